@@ -1,0 +1,82 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# How a folder becomes a part of libspanwise. Every C++ folder of the tree calls exactly one of
+# sw_layer(), sw_op_family() and sw_bridge(); each takes all sources of the folder by itself.
+
+find_package(Threads REQUIRED)
+
+# Generated headers and sources live under one include directory, away from the source tree.
+set(SW_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
+
+# The language level and the warnings of our own targets; nothing of it reaches users' targets.
+add_library(sw_flags INTERFACE)
+target_compile_features(sw_flags INTERFACE cxx_std_20)
+target_compile_options(sw_flags INTERFACE -Wall -Wextra -Wshadow $<$<BOOL:${SPANWISE_WERROR}>:-Werror>)
+if(SPANWISE_SANITIZE)
+  set(sanitize -fsanitize=${SPANWISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(sw_flags INTERFACE ${sanitize})
+  target_link_options(sw_flags INTERFACE ${sanitize})
+endif()
+
+# What all our targets have in common.
+function(sw_target_defaults target)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:sw_flags>)
+endfunction()
+
+# All objects of the library: linked once into libspanwise, and again into each test binary, which
+# may so test what the library hides. Linking objects (not archives) keeps self-registration alive.
+add_library(sw_objects INTERFACE)
+target_link_libraries(sw_objects INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+
+function(_sw_object_library target)
+  add_library(${target} OBJECT ${ARGN})
+  sw_target_defaults(${target})
+  target_include_directories(${target} PRIVATE
+    "${PROJECT_SOURCE_DIR}/sdk/include" "${SW_GENERATED_DIR}/include")
+  target_sources(sw_objects INTERFACE $<TARGET_OBJECTS:${target}>)
+endfunction()
+
+# sw_layer(<name>): target sw_<name> from the sources of this folder and the folders below it.
+# A layer sees the public headers and the private ones under sdk/src.
+function(sw_layer name)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  if(NOT sources)
+    return()
+  endif()
+  _sw_object_library(sw_${name} ${sources})
+  target_include_directories(sw_${name} PRIVATE "${PROJECT_SOURCE_DIR}/sdk/src" "${SW_GENERATED_DIR}")
+endfunction()
+
+# sw_op_family(): target sw_ops_<folder>. Sees the public headers and its own folder only, like an
+# op written outside this tree.
+function(sw_op_family)
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME family)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  if(NOT sources)
+    return()
+  endif()
+  _sw_object_library(sw_ops_${family} ${sources})
+  target_include_directories(sw_ops_${family} PRIVATE "${SW_GENERATED_DIR}")
+endfunction()
+
+# sw_bridge(): the plain C++ of a bridge goes into libspanwise as sw_bridge_<folder>; what speaks
+# to Python (python/*.cpp and *_py.cpp) goes into the extension module, through the global
+# property SW_PYTHON_SOURCES.
+function(sw_bridge)
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME library)
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  file(GLOB python_sources CONFIGURE_DEPENDS
+    "${CMAKE_CURRENT_SOURCE_DIR}/*_py.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/python/*.cpp")
+  list(REMOVE_ITEM sources ${python_sources})
+  if(sources)
+    _sw_object_library(sw_bridge_${library} ${sources})
+    target_include_directories(sw_bridge_${library} PRIVATE "${SW_GENERATED_DIR}")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY SW_PYTHON_SOURCES ${python_sources})
+endfunction()

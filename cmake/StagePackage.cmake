@@ -1,0 +1,22 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Makes the folder `to` a mirror of the Python sources in `from`, by symbolic links. What the build
+# itself puts there (the extension, lib/) is left alone; links whose source is gone are removed.
+
+file(GLOB_RECURSE staged LIST_DIRECTORIES false "${to}/*")
+foreach(file IN LISTS staged)
+  if(IS_SYMLINK "${file}" AND NOT file MATCHES "/lib/[^/]*$" AND NOT EXISTS "${file}")
+    file(REMOVE "${file}")
+  endif()
+endforeach()
+
+file(GLOB_RECURSE sources LIST_DIRECTORIES false RELATIVE "${from}"
+  "${from}/*.py" "${from}/*.pyi" "${from}/py.typed")
+foreach(source IN LISTS sources)
+  cmake_path(GET source PARENT_PATH folder)
+  file(MAKE_DIRECTORY "${to}/${folder}")
+  if(NOT IS_SYMLINK "${to}/${source}")
+    file(CREATE_LINK "${from}/${source}" "${to}/${source}" SYMBOLIC)
+  endif()
+endforeach()
