@@ -1,0 +1,111 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <ostream>
+#include <span>
+#include <utility>
+
+namespace spanwise {
+
+/// The largest rank, NumPy's since 2.0.
+inline constexpr int max_rank = 64;
+
+/// A short list of 64-bit integers, one per axis. Up to six axes live inside the object, so making
+/// a view of an ordinary array allocates nothing. Tag keeps shapes and strides apart.
+template <class Tag>
+class Dims {
+ public:
+  static constexpr int inline_capacity = 6;
+  using value_type = std::int64_t;
+
+  Dims() noexcept = default;
+  explicit Dims(int size, std::int64_t value = 0) : size_(size) {
+    allocate();
+    std::fill_n(data(), size_, value);
+  }
+  Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values)) {}
+  explicit Dims(std::span<const std::int64_t> values) : size_(static_cast<int>(values.size())) {
+    allocate();
+    std::copy(values.begin(), values.end(), data());
+  }
+  Dims(const Dims& other) : size_(other.size_) {
+    allocate();
+    std::copy_n(other.data(), size_, data());
+  }
+  Dims(Dims&& other) noexcept { swap(other); }
+  ~Dims() {
+    if (size_ > inline_capacity) delete[] heap_;
+  }
+  Dims& operator=(Dims other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  int size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  std::int64_t* data() noexcept { return size_ > inline_capacity ? heap_ : inline_; }
+  const std::int64_t* data() const noexcept { return size_ > inline_capacity ? heap_ : inline_; }
+  std::int64_t* begin() noexcept { return data(); }
+  std::int64_t* end() noexcept { return data() + size_; }
+  const std::int64_t* begin() const noexcept { return data(); }
+  const std::int64_t* end() const noexcept { return data() + size_; }
+  std::int64_t& operator[](int axis) noexcept { return data()[axis]; }
+  std::int64_t operator[](int axis) const noexcept { return data()[axis]; }
+  std::int64_t back() const noexcept { return data()[size_ - 1]; }
+
+  Dims inserted(int axis, std::int64_t value) const {
+    Dims out(size_ + 1);
+    std::copy_n(data(), axis, out.data());
+    out[axis] = value;
+    std::copy(data() + axis, end(), out.data() + axis + 1);
+    return out;
+  }
+  Dims erased(int axis) const {
+    Dims out(size_ - 1);
+    std::copy_n(data(), axis, out.data());
+    std::copy(data() + axis + 1, end(), out.data() + axis);
+    return out;
+  }
+
+  friend bool operator==(const Dims& a, const Dims& b) noexcept {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+  /// Prints as Python prints a tuple: (), (3,), (2, 3).
+  friend std::ostream& operator<<(std::ostream& out, const Dims& dims) {
+    out << '(';
+    for (int i = 0; i < dims.size_; ++i) out << (i ? ", " : "") << dims[i];
+    return out << (dims.size_ == 1 ? ",)" : ")");
+  }
+
+ private:
+  void allocate() {
+    if (size_ > inline_capacity) heap_ = new std::int64_t[static_cast<std::size_t>(size_)];
+  }
+  void swap(Dims& other) noexcept {
+    // Both members of the union are trivially copyable, so their bytes may change places.
+    std::int64_t bytes[inline_capacity];
+    std::memcpy(bytes, inline_, sizeof bytes);
+    std::memcpy(inline_, other.inline_, sizeof bytes);
+    std::memcpy(other.inline_, bytes, sizeof bytes);
+    std::swap(size_, other.size_);
+  }
+
+  int size_ = 0;
+  union {
+    std::int64_t inline_[inline_capacity] = {};
+    std::int64_t* heap_;
+  };
+};
+
+/// Extents, one per axis, each >= 0.
+using Shape = Dims<struct ShapeTag>;
+/// Steps between neighbours along each axis, in elements, any sign, 0 for a broadcast axis.
+using Strides = Dims<struct StridesTag>;
+
+}  // namespace spanwise

@@ -1,0 +1,95 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "spanwise/export.hpp"
+
+namespace spanwise {
+
+/// Kinds of element, with DLPack's numbers (DLPack 1.3, DLDataTypeCode), so that every dtype that
+/// DLPack can name can be carried through Spanwise even where Spanwise cannot compute on it.
+enum class DTypeCode : std::uint8_t {
+  int_ = 0,
+  uint = 1,
+  float_ = 2,
+  opaque = 3,
+  bfloat = 4,
+  complex = 5,
+  bool_ = 6,
+};
+
+/// How much a cast may lose, in NumPy's words.
+enum class Casting { no, equiv, safe, same_kind, unsafe };
+
+/// The type of one element: kind, width in bits, and lanes (1 but for vector types).
+class SW_API DType {
+ public:
+  /// float32, so that a default-made DType is a usable one.
+  constexpr DType() noexcept = default;
+  /// Throws DTypeError where bits * lanes is 0 or no whole number of bytes.
+  DType(DTypeCode code, int bits, int lanes = 1);
+  /// "float32", "int8", "bool", "bfloat16", "complex64", ...; throws DTypeError naming the known ones.
+  static DType parse(std::string_view name);
+
+  constexpr DTypeCode code() const noexcept { return code_; }
+  constexpr int bits() const noexcept { return bits_; }
+  constexpr int lanes() const noexcept { return lanes_; }
+  /// Bytes of one element, all lanes.
+  constexpr int itemsize() const noexcept { return bits_ * lanes_ / 8; }
+  /// NumPy's name where NumPy has the type, else DLPack's kind and width, e.g. "float8_e4m3fn".
+  std::string name() const;
+
+  bool is_bool() const noexcept { return code_ == DTypeCode::bool_; }
+  bool is_integer() const noexcept { return code_ == DTypeCode::int_ || code_ == DTypeCode::uint; }
+  bool is_floating() const noexcept { return code_ == DTypeCode::float_ || code_ == DTypeCode::bfloat; }
+  bool is_complex() const noexcept { return code_ == DTypeCode::complex; }
+  /// True for bool, (u)int8-64, float16/32/64, bfloat16 and complex64/128: what casts and ops take.
+  bool is_computable() const noexcept;
+
+  friend constexpr bool operator==(DType, DType) noexcept = default;
+  friend std::ostream& operator<<(std::ostream& out, DType dtype) { return out << dtype.name(); }
+
+ private:
+  struct Unchecked {};
+  constexpr DType(Unchecked, DTypeCode code, int bits) noexcept
+      : code_(code), bits_(static_cast<std::uint8_t>(bits)) {}
+  friend struct DTypes;
+
+  DTypeCode code_ = DTypeCode::float_;
+  std::uint8_t bits_ = 32;
+  std::uint16_t lanes_ = 1;
+};
+
+struct DTypes {
+  static constexpr DType make(DTypeCode code, int bits) noexcept { return {DType::Unchecked{}, code, bits}; }
+};
+
+inline constexpr DType bool_ = DTypes::make(DTypeCode::bool_, 8);
+inline constexpr DType int8 = DTypes::make(DTypeCode::int_, 8);
+inline constexpr DType int16 = DTypes::make(DTypeCode::int_, 16);
+inline constexpr DType int32 = DTypes::make(DTypeCode::int_, 32);
+inline constexpr DType int64 = DTypes::make(DTypeCode::int_, 64);
+inline constexpr DType uint8 = DTypes::make(DTypeCode::uint, 8);
+inline constexpr DType uint16 = DTypes::make(DTypeCode::uint, 16);
+inline constexpr DType uint32 = DTypes::make(DTypeCode::uint, 32);
+inline constexpr DType uint64 = DTypes::make(DTypeCode::uint, 64);
+inline constexpr DType float16 = DTypes::make(DTypeCode::float_, 16);
+inline constexpr DType bfloat16 = DTypes::make(DTypeCode::bfloat, 16);
+inline constexpr DType float32 = DTypes::make(DTypeCode::float_, 32);
+inline constexpr DType float64 = DTypes::make(DTypeCode::float_, 64);
+inline constexpr DType complex64 = DTypes::make(DTypeCode::complex, 64);
+inline constexpr DType complex128 = DTypes::make(DTypeCode::complex, 128);
+
+/// The dtype in which NumPy 2 combines arrays of `a` and `b` (numpy.result_type); bfloat16 joins as
+/// ml_dtypes does. Throws DTypeError where either cannot be computed on.
+SW_API DType promote(DType a, DType b);
+/// numpy.can_cast for the computable dtypes; other dtypes cast only to themselves.
+SW_API bool can_cast(DType from, DType to, Casting casting);
+
+}  // namespace spanwise

@@ -1,0 +1,151 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spanwise/array.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/export.hpp"
+#include "spanwise/kernel_types.hpp"
+#include "spanwise/scalar.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise {
+
+struct LaunchConfig {
+  Dim3 grid{};
+  Dim3 block{};
+  std::int64_t shared_bytes = 0;     ///< dynamic shared memory a block
+  std::optional<Stream> stream{};    ///< default: the calling thread's current stream
+};
+
+/// One kernel argument. Arrays are passed as the address of element (0, ..., 0).
+class SW_API KernelArg {
+ public:
+  enum class Kind { array, scalar, integer, real, bytes, address };
+
+  /// The array must stay alive until the launch call returns; its storage is then held by the order
+  /// of streams.
+  KernelArg(const Array& array) noexcept : kind_(Kind::array), array_(&array) {}
+  /// A value whose C type is decided: int, float, ... converts only where nothing is lost.
+  KernelArg(const Scalar& scalar) noexcept : kind_(Kind::scalar), scalar_(scalar) {}
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  KernelArg(T value) noexcept : KernelArg(Scalar(value)) {}
+  /// A Python int: takes any integer or floating parameter that holds it exactly.
+  static KernelArg integer(std::int64_t value) noexcept;
+  /// A Python float: takes any floating parameter, rounded to it.
+  static KernelArg real(double value) noexcept;
+  /// A struct by value; the bytes must stay until the launch call returns.
+  static KernelArg bytes(std::span<const std::byte> bytes) noexcept;
+  /// A raw device address, unchecked but for size; 0 is a null pointer.
+  static KernelArg address(std::uintptr_t address) noexcept;
+
+  Kind kind() const noexcept { return kind_; }
+  const Array& array() const noexcept { return *array_; }
+  const Scalar& scalar() const noexcept { return scalar_; }
+  std::span<const std::byte> raw() const noexcept { return bytes_; }
+
+ private:
+  KernelArg(Kind kind, Scalar scalar) noexcept : kind_(kind), scalar_(scalar) {}
+  Kind kind_;
+  const Array* array_ = nullptr;
+  Scalar scalar_{std::int64_t{0}};
+  std::span<const std::byte> bytes_{};
+};
+
+/// What is known of one parameter: name and type from the source, place and size from the binary.
+struct KernelParameter {
+  std::string name;             ///< "" where the source does not say
+  std::string type;             ///< as written, e.g. "const float *"
+  std::int64_t offset = 0;      ///< bytes into the argument block
+  std::int64_t size = 0;        ///< bytes
+  bool is_pointer = false;
+  bool is_const = false;        ///< a pointer to const: the kernel only reads
+  std::optional<DType> dtype{}; ///< of the scalar or the pointee, where the type is a known one
+};
+
+struct ModuleOptions {
+  std::vector<std::string> options{};       ///< compiler options: -D, -U, -I and -std= reach both devices
+  std::vector<std::string> names{};         ///< template instances to compile, e.g. "scale<float>"
+  std::vector<std::string> include_dirs{};
+  std::optional<Device> device{};           ///< default: default_device()
+  bool keep = false;                        ///< keep and name the generated files
+};
+
+namespace kernels {
+class ModuleState;
+class FunctionState;
+}  // namespace kernels
+
+/// A compiled kernel, callable. Copying shares it; it keeps its module loaded.
+class SW_API Function {
+ public:
+  explicit Function(Ref<kernels::FunctionState> state) noexcept;
+
+  /// Checks the arguments against the kernel (count, size, dtype, device, layout, read-only), orders
+  /// the launch after queued work on its arrays, and queues it. Throws KernelArgumentError or
+  /// ReadOnlyError before anything is launched, DeviceError from the driver.
+  ///
+  /// An array that is not C-contiguous is refused: a raw pointer cannot carry strides. Pass
+  /// contiguous(x), or pass the strides as arguments with array.data() as KernelArg::address.
+  void launch(const LaunchConfig& config, std::span<const KernelArg> arguments) const;
+  void operator()(const LaunchConfig& config, std::initializer_list<KernelArg> arguments) const {
+    launch(config, std::span(arguments.begin(), arguments.size()));
+  }
+
+  const std::string& name() const noexcept;
+  Device device() const noexcept;
+  std::span<const KernelParameter> parameters() const noexcept;
+  KernelAttributes attributes() const;
+  kernels::FunctionState& state() const noexcept;
+
+ private:
+  Ref<RefCounted> state_;  // a kernels::FunctionState, which this header only names
+};
+
+/// CUDA C/C++ text compiled for one device: by NVRTC to a cubin for a GPU, by the system's C++
+/// compiler to native code for the CPU. Compiled binaries are cached on disk, so a second process
+/// needs no compiler.
+class SW_API SourceModule {
+ public:
+  /// Throws CompileError with the compiler's log in the user's line numbers, DeviceError where the
+  /// device or its compiler is absent (naming the package to install).
+  explicit SourceModule(std::string_view source, ModuleOptions options = {});
+
+  /// By plain name, qualified name, mangled symbol or name expression. Throws ArgumentError listing
+  /// the kernels there are.
+  Function get_function(std::string_view name) const;
+  /// A __device__ or __constant__ variable as a uint8 array over its bytes. Throws ArgumentError.
+  Array get_global(std::string_view name) const;
+  std::vector<std::string> function_names() const;
+  Device device() const noexcept;
+  /// True where the binary came from the disk cache.
+  bool from_cache() const noexcept;
+
+ private:
+  Ref<RefCounted> state_;
+};
+
+/// The disk cache of compiled kernels.
+namespace kernel_cache {
+struct Info {
+  std::string path;
+  std::int64_t entries = 0, bytes = 0;  ///< on disk now
+  std::int64_t hits = 0, misses = 0;    ///< of this process
+};
+SW_API Info info();
+/// Removes every entry.
+SW_API void clear();
+}  // namespace kernel_cache
+
+}  // namespace spanwise

@@ -1,0 +1,25 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace spanwise {
+
+/// Extents of a block or a grid, in threads or blocks.
+struct Dim3 {
+  std::int64_t x = 1, y = 1, z = 1;
+};
+
+/// What the compiler made of a kernel.
+struct KernelAttributes {
+  int registers = 0;
+  std::int64_t static_shared_bytes = 0;
+  std::int64_t local_bytes = 0;
+  std::int64_t const_bytes = 0;
+  int max_threads_per_block = 1024;
+  std::string architecture;
+};
+
+}  // namespace spanwise

@@ -1,0 +1,81 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "spanwise/export.hpp"
+
+namespace spanwise {
+
+/// A native, thread-safe reference count. No Python object is needed to own a RefCounted, so the
+/// last reference may go on any thread, without the GIL, and after the interpreter has ended.
+class SW_API RefCounted {
+ public:
+  RefCounted(const RefCounted&) = delete;
+  RefCounted& operator=(const RefCounted&) = delete;
+
+  void add_ref() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const noexcept {
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+  std::int64_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
+
+ protected:
+  RefCounted() = default;
+  virtual ~RefCounted();
+
+ private:
+  mutable std::atomic<std::int64_t> count_{0};
+};
+
+/// Shared owner of a T that offers add_ref() and release(). One pointer wide; copying is one atomic
+/// increment.
+template <class T>
+class Ref {
+ public:
+  Ref() noexcept = default;
+  Ref(std::nullptr_t) noexcept {}
+  explicit Ref(T* object) noexcept : object_(object) {
+    if (object_ != nullptr) object_->add_ref();
+  }
+  Ref(const Ref& other) noexcept : Ref(other.object_) {}
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  template <class U>
+    requires std::is_convertible_v<U*, T*>
+  Ref(const Ref<U>& other) noexcept : Ref(static_cast<T*>(other.get())) {}
+  ~Ref() {
+    if (object_ != nullptr) object_->release();
+  }
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+
+  T* get() const noexcept { return object_; }
+  T* operator->() const noexcept { return object_; }
+  T& operator*() const noexcept { return *object_; }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.object_ == b.object_; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+template <class T, class... Args>
+Ref<T> make_ref(Args&&... args) {
+  return Ref<T>(new T(std::forward<Args>(args)...));
+}
+
+}  // namespace spanwise
+
+template <class T>
+struct std::hash<spanwise::Ref<T>> {
+  std::size_t operator()(const spanwise::Ref<T>& ref) const noexcept {
+    return std::hash<T*>()(ref.get());
+  }
+};

@@ -1,0 +1,109 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "spanwise/device.hpp"
+#include "spanwise/export.hpp"
+#include "spanwise/ref.hpp"
+
+namespace spanwise {
+
+/// A queue of device work as the core sees it: an identity that can be kept alive. The runtime
+/// derives the real stream from it.
+class SW_API StreamIdentity : public RefCounted {
+ public:
+  Device device() const noexcept { return device_; }
+
+ protected:
+  explicit StreamIdentity(Device device) noexcept : device_(device) {}
+  ~StreamIdentity() override;
+
+ private:
+  Device device_;
+};
+
+/// The streams with queued work on a storage. The runtime reads it to order a new use after earlier
+/// ones, and to order the release after all of them; on one stream that is a pointer comparison.
+class SW_API StreamUses {
+ public:
+  /// Remembers a read (or, with `writes`, a write) queued on `stream`. A write forgets earlier uses:
+  /// the caller has ordered it after them.
+  void record(StreamIdentity& stream, bool writes);
+  /// Calls f(stream) for each stream other than `stream` that a new use there must come after: the
+  /// last writer, and for a write the readers as well.
+  template <class F>
+  void for_each_to_wait_for(const StreamIdentity& stream, bool writes, F&& f) const {
+    if (is_only_user(stream)) return;
+    for (const Ref<StreamIdentity>& other : to_wait_for(stream, writes)) f(*other);
+  }
+  bool is_only_user(const StreamIdentity& stream) const noexcept {
+    return sole_user_.load(std::memory_order_acquire) == &stream;
+  }
+  /// Every stream with queued work, writer first.
+  std::vector<Ref<StreamIdentity>> all() const;
+
+ private:
+  class Lock;
+  std::vector<Ref<StreamIdentity>> to_wait_for(const StreamIdentity& stream, bool writes) const;
+
+  mutable std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+  // Set while exactly one stream has used the storage; kept alive by writer_ or readers_.
+  std::atomic<const StreamIdentity*> sole_user_{nullptr};
+  Ref<StreamIdentity> writer_;
+  std::vector<Ref<StreamIdentity>> readers_;
+};
+
+/// Gives the bytes back. Runs once, on whichever thread drops the last reference, with or without
+/// the GIL, possibly after the interpreter has ended; must not throw. `uses` names the streams whose
+/// queued work has to pass first.
+using ReleaseFn = void (*)(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept;
+
+/// Bytes on a device and who keeps them alive. Copying a Storage copies a reference.
+class SW_API Storage {
+ public:
+  Storage() noexcept = default;
+  /// Takes charge of `bytes` bytes at `data`, given back by release(context, ...) when the last
+  /// reference goes; `release` may be null for memory that outlives everything. If adopt() itself
+  /// throws, `release` has been called.
+  static Storage adopt(void* data, std::size_t bytes, Device device, ReleaseFn release, void* context,
+                       bool readonly = false);
+
+  void* data() const noexcept { return block_ ? block_->data : nullptr; }
+  std::size_t bytes() const noexcept { return block_ ? block_->bytes : 0; }
+  Device device() const noexcept { return block_ ? block_->device : Device{}; }
+  /// True where the owner handed the memory out for reading only; views keep it.
+  bool readonly() const noexcept { return readonly_; }
+  /// The same bytes, for reading only.
+  Storage as_readonly() const noexcept;
+  /// Arrays and other holders that share these bytes now.
+  std::int64_t use_count() const noexcept { return block_ ? block_->use_count() : 0; }
+  StreamUses& uses() const noexcept { return block_->uses; }
+  /// What release() will get: the bridge that made the storage can find its owner again.
+  void* context() const noexcept { return block_ ? block_->context : nullptr; }
+  ReleaseFn release_fn() const noexcept { return block_ ? block_->release_fn : nullptr; }
+
+  explicit operator bool() const noexcept { return static_cast<bool>(block_); }
+  /// Same bytes, same owner.
+  friend bool operator==(const Storage& a, const Storage& b) noexcept { return a.block_ == b.block_; }
+
+ private:
+  struct SW_API Block final : RefCounted {
+    ~Block() override;
+    void* data = nullptr;
+    std::size_t bytes = 0;
+    Device device;
+    ReleaseFn release_fn = nullptr;
+    void* context = nullptr;
+    StreamUses uses;
+  };
+
+  Ref<Block> block_;
+  bool readonly_ = false;
+};
+
+}  // namespace spanwise

@@ -1,0 +1,158 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/source/kernel_source.hpp"
+#include "spanwise/array.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/kernel_types.hpp"
+#include "spanwise/scalar.hpp"
+#include "spanwise/storage.hpp"
+
+/// What a back end must offer. The runtime and the kernels layer see devices through these classes
+/// only; a back end sees the runtime, and nobody includes a back end.
+namespace spanwise::runtime {
+
+/// A point in a stream.
+class EventState : public RefCounted {
+ public:
+  Device device() const noexcept { return device_; }
+  /// CUevent as an integer; 0 on the CPU.
+  virtual std::uintptr_t handle() const noexcept = 0;
+  virtual void synchronize() = 0;
+  virtual bool query() = 0;
+  virtual double milliseconds_since(EventState& start) = 0;
+
+ protected:
+  explicit EventState(Device device) noexcept : device_(device) {}
+
+ private:
+  Device device_;
+};
+
+/// A queue of work.
+class StreamState : public StreamIdentity {
+ public:
+  /// CUstream as an integer; 0 on the CPU.
+  virtual std::uintptr_t handle() const noexcept = 0;
+  virtual void synchronize() = 0;
+  virtual bool query() = 0;
+  virtual Ref<EventState> record(bool timing) = 0;
+  /// `event` may be of another device of the same back end.
+  virtual void wait(EventState& event) = 0;
+
+ protected:
+  using StreamIdentity::StreamIdentity;
+};
+
+/// A kernel loaded on one device.
+class LoadedKernel : public RefCounted {
+ public:
+  struct Slot {
+    std::int64_t offset = 0, size = 0;
+  };
+  /// Place and size of each parameter as the binary has them.
+  virtual std::vector<Slot> slots() const = 0;
+  virtual KernelAttributes attributes() const = 0;
+  /// Queues the kernel. `arguments[i]` points to slots()[i].size bytes. The caller has checked
+  /// arguments and ordering; this checks the launch limits (block, grid, shared memory) and throws
+  /// KernelArgumentError naming the limit.
+  virtual void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, StreamState& stream,
+                      void* const* arguments) = 0;
+};
+
+/// A binary loaded on one device; its kernels keep it loaded.
+class LoadedModule : public RefCounted {
+ public:
+  virtual Ref<LoadedKernel> kernel(const std::string& symbol) = 0;
+  struct Global {
+    void* data = nullptr;
+    std::size_t bytes = 0;
+  };
+  /// Null data where there is no such variable.
+  virtual Global global(const std::string& symbol) = 0;
+};
+
+/// What the compiler is asked for; `source` is scanned once, by the kernels layer.
+struct CompileRequest {
+  const KernelSource* source = nullptr;
+  std::vector<std::string> options{}, names{}, include_dirs{};
+  bool keep = false;
+};
+
+/// What a compiler made: bytes to load, and under which symbol each kernel stands in them.
+struct KernelBinary {
+  std::string image;
+  std::map<std::string, std::string> symbols;  ///< plain name or name expression -> symbol
+  /// The image as a file, where it came from or went to the disk cache; a back end that loads files
+  /// (dlopen) uses it, and otherwise writes a private temporary one.
+  std::string path{};
+};
+
+struct MemoryInfo {
+  std::int64_t free = 0, total = 0, held = 0, used = 0;  ///< bytes; held and used: by our pool
+};
+
+/// One kind of device. All members may be called from any thread; none needs the GIL.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual DeviceKind kind() const noexcept = 0;
+  /// 0 where the driver or the hardware is absent; never throws.
+  virtual int device_count() noexcept = 0;
+  /// One sentence, "" where there are devices.
+  virtual std::string why_absent() = 0;
+  virtual DeviceProperties properties(int ordinal) = 0;
+
+  /// At least `bytes` bytes, 256-byte aligned, usable in stream order on `stream`. Throws OutOfMemoryError.
+  virtual void* allocate(int ordinal, std::size_t bytes, StreamState& stream) = 0;
+  /// Gives it back, ordered after work queued on `stream` so far. Never throws, also at process end.
+  virtual void deallocate(int ordinal, void* data, std::size_t bytes, StreamState& stream) noexcept = 0;
+  virtual MemoryInfo memory(int ordinal) = 0;
+
+  virtual Ref<StreamState> create_stream(int ordinal) = 0;
+  virtual Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) = 0;
+  /// The stream that threads share when they set none; the same object at each call.
+  virtual Ref<StreamState> default_stream(int ordinal) = 0;
+  virtual void synchronize(int ordinal) = 0;
+
+  /// Copies and casts between two arrays of this device of equal shape that do not overlap in a
+  /// harmful way (the caller has seen to it). Queued on `stream`.
+  virtual void copy(const Array& source, const Array& target, StreamState& stream) = 0;
+  virtual void fill(const Array& target, const Scalar& value, StreamState& stream) = 0;
+  /// Contiguous bytes between the host and a device of this back end, or between two of its devices.
+  /// upload returns when `host` may be changed, download when the bytes are there.
+  virtual void upload(const void* host, void* device, std::size_t bytes, StreamState& stream) = 0;
+  virtual void download(const void* device, void* host, std::size_t bytes, StreamState& stream) = 0;
+  virtual void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
+                         std::size_t bytes, StreamState& stream) = 0;
+
+  /// All that decides the compiled result besides the source, its includes and the request's options:
+  /// compiler and version, architecture, the shim. Fast: called on every cache lookup. Must not need
+  /// the compiler where the answer can be had without it.
+  virtual std::string compiler_fingerprint(int ordinal, const CompileRequest& request) = 0;
+  /// Throws CompileError, or DeviceError where there is no compiler.
+  virtual KernelBinary compile(int ordinal, const CompileRequest& request) = 0;
+  virtual Ref<LoadedModule> load(int ordinal, const KernelBinary& binary) = 0;
+};
+
+/// Adds a back end; called by a static initialiser of the back end itself.
+SW_API bool register_backend(std::unique_ptr<Backend> backend);
+/// Throws DeviceError where no back end serves the kind, or `ordinal` is not there, saying why.
+SW_API Backend& backend_for(Device device);
+/// Nullptr where there is none.
+SW_API Backend* find_backend(DeviceKind kind) noexcept;
+
+/// The calling thread's current stream of `device` as its state.
+SW_API StreamState& current_stream(Device device);
+
+}  // namespace spanwise::runtime
