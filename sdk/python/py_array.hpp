@@ -1,0 +1,75 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+#include <pybind11/pybind11.h>
+
+#include "spanwise/array.hpp"
+#include "spanwise/bridge.hpp"
+
+/// spanwise.Array as CPython sees it. The type is a plain heap type rather than a pybind11 class, so
+/// that making, importing and passing arrays costs tens of nanoseconds; the caster below lets
+/// pybind11 functions take and return spanwise::Array all the same.
+namespace spanwise::python {
+
+struct PyArray {
+  PyObject_HEAD
+  Array array;
+  PyObject* weakrefs;
+};
+
+/// The type object; set while the module is being initialised, never changed after.
+extern PyTypeObject* array_type;
+
+inline bool is_array(PyObject* object) noexcept {
+  return Py_TYPE(object) == array_type || PyType_IsSubtype(Py_TYPE(object), array_type);
+}
+/// Only for objects that is_array() accepts.
+inline Array& array_in(PyObject* object) noexcept { return reinterpret_cast<PyArray*>(object)->array; }
+
+/// A new reference to a new spanwise.Array around `array`. Null with a Python error set when out of
+/// memory. Needs the GIL.
+PyObject* wrap(Array array) noexcept;
+
+/// `object` as an Array: ours as it is, anything else through the bridges (sw.asarray). Throws the
+/// bridges' errors, or pybind11::error_already_set. Needs the GIL.
+Array import_array(PyObject* object, const ImportOptions& options = {});
+
+/// Turns the exception that is being handled into a Python error. For use in `catch (...)` of slots
+/// that pybind11 does not guard. Returns null, so that `return raise_current()` reads well.
+PyObject* raise_current() noexcept;
+
+/// Storage over memory that `owner` (a new reference is taken) keeps alive. The reference is dropped
+/// when the last array goes, on any thread, and simply forgotten once the interpreter has ended.
+Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly);
+
+/// np.dtype-like objects, names, Python types (float, int, bool, complex) and ours. Throws DTypeError.
+DType dtype_from(pybind11::handle object);
+/// A Device, a string, None (the default device), or an object with .device.
+Device device_from(pybind11::handle object);
+/// An int, a sequence of ints, or an iterable of ints.
+Shape shape_from(pybind11::handle object);
+
+}  // namespace spanwise::python
+
+namespace pybind11::detail {
+template <>
+struct type_caster<spanwise::Array> {
+  PYBIND11_TYPE_CASTER(spanwise::Array, const_name("spanwise.Array"));
+  bool load(handle source, bool convert) {
+    if (spanwise::python::is_array(source.ptr())) {
+      value = spanwise::python::array_in(source.ptr());
+      return true;
+    }
+    if (!convert) return false;
+    value = spanwise::python::import_array(source.ptr());
+    return true;
+  }
+  static handle cast(spanwise::Array array, return_value_policy, handle) {
+    PyObject* object = spanwise::python::wrap(std::move(array));
+    if (object == nullptr) throw error_already_set();
+    return object;
+  }
+};
+}  // namespace pybind11::detail
