@@ -1,0 +1,92 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spanwise/array.hpp"
+#include "spanwise/device.hpp"
+#include "spanwise/export.hpp"
+#include "spanwise/graph/variable.hpp"
+#include "spanwise/ref.hpp"
+
+namespace spanwise {
+
+/// Where a compiled function keeps one variable's value between thunks. Empty until computed; what an
+/// earlier call left in it may be reused or replaced by the thunk that computes it, and has the right
+/// dtype and rank but any shape and strides.
+class SW_API Cell final : public RefCounted {
+ public:
+  std::optional<Array> value;
+  /// Theano's compute_map: set by the runtime after a thunk that is not lazy, by lazy thunks themselves.
+  bool computed = false;
+};
+
+/// The work of one Apply, bound to its cells once and then called without further checks.
+class SW_API Thunk {
+ public:
+  virtual ~Thunk();
+  /// Computes the outputs' cells on the current stream of the function's device. A lazy thunk may be
+  /// called while inputs are missing: it returns the indices of the inputs that it needs now, and
+  /// nothing when it is done. Others return nothing.
+  virtual std::vector<int> run() = 0;
+  /// Lazy thunks are called before their inputs are computed.
+  virtual bool lazy() const { return false; }
+};
+
+/// What make_thunk may use: the cells of the node, and where the function runs.
+class SW_API ThunkContext {
+ public:
+  ThunkContext(const Apply& node, Device device, std::vector<Ref<Cell>> inputs, std::vector<Ref<Cell>> outputs,
+               std::vector<bool> recyclable)
+      : node_(node), device_(device), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
+        recyclable_(std::move(recyclable)) {}
+
+  const Apply& node() const noexcept { return node_; }
+  Device device() const noexcept { return device_; }
+  const Ref<Cell>& input(int i) const { return inputs_.at(static_cast<std::size_t>(i)); }
+  const Ref<Cell>& output(int i) const { return outputs_.at(static_cast<std::size_t>(i)); }
+  /// False where the output leaves the function: its buffer must be a new one at each call. The
+  /// runtime empties such a cell before the call, so a thunk that looks at the cell is right.
+  bool recyclable(int output) const { return recyclable_.at(static_cast<std::size_t>(output)); }
+
+ private:
+  const Apply& node_;
+  Device device_;
+  std::vector<Ref<Cell>> inputs_, outputs_;
+  std::vector<bool> recyclable_;
+};
+
+/// Output index -> the input indices whose memory it views or overwrites.
+using AliasMap = std::map<int, std::vector<int>>;
+
+/// An operation: checks its inputs when a graph is built (make_node), and binds the work when a
+/// function is compiled (make_thunk). Ops are immutable and shared; equal ops on equal inputs compute
+/// equal values, which lets the runtime merge them. Contract after Theano's Op (theano/gof/op.py).
+class SW_API Op : public RefCounted {
+ public:
+  /// "Add", or "Name{property=value}"; what messages and printed graphs show.
+  virtual std::string name() const = 0;
+  /// One use on `inputs`. Throws GraphError or DTypeError saying which input and what was expected.
+  virtual Ref<Apply> make_node(std::span<const Variable> inputs) const = 0;
+  virtual std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const = 0;
+  /// Same kind and same properties. The default is identity.
+  virtual bool equals(const Op& other) const { return this == &other; }
+  virtual std::size_t hash() const { return std::hash<const void*>()(this); }
+  virtual AliasMap view_map() const { return {}; }
+  virtual AliasMap destroy_map() const { return {}; }
+
+  /// make_node(inputs)'s outputs.
+  std::vector<Variable> operator()(std::span<const Variable> inputs) const;
+};
+
+/// A Thunk from a callable without arguments.
+SW_API std::unique_ptr<Thunk> make_thunk(std::function<void()> run);
+
+}  // namespace spanwise

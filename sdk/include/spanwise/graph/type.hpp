@@ -1,0 +1,48 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "spanwise/array.hpp"
+#include "spanwise/device.hpp"
+#include "spanwise/dims.hpp"
+#include "spanwise/dtype.hpp"
+#include "spanwise/export.hpp"
+
+namespace spanwise {
+
+/// What is known of a value before there is one: dtype, rank, the extents that are fixed, and the
+/// device where that is.
+class SW_API TensorType {
+ public:
+  static constexpr std::int64_t any = -1;
+
+  /// `shape` has `any` where the extent is free. Without a device the value lives wherever the
+  /// function that computes it runs. Throws LayoutError for other negative extents.
+  TensorType(DType dtype, Shape shape, std::optional<Device> device = std::nullopt);
+
+  DType dtype() const noexcept { return dtype_; }
+  int rank() const noexcept { return shape_.size(); }
+  const Shape& shape() const noexcept { return shape_; }
+  const std::optional<Device>& device() const noexcept { return device_; }
+  /// An axis fixed at extent 1 broadcasts against any other.
+  bool broadcastable(int axis) const noexcept { return shape_[axis] == 1; }
+
+  /// Nothing where a value of this type may be `array`; else why not, as one clause.
+  std::optional<std::string> mismatch(const Array& array) const;
+  /// "TensorType(float32, matrix)", "TensorType(float32, (None, 3))", with ", cuda:0" where fixed.
+  std::string name() const;
+
+  friend bool operator==(const TensorType&, const TensorType&) noexcept = default;
+  friend std::ostream& operator<<(std::ostream& out, const TensorType& type) { return out << type.name(); }
+
+ private:
+  DType dtype_;
+  Shape shape_;
+  std::optional<Device> device_;
+};
+
+}  // namespace spanwise

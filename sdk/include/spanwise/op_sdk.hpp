@@ -1,0 +1,70 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spanwise/array.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/export.hpp"
+#include "spanwise/graph/function.hpp"
+#include "spanwise/graph/op.hpp"
+#include "spanwise/kernel.hpp"
+
+/// All that the author of an op includes.
+namespace spanwise {
+
+/// Throws GraphError unless there are `count` inputs.
+SW_API void expect_arity(const Op& op, std::span<const Variable> inputs, int count);
+/// Throws DTypeError unless input `i` is of a floating dtype.
+SW_API void expect_floating(const Op& op, std::span<const Variable> inputs, int i);
+
+/// The cell's array if it is writable, C-contiguous, of that shape, dtype and device and nobody else
+/// holds it; else a new one, put into the cell.
+SW_API const Array& output_array(Cell& cell, const Shape& shape, DType dtype, Device device);
+
+/// Makes ops by name: what Python shows as sw.ops.<name> and what printed graphs can name. Called by
+/// a static initialiser of the op's own file.
+using OpFactory = std::function<Ref<const Op>()>;
+SW_API bool register_op(std::string name, OpFactory factory);
+/// Throws ArgumentError listing the registered ops.
+SW_API Ref<const Op> make_op(std::string_view name);
+SW_API std::vector<std::string> op_names();
+
+/// A CUDA C kernel declared as an op.
+///
+/// Inputs and outputs are declared "name: layout dtype[extents]", for example
+/// "image: strided uint8[h, w, 3]" or "out: contiguous float32[h, w]". `layout` is `contiguous`
+/// (shared where it is, else copied) or `strided` (the kernel's parameter is spanwise::View<T, N>).
+/// `dtype` is a dtype's name, or a capital letter such as T for "any, the same wherever T stands".
+/// Extents are names, bound by the inputs' shapes, or integer expressions over bound names with
+/// + - * // % ( ), min(), max() and cdiv(). `arguments` lists the kernel's arguments in order: names
+/// of inputs, of outputs, of extents, of `scalars`, or expressions over extents (passed as the
+/// parameter's integer type).
+struct KernelOpSpec {
+  std::string name;                      ///< of the op
+  std::string source;                    ///< CUDA C/C++; T is replaced through a template instance or -DT=
+  std::string kernel{};                  ///< of the __global__ function; default: `name`, else the only one
+  std::vector<std::string> inputs{};
+  std::vector<std::string> outputs{};
+  std::vector<std::string> arguments{};  ///< default: inputs, outputs, then extents in order of mention
+  std::vector<std::string> block{"256"};
+  std::vector<std::string> grid{};       ///< default: the first output's size over the block, 1-D
+  std::string shared = "0";              ///< bytes of dynamic shared memory, an expression
+  std::map<std::string, Scalar> scalars{};
+  ModuleOptions options{};
+};
+
+/// Throws GraphError or ArgumentError where the declaration does not hold together, before anything
+/// is compiled; the kernel is compiled when a function that uses the op is.
+SW_API Ref<const Op> kernel_op(KernelOpSpec spec);
+
+}  // namespace spanwise
