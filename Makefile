@@ -1,0 +1,63 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# The commands of daily work. Each needs only git, make, g++ and python3; what else it needs it
+# gets into .venv and .cache of this checkout (scripts/bootstrap.py). With OFFLINE=1 it takes the
+# interpreter PYTHON as it is instead and downloads nothing (scripts/offline.py).
+
+PYTHON ?= python3
+
+ifneq ($(filter-out 0,$(OFFLINE)),)
+  RUN := $(PYTHON)
+  PREPARE := $(PYTHON) scripts/offline.py
+else
+  RUN := .venv/bin/python
+  PREPARE := $(PYTHON) scripts/bootstrap.py
+endif
+PACKAGE := sw_python sw_package
+WITH_PACKAGE := PYTHONPATH=build/release/python$(if $(PYTHONPATH),:$(PYTHONPATH)) $(RUN)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test bench lint format gpu-report clean
+
+help:
+	@echo 'make demo        a photograph through NumPy, a CUDA C filter and another library, to a PNG'
+	@echo 'make test        all tests, C++ and Python; SANITIZE=1 adds the sanitizers'
+	@echo 'make bench       the benchmarks beside the installed peers; JSON to build/bench.json'
+	@echo 'make gpu-report  on a GPU machine: tests, memcheck, benchmarks, one JSON in docs/benchmarks'
+	@echo 'make build       the library and the staged Python package, under build/release'
+	@echo 'make lint        formatters (checking only), linters, type checker;  make format rewrites'
+	@echo 'make clean       removes build/;  .venv and .cache stay'
+	@echo 'OFFLINE=1        with any of these: download nothing, use PYTHON (python3) as it is'
+
+demo:
+	@$(PREPARE) build demo peers
+	@$(RUN) scripts/build.py release $(PACKAGE)
+	@$(WITH_PACKAGE) examples/01_mixing_libraries.py
+
+build:
+	@$(PREPARE) build
+	@$(RUN) scripts/build.py release $(PACKAGE)
+
+test:
+	@$(PREPARE) build test peers
+	@$(RUN) scripts/build.py release
+	@$(RUN) scripts/test.py
+
+bench:
+	@$(PREPARE) build peers
+	@$(RUN) scripts/build.py release $(PACKAGE)
+	@$(WITH_PACKAGE) tests/perf --json build/bench.json
+
+lint format:
+	@$(PREPARE) build lint
+	@$(RUN) scripts/build.py release $(PACKAGE)
+	@$(RUN) scripts/lint.py $@
+
+gpu-report:
+	@$(PREPARE) build test peers
+	@$(RUN) scripts/build.py release
+	@$(RUN) scripts/gpu_report.py
+
+clean:
+	rm -rf build

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gives this checkout what it needs to be built, tested or shown: bootstrap.py build test ...
+
+Everything goes into .venv and .cache inside the checkout; no root is needed and nothing else on the
+machine changes. Python packages come by pip, with whatever index and proxies the user configured.
+Where the system's Python lacks pip or its headers, they are taken from the Debian packages that hold
+them. A second run does nothing: each group leaves a stamp with the hash of what it installed.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import debian
+from places import CACHE, GOOGLETEST, PYTHON_HEADERS, ROOT, VENV, VENV_PYTHON, cuda_headers
+
+GROUPS = ("build", "demo", "test", "peers", "lint")
+OPTIONAL = {"peers"}
+
+
+def main(groups: list[str]) -> None:
+    unknown = [group for group in groups if group not in GROUPS]
+    if unknown or not groups:
+        raise SystemExit(f"usage: bootstrap.py {{{','.join(GROUPS)}}}...")
+    if sys.version_info < (3, 10):
+        raise debian.Missing("Python 3.10 or newer", "python3")
+    check_compiler()
+    make_venv()
+    for group in groups:
+        install(group)
+    if "build" in groups:
+        if not cuda_headers():
+            install("cuda")
+        provide_python_headers()
+    if "test" in groups:
+        provide_googletest()
+
+
+def check_compiler() -> None:
+    names = (os.environ.get("CXX", "").split() or ["c++"])[:1] + ["g++", "clang++"]
+    if not any(shutil.which(name) for name in names):
+        raise debian.Missing("a C++ compiler", "g++")
+
+
+def make_venv() -> None:
+    """A .venv with pip in it, made anew when the interpreter it was made from has changed."""
+    identity = f"{sys.version}\n{sys.executable}\n"
+    stamp = VENV / "spanwise-python"
+    if stamp.is_file() and stamp.read_text() == identity and VENV_PYTHON.exists():
+        return
+    say(f"making {VENV.relative_to(ROOT)} from Python {sys.version.split()[0]}")
+    shutil.rmtree(VENV, ignore_errors=True)
+    # Debian splits ensurepip off the interpreter; then pip comes from the package of its wheel.
+    has_ensurepip = subprocess.run(
+        [sys.executable, "-c", "import ensurepip, venv"], capture_output=True
+    )
+    if has_ensurepip.returncode == 0:
+        run([sys.executable, "-m", "venv", VENV])
+    else:
+        run([sys.executable, "-m", "venv", "--without-pip", VENV])
+        wheels = debian.unpack("python3-pip-whl", needed_for="pip")
+        wheel = next(wheels.glob("usr/share/python-wheels/pip-*.whl"))
+        command = [VENV_PYTHON, "-m", "pip", "install", "--quiet", "--no-index", wheel]
+        run(command, env={**os.environ, "PYTHONPATH": str(wheel)})
+    stamp.write_text(identity)
+
+
+def install(group: str) -> None:
+    requirements = ROOT / "requirements" / f"{group}.txt"
+    wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
+    stamp = VENV / f"spanwise-{group}"
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    say(f"installing what requirements/{group}.txt lists")
+    command = [VENV_PYTHON, "-m", "pip", "install", "--quiet", "--prefer-binary"]
+    if group in OPTIONAL:
+        command += ["--only-binary", ":all:"]
+    done = subprocess.run([*map(str, command), "-r", str(requirements)], env=pip_environment())
+    if done.returncode != 0 and group not in OPTIONAL:
+        raise SystemExit(
+            f"spanwise: pip could not install requirements/{group}.txt (see above). Without a package "
+            "index, install those packages beside python3 and say OFFLINE=1."
+        )
+    if done.returncode != 0:
+        say(f"going on without requirements/{group}.txt, which is optional")
+    stamp.write_text(wanted)
+
+
+def pip_environment() -> dict[str, str]:
+    """The user's own environment, and certificate authorities where the machine has none."""
+    environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    configured = any(os.environ.get(name) for name in ("PIP_CERT", "SSL_CERT_FILE", "PIP_CONFIG_FILE"))
+    if configured or Path("/etc/ssl/certs/ca-certificates.crt").exists() or not debian.available():
+        return environment
+    bundle = CACHE / "certificates.crt"
+    if not bundle.exists():
+        certificates = debian.unpack("ca-certificates", needed_for="certificate authorities")
+        found = sorted(certificates.glob("usr/share/ca-certificates/mozilla/*.crt"))
+        bundle.write_text("".join(certificate.read_text() for certificate in found))
+    return {**environment, "PIP_CERT": str(bundle)}
+
+
+def provide_python_headers() -> None:
+    installed = Path(sysconfig.get_path("include"), "pyconfig.h")
+    if installed.exists() or (PYTHON_HEADERS / "Python.h").exists():
+        return
+    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    say(f"fetching the headers of {name}")
+    unpacked = debian.unpack(f"lib{name}-dev", needed_for="Python.h") / "usr" / "include"
+    partial = PYTHON_HEADERS.with_suffix(".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    shutil.copytree(unpacked / name, partial)
+    # The packaged pyconfig.h only includes the one of the architecture, by its system path.
+    for pyconfig in unpacked.glob(f"*-linux-*/{name}/pyconfig.h"):
+        shutil.copy(pyconfig, partial / "pyconfig.h")
+    partial.rename(PYTHON_HEADERS)
+
+
+def provide_googletest() -> None:
+    installed = [Path("/usr/src/googletest"), Path("/usr/include/gtest"), Path("/usr/local/include/gtest")]
+    if "SPANWISE_GTEST_SOURCE" in os.environ or any(path.exists() for path in installed):
+        return
+    if not GOOGLETEST.exists():
+        say("fetching GoogleTest")
+        debian.unpack("googletest", needed_for="GoogleTest's sources")
+
+
+def run(command: list, **options) -> None:
+    subprocess.run([str(part) for part in command], check=True, **options)
+
+
+def say(text: str) -> None:
+    print(f"spanwise: {text}", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except debian.Missing as missing:
+        raise SystemExit(f"spanwise: {missing}") from None

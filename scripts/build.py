@@ -1,0 +1,58 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Configures (when needed) and builds a preset: build.py PRESET [TARGET...]"""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from places import BUILD, GOOGLETEST, PYTHON_HEADERS, ROOT
+from tools import cmake, environment, ninja
+
+
+def build(preset: str, targets: list[str]) -> None:
+    configure(preset)
+    command = [cmake(), "--build", f"build/{preset}", "--parallel", str(jobs())]
+    if targets:
+        command += ["--target", *targets]
+    if subprocess.run(command, cwd=ROOT, env=environment()).returncode != 0:
+        raise SystemExit(f"spanwise: the build of preset {preset} failed (see above)")
+
+
+def configure(preset: str) -> None:
+    """Runs CMake where the build folder is new or was made for another interpreter or machine."""
+    arguments = cache_arguments()
+    stamp = BUILD / preset / "configured-with.json"
+    wanted = json.dumps(arguments, indent=1)
+    if stamp.is_file() and stamp.read_text() == wanted and (BUILD / preset / "build.ninja").is_file():
+        return
+    command = [cmake(), "--preset", preset, "--fresh", *arguments]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    if done.returncode != 0:
+        print(done.stdout)
+        raise SystemExit(f"spanwise: CMake could not configure preset {preset} (see above)")
+    stamp.write_text(wanted)
+
+
+def cache_arguments() -> list[str]:
+    arguments = [f"-DPython_EXECUTABLE={sys.executable}", f"-DCMAKE_MAKE_PROGRAM={ninja()}"]
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        arguments.append(f"-DPython_INCLUDE_DIR={PYTHON_HEADERS}")
+    if source := os.environ.get("SPANWISE_GTEST_SOURCE"):
+        arguments.append(f"-DSPANWISE_GTEST_SOURCE={source}")
+    elif GOOGLETEST.exists():
+        arguments.append(f"-DSPANWISE_GTEST_SOURCE={GOOGLETEST}")
+    return arguments
+
+
+def jobs() -> int:
+    return int(os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or len(os.sched_getaffinity(0)))
+
+
+if __name__ == "__main__":
+    build(sys.argv[1], sys.argv[2:])

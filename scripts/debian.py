@@ -1,0 +1,58 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Unpacks Debian packages into a private folder, without root and without installing them."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from places import CACHE
+
+
+class Missing(Exception):
+    """Something that only the machine's owner can install."""
+
+    def __init__(self, what: str, package: str):
+        super().__init__(f"{what} is missing on this machine. Remedy: sudo apt-get install {package}")
+
+
+def available() -> bool:
+    return bool(shutil.which("apt-get") and shutil.which("dpkg-deb"))
+
+
+def unpack(package: str, needed_for: str) -> Path:
+    """The folder with the package's files, downloaded at the first call."""
+    folder = CACHE / "debian" / package
+    if folder.is_dir():
+        return folder
+    if not available():
+        raise Missing(needed_for, package)
+    downloads = CACHE / "debian" / "downloads"
+    downloads.mkdir(parents=True, exist_ok=True)
+    # The machine's own package lists may be absent or older than the archive; then fetch our own.
+    if not _download(package, downloads, lists=None):
+        lists = CACHE / "debian" / "lists"
+        (lists / "partial").mkdir(parents=True, exist_ok=True)
+        _apt(["update"], downloads, lists)
+        if not _download(package, downloads, lists):
+            raise Missing(needed_for, package)
+    partial = folder.with_suffix(".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    archive = max(downloads.glob(f"{package}_*.deb"), key=lambda path: path.stat().st_mtime)
+    subprocess.run(["dpkg-deb", "--extract", archive, partial], check=True)
+    partial.rename(folder)
+    return folder
+
+
+def _download(package: str, downloads: Path, lists: Path | None) -> bool:
+    return _apt(["download", package], downloads, lists) and any(downloads.glob(f"{package}_*.deb"))
+
+
+def _apt(arguments: list[str], downloads: Path, lists: Path | None) -> bool:
+    options = ["-qq", "-o", "APT::Sandbox::User="]
+    if lists:
+        options += ["-o", f"Dir::State::Lists={lists}", "-o", "Debug::NoLocking=true"]
+        options += ["-o", f"Dir::Cache={lists}", "-o", "Dir::Cache::Archives=."]
+    command = ["apt-get", *options, *arguments]
+    done = subprocess.run(command, cwd=downloads, capture_output=True)
+    return done.returncode == 0

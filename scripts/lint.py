@@ -1,0 +1,73 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Formatters, linters and the type checker: lint.py lint|format
+
+`lint` changes nothing and fails on any finding; `format` rewrites what the formatters would change.
+A tool that is not there (OFFLINE=1) is named and left out.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from places import BUILD, ROOT
+from tools import environment, find
+
+CXX_SUFFIXES = (".cpp", ".hpp", ".cuh", ".cu", ".h")
+FOREIGN_STYLE = "examples/legacy/"  # shown as its authors of 2012 wrote it
+
+
+def main(mode: str) -> int:
+    checks = formatters(write=mode == "format")
+    if mode == "lint":
+        checks += [
+            ("ruff", ["check"]),
+            ("mypy", ["examples"]),
+            ("clang-tidy", ["-p", str(BUILD / "release"), "--quiet", *tidy_sources()]),
+        ]
+    passed = True
+    for tool, arguments in checks:
+        program = find(tool, tool, f"data/bin/{tool}")
+        if not program:
+            print(f"-- {tool}: not installed, left out")
+            continue
+        print(f"-- {tool} {' '.join(arguments)[:60]}", flush=True)
+        passed &= subprocess.run([program, *arguments], cwd=ROOT, env=lint_environment()).returncode == 0
+    print("lint: clean" if passed else "lint: findings above; `make format` mends those of the formatters")
+    return 0 if passed else 1
+
+
+def formatters(write: bool) -> list[tuple[str, list[str]]]:
+    sources = [name for name in tracked(CXX_SUFFIXES) if not name.startswith(FOREIGN_STYLE)]
+    clang_format = ["-i"] if write else ["--dry-run", "--Werror"]
+    ruff_format = ["format"] if write else ["format", "--check"]
+    return [("clang-format", [*clang_format, *sources]), ("ruff", ruff_format)]
+
+
+def tidy_sources() -> list[str]:
+    """The sources to analyse: FILES="a.cpp b.cpp", else all of the library."""
+    if chosen := os.environ.get("FILES"):
+        return chosen.split()
+    folders = ("sdk/src/", "ops/", "bridges/")
+    return [name for name in tracked((".cpp",)) if name.startswith(folders)]
+
+
+def tracked(suffixes: tuple[str, ...]) -> list[str]:
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = listing.stdout.splitlines()
+    return [name for name in names if name.endswith(suffixes) and Path(ROOT, name).is_file()]
+
+
+def lint_environment() -> dict[str, str]:
+    return {**environment("release"), "MYPYPATH": str(BUILD / "release" / "python")}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1]))

@@ -1,0 +1,63 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that this interpreter and machine hold what OFFLINE=1 needs: offline.py build test ...
+
+Names everything that is missing in one message, since whoever must ask for packages asks once.
+"""
+
+import importlib
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+from places import cuda_headers, cuda_headers_of_wheels
+from tools import cmake, ninja
+
+MODULES = {
+    "build": ["pybind11", "numpy"],
+    "test": ["pytest", "hypothesis"],
+    "demo": ["matplotlib", "PIL"],
+    "lint": ["ruff", "mypy"],
+    "peers": [],
+}
+
+
+def main(groups: list[str]) -> None:
+    missing = [f"Python package {name}" for group in groups for name in MODULES[group] if not has(name)]
+    if "build" in groups:
+        missing += missing_build_tools()
+    if missing:
+        raise SystemExit(
+            f"spanwise: OFFLINE=1 uses {sys.executable} as it is, and this is missing:\n  "
+            + "\n  ".join(missing)
+        )
+
+
+def missing_build_tools() -> list[str]:
+    missing = []
+    if not cmake():
+        missing.append("cmake >= 3.25, on PATH or as Python package")
+    if not ninja():
+        missing.append("ninja, on PATH or as Python package")
+    if not (shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")):
+        missing.append("a C++20 compiler: g++ >= 12 or clang >= 14")
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        missing.append("Python.h: the development headers of this interpreter")
+    if not (cuda_headers() or cuda_headers_of_wheels()):
+        missing.append("cuda.h: a CUDA toolkit (CUDA_HOME), or Python package nvidia-cuda-runtime")
+    if has("pybind11") and importlib.import_module("pybind11").version_info[0] < 3:
+        missing.append("Python package pybind11 >= 3 (an older one is there)")
+    return missing
+
+
+def has(module: str) -> bool:
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,44 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the scripts find and put things."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+CACHE = ROOT / ".cache"
+VENV = ROOT / ".venv"
+VENV_PYTHON = VENV / "bin" / "python"
+
+# What bootstrap.py fetches where the machine lacks it.
+PYTHON_HEADERS = CACHE / f"python{sys.version_info.major}.{sys.version_info.minor}-headers"
+GOOGLETEST = CACHE / "debian" / "googletest" / "usr" / "src" / "googletest"
+
+
+def staged_package(preset: str) -> Path:
+    """The folder to put on PYTHONPATH to import what the preset built."""
+    return BUILD / preset / "python"
+
+
+def cuda_headers() -> Path | None:
+    """The folder of cuda.h in a CUDA toolkit, looked for where cmake/FindCudaHeaders.cmake looks."""
+    roots = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")]
+    roots.append("/usr/local/cuda")
+    if nvcc := shutil.which("nvcc"):
+        roots.append(str(Path(nvcc).resolve().parent.parent))
+    for root in filter(None, roots):
+        for header in (Path(root, "include/cuda.h"), *Path(root).glob("targets/*/include/cuda.h")):
+            if header.is_file():
+                return header.parent
+    return None
+
+
+def cuda_headers_of_wheels() -> Path | None:
+    """The folder of cuda.h in the nvidia-cuda-runtime wheel of this interpreter."""
+    for entry in sys.path:
+        for header in Path(entry or ".").glob("nvidia/*/include/cuda.h"):
+            return header.parent
+    return None

@@ -1,0 +1,63 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs all tests of the release build; with SANITIZE=1 the C++ tests under the sanitizers too.
+
+Each step runs even when an earlier one failed, so that one run shows all there is to mend.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+from build import build
+from places import BUILD, ROOT
+from tools import ctest, environment
+
+RELEASE = "release"
+SANITIZERS = ("asan", "tsan")
+
+
+@dataclass
+class Step:
+    name: str
+    passed: bool
+    seconds: float
+
+
+def main() -> int:
+    presets = SANITIZERS if os.environ.get("SANITIZE", "0") not in ("", "0") else ()
+    steps = [step(f"C++ tests ({RELEASE})", lambda: cxx_tests(RELEASE))]
+    steps.append(step("Python tests", python_tests))
+    for preset in presets:
+        build(preset, [])
+        steps.append(step(f"C++ tests ({preset})", lambda preset=preset: cxx_tests(preset)))
+    print("\nSummary")
+    for done in steps:
+        print(f"  {'passed' if done.passed else 'FAILED'}  {done.name}, {done.seconds:.0f} s")
+    return 0 if all(done.passed for done in steps) else 1
+
+
+def step(name: str, run) -> Step:
+    print(f"\n== {name}", flush=True)
+    begin = time.monotonic()
+    passed = run()
+    return Step(name, passed, time.monotonic() - begin)
+
+
+def cxx_tests(preset: str) -> bool:
+    left_out = BUILD / preset / "cxx-tests-left-out.txt"
+    if left_out.is_file():
+        print(left_out.read_text())
+    command = [ctest(), "--preset", preset, "--no-tests=ignore" if left_out.is_file() else "--no-tests=error"]
+    return subprocess.run(command, cwd=ROOT, env=environment(preset)).returncode == 0
+
+
+def python_tests() -> bool:
+    command = [sys.executable, "-m", "pytest", *os.environ.get("PYTEST_ARGS", "").split()]
+    return subprocess.run(command, cwd=ROOT, env=environment(RELEASE)).returncode == 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

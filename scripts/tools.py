@@ -1,0 +1,50 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the programs that the other scripts run, beside this interpreter before elsewhere."""
+
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from places import ROOT, staged_package
+
+
+def search_path() -> str:
+    """PATH, with this interpreter's own programs first."""
+    return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+
+
+def cmake() -> str | None:
+    return find("cmake", "cmake", "data/bin/cmake")
+
+
+def ctest() -> str | None:
+    return find("ctest", "cmake", "data/bin/ctest")
+
+
+def ninja() -> str | None:
+    return find("ninja", "ninja", "data/bin/ninja")
+
+
+def find(program: str, package: str, inside: str) -> str | None:
+    """The program on PATH, else the one in a Python package that was installed without scripts."""
+    if on_path := shutil.which(program, path=search_path()):
+        return on_path
+    spec = importlib.util.find_spec(package)
+    folders = spec.submodule_search_locations if spec and spec.submodule_search_locations else []
+    candidates = [Path(folder, inside) for folder in folders]
+    candidates += [Path(folder).parent / "bin" / program for folder in folders]
+    return next((str(path) for path in candidates if os.access(path, os.X_OK)), None)
+
+
+def environment(preset: str | None = None) -> dict[str, str]:
+    """The environment for child processes; with a preset, its Python package can be imported."""
+    env = {**os.environ, "PATH": search_path()}
+    if preset:
+        env["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [str(staged_package(preset)), os.environ.get("PYTHONPATH")])
+        )
+        env["SPANWISE_BUILD_DIR"] = str(ROOT / "build" / preset)
+    return env
