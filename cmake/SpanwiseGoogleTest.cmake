@@ -14,6 +14,7 @@ if(NOT TARGET GTest::gtest_main AND EXISTS "${SPANWISE_GTEST_SOURCE}/CMakeLists.
   if(SPANWISE_SANITIZE)
     add_compile_options(-fsanitize=${SPANWISE_SANITIZE})
   endif()
+  set(CMAKE_WARN_DEPRECATED OFF CACHE BOOL "" FORCE)  # it asks for an older CMake than today's like
   add_subdirectory("${SPANWISE_GTEST_SOURCE}" "${PROJECT_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL SYSTEM)
   foreach(library IN ITEMS gtest gtest_main gmock)
     if(NOT TARGET GTest::${library})

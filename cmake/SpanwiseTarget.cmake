@@ -6,6 +6,12 @@
 
 find_package(Threads REQUIRED)
 
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12
+   OR CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+  message(FATAL_ERROR "Spanwise needs g++ >= 12 or clang >= 14, and found ${CMAKE_CXX_COMPILER} "
+    "${CMAKE_CXX_COMPILER_VERSION}. Install one (sudo apt-get install g++-12) and set CXX=g++-12")
+endif()
+
 # Generated headers and sources live under one include directory, away from the source tree.
 set(SW_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 
