@@ -1,0 +1,55 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measures Spanwise beside its floor and the installed peers: python tests/perf [LINE ...] [--json FILE].
+
+Run it with the package to measure on PYTHONPATH; `make bench` does. Each line is a file of `lines/`
+with a function `measure() -> Iterable[Result]`. All contenders of a line are measured in turn, round
+after round, in one process (or, for process start-up, one process a round each), so that a drift of
+the machine's speed hits all of them alike. A claim is a ratio between medians of one run; the spread
+is the middle half of the rounds.
+"""
+
+import argparse
+import importlib
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import report  # noqa: E402
+from harness import Unavailable  # noqa: E402
+
+
+def lines() -> list[str]:
+    return sorted(p.stem for p in (HERE / "lines").glob("[a-z]*.py"))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tests/perf", description=__doc__.splitlines()[0])
+    parser.add_argument("line", nargs="*", help=f"which to run (default: all of {', '.join(lines())})")
+    parser.add_argument("--json", metavar="FILE", help="also write every figure as JSON")
+    parser.add_argument("--list", action="store_true", help="name the lines and exit")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(lines()))
+        return 0
+    unknown = sorted(set(options.line) - set(lines()))
+    if unknown:
+        parser.error(f"unknown line {', '.join(unknown)}; there are {', '.join(lines())}")
+
+    results = []
+    for name in options.line or lines():
+        try:
+            for result in importlib.import_module(f"lines.{name}").measure():
+                print(report.as_text(result), flush=True)
+                results.append(result)
+        except Unavailable as reason:
+            print(f"{name}: not measured: {reason}\n", flush=True)
+    if options.json:
+        pathlib.Path(options.json).write_text(report.as_json(results))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Times callables and processes in interleaved rounds."""
+
+import dataclasses
+import gc
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+
+class Unavailable(Exception):
+    """A line that cannot be measured on this machine, and why."""
+
+
+@dataclasses.dataclass
+class Contender:
+    """One column: seconds an operation took, one figure a round."""
+
+    seconds: list[float]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The middle half of the rounds."""
+        if len(self.seconds) < 4:
+            return min(self.seconds), max(self.seconds)
+        low, _, high = statistics.quantiles(self.seconds, n=4)
+        return low, high
+
+
+@dataclasses.dataclass
+class Result:
+    """One line of the report. `ours` names the column that is Spanwise; `goal`, if any, is a bound on
+    ours: ("ratio", peer, factor), ("over", peer, seconds above) or ("at most", None, seconds)."""
+
+    name: str
+    ours: str
+    contenders: dict[str, Contender]
+    note: str = ""
+    goal: tuple[str, str | None, float] | None = None
+
+    @property
+    def reached(self) -> bool | None:
+        if self.goal is None:
+            return None
+        kind, peer, bound = self.goal
+        ours = self.contenders[self.ours].median
+        if kind == "at most":
+            return ours <= bound
+        if peer not in self.contenders:
+            return None
+        theirs = self.contenders[peer].median
+        return ours <= (theirs * bound if kind == "ratio" else theirs + bound)
+
+
+def interleave(
+    contenders: Mapping[str, Callable[[], object]],
+    *,
+    rounds: int = 15,
+    seconds: float = 0.02,
+    after: Mapping[str, Callable[[], object]] | None = None,
+) -> dict[str, Contender]:
+    """Calls each contender in turn, `rounds` times, about `seconds` long each; per-call seconds.
+
+    `after[name]`, if given, runs untimed after each round: it waits for queued device work, so that
+    one contender's queue does not slow the next.
+    """
+    after = after or {}
+    repeats = {}
+    for name, call in contenders.items():
+        call()
+        after.get(name, _nothing)()
+        repeats[name] = _repeats_for(call, seconds)
+        after.get(name, _nothing)()
+    figures: dict[str, Contender] = {name: Contender([]) for name in contenders}
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for name, call in contenders.items():
+                figures[name].seconds.append(_time(call, repeats[name]))
+                after.get(name, _nothing)()
+    finally:
+        gc.enable()
+    return figures
+
+
+def interleave_processes(
+    commands: Mapping[str, Sequence[str]],
+    *,
+    rounds: int = 7,
+    env: Mapping[str, str] | None = None,
+    before: Mapping[str, Callable[[], object]] | None = None,
+) -> dict[str, Contender]:
+    """Runs each command in turn, `rounds` times after one that is not counted; wall seconds."""
+    before = before or {}
+    figures: dict[str, Contender] = {name: Contender([]) for name in commands}
+    for counted in range(rounds + 1):
+        for name, command in commands.items():
+            before.get(name, _nothing)()
+            start = time.perf_counter()
+            subprocess.run(command, check=True, env={**os.environ, **(env or {})}, capture_output=True)
+            if counted:
+                figures[name].seconds.append(time.perf_counter() - start)
+    return figures
+
+
+def python(program: str) -> list[str]:
+    return [sys.executable, "-c", program]
+
+
+def installed(module: str) -> bool:
+    import importlib.util
+
+    return importlib.util.find_spec(module) is not None
+
+
+def _nothing() -> None:
+    return None
+
+
+def _time(call: Callable[[], object], repeats: int) -> float:
+    # One closure call a pass is part of every column alike.
+    loop = range(repeats)
+    start = time.perf_counter()
+    for _ in loop:
+        call()
+    return (time.perf_counter() - start) / repeats
+
+
+def _repeats_for(call: Callable[[], object], seconds: float) -> int:
+    repeats = 1
+    while True:
+        took = _time(call, repeats) * repeats
+        if took >= seconds / 4 or repeats >= 1 << 20:
+            return max(1, round(repeats * seconds / max(took, 1e-9)))
+        repeats *= 4

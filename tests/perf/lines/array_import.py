@@ -1,0 +1,87 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Host time of taking another library's array in."""
+
+import numpy as np
+import spanwise as sw
+from harness import Result, installed, interleave
+
+
+def measure():
+    x = np.arange(12, dtype="float32").reshape(3, 4)
+    view = x[:, ::-1]
+    yield Result(
+        "import of a NumPy array",
+        "sw.asarray",
+        interleave(
+            {
+                "sw.asarray": lambda: sw.asarray(x),
+                "sw.from_dlpack": lambda: sw.from_dlpack(x),
+                "np.from_dlpack": lambda: np.from_dlpack(x),
+                "memoryview (floor)": lambda: memoryview(x),
+            }
+        ),
+        goal=("at most", None, 250e-9),
+    )
+    yield Result(
+        "import of a strided NumPy view",
+        "sw.asarray",
+        interleave({"sw.asarray": lambda: sw.asarray(view), "np.from_dlpack": lambda: np.from_dlpack(view)}),
+    )
+    gpu = str(sw.devices()[0]) != "cpu"
+    if installed("torch"):
+        yield from _torch(gpu)
+    if installed("jax"):
+        yield from _jax()
+    if installed("cupy") and gpu:
+        yield from _cupy()
+
+
+def _torch(gpu):
+    import torch
+
+    for device in ["cpu"] + ["cuda"] * gpu:
+        t = torch.arange(12, dtype=torch.float32, device=device)
+        mine = sw.asarray(t)
+        yield Result(
+            f"exchange with PyTorch, {device}",
+            "sw.asarray(tensor)",
+            interleave(
+                {
+                    "sw.asarray(tensor)": lambda t=t: sw.asarray(t),
+                    "torch.from_dlpack(tensor)": lambda t=t: torch.from_dlpack(t),
+                    "torch.from_dlpack(sw array)": lambda mine=mine: torch.from_dlpack(mine),
+                }
+            ),
+        )
+
+
+def _jax():
+    import jax
+
+    x = jax.numpy.arange(12, dtype="float32")
+    yield Result(
+        f"exchange with JAX, {jax.default_backend()}",
+        "sw.asarray(jax array)",
+        interleave(
+            {
+                "sw.asarray(jax array)": lambda: sw.asarray(x),
+                "jax.dlpack.from_dlpack(jax array)": lambda: jax.dlpack.from_dlpack(x),
+            }
+        ),
+    )
+
+
+def _cupy():
+    import cupy
+
+    x = cupy.arange(12, dtype="float32")
+    contenders = {
+        "sw.asarray(cupy array)": lambda: sw.asarray(x),
+        "cupy.from_dlpack(cupy array)": lambda: cupy.from_dlpack(x),
+    }
+    if installed("torch"):
+        import torch
+
+        contenders["torch.from_dlpack(cupy array)"] = lambda: torch.from_dlpack(x)
+    yield Result("exchange with CuPy", "sw.asarray(cupy array)", interleave(contenders))

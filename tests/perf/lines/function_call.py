@@ -1,0 +1,45 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A compiled function of one custom op, beside the bare kernel call and JAX's jitted call."""
+
+import numpy as np
+import spanwise as sw
+from harness import Result, installed, interleave
+
+SOURCE = """
+__global__ void twice(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+"""
+
+
+def measure():
+    T = sw.tensor
+    for device in map(str, sw.devices()):
+        x = sw.array(np.arange(256, dtype="float32"), device=device)
+        y = sw.empty(256, dtype="float32", device=device)
+        kernel = sw.SourceModule(SOURCE, device=device).get_function("twice")
+        twice = sw.kernel_op(
+            "twice", SOURCE, inputs=["x: contiguous float32[n]"], outputs=["y: contiguous float32[n]"],
+            arguments=["x", "y", "n"],
+        )
+        v = T.vector("v", dtype="float32")
+        f = sw.function([v], twice(v), device=device)
+        np.testing.assert_array_equal(f(x).numpy(), 2 * x.numpy())
+        wait = lambda device=device: sw.synchronize(device)  # noqa: E731
+        contenders = {
+            "compiled function": lambda f=f, x=x: f(x),
+            "kernel call alone": lambda k=kernel, x=x, y=y: k(x, y, np.int32(256), block=256, grid=1),
+        }
+        if installed("jax"):
+            import jax
+
+            if (jax.default_backend() == "cpu") == (device == "cpu"):
+                g, xj = jax.jit(lambda a: 2 * a), jax.numpy.arange(256, dtype="float32")
+                contenders["jax.jit call"] = lambda g=g, xj=xj: g(xj)
+        yield Result(
+            f"call of a compiled one-node function on {device}, 256 float32",
+            "compiled function",
+            interleave(contenders, after={name: wait for name in contenders}),
+        )

@@ -1,0 +1,26 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Small C++ peers, built when a line needs them."""
+
+import ctypes
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from harness import Unavailable
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def build(name: str) -> ctypes.CDLL:
+    """native/<name>.cpp as a shared library, built with the system's compiler."""
+    compiler = shutil.which(os.environ.get("CXX", "g++")) or shutil.which("clang++")
+    if compiler is None:
+        raise Unavailable("no C++ compiler found (looked for CXX, g++, clang++)")
+    with tempfile.TemporaryDirectory() as folder:
+        library = pathlib.Path(folder) / f"{name}.so"
+        command = [compiler, "-std=c++17", "-O3", "-march=native", "-fPIC", "-shared"]
+        subprocess.run([*command, HERE / f"{name}.cpp", "-o", library, "-ldl"], check=True)
+        return ctypes.CDLL(str(library))

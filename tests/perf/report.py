@@ -1,0 +1,86 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Figures as text for people and JSON for the record."""
+
+import json
+import platform
+import sys
+
+from harness import Result
+
+
+def as_text(result: Result) -> str:
+    ours = result.contenders[result.ours].median
+    rows = []
+    for name, figures in result.contenders.items():
+        low, high = figures.spread
+        ratio = "" if name == result.ours else f"   ours / this = {ours / figures.median:.3g}"
+        rows.append(f"  {name:<32} {_unit(figures.median):>10}  [{_unit(low)} .. {_unit(high)}]{ratio}")
+    head = result.name + (f"  ({result.note})" if result.note else "")
+    goal = ""
+    if result.goal is not None:
+        words = {True: "reached", False: "NOT reached", None: "peer absent"}[result.reached]
+        goal = f"\n  goal: {_goal(result.goal)}: {words}"
+    return head + "\n" + "\n".join(rows) + goal + "\n"
+
+
+def as_json(results: list[Result]) -> str:
+    return json.dumps(
+        {
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "versions": _versions(),
+            "lines": [_record(r) for r in results],
+        },
+        indent=1,
+    )
+
+
+def _record(result: Result) -> dict:
+    return {
+        "name": result.name,
+        "note": result.note,
+        "ours": result.ours,
+        "goal": None if result.goal is None else _goal(result.goal),
+        "reached": result.reached,
+        "contenders": {
+            name: {
+                "median_us": figures.median * 1e6,
+                "middle_half_us": [s * 1e6 for s in figures.spread],
+                "rounds": len(figures.seconds),
+                "ours_over_this": result.contenders[result.ours].median / figures.median,
+            }
+            for name, figures in result.contenders.items()
+        },
+    }
+
+
+def _versions() -> dict[str, str]:
+    from importlib import metadata
+
+    names = ("spanwise", "numpy", "torch", "cupy-cuda13x", "jax", "numba-cuda", "cuda-core", "pycuda")
+    found = {}
+    for name in names:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    if "spanwise" not in found and "spanwise" in sys.modules:
+        found["spanwise"] = sys.modules["spanwise"].__version__
+    return found
+
+
+def _goal(goal: tuple[str, str | None, float]) -> str:
+    kind, peer, bound = goal
+    return {
+        "ratio": f"<= {bound:g} x {peer}",
+        "over": f"<= {peer} + {_unit(bound)}",
+        "at most": f"<= {_unit(bound)}",
+    }[kind]
+
+
+def _unit(seconds: float) -> str:
+    for scale, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
