@@ -5,6 +5,9 @@
 #include <Python.h>
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
+#include <utility>
+
 #include "spanwise/array.hpp"
 #include "spanwise/bridge.hpp"
 
@@ -16,6 +19,8 @@ namespace spanwise::python {
 struct PyArray {
   PyObject_HEAD
   Array array;
+  /// The spanwise.Array whose memory this is a view of, or null; never a view itself.
+  PyObject* base;
   PyObject* weakrefs;
 };
 
@@ -31,6 +36,8 @@ inline Array& array_in(PyObject* object) noexcept { return reinterpret_cast<PyAr
 /// A new reference to a new spanwise.Array around `array`. Null with a Python error set when out of
 /// memory. Needs the GIL.
 PyObject* wrap(Array array) noexcept;
+/// As wrap(), for a view of the memory of `source` (an is_array() object), which becomes its base.
+PyObject* wrap_view(PyObject* source, Array view) noexcept;
 
 /// `object` as an Array: ours as it is, anything else through the bridges (sw.asarray). Throws the
 /// bridges' errors, or pybind11::error_already_set. Needs the GIL.
@@ -43,6 +50,8 @@ PyObject* raise_current() noexcept;
 /// Storage over memory that `owner` (a new reference is taken) keeps alive. The reference is dropped
 /// when the last array goes, on any thread, and simply forgotten once the interpreter has ended.
 Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly);
+/// The owner that keep_alive() was given for this storage (borrowed), or null.
+PyObject* owner_of(const Storage& storage) noexcept;
 
 /// np.dtype-like objects, names, Python types (float, int, bool, complex) and ours. Throws DTypeError.
 DType dtype_from(pybind11::handle object);
@@ -50,6 +59,20 @@ DType dtype_from(pybind11::handle object);
 Device device_from(pybind11::handle object);
 /// An int, a sequence of ints, or an iterable of ints.
 Shape shape_from(pybind11::handle object);
+
+/// Adds to the type what other parts know about arrays (protocols, conversions); call from SW_BIND
+/// parts of an order above 50. The definitions must live as long as the process. The tables end with
+/// an empty entry.
+void add_array_methods(PyMethodDef* methods);
+void add_array_attributes(PyGetSetDef* attributes);
+/// The same for a callable whose first parameter is the array, through pybind11.
+template <class Function, class... Extra>
+void def_array_method(const char* name, Function&& function, const Extra&... extra) {
+  const pybind11::handle type(reinterpret_cast<PyObject*>(array_type));
+  pybind11::setattr(type, name,
+                    pybind11::cpp_function(std::forward<Function>(function), pybind11::name(name),
+                                           pybind11::is_method(type), extra...));
+}
 
 }  // namespace spanwise::python
 
