@@ -1,0 +1,54 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/source/use_graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace spanwise::runtime {
+
+// Names from the CUDA C++ Programming Guide 13.0, sections "Synchronization Functions", "Warp Vote",
+// "Warp Match", "Warp Reduce", "Warp Shuffle Functions" and "Cooperative Groups"; the ones without
+// _sync are CUDA 8's.
+bool is_barrier_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 18> names{
+      "__syncwarp",     "__activemask",     "__all",           "__any",
+      "__ballot",       "__uni_sync",       "__all_sync",      "__any_sync",
+      "__ballot_sync",  "cooperative_groups", "this_thread_block", "tiled_partition",
+      "coalesced_threads", "this_grid",     "grid_group",      "thread_block",
+      "arrive_and_wait", "__barrier_sync"};
+  static constexpr std::array<std::string_view, 5> stems{"__syncthreads", "__shfl", "__match_", "__reduce_",
+                                                         "__barrier_sync"};
+  return std::find(names.begin(), names.end(), name) != names.end() ||
+         std::any_of(stems.begin(), stems.end(), [&](std::string_view stem) { return name.starts_with(stem); });
+}
+
+void UseGraph::add(std::string_view owner, std::string_view used) {
+  auto place = uses_.find(owner);
+  if (place == uses_.end()) place = uses_.emplace(owner, std::set<std::string, std::less<>>{}).first;
+  if (!place->second.contains(used)) place->second.emplace(used);
+}
+
+void UseGraph::merge(const UseGraph& other) {
+  for (const auto& [owner, used] : other.uses_) {
+    for (const std::string& name : used) add(owner, name);
+  }
+}
+
+bool UseGraph::reaches_barrier(std::string_view owner) const {
+  std::set<std::string_view> seen{owner, ""};
+  std::vector<std::string_view> pending(seen.begin(), seen.end());
+  while (!pending.empty()) {
+    const auto found = uses_.find(pending.back());
+    pending.pop_back();
+    if (found == uses_.end()) continue;
+    for (const std::string& name : found->second) {
+      if (is_barrier_name(name)) return true;
+      if (uses_.contains(name) && seen.insert(name).second) pending.push_back(name);
+    }
+  }
+  return false;
+}
+
+}  // namespace spanwise::runtime
