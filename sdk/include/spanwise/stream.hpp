@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "spanwise/array.hpp"
 #include "spanwise/device.hpp"
@@ -33,6 +34,8 @@ class SW_API Stream {
   /// per device that all threads share.
   static Stream current(Device device);
   explicit Stream(Ref<runtime::StreamState> state) noexcept;
+  /// The stream behind an identity that StreamUses names; every identity is one of the runtime's.
+  static Stream of(StreamIdentity& identity) noexcept { return Stream(Ref<RefCounted>(&identity)); }
 
   Device device() const noexcept;
   /// CUstream as an integer; 0 on the CPU.
@@ -52,6 +55,8 @@ class SW_API Stream {
   friend bool operator==(const Stream& a, const Stream& b) noexcept;
 
  private:
+  explicit Stream(Ref<RefCounted> state) noexcept : state_(std::move(state)) {}
+
   Ref<RefCounted> state_;  // a runtime::StreamState, which this header only names
 };
 

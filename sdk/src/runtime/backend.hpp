@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -118,6 +119,8 @@ class Backend {
   /// Gives it back, ordered after work queued on `stream` so far. Never throws, also at process end.
   virtual void deallocate(int ordinal, void* data, std::size_t bytes, StreamState& stream) noexcept = 0;
   virtual MemoryInfo memory(int ordinal) = 0;
+  /// Where `address` lives, nothing where this back end did not hand it out (device_of).
+  virtual std::optional<Device> device_of([[maybe_unused]] const void* address) { return std::nullopt; }
 
   virtual Ref<StreamState> create_stream(int ordinal) = 0;
   virtual Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) = 0;
