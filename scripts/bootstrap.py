@@ -3,17 +3,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gives this checkout what it needs to be built, tested or shown: bootstrap.py build test ...
 
-Everything goes into .venv and .cache inside the checkout; no root is needed and nothing else on the
-machine changes. Python packages come by pip, with whatever index and proxies the user configured.
-Where the system's Python lacks pip or its headers, they are taken from the Debian packages that hold
-them. A second run does nothing: each group leaves a stamp with the hash of what it installed.
+Everything goes into .venv and .cache inside the checkout; no root is needed and nothing else on
+the machine changes. Python packages come by pip, with whatever index and proxies the user
+configured. Where the system's Python lacks pip or its headers, they are taken from the Debian
+packages that hold them. A second run does nothing: each group leaves a stamp with the hash of what it installed.
 """
+
+import sys
+
+if sys.version_info < (3, 10):  # noqa: UP036 - before anything that an older one cannot read
+    raise SystemExit(
+        "spanwise: Python 3.10 or newer is needed. Say which: make PYTHON=python3.11 ..."
+    )
 
 import hashlib
 import os
 import shutil
 import subprocess
-import sys
 import sysconfig
 from pathlib import Path
 
@@ -29,8 +35,6 @@ def main(groups: list[str]) -> None:
     unknown = [group for group in groups if group not in GROUPS]
     if unknown or not groups:
         raise SystemExit(f"usage: bootstrap.py {{{','.join(GROUPS)}}}...")
-    if sys.version_info < (3, 10):
-        raise debian.Missing("Python 3.10 or newer", "python3")
     check_compiler()
     make_venv()
     for group in groups:
@@ -44,8 +48,8 @@ def main(groups: list[str]) -> None:
 
 
 def check_compiler() -> None:
-    names = (os.environ.get("CXX", "").split() or ["c++"])[:1] + ["g++", "clang++"]
-    if not any(shutil.which(name) for name in names):
+    names = [os.environ.get("CXX", "").split(" ")[0], "c++", "g++", "clang++"]
+    if not any(shutil.which(name) for name in names if name):
         raise debian.Missing("a C++ compiler", "g++")
 
 
@@ -96,7 +100,9 @@ def install(group: str) -> None:
 def pip_environment() -> dict[str, str]:
     """The user's own environment, and certificate authorities where the machine has none."""
     environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    configured = any(os.environ.get(name) for name in ("PIP_CERT", "SSL_CERT_FILE", "PIP_CONFIG_FILE"))
+    configured = any(
+        os.environ.get(name) for name in ("PIP_CERT", "SSL_CERT_FILE", "PIP_CONFIG_FILE")
+    )
     if configured or Path("/etc/ssl/certs/ca-certificates.crt").exists() or not debian.available():
         return environment
     bundle = CACHE / "certificates.crt"
@@ -124,7 +130,11 @@ def provide_python_headers() -> None:
 
 
 def provide_googletest() -> None:
-    installed = [Path("/usr/src/googletest"), Path("/usr/include/gtest"), Path("/usr/local/include/gtest")]
+    installed = [
+        Path("/usr/src/googletest"),
+        Path("/usr/include/gtest"),
+        Path("/usr/local/include/gtest"),
+    ]
     if "SPANWISE_GTEST_SOURCE" in os.environ or any(path.exists() for path in installed):
         return
     if not GOOGLETEST.exists():

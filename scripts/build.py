@@ -27,11 +27,20 @@ def configure(preset: str) -> None:
     arguments = cache_arguments()
     stamp = BUILD / preset / "configured-with.json"
     wanted = json.dumps(arguments, indent=1)
-    if stamp.is_file() and stamp.read_text() == wanted and (BUILD / preset / "build.ninja").is_file():
+    if (
+        stamp.is_file()
+        and stamp.read_text() == wanted
+        and (BUILD / preset / "build.ninja").is_file()
+    ):
         return
     command = [cmake(), "--preset", preset, "--fresh", *arguments]
     done = subprocess.run(
-        command, cwd=ROOT, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        command,
+        cwd=ROOT,
+        env=environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     if done.returncode != 0:
         print(done.stdout)

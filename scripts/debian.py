@@ -13,7 +13,9 @@ class Missing(Exception):
     """Something that only the machine's owner can install."""
 
     def __init__(self, what: str, package: str):
-        super().__init__(f"{what} is missing on this machine. Remedy: sudo apt-get install {package}")
+        super().__init__(
+            f"{what} is missing on this machine. Remedy: sudo apt-get install {package}"
+        )
 
 
 def available() -> bool:

@@ -33,8 +33,14 @@ def main(mode: str) -> int:
             print(f"-- {tool}: not installed, left out")
             continue
         print(f"-- {tool} {' '.join(arguments)[:60]}", flush=True)
-        passed &= subprocess.run([program, *arguments], cwd=ROOT, env=lint_environment()).returncode == 0
-    print("lint: clean" if passed else "lint: findings above; `make format` mends those of the formatters")
+        passed &= (
+            subprocess.run([program, *arguments], cwd=ROOT, env=lint_environment()).returncode == 0
+        )
+    print(
+        "lint: clean"
+        if passed
+        else "lint: findings above; `make format` mends those of the formatters"
+    )
     return 0 if passed else 1
 
 

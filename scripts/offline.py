@@ -24,7 +24,9 @@ MODULES = {
 
 
 def main(groups: list[str]) -> None:
-    missing = [f"Python package {name}" for group in groups for name in MODULES[group] if not has(name)]
+    missing = [
+        f"Python package {name}" for group in groups for name in MODULES[group] if not has(name)
+    ]
     if "build" in groups:
         missing += missing_build_tools()
     if missing:

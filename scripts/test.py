@@ -11,9 +11,10 @@ import sys
 import time
 from dataclasses import dataclass
 
-from build import build
 from places import BUILD, ROOT
 from tools import ctest, environment
+
+from build import build
 
 RELEASE = "release"
 SANITIZERS = ("asan", "tsan")
@@ -50,7 +51,12 @@ def cxx_tests(preset: str) -> bool:
     left_out = BUILD / preset / "cxx-tests-left-out.txt"
     if left_out.is_file():
         print(left_out.read_text())
-    command = [ctest(), "--preset", preset, "--no-tests=ignore" if left_out.is_file() else "--no-tests=error"]
+    command = [
+        ctest(),
+        "--preset",
+        preset,
+        "--no-tests=ignore" if left_out.is_file() else "--no-tests=error",
+    ]
     return subprocess.run(command, cwd=ROOT, env=environment(preset)).returncode == 0
 
 

@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from places import ROOT, staged_package
+from places import BUILD, staged_package
 
 
 def search_path() -> str:
@@ -46,5 +46,5 @@ def environment(preset: str | None = None) -> dict[str, str]:
         env["PYTHONPATH"] = os.pathsep.join(
             filter(None, [str(staged_package(preset)), os.environ.get("PYTHONPATH")])
         )
-        env["SPANWISE_BUILD_DIR"] = str(ROOT / "build" / preset)
+        env["SPANWISE_BUILD_DIR"] = str(BUILD / preset)
     return env

@@ -1,0 +1,47 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Each public header compiles by itself, without warnings, and leaks no macro without our prefix."""
+
+import os
+import re
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from support.tree import BUILD, ROOT, tree_files
+
+HEADERS = tree_files(["sdk/include"], [".hpp", ".h"])
+MACRO = re.compile(r"^\s*#\s*define\s+(\w+)", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def compiled() -> dict[Path, str]:
+    """The compiler's complaints about each header; all compiled at once, as that is the slow part."""
+    compiler = os.environ.get("CXX") or next(
+        filter(None, map(shutil.which, ("c++", "g++", "clang++")))
+    )
+    flags = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++"]
+    folders = [f"-I{ROOT / 'sdk/include'}", f"-I{BUILD / 'generated/include'}"]
+
+    def complaints(header: Path) -> str:
+        # Through an including file: a header as main file warns about its own #pragma once.
+        text = f'#include "{header.relative_to("sdk/include")}"\n'
+        command = [*compiler.split(), *flags, *folders, "-"]
+        return subprocess.run(command, input=text, capture_output=True, text=True).stderr
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return dict(zip(HEADERS, pool.map(complaints, HEADERS), strict=True))
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=str)
+def test_compiles_alone(header, compiled):
+    assert not compiled[header], f"{header} must include what it uses:\n{compiled[header]}"
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=str)
+def test_macros_carry_our_prefix(header):
+    macros = MACRO.findall((ROOT / header).read_text())
+    foreign = [name for name in macros if not name.startswith(("SW_", "SPANWISE_"))]
+    assert not foreign, f"{header}: rename {foreign} to SW_..., since macros reach users' code"

@@ -1,0 +1,118 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who may include whom: every #include of the tree is an allowed edge, and no headers form a cycle."""
+
+import os
+import re
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+from support.tree import ROOT, tree_files
+
+# A layer and the other layers that its files may include.
+ALLOWED = {
+    "core": set(),
+    "runtime": {"core"},
+    "kernels": {"core", "runtime"},
+    "graph": {"core", "runtime", "kernels"},
+    "op_sdk": {"core", "runtime", "kernels", "graph"},
+    "bridge": {"core", "runtime"},
+    "backends/cpu": {"core", "runtime"},
+    "backends/cuda": {"core", "runtime"},
+    "device": set(),
+    "ops": {"core", "runtime", "kernels", "graph", "op_sdk"},
+    "bridges": {"core", "runtime", "bridge", "python"},
+    "python": {"core", "runtime", "kernels", "graph", "op_sdk", "bridge"},
+    "umbrella": {"core", "runtime", "kernels", "graph", "op_sdk", "bridge"},
+}
+# The layer of each public header; a folder under include/spanwise is the layer of its name.
+PUBLIC = {
+    "core": "array device dims dtype error export half layout ref scalar storage version",
+    "runtime": "config copy creation devices kernel_types stream",
+    "kernels": "kernel source_module",
+    "op_sdk": "op_sdk",
+    "bridge": "bridge",
+    "umbrella": "spanwise",
+}
+LAYER_OF_PUBLIC = {name: layer for layer, names in PUBLIC.items() for name in names.split()}
+# Written as a stranger would write theirs: against the installed headers only.
+OUTSIDERS = {"ops", "bridges", "python"}
+CUDA_HEADER = re.compile(
+    r"(cuda|nvrtc|cublas|nvJitLink|nccl|cudaProfiler)\w*\.h$|device_launch_parameters\.h$"
+)
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+FOLDERS = ("sdk/include", "sdk/src", "sdk/python", "sdk/device", "ops", "bridges")
+REMEDY = (
+    "Move the code to the layer that it needs, or the need behind an interface of a lower layer. "
+    "The edges are in ALLOWED, above, and in CONTRIBUTING.md."
+)
+SUFFIXES = (".hpp", ".cpp", ".h", ".cuh")
+
+
+def test_every_include_is_an_allowed_edge():
+    wrong = []
+    for file, line, included, target in includes():
+        if problem := forbidden(file, included, target):
+            wrong.append(f"{file}:{line}: includes {included}: {problem}")
+    assert not wrong, "\n".join(["", *wrong, "", REMEDY])
+
+
+def test_no_headers_include_each_other_in_a_circle():
+    edges: dict[Path, set[Path]] = {}
+    for file, _, _, target in includes():
+        if target and target != file:
+            edges.setdefault(file, set()).add(target)
+    try:
+        TopologicalSorter(edges).prepare()
+    except CycleError as error:
+        circle = " -> ".join(str(path) for path in error.args[1])
+        raise AssertionError(
+            f"{circle}\nForward-declare in one of them, or split what both need."
+        ) from None
+
+
+def includes() -> Iterator[tuple[Path, int, str, Path | None]]:
+    """(file, line, text between the quotes, the file of this tree that it names)."""
+    for file in tree_files(FOLDERS, SUFFIXES):
+        text = (ROOT / file).read_text()
+        for match in INCLUDE.finditer(text):
+            line = text.count("\n", 0, match.start(2)) + 1
+            yield file, line, match[2], resolve(file, match[2])
+
+
+def resolve(file: Path, included: str) -> Path | None:
+    name = included.removeprefix("spanwise/")
+    beside = Path(os.path.normpath(file.parent / included))  # as a path of the tree, without ".."
+    candidates = [beside, Path("sdk/include", included), Path("sdk/device", name)]
+    candidates += [Path("sdk/src", included), Path("sdk", included), Path(included)]
+    return next((path for path in candidates if (ROOT / path).is_file()), None)
+
+
+def forbidden(file: Path, included: str, target: Path | None) -> str | None:
+    source = layer(file)
+    if CUDA_HEADER.search(included) and source != "backends/cuda":
+        return "only sdk/src/backends/cuda sees CUDA's headers"
+    if target is None:
+        return None
+    there = layer(target)
+    if there not in {source, *ALLOWED[source]}:
+        return f"{source} may not see {there}"
+    own_folder = file.parts[:2] == target.parts[:2] or there == "python"
+    if source in OUTSIDERS and not own_folder and not target.is_relative_to("sdk/include"):
+        return f"{source} uses public headers and its own folder only"
+    return None
+
+
+def layer(file: Path) -> str:
+    top, *rest = file.parts
+    if top in ("ops", "bridges"):
+        return top
+    if rest[0] in ("python", "device"):
+        return rest[0]
+    if rest[0] == "src":
+        return "/".join(rest[1:3]) if rest[1] == "backends" else rest[1]
+    if len(rest) > 3:  # sdk/include/spanwise/<layer>/...
+        return rest[2]
+    assert file.stem in LAYER_OF_PUBLIC, f"{file}: give this public header a layer in PUBLIC"
+    return LAYER_OF_PUBLIC[file.stem]

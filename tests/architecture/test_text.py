@@ -1,0 +1,46 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The project's text speaks of the project alone, and every code file carries its licence."""
+
+import re
+from pathlib import Path
+
+from support.tree import ROOT, project_files
+
+# Written with a class in each word, so that this file does not find itself.
+MACHINE = re.compile(
+    r"(?<![\w.])/(w[o]rk|f[a]rm|r[o]ot|h[o]me/\w+)/|p[y]pi\.org|p[y]thonhosted|d[e]b\.debian\.org|/opt/w[h]eels"
+)
+BINARY = {".png", ".jpg", ".gif", ".npy", ".cubin", ".svg", ".json"}
+LEGACY = Path("examples/legacy")  # opens as its authors of 2012 opened their files
+CODE = {".cpp", ".hpp", ".h", ".cuh", ".cu", ".py", ".pyi", ".cmake"}
+LICENCE = re.compile(
+    r"\A(#!.*\n)?(//|#) Copyright 20\d\d The Spanwise Authors\n(//|#) SPDX-License-Identifier: Apache-2\.0\n"
+)
+
+
+def text_files():
+    for file in project_files():
+        if file.suffix not in BINARY:
+            yield file, (ROOT / file).read_text()
+
+
+def test_no_text_names_a_machine_or_a_registry():
+    found = [
+        f"{file}:{number}: {line.strip()}"
+        for file, text in text_files()
+        for number, line in enumerate(text.splitlines(), 1)
+        if MACHINE.search(line)
+    ]
+    assert not found, "\n".join(
+        ["", *found, "Use relative paths, and leave hosts to the user's settings."]
+    )
+
+
+def test_every_code_file_opens_with_copyright_and_licence():
+    missing = [
+        str(file)
+        for file, text in text_files()
+        if file.suffix in CODE and LEGACY not in file.parents and not LICENCE.match(text)
+    ]
+    assert not missing, f"two lines, as in {__file__}, are missing in: {missing}"
