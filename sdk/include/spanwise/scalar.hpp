@@ -3,9 +3,12 @@
 #pragma once
 
 #include <complex>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <ostream>
+#include <type_traits>
 
 #include "spanwise/dtype.hpp"
 #include "spanwise/export.hpp"
@@ -15,13 +18,14 @@ namespace spanwise {
 /// One element with its dtype: what a kernel argument, a fill or a 0-d constant is made of.
 class SW_API Scalar {
  public:
-  Scalar(bool value) noexcept;
-  Scalar(std::int32_t value) noexcept;
-  Scalar(std::int64_t value) noexcept;
-  Scalar(std::uint64_t value) noexcept;
-  Scalar(float value) noexcept;
-  Scalar(double value) noexcept;
-  Scalar(std::complex<double> value) noexcept;
+  Scalar(bool value) noexcept : Scalar(DTypeCode::bool_, value) {}
+  /// Any C++ integer but bool: int8 to int64, uint8 to uint64 by its width and sign.
+  template <std::integral T>
+  Scalar(T value) noexcept : Scalar(std::is_signed_v<T> ? DTypeCode::int_ : DTypeCode::uint, value) {}
+  Scalar(float value) noexcept : Scalar(DTypeCode::float_, value) {}
+  Scalar(double value) noexcept : Scalar(DTypeCode::float_, value) {}
+  Scalar(std::complex<float> value) noexcept : Scalar(DTypeCode::complex, value) {}
+  Scalar(std::complex<double> value) noexcept : Scalar(DTypeCode::complex, value) {}
   /// The element of `dtype` whose bytes stand at `bytes`. Throws DTypeError above 16 bytes.
   Scalar(DType dtype, const void* bytes);
 
@@ -29,13 +33,20 @@ class SW_API Scalar {
   const void* data() const noexcept { return bytes_; }
   /// As `dtype`, converted as NumPy's astype does (C rules; complex to real keeps the real part).
   Scalar cast(DType dtype) const;
+  /// cast(float64) and cast(int64) as plain values.
   double as_double() const;
   std::int64_t as_int64() const;
-  /// True where cast(dtype) and back gives the same value: nothing is lost.
+  /// True where cast(dtype) has the same value (NaN counts as itself): nothing is lost. For a dtype that
+  /// is not computable, true where it is dtype().
   bool fits(DType dtype) const;
   friend SW_API std::ostream& operator<<(std::ostream& out, const Scalar& scalar);
 
  private:
+  template <class T>
+  Scalar(DTypeCode code, T value) noexcept : dtype_(DTypes::make(code, 8 * sizeof(T))) {
+    std::memcpy(bytes_, &value, sizeof value);
+  }
+
   DType dtype_;
   alignas(16) std::byte bytes_[16] = {};
 };

@@ -33,7 +33,10 @@ class SW_API StreamUses {
  public:
   /// Remembers a read (or, with `writes`, a write) queued on `stream`. A write forgets earlier uses:
   /// the caller has ordered it after them.
-  void record(StreamIdentity& stream, bool writes);
+  void record(StreamIdentity& stream, bool writes) {
+    if (is_only_user(stream) && (!writes || sole_user_wrote_.load(std::memory_order_relaxed))) return;
+    remember(stream, writes);
+  }
   /// Calls f(stream) for each stream other than `stream` that a new use there must come after: the
   /// last writer, and for a write the readers as well.
   template <class F>
@@ -44,18 +47,28 @@ class SW_API StreamUses {
   bool is_only_user(const StreamIdentity& stream) const noexcept {
     return sole_user_.load(std::memory_order_acquire) == &stream;
   }
+  /// No work was ever queued on the bytes.
+  bool none() const noexcept { return sole_user_.load(std::memory_order_acquire) == nullptr; }
   /// Every stream with queued work, writer first.
   std::vector<Ref<StreamIdentity>> all() const;
 
  private:
   class Lock;
+  void remember(StreamIdentity& stream, bool writes);
   std::vector<Ref<StreamIdentity>> to_wait_for(const StreamIdentity& stream, bool writes) const;
+  bool is_reader(const StreamIdentity& stream) const noexcept;
+  // A value of sole_user_ that is the address of no stream.
+  const StreamIdentity* several() const noexcept { return reinterpret_cast<const StreamIdentity*>(this); }
 
   mutable std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
-  // Set while exactly one stream has used the storage; kept alive by writer_ or readers_.
+  std::atomic<bool> sole_user_wrote_{false};
+  // Null while nobody, the stream while exactly one, several() while more have used the storage;
+  // the stream is kept alive by writer_ or reader_.
   std::atomic<const StreamIdentity*> sole_user_{nullptr};
   Ref<StreamIdentity> writer_;
-  std::vector<Ref<StreamIdentity>> readers_;
+  // Who reads what writer_ wrote, but for writer_ itself; one of them without the heap.
+  Ref<StreamIdentity> reader_;
+  std::vector<Ref<StreamIdentity>> more_readers_;
 };
 
 /// Gives the bytes back. Runs once, on whichever thread drops the last reference, with or without

@@ -1,0 +1,54 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/device.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace {
+
+struct KindName {
+  std::string_view name;
+  DeviceKind kind;
+};
+
+// The first name of a kind is the one that is printed; the longer of two that begin alike is first.
+constexpr std::array<KindName, 5> kind_names{{{"cpu", DeviceKind::cpu},
+                                              {"cuda_host", DeviceKind::cuda_host},
+                                              {"cuda_managed", DeviceKind::cuda_managed},
+                                              {"cuda", DeviceKind::cuda},
+                                              {"gpu", DeviceKind::cuda}}};
+
+// "", ":1" and "1" to 0, 1 and 1; -1 for anything else.
+int ordinal_in(std::string_view rest) {
+  if (rest.empty()) return 0;
+  if (rest.front() == ':') rest.remove_prefix(1);
+  int ordinal = -1;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), ordinal);
+  return error == std::errc{} && end == rest.data() + rest.size() ? ordinal : -1;
+}
+
+}  // namespace
+
+Device Device::parse(std::string_view name) {
+  for (const KindName& candidate : kind_names) {
+    if (!name.starts_with(candidate.name)) continue;
+    const int ordinal = ordinal_in(name.substr(candidate.name.size()));
+    // There is one CPU, whatever its sockets.
+    if (ordinal < 0 || (candidate.kind == DeviceKind::cpu && ordinal != 0)) break;
+    return Device(candidate.kind, ordinal);
+  }
+  fail<ArgumentError>("device: \"", name, "\" names no device; expected \"cpu\", \"cuda\" or \"cuda:<ordinal>\"");
+}
+
+std::string Device::name() const {
+  if (is_cpu()) return "cpu";
+  for (const KindName& candidate : kind_names)
+    if (candidate.kind == kind_) return text(candidate.name, ":", ordinal_);
+  return text("device", static_cast<int>(kind_), ":", ordinal_);
+}
+
+}  // namespace spanwise

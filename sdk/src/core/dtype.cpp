@@ -1,0 +1,119 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/dtype.hpp"
+
+#include <array>
+#include <charconv>
+#include <numeric>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace {
+
+struct SmallFloat {
+  int code;
+  int bits;
+  std::string_view name;
+};
+
+// DLPack 1.3's codes 7 to 17 (DLDataTypeCode), whose width is part of the kind.
+constexpr std::array<SmallFloat, 11> small_floats{{{7, 8, "float8_e3m4"},
+                                                   {8, 8, "float8_e4m3"},
+                                                   {9, 8, "float8_e4m3b11fnuz"},
+                                                   {10, 8, "float8_e4m3fn"},
+                                                   {11, 8, "float8_e4m3fnuz"},
+                                                   {12, 8, "float8_e5m2"},
+                                                   {13, 8, "float8_e5m2fnuz"},
+                                                   {14, 8, "float8_e8m0fnu"},
+                                                   {15, 6, "float6_e2m3fn"},
+                                                   {16, 6, "float6_e3m2fn"},
+                                                   {17, 4, "float4_e2m1fn"}}};
+
+// The names of codes 0 to 6, each followed by the width.
+constexpr std::array<std::string_view, 7> kinds{"int", "uint", "float", "opaque", "bfloat", "complex", "bool"};
+
+std::string element_name(DTypeCode code, int bits) {
+  if (code == DTypeCode::bool_ && bits == 8) return "bool";
+  const auto number = static_cast<std::size_t>(code);
+  if (number < kinds.size()) return text(kinds[number], bits);
+  for (const SmallFloat& kind : small_floats) {
+    if (kind.code != static_cast<int>(code)) continue;
+    return kind.bits == bits ? std::string(kind.name) : text(kind.name, "_", bits);
+  }
+  return text("dlpack", number, "_", bits);
+}
+
+// Reads a whole positive number; 0 where `digits` is none.
+int number_in(std::string_view digits) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return error == std::errc{} && end == digits.data() + digits.size() && value > 0 ? value : 0;
+}
+
+[[noreturn]] void fail_to_parse(std::string_view name) {
+  fail<DTypeError>("dtype: \"", name, "\" names no dtype; expected bool, int8, int16, int32, int64, uint8, uint16, "
+                   "uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128, or a type that can "
+                   "only be moved: float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz, "
+                   "float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float6_e2m3fn, float6_e3m2fn, float4_e2m1fn, "
+                   "opaque<bits>, each with x<lanes> for vectors (\"float32x4\")");
+}
+
+}  // namespace
+
+DType::DType(DTypeCode code, int bits, int lanes)
+    : code_(code), bits_(static_cast<std::uint8_t>(bits)), lanes_(static_cast<std::uint16_t>(lanes)) {
+  require<DTypeError>(bits > 0 && bits <= 255 && lanes > 0 && lanes <= 65535, "dtype: ", bits, " bits in ", lanes,
+                      " lanes; expected 1 to 255 bits in 1 to 65535 lanes");
+  if (bits * lanes % 8 == 0) return;
+  const std::string element = element_name(code, bits);
+  fail<DTypeError>("dtype: ", lanes, " x ", element, " is ", bits * lanes,
+                   " bits, no whole number of bytes; pack more lanes (\"", element, "x", 8 / std::gcd(bits, 8), "\")");
+}
+
+DType DType::parse(std::string_view name) {
+  std::string_view element = name;
+  int lanes = 1;
+  // The lanes stand behind the last x; no name of a kind has one.
+  if (const auto x = name.rfind('x'); x != name.npos && number_in(name.substr(x + 1)) > 0) {
+    element = name.substr(0, x);
+    lanes = number_in(name.substr(x + 1));
+  }
+  if (element == "bool") return DType(DTypeCode::bool_, 8, lanes);
+  for (const SmallFloat& kind : small_floats)
+    if (element == kind.name) return DType(static_cast<DTypeCode>(kind.code), kind.bits, lanes);
+  for (std::size_t code = 0; code < kinds.size(); ++code) {
+    if (!element.starts_with(kinds[code])) continue;
+    const int bits = number_in(element.substr(kinds[code].size()));
+    if (bits > 0) return DType(static_cast<DTypeCode>(code), bits, lanes);
+  }
+  fail_to_parse(name);
+}
+
+std::string DType::name() const {
+  std::string name = element_name(code_, bits_);
+  if (lanes_ != 1) name += text("x", lanes_);
+  return name;
+}
+
+bool DType::is_computable() const noexcept {
+  if (lanes_ != 1) return false;
+  switch (code_) {
+    case DTypeCode::int_:
+    case DTypeCode::uint:
+      return bits_ == 8 || bits_ == 16 || bits_ == 32 || bits_ == 64;
+    case DTypeCode::float_:
+      return bits_ == 16 || bits_ == 32 || bits_ == 64;
+    case DTypeCode::bfloat:
+      return bits_ == 16;
+    case DTypeCode::complex:
+      return bits_ == 64 || bits_ == 128;
+    case DTypeCode::bool_:
+      return bits_ == 8;
+    case DTypeCode::opaque:
+      break;
+  }
+  return false;
+}
+
+}  // namespace spanwise

@@ -1,0 +1,90 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "spanwise/dtype.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/half.hpp"
+
+namespace spanwise::core {
+
+/// What each computable dtype is in C++, both ways: dtype_of<T> and visit().
+template <class T>
+inline constexpr DType dtype_of = [] {
+  if constexpr (std::is_same_v<T, bool>)
+    return bool_;
+  else if constexpr (std::is_same_v<T, Half>)
+    return float16;
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return bfloat16;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return complex64;
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
+    return complex128;
+  else if constexpr (std::is_floating_point_v<T>)
+    return DTypes::make(DTypeCode::float_, 8 * sizeof(T));
+  else
+    return DTypes::make(std::is_signed_v<T> ? DTypeCode::int_ : DTypeCode::uint, 8 * sizeof(T));
+}();
+
+namespace detail {
+template <class F>
+decltype(auto) visit_integer(bool is_signed, int bits, F&& f) {
+  switch (is_signed ? -bits : bits) {
+    case -8:
+      return f(std::type_identity<std::int8_t>{});
+    case -16:
+      return f(std::type_identity<std::int16_t>{});
+    case -32:
+      return f(std::type_identity<std::int32_t>{});
+    case -64:
+      return f(std::type_identity<std::int64_t>{});
+    case 8:
+      return f(std::type_identity<std::uint8_t>{});
+    case 16:
+      return f(std::type_identity<std::uint16_t>{});
+    case 32:
+      return f(std::type_identity<std::uint32_t>{});
+    default:
+      return f(std::type_identity<std::uint64_t>{});
+  }
+}
+}  // namespace detail
+
+/// f(std::type_identity<T>{}) for the C++ type of `dtype`. Throws DTypeError, in the name of `who`,
+/// for a dtype that is not computable.
+template <class F>
+decltype(auto) visit(DType dtype, const char* who, F&& f) {
+  require<DTypeError>(dtype.is_computable(), who, ": cannot compute on ", dtype,
+                      "; expected bool, an integer, float16/32/64, bfloat16 or complex64/128. Data of "
+                      "this dtype can be moved and viewed (reinterpret), or cast by its own library");
+  if (dtype == float32) return f(std::type_identity<float>{});
+  if (dtype == float64) return f(std::type_identity<double>{});
+  if (dtype == bool_) return f(std::type_identity<bool>{});
+  if (dtype == float16) return f(std::type_identity<Half>{});
+  if (dtype == bfloat16) return f(std::type_identity<BFloat16>{});
+  if (dtype == complex64) return f(std::type_identity<std::complex<float>>{});
+  if (dtype == complex128) return f(std::type_identity<std::complex<double>>{});
+  return detail::visit_integer(dtype.code() == DTypeCode::int_, dtype.bits(), std::forward<F>(f));
+}
+
+/// The element whose bytes stand at `bytes`, aligned or not. Any non-zero byte is a true bool.
+template <class T>
+T load(const void* bytes) noexcept {
+  if constexpr (std::is_same_v<T, bool>) {
+    std::uint8_t byte;
+    std::memcpy(&byte, bytes, 1);
+    return byte != 0;
+  } else {
+    T value;
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+  }
+}
+
+}  // namespace spanwise::core

@@ -1,0 +1,119 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+
+#include "core/checked_int.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace {
+
+template <bool row_major>
+Strides dense_strides(const Shape& shape) {
+  Strides strides(shape.size());
+  std::int64_t step = 1;
+  for (int i = 0; i < shape.size(); ++i) {
+    const int axis = row_major ? shape.size() - 1 - i : i;
+    strides[axis] = step;
+    // As in NumPy, an extent of 0 does not make the other strides 0.
+    step *= std::max<std::int64_t>(shape[axis], 1);
+  }
+  return strides;
+}
+
+template <bool row_major>
+bool is_dense(const Layout& layout) noexcept {
+  std::int64_t step = 1;
+  bool dense = true;
+  for (int i = 0; i < layout.rank(); ++i) {
+    const int axis = row_major ? layout.rank() - 1 - i : i;
+    const std::int64_t extent = layout.shape[axis];
+    if (extent == 0) return true;
+    if (extent != 1 && layout.strides[axis] != step) dense = false;
+    step *= extent;
+  }
+  return dense;
+}
+
+}  // namespace
+
+void core::check_shape(const Shape& shape) {
+  require<LayoutError>(shape.size() <= max_rank, "shape: ", shape.size(), " axes; expected at most ", max_rank);
+  std::int64_t size = 1;
+  for (const std::int64_t extent : shape) {
+    require<LayoutError>(extent >= 0, "shape ", shape, ": negative extent ", extent, "; expected 0 or more");
+    // Extents of 0 are left out, since strides are made of the others.
+    const bool fits = extent == 0 || !__builtin_mul_overflow(size, extent, &size);
+    require<LayoutError>(fits, "shape ", shape, ": the number of elements does not fit in 63 bits");
+  }
+}
+
+Layout Layout::row_major(const Shape& shape) {
+  core::check_shape(shape);
+  return Layout{shape, dense_strides<true>(shape), 0};
+}
+
+Layout Layout::column_major(const Shape& shape) {
+  core::check_shape(shape);
+  return Layout{shape, dense_strides<false>(shape), 0};
+}
+
+std::int64_t Layout::size() const noexcept {
+  std::int64_t size = 1;
+  for (const std::int64_t extent : shape) size *= extent;
+  return size;
+}
+
+bool Layout::is_row_major() const noexcept { return is_dense<true>(*this); }
+
+bool Layout::is_column_major() const noexcept { return is_dense<false>(*this); }
+
+std::pair<std::int64_t, std::int64_t> Layout::extent() const noexcept {
+  // Each bound moves one way only, so a saturated one stays outside every storage.
+  std::int64_t lowest = offset, highest = offset;
+  for (int axis = 0; axis < rank(); ++axis) {
+    if (shape[axis] == 0) return {0, -1};
+    const std::int64_t reach = core::saturating_multiply(shape[axis] - 1, strides[axis]);
+    std::int64_t& bound = reach < 0 ? lowest : highest;
+    bound = core::saturating_add(bound, reach);
+  }
+  return {lowest, highest};
+}
+
+bool Layout::may_overlap_itself() const {
+  struct Axis {
+    std::int64_t step, extent;
+  };
+  std::array<Axis, max_rank> axes;
+  int count = 0;
+  for (int axis = 0; axis < rank(); ++axis) {
+    if (shape[axis] == 0) return false;
+    if (shape[axis] > 1) axes[count++] = {core::magnitude(strides[axis]), shape[axis]};
+  }
+  std::sort(axes.begin(), axes.begin() + count, [](const Axis& a, const Axis& b) { return a.step < b.step; });
+  // An axis steps over all that the finer axes reach, or they may meet.
+  std::int64_t reach = 0;
+  for (int i = 0; i < count; ++i) {
+    if (axes[i].step <= reach) return true;
+    reach = core::saturating_add(reach, core::saturating_multiply(axes[i].extent - 1, axes[i].step));
+  }
+  return false;
+}
+
+int Layout::normalise_axis(std::int64_t axis) const {
+  const bool inside = axis >= -rank() && axis < rank();
+  require<LayoutError>(inside, "axis ", axis, " of an array of ", rank(), " axes with shape ", shape,
+                       "; expected ", -rank(), " to ", rank() - 1);
+  return static_cast<int>(axis < 0 ? axis + rank() : axis);
+}
+
+std::ostream& operator<<(std::ostream& out, const Layout& layout) {
+  return out << "shape " << layout.shape << ", strides " << layout.strides << ", offset " << layout.offset;
+}
+
+}  // namespace spanwise

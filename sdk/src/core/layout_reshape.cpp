@@ -1,0 +1,135 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <limits>
+
+#include "core/checked_int.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/layout.hpp"
+
+namespace spanwise {
+namespace {
+
+// A run is axes that one step through memory walks in C order.
+struct Run {
+  std::int64_t extent, stride;
+};
+
+// The runs of a layout with elements, last axis first; returns how many.
+int runs_of(const Layout& layout, std::array<Run, max_rank>& runs) noexcept {
+  int count = 0;
+  for (int axis = layout.rank() - 1; axis >= 0; --axis) {
+    const std::int64_t extent = layout.shape[axis], stride = layout.strides[axis];
+    if (extent == 1) continue;
+    Run* inner = count > 0 ? &runs[static_cast<std::size_t>(count - 1)] : nullptr;
+    if (inner != nullptr && core::saturating_multiply(inner->stride, inner->extent) == stride)
+      inner->extent *= extent;
+    else
+      runs[static_cast<std::size_t>(count++)] = {extent, stride};
+  }
+  return count;
+}
+
+// Cuts the new axes out of the runs, last first; none may lie across the border of two.
+std::optional<Layout> cut(const Layout& layout, const Shape& shape) {
+  std::array<Run, max_rank> runs;
+  const int count = runs_of(layout, runs);
+  Layout result{shape, Strides(shape.size()), layout.offset};
+  int run = 0;
+  std::int64_t left = count > 0 ? runs[0].extent : 1, stride = count > 0 ? runs[0].stride : 1;
+  for (int axis = shape.size() - 1; axis >= 0; --axis) {
+    const std::int64_t extent = shape[axis];
+    if (extent != 1 && left == 1) {
+      ++run;  // the sizes are equal, so there is another
+      left = runs[static_cast<std::size_t>(run)].extent;
+      stride = runs[static_cast<std::size_t>(run)].stride;
+    }
+    if (left % extent != 0) return std::nullopt;
+    result.strides[axis] = stride;
+    left /= extent;
+    stride = core::saturating_multiply(stride, extent);
+  }
+  return result;
+}
+
+}  // namespace
+
+Shape resolve_shape(const Shape& shape, std::int64_t size) {
+  int unknown = -1;
+  std::int64_t known = 1;
+  bool fits = true;
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == -1) {
+      require<LayoutError>(unknown < 0, "reshape: ", shape, " has -1 twice; expected at most one");
+      unknown = axis;
+      continue;
+    }
+    require<LayoutError>(shape[axis] >= 0, "reshape: ", shape, " has extent ", shape[axis],
+                         "; expected 0 or more, or one -1");
+    fits = fits && !__builtin_mul_overflow(known, shape[axis], &known);
+  }
+  if (unknown < 0) {
+    require<LayoutError>(fits && known == size, "reshape: ", size, " elements do not fill shape ", shape,
+                         "; expected the same number of elements");
+    return shape;
+  }
+  require<LayoutError>(fits && known != 0 && size % known == 0, "reshape: ", size, " elements and shape ", shape,
+                       " leave no extent for -1", known == 0 ? ", since any would do" : "");
+  Shape resolved = shape;
+  resolved[unknown] = size / known;
+  return resolved;
+}
+
+std::optional<Layout> Layout::reshape(const Shape& target) const {
+  const std::int64_t count = size();
+  const Shape resolved = resolve_shape(target, count);
+  if (count != 0 && !is_row_major()) {
+    require<LayoutError>(resolved.size() <= max_rank, "reshape: ", resolved.size(), " axes; expected at most ",
+                         max_rank);
+    return cut(*this, resolved);
+  }
+  Layout result = row_major(resolved);
+  result.offset = offset;
+  return result;
+}
+
+namespace {
+
+// A position or step counted in elements of `from` bytes, counted in elements of `to` bytes.
+std::int64_t recount(std::int64_t elements, int from, int to, const char* what) {
+  const std::int64_t bytes = core::saturating_multiply(elements, from);
+  require<LayoutError>(bytes % to == 0, "view: ", what, " of ", elements, " elements of ", from,
+                       " bytes is no multiple of the new ", to, " bytes; copy to a contiguous array first");
+  return bytes / to;
+}
+
+}  // namespace
+
+Layout Layout::reinterpret(int from, int to) const {
+  if (from == to) return *this;
+  require<LayoutError>(rank() > 0, "view: a 0-d array of ", from, "-byte elements cannot be read as ", to,
+                       "-byte elements; expected the same size. Reshape it to (1,) first");
+  const int last = rank() - 1;
+  const std::int64_t count = shape[last];
+  require<LayoutError>(count == 1 || size() == 0 || strides[last] == 1, "view: reading ", from, "-byte elements as ", to,
+                       "-byte elements needs a last axis of stride 1, got strides ", strides,
+                       "; copy to a contiguous array first");
+  require<LayoutError>(to > from || from % to == 0, "view: ", to, " bytes do not divide the present element of ", from);
+  Layout view = *this;
+  std::int64_t bytes;
+  require<LayoutError>(!__builtin_mul_overflow(count, std::int64_t{from}, &bytes), "view: shape ", shape,
+                       " has too many bytes on its last axis");
+  require<LayoutError>(bytes % to == 0, "view: the last axis has ", bytes, " bytes; expected a multiple of the new ",
+                       "element's ", to);
+  view.shape[last] = bytes / to;
+  view.strides[last] = 1;
+  view.offset = size() == 0 ? 0 : recount(offset, from, to, "an offset");
+  for (int axis = 0; axis < last; ++axis) {
+    const bool steps = shape[axis] > 1 && size() != 0;
+    view.strides[axis] = steps ? recount(strides[axis], from, to, "a stride") : 0;
+  }
+  core::check_shape(view.shape);
+  return view;
+}
+
+}  // namespace spanwise

@@ -1,0 +1,160 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bitset>
+
+#include "core/checked_int.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/layout.hpp"
+
+namespace spanwise {
+namespace {
+
+// Moves the first element by `steps` along `stride`. A view without elements stays where it is: its
+// first element would be outside the storage.
+void move_start(Layout& view, std::int64_t steps, std::int64_t stride) noexcept {
+  if (view.size() != 0) view.offset += steps * stride;
+}
+
+struct Range {
+  std::int64_t start, step, extent;
+};
+
+// Python's rule for slices (documentation of slice.indices): bounds count from the end where
+// negative, and are then cut to the axis; going backwards the ends are n - 1 and -1.
+Range resolve(const Slice& slice, std::int64_t n) {
+  const std::int64_t step = slice.step.value_or(1);
+  require<ArgumentError>(step != 0, "slice: step 0; expected a positive or negative step");
+  const std::int64_t first = step > 0 ? 0 : -1, last = step > 0 ? n : n - 1;
+  const auto bound = [&](const std::optional<std::int64_t>& given, std::int64_t absent) {
+    if (!given) return absent;
+    return *given < 0 ? std::max(core::saturating_add(*given, n), first) : std::min(*given, last);
+  };
+  const std::int64_t start = bound(slice.start, step > 0 ? first : last);
+  const std::int64_t stop = bound(slice.stop, step > 0 ? last : first);
+  const std::int64_t span = step > 0 ? stop - start : start - stop;
+  return {start, step, span <= 0 ? 0 : (span - 1) / core::magnitude(step) + 1};
+}
+
+}  // namespace
+
+Layout Layout::index(int axis, std::int64_t i) const {
+  axis = normalise_axis(axis);
+  const std::int64_t n = shape[axis];
+  if (i < -n || i >= n) [[unlikely]] {
+    require<BoundsError>(n > 0, "index ", i, " on axis ", axis, " of shape ", shape, ", which has no elements");
+    fail<BoundsError>("index ", i, " on axis ", axis, " of shape ", shape, "; expected ", -n, " to ", n - 1);
+  }
+  Layout view{shape.erased(axis), strides.erased(axis), offset};
+  move_start(view, i < 0 ? i + n : i, strides[axis]);
+  return view;
+}
+
+Layout Layout::slice(int axis, const Slice& range) const {
+  axis = normalise_axis(axis);
+  const Range resolved = resolve(range, shape[axis]);
+  Layout view = *this;
+  view.shape[axis] = resolved.extent;
+  // The product only overflows where there is no second element to step to.
+  if (__builtin_mul_overflow(strides[axis], resolved.step, &view.strides[axis])) view.strides[axis] = 0;
+  move_start(view, resolved.start, strides[axis]);
+  return view;
+}
+
+Layout Layout::expand(int axis) const {
+  const bool inside = axis >= -rank() - 1 && axis <= rank();
+  require<LayoutError>(inside, "expand: axis ", axis, " of an array of ", rank(), " axes; expected ", -rank() - 1,
+                       " to ", rank());
+  require<LayoutError>(rank() < max_rank, "expand: the array has ", rank(), " axes already, the most there can be");
+  if (axis < 0) axis += rank() + 1;
+  return {shape.inserted(axis, 1), strides.inserted(axis, 0), offset};
+}
+
+Layout Layout::squeeze(int axis) const {
+  axis = normalise_axis(axis);
+  require<LayoutError>(shape[axis] == 1, "squeeze: axis ", axis, " of shape ", shape, " has extent ", shape[axis],
+                       "; expected 1");
+  return {shape.erased(axis), strides.erased(axis), offset};
+}
+
+Layout Layout::permute(std::span<const int> axes) const {
+  require<LayoutError>(axes.size() == static_cast<std::size_t>(rank()), "permute: ", axes.size(),
+                       " axes given for shape ", shape, "; expected ", rank());
+  Layout view{Shape(rank()), Strides(rank()), offset};
+  std::bitset<max_rank> seen;
+  for (int i = 0; i < rank(); ++i) {
+    const int axis = normalise_axis(axes[static_cast<std::size_t>(i)]);
+    require<LayoutError>(!seen[static_cast<std::size_t>(axis)], "permute: axis ", axis,
+                         " given twice; expected each axis once");
+    seen.set(static_cast<std::size_t>(axis));
+    view.shape[i] = shape[axis];
+    view.strides[i] = strides[axis];
+  }
+  return view;
+}
+
+Layout Layout::transpose() const {
+  Layout view = *this;
+  std::reverse(view.shape.begin(), view.shape.end());
+  std::reverse(view.strides.begin(), view.strides.end());
+  return view;
+}
+
+Layout Layout::broadcast_to(const Shape& target) const {
+  if (target == shape) return *this;
+  core::check_shape(target);
+  const int added = target.size() - rank();
+  require<LayoutError>(added >= 0, "broadcast: shape ", shape, " has more axes than ", target,
+                       "; expected at most as many");
+  Layout view{target, Strides(target.size()), offset};
+  for (int axis = added; axis < target.size(); ++axis) {
+    const std::int64_t extent = shape[axis - added];
+    require<LayoutError>(extent == target[axis] || extent == 1, "broadcast: shape ", shape, " does not stretch to ",
+                         target, ": extent ", extent, " on axis ", axis - added, "; expected 1 or ", target[axis]);
+    if (extent == target[axis]) view.strides[axis] = strides[axis - added];
+  }
+  return view;
+}
+
+Layout Layout::diagonal(std::int64_t k, int axis1, int axis2) const {
+  require<LayoutError>(rank() >= 2, "diagonal: shape ", shape, " has ", rank(), " axes; expected two or more");
+  axis1 = normalise_axis(axis1);
+  axis2 = normalise_axis(axis2);
+  require<LayoutError>(axis1 != axis2, "diagonal: axis ", axis1, " given twice; expected two different axes");
+  const std::int64_t rows = shape[axis1], columns = shape[axis2];
+  const std::int64_t row = k < 0 ? core::magnitude(k) : 0, column = k > 0 ? k : 0;
+  const std::int64_t extent = std::max<std::int64_t>(std::min(rows - row, columns - column), 0);
+
+  const int high = std::max(axis1, axis2), low = std::min(axis1, axis2);
+  Layout view{shape.erased(high).erased(low), strides.erased(high).erased(low), offset};
+  std::int64_t step;
+  // As in slice(): without a second element the step does not matter.
+  if (__builtin_add_overflow(strides[axis1], strides[axis2], &step)) step = 0;
+  view.shape = view.shape.inserted(view.shape.size(), extent);
+  view.strides = view.strides.inserted(view.strides.size(), step);
+  move_start(view, row, strides[axis1]);
+  move_start(view, column, strides[axis2]);
+  return view;
+}
+
+Shape broadcast_shapes(std::span<const Shape> shapes) {
+  int rank = 0;
+  for (const Shape& shape : shapes) rank = std::max(rank, shape.size());
+  Shape common(rank, 1);
+  for (const Shape& shape : shapes) {
+    const int added = rank - shape.size();
+    for (int axis = 0; axis < shape.size(); ++axis) {
+      std::int64_t& extent = common[axis + added];
+      if (extent == 1) extent = shape[axis];
+      if (shape[axis] == 1 || shape[axis] == extent) continue;
+      std::ostringstream all;
+      for (const Shape& each : shapes) all << (&each == shapes.data() ? "" : " and ") << each;
+      fail<LayoutError>("broadcast: shapes ", all.str(), " do not fit: ", extent, " and ", shape[axis], " on axis ",
+                        axis + added, "; expected equal extents, or 1");
+    }
+  }
+  core::check_shape(common);
+  return common;
+}
+
+}  // namespace spanwise

@@ -1,0 +1,77 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "spanwise/dtype.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace {
+
+// Which floating type holds the values of `dtype`, by NumPy's table; integers above 32 bits go to
+// float64 although it rounds them.
+DType floating_for(DType dtype) {
+  if (dtype.is_floating()) return dtype;
+  if (dtype.is_complex()) return dtype == complex64 ? float32 : float64;
+  return dtype.itemsize() == 1 ? float16 : dtype.itemsize() == 2 ? float32 : float64;
+}
+
+DType larger_floating(DType a, DType b) {
+  // Neither of the two 16-bit types holds the other.
+  if (a != b && a.itemsize() == b.itemsize()) return float32;
+  return a.itemsize() >= b.itemsize() ? a : b;
+}
+
+DType promote_integers(DType a, DType b) {
+  if (a.code() == b.code()) return a.bits() >= b.bits() ? a : b;
+  const DType with_sign = a.code() == DTypeCode::int_ ? a : b;
+  const DType without = a.code() == DTypeCode::int_ ? b : a;
+  if (with_sign.bits() > without.bits()) return with_sign;
+  // One signed type up; none is above uint64.
+  return without.bits() == 64 ? float64 : DType(DTypeCode::int_, 2 * without.bits());
+}
+
+// bfloat16 has the digits for 8-bit integers, which floating_for() sends to float16.
+DType promote_floating(DType a, DType b) {
+  const auto is_byte = [](DType dtype) { return dtype.is_bool() || (dtype.is_integer() && dtype.itemsize() == 1); };
+  if (a == bfloat16 && is_byte(b)) return a;
+  if (b == bfloat16 && is_byte(a)) return b;
+  return larger_floating(floating_for(a), floating_for(b));
+}
+
+// The order of NumPy's kinds under casting="same_kind".
+int kind_rank(DType dtype) {
+  if (dtype.is_bool()) return 0;
+  if (dtype.is_integer()) return dtype.code() == DTypeCode::uint ? 1 : 2;
+  return dtype.is_floating() ? 3 : 4;
+}
+
+}  // namespace
+
+DType promote(DType a, DType b) {
+  for (const DType dtype : {a, b})
+    require<DTypeError>(dtype.is_computable(), "promote: ", dtype, " (with ", dtype == a ? b : a,
+                        ") cannot be computed on; cast it to a computable dtype first");
+  if (a == b || b.is_bool()) return a;
+  if (a.is_bool()) return b;
+  if (a.is_integer() && b.is_integer()) return promote_integers(a, b);
+  if (!a.is_complex() && !b.is_complex()) return promote_floating(a, b);
+  const bool single = floating_for(a).itemsize() <= 4 && floating_for(b).itemsize() <= 4;
+  return single ? complex64 : complex128;
+}
+
+bool can_cast(DType from, DType to, Casting casting) {
+  if (from == to) return true;
+  if (casting == Casting::no || casting == Casting::equiv) return false;
+  if (!from.is_computable() || !to.is_computable()) return false;
+  switch (casting) {
+    case Casting::safe:
+      return promote(from, to) == to;
+    case Casting::same_kind:
+      return kind_rank(from) <= kind_rank(to);
+    default:
+      return true;
+  }
+}
+
+}  // namespace spanwise

@@ -1,0 +1,50 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/storage.hpp"
+
+#include <new>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace {
+
+void release_unused(ReleaseFn release, void* context, void* data, std::size_t bytes) noexcept {
+  if (release == nullptr) return;
+  StreamUses none;
+  release(context, data, bytes, none);
+}
+
+}  // namespace
+
+Storage::Block::~Block() {
+  if (release_fn != nullptr) release_fn(context, data, bytes, uses);
+}
+
+Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn release, void* context, bool readonly) {
+  Block* block = nullptr;
+  if (data != nullptr || bytes == 0) block = new (std::nothrow) Block;
+  if (block == nullptr) [[unlikely]] {
+    release_unused(release, context, data, bytes);
+    require<ArgumentError>(data != nullptr || bytes == 0, "storage: null address for ", bytes, " bytes on ", device,
+                           "; expected the address of the memory, or 0 bytes");
+    throw std::bad_alloc();
+  }
+  block->data = data;
+  block->bytes = bytes;
+  block->device = device;
+  block->release_fn = release;
+  block->context = context;
+  Storage storage;
+  storage.block_ = Ref<Block>(block);
+  storage.readonly_ = readonly;
+  return storage;
+}
+
+Storage Storage::as_readonly() const noexcept {
+  Storage storage = *this;
+  storage.readonly_ = true;
+  return storage;
+}
+
+}  // namespace spanwise

@@ -1,0 +1,78 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <thread>
+
+#include "spanwise/storage.hpp"
+
+namespace spanwise {
+
+StreamIdentity::~StreamIdentity() = default;
+
+// Held for a few instructions and never while calling out, so spinning beats a mutex of 40 bytes in
+// every storage.
+class StreamUses::Lock {
+ public:
+  explicit Lock(std::atomic_flag& busy) noexcept : busy_(busy) {
+    while (busy_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  ~Lock() { busy_.clear(std::memory_order_release); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  std::atomic_flag& busy_;
+};
+
+void StreamUses::remember(StreamIdentity& stream, bool writes) {
+  // Dropping a reference may destroy a stream, which calls a driver: only after the lock.
+  Ref<StreamIdentity> old_writer, old_reader;
+  std::vector<Ref<StreamIdentity>> old_readers;
+  const Lock lock(busy_);
+  if (writes) {
+    old_writer = std::exchange(writer_, Ref<StreamIdentity>(&stream));
+    old_reader = std::exchange(reader_, {});
+    old_readers.swap(more_readers_);
+    sole_user_wrote_.store(true, std::memory_order_relaxed);
+    sole_user_.store(&stream, std::memory_order_release);
+    return;
+  }
+  if (writer_.get() == &stream || is_reader(stream)) return;
+  if (!reader_)
+    reader_ = Ref<StreamIdentity>(&stream);
+  else
+    more_readers_.emplace_back(&stream);
+  const bool first = !writer_ && more_readers_.empty();
+  sole_user_wrote_.store(false, std::memory_order_relaxed);
+  sole_user_.store(first ? &stream : several(), std::memory_order_release);
+}
+
+bool StreamUses::is_reader(const StreamIdentity& stream) const noexcept {
+  return reader_.get() == &stream || std::any_of(more_readers_.begin(), more_readers_.end(), [&](const auto& reader) {
+           return reader.get() == &stream;
+         });
+}
+
+std::vector<Ref<StreamIdentity>> StreamUses::to_wait_for(const StreamIdentity& stream, bool writes) const {
+  const Lock lock(busy_);
+  std::vector<Ref<StreamIdentity>> others;
+  // Who reads already came after the writer, and needs to come after it once only.
+  if (!writes && is_reader(stream)) return others;
+  if (writer_ && writer_.get() != &stream && !is_reader(stream)) others.push_back(writer_);
+  if (!writes) return others;
+  if (reader_ && reader_.get() != &stream) others.push_back(reader_);
+  for (const Ref<StreamIdentity>& reader : more_readers_)
+    if (reader.get() != &stream) others.push_back(reader);
+  return others;
+}
+
+std::vector<Ref<StreamIdentity>> StreamUses::all() const {
+  const Lock lock(busy_);
+  std::vector<Ref<StreamIdentity>> streams;
+  if (writer_) streams.push_back(writer_);
+  if (reader_) streams.push_back(reader_);
+  streams.insert(streams.end(), more_readers_.begin(), more_readers_.end());
+  return streams;
+}
+
+}  // namespace spanwise
