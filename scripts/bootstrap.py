@@ -6,7 +6,8 @@
 Everything goes into .venv and .cache inside the checkout; no root is needed and nothing else on
 the machine changes. Python packages come by pip, with whatever index and proxies the user
 configured. Where the system's Python lacks pip or its headers, they are taken from the Debian
-packages that hold them. A second run does nothing: each group leaves a stamp with the hash of what it installed.
+packages that hold them. A second run does nothing: each group leaves a stamp with the hash of
+what it installed.
 """
 
 import sys
@@ -23,7 +24,6 @@ import subprocess
 import sysconfig
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
 import debian
 from places import CACHE, GOOGLETEST, PYTHON_HEADERS, ROOT, VENV, VENV_PYTHON, cuda_headers
 

@@ -1,0 +1,185 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Proves a commit on a GPU machine: tests, memcheck and benchmarks, in one JSON file.
+
+Writes docs/benchmarks/<date>-<device>.json (or --output FILE) and fails if a test or memcheck did.
+Every step runs even when an earlier one failed, so that one visit to a GPU tells all.
+"""
+
+import argparse
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from places import BUILD, ROOT, cuda_headers
+from tools import ctest, environment
+
+PRESET = "release"
+WORK = BUILD / PRESET / "gpu-report"
+PEERS = ("numpy", "torch", "cupy-cuda13x", "cupy-cuda12x", "jax", "jaxlib", "numba", "pycuda")
+# The C++ tests whose kernels run on the device itself.
+MEMCHECKED = ("backends_test", "kernels_test", "ops_test")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, add_help=True)
+    parser.add_argument("--output", type=Path, help="the file to write")
+    output = parser.parse_args().output
+    WORK.mkdir(parents=True, exist_ok=True)
+    device = gpu()
+    report = {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "commit": commit(),
+        "device": device,
+        "versions": versions(),
+        "cxx_tests": cxx_tests(),
+        "python_tests": python_tests(),
+        "memcheck": memcheck(),
+        "benchmarks": benchmarks(),
+    }
+    if output is None:
+        name = re.sub(r"[^a-z0-9]+", "-", device["name"].lower()).strip("-")
+        output = ROOT / "docs" / "benchmarks" / f"{report['date'][:10]}-{name}.json"
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps(report, indent=1) + "\n")
+    steps = ("cxx_tests", "python_tests", "memcheck", "benchmarks")
+    failed = [step for step in steps if not report[step]["passed"]]
+    print(f"\nreport: {output}\n" + (f"FAILED: {', '.join(failed)}" if failed else "all passed"))
+    return 1 if failed else 0
+
+
+def gpu() -> dict:
+    fields = ("name", "driver_version", "memory.total", "compute_cap")
+    command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader"]
+    try:
+        rows = subprocess.run(
+            command, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        raise SystemExit("spanwise: gpu-report needs a GPU, and nvidia-smi shows none") from None
+    first = dict(zip(fields, (value.strip() for value in rows[0].split(",")), strict=True))
+    return {
+        "name": first["name"],
+        "count": len(rows),
+        "driver": first["driver_version"],
+        "memory": first["memory.total"],
+        "compute_capability": first["compute_cap"],
+    }
+
+
+def commit() -> str:
+    """The commit that was tested; SPANWISE_COMMIT names it where the checkout is without history."""
+    if named := os.environ.get("SPANWISE_COMMIT"):
+        return named
+    command = ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
+    described = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return described.stdout.strip() or "unknown"
+
+
+def versions() -> dict[str, str]:
+    found = {"python": platform.python_version(), "system": platform.platform()}
+    header = cuda_headers()
+    if header and (
+        match := re.search(r"define CUDA_VERSION (\d+)", (header / "cuda.h").read_text())
+    ):
+        found["cuda_headers"] = f"{int(match[1]) // 1000}.{int(match[1]) % 1000 // 10}"
+    compiler = os.environ.get("CXX", "c++").split()
+    found["compiler"] = subprocess.run(
+        [*compiler, "--version"], capture_output=True, text=True
+    ).stdout.partition("\n")[0]
+    for peer in PEERS:
+        try:
+            found[peer] = importlib.metadata.version(peer)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def cxx_tests() -> dict:
+    left_out = BUILD / PRESET / "cxx-tests-left-out.txt"
+    if left_out.is_file():
+        return {"passed": True, "left_out": left_out.read_text().strip()}
+    command = [ctest(), "--preset", PRESET, "--output-junit", WORK / "ctest.xml"]
+    return {"passed": succeeds(command), **junit(WORK / "ctest.xml")}
+
+
+def python_tests() -> dict:
+    command = [sys.executable, "-m", "pytest", f"--junitxml={WORK / 'pytest.xml'}"]
+    return {"passed": succeeds(command), **junit(WORK / "pytest.xml")}
+
+
+def memcheck() -> dict:
+    """compute-sanitizer over the C++ tests that launch kernels; its own lines are kept."""
+    sanitizer = compute_sanitizer()
+    programs = [BUILD / PRESET / "tests" / name for name in MEMCHECKED]
+    programs = [program for program in programs if program.is_file()]
+    if not sanitizer or not programs:
+        reason = "compute-sanitizer was not found" if not sanitizer else "no C++ tests were built"
+        return {"passed": True, "left_out": reason}
+    results = {}
+    for program in programs:
+        print(f"\n== memcheck {program.name}", flush=True)
+        command = [sanitizer, "--tool=memcheck", "--error-exitcode=9", "--leak-check=full"]
+        command += ["--target-processes=application-only", program, "--gtest_brief=1"]
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment(PRESET), text=True, capture_output=True
+        )
+        summary = re.findall(r"^=+ (ERROR SUMMARY|LEAK SUMMARY): (.*)$", done.stdout, re.MULTILINE)
+        results[program.name] = {"passed": done.returncode == 0, "summary": dict(summary)}
+        print(done.stdout[-2000:] if done.returncode else "\n".join(map(": ".join, summary)))
+    return {"passed": all(result["passed"] for result in results.values()), **results}
+
+
+def compute_sanitizer() -> str | None:
+    """Beside the toolkit's headers where it is not on PATH."""
+    if on_path := shutil.which("compute-sanitizer"):
+        return on_path
+    header = cuda_headers()
+    for root in header.resolve().parents if header else ():
+        beside = root / "bin" / "compute-sanitizer"
+        if beside.is_file():
+            return str(beside)
+    return None
+
+
+def benchmarks() -> dict:
+    lines = WORK / "bench.json"
+    lines.unlink(missing_ok=True)
+    passed = succeeds([sys.executable, "tests/perf", "--json", lines])
+    return {"passed": passed, "results": json.loads(lines.read_text()) if lines.exists() else None}
+
+
+def succeeds(command: list) -> bool:
+    words = [str(part) for part in command]
+    print(f"\n== {' '.join(words)}", flush=True)
+    return subprocess.run(words, cwd=ROOT, env=environment(PRESET)).returncode == 0
+
+
+def junit(file: Path) -> dict:
+    """Counts, and the names of what failed or was skipped, from a JUnit report."""
+    if not file.exists():
+        return {}
+    cases = list(ElementTree.parse(file).getroot().iter("testcase"))
+    failed = [
+        case for case in cases if case.find("failure") is not None or case.find("error") is not None
+    ]
+    skipped = [case for case in cases if case.find("skipped") is not None]
+    reasons = sorted({(case.find("skipped").get("message") or "") for case in skipped})
+    return {
+        "count": len(cases),
+        "failed": [f"{case.get('classname')}.{case.get('name')}" for case in failed],
+        "skipped": len(skipped),
+        "skip_reasons": reasons,
+    }
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
