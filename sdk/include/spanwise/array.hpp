@@ -19,8 +19,8 @@ namespace spanwise {
 
 /// A typed, strided window onto storage that other arrays may share.
 ///
-/// Copying an Array copies the window, never the data. No member touches or waits for device memory;
-/// creation and copies are in creation.hpp and copy.hpp, where a stream orders them.
+/// Copying an Array copies the window, never the data. No member touches or waits for device
+/// memory; creation and copies are in creation.hpp and copy.hpp, where a stream orders them.
 class SW_API Array {
  public:
   /// An empty float32 array of shape (0,) on the CPU, without storage.
@@ -38,10 +38,15 @@ class SW_API Array {
   const Storage& storage() const noexcept { return storage_; }
   int rank() const noexcept { return layout_.rank(); }
   std::int64_t size() const noexcept { return layout_.size(); }
-  /// size() * itemsize: what a copy would move, not what the storage holds.
-  std::int64_t nbytes() const noexcept { return size() * dtype_.itemsize(); }
+  /// size() * itemsize: what a copy would move, not what the storage holds. The largest number
+  /// where a broadcast array has more.
+  std::int64_t nbytes() const noexcept {
+    std::int64_t bytes;
+    return __builtin_mul_overflow(size(), dtype_.itemsize(), &bytes) ? INT64_MAX : bytes;
+  }
   bool readonly() const noexcept { return storage_.readonly(); }
-  /// Address of element (0, ..., 0) in the address space of device(); null for size 0 without storage.
+  /// Address of element (0, ..., 0) in the address space of device(); null for size 0 without
+  /// storage.
   void* data() const noexcept {
     return static_cast<std::byte*>(storage_.data()) + layout_.offset * dtype_.itemsize();
   }
@@ -74,7 +79,8 @@ class SW_API Array {
   struct Trusted {};
   Array(Trusted, Storage storage, Layout layout, DType dtype) noexcept
       : storage_(std::move(storage)), layout_(std::move(layout)), dtype_(dtype) {}
-  // A view computed by Layout from a valid window is inside the storage, so it is not checked again.
+  // A view computed by Layout from a valid window is inside the storage, so it is not checked
+  // again.
   Array view(Layout layout) const { return Array(Trusted{}, storage_, std::move(layout), dtype_); }
 
   Storage storage_;

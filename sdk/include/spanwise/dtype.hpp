@@ -34,7 +34,8 @@ class SW_API DType {
   constexpr DType() noexcept = default;
   /// Throws DTypeError where bits * lanes is 0 or no whole number of bytes.
   DType(DTypeCode code, int bits, int lanes = 1);
-  /// "float32", "int8", "bool", "bfloat16", "complex64", ...; throws DTypeError naming the known ones.
+  /// "float32", "int8", "bool", "bfloat16", "complex64", ...; throws DTypeError naming the known
+  /// ones.
   static DType parse(std::string_view name);
 
   constexpr DTypeCode code() const noexcept { return code_; }
@@ -47,7 +48,9 @@ class SW_API DType {
 
   bool is_bool() const noexcept { return code_ == DTypeCode::bool_; }
   bool is_integer() const noexcept { return code_ == DTypeCode::int_ || code_ == DTypeCode::uint; }
-  bool is_floating() const noexcept { return code_ == DTypeCode::float_ || code_ == DTypeCode::bfloat; }
+  bool is_floating() const noexcept {
+    return code_ == DTypeCode::float_ || code_ == DTypeCode::bfloat;
+  }
   bool is_complex() const noexcept { return code_ == DTypeCode::complex; }
   /// True for bool, (u)int8-64, float16/32/64, bfloat16 and complex64/128: what casts and ops take.
   bool is_computable() const noexcept;
@@ -67,7 +70,9 @@ class SW_API DType {
 };
 
 struct DTypes {
-  static constexpr DType make(DTypeCode code, int bits) noexcept { return {DType::Unchecked{}, code, bits}; }
+  static constexpr DType make(DTypeCode code, int bits) noexcept {
+    return {DType::Unchecked{}, code, bits};
+  }
 };
 
 inline constexpr DType bool_ = DTypes::make(DTypeCode::bool_, 8);
@@ -86,8 +91,9 @@ inline constexpr DType float64 = DTypes::make(DTypeCode::float_, 64);
 inline constexpr DType complex64 = DTypes::make(DTypeCode::complex, 64);
 inline constexpr DType complex128 = DTypes::make(DTypeCode::complex, 128);
 
-/// The dtype in which NumPy 2 combines arrays of `a` and `b` (numpy.result_type); bfloat16 joins as
-/// ml_dtypes does. Throws DTypeError where either cannot be computed on.
+/// The dtype in which NumPy 2 combines arrays of `a` and `b` (numpy.result_type). bfloat16 joins as
+/// ml_dtypes does; where ml_dtypes knows no answer (float16, 16-bit and wider integers) it is the
+/// float32 or float64 that holds both. Throws DTypeError where either cannot be computed on.
 SW_API DType promote(DType a, DType b);
 /// numpy.can_cast for the computable dtypes; other dtypes cast only to themselves.
 SW_API bool can_cast(DType from, DType to, Casting casting);

@@ -21,7 +21,8 @@ class SW_API Scalar {
   Scalar(bool value) noexcept : Scalar(DTypeCode::bool_, value) {}
   /// Any C++ integer but bool: int8 to int64, uint8 to uint64 by its width and sign.
   template <std::integral T>
-  Scalar(T value) noexcept : Scalar(std::is_signed_v<T> ? DTypeCode::int_ : DTypeCode::uint, value) {}
+  Scalar(T value) noexcept
+      : Scalar(std::is_signed_v<T> ? DTypeCode::int_ : DTypeCode::uint, value) {}
   Scalar(float value) noexcept : Scalar(DTypeCode::float_, value) {}
   Scalar(double value) noexcept : Scalar(DTypeCode::float_, value) {}
   Scalar(std::complex<float> value) noexcept : Scalar(DTypeCode::complex, value) {}
@@ -36,8 +37,8 @@ class SW_API Scalar {
   /// cast(float64) and cast(int64) as plain values.
   double as_double() const;
   std::int64_t as_int64() const;
-  /// True where cast(dtype) has the same value (NaN counts as itself): nothing is lost. For a dtype that
-  /// is not computable, true where it is dtype().
+  /// True where cast(dtype) has the same value (NaN counts as itself): nothing is lost. For a dtype
+  /// that is not computable, true where it is dtype().
   bool fits(DType dtype) const;
   friend SW_API std::ostream& operator<<(std::ostream& out, const Scalar& scalar);
 

@@ -31,10 +31,11 @@ class SW_API StreamIdentity : public RefCounted {
 /// ones, and to order the release after all of them; on one stream that is a pointer comparison.
 class SW_API StreamUses {
  public:
-  /// Remembers a read (or, with `writes`, a write) queued on `stream`. A write forgets earlier uses:
-  /// the caller has ordered it after them.
+  /// Remembers a read (or, with `writes`, a write) queued on `stream`. A write forgets earlier
+  /// uses: the caller has ordered it after them.
   void record(StreamIdentity& stream, bool writes) {
-    if (is_only_user(stream) && (!writes || sole_user_wrote_.load(std::memory_order_relaxed))) return;
+    if (is_only_user(stream) && (!writes || sole_user_wrote_.load(std::memory_order_relaxed)))
+      return;
     remember(stream, writes);
   }
   /// Calls f(stream) for each stream other than `stream` that a new use there must come after: the
@@ -58,7 +59,9 @@ class SW_API StreamUses {
   std::vector<Ref<StreamIdentity>> to_wait_for(const StreamIdentity& stream, bool writes) const;
   bool is_reader(const StreamIdentity& stream) const noexcept;
   // A value of sole_user_ that is the address of no stream.
-  const StreamIdentity* several() const noexcept { return reinterpret_cast<const StreamIdentity*>(this); }
+  const StreamIdentity* several() const noexcept {
+    return reinterpret_cast<const StreamIdentity*>(this);
+  }
 
   mutable std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> sole_user_wrote_{false};
@@ -72,8 +75,8 @@ class SW_API StreamUses {
 };
 
 /// Gives the bytes back. Runs once, on whichever thread drops the last reference, with or without
-/// the GIL, possibly after the interpreter has ended; must not throw. `uses` names the streams whose
-/// queued work has to pass first.
+/// the GIL, possibly after the interpreter has ended; must not throw. `uses` names the streams
+/// whose queued work has to pass first.
 using ReleaseFn = void (*)(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept;
 
 /// Bytes on a device and who keeps them alive. Copying a Storage copies a reference.
@@ -83,8 +86,8 @@ class SW_API Storage {
   /// Takes charge of `bytes` bytes at `data`, given back by release(context, ...) when the last
   /// reference goes; `release` may be null for memory that outlives everything. If adopt() itself
   /// throws, `release` has been called.
-  static Storage adopt(void* data, std::size_t bytes, Device device, ReleaseFn release, void* context,
-                       bool readonly = false);
+  static Storage adopt(void* data, std::size_t bytes, Device device, ReleaseFn release,
+                       void* context, bool readonly = false);
 
   void* data() const noexcept { return block_ ? block_->data : nullptr; }
   std::size_t bytes() const noexcept { return block_ ? block_->bytes : 0; }
@@ -102,7 +105,9 @@ class SW_API Storage {
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
   /// Same bytes, same owner.
-  friend bool operator==(const Storage& a, const Storage& b) noexcept { return a.block_ == b.block_; }
+  friend bool operator==(const Storage& a, const Storage& b) noexcept {
+    return a.block_ == b.block_;
+  }
 
  private:
   struct SW_API Block final : RefCounted {

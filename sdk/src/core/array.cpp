@@ -14,20 +14,24 @@ namespace {
 [[noreturn]] void fail_outside(const Storage& storage, const Layout& layout, DType dtype) {
   const auto [lowest, highest] = layout.extent();
   fail<LayoutError>("array: ", layout, " in elements of ", dtype, " reaches from element ",
-                    layout.size() == 0 ? layout.offset : lowest, " to ", layout.size() == 0 ? layout.offset : highest,
-                    "; expected 0 to ", static_cast<std::int64_t>(storage.bytes()) / dtype.itemsize() - 1,
+                    layout.size() == 0 ? layout.offset : lowest, " to ",
+                    layout.size() == 0 ? layout.offset : highest, "; expected 0 to ",
+                    static_cast<std::int64_t>(storage.bytes()) / dtype.itemsize() - 1,
                     ", since the storage has ", storage.bytes(), " bytes");
 }
 
 void check(const Storage& storage, const Layout& layout, DType dtype) {
-  require<LayoutError>(layout.shape.size() == layout.strides.size(), "array: shape ", layout.shape, " and strides ",
-                       layout.strides, "; expected as many strides as extents");
+  require<LayoutError>(layout.shape.size() == layout.strides.size(), "array: shape ", layout.shape,
+                       " and strides ", layout.strides, "; expected as many strides as extents");
   core::check_shape(layout.shape);
-  const auto capacity = static_cast<std::int64_t>(storage.bytes() / static_cast<std::size_t>(dtype.itemsize()));
+  const auto capacity =
+      static_cast<std::int64_t>(storage.bytes() / static_cast<std::size_t>(dtype.itemsize()));
   const auto [lowest, highest] = layout.extent();
-  // Without elements only the offset has to be sane, so that data() stays an address of the storage.
+  // Without elements only the offset has to be sane, so that data() stays an address of the
+  // storage.
   const bool empty = highest < lowest;
-  const bool inside = empty ? layout.offset >= 0 && layout.offset <= capacity : lowest >= 0 && highest < capacity;
+  const bool inside =
+      empty ? layout.offset >= 0 && layout.offset <= capacity : lowest >= 0 && highest < capacity;
   if (!inside) [[unlikely]]
     fail_outside(storage, layout, dtype);
 }
@@ -44,11 +48,12 @@ Footprint footprint_of(const Array& array) noexcept {
   if (highest < lowest) return {};
   const auto base = reinterpret_cast<std::uint64_t>(array.storage().data());
   const auto item = static_cast<std::uint64_t>(array.dtype().itemsize());
-  Footprint print{base + static_cast<std::uint64_t>(lowest) * item, base + static_cast<std::uint64_t>(highest + 1) * item,
-                  0, item};
+  Footprint print{base + static_cast<std::uint64_t>(lowest) * item,
+                  base + static_cast<std::uint64_t>(highest + 1) * item, 0, item};
   for (int axis = 0; axis < array.rank(); ++axis)
     if (array.shape()[axis] > 1)
-      print.grain = std::gcd(print.grain, static_cast<std::uint64_t>(core::magnitude(array.strides()[axis])) * item);
+      print.grain = std::gcd(
+          print.grain, static_cast<std::uint64_t>(core::magnitude(array.strides()[axis])) * item);
   return print;
 }
 
@@ -61,7 +66,9 @@ Array::Array(Storage storage, Layout layout, DType dtype)
   check(storage_, layout_, dtype_);
 }
 
-Array Array::as_readonly() const { return Array(Trusted{}, storage_.as_readonly(), layout_, dtype_); }
+Array Array::as_readonly() const {
+  return Array(Trusted{}, storage_.as_readonly(), layout_, dtype_);
+}
 
 std::optional<Array> Array::try_reshape(const Shape& shape) const {
   std::optional<Layout> layout = layout_.reshape(shape);
@@ -70,7 +77,8 @@ std::optional<Array> Array::try_reshape(const Shape& shape) const {
 }
 
 Array Array::reinterpret(DType dtype) const {
-  return Array(Trusted{}, storage_, layout_.reinterpret(dtype_.itemsize(), dtype.itemsize()), dtype);
+  return Array(Trusted{}, storage_, layout_.reinterpret(dtype_.itemsize(), dtype.itemsize()),
+               dtype);
 }
 
 bool may_share_memory(const Array& a, const Array& b) noexcept {
@@ -81,13 +89,15 @@ bool may_share_memory(const Array& a, const Array& b) noexcept {
   // Interleaved windows, such as the channels of an image: each keeps to its place in every grain.
   const std::uint64_t grain = std::gcd(first.grain, second.grain);
   if (grain == 0) return true;
-  const std::uint64_t place =
-      first.begin <= second.begin ? (second.begin - first.begin) % grain : grain - (first.begin - second.begin) % grain;
+  const std::uint64_t place = first.begin <= second.begin
+                                  ? (second.begin - first.begin) % grain
+                                  : grain - (first.begin - second.begin) % grain;
   return !(place >= first.piece && place + second.piece <= grain);
 }
 
 std::ostream& operator<<(std::ostream& out, const Array& array) {
-  out << array.dtype() << ' ' << array.shape() << " on " << array.device() << ", strides " << array.strides();
+  out << array.dtype() << ' ' << array.shape() << " on " << array.device() << ", strides "
+      << array.strides();
   return array.readonly() ? out << ", read-only" : out;
 }
 

@@ -13,22 +13,26 @@ namespace spanwise::core {
 inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept {
   std::int64_t sum;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+  return b < 0 ? std::numeric_limits<std::int64_t>::min()
+               : std::numeric_limits<std::int64_t>::max();
 }
 
 inline std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) noexcept {
   std::int64_t product;
   if (!__builtin_mul_overflow(a, b, &product)) return product;
-  return (a < 0) != (b < 0) ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+  return (a < 0) != (b < 0) ? std::numeric_limits<std::int64_t>::min()
+                            : std::numeric_limits<std::int64_t>::max();
 }
 
 /// |a|; the largest number for the lowest one.
 inline std::int64_t magnitude(std::int64_t a) noexcept {
-  return a >= 0 ? a : a == std::numeric_limits<std::int64_t>::min() ? std::numeric_limits<std::int64_t>::max() : -a;
+  return a >= 0                                          ? a
+         : a == std::numeric_limits<std::int64_t>::min() ? std::numeric_limits<std::int64_t>::max()
+                                                         : -a;
 }
 
-/// Throws LayoutError unless every extent is >= 0, the rank at most max_rank, and the product of the
-/// extents, those of 0 left out, fits in 63 bits.
+/// Throws LayoutError unless every extent is >= 0, the rank at most max_rank, and the product of
+/// the extents, those of 0 left out, fits in 63 bits.
 void check_shape(const Shape& shape);
 
 }  // namespace spanwise::core

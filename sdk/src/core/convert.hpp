@@ -24,12 +24,14 @@ inline constexpr bool is_half_type = std::is_same_v<T, Half> || std::is_same_v<T
 
 namespace detail {
 
-/// `value` as a float that a second rounding, to fewer bits, rounds as it would have rounded `value`:
-/// where inexact, the neighbour with an odd last bit (Boldo and Melquiond 2008, "round to odd").
+/// `value` as a float that a second rounding, to fewer bits, rounds as it would have rounded
+/// `value`: where inexact, the neighbour with an odd last bit (Boldo and Melquiond 2008, "round to
+/// odd").
 inline float round_to_odd(double value) noexcept {
   const float nearest = static_cast<float>(value);
   const auto bits = std::bit_cast<std::uint32_t>(nearest);
-  if (static_cast<double>(nearest) == value || std::isnan(value) || (bits & 1u) != 0) return nearest;
+  if (static_cast<double>(nearest) == value || std::isnan(value) || (bits & 1u) != 0)
+    return nearest;
   const bool away = std::fabs(static_cast<double>(nearest)) < std::fabs(value);
   return std::bit_cast<float>(away ? bits + 1 : bits - 1);
 }
@@ -48,7 +50,8 @@ To to_integer(From value) noexcept {
     const auto low = static_cast<To>(to_integer<std::int64_t>(high ? value - half : value));
     return high ? low ^ (To{1} << 63) : low;
   } else {
-    // -(2^n) is exact in both float types, and so is 2^n; what lies between them truncates into range.
+    // -(2^n) is exact in both float types, and so is 2^n; what lies between them truncates into
+    // range.
     constexpr From limit = sizeof(To) == 4 ? static_cast<From>(0x1p31) : static_cast<From>(0x1p63);
     // Between -2^31 - 1 and -2^31 the truncation still fits 32 bits.
     constexpr From below = sizeof(To) == 4 && sizeof(From) == 8 ? -limit - 1 : -limit;

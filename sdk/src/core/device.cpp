@@ -41,7 +41,8 @@ Device Device::parse(std::string_view name) {
     if (ordinal < 0 || (candidate.kind == DeviceKind::cpu && ordinal != 0)) break;
     return Device(candidate.kind, ordinal);
   }
-  fail<ArgumentError>("device: \"", name, "\" names no device; expected \"cpu\", \"cuda\" or \"cuda:<ordinal>\"");
+  fail<ArgumentError>("device: \"", name,
+                      "\" names no device; expected \"cpu\", \"cuda\" or \"cuda:<ordinal>\"");
 }
 
 std::string Device::name() const {

@@ -31,7 +31,8 @@ constexpr std::array<SmallFloat, 11> small_floats{{{7, 8, "float8_e3m4"},
                                                    {17, 4, "float4_e2m1fn"}}};
 
 // The names of codes 0 to 6, each followed by the width.
-constexpr std::array<std::string_view, 7> kinds{"int", "uint", "float", "opaque", "bfloat", "complex", "bool"};
+constexpr std::array<std::string_view, 7> kinds{"int",    "uint",    "float", "opaque",
+                                                "bfloat", "complex", "bool"};
 
 std::string element_name(DTypeCode code, int bits) {
   if (code == DTypeCode::bool_ && bits == 8) return "bool";
@@ -52,23 +53,30 @@ int number_in(std::string_view digits) {
 }
 
 [[noreturn]] void fail_to_parse(std::string_view name) {
-  fail<DTypeError>("dtype: \"", name, "\" names no dtype; expected bool, int8, int16, int32, int64, uint8, uint16, "
-                   "uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128, or a type that can "
-                   "only be moved: float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz, "
-                   "float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float6_e2m3fn, float6_e3m2fn, float4_e2m1fn, "
-                   "opaque<bits>, each with x<lanes> for vectors (\"float32x4\")");
+  fail<DTypeError>(
+      "dtype: \"", name,
+      "\" names no dtype; expected bool, int8, int16, int32, int64, uint8, uint16, "
+      "uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128, or a type that "
+      "can "
+      "only be moved: float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, "
+      "float8_e4m3fnuz, "
+      "float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float6_e2m3fn, float6_e3m2fn, float4_e2m1fn, "
+      "opaque<bits>, each with x<lanes> for vectors (\"float32x4\")");
 }
 
 }  // namespace
 
 DType::DType(DTypeCode code, int bits, int lanes)
-    : code_(code), bits_(static_cast<std::uint8_t>(bits)), lanes_(static_cast<std::uint16_t>(lanes)) {
-  require<DTypeError>(bits > 0 && bits <= 255 && lanes > 0 && lanes <= 65535, "dtype: ", bits, " bits in ", lanes,
-                      " lanes; expected 1 to 255 bits in 1 to 65535 lanes");
+    : code_(code),
+      bits_(static_cast<std::uint8_t>(bits)),
+      lanes_(static_cast<std::uint16_t>(lanes)) {
+  require<DTypeError>(bits > 0 && bits <= 255 && lanes > 0 && lanes <= 65535, "dtype: ", bits,
+                      " bits in ", lanes, " lanes; expected 1 to 255 bits in 1 to 65535 lanes");
   if (bits * lanes % 8 == 0) return;
   const std::string element = element_name(code, bits);
   fail<DTypeError>("dtype: ", lanes, " x ", element, " is ", bits * lanes,
-                   " bits, no whole number of bytes; pack more lanes (\"", element, "x", 8 / std::gcd(bits, 8), "\")");
+                   " bits, no whole number of bytes; pack more lanes (\"", element, "x",
+                   8 / std::gcd(bits, 8), "\")");
 }
 
 DType DType::parse(std::string_view name) {

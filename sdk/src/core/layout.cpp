@@ -43,10 +43,12 @@ bool is_dense(const Layout& layout) noexcept {
 }  // namespace
 
 void core::check_shape(const Shape& shape) {
-  require<LayoutError>(shape.size() <= max_rank, "shape: ", shape.size(), " axes; expected at most ", max_rank);
+  require<LayoutError>(shape.size() <= max_rank, "shape: ", shape.size(),
+                       " axes; expected at most ", max_rank);
   std::int64_t size = 1;
   for (const std::int64_t extent : shape) {
-    require<LayoutError>(extent >= 0, "shape ", shape, ": negative extent ", extent, "; expected 0 or more");
+    require<LayoutError>(extent >= 0, "shape ", shape, ": negative extent ", extent,
+                         "; expected 0 or more");
     // Extents of 0 are left out, since strides are made of the others.
     const bool fits = extent == 0 || !__builtin_mul_overflow(size, extent, &size);
     require<LayoutError>(fits, "shape ", shape, ": the number of elements does not fit in 63 bits");
@@ -95,25 +97,28 @@ bool Layout::may_overlap_itself() const {
     if (shape[axis] == 0) return false;
     if (shape[axis] > 1) axes[count++] = {core::magnitude(strides[axis]), shape[axis]};
   }
-  std::sort(axes.begin(), axes.begin() + count, [](const Axis& a, const Axis& b) { return a.step < b.step; });
+  std::sort(axes.begin(), axes.begin() + count,
+            [](const Axis& a, const Axis& b) { return a.step < b.step; });
   // An axis steps over all that the finer axes reach, or they may meet.
   std::int64_t reach = 0;
   for (int i = 0; i < count; ++i) {
     if (axes[i].step <= reach) return true;
-    reach = core::saturating_add(reach, core::saturating_multiply(axes[i].extent - 1, axes[i].step));
+    reach =
+        core::saturating_add(reach, core::saturating_multiply(axes[i].extent - 1, axes[i].step));
   }
   return false;
 }
 
 int Layout::normalise_axis(std::int64_t axis) const {
   const bool inside = axis >= -rank() && axis < rank();
-  require<LayoutError>(inside, "axis ", axis, " of an array of ", rank(), " axes with shape ", shape,
-                       "; expected ", -rank(), " to ", rank() - 1);
+  require<LayoutError>(inside, "axis ", axis, " of an array of ", rank(), " axes with shape ",
+                       shape, "; expected ", -rank(), " to ", rank() - 1);
   return static_cast<int>(axis < 0 ? axis + rank() : axis);
 }
 
 std::ostream& operator<<(std::ostream& out, const Layout& layout) {
-  return out << "shape " << layout.shape << ", strides " << layout.strides << ", offset " << layout.offset;
+  return out << "shape " << layout.shape << ", strides " << layout.strides << ", offset "
+             << layout.offset;
 }
 
 }  // namespace spanwise

@@ -69,12 +69,13 @@ Shape resolve_shape(const Shape& shape, std::int64_t size) {
     fits = fits && !__builtin_mul_overflow(known, shape[axis], &known);
   }
   if (unknown < 0) {
-    require<LayoutError>(fits && known == size, "reshape: ", size, " elements do not fill shape ", shape,
-                         "; expected the same number of elements");
+    require<LayoutError>(fits && known == size, "reshape: ", size, " elements do not fill shape ",
+                         shape, "; expected the same number of elements");
     return shape;
   }
-  require<LayoutError>(fits && known != 0 && size % known == 0, "reshape: ", size, " elements and shape ", shape,
-                       " leave no extent for -1", known == 0 ? ", since any would do" : "");
+  require<LayoutError>(fits && known != 0 && size % known == 0, "reshape: ", size,
+                       " elements and shape ", shape, " leave no extent for -1",
+                       known == 0 ? ", since any would do" : "");
   Shape resolved = shape;
   resolved[unknown] = size / known;
   return resolved;
@@ -84,8 +85,8 @@ std::optional<Layout> Layout::reshape(const Shape& target) const {
   const std::int64_t count = size();
   const Shape resolved = resolve_shape(target, count);
   if (count != 0 && !is_row_major()) {
-    require<LayoutError>(resolved.size() <= max_rank, "reshape: ", resolved.size(), " axes; expected at most ",
-                         max_rank);
+    require<LayoutError>(resolved.size() <= max_rank, "reshape: ", resolved.size(),
+                         " axes; expected at most ", max_rank);
     return cut(*this, resolved);
   }
   Layout result = row_major(resolved);
@@ -99,7 +100,8 @@ namespace {
 std::int64_t recount(std::int64_t elements, int from, int to, const char* what) {
   const std::int64_t bytes = core::saturating_multiply(elements, from);
   require<LayoutError>(bytes % to == 0, "view: ", what, " of ", elements, " elements of ", from,
-                       " bytes is no multiple of the new ", to, " bytes; copy to a contiguous array first");
+                       " bytes is no multiple of the new ", to,
+                       " bytes; copy to a contiguous array first");
   return bytes / to;
 }
 
@@ -107,20 +109,23 @@ std::int64_t recount(std::int64_t elements, int from, int to, const char* what) 
 
 Layout Layout::reinterpret(int from, int to) const {
   if (from == to) return *this;
-  require<LayoutError>(rank() > 0, "view: a 0-d array of ", from, "-byte elements cannot be read as ", to,
+  require<LayoutError>(rank() > 0, "view: a 0-d array of ", from,
+                       "-byte elements cannot be read as ", to,
                        "-byte elements; expected the same size. Reshape it to (1,) first");
   const int last = rank() - 1;
   const std::int64_t count = shape[last];
-  require<LayoutError>(count == 1 || size() == 0 || strides[last] == 1, "view: reading ", from, "-byte elements as ", to,
+  require<LayoutError>(count == 1 || size() == 0 || strides[last] == 1, "view: reading ", from,
+                       "-byte elements as ", to,
                        "-byte elements needs a last axis of stride 1, got strides ", strides,
                        "; copy to a contiguous array first");
-  require<LayoutError>(to > from || from % to == 0, "view: ", to, " bytes do not divide the present element of ", from);
+  require<LayoutError>(to > from || from % to == 0, "view: ", to,
+                       " bytes do not divide the present element of ", from);
   Layout view = *this;
   std::int64_t bytes;
-  require<LayoutError>(!__builtin_mul_overflow(count, std::int64_t{from}, &bytes), "view: shape ", shape,
-                       " has too many bytes on its last axis");
-  require<LayoutError>(bytes % to == 0, "view: the last axis has ", bytes, " bytes; expected a multiple of the new ",
-                       "element's ", to);
+  require<LayoutError>(!__builtin_mul_overflow(count, std::int64_t{from}, &bytes), "view: shape ",
+                       shape, " has too many bytes on its last axis");
+  require<LayoutError>(bytes % to == 0, "view: the last axis has ", bytes,
+                       " bytes; expected a multiple of the new ", "element's ", to);
   view.shape[last] = bytes / to;
   view.strides[last] = 1;
   view.offset = size() == 0 ? 0 : recount(offset, from, to, "an offset");

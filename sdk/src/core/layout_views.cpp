@@ -42,8 +42,10 @@ Layout Layout::index(int axis, std::int64_t i) const {
   axis = normalise_axis(axis);
   const std::int64_t n = shape[axis];
   if (i < -n || i >= n) [[unlikely]] {
-    require<BoundsError>(n > 0, "index ", i, " on axis ", axis, " of shape ", shape, ", which has no elements");
-    fail<BoundsError>("index ", i, " on axis ", axis, " of shape ", shape, "; expected ", -n, " to ", n - 1);
+    require<BoundsError>(n > 0, "index ", i, " on axis ", axis, " of shape ", shape,
+                         ", which has no elements");
+    fail<BoundsError>("index ", i, " on axis ", axis, " of shape ", shape, "; expected ", -n,
+                      " to ", n - 1);
   }
   Layout view{shape.erased(axis), strides.erased(axis), offset};
   move_start(view, i < 0 ? i + n : i, strides[axis]);
@@ -56,24 +58,26 @@ Layout Layout::slice(int axis, const Slice& range) const {
   Layout view = *this;
   view.shape[axis] = resolved.extent;
   // The product only overflows where there is no second element to step to.
-  if (__builtin_mul_overflow(strides[axis], resolved.step, &view.strides[axis])) view.strides[axis] = 0;
+  if (__builtin_mul_overflow(strides[axis], resolved.step, &view.strides[axis]))
+    view.strides[axis] = 0;
   move_start(view, resolved.start, strides[axis]);
   return view;
 }
 
 Layout Layout::expand(int axis) const {
   const bool inside = axis >= -rank() - 1 && axis <= rank();
-  require<LayoutError>(inside, "expand: axis ", axis, " of an array of ", rank(), " axes; expected ", -rank() - 1,
-                       " to ", rank());
-  require<LayoutError>(rank() < max_rank, "expand: the array has ", rank(), " axes already, the most there can be");
+  require<LayoutError>(inside, "expand: axis ", axis, " of an array of ", rank(),
+                       " axes; expected ", -rank() - 1, " to ", rank());
+  require<LayoutError>(rank() < max_rank, "expand: the array has ", rank(),
+                       " axes already, the most there can be");
   if (axis < 0) axis += rank() + 1;
   return {shape.inserted(axis, 1), strides.inserted(axis, 0), offset};
 }
 
 Layout Layout::squeeze(int axis) const {
   axis = normalise_axis(axis);
-  require<LayoutError>(shape[axis] == 1, "squeeze: axis ", axis, " of shape ", shape, " has extent ", shape[axis],
-                       "; expected 1");
+  require<LayoutError>(shape[axis] == 1, "squeeze: axis ", axis, " of shape ", shape,
+                       " has extent ", shape[axis], "; expected 1");
   return {shape.erased(axis), strides.erased(axis), offset};
 }
 
@@ -109,18 +113,21 @@ Layout Layout::broadcast_to(const Shape& target) const {
   Layout view{target, Strides(target.size()), offset};
   for (int axis = added; axis < target.size(); ++axis) {
     const std::int64_t extent = shape[axis - added];
-    require<LayoutError>(extent == target[axis] || extent == 1, "broadcast: shape ", shape, " does not stretch to ",
-                         target, ": extent ", extent, " on axis ", axis - added, "; expected 1 or ", target[axis]);
+    require<LayoutError>(extent == target[axis] || extent == 1, "broadcast: shape ", shape,
+                         " does not stretch to ", target, ": extent ", extent, " on axis ",
+                         axis - added, "; expected 1 or ", target[axis]);
     if (extent == target[axis]) view.strides[axis] = strides[axis - added];
   }
   return view;
 }
 
 Layout Layout::diagonal(std::int64_t k, int axis1, int axis2) const {
-  require<LayoutError>(rank() >= 2, "diagonal: shape ", shape, " has ", rank(), " axes; expected two or more");
+  require<LayoutError>(rank() >= 2, "diagonal: shape ", shape, " has ", rank(),
+                       " axes; expected two or more");
   axis1 = normalise_axis(axis1);
   axis2 = normalise_axis(axis2);
-  require<LayoutError>(axis1 != axis2, "diagonal: axis ", axis1, " given twice; expected two different axes");
+  require<LayoutError>(axis1 != axis2, "diagonal: axis ", axis1,
+                       " given twice; expected two different axes");
   const std::int64_t rows = shape[axis1], columns = shape[axis2];
   const std::int64_t row = k < 0 ? core::magnitude(k) : 0, column = k > 0 ? k : 0;
   const std::int64_t extent = std::max<std::int64_t>(std::min(rows - row, columns - column), 0);
@@ -149,8 +156,8 @@ Shape broadcast_shapes(std::span<const Shape> shapes) {
       if (shape[axis] == 1 || shape[axis] == extent) continue;
       std::ostringstream all;
       for (const Shape& each : shapes) all << (&each == shapes.data() ? "" : " and ") << each;
-      fail<LayoutError>("broadcast: shapes ", all.str(), " do not fit: ", extent, " and ", shape[axis], " on axis ",
-                        axis + added, "; expected equal extents, or 1");
+      fail<LayoutError>("broadcast: shapes ", all.str(), " do not fit: ", extent, " and ",
+                        shape[axis], " on axis ", axis + added, "; expected equal extents, or 1");
     }
   }
   core::check_shape(common);

@@ -33,7 +33,9 @@ DType promote_integers(DType a, DType b) {
 
 // bfloat16 has the digits for 8-bit integers, which floating_for() sends to float16.
 DType promote_floating(DType a, DType b) {
-  const auto is_byte = [](DType dtype) { return dtype.is_bool() || (dtype.is_integer() && dtype.itemsize() == 1); };
+  const auto is_byte = [](DType dtype) {
+    return dtype.is_bool() || (dtype.is_integer() && dtype.itemsize() == 1);
+  };
   if (a == bfloat16 && is_byte(b)) return a;
   if (b == bfloat16 && is_byte(a)) return b;
   return larger_floating(floating_for(a), floating_for(b));

@@ -84,8 +84,9 @@ void print_bytes(std::ostream& out, DType dtype, const std::byte* bytes) {
 }  // namespace
 
 Scalar::Scalar(DType dtype, const void* bytes) : dtype_(dtype) {
-  require<DTypeError>(dtype.itemsize() <= static_cast<int>(sizeof bytes_), "scalar: an element of ", dtype, " has ",
-                      dtype.itemsize(), " bytes; expected at most ", sizeof bytes_, ". Use an array of one element");
+  require<DTypeError>(dtype.itemsize() <= static_cast<int>(sizeof bytes_), "scalar: an element of ",
+                      dtype, " has ", dtype.itemsize(), " bytes; expected at most ", sizeof bytes_,
+                      ". Use an array of one element");
   std::memcpy(bytes_, bytes, static_cast<std::size_t>(dtype.itemsize()));
 }
 
@@ -124,7 +125,8 @@ std::ostream& operator<<(std::ostream& out, const Scalar& scalar) {
   if (!scalar.dtype_.is_computable()) {
     print_bytes(out, scalar.dtype_, scalar.bytes_);
   } else {
-    visit(scalar.dtype_, "print", [&]<class T>(std::type_identity<T>) { print(out, load<T>(scalar.bytes_)); });
+    visit(scalar.dtype_, "print",
+          [&]<class T>(std::type_identity<T>) { print(out, load<T>(scalar.bytes_)); });
   }
   return out;
 }

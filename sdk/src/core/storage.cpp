@@ -21,12 +21,14 @@ Storage::Block::~Block() {
   if (release_fn != nullptr) release_fn(context, data, bytes, uses);
 }
 
-Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn release, void* context, bool readonly) {
+Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn release,
+                       void* context, bool readonly) {
   Block* block = nullptr;
   if (data != nullptr || bytes == 0) block = new (std::nothrow) Block;
   if (block == nullptr) [[unlikely]] {
     release_unused(release, context, data, bytes);
-    require<ArgumentError>(data != nullptr || bytes == 0, "storage: null address for ", bytes, " bytes on ", device,
+    require<ArgumentError>(data != nullptr || bytes == 0, "storage: null address for ", bytes,
+                           " bytes on ", device,
                            "; expected the address of the memory, or 0 bytes");
     throw std::bad_alloc();
   }

@@ -48,12 +48,13 @@ void StreamUses::remember(StreamIdentity& stream, bool writes) {
 }
 
 bool StreamUses::is_reader(const StreamIdentity& stream) const noexcept {
-  return reader_.get() == &stream || std::any_of(more_readers_.begin(), more_readers_.end(), [&](const auto& reader) {
-           return reader.get() == &stream;
-         });
+  return reader_.get() == &stream ||
+         std::any_of(more_readers_.begin(), more_readers_.end(),
+                     [&](const auto& reader) { return reader.get() == &stream; });
 }
 
-std::vector<Ref<StreamIdentity>> StreamUses::to_wait_for(const StreamIdentity& stream, bool writes) const {
+std::vector<Ref<StreamIdentity>> StreamUses::to_wait_for(const StreamIdentity& stream,
+                                                         bool writes) const {
   const Lock lock(busy_);
   std::vector<Ref<StreamIdentity>> others;
   // Who reads already came after the writer, and needs to come after it once only.
