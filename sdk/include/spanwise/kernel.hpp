@@ -10,12 +10,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "spanwise/array.hpp"
 #include "spanwise/devices.hpp"
+#include "spanwise/dtype.hpp"
 #include "spanwise/export.hpp"
 #include "spanwise/kernel_types.hpp"
+#include "spanwise/ref.hpp"
 #include "spanwise/scalar.hpp"
 #include "spanwise/stream.hpp"
 
@@ -29,6 +32,11 @@ struct LaunchConfig {
 };
 
 /// One kernel argument. Arrays are passed as the address of element (0, ..., 0).
+///
+/// Numbers go to a parameter that keeps their value: integers exactly (also to a floating parameter),
+/// reals rounded to the parameter's precision but never to infinity and never to an integer. Where
+/// the source of the kernel is unknown, only the size is known: there a number whose C type is
+/// decided must have that size, and an int or real without one takes it.
 class SW_API KernelArg {
  public:
   enum class Kind { array, scalar, integer, real, bytes, address };
@@ -36,14 +44,18 @@ class SW_API KernelArg {
   /// The array must stay alive until the launch call returns; its storage is then held by the order
   /// of streams.
   KernelArg(const Array& array) noexcept : kind_(Kind::array), array_(&array) {}
-  /// A value whose C type is decided: int, float, ... converts only where nothing is lost.
+  /// A value whose C type is decided, such as a NumPy scalar.
   KernelArg(const Scalar& scalar) noexcept : kind_(Kind::scalar), scalar_(scalar) {}
   template <class T>
     requires std::is_arithmetic_v<T>
-  KernelArg(T value) noexcept : KernelArg(Scalar(value)) {}
-  /// A Python int: takes any integer or floating parameter that holds it exactly.
+  KernelArg(T value) noexcept : KernelArg(typed(value)) {}
+  /// The null pointer.
+  KernelArg(std::nullptr_t) noexcept : KernelArg(address(0)) {}
+  /// A raw pointer says neither its size nor its device: say address(), and mind the order of streams.
+  KernelArg(const volatile void*) = delete;
+  /// A Python int. For a pointer parameter it is an address, as `array.ptr` gives it.
   static KernelArg integer(std::int64_t value) noexcept;
-  /// A Python float: takes any floating parameter, rounded to it.
+  /// A Python float.
   static KernelArg real(double value) noexcept;
   /// A struct by value; the bytes must stay until the launch call returns.
   static KernelArg bytes(std::span<const std::byte> bytes) noexcept;
@@ -52,11 +64,25 @@ class SW_API KernelArg {
 
   Kind kind() const noexcept { return kind_; }
   const Array& array() const noexcept { return *array_; }
+  /// The value of a scalar, integer (int64), real (float64) or address (uint64).
   const Scalar& scalar() const noexcept { return scalar_; }
   std::span<const std::byte> raw() const noexcept { return bytes_; }
 
  private:
-  KernelArg(Kind kind, Scalar scalar) noexcept : kind_(kind), scalar_(scalar) {}
+  KernelArg(Kind kind, const Scalar& scalar) noexcept : kind_(kind), scalar_(scalar) {}
+  template <class T>
+  static Scalar typed(T value) noexcept {
+    if constexpr (std::is_same_v<T, bool>) {
+      return Scalar(value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      if constexpr (sizeof(T) == sizeof(float)) return Scalar(static_cast<float>(value));
+      return Scalar(static_cast<double>(value));
+    } else {
+      const auto code = std::is_signed_v<T> ? DTypeCode::int_ : DTypeCode::uint;
+      return Scalar(DTypes::make(code, 8 * sizeof(T)), &value);
+    }
+  }
+
   Kind kind_;
   const Array* array_ = nullptr;
   Scalar scalar_{std::int64_t{0}};
@@ -136,12 +162,15 @@ class SW_API SourceModule {
   Ref<RefCounted> state_;
 };
 
-/// The disk cache of compiled kernels.
+/// The disk cache of compiled kernels: config "cache_dir" (default $XDG_CACHE_HOME/spanwise, else
+/// ~/.cache/spanwise) and "cache_limit_mb" (0: keep nothing). A source compiled again in the same
+/// process with the same options, for the same device, gives the module that is loaded already.
 namespace kernel_cache {
 struct Info {
   std::string path;
   std::int64_t entries = 0, bytes = 0;  ///< on disk now
-  std::int64_t hits = 0, misses = 0;    ///< of this process
+  std::int64_t hits = 0, misses = 0;    ///< of this process, on disk
+  std::string problem{};                ///< why nothing is kept on disk, one sentence; "" where it is
 };
 SW_API Info info();
 /// Removes every entry.

@@ -139,9 +139,10 @@ class Backend {
   virtual void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
                          std::size_t bytes, StreamState& stream) = 0;
 
-  /// All that decides the compiled result besides the source, its includes and the request's options:
-  /// compiler and version, architecture, the shim. Fast: called on every cache lookup. Must not need
-  /// the compiler where the answer can be had without it.
+  /// All that decides the compiled result besides the source, its includes and the request's options.
+  /// The first line is the compiler and its version, empty where there is none on this machine; the
+  /// rest (architecture, the shim) must not depend on the compiler's presence, so that a machine
+  /// without one finds what another has compiled. Fast: called on every cache lookup.
   virtual std::string compiler_fingerprint(int ordinal, const CompileRequest& request) = 0;
   /// Throws CompileError, or DeviceError where there is no compiler.
   virtual KernelBinary compile(int ordinal, const CompileRequest& request) = 0;
