@@ -1,8 +1,13 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# The Python interpreter that the build asks questions. Python_EXECUTABLE chooses it.
+# The Python interpreter that the build asks questions and builds for: Python_EXECUTABLE, else the
+# checkout's own environment (scripts/bootstrap.py), else the one on PATH.
 
+set(own_python "${PROJECT_SOURCE_DIR}/.venv/bin/python")
+if(NOT Python_EXECUTABLE AND NOT SKBUILD AND EXISTS "${own_python}")
+  set(Python_EXECUTABLE "${own_python}" CACHE FILEPATH "The Python interpreter to build for")
+endif()
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
 
 # sw_python_eval(<variable> <program>): what the program prints, without the last newline.
