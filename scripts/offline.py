@@ -6,6 +6,7 @@ Names everything that is missing in one message, since whoever must ask for pack
 """
 
 import importlib
+import os
 import shutil
 import sys
 import sysconfig
@@ -17,7 +18,7 @@ from tools import cmake, ninja
 MODULES = {
     "build": ["pybind11", "numpy"],
     "test": ["pytest", "hypothesis"],
-    "demo": ["matplotlib", "PIL"],
+    "demo": ["PIL"] if os.environ.get("IMAGE") else ["PIL", "matplotlib"],  # which ships a picture
     "lint": ["ruff", "mypy"],
     "peers": [],
 }
