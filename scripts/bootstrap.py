@@ -21,11 +21,19 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sysconfig
 from pathlib import Path
 
 import debian
-from places import CACHE, GOOGLETEST, PYTHON_HEADERS, ROOT, VENV, VENV_PYTHON, cuda_headers
+from places import (
+    CACHE,
+    GOOGLETEST,
+    PYTHON_HEADERS,
+    ROOT,
+    VENV,
+    VENV_PYTHON,
+    cuda_headers,
+    python_headers,
+)
 
 GROUPS = ("build", "demo", "test", "peers", "lint")
 OPTIONAL = {"peers"}
@@ -114,8 +122,7 @@ def pip_environment() -> dict[str, str]:
 
 
 def provide_python_headers() -> None:
-    installed = Path(sysconfig.get_path("include"), "pyconfig.h")
-    if installed.exists() or (PYTHON_HEADERS / "Python.h").exists():
+    if python_headers():
         return
     name = f"python{sys.version_info.major}.{sys.version_info.minor}"
     say(f"fetching the headers of {name}")

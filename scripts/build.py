@@ -6,10 +6,8 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
-from pathlib import Path
 
-from places import BUILD, GOOGLETEST, PYTHON_HEADERS, ROOT
+from places import BUILD, GOOGLETEST, ROOT, python_headers
 from tools import cmake, environment, ninja
 
 
@@ -50,8 +48,8 @@ def configure(preset: str) -> None:
 
 def cache_arguments() -> list[str]:
     arguments = [f"-DPython_EXECUTABLE={sys.executable}", f"-DCMAKE_MAKE_PROGRAM={ninja()}"]
-    if not Path(sysconfig.get_path("include"), "Python.h").exists():
-        arguments.append(f"-DPython_INCLUDE_DIR={PYTHON_HEADERS}")
+    if headers := python_headers():
+        arguments.append(f"-DPython_INCLUDE_DIR={headers}")
     if source := os.environ.get("SPANWISE_GTEST_SOURCE"):
         arguments.append(f"-DSPANWISE_GTEST_SOURCE={source}")
     elif GOOGLETEST.exists():

@@ -9,10 +9,8 @@ import importlib
 import os
 import shutil
 import sys
-import sysconfig
-from pathlib import Path
 
-from places import cuda_headers, cuda_headers_of_wheels
+from places import cuda_headers, cuda_headers_of_wheels, python_headers
 from tools import cmake, ninja
 
 MODULES = {
@@ -45,8 +43,10 @@ def missing_build_tools() -> list[str]:
         missing.append("ninja, on PATH or as Python package")
     if not (shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")):
         missing.append("a C++20 compiler: g++ >= 12 or clang >= 14")
-    if not Path(sysconfig.get_path("include"), "Python.h").exists():
-        missing.append("Python.h: the development headers of this interpreter")
+    if not python_headers():
+        missing.append(
+            "Python.h: this interpreter's headers, or SPANWISE_PYTHON_INCLUDE=their folder"
+        )
     if not (cuda_headers() or cuda_headers_of_wheels()):
         missing.append("cuda.h: a CUDA toolkit (CUDA_HOME), or Python package nvidia-cuda-runtime")
     if has("pybind11") and importlib.import_module("pybind11").version_info[0] < 3:

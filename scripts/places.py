@@ -5,6 +5,7 @@
 import os
 import shutil
 import sys
+import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +22,13 @@ GOOGLETEST = CACHE / "debian" / "googletest" / "usr" / "src" / "googletest"
 def staged_package(preset: str) -> Path:
     """The folder to put on PYTHONPATH to import what the preset built."""
     return BUILD / preset / "python"
+
+
+def python_headers() -> Path | None:
+    """The folder of Python.h: $SPANWISE_PYTHON_INCLUDE, this interpreter's, or the fetched one."""
+    chosen = os.environ.get("SPANWISE_PYTHON_INCLUDE") or sysconfig.get_path("include")
+    folders = (Path(chosen), PYTHON_HEADERS)
+    return next((folder for folder in folders if (folder / "Python.h").is_file()), None)
 
 
 def cuda_headers() -> Path | None:
