@@ -35,7 +35,8 @@ TEST(KernelScan, FindsKernelsWithTheirNamespaces) {
     struct S { void method() { } };
     static inline __global__ void tail() {}
   )");
-  EXPECT_THAT(names(source), ElementsAre("plain", "image::filter::blur", "a::b::c", "hidden", "tail"));
+  EXPECT_THAT(names(source),
+              ElementsAre("plain", "image::filter::blur", "a::b::c", "hidden", "tail"));
   EXPECT_EQ(source.kernels[0].line, 2);
   EXPECT_EQ(source.kernels[1].name, "blur");
 }
@@ -59,11 +60,13 @@ TEST(KernelScan, SeesLinkageTemplatesAndLaunchBounds) {
   EXPECT_TRUE(source.kernels[2].is_template);
   EXPECT_FALSE(source.kernels[3].is_template);
   EXPECT_FALSE(source.kernels[3].is_extern_c);
-  for (int i : {2, 3, 4, 5}) EXPECT_EQ(source.kernels[static_cast<std::size_t>(i)].parameters.size(), 1u) << i;
+  for (int i : {2, 3, 4, 5})
+    EXPECT_EQ(source.kernels[static_cast<std::size_t>(i)].parameters.size(), 1u) << i;
 }
 
 TEST(KernelScan, JoinsDeclarationAndDefinition) {
-  const SourceKernel kernel = only_kernel("extern \"C\" __global__ void k(float*);\n\n__global__ void k(float* x) {}");
+  const SourceKernel kernel =
+      only_kernel("extern \"C\" __global__ void k(float*);\n\n__global__ void k(float* x) {}");
   EXPECT_TRUE(kernel.is_definition);
   EXPECT_TRUE(kernel.is_extern_c);
   EXPECT_EQ(kernel.parameters[0].name, "x");
@@ -129,7 +132,8 @@ TEST(KernelScan, ReadsParameters) {
       {"const void* p", "const void *", "p", true, true, std::nullopt},
       {"float** p", "float **", "p", true, false, std::nullopt},
       {"float* const* p", "float * const *", "p", true, true, std::nullopt},
-      {"const __grid_constant__ Params p", "const __grid_constant__ Params", "p", false, false, std::nullopt},
+      {"const __grid_constant__ Params p", "const __grid_constant__ Params", "p", false, false,
+       std::nullopt},
       {"struct Params p", "struct Params", "p", false, false, std::nullopt},
       {"ns::Params", "ns::Params", "", false, false, std::nullopt},
       {"View<float, 2> v", "View<float, 2>", "v", false, false, std::nullopt},
@@ -146,7 +150,8 @@ TEST(KernelScan, ReadsParameters) {
 }
 
 TEST(KernelScan, SplitsParametersAtTopLevelCommasOnly) {
-  const SourceKernel kernel = only_kernel("__global__ void k(View<float, 2> v, int (*f)(int, int), float* x) {}");
+  const SourceKernel kernel =
+      only_kernel("__global__ void k(View<float, 2> v, int (*f)(int, int), float* x) {}");
   ASSERT_EQ(kernel.parameters.size(), 3u);
   EXPECT_EQ(kernel.parameters[2].name, "x");
   EXPECT_EQ(only_kernel("__global__ void k(void) {}").parameters.size(), 0u);
@@ -162,7 +167,8 @@ TEST(KernelScan, FollowsTypeNamesThatHoldForEveryCompilation) {
   EXPECT_EQ(pointer.type, "const buffer");
   // What a -D or a branch may change is left unknown.
   EXPECT_EQ(parameter("REAL* x", "#ifndef REAL\n#define REAL float\n#endif").dtype, std::nullopt);
-  EXPECT_EQ(parameter("real* x", "typedef float real; namespace n { typedef double real; }").dtype, std::nullopt);
+  EXPECT_EQ(parameter("real* x", "typedef float real; namespace n { typedef double real; }").dtype,
+            std::nullopt);
   EXPECT_EQ(parameter("loop x", "typedef loop loop;").dtype, std::nullopt);
 }
 
@@ -175,38 +181,54 @@ TEST(KernelScan, FollowsCallsToBarriers) {
   const BarrierCase cases[] = {
       {"__global__ void k(float* x) { x[threadIdx.x] = 0; }", false},
       {"__global__ void k() { __syncthreads(); }", true},
-      {"__device__ float f(float v) { return __shfl_down_sync(~0u, v, 1); } __global__ void k() { f(1); }", true},
+      {"__device__ float f(float v) { return __shfl_down_sync(~0u, v, 1); } __global__ void k() { "
+       "f(1); }",
+       true},
       {"__device__ void f() { __syncthreads(); } __global__ void k() { }", false},
-      {"__device__ void g() { __syncwarp(); } __device__ void f() { g(); } __global__ void k() { f(); }", true},
+      {"__device__ void g() { __syncwarp(); } __device__ void f() { g(); } __global__ void k() { "
+       "f(); }",
+       true},
       {"#define WAIT() __syncthreads()\n__global__ void k() { WAIT(); }", true},
       {"#define WAIT __syncthreads();\n__global__ void k() { }", false},
-      {"struct S { __device__ void m() { __syncthreads(); } }; __global__ void k() { S s; s.m(); }", true},
+      {"struct S { __device__ void m() { __syncthreads(); } }; __global__ void k() { S s; s.m(); }",
+       true},
       {"struct S { __device__ S() { __syncthreads(); } }; __global__ void k() { S s; }", true},
-      {"struct S { __device__ void operator()() { __syncthreads(); } }; __global__ void k() { S{}(); }", true},
+      {"struct S { __device__ void operator()() { __syncthreads(); } }; __global__ void k() { "
+       "S{}(); }",
+       true},
       {"template <class T> __device__ T f(T v) { return __reduce_add_sync(~0u, v); }\n"
-       "__global__ void k() { f<int>(2); }", true},
+       "__global__ void k() { f<int>(2); }",
+       true},
       {"__global__ void k() { auto f = [] { __syncthreads(); }; f(); }", true},
-      {"__device__ const auto f = [] __device__ () { __syncthreads(); }; __global__ void k() { f(); }", true},
-      {"[[nodiscard]] __device__ int f() { return __ballot_sync(1, 1); } __global__ void k() { }", false},
-      {"__device__ void f(); __global__ void k() { f(); } __device__ void f() { __syncthreads(); }", true},
+      {"__device__ const auto f = [] __device__ () { __syncthreads(); }; __global__ void k() { "
+       "f(); }",
+       true},
+      {"[[nodiscard]] __device__ int f() { return __ballot_sync(1, 1); } __global__ void k() { }",
+       false},
+      {"__device__ void f(); __global__ void k() { f(); } __device__ void f() { __syncthreads(); }",
+       true},
       {"__global__ void k() { /* __syncthreads(); */ const char* s = \"__syncthreads\"; }", false},
       {"__device__ void f() { f(); } __global__ void k() { f(); }", false},
-      {"namespace cg = cooperative_groups; __global__ void k() { cg::this_thread_block().sync(); }", true},
+      {"namespace cg = cooperative_groups; __global__ void k() { cg::this_thread_block().sync(); }",
+       true},
   };
-  for (const BarrierCase& c : cases) EXPECT_EQ(only_kernel(c.text).has_barrier, c.expected) << c.text;
+  for (const BarrierCase& c : cases)
+    EXPECT_EQ(only_kernel(c.text).has_barrier, c.expected) << c.text;
 }
 
 TEST(KernelScan, DecidesPerKernel) {
   const KernelSource source = scan_kernels(
-      "__global__ void quick(int* x) { x[0] = 1; }\n__global__ void slow(int* x) { __syncthreads(); x[0] = 1; }");
+      "__global__ void quick(int* x) { x[0] = 1; }\n__global__ void slow(int* x) { "
+      "__syncthreads(); x[0] = 1; }");
   ASSERT_EQ(source.kernels.size(), 2u);
   EXPECT_FALSE(source.kernels[0].has_barrier);
   EXPECT_TRUE(source.kernels[1].has_barrier);
 }
 
 TEST(KernelScan, EndsOnMalformedText) {
-  for (const char* text : {"__global__", "__global__ void", "__global__ void k(", "}}} __global__ void k() {", "#",
-                           "template <", "namespace {", "#else\n#endif\n", "#define\n", "struct {"}) {
+  for (const char* text :
+       {"__global__", "__global__ void", "__global__ void k(", "}}} __global__ void k() {", "#",
+        "template <", "namespace {", "#else\n#endif\n", "#define\n", "struct {"}) {
     EXPECT_LE(scan_kernels(text).kernels.size(), 1u) << text;
   }
 }

@@ -28,13 +28,15 @@ TEST(Lexer, SkipsCommentsAndKeepsOffsetsAndLines) {
 }
 
 TEST(Lexer, TakesLiteralsAsOneToken) {
-  EXPECT_THAT(texts(R"(f("a // \" b", '\'', u8"x", L'y'))"),
-              ElementsAre("f", "(", R"("a // \" b")", ",", R"('\'')", ",", R"(u8"x")", ",", "L'y'", ")"));
+  EXPECT_THAT(
+      texts(R"(f("a // \" b", '\'', u8"x", L'y'))"),
+      ElementsAre("f", "(", R"("a // \" b")", ",", R"('\'')", ",", R"(u8"x")", ",", "L'y'", ")"));
   EXPECT_THAT(texts("R\"x(a \" )\" b)x\" c"), ElementsAre("R\"x(a \" )\" b)x\"", "c"));
 }
 
 TEST(Lexer, ReadsNumbersWithSignsSeparatorsAndSuffixes) {
-  EXPECT_THAT(texts("1e-3f 0x1p+4 1'000u .5 1-2"), ElementsAre("1e-3f", "0x1p+4", "1'000u", ".5", "1", "-", "2"));
+  EXPECT_THAT(texts("1e-3f 0x1p+4 1'000u .5 1-2"),
+              ElementsAre("1e-3f", "0x1p+4", "1'000u", ".5", "1", "-", "2"));
 }
 
 TEST(Lexer, TakesADirectiveWithItsContinuedLinesAsOneToken) {

@@ -23,33 +23,57 @@ bool is_restrict(std::string_view word) {
 // Words that may stand in a parameter without being its type or its name.
 bool is_qualifier(std::string_view word) {
   static constexpr std::array<std::string_view, 9> words{
-      "const", "volatile", "struct", "class", "union", "enum", "typename", "__grid_constant__", "register"};
+      "const",    "volatile",          "struct",  "class", "union", "enum",
+      "typename", "__grid_constant__", "register"};
   return is_one_of(word, words);
 }
 // C's own type words, which can be combined ("unsigned long long") and never name a parameter.
 bool is_builtin(std::string_view word) {
-  static constexpr std::array<std::string_view, 12> words{"void",  "bool",   "_Bool",  "char",     "short",   "int",
-                                                          "long",  "signed", "unsigned", "float", "double", "auto"};
+  static constexpr std::array<std::string_view, 12> words{"void",     "bool",  "_Bool",  "char",
+                                                          "short",    "int",   "long",   "signed",
+                                                          "unsigned", "float", "double", "auto"};
   return is_one_of(word, words);
 }
 
 std::optional<DType> named_dtype(std::string_view name) {
-  static const std::map<std::string_view, DType> names{
-      {"int8_t", int8},          {"int16_t", int16},       {"int32_t", int32},         {"int64_t", int64},
-      {"uint8_t", uint8},        {"uint16_t", uint16},     {"uint32_t", uint32},       {"uint64_t", uint64},
-      {"size_t", uint64},        {"ptrdiff_t", int64},     {"ssize_t", int64},         {"intptr_t", int64},
-      {"uintptr_t", uint64},     {"intmax_t", int64},      {"uintmax_t", uint64},      {"uchar", uint8},
-      {"ushort", uint16},        {"uint", uint32},         {"ulong", uint64},          {"half", float16},
-      {"__half", float16},       {"_Float16", float16},    {"nv_bfloat16", bfloat16},  {"__nv_bfloat16", bfloat16},
-      {"cuComplex", complex64},  {"cuFloatComplex", complex64}, {"cuDoubleComplex", complex128}};
+  static const std::map<std::string_view, DType> names{{"int8_t", int8},
+                                                       {"int16_t", int16},
+                                                       {"int32_t", int32},
+                                                       {"int64_t", int64},
+                                                       {"uint8_t", uint8},
+                                                       {"uint16_t", uint16},
+                                                       {"uint32_t", uint32},
+                                                       {"uint64_t", uint64},
+                                                       {"size_t", uint64},
+                                                       {"ptrdiff_t", int64},
+                                                       {"ssize_t", int64},
+                                                       {"intptr_t", int64},
+                                                       {"uintptr_t", uint64},
+                                                       {"intmax_t", int64},
+                                                       {"uintmax_t", uint64},
+                                                       {"uchar", uint8},
+                                                       {"ushort", uint16},
+                                                       {"uint", uint32},
+                                                       {"ulong", uint64},
+                                                       {"half", float16},
+                                                       {"__half", float16},
+                                                       {"_Float16", float16},
+                                                       {"nv_bfloat16", bfloat16},
+                                                       {"__nv_bfloat16", bfloat16},
+                                                       {"cuComplex", complex64},
+                                                       {"cuFloatComplex", complex64},
+                                                       {"cuDoubleComplex", complex128}};
   const auto found = names.find(name);
   return found == names.end() ? std::nullopt : std::optional(found->second);
 }
 
 // "unsigned long long int" and its kin, in any order; LP64, as CUDA has it on Linux.
 std::optional<DType> builtin_dtype(const Words& words) {
-  const auto count = [&](std::string_view word) { return std::count(words.begin(), words.end(), word); };
-  if (std::any_of(words.begin(), words.end(), [](std::string_view w) { return !is_builtin(w); })) return {};
+  const auto count = [&](std::string_view word) {
+    return std::count(words.begin(), words.end(), word);
+  };
+  if (std::any_of(words.begin(), words.end(), [](std::string_view w) { return !is_builtin(w); }))
+    return {};
   if (count("void") || count("auto")) return {};
   if (count("bool") || count("_Bool")) return bool_;
   if (count("float")) return float32;
@@ -70,7 +94,8 @@ std::optional<DType> complex_dtype(const Words& words) {
 }
 
 std::optional<DType> dtype_of(Words words) {
-  // A namespace in front changes no arithmetic type: std::uint8_t, ::size_t, thrust::complex<float>.
+  // A namespace in front changes no arithmetic type: std::uint8_t, ::size_t,
+  // thrust::complex<float>.
   const auto colon = std::find(words.rbegin(), words.rend(), "::");
   words.erase(words.begin(), colon.base());
   if (words.empty()) return {};
@@ -88,12 +113,13 @@ Words without_default_and_name(std::span<const Token> tokens, std::string& name,
     if (token.kind == Token::Kind::directive || is_restrict(token.text)) continue;
     words.push_back(token.text);
   }
-  if (words.empty() || words.back() == ">" || is_builtin(words.back()) || is_qualifier(words.back())) return words;
+  if (words.empty() || words.back() == ">" || is_builtin(words.back()) ||
+      is_qualifier(words.back()))
+    return words;
   const std::string_view last = words.back();
   const bool is_word = last != "*" && last != "&" && last != ")" && last != "...";
-  const bool follows_type = std::any_of(words.begin(), words.end() - 1, [](std::string_view w) {
-    return !is_qualifier(w);
-  });
+  const bool follows_type = std::any_of(words.begin(), words.end() - 1,
+                                        [](std::string_view w) { return !is_qualifier(w); });
   if (is_word && follows_type && words[words.size() - 2] != "::") {
     name = last;
     words.pop_back();
@@ -105,9 +131,9 @@ std::string spelled(const Words& words) {
   std::string out;
   std::string_view before;
   for (const std::string_view word : words) {
-    const bool tight = before.empty() || before == "::" || word == "::" || word == "<" || before == "<" ||
-                       word == ">" || word == "," || word == ")" || before == "(" ||
-                       (before == "*" && word == "*");
+    const bool tight = before.empty() || before == "::" || word == "::" || word == "<" ||
+                       before == "<" || word == ">" || word == "," || word == ")" ||
+                       before == "(" || (before == "*" && word == "*");
     if (!tight) out += ' ';
     out += word;
     before = word;

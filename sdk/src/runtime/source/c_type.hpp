@@ -14,7 +14,8 @@
 namespace spanwise::runtime {
 
 /// Names that the source gives to types: typedef, using, object-like macros. Only definitions that
-/// hold for every compilation are in it, so none under a conditional and none given twice otherwise.
+/// hold for every compilation are in it, so none under a conditional and none given twice
+/// otherwise.
 class TypeNames {
  public:
   void add(std::string_view name, std::vector<std::string_view> words);

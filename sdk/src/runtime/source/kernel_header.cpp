@@ -22,7 +22,8 @@ std::size_t skip_attributes(const std::vector<Token>& tokens, std::size_t i) {
     const Token& token = tokens[i];
     if (token.kind == Token::Kind::directive || token.text == "noexcept") {
       ++i;
-    } else if (is_attribute_word(token.text) && i + 1 < tokens.size() && tokens[i + 1].text == "(") {
+    } else if (is_attribute_word(token.text) && i + 1 < tokens.size() &&
+               tokens[i + 1].text == "(") {
       i = skip_balanced(tokens, i + 1);
     } else if (token.text == "[") {
       i = skip_balanced(tokens, i);
@@ -33,7 +34,8 @@ std::size_t skip_attributes(const std::vector<Token>& tokens, std::size_t i) {
   return i;
 }
 
-std::vector<SourceParameter> read_parameters(std::span<const Token> tokens, const TypeNames& names) {
+std::vector<SourceParameter> read_parameters(std::span<const Token> tokens,
+                                             const TypeNames& names) {
   std::vector<SourceParameter> parameters;
   int depth = 0;
   std::size_t begin = 0;
@@ -71,12 +73,14 @@ std::size_t skip_balanced(const std::vector<Token>& tokens, std::size_t open) {
 
 bool is_attribute_word(std::string_view word) {
   static constexpr std::array<std::string_view, 12> words{
-      "__launch_bounds__", "__cluster_dims__", "__block_size__", "__maxnreg__", "__attribute__", "__attribute",
-      "__align__",         "alignas",          "__declspec",     "noexcept",    "explicit",      "decltype"};
+      "__launch_bounds__", "__cluster_dims__", "__block_size__", "__maxnreg__",
+      "__attribute__",     "__attribute",      "__align__",      "alignas",
+      "__declspec",        "noexcept",         "explicit",       "decltype"};
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t start, const TypeNames& names) {
+KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t start,
+                              const TypeNames& names) {
   KernelSite site;
   for (std::size_t i = start + 1; i + 1 < tokens.size(); ++i) {
     const Token& token = tokens[i];
@@ -88,7 +92,8 @@ KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t star
     } else if (token.kind == Token::Kind::identifier && tokens[i + 1].text == "(") {
       const std::size_t end = skip_balanced(tokens, i + 1);
       const std::size_t body = skip_attributes(tokens, end);
-      const bool ends_declarator = body < tokens.size() && (tokens[body].text == "{" || tokens[body].text == ";");
+      const bool ends_declarator =
+          body < tokens.size() && (tokens[body].text == "{" || tokens[body].text == ";");
       // A macro such as BOUNDS(256) is followed by the rest of the declaration.
       if (is_attribute_word(token.text) || !ends_declarator) {
         i = end - 1;
@@ -98,7 +103,8 @@ KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t star
       site.kernel.line = token.line;
       site.kernel.is_definition = tokens[body].text == "{";
       site.parameters_end = tokens[end - 1].offset + 1;
-      site.kernel.parameters = read_parameters(std::span(tokens).subspan(i + 2, end - i - 3), names);
+      site.kernel.parameters =
+          read_parameters(std::span(tokens).subspan(i + 2, end - i - 3), names);
       break;
     }
   }

@@ -31,8 +31,9 @@ struct SourceParameter {
   std::string type;  ///< as written, "const float *"
   std::string name;
   bool is_pointer = false;
-  bool is_const = false;           ///< pointer to const
-  std::optional<DType> dtype{};    ///< of the scalar or the pointee, for C's and CUDA's arithmetic types
+  bool is_const = false;  ///< pointer to const
+  std::optional<DType>
+      dtype{};  ///< of the scalar or the pointee, for C's and CUDA's arithmetic types
 };
 
 /// One __global__ function as the source declares it.

@@ -8,11 +8,14 @@ namespace spanwise::runtime {
 namespace {
 
 bool starts_identifier(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (c & 0x80) != 0;
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+         (c & 0x80) != 0;
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool continues_identifier(char c) { return starts_identifier(c) || is_digit(c); }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == '\n'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == '\n';
+}
 
 // One pass over the text. The translation phases are those of C++, but for line splices inside a
 // token, which nobody writes outside of directives and comments.
@@ -26,7 +29,9 @@ class Lexer {
   }
 
  private:
-  char at(std::size_t position) const { return position < source_.size() ? source_[position] : '\0'; }
+  char at(std::size_t position) const {
+    return position < source_.size() ? source_[position] : '\0';
+  }
   bool is_splice(std::size_t position) const {
     return at(position) == '\\' &&
            (at(position + 1) == '\n' || (at(position + 1) == '\r' && at(position + 2) == '\n'));
@@ -47,8 +52,9 @@ class Lexer {
     advance_to(stop);
   }
   void advance_to(std::size_t stop) {
-    line_ += static_cast<int>(std::count(source_.begin() + static_cast<std::ptrdiff_t>(position_),
-                                         source_.begin() + static_cast<std::ptrdiff_t>(stop), '\n'));
+    line_ +=
+        static_cast<int>(std::count(source_.begin() + static_cast<std::ptrdiff_t>(position_),
+                                    source_.begin() + static_cast<std::ptrdiff_t>(stop), '\n'));
     position_ = stop;
   }
 

@@ -53,7 +53,8 @@ class Scanner {
   // What a '{' outside of bodies opens, from the declaration in front of it.
   Scope opened_scope() const {
     std::string_view name, before_parameters;
-    bool is_type = false, is_enum = false, is_initialiser = false, is_operator = false, has_parameters = false;
+    bool is_type = false, is_enum = false, is_initialiser = false, is_operator = false,
+         has_parameters = false;
     const auto& all = tokens();
     for (std::size_t i = declaration_; i < index_; ++i) {
       const std::string_view text = all[i].text;
@@ -101,7 +102,9 @@ class Scanner {
 
   void kernel() {
     // A __global__ never stands in a body or a type: braces hidden in macros led the scan astray.
-    std::erase_if(scopes_, [](const Scope& s) { return s.kind == Scope::Kind::body || s.kind == Scope::Kind::type; });
+    std::erase_if(scopes_, [](const Scope& s) {
+      return s.kind == Scope::Kind::body || s.kind == Scope::Kind::type;
+    });
     KernelSite site = read_kernel_header(tokens(), index_, scan_.type_names);
     const auto before = declaration();
     for (std::size_t i = 0; i < before.size(); ++i) {
@@ -147,8 +150,8 @@ class Scanner {
 
   void macro(const std::vector<Token>& words) {
     const std::string_view name = words[1].text;
-    const bool takes_arguments =
-        words.size() > 2 && words[2].text == "(" && words[2].offset == words[1].offset + name.size();
+    const bool takes_arguments = words.size() > 2 && words[2].text == "(" &&
+                                 words[2].offset == words[1].offset + name.size();
     std::vector<std::string_view> meaning;
     for (std::size_t i = 2; i < words.size(); ++i) {
       if (words[i].kind == Token::Kind::identifier) scan_.uses.add(name, words[i].text);
@@ -190,7 +193,8 @@ void merge_declarations(std::vector<SourceKernel>& kernels) {
   };
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     for (std::size_t j = kernels.size() - 1; j > i; --j) {
-      if (!same(kernels[i], kernels[j]) || (kernels[i].is_definition && kernels[j].is_definition)) continue;
+      if (!same(kernels[i], kernels[j]) || (kernels[i].is_definition && kernels[j].is_definition))
+        continue;
       const bool is_extern_c = kernels[i].is_extern_c || kernels[j].is_extern_c;
       if (kernels[j].is_definition) kernels[i] = kernels[j];
       kernels[i].is_extern_c = is_extern_c;

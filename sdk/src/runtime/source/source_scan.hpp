@@ -32,7 +32,8 @@ SW_API SourceScan scan_source(std::string_view text);
 /// Parses what follows the token `tokens[start]`, a __global__. Fills name, parameters, line,
 /// is_definition and parameters_end; name is "" for what declares no kernel of its own (an explicit
 /// instantiation or specialisation).
-KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t start, const TypeNames& names);
+KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t start,
+                              const TypeNames& names);
 
 /// The index behind the bracket that closes tokens[open], which is one of ( [ { <; tokens.size()
 /// where none does.

@@ -8,25 +8,39 @@
 
 namespace spanwise::runtime {
 
-// Names from the CUDA C++ Programming Guide 13.0, sections "Synchronization Functions", "Warp Vote",
-// "Warp Match", "Warp Reduce", "Warp Shuffle Functions" and "Cooperative Groups"; the ones without
-// _sync are CUDA 8's.
+// Names from the CUDA C++ Programming Guide 13.0, sections "Synchronization Functions", "Warp
+// Vote", "Warp Match", "Warp Reduce", "Warp Shuffle Functions" and "Cooperative Groups"; the ones
+// without _sync are CUDA 8's.
 bool is_barrier_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 18> names{
-      "__syncwarp",     "__activemask",     "__all",           "__any",
-      "__ballot",       "__uni_sync",       "__all_sync",      "__any_sync",
-      "__ballot_sync",  "cooperative_groups", "this_thread_block", "tiled_partition",
-      "coalesced_threads", "this_grid",     "grid_group",      "thread_block",
-      "arrive_and_wait", "__barrier_sync"};
-  static constexpr std::array<std::string_view, 5> stems{"__syncthreads", "__shfl", "__match_", "__reduce_",
-                                                         "__barrier_sync"};
+  static constexpr std::array<std::string_view, 18> names{"__syncwarp",
+                                                          "__activemask",
+                                                          "__all",
+                                                          "__any",
+                                                          "__ballot",
+                                                          "__uni_sync",
+                                                          "__all_sync",
+                                                          "__any_sync",
+                                                          "__ballot_sync",
+                                                          "cooperative_groups",
+                                                          "this_thread_block",
+                                                          "tiled_partition",
+                                                          "coalesced_threads",
+                                                          "this_grid",
+                                                          "grid_group",
+                                                          "thread_block",
+                                                          "arrive_and_wait",
+                                                          "__barrier_sync"};
+  static constexpr std::array<std::string_view, 5> stems{"__syncthreads", "__shfl", "__match_",
+                                                         "__reduce_", "__barrier_sync"};
   return std::find(names.begin(), names.end(), name) != names.end() ||
-         std::any_of(stems.begin(), stems.end(), [&](std::string_view stem) { return name.starts_with(stem); });
+         std::any_of(stems.begin(), stems.end(),
+                     [&](std::string_view stem) { return name.starts_with(stem); });
 }
 
 void UseGraph::add(std::string_view owner, std::string_view used) {
   auto place = uses_.find(owner);
-  if (place == uses_.end()) place = uses_.emplace(owner, std::set<std::string, std::less<>>{}).first;
+  if (place == uses_.end())
+    place = uses_.emplace(owner, std::set<std::string, std::less<>>{}).first;
   if (!place->second.contains(used)) place->second.emplace(used);
 }
 
