@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +18,8 @@ struct Setting {
   std::string description;  ///< one sentence for `python -m spanwise config`
   std::string value;
   std::string default_value;
-  std::vector<std::string> choices;  ///< empty: anything that `check` takes
-  std::string source;                ///< "default", "environment" or "program"
+  std::vector<std::string> choices;                 ///< empty: anything that `check` takes
+  std::string source;                               ///< "default", "environment" or "program"
   void (*check)(std::string_view value) = nullptr;  ///< throws ArgumentError; may be null
 };
 
@@ -31,9 +33,31 @@ SW_API bool declare(Setting setting);
 SW_API std::string get(std::string_view name);
 /// "1", "true", "yes", "on" are true; "0", "false", "no", "off" and "" are false.
 SW_API bool get_bool(std::string_view name);
-/// Throws ArgumentError where the value is not among the setting's choices.
+/// Throws ArgumentError for an unknown name, or where the value is not among the setting's choices
+/// or its check refuses it.
 SW_API void set(std::string_view name, std::string value);
 /// All settings, by name.
 SW_API std::vector<Setting> list();
+/// Grows with each declare() and set(): what was read at this version still holds at the same one.
+SW_API std::uint64_t version() noexcept;
+
+/// A yes-or-no setting for hot paths: reading it again costs two atomic loads.
+class SW_API Flag {
+ public:
+  /// `name` must outlive the flag, as a literal does.
+  constexpr explicit Flag(const char* name) noexcept : name_(name) {}
+  /// As get_bool.
+  bool get() const {
+    const std::uint64_t seen = seen_.load(std::memory_order_relaxed);
+    return seen >> 1 == version() ? (seen & 1u) != 0 : read();
+  }
+
+ private:
+  bool read() const;
+
+  const char* name_;
+  // The version at which the value was read, and the value in the lowest bit.
+  mutable std::atomic<std::uint64_t> seen_{0};
+};
 
 }  // namespace spanwise::config

@@ -67,8 +67,8 @@ class LoadedKernel : public RefCounted {
   /// Queues the kernel. `arguments[i]` points to slots()[i].size bytes. The caller has checked
   /// arguments and ordering; this checks the launch limits (block, grid, shared memory) and throws
   /// KernelArgumentError naming the limit.
-  virtual void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes, StreamState& stream,
-                      void* const* arguments) = 0;
+  virtual void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
+                      StreamState& stream, void* const* arguments) = 0;
 };
 
 /// A binary loaded on one device; its kernels keep it loaded.
@@ -114,13 +114,23 @@ class Backend {
   virtual std::string why_absent() = 0;
   virtual DeviceProperties properties(int ordinal) = 0;
 
-  /// At least `bytes` bytes, 256-byte aligned, usable in stream order on `stream`. Throws OutOfMemoryError.
+  /// At least `bytes` bytes, 256-byte aligned, usable in stream order on `stream`. Throws
+  /// OutOfMemoryError.
   virtual void* allocate(int ordinal, std::size_t bytes, StreamState& stream) = 0;
-  /// Gives it back, ordered after work queued on `stream` so far. Never throws, also at process end.
-  virtual void deallocate(int ordinal, void* data, std::size_t bytes, StreamState& stream) noexcept = 0;
+  /// As allocate, filled with zeros, where that is cheaper than filling afterwards; else nullptr.
+  virtual void* allocate_zeroed([[maybe_unused]] int ordinal, [[maybe_unused]] std::size_t bytes,
+                                [[maybe_unused]] StreamState& stream) {
+    return nullptr;
+  }
+  /// Gives it back, ordered after work queued on `stream` so far. Never throws, also at process
+  /// end.
+  virtual void deallocate(int ordinal, void* data, std::size_t bytes,
+                          StreamState& stream) noexcept = 0;
   virtual MemoryInfo memory(int ordinal) = 0;
   /// Where `address` lives, nothing where this back end did not hand it out (device_of).
-  virtual std::optional<Device> device_of([[maybe_unused]] const void* address) { return std::nullopt; }
+  virtual std::optional<Device> device_of([[maybe_unused]] const void* address) {
+    return std::nullopt;
+  }
 
   virtual Ref<StreamState> create_stream(int ordinal) = 0;
   virtual Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) = 0;
@@ -128,35 +138,57 @@ class Backend {
   virtual Ref<StreamState> default_stream(int ordinal) = 0;
   virtual void synchronize(int ordinal) = 0;
 
-  /// Copies and casts between two arrays of this device of equal shape that do not overlap in a
-  /// harmful way (the caller has seen to it). Queued on `stream`.
+  /// Copies and casts between two arrays of this device, of equal shape, with elements, of
+  /// computable dtypes. The caller has ordered the work and seen to it that they share no byte and
+  /// that `target` does not overlap itself. Queued on `stream`.
   virtual void copy(const Array& source, const Array& target, StreamState& stream) = 0;
+  /// The same for one value, whose dtype is the target's.
   virtual void fill(const Array& target, const Scalar& value, StreamState& stream) = 0;
-  /// Contiguous bytes between the host and a device of this back end, or between two of its devices.
-  /// upload returns when `host` may be changed, download when the bytes are there.
+  /// Contiguous bytes between the host and a device of this back end, or between two of its
+  /// devices. upload returns when `host` may be changed, download when the bytes are there.
   virtual void upload(const void* host, void* device, std::size_t bytes, StreamState& stream) = 0;
   virtual void download(const void* device, void* host, std::size_t bytes, StreamState& stream) = 0;
+  /// As upload from page-locked memory: may return while the copy is queued.
+  virtual void upload_pinned(const void* host, void* device, std::size_t bytes,
+                             StreamState& stream) {
+    upload(host, device, bytes, stream);
+  }
   virtual void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
                          std::size_t bytes, StreamState& stream) = 0;
 
-  /// All that decides the compiled result besides the source, its includes and the request's options.
-  /// The first line is the compiler and its version, empty where there is none on this machine; the
-  /// rest (architecture, the shim) must not depend on the compiler's presence, so that a machine
-  /// without one finds what another has compiled. Fast: called on every cache lookup.
+  /// All that decides the compiled result besides the source, its includes and the request's
+  /// options. The first line is the compiler and its version, empty where there is none on this
+  /// machine; the rest (architecture, the shim) must not depend on the compiler's presence, so that
+  /// a machine without one finds what another has compiled. Fast: called on every cache lookup.
   virtual std::string compiler_fingerprint(int ordinal, const CompileRequest& request) = 0;
   /// Throws CompileError, or DeviceError where there is no compiler.
   virtual KernelBinary compile(int ordinal, const CompileRequest& request) = 0;
   virtual Ref<LoadedModule> load(int ordinal, const KernelBinary& binary) = 0;
 };
 
-/// Adds a back end; called by a static initialiser of the back end itself.
+/// Adds a back end; called by a static initialiser of the back end itself. False, and nothing is
+/// done, where its kind has one. Back ends are never destroyed: memory may be given back until the
+/// process ends.
 SW_API bool register_backend(std::unique_ptr<Backend> backend);
-/// Throws DeviceError where no back end serves the kind, or `ordinal` is not there, saying why.
+/// Puts `backend` (or none) in the place of the kind's and returns the one that was there, for
+/// tests that prove logic on a device that is not there. No array and stream of the old one may be
+/// alive.
+SW_API std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backend> backend);
+/// Where work on memory of `device` runs: the CPU for memory that the host can address (pinned and
+/// managed), else `device` itself.
+constexpr Device execution_device(Device device) noexcept {
+  const bool host =
+      device.kind() == DeviceKind::cuda_host || device.kind() == DeviceKind::cuda_managed;
+  return host ? cpu : device;
+}
+/// The back end of execution_device(device). Throws DeviceError where no back end serves the kind,
+/// or the ordinal is not there, saying why.
 SW_API Backend& backend_for(Device device);
-/// Nullptr where there is none.
+/// Nullptr where there is none. As backend_for, the CPU's for memory that the host can address.
 SW_API Backend* find_backend(DeviceKind kind) noexcept;
 
-/// The calling thread's current stream of `device` as its state.
+/// The calling thread's current stream of execution_device(device) as its state. Throws as
+/// backend_for.
 SW_API StreamState& current_stream(Device device);
 
 }  // namespace spanwise::runtime

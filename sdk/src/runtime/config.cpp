@@ -1,0 +1,161 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/config.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::config {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, Setting, std::less<>> settings;
+};
+
+// Made at the first use and never destroyed: static initialisers declare, and destructors may ask.
+Registry& registry() {
+  static Registry& made = *new Registry;
+  return made;
+}
+
+// From 1, so that a Flag that never read is out of date.
+constinit std::atomic<std::uint64_t> current_version{1};
+
+std::string environment_name(std::string_view name) {
+  std::string variable = "SPANWISE_";
+  for (const char letter : name)
+    variable += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  return variable;
+}
+
+// How many letters to put in, take out or change (Levenshtein 1966).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (std::tolower(a[i]) != std::tolower(b[j]));
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+[[noreturn]] void fail_unknown(const Registry& known, std::string_view name) {
+  require<ArgumentError>(!known.settings.empty(), "config: no setting is called \"", name, '"');
+  const auto nearer = [&](const auto& a, const auto& b) {
+    return distance(a.first, name) < distance(b.first, name);
+  };
+  const auto nearest = std::min_element(known.settings.begin(), known.settings.end(), nearer);
+  fail<ArgumentError>("config: no setting is called \"", name, "\"; the nearest is \"",
+                      nearest->first, "\". `python -m spanwise config` lists all");
+}
+
+Setting& find(Registry& known, std::string_view name) {
+  const auto found = known.settings.find(name);
+  if (found == known.settings.end()) fail_unknown(known, name);
+  return found->second;
+}
+
+// "config: floatX", or "config: floatX (from SPANWISE_FLOATX)".
+std::string who(const Setting& setting) {
+  std::string words = text("config: ", setting.name);
+  if (setting.source == "environment")
+    words += text(" (from ", environment_name(setting.name), ')');
+  return words;
+}
+
+void check(const Setting& setting, std::string_view value) {
+  if (!setting.choices.empty() &&
+      std::find(setting.choices.begin(), setting.choices.end(), value) == setting.choices.end()) {
+    std::string choices;
+    for (const std::string& choice : setting.choices)
+      choices += text(choices.empty() ? "" : ", ", choice);
+    fail<ArgumentError>(who(setting), " cannot be \"", value, "\"; expected one of ", choices);
+  }
+  if (setting.check == nullptr) return;
+  try {
+    setting.check(value);
+  } catch (const ArgumentError& error) {
+    fail<ArgumentError>(who(setting), " cannot be \"", value, "\": ", error.what());
+  }
+}
+
+}  // namespace
+
+bool declare(Setting setting) {
+  if (setting.source.empty()) {
+    setting.value = setting.default_value;
+    setting.source = "default";
+  }
+  if (const char* given = std::getenv(environment_name(setting.name).c_str())) {
+    setting.value = given;
+    setting.source = "environment";
+  }
+  Registry& known = registry();
+  const std::lock_guard lock(known.mutex);
+  std::string name = setting.name;
+  const bool added = known.settings.emplace(std::move(name), std::move(setting)).second;
+  current_version.fetch_add(1);
+  return added;
+}
+
+std::string get(std::string_view name) {
+  Registry& known = registry();
+  const std::lock_guard lock(known.mutex);
+  const Setting& setting = find(known, name);
+  // What set() took is checked; an environment variable is only now.
+  if (setting.source == "environment") check(setting, setting.value);
+  return setting.value;
+}
+
+bool get_bool(std::string_view name) {
+  std::string value = get(name);
+  std::transform(value.begin(), value.end(), value.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  if (value == "1" || value == "true" || value == "yes" || value == "on") return true;
+  require<ArgumentError>(
+      value.empty() || value == "0" || value == "false" || value == "no" || value == "off",
+      "config: ", name, " is \"", value, "\"; expected 1, true, yes, on, 0, false, no or off");
+  return false;
+}
+
+void set(std::string_view name, std::string value) {
+  Registry& known = registry();
+  const std::lock_guard lock(known.mutex);
+  Setting& setting = find(known, name);
+  Setting changed = setting;
+  changed.source = "program";
+  check(changed, value);
+  changed.value = std::move(value);
+  setting = std::move(changed);
+  current_version.fetch_add(1);
+}
+
+std::vector<Setting> list() {
+  Registry& known = registry();
+  const std::lock_guard lock(known.mutex);
+  std::vector<Setting> settings;
+  for (const auto& [name, setting] : known.settings) settings.push_back(setting);
+  return settings;
+}
+
+std::uint64_t version() noexcept { return current_version.load(std::memory_order_acquire); }
+
+bool Flag::read() const {
+  const std::uint64_t at = version();
+  const bool value = get_bool(name_);
+  seen_.store(at << 1 | static_cast<std::uint64_t>(value), std::memory_order_relaxed);
+  return value;
+}
+
+}  // namespace spanwise::config

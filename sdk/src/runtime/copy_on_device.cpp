@@ -1,0 +1,74 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/copy_steps.hpp"
+#include "runtime/ordering.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::runtime {
+namespace {
+
+// apply(source, target) on parts of the two in which the target does not overlap itself, one after
+// the other in C order: where places are written more than once, the last write stays, as in NumPy.
+template <class F>
+void in_disjoint_parts(const Array& source, const Array& target, const F& apply) {
+  if (!target.layout().may_overlap_itself()) return apply(source, target);
+  for (int axis = 0; axis < target.rank(); ++axis) {
+    const std::int64_t extent = target.shape()[axis];
+    if (target.strides()[axis] != 0 || extent < 2) continue;
+    // Each of the writes along this axis goes to the same place.
+    return in_disjoint_parts(source.index(axis, extent - 1), target.index(axis, extent - 1), apply);
+  }
+  for (std::int64_t i = 0; i < target.shape()[0]; ++i)
+    in_disjoint_parts(source.index(0, i), target.index(0, i), apply);
+}
+
+// One axis more, over the bytes of each element.
+Array as_bytes(const Array& array) {
+  const int size = array.dtype().itemsize();
+  Layout layout = array.layout();
+  for (int axis = 0; axis < layout.rank(); ++axis)
+    layout.strides[axis] *= layout.shape[axis] > 1 ? size : 0;
+  layout.offset *= size;
+  layout.shape = layout.shape.inserted(layout.rank(), size);
+  layout.strides = layout.strides.inserted(layout.strides.size(), 1);
+  return Array(array.storage(), std::move(layout), uint8);
+}
+
+}  // namespace
+
+std::pair<Array, Array> as_computable(const Array& source, const Array& target) {
+  const DType dtype = source.dtype();
+  if (dtype.is_computable()) return {source, target};
+  switch (dtype.itemsize()) {
+    case 1:
+    case 2:
+    case 4:
+    case 8: {
+      const DType same_width(DTypeCode::uint, dtype.bits() * dtype.lanes());
+      return {source.reinterpret(same_width), target.reinterpret(same_width)};
+    }
+    default:
+      return {as_bytes(source), as_bytes(target)};
+  }
+}
+
+void copy_on_device(const Array& source, const Array& target) {
+  StreamState& stream = current_stream(target.device());
+  Backend& backend = backend_for(target.device());
+  order_use(stream, source.storage(), /*writes=*/false);
+  order_use(stream, target.storage(), /*writes=*/true);
+  in_disjoint_parts(source, target,
+                    [&](const Array& from, const Array& to) { backend.copy(from, to, stream); });
+  after_queueing(stream);
+}
+
+void fill_on_device(const Array& target, const Scalar& value) {
+  StreamState& stream = current_stream(target.device());
+  Backend& backend = backend_for(target.device());
+  order_use(stream, target.storage(), /*writes=*/true);
+  in_disjoint_parts(target, target,
+                    [&](const Array&, const Array& to) { backend.fill(to, value, stream); });
+  after_queueing(stream);
+}
+
+}  // namespace spanwise::runtime

@@ -1,0 +1,92 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/devices.hpp"
+
+#include <atomic>
+
+#include "runtime/registry.hpp"
+#include "runtime/settings.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace {
+
+using runtime::backend_for;
+using runtime::execution_device;
+using runtime::find_backend;
+
+thread_local std::optional<Device> guarded_device;
+
+int cuda_count() noexcept {
+  runtime::Backend* backend = find_backend(DeviceKind::cuda);
+  return backend != nullptr ? backend->device_count() : 0;
+}
+
+// What config "device" asks for.
+Device configured_device() {
+  const std::string name = config::get("device");
+  if (name != runtime::automatic_device) return Device::parse(name);
+  return cuda_count() > 0 ? Device(DeviceKind::cuda) : cpu;
+}
+
+// configured_device() of now, which is asked at every creation: a key for the settings and back
+// ends it holds for, then kind and ordinal, in one word so that they cannot be torn.
+constinit std::atomic<std::uint64_t> answer{0};
+
+constexpr int ordinal_bits = 16, kind_bits = 8;
+
+std::uint64_t pack(std::uint64_t key, Device device) {
+  const auto kind = static_cast<std::uint64_t>(device.kind()),
+             ordinal = static_cast<std::uint64_t>(device.ordinal());
+  return key << (kind_bits + ordinal_bits) | kind << ordinal_bits | ordinal;
+}
+
+Device device_in(std::uint64_t packed) {
+  const auto kind = static_cast<DeviceKind>(packed >> ordinal_bits & ((1u << kind_bits) - 1));
+  return Device(kind, static_cast<int>(packed & ((1u << ordinal_bits) - 1)));
+}
+
+}  // namespace
+
+std::vector<Device> devices() {
+  std::vector<Device> all;
+  for (int ordinal = 0, count = cuda_count(); ordinal < count; ++ordinal)
+    all.emplace_back(DeviceKind::cuda, ordinal);
+  all.push_back(cpu);
+  return all;
+}
+
+std::string why_no_cuda() {
+  runtime::Backend* backend = find_backend(DeviceKind::cuda);
+  return backend != nullptr ? backend->why_absent() : "this build has no CUDA back end";
+}
+
+DeviceProperties properties(Device device) {
+  return backend_for(device).properties(execution_device(device).ordinal());
+}
+
+Device default_device() {
+  if (guarded_device) return *guarded_device;
+  // Both numbers only grow, so their sum names the pair.
+  const std::uint64_t key = config::version() + runtime::backend_generation();
+  const std::uint64_t known = answer.load(std::memory_order_acquire);
+  if (known >> (kind_bits + ordinal_bits) == key) return device_in(known);
+  const Device device = configured_device();
+  if (device.ordinal() < 1 << ordinal_bits)
+    answer.store(pack(key, device), std::memory_order_release);
+  return device;
+}
+
+void synchronize(Device device) {
+  backend_for(device).synchronize(execution_device(device).ordinal());
+}
+
+DeviceGuard::DeviceGuard(Device device) : previous_(guarded_device) {
+  backend_for(device);
+  guarded_device = device;
+}
+
+DeviceGuard::~DeviceGuard() { guarded_device = previous_; }
+
+}  // namespace spanwise

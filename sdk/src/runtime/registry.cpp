@@ -1,0 +1,96 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <atomic>
+#include <utility>
+
+#include "runtime/registry.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::runtime {
+namespace {
+
+struct Slot {
+  std::atomic<Backend*> backend{nullptr};
+  std::array<std::atomic<StreamState*>, 16> default_streams{};
+};
+
+// One a kind: the CPU's and CUDA's. Constant-initialised, since static initialisers register.
+constinit std::array<Slot, 2> slots{};
+constinit std::atomic<std::uint64_t> generation{1};
+
+Slot* slot_of(DeviceKind kind) noexcept {
+  switch (execution_device(Device(kind)).kind()) {
+    case DeviceKind::cpu:
+      return &slots[0];
+    case DeviceKind::cuda:
+      return &slots[1];
+    default:
+      return nullptr;  // a number that only DLPack knows
+  }
+}
+
+[[noreturn]] void fail_absent(Device device, Backend* backend) {
+  require<DeviceError>(backend != nullptr, "device ", device,
+                       ": no back end of this build serves it; expected cpu",
+                       find_backend(DeviceKind::cuda) != nullptr ? " or cuda:<ordinal>" : "");
+  const int count = backend->device_count();
+  require<DeviceError>(count > 0, "device ", device, " is not there: ", backend->why_absent(),
+                       ". Use device \"cpu\", or set SPANWISE_DEVICE=cpu");
+  fail<DeviceError>("device ", device, " is not there: this machine has ", count,
+                    " of its kind; expected an ordinal ", "from 0 to ", count - 1);
+}
+
+}  // namespace
+
+bool register_backend(std::unique_ptr<Backend> backend) {
+  Slot* slot = slot_of(backend->kind());
+  Backend* none = nullptr;
+  if (slot == nullptr || !slot->backend.compare_exchange_strong(none, backend.get())) return false;
+  backend.release();  // NOLINT(bugprone-unused-return-value): the slot has it now
+  generation.fetch_add(1);
+  return true;
+}
+
+std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backend> backend) {
+  Slot* slot = slot_of(kind);
+  require<ArgumentError>(slot != nullptr, "exchange_backend: kind ", static_cast<int>(kind),
+                         " has no place; expected cpu or cuda");
+  for (auto& stream : slot->default_streams) stream.store(nullptr);
+  std::unique_ptr<Backend> previous(slot->backend.exchange(backend.release()));
+  generation.fetch_add(1);
+  return previous;
+}
+
+std::uint64_t backend_generation() noexcept { return generation.load(std::memory_order_acquire); }
+
+Backend* find_backend(DeviceKind kind) noexcept {
+  Slot* slot = slot_of(kind);
+  return slot != nullptr ? slot->backend.load(std::memory_order_acquire) : nullptr;
+}
+
+Backend& backend_for(Device device) {
+  const Device place = execution_device(device);
+  Backend* backend = find_backend(place.kind());
+  if (backend == nullptr || place.ordinal() < 0 || place.ordinal() >= backend->device_count())
+      [[unlikely]]
+    fail_absent(device, backend);
+  return *backend;
+}
+
+StreamState& default_stream(Device device) {
+  const Device place = execution_device(device);
+  Slot* slot = slot_of(place.kind());
+  const auto ordinal = static_cast<std::size_t>(place.ordinal());
+  std::atomic<StreamState*>* known = slot != nullptr && ordinal < slot->default_streams.size()
+                                         ? &slot->default_streams[ordinal]
+                                         : nullptr;
+  if (known != nullptr)
+    if (StreamState* stream = known->load(std::memory_order_acquire)) return *stream;
+  // The back end keeps the stream, so the plain reference stays good.
+  StreamState& stream = *backend_for(place).default_stream(place.ordinal());
+  if (known != nullptr) known->store(&stream, std::memory_order_release);
+  return stream;
+}
+
+}  // namespace spanwise::runtime

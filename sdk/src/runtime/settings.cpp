@@ -1,0 +1,65 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <string_view>
+
+#include "runtime/settings.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/device.hpp"
+
+namespace spanwise::runtime {
+namespace {
+
+void check_device(std::string_view value) {
+  if (value != automatic_device) Device::parse(value);
+}
+
+// NVIDIA's variable of the same meaning (CUDA C++ Programming Guide, "CUDA Environment Variables").
+bool cuda_launches_block() {
+  const char* given = std::getenv("CUDA_LAUNCH_BLOCKING");
+  return given != nullptr && std::string_view(given) != "" && std::string_view(given) != "0";
+}
+
+config::Setting launch_blocking_setting() {
+  config::Setting setting{
+      .name = "launch_blocking",
+      .description = "wait for each kernel and copy, so that an error shows where it arose",
+      .value = {},
+      .default_value = "0",
+      .choices = {},
+      .source = {}};
+  if (cuda_launches_block()) {
+    setting.value = "1";
+    setting.source = "environment";
+  }
+  return setting;
+}
+
+bool declare_all() {
+  config::declare(
+      {.name = "device",
+       .description =
+           "where arrays are made when nothing else is said; auto is the first GPU, else the CPU",
+       .value = {},
+       .default_value = automatic_device,
+       .choices = {},
+       .source = {},
+       .check = check_device});
+  config::declare({.name = "floatX",
+                   .description = "the floating dtype of symbolic variables made without one",
+                   .value = {},
+                   .default_value = "float64",
+                   .choices = {"float16", "float32", "float64"},
+                   .source = {}});
+  return config::declare(launch_blocking_setting());
+}
+
+[[maybe_unused]] const bool declared = declare_all();
+
+constinit const config::Flag blocking{"launch_blocking"};
+
+}  // namespace
+
+bool launch_blocking() { return blocking.get(); }
+
+}  // namespace spanwise::runtime

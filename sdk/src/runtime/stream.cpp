@@ -1,0 +1,94 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/stream.hpp"
+
+#include "runtime/current_stream.hpp"
+#include "runtime/ordering.hpp"
+#include "runtime/registry.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+
+using runtime::EventState;
+using runtime::StreamState;
+
+Stream::Stream(Ref<StreamState> state) noexcept : state_(std::move(state)) {}
+
+Stream Stream::create(Device device) {
+  return Stream(
+      runtime::backend_for(device).create_stream(runtime::execution_device(device).ordinal()));
+}
+
+Stream Stream::foreign(Device device, std::uintptr_t handle) {
+  require<ArgumentError>(device.is_cuda(), "stream: ", device,
+                         " has no streams of other libraries; expected a cuda device");
+  require<ArgumentError>(
+      handle != 0, "stream: handle 0 is ambiguous; pass 1 for the legacy default stream or 2 for ",
+      "the calling thread's");
+  return Stream(runtime::backend_for(device).foreign_stream(device.ordinal(), handle));
+}
+
+Stream Stream::current(Device device) {
+  return Stream(Ref<StreamState>(&runtime::current_stream(device)));
+}
+
+StreamState& Stream::state() const noexcept { return static_cast<StreamState&>(*state_); }
+
+Device Stream::device() const noexcept { return state().device(); }
+
+std::uintptr_t Stream::handle() const noexcept { return state().handle(); }
+
+void Stream::synchronize() const { state().synchronize(); }
+
+bool Stream::query() const { return state().query(); }
+
+void Stream::wait(const Event& event) const {
+  if (event.device().is_cpu()) return;  // it has passed
+  if (device().is_cpu())
+    event.state().synchronize();
+  else
+    state().wait(event.state());
+}
+
+void Stream::wait(const Stream& other) const {
+  if (*this != other) runtime::wait_for(state(), other.state());
+}
+
+Event Stream::record(bool timing) const { return Event(state().record(timing)); }
+
+bool operator==(const Stream& a, const Stream& b) noexcept {
+  if (a.state_ == b.state_) return true;
+  // Two objects may stand for one foreign queue.
+  return a.device() == b.device() && a.handle() == b.handle() && a.handle() != 0;
+}
+
+Event::Event(Ref<EventState> state) noexcept : state_(std::move(state)) {}
+
+EventState& Event::state() const noexcept { return static_cast<EventState&>(*state_); }
+
+Device Event::device() const noexcept { return state().device(); }
+
+void Event::synchronize() const { state().synchronize(); }
+
+bool Event::query() const { return state().query(); }
+
+double Event::milliseconds_since(const Event& start) const {
+  require<ArgumentError>(device() == start.device(), "event: recorded on ", device(),
+                         ", the start on ", start.device(), "; expected two events of one device");
+  return state().milliseconds_since(start.state());
+}
+
+StreamGuard::StreamGuard(Stream stream) : previous_(stream), had_previous_(false) {
+  Ref<StreamState> previous =
+      runtime::exchange_current_stream(stream.device(), Ref<StreamState>(&stream.state()));
+  if (!previous) return;
+  previous_ = Stream(std::move(previous));
+  had_previous_ = true;
+}
+
+StreamGuard::~StreamGuard() {
+  runtime::exchange_current_stream(previous_.device(),
+                                   had_previous_ ? Ref<StreamState>(&previous_.state()) : nullptr);
+}
+
+}  // namespace spanwise

@@ -1,0 +1,99 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/allocation.hpp"
+#include "runtime/copy_steps.hpp"
+#include "runtime/dense.hpp"
+#include "runtime/ordering.hpp"
+#include "spanwise/creation.hpp"
+
+namespace spanwise::runtime {
+namespace {
+
+std::size_t bytes_of(const Array& array) { return static_cast<std::size_t>(array.nbytes()); }
+
+void upload(const Array& source, const Array& target) {
+  // The host reads now, so device work on its memory (managed, pinned) has to be over first.
+  order_use(current_stream(source.device()), source.storage(), /*writes=*/false);
+  StreamState& stream = current_stream(target.device());
+  Backend& backend = backend_for(target.device());
+  order_use(stream, target.storage(), /*writes=*/true);
+  if (source.device().kind() == DeviceKind::cuda_host) {
+    // Queued: whoever writes to or frees the source has to come after this stream.
+    order_use(stream, source.storage(), /*writes=*/false);
+    backend.upload_pinned(lowest_address(source), lowest_address(target), bytes_of(source), stream);
+  } else {
+    backend.upload(lowest_address(source), lowest_address(target), bytes_of(source), stream);
+  }
+  after_queueing(stream);
+}
+
+void download(const Array& source, const Array& target) {
+  StreamState& stream = current_stream(source.device());
+  order_use(stream, source.storage(), /*writes=*/false);
+  order_use(current_stream(target.device()), target.storage(), /*writes=*/true);
+  backend_for(source.device())
+      .download(lowest_address(source), lowest_address(target), bytes_of(source), stream);
+}
+
+void copy_peer(const Array& source, const Array& target) {
+  StreamState& stream = current_stream(target.device());
+  order_use(stream, source.storage(), /*writes=*/false);
+  order_use(stream, target.storage(), /*writes=*/true);
+  backend_for(target.device())
+      .copy_peer(lowest_address(source), source.device().ordinal(), lowest_address(target),
+                 target.device().ordinal(), bytes_of(source), stream);
+  after_queueing(stream);
+}
+
+// Both dense, of equal dtype and steps, on different devices.
+void move_bytes(const Array& source, const Array& target) {
+  if (execution_device(source.device()).is_cpu()) return upload(source, target);
+  if (execution_device(target.device()).is_cpu()) return download(source, target);
+  copy_peer(source, target);
+}
+
+// Uninitialised memory on `device` that move_bytes() can fill from `source`.
+Array landing_place(const Array& source, Device device) {
+  Layout layout = source.layout();
+  layout.offset -= layout.extent().first;
+  return Array(allocate(bytes_of(source), device), std::move(layout), source.dtype());
+}
+
+// Packed on its own device, cast to `dtype`, in the order of `pattern`'s strides.
+Array packed(const Array& source, DType dtype, const Array& pattern) {
+  Array result = empty_like(pattern, dtype, execution_device(source.device()));
+  copy_on_device(source, result);
+  return result;
+}
+
+// Casts where fewer bytes then travel, and changes the layout where it can be done fastest: on the
+// GPU, whenever one side is one.
+void transfer(const Array& source, const Array& target) {
+  const bool to_host = execution_device(target.device()).is_cpu();
+  const int growth = target.dtype().itemsize() - source.dtype().itemsize();
+  const bool cast_after = growth > 0 || (growth == 0 && !to_host);
+  const DType wire = cast_after ? source.dtype() : target.dtype();
+  const bool same_shape = source.shape() == target.shape();
+  const bool can_land = same_shape && target.dtype() == wire && is_dense(target.layout());
+
+  Array from = source;
+  const bool wrong_order = can_land && !same_steps(source.layout(), target.layout());
+  if (source.dtype() != wire || !is_dense(source.layout()) || (to_host && wrong_order))
+    from = packed(source, wire, same_shape ? target : source);
+  if (can_land && same_steps(from.layout(), target.layout())) return move_bytes(from, target);
+
+  const Array landed = landing_place(from, execution_device(target.device()));
+  move_bytes(from, landed);
+  copy_on_device(landed.broadcast_to(target.shape()), target);
+}
+
+}  // namespace
+
+void copy_anywhere(const Array& source, const Array& target) {
+  if (execution_device(source.device()) == execution_device(target.device()))
+    copy_on_device(source.broadcast_to(target.shape()), target);
+  else
+    transfer(source, target);
+}
+
+}  // namespace spanwise::runtime
