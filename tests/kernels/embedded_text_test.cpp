@@ -1,0 +1,35 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "embedded/device_headers.hpp"
+
+namespace spanwise::embedded {
+namespace {
+
+const std::filesystem::path device_folder = SW_SOURCE_DIR "/sdk/device";
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(EmbeddedText, HoldsEachFileByteForByteAndAZeroBehindIt) {
+  for (const TextFile& file : device_headers) {
+    EXPECT_EQ(file.text, text_of(device_folder / file.name)) << file.name;
+    EXPECT_EQ(file.text.data()[file.text.size()], '\0') << file.name;
+  }
+}
+
+TEST(EmbeddedText, HoldsAllFilesOfTheFolder) {
+  const std::filesystem::directory_iterator files(device_folder);
+  EXPECT_EQ(std::distance(begin(files), end(files)), std::ssize(device_headers));
+}
+
+}  // namespace
+}  // namespace spanwise::embedded
