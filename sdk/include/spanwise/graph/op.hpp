@@ -24,7 +24,8 @@ namespace spanwise {
 class SW_API Cell final : public RefCounted {
  public:
   std::optional<Array> value;
-  /// Theano's compute_map: set by the runtime after a thunk that is not lazy, by lazy thunks themselves.
+  /// Theano's compute_map: set by the runtime after a thunk that is not lazy, by lazy thunks
+  /// themselves.
   bool computed = false;
 };
 
@@ -43,12 +44,13 @@ class SW_API Thunk {
 /// What make_thunk may use: the cells of the node, and where the function runs.
 class SW_API ThunkContext {
  public:
-  ThunkContext(const Apply& node, Device device, std::vector<Ref<Cell>> inputs, std::vector<Ref<Cell>> outputs,
-               std::vector<bool> recyclable)
+  ThunkContext(const Apply& node, Device device, std::vector<Ref<Cell>> inputs,
+               std::vector<Ref<Cell>> outputs, std::vector<bool> recyclable)
       : node_(node), device_(device), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
         recyclable_(std::move(recyclable)) {}
 
   const Apply& node() const noexcept { return node_; }
+  /// Where the node runs: the device that its outputs' types fix, else the function's.
   Device device() const noexcept { return device_; }
   const Ref<Cell>& input(int i) const { return inputs_.at(static_cast<std::size_t>(i)); }
   const Ref<Cell>& output(int i) const { return outputs_.at(static_cast<std::size_t>(i)); }
@@ -63,7 +65,7 @@ class SW_API ThunkContext {
   std::vector<bool> recyclable_;
 };
 
-/// Output index -> the input indices whose memory it views or overwrites.
+/// Output index -> the input indices whose memory it may view, or overwrites.
 using AliasMap = std::map<int, std::vector<int>>;
 
 /// An operation: checks its inputs when a graph is built (make_node), and binds the work when a
@@ -80,6 +82,8 @@ class SW_API Op : public RefCounted {
   virtual bool equals(const Op& other) const { return this == &other; }
   virtual std::size_t hash() const { return std::hash<const void*>()(this); }
   virtual AliasMap view_map() const { return {}; }
+  /// The runtime runs a node that overwrites an input after all that read the input, and gives it a
+  /// copy where the input is the function's own or is one of its results.
   virtual AliasMap destroy_map() const { return {}; }
 
   /// make_node(inputs)'s outputs.

@@ -31,13 +31,19 @@ class SW_API TensorType {
   /// An axis fixed at extent 1 broadcasts against any other.
   bool broadcastable(int axis) const noexcept { return shape_[axis] == 1; }
 
-  /// Nothing where a value of this type may be `array`; else why not, as one clause.
+  /// Whether a value of this type may be `array`.
+  bool matches(const Array& array) const noexcept;
+  /// Nothing where matches(array); else why not, as one clause: "expected dtype float32, got int64".
   std::optional<std::string> mismatch(const Array& array) const;
+  /// Whether every value of `other` is one of this type; a device left open here takes any.
+  bool includes(const TensorType& other) const noexcept;
   /// "TensorType(float32, matrix)", "TensorType(float32, (None, 3))", with ", cuda:0" where fixed.
   std::string name() const;
 
   friend bool operator==(const TensorType&, const TensorType&) noexcept = default;
-  friend std::ostream& operator<<(std::ostream& out, const TensorType& type) { return out << type.name(); }
+  friend std::ostream& operator<<(std::ostream& out, const TensorType& type) {
+    return out << type.name();
+  }
 
  private:
   DType dtype_;

@@ -48,12 +48,13 @@ class SW_API Variable {
   /// Its name, else "Op.index", else "<Type>".
   std::string label() const;
 
+  /// The variable behind a node that another Variable names.
+  explicit Variable(Ref<VariableNode> node) noexcept : node_(std::move(node)) {}
   VariableNode* node() const noexcept { return node_.get(); }
   friend bool operator==(const Variable&, const Variable&) noexcept = default;
 
  private:
   friend class Apply;
-  explicit Variable(Ref<VariableNode> node) noexcept : node_(std::move(node)) {}
   Ref<VariableNode> node_;
 };
 
@@ -80,11 +81,13 @@ class SW_API VariableNode {
   mutable std::atomic<std::int64_t> count_{0};
 };
 
-/// One use of an op: which op, on what, giving what.
+/// One use of an op: which op, on what, giving what. Letting go of a graph of any depth needs no
+/// deep stack.
 class SW_API Apply final : public RefCounted {
  public:
   /// `outputs` become this node's; throws GraphError where one already has an owner or is an input too.
-  static Ref<Apply> make(Ref<const Op> op, std::vector<Variable> inputs, std::vector<Variable> outputs);
+  static Ref<Apply> make(Ref<const Op> op, std::vector<Variable> inputs,
+                         std::vector<Variable> outputs);
 
   const Op& op() const noexcept { return *op_; }
   const Ref<const Op>& op_ref() const noexcept { return op_; }
@@ -92,9 +95,14 @@ class SW_API Apply final : public RefCounted {
   int output_count() const noexcept { return static_cast<int>(outputs_.size()); }
   Variable output(int i) const noexcept;
   std::vector<Variable> outputs() const;
-  /// Where the user's program made it, for messages; "" where unknown.
+  /// "Op(x, y)": the op and its inputs' labels, for messages.
+  std::string label() const;
+  /// Where the user's program made it, for messages; "" where unknown. Set from the source of traces
+  /// (hooks.hpp) when the node is made.
   const std::string& trace() const noexcept { return trace_; }
   void set_trace(std::string trace) { trace_ = std::move(trace); }
+  /// As Variable::attachment().
+  std::shared_ptr<void>& attachment() const noexcept { return attachment_; }
 
  private:
   Apply(Ref<const Op> op, std::vector<Variable> inputs);
@@ -104,6 +112,7 @@ class SW_API Apply final : public RefCounted {
   std::vector<Variable> inputs_;
   std::vector<std::unique_ptr<VariableNode>> outputs_;
   std::string trace_;
+  mutable std::shared_ptr<void> attachment_;
 };
 
 }  // namespace spanwise

@@ -1,0 +1,28 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/order.hpp"
+#include "spanwise/graph/variable.hpp"
+
+/// Which variables share memory, as the ops' view_map and destroy_map declare it.
+namespace spanwise::graph {
+
+/// The variable whose memory `variable` may view, through any number of views; itself where it
+/// views nothing. An output that overwrites an input starts anew: the memory has another meaning
+/// from there on.
+Variable viewed(const Variable& variable, const VariableSet& boundary);
+/// The same through overwritten inputs too: whose buffer it is.
+Variable buffer_of(const Variable& variable, const VariableSet& boundary);
+
+/// `outputs` of a graph in which no node overwrites an input, a constant or a result of the
+/// function: where one would, it gets a copy.
+std::vector<Variable> protect(std::span<const Variable> outputs, const VariableSet& inputs);
+
+/// Which node must run before which because the second overwrites what the first reads.
+std::vector<Before> readers_first(const std::vector<Ref<Apply>>& nodes, const VariableSet& inputs);
+
+}  // namespace spanwise::graph

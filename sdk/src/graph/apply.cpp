@@ -1,0 +1,104 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <unordered_set>
+#include <utility>
+
+#include "graph/hooks_in_use.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/graph/op.hpp"
+#include "spanwise/graph/variable.hpp"
+
+namespace spanwise {
+namespace {
+
+// Each node holds the nodes before it, so letting go of a long chain would nest as deep as the chain
+// is long. The outermost call empties one list instead; the pointer alone is thread-local, so that
+// graphs may also go after the thread's own objects have.
+void let_go(std::vector<Variable> inputs) noexcept {
+  static thread_local std::vector<std::vector<Variable>>* pending = nullptr;
+  try {
+    if (pending != nullptr) {
+      pending->push_back(std::move(inputs));
+      return;
+    }
+    std::vector<std::vector<Variable>> waiting;
+    waiting.reserve(16);
+    pending = &waiting;
+    inputs.clear();
+    while (!waiting.empty()) {
+      const std::vector<Variable> next = std::move(waiting.back());
+      waiting.pop_back();
+    }
+  } catch (const std::bad_alloc&) {
+    // Without memory for the list, `inputs` goes the nested way.
+  }
+  pending = nullptr;
+}
+
+void check_inputs(const std::string& op, const std::vector<Variable>& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    require<GraphError>(static_cast<bool>(inputs[i]), op, ": input ", i, " names no variable");
+}
+
+void check_outputs(const std::string& op, const std::vector<Variable>& inputs,
+                   const std::vector<Variable>& outputs) {
+  std::unordered_set<Variable> taken(inputs.begin(), inputs.end());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Variable& output = outputs[i];
+    require<GraphError>(static_cast<bool>(output), op, ": output ", i, " names no variable");
+    require<GraphError>(output.owner() == nullptr, op, ": output ", i, " (", output.label(),
+                        ") is the result of another Apply already; make a new variable of its "
+                        "type for each use of the op");
+    require<GraphError>(output.value() == nullptr, op, ": output ", i, " is a constant");
+    require<GraphError>(taken.insert(output).second, op, ": output ", i, " (", output.label(),
+                        ") is an input or another output of the same node as well; make a new "
+                        "variable of its type");
+  }
+}
+
+}  // namespace
+
+Apply::Apply(Ref<const Op> op, std::vector<Variable> inputs)
+    : op_(std::move(op)), inputs_(std::move(inputs)) {}
+
+Apply::~Apply() { let_go(std::move(inputs_)); }
+
+Ref<Apply> Apply::make(Ref<const Op> op, std::vector<Variable> inputs,
+                       std::vector<Variable> outputs) {
+  require<GraphError>(static_cast<bool>(op), "Apply: expected an op, got none");
+  const std::string name = op->name();
+  check_inputs(name, inputs);
+  check_outputs(name, inputs, outputs);
+  Ref<Apply> apply(new Apply(std::move(op), std::move(inputs)));
+  apply->outputs_.reserve(outputs.size());
+  for (const Variable& output : outputs) {
+    VariableNode* node = output.node();
+    apply->outputs_.emplace_back(node);
+    node->index_ = static_cast<int>(apply->outputs_.size()) - 1;
+    // Whoever refers to the variable now refers to the whole node.
+    const std::int64_t references = node->count_.exchange(0, std::memory_order_acq_rel);
+    for (std::int64_t i = 0; i < references; ++i) apply->add_ref();
+    node->owner_ = apply.get();
+  }
+  apply->trace_ = graph::current_trace();
+  return apply;
+}
+
+Variable Apply::output(int i) const noexcept {
+  return Variable(Ref<VariableNode>(outputs_[static_cast<std::size_t>(i)].get()));
+}
+
+std::vector<Variable> Apply::outputs() const {
+  std::vector<Variable> all;
+  all.reserve(outputs_.size());
+  for (int i = 0; i < output_count(); ++i) all.push_back(output(i));
+  return all;
+}
+
+std::string Apply::label() const {
+  std::string label = op().name() + "(";
+  for (std::size_t i = 0; i < inputs_.size(); ++i) label += (i ? ", " : "") + inputs_[i].label();
+  return label + ")";
+}
+
+}  // namespace spanwise

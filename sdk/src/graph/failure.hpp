@@ -1,0 +1,23 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/program.hpp"
+
+namespace spanwise::graph {
+
+/// The node that failed while it ran: its inputs' types, shapes and strides, and where it was made.
+std::string note_on_run(const std::string& function_name, const std::vector<Step>& steps,
+                        std::size_t failed);
+/// The node whose make_thunk failed.
+std::string note_on_compile(const std::string& function_name, const Apply& node);
+
+/// Throws the exception that is being handled again, of the same type, with what `make_note` gives.
+[[noreturn]] void rethrow_with_note(const std::function<std::string()>& make_note);
+
+}  // namespace spanwise::graph

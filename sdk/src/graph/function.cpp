@@ -1,0 +1,39 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/graph/function.hpp"
+
+#include "graph/function_state.hpp"
+
+namespace spanwise {
+namespace {
+
+graph::FunctionState& state_in(const Ref<RefCounted>& state) noexcept {
+  return static_cast<graph::FunctionState&>(*state);
+}
+
+}  // namespace
+
+CompiledFunction::CompiledFunction(Ref<RefCounted> state) noexcept : state_(std::move(state)) {}
+
+std::vector<Array> CompiledFunction::operator()(std::span<const Array> inputs) const {
+  return state_in(state_).call(inputs);
+}
+
+const std::string& CompiledFunction::name() const noexcept { return state_in(state_).name; }
+Device CompiledFunction::device() const noexcept { return state_in(state_).device; }
+const std::vector<Variable>& CompiledFunction::inputs() const noexcept {
+  return state_in(state_).inputs;
+}
+const std::vector<Variable>& CompiledFunction::outputs() const noexcept {
+  return state_in(state_).outputs;
+}
+
+std::vector<Ref<Apply>> CompiledFunction::toposort() const {
+  std::vector<Ref<Apply>> nodes;
+  for (const graph::Step& step : state_in(state_).program.steps()) nodes.push_back(step.node);
+  return nodes;
+}
+
+void CompiledFunction::free() const { state_in(state_).free(); }
+
+}  // namespace spanwise

@@ -1,0 +1,40 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/graph/hooks.hpp"
+
+#include <atomic>
+#include <iostream>
+
+#include "graph/hooks_in_use.hpp"
+
+namespace spanwise::graph {
+namespace {
+
+std::atomic<TraceSource> trace_source{nullptr};
+std::atomic<ExceptionNoter> exception_noter{nullptr};
+std::atomic<WarningSink> warning_sink{nullptr};
+
+}  // namespace
+
+void set_trace_source(TraceSource source) noexcept { trace_source = source; }
+void set_exception_noter(ExceptionNoter noter) noexcept { exception_noter = noter; }
+void set_warning_sink(WarningSink sink) noexcept { warning_sink = sink; }
+
+std::string current_trace() {
+  const TraceSource source = trace_source.load();
+  return source == nullptr ? std::string() : source();
+}
+
+bool note_foreign(const std::exception_ptr& exception, const std::string& note) noexcept {
+  const ExceptionNoter noter = exception_noter.load();
+  return noter != nullptr && noter(exception, note);
+}
+
+void warn(const std::string& message) {
+  if (const WarningSink sink = warning_sink.load())
+    sink(message);
+  else
+    std::cerr << "spanwise: warning: " << message << '\n';
+}
+
+}  // namespace spanwise::graph

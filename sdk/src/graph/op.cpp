@@ -1,0 +1,38 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/graph/op.hpp"
+
+#include <utility>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace {
+
+class CallableThunk final : public Thunk {
+ public:
+  explicit CallableThunk(std::function<void()> run) : run_(std::move(run)) {}
+  std::vector<int> run() override {
+    run_();
+    return {};
+  }
+
+ private:
+  std::function<void()> run_;
+};
+
+}  // namespace
+
+Thunk::~Thunk() = default;
+
+std::vector<Variable> Op::operator()(std::span<const Variable> inputs) const {
+  const Ref<Apply> node = make_node(inputs);
+  require<GraphError>(static_cast<bool>(node), name(), ": make_node returned no Apply");
+  return node->outputs();
+}
+
+std::unique_ptr<Thunk> make_thunk(std::function<void()> run) {
+  return std::make_unique<CallableThunk>(std::move(run));
+}
+
+}  // namespace spanwise

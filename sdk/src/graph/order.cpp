@@ -1,0 +1,105 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/order.hpp"
+
+#include <functional>
+#include <queue>
+#include <unordered_map>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::graph {
+namespace {
+
+struct Visit {
+  Apply* node;
+  std::size_t next_input = 0;
+};
+
+Apply* maker_of(const Variable& variable, const VariableSet& boundary) {
+  return boundary.contains(variable) ? nullptr : variable.owner();
+}
+
+// Positions of the nodes that each node must wait for, and how many each waits for.
+struct Waiting {
+  std::vector<std::vector<int>> waiters;
+  std::vector<int> count;
+
+  void add(int first, int then) {
+    waiters[static_cast<std::size_t>(first)].push_back(then);
+    ++count[static_cast<std::size_t>(then)];
+  }
+};
+
+Waiting who_waits(const std::vector<Ref<Apply>>& nodes, const std::vector<Before>& edges) {
+  std::unordered_map<const Apply*, int> position;
+  for (std::size_t i = 0; i < nodes.size(); ++i) position.emplace(nodes[i].get(), static_cast<int>(i));
+  Waiting waiting{std::vector<std::vector<int>>(nodes.size()), std::vector<int>(nodes.size(), 0)};
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const Variable& input : nodes[i]->inputs()) {
+      const auto maker = position.find(input.owner());
+      if (maker != position.end()) waiting.add(maker->second, static_cast<int>(i));
+    }
+  }
+  for (const auto& [first, then] : edges) waiting.add(first, then);
+  return waiting;
+}
+
+[[noreturn]] void fail_circle(const std::vector<Ref<Apply>>& nodes, const std::vector<Before>& edges,
+                              const Waiting& waiting) {
+  for (const auto& [first, then] : edges) {
+    if (waiting.count[static_cast<std::size_t>(first)] == 0) continue;
+    fail<GraphError>("function: ", nodes[static_cast<std::size_t>(then)]->label(),
+                     " overwrites memory that ", nodes[static_cast<std::size_t>(first)]->label(),
+                     " still reads, and must yet run before it; use the op without destroy_map "
+                     "there, or give one of the two a copy");
+  }
+  fail<GraphError>("function: the graph has a circle");
+}
+
+}  // namespace
+
+std::vector<Ref<Apply>> nodes_for(std::span<const Variable> outputs, const VariableSet& boundary) {
+  std::vector<Ref<Apply>> done;
+  std::unordered_set<const Apply*> seen;
+  std::vector<Visit> path;
+  const auto enter = [&](const Variable& variable) {
+    Apply* maker = maker_of(variable, boundary);
+    if (maker != nullptr && seen.insert(maker).second) path.push_back({maker});
+  };
+  for (const Variable& output : outputs) {
+    enter(output);
+    while (!path.empty()) {
+      Visit& visit = path.back();
+      if (visit.next_input < visit.node->inputs().size()) {
+        enter(visit.node->inputs()[visit.next_input++]);
+      } else {
+        done.emplace_back(visit.node);
+        path.pop_back();
+      }
+    }
+  }
+  return done;
+}
+
+std::vector<Ref<Apply>> reorder(const std::vector<Ref<Apply>>& nodes,
+                                const std::vector<Before>& edges) {
+  if (edges.empty()) return nodes;
+  Waiting waiting = who_waits(nodes, edges);
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (waiting.count[i] == 0) ready.push(static_cast<int>(i));
+  std::vector<Ref<Apply>> order;
+  order.reserve(nodes.size());
+  while (!ready.empty()) {
+    const auto position = static_cast<std::size_t>(ready.top());
+    ready.pop();
+    order.push_back(nodes[position]);
+    for (const int then : waiting.waiters[position])
+      if (--waiting.count[static_cast<std::size_t>(then)] == 0) ready.push(then);
+  }
+  if (order.size() != nodes.size()) fail_circle(nodes, edges, waiting);
+  return order;
+}
+
+}  // namespace spanwise::graph

@@ -1,0 +1,29 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "spanwise/graph/variable.hpp"
+
+namespace spanwise::graph {
+
+using VariableSet = std::unordered_set<Variable>;
+
+/// The nodes that `outputs` need, each after those that it needs itself, in the order of a
+/// depth-first walk. Variables in `boundary` are taken as given: what computes them is not visited.
+std::vector<Ref<Apply>> nodes_for(std::span<const Variable> outputs, const VariableSet& boundary);
+
+/// {first, then}: positions in a list of nodes.
+using Before = std::pair<int, int>;
+
+/// `nodes`, an order in itself, changed as little as possible so that `edges` hold too. Throws
+/// GraphError where there is no such order, naming two nodes that would each have to run before the
+/// other.
+std::vector<Ref<Apply>> reorder(const std::vector<Ref<Apply>>& nodes,
+                                const std::vector<Before>& edges);
+
+}  // namespace spanwise::graph

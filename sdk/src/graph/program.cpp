@@ -1,0 +1,109 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/program.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "graph/failure.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::graph {
+namespace {
+
+bool has_fixed_extents(const TensorType& type) {
+  return std::any_of(type.shape().begin(), type.shape().end(),
+                     [](std::int64_t extent) { return extent != TensorType::any; });
+}
+
+// Kept apart from the loop over nodes, which so stays short.
+[[noreturn, gnu::cold]] void fail_output(const Step& step, const OutputSlot& slot) {
+  const auto found = std::find_if(step.outputs.begin(), step.outputs.end(),
+                                  [&](const Ref<Cell>& cell) { return cell.get() == slot.cell; });
+  const auto index = found - step.outputs.begin();
+  const std::string who = text(step.node->op().name(), ": output ", index);
+  require<GraphError>(slot.cell->value.has_value(), who, " was not computed; expected the thunk to "
+                      "put an array into its cell");
+  const Array& got = *slot.cell->value;
+  const auto mismatch = slot.type->mismatch(got);
+  require<GraphError>(!mismatch, who, " does not fit its type ", *slot.type, ": ",
+                      mismatch.value_or(""), "; correct the type that make_node declares or what "
+                      "the thunk computes");
+  fail<GraphError>(who, " is on ", got.device(), "; expected ", slot.device,
+                   ", where the node runs");
+}
+
+bool fits(const OutputSlot& slot) noexcept {
+  if (!slot.cell->value) return false;
+  const Array& value = *slot.cell->value;
+  return value.dtype() == slot.dtype && value.rank() == slot.rank &&
+         value.device() == slot.device && (!slot.has_fixed_extents || slot.type->matches(value));
+}
+
+}  // namespace
+
+Program::Program(std::string function_name, std::vector<Step> steps,
+                 const std::vector<std::pair<int, int>>& readers_first, std::vector<Cell*> outputs)
+    : function_name_(std::move(function_name)), steps_(std::move(steps)), before_(steps_.size()) {
+  std::unordered_map<const Cell*, int> maker;
+  for (std::size_t position = 0; position < steps_.size(); ++position) {
+    const Step& step = steps_[position];
+    thunks_.push_back(step.thunk.get());
+    on_demand_ = on_demand_ || step.thunk->lazy();
+    first_slot_.push_back(slots_.size());
+    for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+      const TensorType& type = step.node->output(static_cast<int>(i)).type();
+      slots_.push_back({step.outputs[i].get(), &type, type.device().value_or(step.device),
+                        type.dtype(), type.rank(), has_fixed_extents(type)});
+      maker.emplace(step.outputs[i].get(), static_cast<int>(position));
+    }
+    makers_.emplace_back();
+    for (const Ref<Cell>& input : step.inputs) {
+      const auto found = maker.find(input.get());
+      makers_.back().push_back(found == maker.end() ? -1 : found->second);
+    }
+  }
+  first_slot_.push_back(slots_.size());
+  for (const auto& [first, then] : readers_first)
+    before_[static_cast<std::size_t>(then)].push_back(first);
+  for (const Cell* output : outputs) {
+    const auto found = maker.find(output);
+    if (found != maker.end()) wanted_.push_back(static_cast<std::size_t>(found->second));
+  }
+}
+
+void Program::run() {
+  for (const OutputSlot& slot : slots_) slot.cell->computed = false;
+  try {
+    if (on_demand_)
+      run_on_demand();
+    else
+      run_in_order();
+  } catch (...) {
+    rethrow_with_note([this] { return note_on_run(function_name_, steps_, running_); });
+  }
+}
+
+void Program::run_in_order() {
+  const std::size_t count = thunks_.size();
+  for (running_ = 0; running_ < count; ++running_) {
+    run_step(running_);
+  }
+}
+
+void Program::run_step(std::size_t position) {
+  const std::vector<int> needed = thunks_[position]->run();
+  require<GraphError>(needed.empty(), steps_[position].node->op().name(),
+                      ": the thunk asks for inputs, yet is not lazy; set its lazy to true");
+  finish_step(position);
+}
+
+void Program::finish_step(std::size_t position) {
+  for (std::size_t i = first_slot_[position]; i < first_slot_[position + 1]; ++i) {
+    if (!fits(slots_[i])) [[unlikely]]
+      fail_output(steps_[position], slots_[i]);
+    slots_[i].cell->computed = true;
+  }
+}
+
+}  // namespace spanwise::graph

@@ -1,0 +1,67 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spanwise/graph/op.hpp"
+
+namespace spanwise::graph {
+
+/// Where a node writes one output, and what has to stand there when it is done.
+struct OutputSlot {
+  Cell* cell;
+  const TensorType* type;
+  Device device;
+  DType dtype;
+  int rank;
+  bool has_fixed_extents;
+};
+
+/// One node, ready to run.
+struct Step {
+  Ref<Apply> node;
+  std::unique_ptr<Thunk> thunk;
+  std::vector<Ref<Cell>> inputs, outputs;
+  Device device;
+};
+
+/// The nodes of a compiled function as a flat list of thunks.
+class Program {
+ public:
+  Program() = default;
+  /// `steps` in order; `first_readers` as Before: pairs of positions in it.
+  Program(std::string function_name, std::vector<Step> steps,
+          const std::vector<std::pair<int, int>>& readers_first, std::vector<Cell*> outputs);
+
+  /// Runs every thunk in order or, where one is lazy, those that the outputs turn out to need. An
+  /// exception leaves with the note about the node that threw it.
+  void run();
+  const std::vector<Step>& steps() const noexcept { return steps_; }
+
+ private:
+  void run_in_order();
+  void run_on_demand();
+  void run_step(std::size_t position);
+  bool run_lazy_step(std::size_t position, std::vector<std::size_t>& needed);
+  bool push_missing(std::size_t position, std::vector<std::size_t>& path) const;
+  void finish_step(std::size_t position);
+  bool is_done(std::size_t position) const;
+
+  std::string function_name_;
+  std::vector<Step> steps_;
+  std::vector<Thunk*> thunks_;
+  std::vector<OutputSlot> slots_;
+  std::vector<std::size_t> first_slot_;  // of each step, and one past the last
+  std::vector<std::vector<int>> makers_;  // of each input of each step: a step, or -1 for a leaf
+  std::vector<std::vector<int>> before_;  // steps that must run before for the sake of memory
+  std::vector<std::size_t> wanted_;       // steps that compute the function's outputs
+  bool on_demand_ = false;
+  std::size_t running_ = 0;
+};
+
+}  // namespace spanwise::graph

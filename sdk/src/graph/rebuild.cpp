@@ -1,0 +1,82 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/rebuild.hpp"
+
+#include <algorithm>
+
+#include "spanwise/error.hpp"
+#include "spanwise/graph/op.hpp"
+
+namespace spanwise::graph {
+namespace {
+
+bool same_types(std::span<const Variable> a, std::span<const Variable> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Variable& x, const Variable& y) { return x.type() == y.type(); });
+}
+
+std::vector<Variable> fresh_like(const std::vector<Variable>& variables) {
+  std::vector<Variable> fresh;
+  fresh.reserve(variables.size());
+  for (const Variable& variable : variables) fresh.emplace_back(variable.type(), variable.name());
+  return fresh;
+}
+
+// Where types are the same, so is all that make_node would find; else the op decides again.
+Ref<Apply> again(const Apply& node, std::vector<Variable> inputs) {
+  if (same_types(inputs, node.inputs()))
+    return Apply::make(node.op_ref(), std::move(inputs), fresh_like(node.outputs()));
+  const Ref<Apply> made = node.op().make_node(inputs);
+  require<GraphError>(static_cast<bool>(made) && made->output_count() == node.output_count(),
+                      node.label(), ": make_node gave another number of outputs for other inputs");
+  for (int i = 0; i < node.output_count(); ++i) made->output(i).set_name(node.output(i).name());
+  return made;
+}
+
+void check_given(const Variable& old, const Variable& by, std::span<const Variable> inputs) {
+  require<GraphError>(old && by, "function: givens has a pair with no variable in it");
+  require<GraphError>(std::find(inputs.begin(), inputs.end(), old) == inputs.end(),
+                      "function: givens replaces ", old.label(), ", which is an input as well; ",
+                      "leave it out of one of the two");
+  require<GraphError>(old.type().includes(by.type()), "function: givens replaces ", old.label(),
+                      " of ", old.type(), " by ", by.label(), " of ", by.type(),
+                      "; expected a variable of the first type");
+}
+
+}  // namespace
+
+const Variable& Rebuild::now(const Variable& variable) const {
+  const auto found = now_.find(variable);
+  return found == now_.end() ? variable : found->second;
+}
+
+std::vector<Variable> Rebuild::now(std::span<const Variable> variables) const {
+  std::vector<Variable> current;
+  current.reserve(variables.size());
+  for (const Variable& variable : variables) current.push_back(now(variable));
+  return current;
+}
+
+void Rebuild::visit(const Apply& node, std::vector<Variable> inputs) {
+  if (std::equal(inputs.begin(), inputs.end(), node.inputs().begin(), node.inputs().end())) return;
+  const Ref<Apply> made = again(node, std::move(inputs));
+  made->set_trace(node.trace());
+  for (int i = 0; i < node.output_count(); ++i) replace(node.output(i), made->output(i));
+}
+
+std::vector<Variable> apply_givens(std::span<const Variable> outputs,
+                                   const std::vector<std::pair<Variable, Variable>>& givens,
+                                   std::span<const Variable> inputs) {
+  if (givens.empty()) return {outputs.begin(), outputs.end()};
+  VariableSet boundary(inputs.begin(), inputs.end());
+  Rebuild rebuild;
+  for (const auto& [old, by] : givens) {
+    check_given(old, by, inputs);
+    boundary.insert(old);
+    rebuild.replace(old, by);
+  }
+  for (const Ref<Apply>& node : nodes_for(outputs, boundary)) rebuild.visit(*node);
+  return rebuild.now(outputs);
+}
+
+}  // namespace spanwise::graph
