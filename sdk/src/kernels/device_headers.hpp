@@ -1,0 +1,32 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace spanwise::kernels {
+
+/// The folder that kernels name: #include <spanwise/view.cuh>.
+inline constexpr std::string_view device_header_prefix = "spanwise/";
+
+/// SHA-256 over the headers that this library brings for kernels.
+const std::string& device_headers_digest();
+
+/// A private temporary folder with these headers under "spanwise/", for one run of a compiler. The
+/// library needs no installed headers so.
+class DeviceHeaderFolder {
+ public:
+  /// Throws DeviceError where there is no temporary folder to write to.
+  DeviceHeaderFolder();
+  ~DeviceHeaderFolder();
+  DeviceHeaderFolder(const DeviceHeaderFolder&) = delete;
+  DeviceHeaderFolder& operator=(const DeviceHeaderFolder&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace spanwise::kernels
