@@ -127,14 +127,15 @@ def memcheck() -> dict:
     results = {}
     for program in programs:
         print(f"\n== memcheck {program.name}", flush=True)
-        command = [sanitizer, "--tool=memcheck", "--error-exitcode=9", "--leak-check=full"]
+        command = [sanitizer, "--tool=memcheck", "--error-exitcode=9"]
         command += ["--target-processes=application-only", program, "--gtest_brief=1"]
         done = subprocess.run(
             command, cwd=ROOT, env=environment(PRESET), text=True, capture_output=True
         )
-        summary = re.findall(r"^=+ (ERROR SUMMARY|LEAK SUMMARY): (.*)$", done.stdout, re.MULTILINE)
-        results[program.name] = {"passed": done.returncode == 0, "summary": dict(summary)}
-        print(done.stdout[-2000:] if done.returncode else "\n".join(map(": ".join, summary)))
+        summary = re.search(r"^=+ ERROR SUMMARY: (.*)$", done.stdout, re.MULTILINE)
+        found = summary[1] if summary else "no summary"
+        results[program.name] = {"passed": done.returncode == 0, "summary": found}
+        print(done.stdout[-4000:] if done.returncode else found)
     return {"passed": all(result["passed"] for result in results.values()), **results}
 
 
