@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from pathlib import Path
 
 from places import BUILD, ROOT, cuda_headers
@@ -25,8 +26,9 @@ from tools import ctest, environment
 PRESET = "release"
 WORK = BUILD / PRESET / "gpu-report"
 PEERS = ("numpy", "torch", "cupy-cuda13x", "cupy-cuda12x", "jax", "jaxlib", "numba", "pycuda")
-# The C++ tests whose kernels run on the device itself.
-MEMCHECKED = ("backends_test", "kernels_test", "ops_test")
+# The tests whose kernels memcheck watches.
+CXX_KERNEL_TESTS = ("backends_test", "kernels_test", "ops_test")
+PYTHON_KERNEL_TESTS = "tests/kernels"
 
 
 def main() -> int:
@@ -117,26 +119,34 @@ def python_tests() -> dict:
 
 
 def memcheck() -> dict:
-    """compute-sanitizer over the C++ tests that launch kernels; its own lines are kept."""
+    """compute-sanitizer over the tests that launch kernels."""
     sanitizer = compute_sanitizer()
-    programs = [BUILD / PRESET / "tests" / name for name in MEMCHECKED]
-    programs = [program for program in programs if program.is_file()]
-    if not sanitizer or not programs:
-        reason = "compute-sanitizer was not found" if not sanitizer else "no C++ tests were built"
-        return {"passed": True, "left_out": reason}
+    if not sanitizer:
+        return {"passed": True, "left_out": "compute-sanitizer was not found"}
+    # Tests provoke errors of the driver's calls on purpose; those are theirs to judge.
+    command = [sanitizer, "--tool=memcheck", "--error-exitcode=9", "--report-api-errors=no"]
     results = {}
-    for program in programs:
-        print(f"\n== memcheck {program.name}", flush=True)
-        command = [sanitizer, "--tool=memcheck", "--error-exitcode=9"]
-        command += ["--target-processes=application-only", program, "--gtest_brief=1"]
+    for name, program in memchecked():
+        print(f"\n== memcheck {name}", flush=True)
+        words = [str(part) for part in [*command, *program]]
         done = subprocess.run(
-            command, cwd=ROOT, env=environment(PRESET), text=True, capture_output=True
+            words, cwd=ROOT, env=environment(PRESET), text=True, capture_output=True
         )
         summary = re.search(r"^=+ ERROR SUMMARY: (.*)$", done.stdout, re.MULTILINE)
         found = summary[1] if summary else "no summary"
-        results[program.name] = {"passed": done.returncode == 0, "summary": found}
+        results[name] = {"passed": done.returncode == 0, "summary": found}
         print(done.stdout[-4000:] if done.returncode else found)
     return {"passed": all(result["passed"] for result in results.values()), **results}
+
+
+def memchecked() -> Iterator[tuple[str, list]]:
+    for name in CXX_KERNEL_TESTS:
+        program = BUILD / PRESET / "tests" / name
+        if program.is_file():
+            yield name, ["--target-processes=application-only", program, "--gtest_brief=1"]
+    if any((ROOT / PYTHON_KERNEL_TESTS).glob("test_*.py")):
+        pytest = [sys.executable, "-m", "pytest", "-q", PYTHON_KERNEL_TESTS]
+        yield PYTHON_KERNEL_TESTS, ["--target-processes=application-only", *pytest]
 
 
 def compute_sanitizer() -> str | None:
