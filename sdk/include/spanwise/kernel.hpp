@@ -27,16 +27,17 @@ namespace spanwise {
 struct LaunchConfig {
   Dim3 grid{};
   Dim3 block{};
-  std::int64_t shared_bytes = 0;     ///< dynamic shared memory a block
-  std::optional<Stream> stream{};    ///< default: the calling thread's current stream
+  std::int64_t shared_bytes = 0;   ///< dynamic shared memory a block
+  std::optional<Stream> stream{};  ///< default: the calling thread's current stream
 };
 
-/// One kernel argument. Arrays are passed as the address of element (0, ..., 0).
+/// One kernel argument. Arrays are passed as the address of element (0, ..., 0), and to a parameter
+/// of type spanwise::View<T, N> (<spanwise/view.cuh>) as address, shape and strides.
 ///
-/// Numbers go to a parameter that keeps their value: integers exactly (also to a floating parameter),
-/// reals rounded to the parameter's precision but never to infinity and never to an integer. Where
-/// the source of the kernel is unknown, only the size is known: there a number whose C type is
-/// decided must have that size, and an int or real without one takes it.
+/// Numbers go to a parameter that keeps their value: integers exactly (also to a floating
+/// parameter), reals rounded to the parameter's precision but never to infinity and never to an
+/// integer. Where the source of the kernel is unknown, only the size is known: there a number whose
+/// C type is decided must have that size, and an int or real without one takes it.
 class SW_API KernelArg {
  public:
   enum class Kind { array, scalar, integer, real, bytes, address };
@@ -47,11 +48,12 @@ class SW_API KernelArg {
   /// A value whose C type is decided, such as a NumPy scalar.
   KernelArg(const Scalar& scalar) noexcept : kind_(Kind::scalar), scalar_(scalar) {}
   template <class T>
-    requires std::is_arithmetic_v<T>
-  KernelArg(T value) noexcept : KernelArg(typed(value)) {}
+  requires std::is_arithmetic_v<T> KernelArg(T value)
+  noexcept : KernelArg(Scalar(value)) {}
   /// The null pointer.
   KernelArg(std::nullptr_t) noexcept : KernelArg(address(0)) {}
-  /// A raw pointer says neither its size nor its device: say address(), and mind the order of streams.
+  /// A raw pointer says neither its size nor its device: say address(), and mind the order of
+  /// streams.
   KernelArg(const volatile void*) = delete;
   /// A Python int. For a pointer parameter it is an address, as `array.ptr` gives it.
   static KernelArg integer(std::int64_t value) noexcept;
@@ -70,19 +72,6 @@ class SW_API KernelArg {
 
  private:
   KernelArg(Kind kind, const Scalar& scalar) noexcept : kind_(kind), scalar_(scalar) {}
-  template <class T>
-  static Scalar typed(T value) noexcept {
-    if constexpr (std::is_same_v<T, bool>) {
-      return Scalar(value);
-    } else if constexpr (std::is_floating_point_v<T>) {
-      if constexpr (sizeof(T) == sizeof(float)) return Scalar(static_cast<float>(value));
-      return Scalar(static_cast<double>(value));
-    } else {
-      const auto code = std::is_signed_v<T> ? DTypeCode::int_ : DTypeCode::uint;
-      return Scalar(DTypes::make(code, 8 * sizeof(T)), &value);
-    }
-  }
-
   Kind kind_;
   const Array* array_ = nullptr;
   Scalar scalar_{std::int64_t{0}};
@@ -91,21 +80,23 @@ class SW_API KernelArg {
 
 /// What is known of one parameter: name and type from the source, place and size from the binary.
 struct KernelParameter {
-  std::string name;             ///< "" where the source does not say
-  std::string type;             ///< as written, e.g. "const float *"
-  std::int64_t offset = 0;      ///< bytes into the argument block
-  std::int64_t size = 0;        ///< bytes
+  std::string name;         ///< "" where the source does not say
+  std::string type;         ///< as written, e.g. "const float *"
+  std::int64_t offset = 0;  ///< bytes into the argument block
+  std::int64_t size = 0;    ///< bytes
   bool is_pointer = false;
-  bool is_const = false;        ///< a pointer to const: the kernel only reads
-  std::optional<DType> dtype{}; ///< of the scalar or the pointee, where the type is a known one
+  bool is_const = false;         ///< a pointer to const: the kernel only reads
+  std::optional<DType> dtype{};  ///< of the scalar or the pointee, where the type is a known one
+  int view_rank = 0;             ///< N where the type is spanwise::View<T, N>, 0 for every other
 };
 
 struct ModuleOptions {
-  std::vector<std::string> options{};       ///< compiler options: -D, -U, -I and -std= reach both devices
-  std::vector<std::string> names{};         ///< template instances to compile, e.g. "scale<float>"
+  std::vector<std::string>
+      options{};                     ///< compiler options: -D, -U, -I and -std= reach both devices
+  std::vector<std::string> names{};  ///< template instances to compile, e.g. "scale<float>"
   std::vector<std::string> include_dirs{};
-  std::optional<Device> device{};           ///< default: default_device()
-  bool keep = false;                        ///< keep and name the generated files
+  std::optional<Device> device{};  ///< default: default_device()
+  bool keep = false;               ///< keep and name the generated files
 };
 
 namespace kernels {
@@ -118,12 +109,13 @@ class SW_API Function {
  public:
   explicit Function(Ref<kernels::FunctionState> state) noexcept;
 
-  /// Checks the arguments against the kernel (count, size, dtype, device, layout, read-only), orders
-  /// the launch after queued work on its arrays, and queues it. Throws KernelArgumentError or
-  /// ReadOnlyError before anything is launched, DeviceError from the driver.
+  /// Checks the arguments against the kernel (count, size, dtype, device, layout, read-only),
+  /// orders the launch after queued work on its arrays, and queues it. Throws KernelArgumentError
+  /// or ReadOnlyError before anything is launched, DeviceError from the driver.
   ///
-  /// An array that is not C-contiguous is refused: a raw pointer cannot carry strides. Pass
-  /// contiguous(x), or pass the strides as arguments with array.data() as KernelArg::address.
+  /// An array that is not C-contiguous is refused for a raw pointer, which cannot carry strides.
+  /// Pass contiguous(x), declare the parameter as View<T, N>, or pass the strides as arguments with
+  /// array.data() as KernelArg::address.
   void launch(const LaunchConfig& config, std::span<const KernelArg> arguments) const;
   void operator()(const LaunchConfig& config, std::initializer_list<KernelArg> arguments) const {
     launch(config, std::span(arguments.begin(), arguments.size()));
@@ -141,7 +133,7 @@ class SW_API Function {
 
 /// CUDA C/C++ text compiled for one device: by NVRTC to a cubin for a GPU, by the system's C++
 /// compiler to native code for the CPU. Compiled binaries are cached on disk, so a second process
-/// needs no compiler.
+/// needs no compiler. Copying shares the module.
 class SW_API SourceModule {
  public:
   /// Throws CompileError with the compiler's log in the user's line numbers, DeviceError where the
@@ -170,7 +162,7 @@ struct Info {
   std::string path;
   std::int64_t entries = 0, bytes = 0;  ///< on disk now
   std::int64_t hits = 0, misses = 0;    ///< of this process, on disk
-  std::string problem{};                ///< why nothing is kept on disk, one sentence; "" where it is
+  std::string problem{};  ///< why nothing is kept on disk, one sentence; "" where it is
 };
 SW_API Info info();
 /// Removes every entry.

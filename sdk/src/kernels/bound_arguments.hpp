@@ -1,0 +1,52 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kernels/module_state.hpp"
+#include "spanwise/kernel.hpp"
+
+namespace spanwise::kernels {
+
+/// The argument block of one launch: checked, converted, and laid out as the driver takes it.
+/// Ordinary calls touch no heap.
+class BoundArguments {
+ public:
+  /// Throws KernelArgumentError or ReadOnlyError. `arguments` must outlive this object: structs and
+  /// scalars of the right type are passed from where they stand.
+  BoundArguments(const FunctionState& function, std::span<const KernelArg> arguments);
+  BoundArguments(const BoundArguments&) = delete;
+  BoundArguments& operator=(const BoundArguments&) = delete;
+
+  /// pointers()[i] leads to the bytes of argument i.
+  void* const* pointers() const noexcept { return pointers_; }
+
+ private:
+  bool bind(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
+  bool bind_array(std::size_t index, const ParameterRule& rule, const Array& array);
+  bool bind_view(std::size_t index, const ParameterRule& rule, const Array& array);
+  bool bind_number(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
+  bool bind_address(std::size_t index, const ParameterRule& rule, const Scalar& address);
+  bool bind_unknown(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
+  bool bind_bytes(std::size_t index, const ParameterRule& rule, std::span<const std::byte> bytes);
+  template <class T>
+  bool put(std::size_t index, const T& value);
+  std::byte* reserve(std::size_t bytes);
+
+  static constexpr std::size_t inline_count = 16;
+  static constexpr std::size_t inline_bytes = 512;
+
+  const FunctionState& function_;
+  void** pointers_;
+  std::size_t used_ = 0;
+  void* inline_pointers_[inline_count];
+  alignas(16) std::byte inline_values_[inline_bytes];
+  std::vector<void*> more_pointers_;
+  std::vector<std::unique_ptr<std::byte[]>> more_values_;
+};
+
+}  // namespace spanwise::kernels

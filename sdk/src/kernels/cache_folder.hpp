@@ -1,0 +1,50 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/unix_file.hpp"
+
+namespace spanwise::kernels {
+
+/// A folder of files whose contents will be run as code: made for this user alone (0700), and used
+/// only where nobody else could have written into it. Files are opened relative to the folder that
+/// was checked. No member throws for what the file system says; problem() has the sentence.
+class CacheFolder {
+ public:
+  /// Opens `path`; with `create` makes it and its parents where they are not there.
+  static CacheFolder open(const std::string& path, bool create);
+
+  const std::string& path() const noexcept { return path_; }
+  /// "" where the folder can be read; also "" where it is simply not there yet.
+  const std::string& problem() const noexcept { return problem_; }
+  explicit operator bool() const noexcept { return static_cast<bool>(folder_); }
+
+  /// Nothing where the file is absent, not ours, or not a regular file.
+  std::optional<std::string> read(const std::string& name) const;
+  /// Readers see the old contents or the new ones, never a part: a temporary name in this folder,
+  /// then a rename. False where the disk does not take it.
+  bool replace(const std::string& name, std::string_view contents) const;
+  void remove(const std::string& name) const noexcept;
+  /// Sets the time of the last use to now.
+  void touch(const std::string& name) const noexcept;
+
+  struct File {
+    std::string name;
+    std::int64_t bytes = 0;
+    std::int64_t modified_ns = 0;
+  };
+  /// The regular files.
+  std::vector<File> list() const;
+
+ private:
+  std::string path_, problem_;
+  FileDescriptor folder_;
+};
+
+}  // namespace spanwise::kernels

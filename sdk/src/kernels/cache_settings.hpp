@@ -1,0 +1,16 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace spanwise::kernels {
+
+/// Where compiled kernels are kept: the folder "kernels" within config "cache_dir"; "" where there
+/// is no home folder either.
+std::string kernel_folder();
+/// Config "cache_limit_mb" in bytes.
+std::int64_t cache_limit_bytes();
+
+}  // namespace spanwise::kernels

@@ -1,0 +1,124 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/module_builder.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "kernels/cache_key.hpp"
+#include "kernels/device_headers.hpp"
+#include "kernels/disk_cache.hpp"
+#include "kernels/log.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::kernels {
+namespace {
+
+std::atomic<std::int64_t> hits{0}, misses{0};
+
+// The part of a fingerprint that does not depend on a compiler being there.
+std::string_view without_compiler(std::string_view fingerprint) {
+  const std::size_t line = fingerprint.find('\n');
+  return line == std::string_view::npos ? std::string_view{} : fingerprint.substr(line);
+}
+bool has_compiler(std::string_view fingerprint) {
+  return !fingerprint.empty() && fingerprint.front() != '\n';
+}
+
+class ModuleBuilder {
+ public:
+  ModuleBuilder(Device device, runtime::KernelSource source, runtime::CompileRequest request)
+      : device_(device),
+        backend_(runtime::backend_for(device)),
+        source_(std::move(source)),
+        request_(std::move(request)),
+        disk_(DiskCache::configured()) {
+    request_.source = &source_;
+  }
+
+  BuiltModule build() {
+    includes_ = find_includes(source_.text, request_.options, request_.include_dirs);
+    fingerprint_ = backend_.compiler_fingerprint(device_.ordinal(), request_);
+    key_ = cache_key(device_.kind(), fingerprint_, request_, includes_);
+    // The same result from whichever compiler: what a machine without one looks for.
+    alias_ = cache_key(device_.kind(), without_compiler(fingerprint_), request_, includes_);
+    Ref<ModuleState> module = from_disk();
+    if (!module) module = from_compiler();
+    return {std::move(module), std::move(fingerprint_), std::move(includes_)};
+  }
+
+ private:
+  // With `keep` the user wants to see the compiler's files, so it has to run.
+  bool may_be_cached() const { return includes_.complete && !request_.keep; }
+
+  Ref<ModuleState> from_disk() {
+    if (!may_be_cached()) return nullptr;
+    std::string key = key_;
+    if (!has_compiler(fingerprint_)) key = disk_.follow_alias(alias_).value_or(key_);
+    const std::optional<runtime::KernelBinary> binary = disk_.find(key);
+    if (!binary) return nullptr;
+    try {
+      Ref<ModuleState> module = load(*binary, true);
+      hits.fetch_add(1, std::memory_order_relaxed);
+      log_line(text("hit ", key, " on ", device_));
+      return module;
+    } catch (const Error& error) {
+      // Intact, yet not loadable here: what a compiler makes now replaces it.
+      log_line(text("entry ", key, " does not load and will be compiled anew: ", error.what()));
+      disk_.remove(key);
+      return nullptr;
+    }
+  }
+
+  Ref<ModuleState> from_compiler() {
+    misses.fetch_add(1, std::memory_order_relaxed);
+    const auto start = std::chrono::steady_clock::now();
+    runtime::KernelBinary binary = compile();
+    if (logging()) {
+      const std::chrono::duration<double, std::milli> passed =
+          std::chrono::steady_clock::now() - start;
+      log_line(text("miss ", key_, " on ", device_, ", compiled in ", passed.count(), " ms"));
+    }
+    if (includes_.complete) {
+      disk_.store(key_, binary);
+      if (!binary.path.empty()) disk_.set_alias(alias_, key_);
+    }
+    return load(binary, false);
+  }
+
+  runtime::KernelBinary compile() const {
+    if (!includes_.wants_device_headers) return backend_.compile(device_.ordinal(), request_);
+    const DeviceHeaderFolder headers;
+    runtime::CompileRequest request = request_;
+    request.include_dirs.push_back(headers.path());
+    return backend_.compile(device_.ordinal(), request);
+  }
+
+  Ref<ModuleState> load(const runtime::KernelBinary& binary, bool from_cache) const {
+    Ref<runtime::LoadedModule> loaded = backend_.load(device_.ordinal(), binary);
+    return make_ref<ModuleState>(device_, source_, request_, binary.symbols, std::move(loaded),
+                                 from_cache);
+  }
+
+  Device device_;
+  runtime::Backend& backend_;
+  runtime::KernelSource source_;
+  runtime::CompileRequest request_;
+  DiskCache disk_;
+  IncludeClosure includes_;
+  std::string fingerprint_, key_, alias_;
+};
+
+}  // namespace
+
+BuiltModule build_module(Device device, runtime::KernelSource source,
+                         runtime::CompileRequest request) {
+  return ModuleBuilder(device, std::move(source), std::move(request)).build();
+}
+
+DiskCounts disk_counts() noexcept { return {hits.load(), misses.load()}; }
+
+}  // namespace spanwise::kernels

@@ -1,0 +1,162 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/module_state.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <utility>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::kernels {
+namespace {
+
+// "scale< float >" and "scale<float>" are one name; "scale<unsigned int>" keeps its inner space.
+std::string without_spaces(std::string_view name) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  std::string out;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] != ' ') {
+      out += name[i];
+      continue;
+    }
+    const std::size_t next = name.find_first_not_of(' ', i);
+    if (next == std::string_view::npos) break;
+    if (!out.empty() && is_word(out.back()) && is_word(name[next])) out += ' ';
+    i = next - 1;
+  }
+  return out;
+}
+
+std::string_view without_template_arguments(std::string_view name) {
+  return name.substr(0, name.find('<'));
+}
+
+bool is_declaration_of(const runtime::SourceKernel& kernel, std::string_view name) {
+  return kernel.name == name || kernel.qualified_name == name;
+}
+
+// The Itanium C++ ABI's name (5.1.2) of a variable at namespace scope: a::b is _ZN1a1bE.
+std::string mangled_variable(std::string_view qualified) {
+  if (qualified.starts_with("::")) qualified.remove_prefix(2);
+  if (qualified.find("::") == std::string_view::npos) return std::string(qualified);
+  std::string out = "_ZN";
+  while (!qualified.empty()) {
+    const std::size_t end = std::min(qualified.find("::"), qualified.size());
+    out += std::to_string(end);
+    out += qualified.substr(0, end);
+    qualified.remove_prefix(std::min(end + 2, qualified.size()));
+  }
+  return out + 'E';
+}
+
+}  // namespace
+
+ModuleState::ModuleState(Device device, runtime::KernelSource source,
+                         runtime::CompileRequest request,
+                         std::map<std::string, std::string> symbols,
+                         Ref<runtime::LoadedModule> loaded, bool from_cache)
+    : device_(device),
+      source_(std::move(source)),
+      request_(std::move(request)),
+      symbols_(std::move(symbols)),
+      loaded_(std::move(loaded)),
+      from_cache_(from_cache) {
+  request_.source = &source_;
+}
+
+const std::pair<const std::string, std::string>* ModuleState::find(std::string_view name) const {
+  if (const auto found = symbols_.find(std::string(name)); found != symbols_.end()) return &*found;
+  const std::string plain = without_spaces(name);
+  for (const auto& entry : symbols_)
+    if (without_spaces(entry.first) == plain || entry.second == name) return &entry;
+  // A kernel in a namespace may be known by its plain name or by its qualified one.
+  for (const runtime::SourceKernel& kernel : source_.kernels) {
+    if (!is_declaration_of(kernel, plain)) continue;
+    for (const std::string& other : {kernel.name, kernel.qualified_name})
+      if (const auto found = symbols_.find(other); found != symbols_.end()) return &*found;
+  }
+  return nullptr;
+}
+
+ModuleState::Kernel ModuleState::resolve(std::string_view name) const {
+  const auto* found = find(name);
+  if (found == nullptr) fail_unknown(name);
+  return {found->first, found->second};
+}
+
+std::vector<std::string> ModuleState::function_names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : symbols_) names.push_back(entry.first);
+  return names;
+}
+
+const runtime::SourceKernel* ModuleState::declaration(std::string_view name,
+                                                      std::size_t parameter_count) const {
+  const std::string_view base = without_template_arguments(name);
+  const runtime::SourceKernel* best = nullptr;
+  for (const runtime::SourceKernel& kernel : source_.kernels) {
+    if (!is_declaration_of(kernel, base) || kernel.parameters.size() != parameter_count) continue;
+    // A definition says more than a declaration; two definitions are overloads, and which one the
+    // binary has is not said.
+    if (best != nullptr && best->is_definition && kernel.is_definition) return nullptr;
+    if (best == nullptr || kernel.is_definition) best = &kernel;
+  }
+  return best;
+}
+
+void ModuleState::fail_unknown(std::string_view name) const {
+  std::string there;
+  for (const std::string& known : function_names())
+    there += (there.empty() ? "'" : ", '") + known + "'";
+  std::string remedy = "use one of them";
+  for (const runtime::SourceKernel& kernel : source_.kernels) {
+    if (!kernel.is_template || !is_declaration_of(kernel, without_template_arguments(name)))
+      continue;
+    const std::string instance =
+        name.find('<') == std::string_view::npos ? text(name, "<float>") : std::string(name);
+    remedy = text("'", kernel.qualified_name,
+                  "' is a template; ask for its instances when compiling, names=[\"", instance,
+                  "\"], and for the same name here");
+  }
+  if (there.empty() && remedy == "use one of them")
+    remedy =
+        "declare the function __global__ void in the source; for one from an included file give "
+        "names=";
+  fail<ArgumentError>("module on ", device_, ": expected the name of a kernel in it, got '", name,
+                      "'. Kernels there are: ", there.empty() ? "none" : there,
+                      ". Remedy: ", remedy);
+}
+
+FunctionState::FunctionState(Ref<ModuleState> module, std::string_view name)
+    : module_(std::move(module)) {
+  auto [known_as, symbol] = module_->resolve(name);
+  name_ = std::move(known_as);
+  kernel_ = module_->loaded().kernel(symbol);
+  const auto slots = kernel_->slots();
+  signature_ = make_signature(module_->declaration(name_, slots.size()), slots);
+}
+
+Array global_variable(const Ref<ModuleState>& module, std::string_view name) {
+  runtime::LoadedModule::Global global = module->loaded().global(std::string(name));
+  if (global.data == nullptr) global = module->loaded().global(mangled_variable(name));
+  require<ArgumentError>(
+      global.data != nullptr, "module on ", module->device(),
+      ": expected the name of a __device__ or __constant__ variable, got '", name,
+      "'. Remedy: give its qualified name; a static or unused variable has none");
+  // The storage owns one reference to the module, and so keeps the variable where it is.
+  module->add_ref();
+  Storage storage = Storage::adopt(
+      global.data, global.bytes, module->device(),
+      [](void* context, void*, std::size_t, StreamUses&) noexcept {
+        static_cast<const ModuleState*>(context)->release();
+      },
+      module.get());
+  const Shape shape{static_cast<std::int64_t>(global.bytes)};
+  return Array(std::move(storage), Layout::row_major(shape), uint8);
+}
+
+}  // namespace spanwise::kernels

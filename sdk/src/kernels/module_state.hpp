@@ -1,0 +1,78 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/signature.hpp"
+#include "runtime/backend.hpp"
+#include "spanwise/array.hpp"
+#include "spanwise/device.hpp"
+#include "spanwise/ref.hpp"
+
+namespace spanwise::kernels {
+
+/// What a SourceModule shares: the loaded binary and what its source says. Immutable.
+class ModuleState final : public RefCounted {
+ public:
+  /// `request` as it was compiled, with `source` for its text.
+  ModuleState(Device device, runtime::KernelSource source, runtime::CompileRequest request,
+              std::map<std::string, std::string> symbols, Ref<runtime::LoadedModule> loaded,
+              bool from_cache);
+
+  Device device() const noexcept { return device_; }
+  bool from_cache() const noexcept { return from_cache_; }
+  /// What was compiled; its `source` is this object's.
+  const runtime::CompileRequest& request() const noexcept { return request_; }
+  runtime::LoadedModule& loaded() const noexcept { return *loaded_; }
+
+  struct Kernel {
+    std::string name, symbol;
+  };
+  /// The kernel that the caller calls `name`. Throws ArgumentError listing the kernels there are.
+  Kernel resolve(std::string_view name) const;
+  /// As they can be given to resolve(); templates only where an instance was asked for.
+  std::vector<std::string> function_names() const;
+  /// The source's declaration of the kernel `name` with `parameter_count` parameters; null where it
+  /// is not in the source's own text, or several fit.
+  const runtime::SourceKernel* declaration(std::string_view name,
+                                           std::size_t parameter_count) const;
+
+ private:
+  const std::pair<const std::string, std::string>* find(std::string_view name) const;
+  [[noreturn]] void fail_unknown(std::string_view name) const;
+
+  Device device_;
+  runtime::KernelSource source_;
+  runtime::CompileRequest request_;
+  std::map<std::string, std::string> symbols_;
+  Ref<runtime::LoadedModule> loaded_;
+  bool from_cache_;
+};
+
+/// What a Function shares: the loaded kernel and what a launch checks. Immutable.
+class FunctionState final : public RefCounted {
+ public:
+  /// Throws ArgumentError for an unknown name.
+  FunctionState(Ref<ModuleState> module, std::string_view name);
+
+  const std::string& name() const noexcept { return name_; }
+  Device device() const noexcept { return module_->device(); }
+  const Signature& signature() const noexcept { return signature_; }
+  runtime::LoadedKernel& kernel() const noexcept { return *kernel_; }
+
+ private:
+  Ref<ModuleState> module_;  // goes last: it keeps the kernel loaded
+  std::string name_;
+  Ref<runtime::LoadedKernel> kernel_;
+  Signature signature_;
+};
+
+/// The bytes of a __device__ or __constant__ variable; the array keeps the module loaded. Throws
+/// ArgumentError.
+Array global_variable(const Ref<ModuleState>& module, std::string_view name);
+
+}  // namespace spanwise::kernels

@@ -1,0 +1,131 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/signature.hpp"
+
+#include <cctype>
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace spanwise::kernels {
+namespace {
+
+constexpr std::int64_t pointer_size = 8;
+
+// T and N of View<T, N>; `element` also says whether T is const.
+struct ViewType {
+  runtime::SourceParameter element;
+  int rank = 0;
+};
+
+// The scanner knows C's types, so it is asked about a pointer to T.
+std::optional<runtime::SourceParameter> pointer_to(std::string_view type) {
+  std::string text("__global__ void k(");
+  text.append(type).append(" *p);");
+  const runtime::KernelSource source = runtime::scan_kernels(std::move(text));
+  if (source.kernels.size() != 1 || source.kernels[0].parameters.size() != 1) return std::nullopt;
+  return source.kernels[0].parameters[0];
+}
+
+std::optional<ViewType> parse_view(std::string_view type) {
+  constexpr std::string_view name = "View<";
+  std::string packed;
+  for (const runtime::Token& token : runtime::lex(type)) {
+    const bool words_meet =
+        !packed.empty() &&
+        (std::isalnum(static_cast<unsigned char>(packed.back())) || packed.back() == '_');
+    if (words_meet && token.kind == runtime::Token::Kind::identifier) packed += ' ';
+    packed += token.text;
+  }
+  std::string_view rest = packed;
+  if (rest.starts_with("const ")) rest.remove_prefix(6);
+  if (rest.starts_with("::")) rest.remove_prefix(2);
+  if (rest.starts_with("spanwise::")) rest.remove_prefix(10);
+  if (!rest.starts_with(name) || !rest.ends_with('>')) return std::nullopt;
+  const std::string_view inside = rest.substr(name.size(), rest.size() - name.size() - 1);
+  const std::size_t comma = inside.rfind(',');
+  if (comma == std::string_view::npos) return std::nullopt;
+  ViewType view;
+  const auto [end, error] =
+      std::from_chars(inside.data() + comma + 1, inside.data() + inside.size(), view.rank);
+  if (error != std::errc{} || end != inside.data() + inside.size() || view.rank < 1 ||
+      view.rank > max_rank)
+    return std::nullopt;
+  auto element = pointer_to(inside.substr(0, comma));
+  if (!element) return std::nullopt;
+  view.element = std::move(*element);
+  return view;
+}
+
+// sdk/device/view.cuh: a pointer, then N extents and N strides of 64 bits.
+std::int64_t view_size(int rank) { return pointer_size + 16 * std::int64_t{rank}; }
+
+bool is_plain_char(std::string_view type) {
+  return type.find("char") != std::string_view::npos &&
+         type.find("signed") == std::string_view::npos;
+}
+
+KernelParameter known_parameter(const runtime::SourceParameter& source,
+                                const runtime::LoadedKernel::Slot& slot) {
+  KernelParameter parameter{.name = source.name,
+                            .type = source.type,
+                            .offset = slot.offset,
+                            .size = slot.size,
+                            .is_pointer = source.is_pointer,
+                            .is_const = source.is_const,
+                            .dtype = source.dtype};
+  if (source.is_pointer) return parameter;
+  if (const auto view = parse_view(source.type)) {
+    parameter.view_rank = view->rank;
+    parameter.is_const = view->element.is_const;
+    parameter.dtype = view->element.dtype;
+  }
+  return parameter;
+}
+
+bool contradicts(const KernelParameter& parameter) {
+  if (parameter.is_pointer) return parameter.size != pointer_size;
+  if (parameter.view_rank > 0) return parameter.size != view_size(parameter.view_rank);
+  return parameter.dtype && parameter.dtype->itemsize() != parameter.size;
+}
+
+ParameterRule rule_for(const KernelParameter& parameter) {
+  ParameterRule rule;
+  rule.size = static_cast<std::uint32_t>(parameter.size);
+  rule.writes = !parameter.is_const;
+  if (parameter.dtype) {
+    rule.has_dtype = true;
+    rule.dtype = *parameter.dtype;
+  }
+  if (parameter.is_pointer) {
+    rule.kind = ParameterRule::Kind::pointer;
+    rule.any_byte = parameter.dtype && is_plain_char(parameter.type);
+  } else if (parameter.view_rank > 0) {
+    rule.kind = ParameterRule::Kind::view;
+    rule.view_rank = static_cast<std::uint8_t>(parameter.view_rank);
+  } else if (parameter.dtype && parameter.dtype->is_computable()) {
+    rule.kind = ParameterRule::Kind::scalar;
+  }
+  return rule;
+}
+
+}  // namespace
+
+Signature make_signature(const runtime::SourceKernel* source,
+                         std::span<const runtime::LoadedKernel::Slot> slots) {
+  const bool known = source != nullptr && source->parameters.size() == slots.size();
+  Signature out;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const KernelParameter bare{
+        .name = "", .type = "", .offset = slots[i].offset, .size = slots[i].size};
+    KernelParameter parameter = known ? known_parameter(source->parameters[i], slots[i]) : bare;
+    if (contradicts(parameter)) parameter = bare;
+    out.rules.push_back(rule_for(parameter));
+    out.parameters.push_back(std::move(parameter));
+  }
+  return out;
+}
+
+}  // namespace spanwise::kernels

@@ -1,0 +1,38 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace spanwise::kernels {
+
+/// Owns an open file descriptor.
+class FileDescriptor {
+ public:
+  FileDescriptor() noexcept = default;
+  explicit FileDescriptor(int fd) noexcept : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~FileDescriptor() { close(); }
+
+  int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  /// False where the system reports that what was written did not arrive.
+  bool close() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+/// Everything from the current position; nothing where a read fails.
+std::optional<std::string> read_all(const FileDescriptor& file);
+/// False where not all bytes could be written.
+bool write_all(const FileDescriptor& file, std::string_view bytes) noexcept;
+
+}  // namespace spanwise::kernels
