@@ -136,6 +136,8 @@ def memcheck() -> dict:
         found = summary[1] if summary else "no summary"
         results[name] = {"passed": done.returncode == 0, "summary": found}
         print(done.stdout[-4000:] if done.returncode else found)
+    if not results:
+        return {"passed": True, "left_out": "no kernel tests were built"}
     return {"passed": all(result["passed"] for result in results.values()), **results}
 
 
