@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "spanwise/array.hpp"
 #include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
 #include "spanwise/export.hpp"
 
 struct _object;  // PyObject: this header is usable without Python's
@@ -24,53 +27,105 @@ struct ImportOptions {
   bool writable = false;           ///< refuse read-only memory with ReadOnlyError
 };
 
+/// What keeps memory from being shared, and the way out.
+struct Obstacle {
+  std::string reason;  ///< a clause: "a stride of 6 bytes is no multiple of the 4-byte element"
+  std::string remedy;  ///< an imperative: "pass x.copy()"
+};
+
+/// A CopyNeededError in its parts: "<who>: <reason>; <remedy>".
+class SW_API SharingError : public CopyNeededError {
+ public:
+  SharingError(std::string_view who, Obstacle obstacle);
+  const Obstacle& obstacle() const noexcept { return obstacle_; }
+
+ private:
+  Obstacle obstacle_;
+};
+
+/// Memory in a foreign library's words. Nothing here need be fit for a Layout.
+struct ForeignMemory {
+  void* data = nullptr;  ///< address of element (0, ..., 0); of no meaning where there are none
+  Device device{};
+  DType dtype{};
+  Shape shape{};
+  Strides byte_strides{};  ///< in bytes, unlike a Layout's; empty with row_major
+  bool row_major = false;  ///< C order, byte_strides left out
+  bool readonly = false;
+  bool byte_swapped = false;  ///< elements have the other byte order than this machine's
+};
+
+/// What keeps `memory` from being a Layout's; nothing where it can be shared as it is. Throws
+/// BridgeError for a description that cannot be true (negative extents, addresses that overflow).
+SW_API std::optional<Obstacle> obstacle_of(const ForeignMemory& memory);
+
+/// Who has to be told when foreign memory is no longer used: a release function and what it needs.
+/// Tells it exactly once: when the storage made from it goes, or here where none was made.
+class SW_API ForeignOwner {
+ public:
+  ForeignOwner() noexcept = default;
+  ForeignOwner(ReleaseFn release, void* context) noexcept : release_(release), context_(context) {}
+  ForeignOwner(ForeignOwner&& other) noexcept
+      : release_(std::exchange(other.release_, nullptr)),
+        context_(std::exchange(other.context_, nullptr)) {}
+  ForeignOwner& operator=(ForeignOwner&& other) noexcept {
+    std::swap(release_, other.release_);
+    std::swap(context_, other.context_);
+    return *this;
+  }
+  ~ForeignOwner();
+
+  /// Storage over the bytes, which owns what this owned.
+  Storage adopt(void* data, std::size_t bytes, Device device, bool readonly) &&;
+
+ private:
+  friend class OrderedOwner;
+  ReleaseFn release_ = nullptr;
+  void* context_ = nullptr;
+};
+
 /// Another library's array, as its bridge sees it.
 struct ForeignView {
-  Array array;
-  /// The stream on which the producer's work on the memory is queued, as the CUDA Array Interface
-  /// counts them (1 legacy, 2 per-thread, else a CUstream); 0: there is no queued work.
-  std::uintptr_t stream = 0;
+  /// Owned from here on, so that nothing leaks whatever fails later.
+  ForeignOwner owner{};
+  ForeignMemory memory{};
+  /// Set instead of `owner` and `memory` where the bridge had to make an array of its own.
+  std::optional<Array> made{};
+  /// The producer copied (or `made` is a copy) of an array that could not be shared.
+  bool copied = false;
+  /// There was no array to share, only values: `made` is new, and no copy is to be complained
+  /// about.
+  bool created = false;
+  /// The streams with the producer's queued work on the memory, as the CUDA Array Interface counts
+  /// them (1 legacy, 2 per-thread, else a CUstream). Empty: nothing is queued, or the current
+  /// stream of the device has been made to wait already.
+  std::vector<std::uintptr_t> streams{};
+  /// The streams above live as long as the process, so they may be waited for later, and be told to
+  /// wait when the memory is given back.
+  bool streams_stay = false;
 };
 
-/// Everything about one foreign library or protocol, and nothing else: copying, ordering, lifetime,
-/// errors and counters are done once, by the functions below. All members run under the GIL.
-class SW_API Bridge {
- public:
-  virtual ~Bridge();
-  /// "numpy", "dlpack", ...; what sw.convert() and sw.bridges() call it.
-  virtual std::string_view name() const = 0;
-  /// Bridges are asked in ascending order; exact types before protocols.
-  virtual int order() const = 0;
-  /// Whether objects like `object` are this bridge's; must not raise. The answer is remembered for
-  /// the object's type.
-  virtual bool accepts(_object* object) const = 0;
-  /// A window onto the object's memory that keeps the object alive. Throws CopyNeededError where the
-  /// memory cannot be described by a Layout (say why); other errors as they come.
-  virtual ForeignView view(_object* object) const = 0;
-  /// A private copy, for memory that view() cannot describe. The default throws what view() threw.
-  virtual Array copy(_object* object) const;
-  /// The array as an object of the library, sharing memory (a new reference). Throws CopyNeededError
-  /// naming the layout where the library cannot hold it, DTypeError for a dtype that it lacks,
-  /// BridgeError where the library is not installed.
-  virtual _object* wrap(const Array& array) const = 0;
-  /// Layout and device as the library needs them, for wrap() after a copy: by default C-contiguous on
-  /// the array's own device.
-  virtual Array fitting(const Array& array) const;
-};
+/// `view` as an Array that shares the memory, or nothing where obstacle_of() finds something. The
+/// producer's queued work is ordered before any use of ours by events, never by a wait of the host.
+/// Pinned host memory becomes the CPU's, managed memory the GPU's that it belongs to. Throws
+/// BridgeError for a description that cannot be true, DeviceError for a device that is not there.
+SW_API std::optional<Array> share(ForeignView& view);
+/// The bytes of a view that share() cannot take, as uint8 in the elements' order of bytes: the
+/// shape is view.memory's with one axis more for the bytes of an element (two for a complex one).
+SW_API Array share_bytes(ForeignView& view);
+/// A new C-contiguous array of view.memory's shape and dtype from what share_bytes() gave.
+SW_API Array gather(const Array& bytes, const ForeignMemory& memory);
+/// The three above in one: shared where it can be and `mode` is not always, else a private copy,
+/// and view.copied is set. `who` speaks in messages. Throws SharingError under CopyMode::never.
+SW_API Array take(ForeignView& view, CopyMode mode, std::string_view who);
 
-/// What an exchange did, or would do.
-struct Exchange {
-  bool shares = false;
-  std::string reason;       ///< one clause: "C-contiguous float32 on cpu"
-  std::int64_t bytes = 0;   ///< copied, or that would be copied
-  std::string layout;       ///< of the source
-  std::string remedy;       ///< what would make it share, "" where it does
-};
+/// The context of `storage` where its memory was adopted with `release`, directly or by take();
+/// else null.
+SW_API void* foreign_context(const Storage& storage, ReleaseFn release) noexcept;
 
-/// Adds a bridge; called by a static initialiser of the bridge itself.
-SW_API bool register_bridge(const Bridge& bridge);
-/// Nullptr where there is none of that name.
-SW_API const Bridge* find_bridge(std::string_view name) noexcept;
+/// Memory of a GPU whose owner has no stream to make wait is held until our queued work on it has
+/// passed. That is looked at on each later import and release, and by this call. Never blocks.
+SW_API void release_passed() noexcept;
 
 /// How often a bridge shared and copied so far.
 struct BridgeCounts {
@@ -78,6 +133,81 @@ struct BridgeCounts {
   std::int64_t imports_shared = 0, imports_copied = 0, exports_shared = 0, exports_copied = 0;
   std::int64_t bytes_copied = 0;
 };
+
+/// Everything about one foreign library or protocol, and nothing else: copying, ordering, lifetime,
+/// errors and counters are done once, by those who call it. All members run under the GIL.
+class SW_API Bridge {
+ public:
+  virtual ~Bridge();
+  /// "numpy", "dlpack", ...; what sw.convert() and sw.bridges() call it.
+  virtual std::string_view name() const = 0;
+  /// Bridges are asked in ascending order; exact types before protocols.
+  virtual int order() const = 0;
+  /// How arrays travel: "DLPack 1.3, CUDA Array Interface 3".
+  virtual std::string_view protocols() const = 0;
+  /// The module that is looked up for the version; "" where the bridge serves a protocol.
+  virtual std::string_view module() const { return {}; }
+  /// Whether objects like `object` are this bridge's; leaves no Python error. A yes is remembered
+  /// for the object's type.
+  virtual bool accepts(_object* object) const = 0;
+  /// The object's memory, kept alive. With `may_copy` the producer may be asked for a copy where it
+  /// has nothing to share (then set view.copied); else throws SharingError in that case.
+  /// BridgeError says that the object is none of this bridge's after all, and the next bridge is
+  /// asked.
+  virtual ForeignView view(_object* object, bool may_copy) const = 0;
+
+  /// False for what can only be imported.
+  virtual bool exports() const { return true; }
+  /// What keeps the library from holding `array` as it is; nothing where wrap() will share. Throws
+  /// DTypeError for a dtype that it lacks, BridgeError where the library is not installed.
+  virtual std::optional<Obstacle> obstacle(const Array& array) const = 0;
+  /// The array as an object of the library, sharing memory (a new reference); obstacle() found
+  /// none.
+  virtual _object* wrap(const Array& array) const = 0;
+  /// A private copy without obstacles: by default C-contiguous on the array's own device.
+  virtual Array fitting(const Array& array) const;
+
+  /// Adds to the counters; safe from any thread.
+  void count_import(bool copied, std::int64_t bytes) const noexcept;
+  void count_export(bool copied, std::int64_t bytes) const noexcept;
+  BridgeCounts counts() const;
+
+ private:
+  struct Tally {
+    std::atomic<std::int64_t> imports_shared{0}, imports_copied{0}, exports_shared{0},
+        exports_copied{0}, bytes_copied{0};
+  };
+  mutable Tally tally_;
+};
+
+/// What an exchange did, or would do.
+struct Exchange {
+  bool shares = false;
+  std::string reason;      ///< one clause: "C-contiguous float32 on cpu"
+  std::int64_t bytes = 0;  ///< that would be copied
+  std::string layout;      ///< of the source
+  std::string remedy;      ///< what would make it share, "" where it does
+};
+
+/// Adds a bridge, which lives as long as the process; called by a static initialiser of the bridge
+/// itself.
+SW_API bool register_bridge(const Bridge& bridge);
+/// Nullptr where there is none of that name.
+SW_API const Bridge* find_bridge(std::string_view name) noexcept;
+/// All bridges in ascending order. A copy: registering more does not disturb who iterates.
+SW_API std::vector<const Bridge*> registered_bridges();
 SW_API std::vector<BridgeCounts> bridge_counts();
+
+/// While one lives, copies that nobody asked for throw CopyNeededError on this thread: imports and
+/// exports act as under CopyMode::never unless CopyMode::always was asked for.
+class SW_API StrictCopies {
+ public:
+  StrictCopies() noexcept;
+  ~StrictCopies();
+  StrictCopies(const StrictCopies&) = delete;
+  StrictCopies& operator=(const StrictCopies&) = delete;
+  /// Whether one lives on the calling thread.
+  static bool active() noexcept;
+};
 
 }  // namespace spanwise

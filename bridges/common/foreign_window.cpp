@@ -1,0 +1,141 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "foreign_window.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace bridges {
+namespace {
+
+// Bytes that one load of an element reads at once: the address must be a multiple of it.
+std::int64_t alignment_of(DType dtype) {
+  const int bytes = dtype.bits() / 8 / (dtype.is_complex() ? 2 : 1);
+  return std::has_single_bit(static_cast<unsigned>(bytes)) ? bytes : 1;
+}
+
+// What a byte swap turns around: a number, or each half of a complex one; elements narrower than a
+// byte have none.
+int swapped_unit(DType dtype) {
+  return std::max(dtype.bits() / 8 / (dtype.is_complex() ? 2 : 1), 1);
+}
+
+[[noreturn]] void fail_overflow(const ForeignMemory& memory) {
+  fail<BridgeError>("bridge: memory of ", memory.dtype, " with shape ", memory.shape,
+                    " and strides ", memory.byte_strides,
+                    " bytes does not fit in 63 bits; the producer described it wrongly");
+}
+
+std::int64_t checked_size(const ForeignMemory& memory) {
+  std::int64_t elements = 1;
+  bool empty = false;
+  for (const std::int64_t extent : memory.shape) {
+    require<BridgeError>(extent >= 0, "bridge: negative extent in shape ", memory.shape,
+                         "; the producer described it wrongly");
+    empty |= extent == 0;
+    if (extent != 0 && __builtin_mul_overflow(elements, extent, &elements)) fail_overflow(memory);
+  }
+  std::int64_t bytes;
+  if (__builtin_mul_overflow(elements, memory.dtype.itemsize(), &bytes)) fail_overflow(memory);
+  return empty ? 0 : elements;
+}
+
+}  // namespace
+
+Span span_of(const ForeignMemory& memory) {
+  require<BridgeError>(memory.row_major || memory.byte_strides.size() == memory.shape.size(),
+                       "bridge: shape ", memory.shape, " came with strides ", memory.byte_strides,
+                       "; expected one stride for each extent");
+  Span span;
+  span.size = checked_size(memory);
+  if (span.size == 0) return span;
+  require<BridgeError>(memory.data != nullptr, "bridge: null address for shape ", memory.shape,
+                       "; only an array without elements may have one");
+  std::int64_t lowest = 0, highest = memory.dtype.itemsize();
+  if (memory.row_major) highest *= span.size;
+  for (int axis = 0; axis < memory.byte_strides.size(); ++axis) {
+    std::int64_t reach;
+    std::int64_t& bound = memory.byte_strides[axis] < 0 ? lowest : highest;
+    if (__builtin_mul_overflow(memory.byte_strides[axis], memory.shape[axis] - 1, &reach) ||
+        __builtin_add_overflow(bound, reach, &bound)) {
+      fail_overflow(memory);
+    }
+  }
+  std::int64_t bytes;
+  const auto address = reinterpret_cast<std::uint64_t>(memory.data);
+  const bool below = lowest < 0 && address < static_cast<std::uint64_t>(-lowest);
+  if (below || __builtin_sub_overflow(highest, lowest, &bytes)) fail_overflow(memory);
+  span.lowest = static_cast<std::byte*>(memory.data) + lowest;
+  span.bytes = static_cast<std::size_t>(bytes);
+  span.first = -lowest;
+  return span;
+}
+
+Layout layout_of(const ForeignMemory& memory, const Span& span) {
+  if (memory.row_major || span.size == 0) return Layout::row_major(memory.shape);
+  const std::int64_t item = memory.dtype.itemsize();
+  Layout layout{memory.shape, Strides(memory.shape.size()), span.first / item};
+  for (int axis = 0; axis < layout.rank(); ++axis) {
+    const std::int64_t stride = memory.byte_strides[axis];
+    // An extent of 1 never uses its stride, which may then be anything.
+    const bool unused = layout.shape[axis] == 1 && stride % item != 0;
+    layout.strides[axis] = unused ? 1 : stride / item;
+  }
+  return layout;
+}
+
+Shape byte_shape_of(const ForeignMemory& memory) {
+  const int item = memory.dtype.itemsize(), unit = swapped_unit(memory.dtype);
+  Shape shape = memory.shape;
+  if (item != unit) shape = shape.inserted(shape.size(), item / unit);
+  return shape.inserted(shape.size(), unit);
+}
+
+Layout byte_layout_of(const ForeignMemory& memory, const Span& span) {
+  const Shape shape = byte_shape_of(memory);
+  if (span.size == 0) return Layout::row_major(shape);
+  const int item = memory.dtype.itemsize(), unit = swapped_unit(memory.dtype);
+  Strides strides(shape.size());
+  std::int64_t step = item;  // C order, where the producer left the strides out
+  for (int axis = memory.shape.size() - 1; axis >= 0; --axis) {
+    strides[axis] = memory.row_major ? step : memory.byte_strides[axis];
+    step *= memory.shape[axis];
+  }
+  if (item != unit) strides[shape.size() - 2] = unit;
+  strides[shape.size() - 1] = memory.byte_swapped ? -1 : 1;
+  return {shape, strides, span.first + (memory.byte_swapped ? unit - 1 : 0)};
+}
+
+std::optional<Obstacle> find_obstacle(const ForeignMemory& memory, const Span& span) {
+  if (span.size == 0) return std::nullopt;
+  const std::int64_t item = memory.dtype.itemsize();
+  if (memory.byte_swapped && swapped_unit(memory.dtype) > 1) {
+    return Obstacle{text("its elements (", memory.dtype, ") have the other byte order"),
+                    "allow a copy (copy=None, copyif=True), or convert it to native byte order"};
+  }
+  for (int axis = 0; axis < memory.byte_strides.size(); ++axis) {
+    if (memory.byte_strides[axis] % item == 0 || memory.shape[axis] == 1) continue;
+    return Obstacle{text("a stride of ", memory.byte_strides[axis], " bytes on axis ", axis,
+                         " is no multiple of the ", item, " bytes of ", memory.dtype),
+                    "allow a copy (copy=None, copyif=True), or copy it to packed memory"};
+  }
+  const std::int64_t alignment = alignment_of(memory.dtype);
+  if (reinterpret_cast<std::uint64_t>(memory.data) % static_cast<std::uint64_t>(alignment) != 0) {
+    return Obstacle{text("its address is no multiple of the ", alignment, " bytes that ",
+                         memory.dtype, " is aligned to"),
+                    "allow a copy (copy=None, copyif=True), or copy it to aligned memory"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace bridges
+
+std::optional<Obstacle> obstacle_of(const ForeignMemory& memory) {
+  return bridges::find_obstacle(memory, bridges::span_of(memory));
+}
+
+}  // namespace spanwise

@@ -1,0 +1,38 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "spanwise/bridge.hpp"
+#include "spanwise/layout.hpp"
+
+/// From a foreign description of memory to bytes and a Layout over them.
+namespace spanwise::bridges {
+
+/// Which bytes a description covers: `bytes` from `lowest` on, element (0, ..., 0) `first` bytes
+/// in.
+struct Span {
+  void* lowest = nullptr;
+  std::size_t bytes = 0;
+  std::int64_t first = 0;
+  std::int64_t size = 0;  ///< elements
+};
+
+/// Throws BridgeError where extents are negative, strides are missing, or sizes or addresses do not
+/// fit in 63 bits.
+Span span_of(const ForeignMemory& memory);
+
+/// The layout in elements of memory that has no obstacle.
+Layout layout_of(const ForeignMemory& memory, const Span& span);
+/// The layout in bytes of any memory, with the axes that share_bytes() promises.
+Layout byte_layout_of(const ForeignMemory& memory, const Span& span);
+/// The shape that byte_layout_of() has.
+Shape byte_shape_of(const ForeignMemory& memory);
+
+/// As obstacle_of(), for memory whose span is known.
+std::optional<Obstacle> find_obstacle(const ForeignMemory& memory, const Span& span);
+
+}  // namespace spanwise::bridges

@@ -1,0 +1,123 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ordered_owner.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace spanwise {
+namespace {
+
+struct Held {
+  ReleaseFn release = nullptr;
+  void* context = nullptr;
+  std::optional<Stream> home{};
+  void* data = nullptr;
+  std::size_t bytes = 0;
+  std::vector<Event> events{};  // of our work that has not passed yet
+
+  void tell() noexcept {
+    StreamUses none;
+    release(context, data, bytes, none);
+  }
+  bool passed() {
+    return std::all_of(events.begin(), events.end(), [](const Event& e) { return e.query(); });
+  }
+};
+
+class Waiting {
+ public:
+  void add(std::unique_ptr<Held> held) {
+    const std::lock_guard lock(mutex_);
+    held_.push_back(std::move(held));
+    any_.store(true, std::memory_order_release);
+  }
+
+  // Owners are told outside the lock: they run foreign code, which may import and release arrays.
+  void release_passed() {
+    if (!any_.load(std::memory_order_acquire)) return;
+    std::vector<std::unique_ptr<Held>> passed;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto first = std::stable_partition(held_.begin(), held_.end(),
+                                               [](const auto& held) { return !held->passed(); });
+      passed.assign(std::make_move_iterator(first), std::make_move_iterator(held_.end()));
+      held_.erase(first, held_.end());
+      any_.store(!held_.empty(), std::memory_order_release);
+    }
+    for (const auto& held : passed) held->tell();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Held>> held_;
+  std::atomic<bool> any_{false};
+};
+
+// What still waits at the end of the process is dropped with it: the driver may be gone by then.
+Waiting& waiting() {
+  static Waiting* const the_waiting = new Waiting;
+  return *the_waiting;
+}
+
+void order_behind_uses(Held& held, const StreamUses& uses) {
+  for (const Ref<StreamIdentity>& identity : uses.all()) {
+    const Stream used = Stream::of(*identity);
+    if (held.home) {
+      if (used != *held.home) held.home->wait(used);
+    } else if (!used.query()) {
+      held.events.push_back(used.record());
+    }
+  }
+}
+
+void release_ordered(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
+  std::unique_ptr<Held> held(static_cast<Held*>(context));
+  held->data = data;
+  held->bytes = bytes;
+  try {
+    order_behind_uses(*held, uses);
+    release_passed();
+    if (held->events.empty()) {
+      held->tell();
+    } else {
+      waiting().add(std::move(held));
+    }
+  } catch (...) {
+    // A device that cannot tell whether our work has passed (a lost context, the end of the
+    // process): memory that is never given back beats memory that is written to by two.
+    static_cast<void>(held.release());
+  }
+}
+
+}  // namespace
+
+ForeignOwner OrderedOwner::around(ForeignOwner owner, std::optional<Stream> home) {
+  if (owner.release_ == nullptr) return owner;
+  auto held = std::make_unique<Held>();
+  held->home = std::move(home);
+  held->release = std::exchange(owner.release_, nullptr);
+  held->context = std::exchange(owner.context_, nullptr);
+  return ForeignOwner(&release_ordered, held.release());
+}
+
+void* OrderedOwner::context(const Storage& storage, ReleaseFn release) noexcept {
+  if (storage.release_fn() != &release_ordered) return nullptr;
+  const auto* held = static_cast<const Held*>(storage.context());
+  return held->release == release ? held->context : nullptr;
+}
+
+void release_passed() noexcept {
+  try {
+    waiting().release_passed();
+  } catch (...) {
+    // A failing device: what waits goes on waiting.
+  }
+}
+
+}  // namespace spanwise

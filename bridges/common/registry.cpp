@@ -1,0 +1,86 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <mutex>
+
+#include "spanwise/bridge.hpp"
+
+namespace spanwise {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<const Bridge*> bridges;  // ascending order()
+};
+
+// Bridges register before main() and are looked up until the very end, so it is never destroyed.
+Registry& registry() {
+  static Registry* const the_registry = new Registry;
+  return *the_registry;
+}
+
+thread_local int strict_depth = 0;
+
+}  // namespace
+
+SharingError::SharingError(std::string_view who, Obstacle obstacle)
+    : CopyNeededError(text(who, ": ", obstacle.reason, "; ", obstacle.remedy)),
+      obstacle_(std::move(obstacle)) {}
+
+Bridge::~Bridge() = default;
+
+Array Bridge::fitting(const Array& array) const { return copy(array); }
+
+void Bridge::count_import(bool copied, std::int64_t bytes) const noexcept {
+  auto& counter = copied ? tally_.imports_copied : tally_.imports_shared;
+  counter.fetch_add(1, std::memory_order_relaxed);
+  if (copied) tally_.bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void Bridge::count_export(bool copied, std::int64_t bytes) const noexcept {
+  auto& counter = copied ? tally_.exports_copied : tally_.exports_shared;
+  counter.fetch_add(1, std::memory_order_relaxed);
+  if (copied) tally_.bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+BridgeCounts Bridge::counts() const {
+  return {std::string(name()),          tally_.imports_shared.load(), tally_.imports_copied.load(),
+          tally_.exports_shared.load(), tally_.exports_copied.load(), tally_.bytes_copied.load()};
+}
+
+bool register_bridge(const Bridge& bridge) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const auto place =
+      std::upper_bound(all.bridges.begin(), all.bridges.end(), bridge.order(),
+                       [](int order, const Bridge* other) { return order < other->order(); });
+  all.bridges.insert(place, &bridge);
+  return true;
+}
+
+const Bridge* find_bridge(std::string_view name) noexcept {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  for (const Bridge* bridge : all.bridges)
+    if (bridge->name() == name) return bridge;
+  return nullptr;
+}
+
+std::vector<const Bridge*> registered_bridges() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  return all.bridges;
+}
+
+std::vector<BridgeCounts> bridge_counts() {
+  std::vector<BridgeCounts> counts;
+  for (const Bridge* bridge : registered_bridges()) counts.push_back(bridge->counts());
+  return counts;
+}
+
+StrictCopies::StrictCopies() noexcept { ++strict_depth; }
+StrictCopies::~StrictCopies() { --strict_depth; }
+bool StrictCopies::active() noexcept { return strict_depth > 0; }
+
+}  // namespace spanwise

@@ -1,0 +1,118 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "foreign_window.hpp"
+#include "ordered_owner.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise {
+namespace {
+
+Device our_device(const ForeignMemory& memory) {
+  switch (memory.device.kind()) {
+    case DeviceKind::cpu:
+    case DeviceKind::cuda_host:  // the host reads and writes it like any other memory
+      return cpu;
+    case DeviceKind::cuda:
+      return memory.device;
+    case DeviceKind::cuda_managed:
+      break;
+  }
+  // Producers number managed memory 0 wherever it lives, so the driver is asked.
+  const auto home = device_of(memory.data);
+  return Device(DeviceKind::cuda, home ? home->ordinal() : memory.device.ordinal());
+}
+
+// Our current stream waits for the producer's queued work, or, where the producer's stream will be
+// there as long as we are, whoever uses the array first does.
+void order_after_producer(const Array& array, const ForeignView& view) {
+  if (array.size() == 0) return;
+  const Stream current = Stream::current(array.device());
+  if (view.streams.size() == 1 && view.streams_stay) {
+    order_use(Stream::foreign(array.device(), view.streams[0]), array, true);
+    return;
+  }
+  for (const std::uintptr_t handle : view.streams) {
+    if (handle != current.handle()) current.wait(Stream::foreign(array.device(), handle));
+  }
+  order_use(current, array, true);
+}
+
+Array adopt(ForeignView& view, const bridges::Span& span, Layout layout, DType dtype) {
+  const ForeignMemory& memory = view.memory;
+  const Device device = our_device(memory);
+  if (!memory.device.is_cpu()) [[unlikely]] {
+    release_passed();
+    std::optional<Stream> home;
+    if (view.streams_stay && view.streams.size() == 1 && device.is_cuda()) {
+      home = Stream::foreign(device, view.streams[0]);
+    }
+    view.owner = OrderedOwner::around(std::move(view.owner), std::move(home));
+  }
+  Array array(std::move(view.owner).adopt(span.lowest, span.bytes, device, memory.readonly),
+              std::move(layout), dtype);
+  if (!device.is_cpu()) order_after_producer(array, view);
+  return array;
+}
+
+}  // namespace
+
+ForeignOwner::~ForeignOwner() {
+  if (release_ == nullptr) return;
+  StreamUses none;
+  release_(context_, nullptr, 0, none);
+}
+
+Storage ForeignOwner::adopt(void* data, std::size_t bytes, Device device, bool readonly) && {
+  // Storage::adopt() tells the owner itself where it fails.
+  return Storage::adopt(data, bytes, device, std::exchange(release_, nullptr),
+                        std::exchange(context_, nullptr), readonly);
+}
+
+void* foreign_context(const Storage& storage, ReleaseFn release) noexcept {
+  if (storage.release_fn() == release) return storage.context();
+  return OrderedOwner::context(storage, release);
+}
+
+std::optional<Array> share(ForeignView& view) {
+  if (view.made) return view.made;
+  const bridges::Span span = bridges::span_of(view.memory);
+  if (bridges::find_obstacle(view.memory, span)) return std::nullopt;
+  return adopt(view, span, bridges::layout_of(view.memory, span), view.memory.dtype);
+}
+
+Array share_bytes(ForeignView& view) {
+  const bridges::Span span = bridges::span_of(view.memory);
+  return adopt(view, span, bridges::byte_layout_of(view.memory, span), uint8);
+}
+
+Array gather(const Array& bytes, const ForeignMemory& memory) {
+  Array result = empty(memory.shape, memory.dtype, bytes.device());
+  copy(bytes, Array(result.storage(), Layout::row_major(bridges::byte_shape_of(memory)), uint8));
+  return result;
+}
+
+Array take(ForeignView& view, CopyMode mode, std::string_view who) {
+  const auto refuse = [&](Obstacle obstacle) {
+    if (mode == CopyMode::never) throw SharingError(who, std::move(obstacle));
+  };
+  if (std::optional<Array> shared = share(view)) {
+    if (view.copied || view.created) {
+      refuse({"its memory cannot be shared", "allow a copy (copy=None, copyif=True)"});
+      return *std::move(shared);
+    }
+    if (mode != CopyMode::always) return *std::move(shared);
+    view.copied = true;
+    return copy(*shared);
+  }
+  refuse(*obstacle_of(view.memory));
+  view.copied = true;
+  return gather(share_bytes(view), view.memory);
+}
+
+}  // namespace spanwise

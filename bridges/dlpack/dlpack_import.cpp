@@ -1,0 +1,150 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <string_view>
+
+#include "dlpack_tensor.hpp"
+#include "spanwise/dlpack.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace dlpack {
+namespace {
+
+struct ForeignDevice {
+  int type;
+  std::string_view name;
+};
+constexpr std::array<ForeignDevice, 11> foreign_devices{{{4, "OpenCL"},
+                                                         {7, "Vulkan"},
+                                                         {8, "Metal"},
+                                                         {9, "VPI"},
+                                                         {10, "ROCm"},
+                                                         {11, "pinned ROCm"},
+                                                         {14, "oneAPI"},
+                                                         {15, "WebGPU"},
+                                                         {16, "Hexagon"},
+                                                         {17, "MAIA"},
+                                                         {18, "Trainium"}}};
+
+void check_shape(const Tensor& tensor) {
+  require<BridgeError>(tensor.ndim >= 0 && tensor.ndim <= max_rank, "dlpack: a tensor of ",
+                       tensor.ndim, " axes; expected 0 to ", max_rank);
+  require<BridgeError>(tensor.ndim == 0 || tensor.shape != nullptr, "dlpack: a tensor of ",
+                       tensor.ndim, " axes without a shape; the producer made it wrongly");
+}
+
+DType dtype_of(const Tensor& tensor, bool padded) {
+  const DataType type = tensor.dtype;
+  const DType dtype(static_cast<DTypeCode>(type.code), type.bits, type.lanes);
+  require<DTypeError>(!padded || type.bits >= 8, "dlpack: ", dtype, " padded to whole bytes; ",
+                      "only packed elements can be taken; convert it to 8 bits or to packed form");
+  return dtype;
+}
+
+Strides byte_strides_of(const Tensor& tensor, int itemsize) {
+  Strides strides(tensor.ndim);
+  for (int axis = 0; axis < tensor.ndim; ++axis) {
+    const bool overflows =
+        __builtin_mul_overflow(tensor.strides[axis], std::int64_t{itemsize}, &strides[axis]);
+    // Without a neighbour along the axis its stride is never used, and may be anything.
+    if (tensor.shape[axis] <= 1) strides[axis] = itemsize;
+    require<BridgeError>(!overflows || tensor.shape[axis] <= 1, "dlpack: stride ",
+                         tensor.strides[axis], " on axis ", axis,
+                         " does not fit in 63 bits of bytes; the producer made it wrongly");
+  }
+  return strides;
+}
+
+ForeignView view_of(const Tensor& tensor, ForeignOwner owner, std::uint64_t flags) {
+  ForeignView view;
+  view.owner = std::move(owner);
+  view.memory = memory_of(tensor, (flags & flag_sub_byte_padded) != 0);
+  view.memory.readonly = (flags & flag_read_only) != 0;
+  view.copied = (flags & flag_is_copied) != 0;
+  return view;
+}
+
+}  // namespace
+
+Device device_from(TensorDevice device) {
+  switch (device.type) {
+    case DeviceType::cpu:
+      return cpu;
+    case DeviceType::cuda:
+    case DeviceType::cuda_host:
+    case DeviceType::cuda_managed:
+      require<BridgeError>(device.id >= 0, "dlpack: device number ", device.id,
+                           "; expected 0 or more");
+      return Device(static_cast<DeviceKind>(device.type), device.id);
+  }
+  std::string_view name = "unknown";
+  for (const ForeignDevice& foreign : foreign_devices)
+    if (foreign.type == static_cast<int>(device.type)) name = foreign.name;
+  fail<BridgeError>("dlpack: memory of ", name, " devices (type ", static_cast<int>(device.type),
+                    "); expected CPU, CUDA, pinned or managed memory; copy the array to the CPU");
+}
+
+ForeignMemory memory_of(const Tensor& tensor, bool padded) {
+  ForeignMemory memory;
+  memory.device = device_from(tensor.device);
+  check_shape(tensor);
+  memory.dtype = dtype_of(tensor, padded);
+  // An address, not a pointer into anything: null plus an offset is a producer's way to say null.
+  memory.data = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(tensor.data) +
+                                        static_cast<std::uintptr_t>(tensor.byte_offset));
+  if (tensor.data == nullptr) memory.data = nullptr;
+  memory.shape = Shape(std::span(tensor.shape, static_cast<std::size_t>(tensor.ndim)));
+  memory.row_major = tensor.strides == nullptr;
+  if (!memory.row_major) memory.byte_strides = byte_strides_of(tensor, memory.dtype.itemsize());
+  return memory;
+}
+
+void release_versioned(void* context, void*, std::size_t, StreamUses&) noexcept {
+  auto* tensor = static_cast<ManagedTensorVersioned*>(context);
+  if (tensor->deleter != nullptr) tensor->deleter(tensor);
+}
+
+void release_unversioned(void* context, void*, std::size_t, StreamUses&) noexcept {
+  auto* tensor = static_cast<ManagedTensor*>(context);
+  if (tensor->deleter != nullptr) tensor->deleter(tensor);
+}
+
+ForeignView view_of(ManagedTensorVersioned* tensor, ReleaseFn release) {
+  require<BridgeError>(tensor != nullptr, "dlpack: a null tensor");
+  ForeignOwner owner(release, tensor);
+  // Of another major version only the deleter is where we think it is.
+  require<BridgeError>(tensor->version.major == version.major, "dlpack: a tensor of version ",
+                       tensor->version.major, ".", tensor->version.minor, "; expected ",
+                       version.major, ".x; ask the producer for max_version=(", version.major, ", ",
+                       version.minor, ")");
+  return view_of(tensor->tensor, std::move(owner), tensor->flags);
+}
+
+ForeignView view_of(ManagedTensor* tensor, ReleaseFn release) {
+  require<BridgeError>(tensor != nullptr, "dlpack: a null tensor");
+  return view_of(tensor->tensor, ForeignOwner(release, tensor), 0);
+}
+
+}  // namespace dlpack
+
+namespace {
+Array taken(ForeignView view, CopyMode mode) {
+  // A copy that the producer made before this call is not ours to complain about.
+  view.copied = false;
+  return take(view, mode, "dlpack");
+}
+}  // namespace
+
+Array from_dlpack(DLManagedTensorVersioned* tensor, CopyMode mode) {
+  auto* ours = reinterpret_cast<dlpack::ManagedTensorVersioned*>(tensor);
+  return taken(dlpack::view_of(ours, &dlpack::release_versioned), mode);
+}
+
+Array from_dlpack(DLManagedTensor* tensor, CopyMode mode) {
+  auto* ours = reinterpret_cast<dlpack::ManagedTensor*>(tensor);
+  return taken(dlpack::view_of(ours, &dlpack::release_unversioned), mode);
+}
+
+}  // namespace spanwise

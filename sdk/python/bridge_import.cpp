@@ -1,0 +1,159 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bridge_import.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include "bridge_sequence.hpp"
+#include "bridge_types.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+std::string type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
+
+// Copies nobody asked for become errors while the caller holds spanwise.strict_copies().
+CopyMode effective(CopyMode mode) noexcept {
+  return mode == CopyMode::if_needed && StrictCopies::active() ? CopyMode::never : mode;
+}
+
+[[noreturn]] void fail_unknown(PyObject* object) {
+  std::string names;
+  for (const Bridge* bridge : registered_bridges())
+    names += (names.empty() ? "" : ", ") + std::string(bridge->name());
+  fail<BridgeError>("asarray: an object of type ", type_name(object),
+                    " is no array that Spanwise knows; expected a number, a nested sequence, or an "
+                    "array offering __dlpack__, __cuda_array_interface__, __array_interface__, the "
+                    "buffer protocol or __array__ (tried: ",
+                    names, "); convert it with its own library first");
+}
+
+Array copied_out(Found& found) {
+  const Array bytes = share_bytes(found.view);
+  // Dropped after the GIL is back: the bytes' owner is a Python object.
+  const py::gil_scoped_release unlocked;
+  return gather(bytes, found.view.memory);
+}
+
+}  // namespace
+
+std::optional<Found> find_view(PyObject* object, bool may_copy) {
+  PyTypeObject* type = Py_TYPE(object);
+  const Bridge* known = bridge_of_type(type);
+  std::string refusals;
+  const auto attempt = [&](const Bridge& bridge) -> std::optional<Found> {
+    try {
+      return Found{&bridge, bridge.view(object, may_copy)};
+    } catch (const BridgeError& refusal) {
+      refusals += (refusals.empty() ? "" : "; ") + std::string(refusal.what());
+      return std::nullopt;
+    }
+  };
+  if (known != nullptr) {
+    if (auto found = attempt(*known)) return found;
+  }
+  for (const Bridge* bridge : registered_bridges()) {
+    if (bridge == known || !bridge->accepts(object)) continue;
+    if (auto found = attempt(*bridge)) {
+      remember_bridge(type, *bridge);
+      return found;
+    }
+  }
+  require<BridgeError>(refusals.empty(), "asarray: an object of type ", type_name(object),
+                       " cannot be taken: ", refusals);
+  return std::nullopt;
+}
+
+Array adapt(Array array, const ImportOptions& options, std::string_view who, bool private_already) {
+  const CopyMode mode = effective(options.copy);
+  const auto refuse = [&](const std::string& reason) {
+    if (mode == CopyMode::never) {
+      throw SharingError(who,
+                         {reason, "allow a copy (copy=None, copyif=True), or leave it as it is"});
+    }
+  };
+  if (options.dtype && *options.dtype != array.dtype()) {
+    refuse(text("its dtype is ", array.dtype(), ", and ", *options.dtype, " was asked for"));
+    const py::gil_scoped_release unlocked;
+    array = astype(array, *options.dtype);
+    private_already = true;
+  }
+  if (options.device && *options.device != array.device()) {
+    refuse(text("it is on ", array.device(), ", and ", *options.device, " was asked for"));
+    const py::gil_scoped_release unlocked;
+    array = to_device(array, *options.device);
+    private_already = true;
+  }
+  if (options.copy == CopyMode::always && !private_already) {
+    const py::gil_scoped_release unlocked;
+    array = copy(array);
+  }
+  require<ReadOnlyError>(!options.writable || !array.readonly(), who, ": ", array,
+                         " was handed out for reading only; expected writable memory, pass a copy");
+  return array;
+}
+
+Array finish_import(Found found, const ImportOptions& options, std::string_view who) {
+  const CopyMode mode = effective(options.copy);
+  ForeignView& view = found.view;
+  std::optional<Array> array = share(view);
+  if (view.created) {
+    if (options.copy == CopyMode::never) {
+      throw SharingError(who, {"numbers have no memory to share", "leave copy=False out"});
+    }
+    return adapt(*std::move(array), {.dtype = options.dtype, .device = options.device}, who, true);
+  }
+  if (mode == CopyMode::never && !array) throw SharingError(who, *obstacle_of(view.memory));
+  if (mode == CopyMode::never && view.copied) {
+    throw SharingError(who, {"the producer could only give a copy", "allow a copy (copy=None)"});
+  }
+  bool copied = view.copied;
+  if (!array) {
+    array = copied_out(found);
+    copied = true;
+  }
+  const bool changes = (options.dtype && *options.dtype != array->dtype()) ||
+                       (options.device && *options.device != array->device());
+  const bool always = options.copy == CopyMode::always;
+  if (changes || always || options.writable) array = adapt(*std::move(array), options, who, copied);
+  copied |= changes || always;
+  found.bridge->count_import(copied, array->nbytes());
+  return *std::move(array);
+}
+
+Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions& options) {
+  require<BridgeError>(bridge.accepts(object), "from_", bridge.name(), ": expected an array of ",
+                       bridge.name(), ", got an object of type ", type_name(object),
+                       "; spanwise.asarray() takes any array");
+  const bool may_copy = effective(options.copy) != CopyMode::never;
+  return finish_import({&bridge, bridge.view(object, may_copy)}, options, bridge.name());
+}
+
+Array import_array(PyObject* object, const ImportOptions& options) {
+  if (is_array(object)) return adapt(array_in(object), options, "asarray", false);
+  const bool plain = PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
+                     PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+  if (!plain) {
+    const bool may_copy = effective(options.copy) != CopyMode::never;
+    if (auto found = find_view(object, may_copy)) {
+      const std::string_view who = found->bridge->name();
+      return finish_import(*std::move(found), options, who);
+    }
+  }
+  if (!is_nested_sequence(object)) fail_unknown(object);
+  if (options.copy == CopyMode::never) {
+    throw SharingError("asarray",
+                       {"numbers and sequences have no memory to share", "leave copy=False out"});
+  }
+  return array_from_sequence(object, options.dtype, options.device.value_or(default_device()));
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,39 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+
+#include <optional>
+#include <string_view>
+
+#include "py_array.hpp"
+#include "spanwise/bridge.hpp"
+
+/// The one way by which foreign arrays become Arrays.
+namespace spanwise::python {
+
+/// An object's view and the bridge that gave it.
+struct Found {
+  const Bridge* bridge = nullptr;
+  ForeignView view{};
+};
+
+/// The first bridge that can view `object`, remembered for its type; nothing where none accepts it.
+/// Throws BridgeError with each bridge's reason where some accepted it but none could view it, and
+/// what else a bridge throws.
+std::optional<Found> find_view(PyObject* object, bool may_copy);
+
+/// A foreign view as an Array, by `options`; counts what it did. `who` speaks in messages. Large
+/// copies release the GIL.
+Array finish_import(Found found, const ImportOptions& options, std::string_view who);
+
+/// Dtype, device, privacy and writability of an array as `options` ask for; `private_already` where
+/// nobody else has the memory. Throws SharingError, ReadOnlyError.
+Array adapt(Array array, const ImportOptions& options, std::string_view who, bool private_already);
+
+/// import_array() through one bridge only, for from_torch() and its like. Throws BridgeError where
+/// `object` is not that bridge's.
+Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions& options);
+
+}  // namespace spanwise::python

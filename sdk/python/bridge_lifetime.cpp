@@ -1,0 +1,99 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bridge_lifetime.hpp"
+
+#include <pybind11/gil.h>
+#include <pybind11/pybind11.h>
+
+#include <atomic>
+#include <new>
+#include <utility>
+
+#include "py_array.hpp"
+
+namespace spanwise::python {
+namespace {
+
+struct Task {
+  void (*run)(void*);
+  void* context;
+  Task* next;
+};
+
+// Tasks from threads without the GIL; pushed by any thread, taken all at once by one that has it.
+std::atomic<Task*> tasks{nullptr};
+
+void run_tasks() noexcept {
+  Task* task = tasks.exchange(nullptr, std::memory_order_acquire);
+  while (task != nullptr) {
+    Task* next = task->next;
+    task->run(task->context);
+    delete task;
+    task = next;
+  }
+}
+
+void push(Task* task) noexcept {
+  task->next = tasks.load(std::memory_order_relaxed);
+  while (!tasks.compare_exchange_weak(task->next, task, std::memory_order_release)) {
+  }
+}
+
+void drop_reference(void* object) noexcept { Py_DECREF(static_cast<PyObject*>(object)); }
+
+void release_object(void* context, void*, std::size_t, StreamUses&) noexcept {
+  run_with_gil(&drop_reference, context);
+}
+
+}  // namespace
+
+bool holds_gil() noexcept {
+  // Not PyGILState_Check(): with sub-interpreters about it says yes to everybody.
+  PyThreadState* mine = PyGILState_GetThisThreadState();
+  return mine != nullptr && mine == pybind11::detail::get_thread_state_unchecked();
+}
+
+void run_with_gil(void (*task)(void*), void* context) noexcept {
+  if (holds_gil()) [[likely]] {
+    task(context);
+    return;
+  }
+  if (!Py_IsInitialized()) return;
+  auto* entry = new (std::nothrow) Task{task, context, nullptr};
+  if (entry == nullptr) return;  // the object is leaked, as the only safe thing left
+  push(entry);
+  // Where the interpreter's queue is full, the next import runs the task.
+  Py_AddPendingCall(
+      [](void*) {
+        run_tasks();
+        return 0;
+      },
+      nullptr);
+}
+
+ForeignOwner owner_from(PyObject* object) noexcept {
+  if (tasks.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    run_tasks();
+  Py_INCREF(object);
+  return ForeignOwner(&release_object, object);
+}
+
+Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly) {
+  if (device.is_cpu()) return owner_from(owner).adopt(data, bytes, device, readonly);
+  ForeignView view;
+  view.owner = owner_from(owner);
+  view.memory.data = data;
+  view.memory.device = device;
+  view.memory.dtype = uint8;
+  view.memory.shape = Shape{static_cast<std::int64_t>(bytes)};
+  view.memory.row_major = true;
+  view.memory.readonly = readonly;
+  return share(view)->storage();
+}
+
+PyObject* owner_of(const Storage& storage) noexcept {
+  return static_cast<PyObject*>(foreign_context(storage, &release_object));
+}
+
+}  // namespace spanwise::python

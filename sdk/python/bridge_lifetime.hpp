@@ -1,0 +1,24 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+
+#include "spanwise/bridge.hpp"
+
+/// Python objects that own memory which native code may let go of on any thread.
+namespace spanwise::python {
+
+/// Whether the calling thread may touch Python objects now. Also true while the interpreter shuts
+/// down, on the thread that does it; false on every thread once it has ended.
+bool holds_gil() noexcept;
+
+/// Runs `task(context)`, which must not throw, under the GIL: at once where this thread holds it,
+/// otherwise soon, on the main thread. Never waits for the GIL, so that whoever drops a last
+/// reference under a lock cannot deadlock. Does nothing once the interpreter has ended.
+void run_with_gil(void (*task)(void*), void* context) noexcept;
+
+/// An owner that drops a reference to `object` (a new one is taken here).
+ForeignOwner owner_from(PyObject* object) noexcept;
+
+}  // namespace spanwise::python
