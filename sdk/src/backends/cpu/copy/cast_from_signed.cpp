@@ -1,0 +1,13 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/copy/cast_block.hpp"
+
+namespace spanwise::host {
+
+template BlockKernel cast_from<bool>(DType);
+template BlockKernel cast_from<std::int8_t>(DType);
+template BlockKernel cast_from<std::int16_t>(DType);
+template BlockKernel cast_from<std::int32_t>(DType);
+template BlockKernel cast_from<std::int64_t>(DType);
+
+}  // namespace spanwise::host

@@ -1,0 +1,99 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/cpu_backend.hpp"
+
+#include <cstring>
+#include <memory>
+
+#include "backends/cpu/copy/run.hpp"
+#include "backends/cpu/memory_pool.hpp"
+#include "backends/cpu/processor.hpp"
+#include "backends/cpu/thread_pool.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+[[maybe_unused]] const bool registered = runtime::register_backend(std::make_unique<CpuBackend>());
+
+}  // namespace
+
+CpuBackend::CpuBackend() : default_stream_(make_ref<CpuStream>(cpu)) {}
+
+DeviceProperties CpuBackend::properties(int) {
+  const SystemMemory memory = system_memory();
+  DeviceProperties properties;
+  properties.name = processor_name();
+  properties.architecture = processor_architecture();
+  properties.total_memory = memory.total;
+  properties.free_memory = memory.available;
+  properties.multiprocessors = ThreadPool::instance().workers();
+  return properties;
+}
+
+void* CpuBackend::allocate(int, std::size_t bytes, runtime::StreamState&) {
+  return MemoryPool::instance().allocate(bytes);
+}
+
+void* CpuBackend::allocate_zeroed(int, std::size_t bytes, runtime::StreamState&) {
+  return MemoryPool::instance().allocate_zeroed(bytes);
+}
+
+void CpuBackend::deallocate(int, void* data, std::size_t bytes, runtime::StreamState&) noexcept {
+  MemoryPool::instance().deallocate(data, bytes);
+}
+
+runtime::MemoryInfo CpuBackend::memory(int) {
+  runtime::MemoryInfo info = MemoryPool::instance().usage();
+  const SystemMemory memory = system_memory();
+  info.free = memory.available;
+  info.total = memory.total;
+  return info;
+}
+
+Ref<runtime::StreamState> CpuBackend::create_stream(int) { return make_ref<CpuStream>(cpu); }
+
+Ref<runtime::StreamState> CpuBackend::foreign_stream(int, std::uintptr_t handle) {
+  fail<ArgumentError>("stream: the CPU has no streams of other libraries, got handle ", handle,
+                      "; expected a stream made by Stream.create(cpu)");
+}
+
+Ref<runtime::StreamState> CpuBackend::default_stream(int) { return default_stream_; }
+
+void CpuBackend::synchronize(int) {}
+
+void CpuBackend::copy(const Array& source, const Array& target, runtime::StreamState&) {
+  host::copy(source, target);
+}
+
+void CpuBackend::fill(const Array& target, const Scalar& value, runtime::StreamState&) {
+  host::fill(target, value);
+}
+
+void CpuBackend::upload(const void* host, void* device, std::size_t bytes, runtime::StreamState&) {
+  if (bytes > 0) std::memcpy(device, host, bytes);
+}
+
+void CpuBackend::download(const void* device, void* host, std::size_t bytes,
+                          runtime::StreamState&) {
+  if (bytes > 0) std::memcpy(host, device, bytes);
+}
+
+void CpuBackend::copy_peer(const void* source, int, void* target, int, std::size_t bytes,
+                           runtime::StreamState&) {
+  if (bytes > 0) std::memcpy(target, source, bytes);
+}
+
+std::string CpuBackend::compiler_fingerprint(int, const runtime::CompileRequest&) {
+  fail<DeviceError>("cpu: kernels are compiled by a part that is not linked in");
+}
+
+runtime::KernelBinary CpuBackend::compile(int, const runtime::CompileRequest&) {
+  fail<DeviceError>("cpu: kernels are compiled by a part that is not linked in");
+}
+
+Ref<runtime::LoadedModule> CpuBackend::load(int, const runtime::KernelBinary&) {
+  fail<DeviceError>("cpu: kernels are compiled by a part that is not linked in");
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,47 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/cpu/cpu_stream.hpp"
+#include "runtime/backend.hpp"
+
+namespace spanwise::host {
+
+/// The machine's processors as one device. Work is over when the call that queued it returns.
+class CpuBackend final : public runtime::Backend {
+ public:
+  CpuBackend();
+  DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
+  int device_count() noexcept override { return 1; }
+  std::string why_absent() override { return {}; }
+  DeviceProperties properties(int ordinal) override;
+
+  void* allocate(int ordinal, std::size_t bytes, runtime::StreamState& stream) override;
+  void* allocate_zeroed(int ordinal, std::size_t bytes, runtime::StreamState& stream) override;
+  void deallocate(int ordinal, void* data, std::size_t bytes,
+                  runtime::StreamState& stream) noexcept override;
+  runtime::MemoryInfo memory(int ordinal) override;
+
+  Ref<runtime::StreamState> create_stream(int ordinal) override;
+  Ref<runtime::StreamState> foreign_stream(int ordinal, std::uintptr_t handle) override;
+  Ref<runtime::StreamState> default_stream(int ordinal) override;
+  void synchronize(int ordinal) override;
+
+  void copy(const Array& source, const Array& target, runtime::StreamState& stream) override;
+  void fill(const Array& target, const Scalar& value, runtime::StreamState& stream) override;
+  void upload(const void* host, void* device, std::size_t bytes,
+              runtime::StreamState& stream) override;
+  void download(const void* device, void* host, std::size_t bytes,
+                runtime::StreamState& stream) override;
+  void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
+                 std::size_t bytes, runtime::StreamState& stream) override;
+
+  std::string compiler_fingerprint(int ordinal, const runtime::CompileRequest& request) override;
+  runtime::KernelBinary compile(int ordinal, const runtime::CompileRequest& request) override;
+  Ref<runtime::LoadedModule> load(int ordinal, const runtime::KernelBinary& binary) override;
+
+ private:
+  Ref<CpuStream> default_stream_;
+};
+
+}  // namespace spanwise::host

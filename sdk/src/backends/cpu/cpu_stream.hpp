@@ -1,0 +1,37 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "runtime/backend.hpp"
+
+namespace spanwise::host {
+
+/// A moment. Work on the CPU is over when the call that queued it returns, so an event has always
+/// passed.
+class CpuEvent final : public runtime::EventState {
+ public:
+  CpuEvent(Device device, bool timing);
+  std::uintptr_t handle() const noexcept override { return 0; }
+  void synchronize() override {}
+  bool query() override { return true; }
+  double milliseconds_since(EventState& start) override;
+
+ private:
+  std::optional<std::chrono::steady_clock::time_point> time_;
+};
+
+/// Always idle.
+class CpuStream final : public runtime::StreamState {
+ public:
+  explicit CpuStream(Device device) noexcept : StreamState(device) {}
+  std::uintptr_t handle() const noexcept override { return 0; }
+  void synchronize() override {}
+  bool query() override { return true; }
+  Ref<runtime::EventState> record(bool timing) override;
+  void wait(runtime::EventState& event) override { event.synchronize(); }
+};
+
+}  // namespace spanwise::host

@@ -1,0 +1,99 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/processor.hpp"
+
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+namespace spanwise::host {
+namespace {
+
+std::string trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
+}
+
+// The value of the first line of /proc/cpuinfo that begins with `key`. It lies in the first record;
+// reading on would make the system describe every processor.
+std::string cpuinfo(std::string_view key) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  for (int i = 0; i < 40 && std::getline(file, line); ++i) {
+    const auto colon = line.find(':');
+    if (colon != std::string::npos && line.starts_with(key))
+      return trimmed(std::string_view(line).substr(colon + 1));
+  }
+  return {};
+}
+
+std::string read_features() {
+  std::ostringstream out;
+  out << std::hex << processor_architecture();
+#if defined(__x86_64__)
+  // Vendor; family, model and feature bits; extended features; AMD's features. The bits of leaf 1
+  // that hold the number of the processor it ran on (ebx) are left out. Intel SDM volume 2A, CPUID.
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0, &a, &b, &c, &d)) out << ' ' << b << '.' << c << '.' << d;
+  if (__get_cpuid(1, &a, &b, &c, &d)) out << ' ' << a << '.' << c << '.' << d;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) out << ' ' << b << '.' << c << '.' << d;
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d)) out << ' ' << a << '.' << d;
+  if (__get_cpuid(0x80000001u, &a, &b, &c, &d)) out << ' ' << c << '.' << d;
+#elif defined(__aarch64__)
+  out << ' ' << getauxval(AT_HWCAP) << '.' << getauxval(AT_HWCAP2) << ' ' << cpuinfo("CPU part");
+#else
+  out << ' ' << cpuinfo("flags") << cpuinfo("Features");
+#endif
+  return out.str();
+}
+
+}  // namespace
+
+std::string processor_architecture() {
+  utsname system{};
+  return ::uname(&system) == 0 ? system.machine : "unknown";
+}
+
+std::string processor_name() {
+  const std::string name = cpuinfo("model name");
+  return name.empty() ? processor_architecture() + " processor" : name;
+}
+
+const std::string& processor_features() {
+  static const std::string features = read_features();
+  return features;
+}
+
+SystemMemory system_memory() {
+  SystemMemory memory;
+  struct ::sysinfo info {};
+  if (::sysinfo(&info) == 0) {
+    memory.total = static_cast<std::int64_t>(info.totalram) * info.mem_unit;
+    memory.available = static_cast<std::int64_t>(info.freeram) * info.mem_unit;
+  }
+  // What caches would give up counts as free, which sysinfo does not know.
+  std::ifstream file("/proc/meminfo");
+  std::string key, unit;
+  std::int64_t kilobytes = 0;
+  while (file >> key >> kilobytes) {
+    std::getline(file, unit);
+    if (key == "MemAvailable:") {
+      memory.available = kilobytes * 1024;
+      break;
+    }
+  }
+  return memory;
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,76 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <thread>
+
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+constexpr int most_threads = 1024;
+
+int parse_threads(std::string_view value) {
+  int threads = -1;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
+  return error == std::errc{} && end == value.data() + value.size() ? threads : -1;
+}
+
+void check_threads(std::string_view value) {
+  const int threads = parse_threads(value);
+  require<ArgumentError>(threads >= 0 && threads <= most_threads,
+                         "config cpu_threads: expected a number from 0 to ", most_threads,
+                         ", got '", value, "'; 0 is one thread for each processor");
+}
+
+bool declare_all() {
+  config::declare({.name = "cpu_threads",
+                   .description = "threads that work on one CPU kernel or copy; 0 is one for each "
+                                  "processor",
+                   .value = {},
+                   .default_value = "0",
+                   .choices = {},
+                   .source = {},
+                   .check = check_threads});
+  config::declare({.name = "cpu_thread_order",
+                   .description =
+                       "order in which the CPU runs a block's threads and a grid's "
+                       "blocks; a kernel that gives another result in reverse has a race",
+                   .value = {},
+                   .default_value = "forward",
+                   .choices = {"forward", "reverse"},
+                   .source = {}});
+  return config::declare({.name = "cpu_sanitize",
+                          .description = "sanitizer that kernels are compiled with on the CPU; "
+                                         "address needs its runtime preloaded",
+                          .value = {},
+                          .default_value = "none",
+                          .choices = {"none", "undefined", "address"},
+                          .source = {}});
+}
+
+[[maybe_unused]] const bool declared = declare_all();
+
+}  // namespace
+
+int worker_setting() {
+  const int threads = parse_threads(config::get("cpu_threads"));
+  if (threads > 0) return threads;
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, most_threads);
+}
+
+ThreadOrder thread_order_setting() {
+  return config::get("cpu_thread_order") == "reverse" ? ThreadOrder::reverse : ThreadOrder::forward;
+}
+
+std::string sanitize_setting() {
+  std::string value = config::get("cpu_sanitize");
+  return value == "none" ? std::string{} : value;
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,20 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace spanwise::host {
+
+/// config "cpu_threads", with 0 resolved to the number of processors.
+int worker_setting();
+
+/// In which order the threads of a block, and the blocks of a grid, are run: config
+/// "cpu_thread_order". A kernel whose result depends on it lacks a barrier.
+enum class ThreadOrder { forward, reverse };
+ThreadOrder thread_order_setting();
+
+/// What -fsanitize= is given for users' kernels, "" for nothing: config "cpu_sanitize".
+std::string sanitize_setting();
+
+}  // namespace spanwise::host

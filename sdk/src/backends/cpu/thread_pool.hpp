@@ -1,0 +1,81 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace spanwise::host {
+
+/// When helpers are woken. Waking costs some microseconds, which a small job never earns back.
+enum class Helpers {
+  when_worth_it,  ///< after the first chunk, if what remains will take long enough
+  at_once,
+};
+
+/// The threads that share the work of a launch or a copy. They are started at first use and stay.
+///
+/// Several threads may run jobs at once; each works on its own job, and idle helpers join whichever
+/// has chunks left. A process that forks starts its helpers afresh in the child.
+class ThreadPool {
+ public:
+  /// One per process, never destroyed: helpers may outlive static objects.
+  static ThreadPool& instance();
+
+  /// Threads that can work on one job, the caller included: config "cpu_threads".
+  int workers();
+
+  /// Calls work(chunk) for every chunk in [0, chunks), handed out in ascending order, and returns
+  /// when all are done. The first exception stops the handing out and is rethrown here.
+  template <class F>
+  void run(std::uint64_t chunks, Helpers helpers, F&& work) {
+    using Work = std::remove_reference_t<F>;
+    Job job(
+        chunks, [](void* f, std::uint64_t chunk) { (*static_cast<Work*>(f))(chunk); },
+        const_cast<std::remove_const_t<Work>*>(&work));
+    run(job, helpers);
+  }
+
+ private:
+  struct Job {
+    using Call = void (*)(void* context, std::uint64_t chunk);
+    Job(std::uint64_t count, Call function, void* data)
+        : chunks(count), call(function), context(data) {}
+    bool has_chunks() const noexcept { return next.load(std::memory_order_relaxed) < chunks; }
+
+    const std::uint64_t chunks;
+    const Call call;
+    void* const context;
+    std::atomic<std::uint64_t> next{0};
+    std::atomic<int> helpers{0};  // changed under the pool's mutex
+    int most_helpers = 0;         // guarded by the pool's mutex, as is error
+    std::exception_ptr error;
+  };
+
+  ThreadPool() = default;
+  void run(Job& job, Helpers helpers);
+  bool work_on_one(Job& job) noexcept;
+  void publish(Job& job);
+  void start_helpers(int wanted);
+  void retire(Job& job);
+  void help_forever();
+  Job* join_a_job();
+
+  std::atomic<int> workers_{1};
+  std::atomic<std::uint64_t> settings_version_{0};  // at which workers_ was read
+  std::atomic<std::uint32_t> published_{0};         // counts jobs; idle helpers watch it
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable left_;
+  std::vector<Job*> jobs_;
+  int threads_ = 0;   // helpers started
+  int sleeping_ = 0;  // helpers waiting on wake_
+};
+
+}  // namespace spanwise::host

@@ -1,0 +1,185 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/copy/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "core/convert.hpp"
+#include "core/element_types.hpp"
+#include "support/layouts.hpp"
+
+namespace spanwise::host {
+namespace {
+
+using test::for_each_index;
+
+const std::vector<DType> computable{bool_,    int8,    int16,   int32,     int64,
+                                    uint8,    uint16,  uint32,  uint64,    float16,
+                                    bfloat16, float32, float64, complex64, complex128};
+
+// Storage of its own, with room around the window so that a stray write is seen.
+struct Operand {
+  std::vector<std::byte> bytes;
+  Layout layout;
+  DType dtype;
+  Array array() {
+    return Array(Storage::adopt(bytes.data(), bytes.size(), cpu, nullptr, nullptr), layout, dtype);
+  }
+  std::byte* element(const std::vector<std::int64_t>& index) {
+    std::int64_t at = layout.offset;
+    for (std::size_t i = 0; i < index.size(); ++i)
+      at += index[i] * layout.strides[static_cast<int>(i)];
+    return bytes.data() + at * dtype.itemsize();
+  }
+};
+
+// Axes in random order, each with a random gap, some running backwards; for a source, some of
+// stride 0.
+Operand random_operand(const Shape& shape, DType dtype, bool may_repeat, std::mt19937& random) {
+  std::vector<int> order(static_cast<std::size_t>(shape.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  Operand operand{{}, {shape, Strides(shape.size()), 0}, dtype};
+  std::int64_t step = 1 + static_cast<std::int64_t>(random() % 2), lowest = 0;
+  for (const int axis : order) {
+    const std::int64_t sign = random() % 3 == 0 ? -1 : 1;
+    if (may_repeat && random() % 8 == 0) continue;
+    operand.layout.strides[axis] = sign * step;
+    if (sign < 0) lowest += (shape[axis] - 1) * step;
+    step *= std::max<std::int64_t>(shape[axis], 1);
+    if (random() % 2 == 0) step += static_cast<std::int64_t>(random() % 3);
+  }
+  const std::int64_t margin = 3;
+  operand.layout.offset = lowest + margin;
+  operand.bytes.resize(static_cast<std::size_t>((step + 2 * margin + 2) * dtype.itemsize()));
+  for (std::byte& byte : operand.bytes) byte = static_cast<std::byte>(random());
+  return operand;
+}
+
+// Values that every conversion defines: small whole numbers.
+void set_numbers(Operand& operand, std::mt19937& random) {
+  core::visit(operand.dtype, "test", [&](auto type) {
+    using T = typename decltype(type)::type;
+    for (std::size_t at = 0; at + sizeof(T) <= operand.bytes.size(); at += sizeof(T)) {
+      const T value = core::convert<T>(static_cast<float>(random() % 100));
+      std::memcpy(operand.bytes.data() + at, &value, sizeof value);
+    }
+  });
+}
+
+void expect_copied(Operand& source, Operand& target, const std::string& what) {
+  Operand expected = target;
+  for_each_index(source.layout.shape, [&](const std::vector<std::int64_t>& index) {
+    if (source.dtype == target.dtype) {
+      std::memcpy(expected.element(index), source.element(index),
+                  static_cast<std::size_t>(source.dtype.itemsize()));
+      return;
+    }
+    core::visit(source.dtype, "test", [&](auto from) {
+      core::visit(target.dtype, "test", [&](auto to) {
+        using From = typename decltype(from)::type;
+        using To = typename decltype(to)::type;
+        const To value = core::convert<To>(core::load<From>(source.element(index)));
+        std::memcpy(expected.element(index), &value, sizeof value);
+      });
+    });
+  });
+  copy(source.array(), target.array());
+  EXPECT_TRUE(expected.bytes == target.bytes)
+      << what << ": " << source.layout << " -> " << target.layout;
+}
+
+Shape random_shape(std::mt19937& random, std::int64_t most) {
+  Shape shape(static_cast<int>(random() % 5));
+  for (std::int64_t& extent : shape) extent = 1 + static_cast<std::int64_t>(random()) % most;
+  return shape;
+}
+
+TEST(CpuCopy, MovesEveryDtypeBetweenRandomLayouts) {
+  std::mt19937 random(1);
+  std::vector<DType> dtypes = computable;
+  for (const int bits : {8, 16, 24, 40, 96, 128}) dtypes.emplace_back(DTypeCode::opaque, bits);
+  for (int round = 0; round < 400; ++round) {
+    const DType dtype = dtypes[random() % dtypes.size()];
+    const Shape shape = random_shape(random, 9);
+    Operand source = random_operand(shape, dtype, true, random);
+    Operand target = random_operand(shape, dtype, false, random);
+    expect_copied(source, target, dtype.name());
+  }
+}
+
+TEST(CpuCopy, CastsEveryPairOfDtypesBetweenRandomLayouts) {
+  std::mt19937 random(2);
+  for (const DType from : computable) {
+    for (const DType to : computable) {
+      for (int round = 0; round < 3; ++round) {
+        const Shape shape = random_shape(random, 7);
+        Operand source = random_operand(shape, from, true, random);
+        Operand target = random_operand(shape, to, false, random);
+        set_numbers(source, random);
+        expect_copied(source, target, from.name() + " -> " + to.name());
+      }
+    }
+  }
+}
+
+// Large enough for several blocks and threads; extents that are no multiple of a tile.
+TEST(CpuCopy, MovesLargeTransposesAndSlices) {
+  std::mt19937 random(3);
+  for (const DType dtype : {uint8, float16, float32, float64, complex128}) {
+    for (const Shape& shape :
+         {Shape{517, 1031}, Shape{33, 70, 301}, Shape{3, 300, 401}, Shape{500, 700, 3}}) {
+      Operand source = random_operand(shape, dtype, false, random);
+      Operand target = random_operand(shape, dtype, false, random);
+      target.layout = Layout::row_major(shape);
+      source.layout = Layout::column_major(shape);
+      expect_copied(source, target, "transpose " + dtype.name());
+      source.layout = Layout::row_major(shape);
+      expect_copied(source, target, "contiguous " + dtype.name());
+    }
+    const Shape shape{700, 900};
+    Operand source = random_operand(shape, dtype, false, random);
+    Operand target = random_operand(shape, float64, false, random);
+    set_numbers(source, random);
+    expect_copied(source, target, "cast " + dtype.name());
+  }
+}
+
+TEST(CpuCopy, FillsAnyLayoutAndNothingElse) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 300; ++round) {
+    const DType dtype = computable[random() % computable.size()];
+    const Shape shape = random_shape(random, 9);
+    Operand target = random_operand(shape, dtype, false, random);
+    const Scalar value = Scalar(round % 3 == 0 ? 0.0 : 7.0).cast(dtype);
+    Operand expected = target;
+    for_each_index(shape, [&](const std::vector<std::int64_t>& index) {
+      std::memcpy(expected.element(index), value.data(),
+                  static_cast<std::size_t>(dtype.itemsize()));
+    });
+    fill(target.array(), value);
+    EXPECT_TRUE(expected.bytes == target.bytes) << dtype << ' ' << target.layout;
+  }
+}
+
+TEST(CpuCopy, IgnoresArraysWithoutElements) {
+  Operand source{{}, Layout::row_major(Shape{3, 0}), float32};
+  Operand target{{}, Layout::row_major(Shape{3, 0}), int32};
+  EXPECT_NO_THROW(copy(source.array(), target.array()));
+  EXPECT_NO_THROW(fill(target.array(), Scalar(std::int32_t{1})));
+}
+
+TEST(CpuCopy, RefusesAFillOfAnotherDtype) {
+  std::mt19937 random(5);
+  Operand target = random_operand(Shape{3}, float32, false, random);
+  EXPECT_THROW(fill(target.array(), Scalar(1.0)), DTypeError);
+}
+
+}  // namespace
+}  // namespace spanwise::host
