@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,12 +29,16 @@ SW_API void expect_arity(const Op& op, std::span<const Variable> inputs, int cou
 /// Throws DTypeError unless input `i` is of a floating dtype.
 SW_API void expect_floating(const Op& op, std::span<const Variable> inputs, int i);
 
-/// The cell's array if it is writable, C-contiguous, of that shape, dtype and device and nobody else
-/// holds it; else a new one, put into the cell.
+/// The device that the inputs' types fix, if any does: what the outputs' types should say too, so
+/// that the op runs there. Throws GraphError where two inputs are fixed to different devices.
+SW_API std::optional<Device> common_device(const Op& op, std::span<const Variable> inputs);
+
+/// The cell's array if it is writable, C-contiguous, of that shape, dtype and device and nobody
+/// else holds it; else a new one, put into the cell.
 SW_API const Array& output_array(Cell& cell, const Shape& shape, DType dtype, Device device);
 
-/// Makes ops by name: what Python shows as sw.ops.<name> and what printed graphs can name. Called by
-/// a static initialiser of the op's own file.
+/// Makes ops by name: what Python shows as sw.ops.<name> and what printed graphs can name. Called
+/// by a static initialiser of the op's own file.
 using OpFactory = std::function<Ref<const Op>()>;
 SW_API bool register_op(std::string name, OpFactory factory);
 /// Throws ArgumentError listing the registered ops.
@@ -43,22 +49,29 @@ SW_API std::vector<std::string> op_names();
 ///
 /// Inputs and outputs are declared "name: layout dtype[extents]", for example
 /// "image: strided uint8[h, w, 3]" or "out: contiguous float32[h, w]". `layout` is `contiguous`
-/// (shared where it is, else copied) or `strided` (the kernel's parameter is spanwise::View<T, N>).
-/// `dtype` is a dtype's name, or a capital letter such as T for "any, the same wherever T stands".
-/// Extents are names, bound by the inputs' shapes, or integer expressions over bound names with
-/// + - * // % ( ), min(), max() and cdiv(). `arguments` lists the kernel's arguments in order: names
-/// of inputs, of outputs, of extents, of `scalars`, or expressions over extents (passed as the
-/// parameter's integer type).
+/// (shared where it is, else copied: see kernel_op_counts()) or `strided` (the kernel's parameter
+/// is spanwise::View<T, N>). `dtype` is a dtype's name, or a capital letter such as T for "any, the
+/// same wherever T stands". Extents are names, bound by the inputs' shapes, or integer expressions
+/// over bound names and integer scalars with + - * // % ( ), min(), max() and cdiv(). `arguments`
+/// lists the kernel's arguments in order: names of inputs, of outputs, of extents, of `scalars`, or
+/// expressions over extents (passed as the parameter's integer type).
+///
+/// The kernel may read its inputs and must not write to them, const or not. Where an extent of the
+/// grid comes out as 0, nothing is launched.
 struct KernelOpSpec {
-  std::string name;                      ///< of the op
-  std::string source;                    ///< CUDA C/C++; T is replaced through a template instance or -DT=
-  std::string kernel{};                  ///< of the __global__ function; default: `name`, else the only one
+  std::string name;  ///< of the op
+  /// CUDA C/C++. A dtype letter is the name of a type in it, or of a template parameter of the
+  /// kernel; an integer scalar may give a template parameter its value too.
+  std::string source;
+  std::string kernel{};  ///< of the __global__ function; default: `name`, else the only one
   std::vector<std::string> inputs{};
   std::vector<std::string> outputs{};
-  std::vector<std::string> arguments{};  ///< default: inputs, outputs, then extents in order of mention
+  /// Default: the kernel's parameters by their names where these are declared ones, else inputs,
+  /// outputs, then extents in order of mention.
+  std::vector<std::string> arguments{};
   std::vector<std::string> block{"256"};
-  std::vector<std::string> grid{};       ///< default: the first output's size over the block, 1-D
-  std::string shared = "0";              ///< bytes of dynamic shared memory, an expression
+  std::vector<std::string> grid{};  ///< default: the first output's size over the block, 1-D
+  std::string shared = "0";         ///< bytes of dynamic shared memory, an expression
   std::map<std::string, Scalar> scalars{};
   ModuleOptions options{};
 };
@@ -66,5 +79,13 @@ struct KernelOpSpec {
 /// Throws GraphError or ArgumentError where the declaration does not hold together, before anything
 /// is compiled; the kernel is compiled when a function that uses the op is.
 SW_API Ref<const Op> kernel_op(KernelOpSpec spec);
+
+/// What the contiguous inputs of all kernel ops of one name cost so far: how often an input was
+/// taken as it was, and how often it was copied into C order first.
+struct KernelOpCounts {
+  std::string name;
+  std::int64_t shared = 0, copied = 0, bytes_copied = 0;
+};
+SW_API std::vector<KernelOpCounts> kernel_op_counts();
 
 }  // namespace spanwise

@@ -11,9 +11,9 @@
 namespace spanwise {
 namespace {
 
-// Each node holds the nodes before it, so letting go of a long chain would nest as deep as the chain
-// is long. The outermost call empties one list instead; the pointer alone is thread-local, so that
-// graphs may also go after the thread's own objects have.
+// Each node holds the nodes before it, so letting go of a long chain would nest as deep as the
+// chain is long. The outermost call empties one list instead; the pointer alone is thread-local, so
+// that graphs may also go after the thread's own objects have.
 void let_go(std::vector<Variable> inputs) noexcept {
   static thread_local std::vector<std::vector<Variable>>* pending = nullptr;
   try {

@@ -159,7 +159,8 @@ void Compilation::fail_missing(const Variable& leaf) const {
     if (std::find(inputs.begin(), inputs.end(), leaf) != inputs.end()) reader = node->label();
   }
   fail<GraphError>("function ", options_.name, ": ", leaf.label(), " of ", leaf.type(), ", which ",
-                   reader, " needs, is neither an input nor a constant; add it to the inputs, or "
+                   reader,
+                   " needs, is neither an input nor a constant; add it to the inputs, or "
                    "replace it through givens");
 }
 
@@ -198,8 +199,8 @@ void Compilation::sort_cells(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     const AliasMap views = step.node->op().view_map(), overwrites = step.node->op().destroy_map();
     for (int i = 0; i < step.node->output_count(); ++i) {
-      const bool stays = !leaving_.contains(step.node->output(i)) && !views.contains(i) &&
-                         !overwrites.contains(i);
+      const bool stays =
+          !leaving_.contains(step.node->output(i)) && !views.contains(i) && !overwrites.contains(i);
       auto& cells = stays ? state_->kept_cells : state_->transient_cells;
       cells.push_back(step.outputs[static_cast<std::size_t>(i)]);
     }

@@ -55,8 +55,8 @@ void show_elements(std::ostream& out, const Array& value) {
 }
 
 void show_value(std::ostream& out, const Array& value) {
-  const bool cheap = value.device().is_cpu() && value.size() <= most_shown &&
-                     value.dtype().is_computable();
+  const bool cheap =
+      value.device().is_cpu() && value.size() <= most_shown && value.dtype().is_computable();
   if (cheap)
     show_elements(out, value);
   else
@@ -104,9 +104,8 @@ void again_with(const std::exception& exception, const std::string& note) {
   const auto device = [&]<class E>(const E& e) { return E(message, e.code(), e.name()); };
   again_if<OutOfMemoryError>(exception, device);
   again_if<DeviceError>(exception, device);
-  again_if<CompileError>(exception, [&](const CompileError& e) {
-    return CompileError(message, e.log(), e.source());
-  });
+  again_if<CompileError>(
+      exception, [&](const CompileError& e) { return CompileError(message, e.log(), e.source()); });
   again_if<ArgumentError>(exception, plain);
   again_if<LayoutError>(exception, plain);
   again_if<BoundsError>(exception, plain);

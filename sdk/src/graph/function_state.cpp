@@ -22,8 +22,7 @@ namespace {
 
 bool fits(const InputSlot& slot, const Array& value) {
   if (value.dtype() != slot.type.dtype() || value.rank() != slot.type.rank()) return false;
-  return !slot.has_fixed_extents ||
-         TensorType(slot.type.dtype(), slot.type.shape()).matches(value);
+  return !slot.has_fixed_extents || TensorType(slot.type.dtype(), slot.type.shape()).matches(value);
 }
 
 bool same_memory(const Array& a, const Array& b) {
@@ -38,7 +37,8 @@ class FunctionState::Turn {
   explicit Turn(FunctionState& function) : function_(function) {
     const std::thread::id self = std::this_thread::get_id();
     require<GraphError>(function_.caller_.load(std::memory_order_relaxed) != self, "function ",
-                        function_.name, " was called by an op that it is just running; expected "
+                        function_.name,
+                        " was called by an op that it is just running; expected "
                         "no recursion: compile a second function for the inner call");
     function_.mutex_.lock();
     function_.caller_.store(self, std::memory_order_relaxed);

@@ -33,7 +33,8 @@ struct Waiting {
 
 Waiting who_waits(const std::vector<Ref<Apply>>& nodes, const std::vector<Before>& edges) {
   std::unordered_map<const Apply*, int> position;
-  for (std::size_t i = 0; i < nodes.size(); ++i) position.emplace(nodes[i].get(), static_cast<int>(i));
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    position.emplace(nodes[i].get(), static_cast<int>(i));
   Waiting waiting{std::vector<std::vector<int>>(nodes.size()), std::vector<int>(nodes.size(), 0)};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const Variable& input : nodes[i]->inputs()) {
@@ -45,8 +46,8 @@ Waiting who_waits(const std::vector<Ref<Apply>>& nodes, const std::vector<Before
   return waiting;
 }
 
-[[noreturn]] void fail_circle(const std::vector<Ref<Apply>>& nodes, const std::vector<Before>& edges,
-                              const Waiting& waiting) {
+[[noreturn]] void fail_circle(const std::vector<Ref<Apply>>& nodes,
+                              const std::vector<Before>& edges, const Waiting& waiting) {
   for (const auto& [first, then] : edges) {
     if (waiting.count[static_cast<std::size_t>(first)] == 0) continue;
     fail<GraphError>("function: ", nodes[static_cast<std::size_t>(then)]->label(),

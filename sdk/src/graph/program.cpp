@@ -22,12 +22,14 @@ bool has_fixed_extents(const TensorType& type) {
                                   [&](const Ref<Cell>& cell) { return cell.get() == slot.cell; });
   const auto index = found - step.outputs.begin();
   const std::string who = text(step.node->op().name(), ": output ", index);
-  require<GraphError>(slot.cell->value.has_value(), who, " was not computed; expected the thunk to "
+  require<GraphError>(slot.cell->value.has_value(), who,
+                      " was not computed; expected the thunk to "
                       "put an array into its cell");
   const Array& got = *slot.cell->value;
   const auto mismatch = slot.type->mismatch(got);
   require<GraphError>(!mismatch, who, " does not fit its type ", *slot.type, ": ",
-                      mismatch.value_or(""), "; correct the type that make_node declares or what "
+                      mismatch.value_or(""),
+                      "; correct the type that make_node declares or what "
                       "the thunk computes");
   fail<GraphError>(who, " is on ", got.device(), "; expected ", slot.device,
                    ", where the node runs");

@@ -56,7 +56,7 @@ class Program {
   std::vector<Step> steps_;
   std::vector<Thunk*> thunks_;
   std::vector<OutputSlot> slots_;
-  std::vector<std::size_t> first_slot_;  // of each step, and one past the last
+  std::vector<std::size_t> first_slot_;   // of each step, and one past the last
   std::vector<std::vector<int>> makers_;  // of each input of each step: a step, or -1 for a leaf
   std::vector<std::vector<int>> before_;  // steps that must run before for the sake of memory
   std::vector<std::size_t> wanted_;       // steps that compute the function's outputs

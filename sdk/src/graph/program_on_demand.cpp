@@ -30,7 +30,8 @@ bool Program::is_done(std::size_t position) const {
   return true;
 }
 
-// What has to run before `position` whatever it turns out to need; true where something was missing.
+// What has to run before `position` whatever it turns out to need; true where something was
+// missing.
 bool Program::push_missing(std::size_t position, std::vector<std::size_t>& path) const {
   const std::size_t length = path.size();
   const auto push = [&](int maker) {
@@ -58,7 +59,8 @@ bool Program::run_lazy_step(std::size_t position, std::vector<std::size_t>& need
   require<GraphError>(asked.empty() || !needed.empty(), name,
                       ": the lazy thunk asks for inputs that are computed already");
   if (!asked.empty()) return true;
-  require<GraphError>(is_done(position), name, ": the lazy thunk is done, yet has not set the "
+  require<GraphError>(is_done(position), name,
+                      ": the lazy thunk is done, yet has not set the "
                       "compute_map of its outputs; a lazy thunk sets it itself");
   finish_step(position);
   return false;

@@ -18,12 +18,14 @@ namespace spanwise::graph {
 class Rebuild {
  public:
   /// From now on, `by` stands where `variable` stood.
-  void replace(const Variable& variable, const Variable& by) { now_.insert_or_assign(variable, by); }
+  void replace(const Variable& variable, const Variable& by) {
+    now_.insert_or_assign(variable, by);
+  }
   /// What stands for `variable` now.
   const Variable& now(const Variable& variable) const;
   std::vector<Variable> now(std::span<const Variable> variables) const;
-  /// Makes `node` again where one of its inputs changed, and lets the new outputs stand for the old.
-  /// Call in the nodes' order. Throws GraphError where the op will not take the new inputs.
+  /// Makes `node` again where one of its inputs changed, and lets the new outputs stand for the
+  /// old. Call in the nodes' order. Throws GraphError where the op will not take the new inputs.
   void visit(const Apply& node) { visit(node, now(node.inputs())); }
   /// The same with inputs of the caller's choice.
   void visit(const Apply& node, std::vector<Variable> inputs);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/op.hpp"
 
@@ -49,6 +50,8 @@ std::shared_ptr<void>& Variable::attachment() const noexcept { return node_->att
 std::string Variable::label() const {
   if (!name().empty()) return name();
   if (owner() != nullptr) return text(owner()->op().name(), ".", index());
+  if (value() != nullptr && value()->rank() == 0 && value()->device().is_cpu())
+    return text("TensorConstant{", item(*value()), "}");
   return text("<", type(), ">");
 }
 

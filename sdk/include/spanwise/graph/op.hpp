@@ -18,9 +18,9 @@
 
 namespace spanwise {
 
-/// Where a compiled function keeps one variable's value between thunks. Empty until computed; what an
-/// earlier call left in it may be reused or replaced by the thunk that computes it, and has the right
-/// dtype and rank but any shape and strides.
+/// Where a compiled function keeps one variable's value between thunks. Empty until computed; what
+/// an earlier call left in it may be reused or replaced by the thunk that computes it, and has the
+/// right dtype and rank but any shape and strides.
 class SW_API Cell final : public RefCounted {
  public:
   std::optional<Array> value;
@@ -33,9 +33,9 @@ class SW_API Cell final : public RefCounted {
 class SW_API Thunk {
  public:
   virtual ~Thunk();
-  /// Computes the outputs' cells on the current stream of the function's device. A lazy thunk may be
-  /// called while inputs are missing: it returns the indices of the inputs that it needs now, and
-  /// nothing when it is done. Others return nothing.
+  /// Computes the outputs' cells on the current stream of the function's device. A lazy thunk may
+  /// be called while inputs are missing: it returns the indices of the inputs that it needs now,
+  /// and nothing when it is done. Others return nothing.
   virtual std::vector<int> run() = 0;
   /// Lazy thunks are called before their inputs are computed.
   virtual bool lazy() const { return false; }
@@ -46,7 +46,10 @@ class SW_API ThunkContext {
  public:
   ThunkContext(const Apply& node, Device device, std::vector<Ref<Cell>> inputs,
                std::vector<Ref<Cell>> outputs, std::vector<bool> recyclable)
-      : node_(node), device_(device), inputs_(std::move(inputs)), outputs_(std::move(outputs)),
+      : node_(node),
+        device_(device),
+        inputs_(std::move(inputs)),
+        outputs_(std::move(outputs)),
         recyclable_(std::move(recyclable)) {}
 
   const Apply& node() const noexcept { return node_; }
@@ -69,8 +72,9 @@ class SW_API ThunkContext {
 using AliasMap = std::map<int, std::vector<int>>;
 
 /// An operation: checks its inputs when a graph is built (make_node), and binds the work when a
-/// function is compiled (make_thunk). Ops are immutable and shared; equal ops on equal inputs compute
-/// equal values, which lets the runtime merge them. Contract after Theano's Op (theano/gof/op.py).
+/// function is compiled (make_thunk). Ops are immutable and shared; equal ops on equal inputs
+/// compute equal values, which lets the runtime merge them. Contract after Theano's Op
+/// (theano/gof/op.py).
 class SW_API Op : public RefCounted {
  public:
   /// "Add", or "Name{property=value}"; what messages and printed graphs show.

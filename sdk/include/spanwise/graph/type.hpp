@@ -33,7 +33,8 @@ class SW_API TensorType {
 
   /// Whether a value of this type may be `array`.
   bool matches(const Array& array) const noexcept;
-  /// Nothing where matches(array); else why not, as one clause: "expected dtype float32, got int64".
+  /// Nothing where matches(array); else why not, as one clause: "expected dtype float32, got
+  /// int64".
   std::optional<std::string> mismatch(const Array& array) const;
   /// Whether every value of `other` is one of this type; a device left open here takes any.
   bool includes(const TensorType& other) const noexcept;

@@ -21,7 +21,8 @@ class Apply;
 class Op;
 class VariableNode;
 
-/// A value that a graph will compute, is given, or holds as a constant. Copying names the same value;
+/// A value that a graph will compute, is given, or holds as a constant. Copying names the same
+/// value;
 /// == and hash go by identity. Building one graph from several threads at once is the caller's to
 /// prevent; finished graphs may be read from any thread.
 class SW_API Variable {
@@ -45,7 +46,7 @@ class SW_API Variable {
   /// A place for whoever binds the graph to another language to keep what belongs to this variable
   /// (Theano's `tag`); dies with it.
   std::shared_ptr<void>& attachment() const noexcept;
-  /// Its name, else "Op.index", else "<Type>".
+  /// Its name, else "Op.index", else "TensorConstant{2.0}", else "<Type>".
   std::string label() const;
 
   /// The variable behind a node that another Variable names.
@@ -85,7 +86,8 @@ class SW_API VariableNode {
 /// deep stack.
 class SW_API Apply final : public RefCounted {
  public:
-  /// `outputs` become this node's; throws GraphError where one already has an owner or is an input too.
+  /// `outputs` become this node's; throws GraphError where one already has an owner or is an input
+  /// too.
   static Ref<Apply> make(Ref<const Op> op, std::vector<Variable> inputs,
                          std::vector<Variable> outputs);
 
@@ -97,8 +99,8 @@ class SW_API Apply final : public RefCounted {
   std::vector<Variable> outputs() const;
   /// "Op(x, y)": the op and its inputs' labels, for messages.
   std::string label() const;
-  /// Where the user's program made it, for messages; "" where unknown. Set from the source of traces
-  /// (hooks.hpp) when the node is made.
+  /// Where the user's program made it, for messages; "" where unknown. Set from the source of
+  /// traces (hooks.hpp) when the node is made.
   const std::string& trace() const noexcept { return trace_; }
   void set_trace(std::string trace) { trace_ = std::move(trace); }
   /// As Variable::attachment().

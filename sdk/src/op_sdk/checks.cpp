@@ -1,0 +1,44 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/op_sdk.hpp"
+
+namespace spanwise {
+
+void expect_arity(const Op& op, std::span<const Variable> inputs, int count) {
+  require<GraphError>(inputs.size() == static_cast<std::size_t>(count), op.name(), ": expected ",
+                      count, count == 1 ? " input, got " : " inputs, got ", inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    require<GraphError>(static_cast<bool>(inputs[i]), op.name(), ": input ", i,
+                        " names no variable");
+}
+
+void expect_floating(const Op& op, std::span<const Variable> inputs, int i) {
+  const Variable& input = inputs[static_cast<std::size_t>(i)];
+  require<DTypeError>(input.type().dtype().is_floating(), op.name(), ": input ", i, " (",
+                      input.label(), "): expected a floating dtype, got ", input.type().dtype());
+}
+
+std::optional<Device> common_device(const Op& op, std::span<const Variable> inputs) {
+  std::optional<Device> common;
+  for (const Variable& input : inputs) {
+    const std::optional<Device>& device = input.type().device();
+    require<GraphError>(!device || !common || *device == *common, op.name(), ": inputs are on ",
+                        common.value_or(cpu), " and on ", device.value_or(cpu), "; expected one ",
+                        "device: move one of them with transfer()");
+    if (device) common = device;
+  }
+  return common;
+}
+
+const Array& output_array(Cell& cell, const Shape& shape, DType dtype, Device device) {
+  if (cell.value) {
+    const Array& old = *cell.value;
+    if (old.dtype() == dtype && old.shape() == shape && old.device() == device && !old.readonly() &&
+        old.layout().is_row_major() && old.storage().use_count() <= 1)
+      return old;
+    cell.value.reset();  // so that the allocator may give the same bytes again
+  }
+  return cell.value.emplace(empty(shape, dtype, device));
+}
+
+}  // namespace spanwise

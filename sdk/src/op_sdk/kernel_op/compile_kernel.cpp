@@ -1,0 +1,70 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "op_sdk/kernel_op/kernel_op.hpp"
+
+namespace spanwise::op_sdk {
+namespace {
+
+std::string template_arguments(const Declaration& declaration, const Letters& letters) {
+  std::string list;
+  for (const std::string& name : declaration.template_parameters) {
+    if (!list.empty()) list += ", ";
+    const auto scalar = declaration.spec.scalars.find(name);
+    if (scalar != declaration.spec.scalars.end())
+      list += text(scalar->second);
+    else
+      list += c_type(*letters.find(name[0]), declaration.spec.name).name;
+  }
+  return list;
+}
+
+// A letter becomes a type of that name rather than a macro: headers use the same letters for their
+// template parameters, which may hide a type but would be replaced by a macro.
+std::string with_letters(const Declaration& declaration, const Letters& letters) {
+  std::string includes, types;
+  for (const auto& [letter, dtype] : letters.all()) {
+    const CType type = c_type(dtype, declaration.spec.name);
+    if (!type.header.empty()) includes += "#include <" + type.header + ">\n";
+    types += text("using ", letter, " = ", type.name, ";\n");
+  }
+  if (types.empty()) return declaration.spec.source;
+  return includes + types + "#line 1\n" + declaration.spec.source;
+}
+
+// What a letter hid when the declaration was read.
+void check_pointees(const Declaration& declaration, const Letters& letters,
+                    std::span<const KernelParameter> parameters) {
+  for (std::size_t i = 0; i < declaration.arguments.size() && i < parameters.size(); ++i) {
+    const Argument& argument = declaration.arguments[i];
+    if (argument.kind != Argument::Kind::input && argument.kind != Argument::Kind::output) continue;
+    const auto& all =
+        argument.kind == Argument::Kind::input ? declaration.inputs : declaration.outputs;
+    const Parameter& declared = all[static_cast<std::size_t>(argument.index)];
+    const std::optional<DType> dtype = letters.dtype_of(declared);
+    const KernelParameter& parameter = parameters[i];
+    const bool is_wrong = parameter.is_pointer && parameter.dtype && *parameter.dtype != *dtype;
+    require<GraphError>(!is_wrong, declaration.spec.name, ": ", declared.name, " is ", *dtype,
+                        ", but parameter \"", parameter.type, " ", parameter.name,
+                        "\" of the kernel points to another type; write it with the dtype letter");
+  }
+}
+
+}  // namespace
+
+Function compile_kernel(const Declaration& declaration, const Letters& letters, Device device) {
+  ModuleOptions options = declaration.spec.options;
+  options.device = device;
+  std::string wanted = declaration.kernel.qualified_name;
+  if (!declaration.template_parameters.empty()) {
+    wanted += "<" + template_arguments(declaration, letters) + ">";
+    options.names.push_back(wanted);
+  }
+  const SourceModule module(with_letters(declaration, letters), std::move(options));
+  Function function = module.get_function(wanted);
+  check_pointees(declaration, letters, function.parameters());
+  return function;
+}
+
+}  // namespace spanwise::op_sdk

@@ -1,0 +1,120 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op_sdk/kernel_op/declaration.hpp"
+
+#include <set>
+#include <utility>
+
+namespace spanwise::op_sdk {
+
+Declaration::Declaration(KernelOpSpec given) : spec(std::move(given)) {
+  require<ArgumentError>(!spec.name.empty(), "kernel_op: expected a name for the op");
+  read_scalars();
+  read_parameters();
+  check_unique_names();
+  sort_axes();
+  check_letters();
+  choose_kernel();
+  read_template_parameters();
+  read_arguments();
+  read_launch();
+}
+
+void Declaration::read_scalars() {
+  for (const auto& [name, value] : spec.scalars) {
+    if (!value.dtype().is_integer()) continue;
+    names.add(name);
+    preset.push_back(value.as_int64());
+  }
+}
+
+void Declaration::read_parameters() {
+  const auto read = [&](const std::vector<std::string>& given, const char* what) {
+    std::vector<Parameter> parameters;
+    for (const std::string& declaration : given)
+      parameters.push_back(
+          Parameter::parse(declaration, names, text("kernel_op ", spec.name, ", ", what)));
+    return parameters;
+  };
+  inputs = read(spec.inputs, "inputs");
+  outputs = read(spec.outputs, "outputs");
+  require<ArgumentError>(!outputs.empty(), "kernel_op ", spec.name,
+                         ": expected at least one output");
+  preset.resize(static_cast<std::size_t>(names.size()), 0);
+}
+
+void Declaration::check_unique_names() const {
+  std::set<std::string> taken;
+  const auto take = [&](const std::string& name) {
+    require<ArgumentError>(taken.insert(name).second, "kernel_op ", spec.name, ": the name ", name,
+                           " stands for two things; inputs, outputs and scalars need names of "
+                           "their own");
+    require<ArgumentError>(names.find(name) < 0 || spec.scalars.contains(name), "kernel_op ",
+                           spec.name, ": ", name, " is both an array and an extent");
+  };
+  for (const Parameter& input : inputs) take(input.name);
+  for (const Parameter& output : outputs) take(output.name);
+  for (const auto& [name, value] : spec.scalars) take(name);
+}
+
+// The first extent that is a name alone gives it its value; all others are checked against it.
+void Declaration::sort_axes() {
+  std::set<int> bound;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (int axis = 0; axis < inputs[i].rank(); ++axis) {
+      const Expression& extent = inputs[i].extents[static_cast<std::size_t>(axis)];
+      const int name = extent.lone_name();
+      const bool binds = name >= 0 && !is_preset(name) && bound.insert(name).second;
+      (binds ? binding : checked)
+          .push_back({static_cast<int>(i), axis, &extent, binds ? name : -1});
+    }
+  }
+  for (const Axis& axis : checked)
+    check_bound(*axis.expression, inputs[static_cast<std::size_t>(axis.input)].name);
+  for (const Parameter& output : outputs)
+    for (const Expression& extent : output.extents) check_bound(extent, output.name);
+}
+
+void Declaration::check_bound(const Expression& expression, const std::string& where) const {
+  for (const int name : expression.names()) {
+    bool bound = is_preset(name);
+    for (const Axis& axis : binding) bound = bound || axis.name == name;
+    require<ArgumentError>(bound, "kernel_op ", spec.name, ", ", where, ": nothing gives \"",
+                           names[name], "\" in \"", expression.text(),
+                           "\" a value; expected an extent that stands alone on an axis of an "
+                           "input, or an integer scalar");
+  }
+}
+
+void Declaration::check_letters() const {
+  for (const Parameter& output : outputs) {
+    bool known = output.letter == 0;
+    for (const Parameter& input : inputs) known = known || input.letter == output.letter;
+    require<ArgumentError>(known, "kernel_op ", spec.name, ", ", output.name, ": no input has the ",
+                           "dtype ", output.letter, "; name a dtype, such as float32");
+  }
+}
+
+void Declaration::read_launch() {
+  block = read_extents(spec.block, "block");
+  grid = read_extents(spec.grid, "grid");
+  require<ArgumentError>(!block.empty(), "kernel_op ", spec.name, ": expected a block of 1 to 3 ",
+                         "extents, got none");
+  const std::string where = text("kernel_op ", spec.name, ", shared");
+  shared = Expression::parse(spec.shared, names, where);
+  check_bound(shared, "shared");
+}
+
+std::vector<Expression> Declaration::read_extents(const std::vector<std::string>& given,
+                                                  const char* what) {
+  require<ArgumentError>(given.size() <= 3, "kernel_op ", spec.name, ": ", what, " has ",
+                         given.size(), " extents; expected at most 3");
+  std::vector<Expression> extents;
+  for (const std::string& extent : given) {
+    extents.push_back(Expression::parse(extent, names, text("kernel_op ", spec.name, ", ", what)));
+    check_bound(extents.back(), what);
+  }
+  return extents;
+}
+
+}  // namespace spanwise::op_sdk

@@ -1,0 +1,72 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "op_sdk/kernel_op/expression.hpp"
+#include "op_sdk/kernel_op/parameter.hpp"
+#include "runtime/source/kernel_source.hpp"
+#include "spanwise/op_sdk.hpp"
+
+namespace spanwise::op_sdk {
+
+/// What stands at one place of the kernel's argument list.
+struct Argument {
+  enum class Kind { input, output, scalar, expression };
+  Kind kind;
+  int index = 0;            ///< of the input or output
+  Expression expression{};  ///< for Kind::expression
+  Scalar scalar{std::int64_t{0}};
+};
+
+/// A KernelOpSpec that was read and holds together.
+struct Declaration {
+  /// Throws ArgumentError naming the op, the place, what was expected and what stands there.
+  explicit Declaration(KernelOpSpec given);
+
+  KernelOpSpec spec;
+  Names names;                       ///< of extents, and of integer scalars
+  std::vector<std::int64_t> preset;  ///< names' values: the scalars', 0 for the extents
+  std::vector<Parameter> inputs, outputs;
+  runtime::SourceKernel kernel;
+  std::vector<std::string> template_parameters;  ///< "" for one that its default fills
+  std::vector<Argument> arguments;
+  std::vector<Expression> block, grid;  ///< an empty grid: the first output's size over the block
+  Expression shared;
+
+  /// An axis of an input that gives a name its value, or whose extent must be what it says.
+  struct Axis {
+    int input, axis;
+    const Expression* expression;
+    int name;  ///< that it binds, or -1
+  };
+  std::vector<Axis> binding, checked;
+
+  bool is_preset(int name) const { return spec.scalars.contains(names[name]); }
+
+ private:
+  void read_scalars();
+  void read_parameters();
+  void check_unique_names() const;
+  void sort_axes();
+  void check_bound(const Expression& expression, const std::string& where) const;
+  void check_letters() const;
+  void choose_kernel();
+  void read_template_parameters();
+  void read_arguments();
+  std::vector<std::string> default_arguments() const;
+  Argument read_argument(const std::string& given);
+  void check_argument(const Argument& argument, const runtime::SourceParameter& parameter,
+                      const std::string& given) const;
+  void read_launch();
+  std::vector<Expression> read_extents(const std::vector<std::string>& given, const char* what);
+};
+
+/// The names of the template parameters of `kernel` in `source`, in order, up to the first that has
+/// a default.
+std::vector<std::string> template_parameter_names(const std::string& source,
+                                                  const runtime::SourceKernel& kernel);
+
+}  // namespace spanwise::op_sdk

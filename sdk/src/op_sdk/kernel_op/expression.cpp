@@ -1,0 +1,99 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op_sdk/kernel_op/expression.hpp"
+
+#include <algorithm>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::op_sdk {
+namespace {
+
+// Python's rounding, towards minus infinity.
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  const std::int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
+  const std::int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) == (b < 0) ? quotient + 1 : quotient;
+}
+
+}  // namespace
+
+int Names::add(std::string_view name) {
+  const int known = find(name);
+  if (known >= 0) return known;
+  names_.emplace_back(name);
+  return size() - 1;
+}
+
+int Names::find(std::string_view name) const noexcept {
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  return found == names_.end() ? -1 : static_cast<int>(found - names_.begin());
+}
+
+std::string Names::list() const {
+  std::string list;
+  for (const std::string& name : names_) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+int Expression::lone_name() const noexcept {
+  const bool is_lone = program_.size() == 1 && program_[0].code == Code::name;
+  return is_lone ? static_cast<int>(program_[0].operand) : -1;
+}
+
+std::int64_t Expression::evaluate(std::span<const std::int64_t> values) const {
+  std::int64_t stack[max_depth];
+  int depth = 0;
+  for (const Instruction& step : program_) {
+    switch (step.code) {
+      case Code::number:
+        stack[depth++] = step.operand;
+        break;
+      case Code::name:
+        stack[depth++] = values[static_cast<std::size_t>(step.operand)];
+        break;
+      case Code::negate:
+        stack[depth - 1] = combine(Code::subtract, 0, stack[depth - 1]);
+        break;
+      default:
+        --depth;
+        stack[depth - 1] = combine(step.code, stack[depth - 1], stack[depth]);
+    }
+  }
+  return stack[0];
+}
+
+std::int64_t Expression::combine(Code code, std::int64_t a, std::int64_t b) const {
+  std::int64_t result = 0;
+  bool overflows = false;
+  switch (code) {
+    case Code::add:
+      overflows = __builtin_add_overflow(a, b, &result);
+      break;
+    case Code::subtract:
+      overflows = __builtin_sub_overflow(a, b, &result);
+      break;
+    case Code::multiply:
+      overflows = __builtin_mul_overflow(a, b, &result);
+      break;
+    case Code::minimum:
+      return std::min(a, b);
+    case Code::maximum:
+      return std::max(a, b);
+    default:
+      require<ArgumentError>(b != 0, "\"", text_, "\" divides by zero");
+      overflows = b == -1 && a == INT64_MIN;
+      if (overflows) break;
+      if (code == Code::divide) return floor_divide(a, b);
+      if (code == Code::ceil_divide) return ceil_divide(a, b);
+      return a - floor_divide(a, b) * b;
+  }
+  require<ArgumentError>(!overflows, "\"", text_, "\" does not fit in 64 bits");
+  return result;
+}
+
+}  // namespace spanwise::op_sdk

@@ -1,0 +1,175 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "op_sdk/kernel_op/expression.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::op_sdk {
+
+/// Recursive descent: sum = product {(+|-) product}, product = factor {(*|//|%) factor},
+/// factor = [-] (number | name | function "(" sum "," sum ")" | "(" sum ")").
+class ExpressionParser {
+ public:
+  using Code = Expression::Code;
+
+  ExpressionParser(Expression& out, Names& names, const std::string& where)
+      : out_(out), names_(names), where_(where), rest_(out.text_) {}
+
+  void run() {
+    sum();
+    skip_space();
+    if (!rest_.empty()) fail_here("expected an operator or the end");
+  }
+
+ private:
+  void sum() {
+    product();
+    for (;;) {
+      if (take("+")) {
+        product();
+        emit(Code::add);
+      } else if (take("-")) {
+        product();
+        emit(Code::subtract);
+      } else {
+        return;
+      }
+    }
+  }
+
+  void product() {
+    factor();
+    for (;;) {
+      if (take("*")) {
+        factor();
+        emit(Code::multiply);
+      } else if (take("//")) {
+        factor();
+        emit(Code::divide);
+      } else if (take("%")) {
+        factor();
+        emit(Code::modulo);
+      } else if (peek() == '/') {
+        fail_here("\"/\" does not give an integer; say \"//\"");
+      } else {
+        return;
+      }
+    }
+  }
+
+  void factor() {
+    if (++nesting_ > Expression::max_depth) fail_here("the expression is nested too deeply");
+    const char next = peek();
+    if (take("-")) {
+      factor();
+      emit(Code::negate);
+    } else if (take("(")) {
+      sum();
+      expect(")");
+    } else if (std::isdigit(static_cast<unsigned char>(next))) {
+      number();
+    } else if (std::isalpha(static_cast<unsigned char>(next)) || next == '_') {
+      name_or_call();
+    } else {
+      fail_here("expected a number, a name or \"(\"");
+    }
+    --nesting_;
+  }
+
+  void number() {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (error != std::errc()) fail_here("the number does not fit in 64 bits");
+    rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+    emit(Code::number, value);
+  }
+
+  void name_or_call() {
+    const std::string_view name = word();
+    if (!take("(")) {
+      const int number = names_.add(name);
+      auto& used = out_.used_;
+      if (std::find(used.begin(), used.end(), number) == used.end()) used.push_back(number);
+      return emit(Code::name, number);
+    }
+    const Code code = function(name);
+    sum();
+    expect(",");
+    sum();
+    emit(code);
+    while (code != Code::ceil_divide && take(",")) {
+      sum();
+      emit(code);
+    }
+    expect(")");
+  }
+
+  Code function(std::string_view name) {
+    if (name == "min") return Code::minimum;
+    if (name == "max") return Code::maximum;
+    if (name == "cdiv") return Code::ceil_divide;
+    fail_here("there is no function \"" + std::string(name) + "\"; expected min, max or cdiv");
+  }
+
+  std::string_view word() {
+    std::size_t length = 0;
+    while (length < rest_.size() &&
+           (std::isalnum(static_cast<unsigned char>(rest_[length])) || rest_[length] == '_'))
+      ++length;
+    const std::string_view word = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    return word;
+  }
+
+  void skip_space() {
+    while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())))
+      rest_.remove_prefix(1);
+  }
+  char peek() {
+    skip_space();
+    return rest_.empty() ? '\0' : rest_.front();
+  }
+  bool take(std::string_view token) {
+    skip_space();
+    if (!rest_.starts_with(token)) return false;
+    rest_.remove_prefix(token.size());
+    return true;
+  }
+  void expect(std::string_view token) {
+    if (!take(token)) fail_here("expected \"" + std::string(token) + "\"");
+  }
+
+  void emit(Code code, std::int64_t operand = 0) {
+    out_.program_.push_back({code, operand});
+    if (code == Code::number || code == Code::name)
+      ++depth_;
+    else if (code != Code::negate)
+      --depth_;
+    if (depth_ > Expression::max_depth) fail_here("the expression is nested too deeply");
+  }
+
+  [[noreturn]] void fail_here(const std::string& what) {
+    skip_space();
+    const std::string& text = out_.text_;
+    fail<ArgumentError>(where_, ": in \"", text, "\" at character ", text.size() - rest_.size() + 1,
+                        ": ", what);
+  }
+
+  Expression& out_;
+  Names& names_;
+  const std::string& where_;
+  std::string_view rest_;
+  int depth_ = 0, nesting_ = 0;
+};
+
+Expression Expression::parse(std::string_view text, Names& names, const std::string& where) {
+  Expression expression;
+  expression.text_ = text;
+  ExpressionParser(expression, names, where).run();
+  return expression;
+}
+
+}  // namespace spanwise::op_sdk

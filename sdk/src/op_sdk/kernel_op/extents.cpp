@@ -1,0 +1,58 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op_sdk/kernel_op/extents.hpp"
+
+#include <algorithm>
+
+namespace spanwise::op_sdk {
+
+Extents::Extents(const Declaration& declaration)
+    : declaration_(declaration), values_(declaration.preset) {}
+
+void Extents::bind(std::span<const Shape* const> shapes) {
+  const auto extent = [&](const Declaration::Axis& axis) {
+    return (*shapes[static_cast<std::size_t>(axis.input)])[axis.axis];
+  };
+  for (const Declaration::Axis& axis : declaration_.binding)
+    values_[static_cast<std::size_t>(axis.name)] = extent(axis);
+  for (const Declaration::Axis& axis : declaration_.checked) {
+    const std::int64_t got = extent(axis);
+    if (got != TensorType::any && is_known(*axis.expression) && got != value(*axis.expression))
+        [[unlikely]]
+      check(axis, got);
+  }
+}
+
+void Extents::check(const Declaration::Axis& axis, std::int64_t got) const {
+  const Parameter& input = declaration_.inputs[static_cast<std::size_t>(axis.input)];
+  const std::string& written = axis.expression->text();
+  const std::string expected = std::to_string(value(*axis.expression));
+  fail<LayoutError>(declaration_.spec.name, ": input ", input.name, ", axis ", axis.axis,
+                    ": expected extent ", expected == written ? "" : written + " = ", expected,
+                    ", got ", got);
+}
+
+bool Extents::is_known(const Expression& expression) const noexcept {
+  return std::all_of(expression.names().begin(), expression.names().end(), [&](int name) {
+    return values_[static_cast<std::size_t>(name)] != TensorType::any ||
+           declaration_.is_preset(name);
+  });
+}
+
+Shape Extents::shape(const Parameter& parameter) const {
+  Shape shape(parameter.rank());
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    const Expression& extent = parameter.extents[static_cast<std::size_t>(axis)];
+    if (!is_known(extent)) {
+      shape[axis] = TensorType::any;
+      continue;
+    }
+    shape[axis] = value(extent);
+    require<LayoutError>(shape[axis] >= 0, declaration_.spec.name, ": output ", parameter.name,
+                         ", axis ", axis, ": ", extent.text(), " = ", shape[axis],
+                         "; expected an extent >= 0");
+  }
+  return shape;
+}
+
+}  // namespace spanwise::op_sdk

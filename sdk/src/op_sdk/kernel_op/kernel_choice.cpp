@@ -1,0 +1,191 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "op_sdk/kernel_op/declaration.hpp"
+#include "runtime/source/source_scan.hpp"
+
+// Which __global__ function of the source is meant, and what its parameters get.
+namespace spanwise::op_sdk {
+namespace {
+
+using runtime::SourceKernel;
+using runtime::SourceParameter;
+using runtime::Token;
+
+bool is_view(const SourceParameter& parameter) {
+  return parameter.type.find("View") != std::string::npos &&
+         parameter.type.find('<') != std::string::npos && !parameter.is_pointer;
+}
+
+std::string kernel_names(const std::vector<SourceKernel>& kernels) {
+  std::string names;
+  for (const SourceKernel& kernel : kernels) names += (names.empty() ? "" : ", ") + kernel.name;
+  return names.empty() ? "none" : names;
+}
+
+std::string parameter_list(const SourceKernel& kernel) {
+  std::string list = kernel.name + "(";
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+    list += text(i ? ", " : "", kernel.parameters[i].type, " ", kernel.parameters[i].name);
+  return list + ")";
+}
+
+// The token behind the declaration that starts at `at`: its body, its end, or the text's.
+std::size_t declaration_end(const std::vector<Token>& tokens, std::size_t at) {
+  while (at < tokens.size() && tokens[at].text != "{" && tokens[at].text != ";") ++at;
+  return at;
+}
+
+bool declares(const std::vector<Token>& tokens, std::size_t begin, std::size_t end,
+              const std::string& kernel) {
+  bool is_kernel = false, is_named = false;
+  for (std::size_t i = begin; i < end; ++i) {
+    is_kernel = is_kernel || tokens[i].text == "__global__";
+    is_named = is_named || tokens[i].text == kernel;
+  }
+  return is_kernel && is_named;
+}
+
+// "class T, int N = 4" between the tokens `begin` and `end`.
+std::vector<std::string> names_between(const std::vector<Token>& tokens, std::size_t begin,
+                                       std::size_t end) {
+  std::vector<std::string> names;
+  std::string_view last;
+  for (std::size_t i = begin; i <= end; ++i) {
+    if (i == end || tokens[i].text == ",") {
+      if (!last.empty()) names.emplace_back(last);
+      last = {};
+    } else if (tokens[i].text == "=") {
+      return names;  // it and all behind it have defaults
+    } else if (tokens[i].kind == Token::Kind::identifier) {
+      last = tokens[i].text;
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> template_parameter_names(const std::string& source,
+                                                  const SourceKernel& kernel) {
+  const std::vector<Token> tokens = runtime::lex(source);
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].text != "template" || tokens[i + 1].text != "<") continue;
+    const std::size_t behind = runtime::skip_balanced(tokens, i + 1);
+    if (declares(tokens, behind, declaration_end(tokens, behind), kernel.name))
+      return names_between(tokens, i + 2, behind - 1);
+  }
+  return {};
+}
+
+void Declaration::choose_kernel() {
+  const std::vector<SourceKernel> all = runtime::scan_kernels(spec.source).kernels;
+  const auto named = [&](const std::string& name) {
+    return std::find_if(all.begin(), all.end(), [&](const SourceKernel& candidate) {
+      return candidate.name == name || candidate.qualified_name == name;
+    });
+  };
+  auto chosen = named(spec.kernel.empty() ? spec.name : spec.kernel);
+  if (chosen == all.end() && spec.kernel.empty() && all.size() == 1) chosen = all.begin();
+  require<ArgumentError>(chosen != all.end(), "kernel_op ", spec.name,
+                         ": the source has no kernel ",
+                         spec.kernel.empty() ? spec.name : spec.kernel, "; its kernels are ",
+                         kernel_names(all), "; say which with kernel=");
+  kernel = *chosen;
+}
+
+void Declaration::read_template_parameters() {
+  if (!kernel.is_template) return;
+  template_parameters = template_parameter_names(spec.source, kernel);
+  for (const std::string& name : template_parameters) {
+    bool known = names.find(name) >= 0 && spec.scalars.contains(name);
+    for (const Parameter& input : inputs)
+      known = known || (name.size() == 1 && input.letter == name[0]);
+    require<ArgumentError>(known, "kernel_op ", spec.name, ": nothing says what the template ",
+                           "parameter ", name, " of ", kernel.name,
+                           " is; declare an input with "
+                           "the dtype letter ",
+                           name, ", or an integer scalar of that name");
+  }
+}
+
+void Declaration::read_arguments() {
+  std::vector<std::string> given = spec.arguments.empty() ? default_arguments() : spec.arguments;
+  require<ArgumentError>(given.size() == kernel.parameters.size(), "kernel_op ", spec.name,
+                         ": arguments has ", given.size(), " entries; the kernel is ",
+                         parameter_list(kernel));
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    arguments.push_back(read_argument(given[i]));
+    check_argument(arguments.back(), kernel.parameters[i], given[i]);
+  }
+}
+
+// The kernel's own parameter names where they are all declared ones, so that no order can be got
+// wrong; else, if none is, the order that the specification promises.
+std::vector<std::string> Declaration::default_arguments() const {
+  std::vector<std::string> in_order, by_name;
+  for (const Parameter& input : inputs) in_order.push_back(input.name);
+  for (const Parameter& output : outputs) in_order.push_back(output.name);
+  for (int i = 0; i < names.size(); ++i)
+    if (!is_preset(i)) in_order.push_back(names[i]);
+  const auto is_declared = [&](const std::string& name) {
+    return spec.scalars.contains(name) ||
+           std::find(in_order.begin(), in_order.end(), name) != in_order.end();
+  };
+  for (const SourceParameter& parameter : kernel.parameters)
+    if (is_declared(parameter.name)) by_name.push_back(parameter.name);
+  if (by_name.empty()) return in_order;
+  require<ArgumentError>(by_name.size() == kernel.parameters.size(), "kernel_op ", spec.name,
+                         ": only some parameters of ", parameter_list(kernel),
+                         " have declared names; say with arguments= what each gets");
+  return by_name;
+}
+
+Argument Declaration::read_argument(const std::string& given) {
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].name == given) return {Argument::Kind::input, static_cast<int>(i)};
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (outputs[i].name == given) return {Argument::Kind::output, static_cast<int>(i)};
+  const auto scalar = spec.scalars.find(given);
+  if (scalar != spec.scalars.end()) return {Argument::Kind::scalar, 0, {}, scalar->second};
+  const std::string where = text("kernel_op ", spec.name, ", arguments");
+  Expression expression = Expression::parse(given, names, where);
+  check_bound(expression, "arguments");
+  return {Argument::Kind::expression, 0, std::move(expression)};
+}
+
+void Declaration::check_argument(const Argument& argument, const SourceParameter& parameter,
+                                 const std::string& given) const {
+  const std::string who = text("kernel_op ", spec.name, ": ", given, " goes to parameter \"",
+                               parameter.type, " ", parameter.name, "\" of ", kernel.name);
+  const bool is_array =
+      argument.kind == Argument::Kind::input || argument.kind == Argument::Kind::output;
+  if (!is_array) {
+    require<ArgumentError>(!parameter.is_pointer && !is_view(parameter), who,
+                           "; expected an input or an output there");
+    return;
+  }
+  const auto& all = argument.kind == Argument::Kind::input ? inputs : outputs;
+  const Parameter& declared = all[static_cast<std::size_t>(argument.index)];
+  if (declared.strided) {
+    require<ArgumentError>(!parameter.is_pointer, who,
+                           "; a strided array needs a parameter "
+                           "spanwise::View<T, N>: a pointer cannot carry strides; change the "
+                           "parameter, or declare the array contiguous");
+  } else {
+    require<ArgumentError>(!is_view(parameter), who, "; declare the array strided");
+  }
+  // A parameter whose dtype is known and that is no pointer is a number; of a type from a header
+  // nothing is known here.
+  require<ArgumentError>(parameter.is_pointer || !parameter.dtype, who,
+                         "; expected a pointer or a spanwise::View");
+  require<ArgumentError>(argument.kind == Argument::Kind::input || !parameter.is_const, who,
+                         ", which is const; an output is written");
+  if (declared.dtype && parameter.dtype && parameter.is_pointer)
+    require<ArgumentError>(*declared.dtype == *parameter.dtype, who, "; the array is declared ",
+                           *declared.dtype, ", the parameter points to ", *parameter.dtype);
+}
+
+}  // namespace spanwise::op_sdk

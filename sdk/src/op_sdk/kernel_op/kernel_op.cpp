@@ -1,0 +1,132 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op_sdk/kernel_op/kernel_op.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "op_sdk/kernel_op/extents.hpp"
+
+namespace spanwise {
+namespace op_sdk {
+namespace {
+
+bool same_scalars(const std::map<std::string, Scalar>& a, const std::map<std::string, Scalar>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.first == y.first && x.second.dtype() == y.second.dtype() &&
+           std::memcmp(x.second.data(), y.second.data(),
+                       static_cast<std::size_t>(x.second.dtype().itemsize())) == 0;
+  });
+}
+
+bool same_options(const ModuleOptions& a, const ModuleOptions& b) {
+  return a.options == b.options && a.names == b.names && a.include_dirs == b.include_dirs &&
+         a.device == b.device && a.keep == b.keep;
+}
+
+Letters letters_of(const Declaration& declaration, std::span<const Variable> inputs) {
+  Letters letters;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const char letter = declaration.inputs[i].letter;
+    if (letter != 0 && !letters.find(letter)) letters.bind(letter, inputs[i].type().dtype());
+  }
+  return letters;
+}
+
+std::vector<const Shape*> shapes_of(std::span<const Variable> variables) {
+  std::vector<const Shape*> shapes;
+  for (const Variable& variable : variables) shapes.push_back(&variable.type().shape());
+  return shapes;
+}
+
+}  // namespace
+
+Ref<Apply> KernelOp::make_node(std::span<const Variable> inputs) const {
+  expect_arity(*this, inputs, static_cast<int>(declaration_.inputs.size()));
+  Letters letters;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    check_input(declaration_.inputs[i], inputs[i], letters);
+  const std::optional<Device> device = common_device(*this, inputs);
+  Extents extents(declaration_);
+  extents.bind(shapes_of(inputs));
+  std::vector<Variable> outputs;
+  for (const Parameter& output : declaration_.outputs)
+    outputs.emplace_back(TensorType(*letters.dtype_of(output), extents.shape(output), device));
+  return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()}, std::move(outputs));
+}
+
+void KernelOp::check_input(const Parameter& parameter, const Variable& input,
+                           Letters& letters) const {
+  const TensorType& type = input.type();
+  if (parameter.letter != 0 && !letters.find(parameter.letter))
+    letters.bind(parameter.letter, type.dtype());
+  const DType expected = *letters.dtype_of(parameter);
+  require<DTypeError>(type.dtype() == expected, name(), ": input ", parameter.name,
+                      ": expected dtype ", expected,
+                      parameter.letter ? text(" (", parameter.letter, ")") : "", ", got ",
+                      type.dtype(), " (", input.label(),
+                      "); cast it, or declare the dtype with a "
+                      "letter");
+  require<LayoutError>(type.rank() == parameter.rank(), name(), ": input ", parameter.name,
+                       ": expected ", parameter.rank(), " axes, got ", type.rank(), " (",
+                       input.label(), ")");
+}
+
+std::unique_ptr<Thunk> KernelOp::make_thunk(const ThunkContext& context) const {
+  const Letters letters = letters_of(declaration_, context.node().inputs());
+  Function function = compile_kernel(declaration_, letters, context.device());
+  return make_kernel_thunk(Ref<const KernelOp>(this), letters, std::move(function), context);
+}
+
+bool KernelOp::equals(const Op& other) const {
+  const auto* kernel_op = dynamic_cast<const KernelOp*>(&other);
+  if (kernel_op == nullptr) return false;
+  const KernelOpSpec &a = declaration_.spec, &b = kernel_op->declaration_.spec;
+  return a.name == b.name && a.source == b.source && a.kernel == b.kernel && a.inputs == b.inputs &&
+         a.outputs == b.outputs && a.arguments == b.arguments && a.block == b.block &&
+         a.grid == b.grid && a.shared == b.shared && same_scalars(a.scalars, b.scalars) &&
+         same_options(a.options, b.options);
+}
+
+std::size_t KernelOp::hash() const {
+  const std::hash<std::string> hash;
+  return hash(declaration_.spec.name) * 31 + hash(declaration_.spec.source);
+}
+
+namespace {
+
+struct Counters {
+  std::mutex mutex;
+  std::map<std::string, CopyCounter> by_name;
+};
+
+Counters& counters() {
+  static Counters& counters = *new Counters;  // outlives every thunk
+  return counters;
+}
+
+}  // namespace
+
+CopyCounter& copy_counter(const std::string& op_name) {
+  const std::lock_guard lock(counters().mutex);
+  return counters().by_name[op_name];
+}
+
+}  // namespace op_sdk
+
+Ref<const Op> kernel_op(KernelOpSpec spec) {
+  return make_ref<const op_sdk::KernelOp>(std::move(spec));
+}
+
+std::vector<KernelOpCounts> kernel_op_counts() {
+  std::vector<KernelOpCounts> counts;
+  const std::lock_guard lock(op_sdk::counters().mutex);
+  for (const auto& [name, counter] : op_sdk::counters().by_name)
+    counts.push_back({name, counter.shared, counter.copied, counter.bytes_copied});
+  return counts;
+}
+
+}  // namespace spanwise

@@ -1,0 +1,45 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "op_sdk/kernel_op/declaration.hpp"
+#include "op_sdk/kernel_op/parameter.hpp"
+
+namespace spanwise::op_sdk {
+
+/// The op that a KernelOpSpec declares.
+class KernelOp final : public Op {
+ public:
+  explicit KernelOp(KernelOpSpec spec) : declaration_(std::move(spec)) {}
+
+  std::string name() const override { return declaration_.spec.name; }
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override;
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override;
+  bool equals(const Op& other) const override;
+  std::size_t hash() const override;
+
+  const Declaration& declaration() const noexcept { return declaration_; }
+
+ private:
+  void check_input(const Parameter& parameter, const Variable& input, Letters& letters) const;
+
+  Declaration declaration_;
+};
+
+/// The kernel of `declaration` compiled for `device` with `letters` put in.
+Function compile_kernel(const Declaration& declaration, const Letters& letters, Device device);
+
+/// What the contiguous inputs of one op's thunks cost; shared by all ops of a name.
+struct CopyCounter {
+  std::atomic<std::int64_t> shared{0}, copied{0}, bytes_copied{0};
+};
+CopyCounter& copy_counter(const std::string& op_name);
+
+std::unique_ptr<Thunk> make_kernel_thunk(Ref<const KernelOp> op, const Letters& letters,
+                                         Function function, const ThunkContext& context);
+
+}  // namespace spanwise::op_sdk

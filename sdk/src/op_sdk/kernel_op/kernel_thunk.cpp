@@ -1,0 +1,188 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "op_sdk/kernel_op/extents.hpp"
+#include "op_sdk/kernel_op/kernel_op.hpp"
+#include "spanwise/view.hpp"
+
+namespace spanwise::op_sdk {
+namespace {
+
+/// One input as the kernel will see it.
+struct BoundInput {
+  Ref<Cell> cell;
+  Ref<Cell> scratch =
+      make_ref<Cell>();  // where a copy in C order goes, and stays for the next call
+  const Array* array = nullptr;
+};
+
+struct BoundOutput {
+  Ref<Cell> cell;
+  DType dtype;
+  const Array* array = nullptr;
+};
+
+class KernelThunk final : public Thunk {
+ public:
+  KernelThunk(Ref<const KernelOp> op, const Letters& letters, Function function,
+              const ThunkContext& context)
+      : op_(std::move(op)),
+        declaration_(op_->declaration()),
+        function_(std::move(function)),
+        device_(context.device()),
+        extents_(declaration_),
+        counter_(copy_counter(declaration_.spec.name)) {
+    for (std::size_t i = 0; i < declaration_.inputs.size(); ++i)
+      inputs_.push_back({context.input(static_cast<int>(i))});
+    for (std::size_t i = 0; i < declaration_.outputs.size(); ++i)
+      outputs_.push_back(
+          {context.output(static_cast<int>(i)), *letters.dtype_of(declaration_.outputs[i])});
+    shapes_.resize(inputs_.size());
+    arguments_.reserve(declaration_.arguments.size());
+    views_.reserve(declaration_.arguments.size());
+  }
+
+  std::vector<int> run() override {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) shapes_[i] = &inputs_[i].cell->value->shape();
+    extents_.bind(shapes_);
+    const LaunchConfig config = launch_config();
+    if (config.grid.x > 0 && config.grid.y > 0 && config.grid.z > 0) {
+      for (std::size_t i = 0; i < inputs_.size(); ++i) prepare(inputs_[i], declaration_.inputs[i]);
+      gather_arguments(*config.stream);
+      function_.launch(config, arguments_);
+      for (BoundInput& input : inputs_) input.array = nullptr;
+    }
+    return {};
+  }
+
+ private:
+  // Also makes the outputs: the default grid covers the first.
+  LaunchConfig launch_config() {
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      outputs_[i].array = &output_array(*outputs_[i].cell, extents_.shape(declaration_.outputs[i]),
+                                        outputs_[i].dtype, device_);
+    LaunchConfig config{dims(declaration_.grid), dims(declaration_.block), shared_bytes(),
+                        Stream::current(device_)};
+    if (declaration_.grid.empty()) {
+      const std::int64_t threads = config.block.x * config.block.y * config.block.z;
+      const std::int64_t size = outputs_.front().array->size();
+      config.grid.x = size / threads + (size % threads != 0);
+    } else {
+      check("grid", declaration_.grid, config.grid, 0);
+    }
+    return config;
+  }
+
+  Dim3 dims(const std::vector<Expression>& extents) const {
+    Dim3 dims;
+    std::int64_t* const places[] = {&dims.x, &dims.y, &dims.z};
+    for (std::size_t i = 0; i < extents.size(); ++i) *places[i] = extents_.value(extents[i]);
+    if (&extents == &declaration_.block) check("block", extents, dims, 1);
+    return dims;
+  }
+
+  void check(const char* what, const std::vector<Expression>& extents, const Dim3& got,
+             std::int64_t least) const {
+    if (got.x >= least && got.y >= least && got.z >= least) return;
+    const std::int64_t values[] = {got.x, got.y, got.z};
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      require<ArgumentError>(values[i] >= least, declaration_.spec.name, ": ", what, ": ",
+                             extents[i].text(), " = ", values[i], "; expected at least ", least);
+  }
+
+  std::int64_t shared_bytes() const {
+    const std::int64_t bytes = extents_.value(declaration_.shared);
+    require<ArgumentError>(bytes >= 0, declaration_.spec.name,
+                           ": shared: ", declaration_.shared.text(), " = ", bytes,
+                           "; expected at least 0");
+    return bytes;
+  }
+
+  void prepare(BoundInput& input, const Parameter& parameter) {
+    const Array* array = &*input.cell->value;
+    if (array->device() != device_)
+      array = &input.scratch->value.emplace(to_device(*array, device_));
+    if (!parameter.strided) {
+      if (array->layout().is_row_major()) {
+        counter_.shared.fetch_add(1, std::memory_order_relaxed);
+      } else {
+        array = &copied(*array, *input.scratch);
+      }
+    }
+    input.array = array;
+  }
+
+  const Array& copied(const Array& array, Cell& scratch) {
+    counter_.copied.fetch_add(1, std::memory_order_relaxed);
+    counter_.bytes_copied.fetch_add(array.nbytes(), std::memory_order_relaxed);
+    if (&array == (scratch.value ? &*scratch.value : nullptr))
+      return scratch.value.emplace(contiguous(Array(array)));
+    const Array& target = output_array(scratch, array.shape(), array.dtype(), device_);
+    copy(array, target);
+    return target;
+  }
+
+  // The declaration was held against the kernel's parameters, so addresses may go without a second
+  // check; an input counts as read, whatever an old kernel's missing const says.
+  void gather_arguments(const Stream& stream) {
+    arguments_.clear();
+    views_.clear();
+    for (const Argument& argument : declaration_.arguments) {
+      const auto index = static_cast<std::size_t>(argument.index);
+      switch (argument.kind) {
+        case Argument::Kind::input:
+          add(stream, *inputs_[index].array, declaration_.inputs[index], false);
+          break;
+        case Argument::Kind::output:
+          add(stream, *outputs_[index].array, declaration_.outputs[index], true);
+          break;
+        case Argument::Kind::scalar:
+          add(argument.scalar);
+          break;
+        case Argument::Kind::expression:
+          arguments_.push_back(KernelArg::integer(extents_.value(argument.expression)));
+      }
+    }
+  }
+
+  void add(const Stream& stream, const Array& array, const Parameter& parameter, bool writes) {
+    order_use(stream, array, writes);
+    if (parameter.strided)
+      arguments_.push_back(KernelArg::bytes(views_.emplace_back(array).bytes()));
+    else
+      arguments_.push_back(KernelArg::address(reinterpret_cast<std::uintptr_t>(array.data())));
+  }
+
+  // As a Python number: it takes the parameter's own type where that keeps its value.
+  void add(const Scalar& scalar) {
+    if (scalar.dtype().is_integer() && scalar.fits(int64))
+      arguments_.push_back(KernelArg::integer(scalar.as_int64()));
+    else if (scalar.dtype().is_floating())
+      arguments_.push_back(KernelArg::real(scalar.as_double()));
+    else
+      arguments_.emplace_back(scalar);
+  }
+
+  Ref<const KernelOp> op_;
+  const Declaration& declaration_;
+  Function function_;
+  Device device_;
+  Extents extents_;
+  CopyCounter& counter_;
+  std::vector<BoundInput> inputs_;
+  std::vector<BoundOutput> outputs_;
+  std::vector<const Shape*> shapes_;
+  std::vector<KernelArg> arguments_;
+  std::vector<PackedView> views_;
+};
+
+}  // namespace
+
+std::unique_ptr<Thunk> make_kernel_thunk(Ref<const KernelOp> op, const Letters& letters,
+                                         Function function, const ThunkContext& context) {
+  return std::make_unique<KernelThunk>(std::move(op), letters, std::move(function), context);
+}
+
+}  // namespace spanwise::op_sdk

@@ -1,0 +1,127 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op_sdk/kernel_op/parameter.hpp"
+
+#include <cctype>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::op_sdk {
+namespace {
+
+constexpr std::string_view grammar =
+    "expected \"name: layout dtype[extents]\", for example \"image: strided uint8[h, w, 3]\", "
+    "where "
+    "layout is contiguous or strided";
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1);
+  return text;
+}
+
+bool is_identifier(std::string_view text) {
+  if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front()))) return false;
+  for (const char c : text)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_') return false;
+  return true;
+}
+
+// The text before the first character of `stop`, which is taken off `rest` together with it.
+std::string_view before(std::string_view& rest, std::string_view stop) {
+  const std::size_t end = rest.find_first_of(stop);
+  const std::string_view part = trim(rest.substr(0, end));
+  rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  return part;
+}
+
+// Splits at commas outside parentheses.
+std::vector<std::string_view> split_extents(std::string_view text) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  int nesting = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '(') ++nesting;
+    if (i < text.size() && text[i] == ')') --nesting;
+    if (i < text.size() && (text[i] != ',' || nesting > 0)) continue;
+    parts.push_back(trim(text.substr(begin, i - begin)));
+    begin = i + 1;
+  }
+  if (parts.back().empty()) parts.pop_back();  // "[]" and "[n,]"
+  return parts;
+}
+
+}  // namespace
+
+Parameter Parameter::parse(std::string_view declaration, Names& names, const std::string& where) {
+  const std::string who = text(where, ": in \"", declaration, "\"");
+  const auto expect = [&](bool condition, const auto&... what) {
+    require<ArgumentError>(condition, who, ": ", what...);
+  };
+  Parameter parameter;
+  std::string_view rest = trim(declaration);
+  expect(rest.find(':') != std::string_view::npos, grammar);
+  parameter.name = before(rest, ":");
+  expect(is_identifier(parameter.name), "\"", parameter.name, "\" is no name; ", grammar);
+  rest = trim(rest);
+  const std::string_view layout = before(rest, " \t");
+  expect(layout == "contiguous" || layout == "strided", "unknown layout \"", layout, "\"; ",
+         grammar);
+  parameter.strided = layout == "strided";
+
+  rest = trim(rest);
+  const bool has_extents = rest.find('[') != std::string_view::npos;
+  expect(!has_extents || rest.back() == ']', "\"[\" without \"]\" at the end; ", grammar);
+  const std::string_view dtype = before(rest, "[");
+  if (dtype.size() == 1 && std::isupper(static_cast<unsigned char>(dtype[0]))) {
+    parameter.letter = dtype[0];
+  } else {
+    expect(is_identifier(dtype), "\"", dtype, "\" is no dtype; ", grammar);
+    parameter.dtype = DType::parse(dtype);
+  }
+  if (has_extents) {
+    rest.remove_suffix(1);
+    for (const std::string_view extent : split_extents(rest))
+      parameter.extents.push_back(Expression::parse(extent, names, who));
+  }
+  expect(!parameter.strided || parameter.rank() > 0,
+         "a strided parameter has at least one axis; declare it contiguous, as a pointer");
+  return parameter;
+}
+
+std::optional<DType> Letters::find(char letter) const {
+  for (const auto& [bound, dtype] : bound_)
+    if (bound == letter) return dtype;
+  return std::nullopt;
+}
+
+std::optional<DType> Letters::dtype_of(const Parameter& parameter) const {
+  return parameter.dtype ? parameter.dtype : find(parameter.letter);
+}
+
+CType c_type(DType dtype, const std::string& where) {
+  static const std::vector<std::pair<DType, CType>> types{
+      {bool_, {"bool", ""}},
+      {int8, {"signed char", ""}},
+      {int16, {"short", ""}},
+      {int32, {"int", ""}},
+      {int64, {"long long", ""}},
+      {uint8, {"unsigned char", ""}},
+      {uint16, {"unsigned short", ""}},
+      {uint32, {"unsigned int", ""}},
+      {uint64, {"unsigned long long", ""}},
+      {float16, {"__half", "cuda_fp16.h"}},
+      {bfloat16, {"__nv_bfloat16", "cuda_bf16.h"}},
+      {float32, {"float", ""}},
+      {float64, {"double", ""}},
+      {complex64, {"float2", ""}},
+      {complex128, {"double2", ""}},
+  };
+  for (const auto& [known, type] : types)
+    if (known == dtype) return type;
+  fail<ArgumentError>(where, ": no C type for dtype ", dtype);
+}
+
+}  // namespace spanwise::op_sdk

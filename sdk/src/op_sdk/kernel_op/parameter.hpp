@@ -1,0 +1,48 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "op_sdk/kernel_op/expression.hpp"
+#include "spanwise/dtype.hpp"
+
+namespace spanwise::op_sdk {
+
+/// One declared input or output: "image: strided uint8[h, w, 3]".
+struct Parameter {
+  std::string name;
+  bool strided = false;
+  std::optional<DType> dtype;  ///< where it is fixed
+  char letter = 0;             ///< else the letter that stands for it
+  std::vector<Expression> extents;
+
+  int rank() const noexcept { return static_cast<int>(extents.size()); }
+  /// Throws ArgumentError quoting the declaration and saying what was expected; `where` begins it.
+  static Parameter parse(std::string_view declaration, Names& names, const std::string& where);
+};
+
+/// The dtypes that letters stand for in one use of an op.
+class Letters {
+ public:
+  std::optional<DType> find(char letter) const;
+  void bind(char letter, DType dtype) { bound_.emplace_back(letter, dtype); }
+  /// The parameter's dtype, or nothing where its letter is not bound.
+  std::optional<DType> dtype_of(const Parameter& parameter) const;
+  const std::vector<std::pair<char, DType>>& all() const noexcept { return bound_; }
+
+ private:
+  std::vector<std::pair<char, DType>> bound_;
+};
+
+/// How CUDA C spells a dtype, and the header that it needs ("" for none). Throws ArgumentError for
+/// a dtype that has no C type; `where` begins the message.
+struct CType {
+  std::string name, header;
+};
+CType c_type(DType dtype, const std::string& where);
+
+}  // namespace spanwise::op_sdk

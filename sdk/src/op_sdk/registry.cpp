@@ -1,0 +1,58 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <mutex>
+#include <utility>
+
+#include "spanwise/op_sdk.hpp"
+
+namespace spanwise {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, OpFactory, std::less<>> factories;
+};
+
+// Never destroyed: ops of plug-ins and of static objects may ask at the very end.
+Registry& registry() {
+  static Registry& registry = *new Registry;
+  return registry;
+}
+
+}  // namespace
+
+bool register_op(std::string name, OpFactory factory) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  require<ArgumentError>(static_cast<bool>(factory), "register_op: ", name, " has no factory");
+  const bool is_new = all.factories.emplace(name, std::move(factory)).second;
+  require<ArgumentError>(is_new, "register_op: an op named ", name,
+                         " is registered already; choose another name, such as <yours>.", name);
+  return true;
+}
+
+Ref<const Op> make_op(std::string_view name) {
+  OpFactory factory;
+  {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.factories.find(name);
+    if (found != all.factories.end()) factory = found->second;
+  }
+  if (!factory) {
+    std::string known;
+    for (const std::string& other : op_names()) known += (known.empty() ? "" : ", ") + other;
+    fail<ArgumentError>("there is no op named ", name, "; the registered ops are ", known);
+  }
+  return factory();
+}
+
+std::vector<std::string> op_names() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  std::vector<std::string> names;
+  for (const auto& [name, factory] : all.factories) names.push_back(name);
+  return names;
+}
+
+}  // namespace spanwise
