@@ -52,6 +52,18 @@ int number_in(std::string_view digits) {
   return error == std::errc{} && end == digits.data() + digits.size() && value > 0 ? value : 0;
 }
 
+std::optional<DType> parse_element(std::string_view name, int lanes) {
+  if (name == "bool") return DType(DTypeCode::bool_, 8, lanes);
+  for (const SmallFloat& kind : small_floats)
+    if (name == kind.name) return DType(static_cast<DTypeCode>(kind.code), kind.bits, lanes);
+  for (std::size_t code = 0; code < kinds.size(); ++code) {
+    if (!name.starts_with(kinds[code])) continue;
+    const int bits = number_in(name.substr(kinds[code].size()));
+    if (bits > 0) return DType(static_cast<DTypeCode>(code), bits, lanes);
+  }
+  return std::nullopt;
+}
+
 [[noreturn]] void fail_to_parse(std::string_view name) {
   fail<DTypeError>(
       "dtype: \"", name,
@@ -80,22 +92,13 @@ DType::DType(DTypeCode code, int bits, int lanes)
 }
 
 DType DType::parse(std::string_view name) {
-  std::string_view element = name;
-  int lanes = 1;
-  // The lanes stand behind the last x; no name of a kind has one.
-  if (const auto x = name.rfind('x'); x != name.npos && number_in(name.substr(x + 1)) > 0) {
-    element = name.substr(0, x);
-    lanes = number_in(name.substr(x + 1));
-  }
-  if (element == "bool") return DType(DTypeCode::bool_, 8, lanes);
-  for (const SmallFloat& kind : small_floats)
-    if (element == kind.name) return DType(static_cast<DTypeCode>(kind.code), kind.bits, lanes);
-  for (std::size_t code = 0; code < kinds.size(); ++code) {
-    if (!element.starts_with(kinds[code])) continue;
-    const int bits = number_in(element.substr(kinds[code].size()));
-    if (bits > 0) return DType(static_cast<DTypeCode>(code), bits, lanes);
-  }
-  fail_to_parse(name);
+  if (const std::optional<DType> element = parse_element(name, 1)) return *element;
+  // The lanes stand behind the last x; "complex64" is why that comes second.
+  const auto x = name.rfind('x');
+  const int lanes = x != name.npos ? number_in(name.substr(x + 1)) : 0;
+  const auto vector = lanes > 0 ? parse_element(name.substr(0, x), lanes) : std::nullopt;
+  if (!vector) fail_to_parse(name);
+  return *vector;
 }
 
 std::string DType::name() const {
