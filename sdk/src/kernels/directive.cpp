@@ -107,10 +107,6 @@ HeaderName parse_header_name(std::string_view text) {
 
 IncludeDirectives read_directives(std::string_view source) {
   IncludeDirectives out;
-  // Most kernels include nothing, and then there is no need to take the text apart.
-  if (source.find("include") == std::string_view::npos &&
-      source.find("import") == std::string_view::npos)
-    return out;
   for (const runtime::Token& token : runtime::lex(source))
     if (token.kind == runtime::Token::Kind::directive) read_directive(token.text, out);
   return out;

@@ -3,6 +3,7 @@
 #include "kernels/bound_arguments.hpp"
 #include "kernels/module_state.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/ordering.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 
@@ -42,11 +43,11 @@ void check_config(const FunctionState& function, const LaunchConfig& config) {
 
 // After all checks, so that a refused launch orders nothing.
 void order_arrays(const FunctionState& function, std::span<const KernelArg> arguments,
-                  const Stream& stream) {
+                  runtime::StreamState& stream) {
   const auto& rules = function.signature().rules;
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i].kind() == KernelArg::Kind::array && arguments[i].array().storage())
-      order_use(stream, arguments[i].array(), rules[i].writes);
+    if (arguments[i].kind() == KernelArg::Kind::array)
+      runtime::order_use(stream, arguments[i].array().storage(), rules[i].writes);
 }
 
 }  // namespace
@@ -59,12 +60,12 @@ void Function::launch(const LaunchConfig& config, std::span<const KernelArg> arg
   const FunctionState& function = state();
   check_config(function, config);
   const kernels::BoundArguments bound(function, arguments);
-  const auto launch_on = [&](const Stream& stream) {
-    order_arrays(function, arguments, stream);
-    function.kernel().launch(config.grid, config.block, config.shared_bytes, stream.state(),
-                             bound.pointers());
-  };
-  config.stream ? launch_on(*config.stream) : launch_on(Stream::current(function.device()));
+  runtime::StreamState& stream =
+      config.stream ? config.stream->state() : runtime::current_stream(function.device());
+  order_arrays(function, arguments, stream);
+  function.kernel().launch(config.grid, config.block, config.shared_bytes, stream,
+                           bound.pointers());
+  runtime::after_queueing(stream);
 }
 
 const std::string& Function::name() const noexcept { return state().name(); }

@@ -1,0 +1,274 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kernels/module_cache.hpp"
+#include "runtime/backend.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/kernel.hpp"
+
+/// Two devices in the place of GPUs, in host memory: they compile by copying the text and launch by
+/// writing down what they were given. So the kernels layer is tested alone.
+namespace spanwise::test {
+
+struct Launch {
+  std::string symbol;
+  Dim3 grid, block;
+  std::int64_t shared_bytes = 0;
+  const runtime::StreamState* stream = nullptr;
+  std::vector<std::string> arguments;  ///< the bytes of each
+
+  template <class T>
+  T value(std::size_t i) const {
+    EXPECT_EQ(arguments.at(i).size(), sizeof(T));
+    T out;
+    std::memcpy(&out, arguments.at(i).data(), sizeof out);
+    return out;
+  }
+};
+
+class FakeEvent final : public runtime::EventState {
+ public:
+  explicit FakeEvent(Device device) : EventState(device) {}
+  std::uintptr_t handle() const noexcept override { return 1; }
+  void synchronize() override {}
+  bool query() override { return true; }
+  double milliseconds_since(EventState&) override { return 0; }
+};
+
+class FakeStream final : public runtime::StreamState {
+ public:
+  explicit FakeStream(Device device) : StreamState(device) {}
+  std::uintptr_t handle() const noexcept override { return reinterpret_cast<std::uintptr_t>(this); }
+  void synchronize() override {}
+  bool query() override { return true; }
+  Ref<runtime::EventState> record(bool) override { return make_ref<FakeEvent>(device()); }
+  void wait(runtime::EventState&) override { ++waits; }
+  int waits = 0;
+};
+
+/// What tests set and read; outlives kernels that programs still hold.
+struct FakeLog {
+  std::vector<Launch> launches;
+  std::atomic<int> compilations{0}, loads{0}, unloads{0};
+  std::atomic<bool> keep_launches{true};
+};
+
+class FakeKernel final : public runtime::LoadedKernel {
+ public:
+  FakeKernel(std::shared_ptr<FakeLog> log, std::string symbol, std::vector<Slot> slots)
+      : log_(std::move(log)), symbol_(std::move(symbol)), slots_(std::move(slots)) {}
+  std::vector<Slot> slots() const override { return slots_; }
+  KernelAttributes attributes() const override {
+    return {.registers = 17, .architecture = "sm_00"};
+  }
+  void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
+              runtime::StreamState& stream, void* const* arguments) override {
+    if (!log_->keep_launches) return;
+    Launch launch{symbol_, grid, block, shared_bytes, &stream, {}};
+    for (std::size_t i = 0; i < slots_.size(); ++i)
+      launch.arguments.emplace_back(static_cast<const char*>(arguments[i]),
+                                    static_cast<std::size_t>(slots_[i].size));
+    log_->launches.push_back(std::move(launch));
+  }
+
+ private:
+  std::shared_ptr<FakeLog> log_;
+  std::string symbol_;
+  std::vector<Slot> slots_;
+};
+
+/// The size that the fake compiler gives a type: a pointer, a known number, View<T, N>; a type of
+/// the user's has 4 or 8 bytes where its name ends so, else 12.
+inline std::int64_t size_of(const runtime::SourceParameter& parameter) {
+  if (parameter.is_pointer) return 8;
+  if (parameter.dtype) return parameter.dtype->itemsize();
+  const std::size_t comma = parameter.type.rfind(',');
+  if (parameter.type.find("View<") != std::string::npos && comma != std::string::npos)
+    return 8 + 16 * std::stoi(parameter.type.substr(comma + 1));
+  if (parameter.type.ends_with('4')) return 4;
+  return parameter.type.ends_with('8') ? 8 : 12;
+}
+
+class FakeModule final : public runtime::LoadedModule {
+ public:
+  FakeModule(std::shared_ptr<FakeLog> log, const std::string& image)
+      : log_(std::move(log)), source_(runtime::scan_kernels(image)) {}
+  ~FakeModule() override { ++log_->unloads; }
+
+  Ref<runtime::LoadedKernel> kernel(const std::string& symbol) override {
+    for (const runtime::SourceKernel& kernel : source_.kernels) {
+      if (symbol.find(kernel.name) == std::string::npos) continue;
+      std::vector<runtime::LoadedKernel::Slot> slots;
+      std::int64_t offset = 0;
+      for (const runtime::SourceParameter& parameter : kernel.parameters) {
+        slots.push_back({offset, size_of(parameter)});
+        offset += (slots.back().size + 7) / 8 * 8;
+      }
+      return make_ref<FakeKernel>(log_, symbol, std::move(slots));
+    }
+    fail<DeviceError>("fake device: no symbol ", symbol);
+  }
+  Global global(const std::string& symbol) override {
+    if (symbol == "table" || symbol == "_ZN5image5tableE") return {table_, sizeof table_};
+    return {};
+  }
+
+ private:
+  std::shared_ptr<FakeLog> log_;
+  runtime::KernelSource source_;
+  unsigned char table_[24] = {};
+};
+
+class FakeBackend final : public runtime::Backend {
+ public:
+  std::shared_ptr<FakeLog> log = std::make_shared<FakeLog>();
+  std::string compiler = "fakecc 1.0";  ///< "": not on this machine
+  std::function<void(const runtime::CompileRequest&)> on_compile;
+
+  DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
+  int device_count() noexcept override { return 2; }
+  std::string why_absent() override { return ""; }
+  DeviceProperties properties(int) override { return {}; }
+  void* allocate(int, std::size_t bytes, runtime::StreamState&) override {
+    return std::aligned_alloc(256, (bytes + 255) / 256 * 256 + 256);
+  }
+  void deallocate(int, void* data, std::size_t, runtime::StreamState&) noexcept override {
+    std::free(data);
+  }
+  runtime::MemoryInfo memory(int) override { return {}; }
+  Ref<runtime::StreamState> create_stream(int ordinal) override {
+    return make_ref<FakeStream>(Device(DeviceKind::cuda, ordinal));
+  }
+  Ref<runtime::StreamState> foreign_stream(int ordinal, std::uintptr_t) override {
+    return create_stream(ordinal);
+  }
+  Ref<runtime::StreamState> default_stream(int ordinal) override {
+    return defaults_[static_cast<std::size_t>(ordinal)];
+  }
+  void synchronize(int) override {}
+  void copy(const Array& source, const Array& target, runtime::StreamState&) override {
+    std::memcpy(target.data(), source.data(), static_cast<std::size_t>(source.nbytes()));
+  }
+  void fill(const Array&, const Scalar&, runtime::StreamState&) override {}
+  void upload(const void* host, void* device, std::size_t bytes, runtime::StreamState&) override {
+    std::memcpy(device, host, bytes);
+  }
+  void download(const void* device, void* host, std::size_t bytes, runtime::StreamState&) override {
+    std::memcpy(host, device, bytes);
+  }
+  void copy_peer(const void* source, int, void* target, int, std::size_t bytes,
+                 runtime::StreamState&) override {
+    std::memcpy(target, source, bytes);
+  }
+
+  std::string compiler_fingerprint(int, const runtime::CompileRequest&) override {
+    return compiler + "\nsm_00";
+  }
+  runtime::KernelBinary compile(int, const runtime::CompileRequest& request) override {
+    require<DeviceError>(!compiler.empty(), "fake device: no compiler; install the package fakecc");
+    ++log->compilations;
+    if (on_compile) on_compile(request);
+    runtime::KernelBinary binary{.image = request.source->text, .symbols = {}};
+    for (const runtime::SourceKernel& kernel : request.source->kernels)
+      if (!kernel.is_template) binary.symbols[kernel.name] = "_Z_" + kernel.name;
+    for (const std::string& name : request.names) binary.symbols[name] = "_Z_" + name;
+    return binary;
+  }
+  Ref<runtime::LoadedModule> load(int, const runtime::KernelBinary& binary) override {
+    require<DeviceError>(binary.image.find("unloadable") == std::string::npos ||
+                             binary.path.empty() || log->compilations > 1,
+                         "fake device: cannot load ", binary.path);
+    ++log->loads;
+    return make_ref<FakeModule>(log, binary.image);
+  }
+
+ private:
+  std::vector<Ref<runtime::StreamState>> defaults_{create_stream(0), create_stream(1)};
+};
+
+/// A folder that goes with its test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "spanwise-test-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path write(const std::string& name, const std::string& contents) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name, std::ios::binary) << contents;
+    return path_ / name;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Puts the fake devices and an empty disk cache in the place of the real ones.
+class KernelsTest : public ::testing::Test {
+ protected:
+  KernelsTest() {
+    auto fake = std::make_unique<FakeBackend>();
+    backend_ = fake.get();
+    log_ = fake->log;
+    previous_ = runtime::exchange_backend(DeviceKind::cuda, std::move(fake));
+    for (const char* name : {"cache_dir", "cache_limit_mb", "device"})
+      saved_.emplace_back(name, config::get(name));
+    config::set("cache_dir", (folder_.path() / "cache").string());
+    config::set("cache_limit_mb", "64");
+    config::set("device", "cuda:0");
+    kernels::forget_loaded_modules();
+  }
+  ~KernelsTest() override {
+    kernels::forget_loaded_modules();
+    for (const auto& [name, value] : saved_) config::set(name, value);
+    runtime::exchange_backend(DeviceKind::cuda, std::move(previous_));
+  }
+
+  const Launch& last_launch() const { return log_->launches.back(); }
+
+  TemporaryFolder folder_;
+  FakeBackend* backend_;
+  std::shared_ptr<FakeLog> log_;
+  const Device gpu_{DeviceKind::cuda, 0};
+
+ private:
+  std::unique_ptr<runtime::Backend> previous_;
+  std::vector<std::pair<std::string, std::string>> saved_;
+};
+
+/// The message of the E that `run` throws; fails the test where it throws none.
+template <class E, class F>
+std::string message_of(F&& run) {
+  try {
+    run();
+  } catch (const E& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "expected an error";
+  return "";
+}
+
+}  // namespace spanwise::test
