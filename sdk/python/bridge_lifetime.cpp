@@ -34,10 +34,14 @@ void run_tasks() noexcept {
   }
 }
 
-void push(Task* task) noexcept {
-  task->next = tasks.load(std::memory_order_relaxed);
-  while (!tasks.compare_exchange_weak(task->next, task, std::memory_order_release)) {
-  }
+// Whether the list was empty before. Once pushed, the task may run and go at any moment.
+bool push(Task* task) noexcept {
+  Task* head = tasks.load(std::memory_order_relaxed);
+  do {
+    task->next = head;
+  } while (!tasks.compare_exchange_weak(head, task, std::memory_order_release,
+                                        std::memory_order_relaxed));
+  return head == nullptr;
 }
 
 void drop_reference(void* object) noexcept { Py_DECREF(static_cast<PyObject*>(object)); }
@@ -62,8 +66,9 @@ void run_with_gil(void (*task)(void*), void* context) noexcept {
   if (!Py_IsInitialized()) return;
   auto* entry = new (std::nothrow) Task{task, context, nullptr};
   if (entry == nullptr) return;  // the object is leaked, as the only safe thing left
-  push(entry);
-  // Where the interpreter's queue is full, the next import runs the task.
+  // One pending call empties the list, so only the first on it asks. Where the interpreter's queue
+  // is full, the next import does the work.
+  if (!push(entry)) return;
   Py_AddPendingCall(
       [](void*) {
         run_tasks();
@@ -72,7 +77,7 @@ void run_with_gil(void (*task)(void*), void* context) noexcept {
       nullptr);
 }
 
-ForeignOwner owner_from(PyObject* object) noexcept {
+ForeignOwner python_owner(PyObject* object) {
   if (tasks.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
     run_tasks();
   Py_INCREF(object);
@@ -80,9 +85,9 @@ ForeignOwner owner_from(PyObject* object) noexcept {
 }
 
 Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly) {
-  if (device.is_cpu()) return owner_from(owner).adopt(data, bytes, device, readonly);
+  if (device.is_cpu()) return python_owner(owner).adopt(data, bytes, device, readonly);
   ForeignView view;
-  view.owner = owner_from(owner);
+  view.owner = python_owner(owner);
   view.memory.data = data;
   view.memory.device = device;
   view.memory.dtype = uint8;

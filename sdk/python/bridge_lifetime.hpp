@@ -4,8 +4,6 @@
 
 #include <Python.h>
 
-#include "spanwise/bridge.hpp"
-
 /// Python objects that own memory which native code may let go of on any thread.
 namespace spanwise::python {
 
@@ -17,8 +15,5 @@ bool holds_gil() noexcept;
 /// otherwise soon, on the main thread. Never waits for the GIL, so that whoever drops a last
 /// reference under a lock cannot deadlock. Does nothing once the interpreter has ended.
 void run_with_gil(void (*task)(void*), void* context) noexcept;
-
-/// An owner that drops a reference to `object` (a new one is taken here).
-ForeignOwner owner_from(PyObject* object) noexcept;
 
 }  // namespace spanwise::python

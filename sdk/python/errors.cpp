@@ -140,6 +140,10 @@ SW_BIND(errors, 0) {
                         {e.error});
   e.out_of_memory = make_class(module, "OutOfMemoryError", "No memory left on a device.",
                                {e.device, PyExc_MemoryError});
+  // Defaults for those that are raised from Python.
+  for (const char* name : {"log", "source"}) py::setattr(e.compile, name, py::str());
+  py::setattr(e.device, "code", py::int_(0));
+  py::setattr(e.device, "name", py::str());
   e.graph = make_class(module, "GraphError", "A malformed graph, or an op that broke its contract.",
                        {e.error});
   py::register_exception_translator([](std::exception_ptr exception) {

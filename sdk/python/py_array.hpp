@@ -12,8 +12,8 @@
 #include "spanwise/bridge.hpp"
 
 /// spanwise.Array as CPython sees it. The type is a plain heap type rather than a pybind11 class, so
-/// that making, importing and passing arrays costs tens of nanoseconds; the caster below lets
-/// pybind11 functions take and return spanwise::Array all the same.
+/// that making, importing and passing arrays costs tens of nanoseconds; the casters below let
+/// pybind11 functions take and return spanwise::Array, and DType, Device and Shape, all the same.
 namespace spanwise::python {
 
 struct PyArray {
@@ -50,15 +50,34 @@ PyObject* raise_current() noexcept;
 /// Storage over memory that `owner` (a new reference is taken) keeps alive. The reference is dropped
 /// when the last array goes, on any thread, and simply forgotten once the interpreter has ended.
 Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly);
-/// The owner that keep_alive() was given for this storage (borrowed), or null.
+/// The same as bridges need it: a new reference to `owner`, given back as keep_alive() does.
+ForeignOwner python_owner(PyObject* owner);
+/// The owner that one of the two was given for this storage (borrowed), or null.
 PyObject* owner_of(const Storage& storage) noexcept;
 
 /// np.dtype-like objects, names, Python types (float, int, bool, complex) and ours. Throws DTypeError.
 DType dtype_from(pybind11::handle object);
 /// A Device, a string, None (the default device), or an object with .device.
 Device device_from(pybind11::handle object);
+/// The spanwise.dtype and spanwise.device objects, new references.
+pybind11::object dtype_object(DType dtype);
+pybind11::object device_object(Device device);
 /// An int, a sequence of ints, or an iterable of ints.
 Shape shape_from(pybind11::handle object);
+
+/// A reference to a spanwise.Array, for pybind11 functions that need the object itself: its first
+/// parameter in a method, for instance, so that views get their base.
+class ArrayObject : public pybind11::object {
+ public:
+  PYBIND11_OBJECT_DEFAULT(ArrayObject, object, is_array)
+  const Array& array() const noexcept { return array_in(ptr()); }
+  /// `view` as an object whose base is this array (or this array's own base).
+  pybind11::object with_view(Array view) const {
+    PyObject* made = wrap_view(ptr(), std::move(view));
+    if (made == nullptr) throw pybind11::error_already_set();
+    return pybind11::reinterpret_steal<pybind11::object>(made);
+  }
+};
 
 /// Adds to the type what other parts know about arrays (protocols, conversions); call from SW_BIND
 /// parts of an order above 50. The definitions must live as long as the process. The tables end with
@@ -77,6 +96,14 @@ void def_array_method(const char* name, Function&& function, const Extra&... ext
 }  // namespace spanwise::python
 
 namespace pybind11::detail {
+
+template <>
+struct handle_type_name<spanwise::python::ArrayObject> {
+  static constexpr auto name = const_name("spanwise.Array");
+};
+
+/// What these casters cannot read raises the reason (a BridgeError, a DTypeError, ...) instead of
+/// pybind11's "incompatible function arguments". They are therefore for functions without overloads.
 template <>
 struct type_caster<spanwise::Array> {
   PYBIND11_TYPE_CASTER(spanwise::Array, const_name("spanwise.Array"));
@@ -95,4 +122,43 @@ struct type_caster<spanwise::Array> {
     return object;
   }
 };
+
+template <>
+struct type_caster<spanwise::DType> {
+  PYBIND11_TYPE_CASTER(spanwise::DType, const_name("spanwise.dtype"));
+  bool load(handle source, bool) {
+    value = spanwise::python::dtype_from(source);
+    return true;
+  }
+  static handle cast(spanwise::DType dtype, return_value_policy, handle) {
+    return spanwise::python::dtype_object(dtype).release();
+  }
+};
+
+template <>
+struct type_caster<spanwise::Device> {
+  PYBIND11_TYPE_CASTER(spanwise::Device, const_name("spanwise.device"));
+  bool load(handle source, bool) {
+    value = spanwise::python::device_from(source);
+    return true;
+  }
+  static handle cast(spanwise::Device device, return_value_policy, handle) {
+    return spanwise::python::device_object(device).release();
+  }
+};
+
+template <>
+struct type_caster<spanwise::Shape> {
+  PYBIND11_TYPE_CASTER(spanwise::Shape, const_name("tuple[int, ...]"));
+  bool load(handle source, bool) {
+    value = spanwise::python::shape_from(source);
+    return true;
+  }
+  static handle cast(const spanwise::Shape& shape, return_value_policy, handle) {
+    tuple extents(static_cast<std::size_t>(shape.size()));
+    for (int i = 0; i < shape.size(); ++i) extents[static_cast<std::size_t>(i)] = int_(shape[i]);
+    return extents.release();
+  }
+};
+
 }  // namespace pybind11::detail

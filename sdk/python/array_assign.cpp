@@ -1,0 +1,48 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "array_assign.hpp"
+
+#include "py_array.hpp"
+#include "py_dtype.hpp"
+#include "py_scalar.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// NumPy lets a value have more axes than the target as long as the surplus ones have extent 1.
+Array without_surplus_axes(Array value, int rank) {
+  while (value.rank() > rank && value.shape()[0] == 1) value = value.squeeze(0);
+  return value;
+}
+
+}  // namespace
+
+Array assignable(PyObject* value, DType dtype) {
+  if (is_array(value)) return array_in(value);
+  if (!PyList_Check(value) && !PyTuple_Check(value)) return import_array(value);
+  const py::module_ numpy = py::module_::import("numpy");
+  const py::object host_dtype = has_numpy_dtype(dtype) ? numpy_dtype(dtype) : py::none();
+  return import_array(numpy.attr("asarray")(py::handle(value), host_dtype).ptr());
+}
+
+void assign(const Array& target, PyObject* value) {
+  require<ReadOnlyError>(!target.readonly(), "Array: cannot assign to ", target,
+                         ", whose owner handed it out for reading only; assign to a copy: a.copy()");
+  if (is_python_scalar(value)) {
+    const Scalar scalar = scalar_from(value, target.dtype());
+    const py::gil_scoped_release unlocked;
+    fill(target, scalar);
+    return;
+  }
+  const Array source = without_surplus_axes(assignable(value, target.dtype()), target.rank());
+  const py::gil_scoped_release unlocked;
+  copy(source, target);
+}
+
+}  // namespace spanwise::python

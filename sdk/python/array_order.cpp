@@ -1,0 +1,106 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "array_order.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace {
+
+// The axes of `like`, longest stride first. A stride of 0 says nothing about the order in memory, so
+// such an axis stays where it is among its neighbours.
+std::vector<int> axes_by_stride(const Layout& like) {
+  std::vector<int> axes(static_cast<std::size_t>(like.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto step = [&](int axis) { return std::abs(like.strides[axis]); };
+  // An insertion sort: "0 equals everything" is no ordering that std::sort may be given.
+  for (std::size_t i = 1; i < axes.size(); ++i) {
+    std::size_t place = i;
+    for (std::size_t j = i; j > 0; --j) {
+      const std::int64_t before = step(axes[j - 1]), here = step(axes[i]);
+      if (before == 0 || here == 0) continue;
+      if (before >= here) break;
+      place = j - 1;
+    }
+    std::rotate(axes.begin() + static_cast<std::ptrdiff_t>(place), axes.begin() + static_cast<std::ptrdiff_t>(i),
+                axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  return axes;
+}
+
+Layout keep_order(const Shape& shape, const Layout& like) {
+  Layout layout = Layout::row_major(shape);
+  const std::vector<int> axes = axes_by_stride(like);
+  std::int64_t stride = 1;
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    layout.strides[*axis] = stride;
+    stride *= std::max<std::int64_t>(shape[*axis], 1);
+  }
+  return layout;
+}
+
+Shape reversed(const Shape& shape) {
+  Shape out = shape;
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+Order order_from(std::string_view word) {
+  if (word == "C" || word == "c") return Order::c;
+  if (word == "F" || word == "f") return Order::f;
+  if (word == "A" || word == "a") return Order::a;
+  if (word == "K" || word == "k") return Order::k;
+  fail<ArgumentError>("order: expected \"C\", \"F\", \"A\" or \"K\", got \"", word, "\"");
+}
+
+Layout layout_in(Order order, const Shape& shape, const Layout& like) {
+  const bool like_is_column_major = like.is_column_major() && !like.is_row_major();
+  if (order == Order::f || (order == Order::a && like_is_column_major)) return Layout::column_major(shape);
+  if (order == Order::k && like.rank() == shape.size()) return keep_order(shape, like);
+  return Layout::row_major(shape);
+}
+
+Array empty_in(const Layout& layout, DType dtype, Device device) {
+  if (layout.is_row_major()) return empty(layout.shape, dtype, device);
+  const auto bytes = static_cast<std::size_t>(layout.size()) * static_cast<std::size_t>(dtype.itemsize());
+  return Array(allocate(bytes, device), layout, dtype);
+}
+
+Array copied(const Array& source, DType dtype, Device device, Order order) {
+  const Layout layout = layout_in(order, source.shape(), source.layout());
+  const pybind11::gil_scoped_release unlocked;
+  Array target = empty_in(layout, dtype, device);
+  copy(source, target);
+  return target;
+}
+
+// Column-major reading is row-major reading of the transposed, both ways.
+Array reshaped(const Array& source, const Shape& shape, Order order, CopyMode mode) {
+  const bool is_column_major = source.layout().is_column_major() && !source.layout().is_row_major();
+  const pybind11::gil_scoped_release unlocked;
+  if (order == Order::f || (order == Order::a && is_column_major)) {
+    return reshape(source.transpose(), reversed(shape), mode).transpose();
+  }
+  return reshape(source, shape, mode);
+}
+
+Array flattened(const Array& source, Order order, CopyMode mode) {
+  const Shape flat{source.size()};
+  if (order != Order::k) return reshaped(source, flat, order, mode);
+  return reshaped(source.permute(axes_by_stride(source.layout())), flat, Order::c, mode);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,157 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <Python.h>
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <new>
+
+#include "array_slots.hpp"
+#include "bind.hpp"
+#include "py_array.hpp"
+
+namespace spanwise::python {
+
+PyTypeObject* array_type = nullptr;
+
+namespace {
+
+namespace py = pybind11;
+
+// Puts the array into fresh object memory, or gives that memory back.
+PyObject* construct(PyObject* object, Array&& array) noexcept {
+  if (object == nullptr) return nullptr;
+  auto* self = reinterpret_cast<PyArray*>(object);
+  new (&self->array) Array(std::move(array));
+  self->base = nullptr;
+  self->weakrefs = nullptr;
+  return object;
+}
+
+// Array(x, dtype=None, device=None) is asarray(x, ...) of the class: it serves subclasses.
+PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
+  PyObject *source = nullptr, *dtype = Py_None, *device = Py_None;
+  static const char* names[] = {"", "dtype", "device", nullptr};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Array", const_cast<char**>(names), &source,
+                                   &dtype, &device)) {
+    return nullptr;
+  }
+  try {
+    ImportOptions options;
+    if (dtype != Py_None) options.dtype = dtype_from(dtype);
+    if (device != Py_None) options.device = device_from(device);
+    Array array = import_array(source, options);
+    return construct(type->tp_alloc(type, 0), std::move(array));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+void array_dealloc(PyObject* object) noexcept {
+  auto* self = reinterpret_cast<PyArray*>(object);
+  if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
+  PyTypeObject* type = Py_TYPE(object);
+  Py_XDECREF(self->base);
+  self->array.~Array();
+  type->tp_free(object);
+  Py_DECREF(type);  // a heap type is counted by its instances
+}
+
+PyObject* call_printer(const char* function, PyObject* self) noexcept {
+  try {
+    return py::module_::import("spanwise._print").attr(function)(py::handle(self)).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+PyObject* array_repr(PyObject* self) noexcept { return call_printer("array_repr", self); }
+PyObject* array_str(PyObject* self) noexcept { return call_printer("array_str", self); }
+
+template <class F>
+PyType_Slot slot(int id, F* function) {
+  return {id, reinterpret_cast<void*>(function)};
+}
+
+constexpr const char* doc =
+    "A typed, strided window onto memory of a device, which other arrays may share.\n\n"
+    "Made by spanwise.array, asarray, empty, zeros, ..., or Array(x), which shares x's memory where\n"
+    "it can. Indexing with integers, slices, Ellipsis and None makes views.";
+
+PyTypeObject* make_type() {
+  static PyMemberDef members[] = {
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(PyArray, weakrefs), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyType_Slot slots[] = {
+      slot(Py_tp_new, &array_new),
+      slot(Py_tp_dealloc, &array_dealloc),
+      slot(Py_tp_repr, &array_repr),
+      slot(Py_tp_str, &array_str),
+      slot(Py_tp_richcompare, &array_compare),
+      // Elements may change, and == is elementwise, so arrays cannot be keys; as in NumPy.
+      slot(Py_tp_hash, &PyObject_HashNotImplemented),
+      slot(Py_tp_iter, &array_iter),
+      {Py_tp_members, members},
+      {Py_tp_getset, array_attributes},
+      {Py_tp_doc, const_cast<char*>(doc)},
+      slot(Py_mp_subscript, &array_subscript),
+      slot(Py_mp_ass_subscript, &array_assign),
+      slot(Py_mp_length, &array_length),
+      slot(Py_sq_item, &array_item),
+      slot(Py_sq_length, &array_length),
+      slot(Py_bf_getbuffer, &array_get_buffer),
+      slot(Py_bf_releasebuffer, &array_release_buffer),
+      slot(Py_nb_bool, &array_bool),
+      slot(Py_nb_index, &array_index),
+      slot(Py_nb_int, &array_int),
+      slot(Py_nb_float, &array_float),
+      {0, nullptr}};
+  static PyType_Spec spec = {"spanwise.Array", sizeof(PyArray), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+void attach(const char* name, PyObject* descriptor) {
+  if (descriptor == nullptr) throw py::error_already_set();
+  const auto owned = py::reinterpret_steal<py::object>(descriptor);
+  py::setattr(reinterpret_cast<PyObject*>(array_type), name, owned);
+}
+
+}  // namespace
+
+PyObject* wrap(Array array) noexcept {
+  // No tp_alloc: it would clear what construct() fills at once.
+  return construct(reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type)), std::move(array));
+}
+
+PyObject* wrap_view(PyObject* source, Array view) noexcept {
+  PyObject* object = wrap(std::move(view));
+  if (object == nullptr) return nullptr;
+  PyObject* base = reinterpret_cast<PyArray*>(source)->base;
+  if (base == nullptr) base = source;
+  Py_INCREF(base);
+  reinterpret_cast<PyArray*>(object)->base = base;
+  return object;
+}
+
+void add_array_methods(PyMethodDef* methods) {
+  for (; methods->ml_name != nullptr; ++methods) {
+    attach(methods->ml_name, PyDescr_NewMethod(array_type, methods));
+  }
+}
+
+void add_array_attributes(PyGetSetDef* attributes) {
+  for (; attributes->name != nullptr; ++attributes) {
+    attach(attributes->name, PyDescr_NewGetSet(array_type, attributes));
+  }
+}
+
+SW_BIND(array_type, 5) {
+  array_type = make_type();
+  module.add_object("Array", py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(array_type)));
+}
+
+}  // namespace spanwise::python

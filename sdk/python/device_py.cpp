@@ -1,0 +1,176 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bind.hpp"
+#include "py_array.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// pybind11 knows Device itself by the caster that reads every spelling.
+struct PyDevice {
+  Device device;
+};
+
+// `with device:` may nest, and each thread has a default device of its own.
+std::vector<std::unique_ptr<DeviceGuard>>& guards() {
+  thread_local std::vector<std::unique_ptr<DeviceGuard>> stack;
+  return stack;
+}
+
+std::string text_of(py::handle object) { return py::str(object).cast<std::string>(); }
+
+// The device objects of other libraries: torch.device has type and index, cupy.cuda.Device an id,
+// jax.Device a platform and an id.
+std::optional<Device> foreign_device(py::handle object) {
+  if (py::hasattr(object, "type") && py::hasattr(object, "index")) {
+    const py::object index = object.attr("index");
+    const std::string type = text_of(object.attr("type"));
+    return Device::parse(index.is_none() || type == "cpu" ? type : type + ":" + text_of(index));
+  }
+  if (!py::hasattr(object, "id")) return std::nullopt;
+  if (py::hasattr(object, "platform")) {
+    if (text_of(object.attr("platform")) == "cpu") return cpu;
+  } else if (!text_of(py::type::handle_of(object).attr("__module__")).starts_with("cupy")) {
+    return std::nullopt;
+  }
+  return Device(DeviceKind::cuda, object.attr("id").cast<int>());
+}
+
+std::optional<Device> find(py::handle object, bool through_attribute = true) {
+  if (py::isinstance<PyDevice>(object)) return py::cast<const PyDevice&>(object).device;
+  if (py::isinstance<py::str>(object)) return Device::parse(text_of(object));
+  if (is_array(object.ptr())) return array_in(object.ptr()).device();
+  if (const auto device = foreign_device(object)) return device;
+  if (through_attribute && py::hasattr(object, "device")) return find(object.attr("device"), false);
+  return std::nullopt;
+}
+
+py::object compare_equal(const PyDevice& self, py::handle other) {
+  if (py::isinstance<PyDevice>(other)) return py::bool_(py::cast<const PyDevice&>(other).device == self.device);
+  if (!py::isinstance<py::str>(other)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  try {
+    return py::bool_(Device::parse(text_of(other)) == self.device);
+  } catch (const ArgumentError&) {
+    return py::bool_(false);
+  }
+}
+
+void leave() {
+  require<ArgumentError>(!guards().empty(), "device: left a `with` block that this thread has not entered");
+  guards().pop_back();
+}
+
+const char* kind_name(Device device) {
+  switch (device.kind()) {
+    case DeviceKind::cuda:
+      return "cuda";
+    case DeviceKind::cuda_host:
+      return "cuda_host";
+    case DeviceKind::cuda_managed:
+      return "cuda_managed";
+    default:
+      return "cpu";
+  }
+}
+
+void bind_properties(py::module_& module) {
+  py::class_<DeviceProperties> type(module, "DeviceProperties", "What a device is and how much it takes.");
+  type.attr("__module__") = "spanwise";
+  type.def_readonly("name", &DeviceProperties::name, "As the vendor names it.");
+  type.def_readonly("architecture", &DeviceProperties::architecture, "\"sm_90\", \"x86_64\"");
+  type.def_readonly("driver", &DeviceProperties::driver, "The driver's version; empty on the CPU.");
+  type.def_readonly("total_memory", &DeviceProperties::total_memory, "Bytes.");
+  type.def_readonly("free_memory", &DeviceProperties::free_memory, "Bytes.");
+  type.def_readonly("multiprocessors", &DeviceProperties::multiprocessors, "On the CPU: worker threads.");
+  type.def_readonly("warp_size", &DeviceProperties::warp_size);
+  type.def_readonly("max_threads_per_block", &DeviceProperties::max_threads_per_block);
+  type.def_property_readonly(
+      "max_block", [](const DeviceProperties& self) { return py::tuple(py::cast(self.max_block)); });
+  type.def_property_readonly(
+      "max_grid", [](const DeviceProperties& self) { return py::tuple(py::cast(self.max_grid)); });
+  type.def_readonly("max_shared_bytes", &DeviceProperties::max_shared_bytes, "Per block without asking.");
+  type.def_readonly("max_shared_bytes_optin", &DeviceProperties::max_shared_bytes_optin, "Per block at most.");
+  type.def("__repr__", [](const DeviceProperties& self) {
+    return text("<", self.name, ", ", self.architecture, ", ", self.total_memory >> 20, " MiB, ",
+                self.multiprocessors, " multiprocessors>");
+  });
+}
+
+void bind_device(py::module_& module) {
+  py::class_<PyDevice> type(module, "device",
+                            "Where memory lives and work runs. As a context manager: where the thread makes "
+                            "its arrays meanwhile.");
+  type.attr("__module__") = "spanwise";
+  type.def(py::init([](py::handle x) { return PyDevice{device_from(x)}; }), py::arg("x") = py::none(),
+           py::pos_only(),
+           "\"cpu\", \"cuda\", \"cuda:1\", another library's device or array, or None for the default. "
+           "Does not check that the device is there.");
+  type.def_property_readonly("name", [](const PyDevice& self) { return self.device.name(); }, "\"cuda:0\"");
+  type.def_property_readonly("kind", [](const PyDevice& self) { return kind_name(self.device); },
+                             "\"cpu\" or \"cuda\"; memory that bridges bring may also be \"cuda_host\" or "
+                             "\"cuda_managed\".");
+  type.def_property_readonly("ordinal", [](const PyDevice& self) { return self.device.ordinal(); });
+  type.def_property_readonly(
+      "properties",
+      [](const PyDevice& self) {
+        const py::gil_scoped_release unlocked;
+        return properties(self.device);
+      },
+      "A DeviceProperties. Raises DeviceError where the device is absent.");
+  type.def("synchronize", [](const PyDevice& self) { synchronize(self.device); },
+           py::call_guard<py::gil_scoped_release>(), "Waits until all work on the device is done.");
+  type.def("__enter__", [](const py::object& self) {
+    guards().push_back(std::make_unique<DeviceGuard>(py::cast<const PyDevice&>(self).device));
+    return self;
+  });
+  type.def("__exit__", [](const PyDevice&, const py::args&) { leave(); });
+  type.def("__eq__", &compare_equal, py::arg("other"), py::pos_only());
+  type.def("__hash__", [](const PyDevice& self) { return py::hash(py::str(self.device.name())); });
+  type.def("__str__", [](const PyDevice& self) { return self.device.name(); });
+  type.def("__repr__", [](const PyDevice& self) { return "device('" + self.device.name() + "')"; });
+  type.def("__reduce__", [](const py::object& self) {
+    return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("name")));
+  });
+}
+
+}  // namespace
+
+Device device_from(py::handle object) {
+  if (object.is_none()) return default_device();
+  const auto device = find(object);
+  if (device) return *device;
+  fail<ArgumentError>("device: expected \"cpu\", \"cuda\", \"cuda:1\", a device or an array, got ",
+                      std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name);
+}
+
+py::object device_object(Device device) { return py::cast(PyDevice{device}); }
+
+SW_BIND(devices, 20) {
+  bind_properties(module);
+  bind_device(module);
+  module.def("devices", &devices, py::call_guard<py::gil_scoped_release>(),
+             "All devices of this machine, the CPU last. Loads the CUDA driver.");
+  module.def("default_device", &default_device,
+             "Where arrays are made: the innermost `with device:`, else config.device, else the first GPU, "
+             "else the CPU.");
+  module.def(
+      "synchronize", [](Device device) { synchronize(device); }, py::arg("device") = py::none(),
+      py::call_guard<py::gil_scoped_release>(), "Waits until all work on the device is done.");
+  module.def("_why_no_cuda", &why_no_cuda, py::call_guard<py::gil_scoped_release>());
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,152 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "py_array.hpp"
+#include "py_dtype.hpp"
+#include "spanwise/error.hpp"
+
+/// Reading the many ways in which Python programs name a dtype.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+struct Alias {
+  std::string_view name;
+  DType dtype;
+};
+
+// NumPy's other names and its one-character codes (numpy.org/doc/stable/reference/arrays.dtypes.html),
+// as they are on 64-bit Linux.
+constexpr std::array<Alias, 32> aliases{{{"bool_", bool_},     {"int", int64},       {"uint", uint64},
+                                         {"half", float16},    {"single", float32},  {"float", float64},
+                                         {"double", float64},  {"csingle", complex64}, {"complex", complex128},
+                                         {"cdouble", complex128}, {"byte", int8},    {"ubyte", uint8},
+                                         {"short", int16},     {"ushort", uint16},   {"intc", int32},
+                                         {"uintc", uint32},    {"long", int64},      {"ulong", uint64},
+                                         {"longlong", int64},  {"ulonglong", uint64}, {"intp", int64},
+                                         {"uintp", uint64},    {"?", bool_},         {"b", int8},
+                                         {"B", uint8},         {"h", int16},         {"H", uint16},
+                                         {"e", float16},       {"f", float32},       {"d", float64},
+                                         {"F", complex64},     {"D", complex128}}};
+
+std::optional<DType> from_code(std::string_view code) {
+  const auto is_one_of = [&](std::initializer_list<std::string_view> codes) {
+    return std::find(codes.begin(), codes.end(), code) != codes.end();
+  };
+  if (is_one_of({"b1"})) return bool_;
+  if (code.size() < 2 || code.size() > 3) return std::nullopt;
+  const int bytes = std::atoi(std::string(code.substr(1)).c_str());
+  const auto kind_of = [](char c) -> std::optional<DTypeCode> {
+    switch (c) {
+      case 'i': return DTypeCode::int_;
+      case 'u': return DTypeCode::uint;
+      case 'f': return DTypeCode::float_;
+      case 'c': return DTypeCode::complex;
+      default: return std::nullopt;
+    }
+  };
+  const auto kind = kind_of(code[0]);
+  if (!kind || bytes < 1 || bytes > 16) return std::nullopt;
+  const DType dtype(*kind, bytes * 8);
+  return dtype.is_computable() ? std::optional(dtype) : std::nullopt;
+}
+
+std::optional<DType> from_name(std::string_view name) {
+  for (const Alias& alias : aliases) {
+    if (alias.name == name) return alias.dtype;
+  }
+  std::string_view code = name;
+  if (!code.empty() && std::strchr("=<|", code[0]) != nullptr) code.remove_prefix(1);
+  for (const Alias& alias : aliases) {
+    if (code.size() == 1 && alias.name == code) return alias.dtype;
+  }
+  if (const auto dtype = from_code(code)) return dtype;
+  try {
+    return DType::parse(name);
+  } catch (const DTypeError&) {
+    return std::nullopt;
+  }
+}
+
+std::string string_in(py::handle object) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
+  if (data == nullptr) throw py::error_already_set();
+  return {data, static_cast<std::size_t>(size)};
+}
+
+std::string module_of(py::handle type) {
+  const py::object name = py::getattr(type, "__module__", py::none());
+  return py::isinstance<py::str>(name) ? string_in(name) : std::string();
+}
+
+// numpy.dtype and its kin: a name and a byte order. Structured types have a name too ("void64"),
+// which is none of ours.
+std::optional<DType> from_numpy_dtype(py::handle object) {
+  if (!py::hasattr(object, "itemsize") || !py::hasattr(object, "isnative")) return std::nullopt;
+  if (!object.attr("isnative").cast<bool>()) return std::nullopt;
+  const py::object name = object.attr("name");
+  return py::isinstance<py::str>(name) ? from_name(string_in(name)) : std::nullopt;
+}
+
+std::optional<DType> from_type(py::handle type) {
+  const auto* python_type = reinterpret_cast<const PyTypeObject*>(type.ptr());
+  if (python_type == &PyBool_Type) return bool_;
+  if (python_type == &PyLong_Type) return int64;
+  if (python_type == &PyFloat_Type) return float64;
+  if (python_type == &PyComplex_Type) return complex128;
+  const std::string module = module_of(type);
+  if (module != "numpy" && module != "ml_dtypes") return std::nullopt;
+  const py::object dtype = py::module_::import("numpy").attr("dtype")(type);
+  // Abstract types (numpy.generic, numpy.floating) have no element, but numpy.dtype guesses one.
+  return dtype.attr("type").ptr() == type.ptr() ? from_numpy_dtype(dtype) : std::nullopt;
+}
+
+std::optional<DType> find(py::handle object, bool through_attribute = true) {
+  if (const DType* own = dtype_in(object)) return *own;
+  if (py::isinstance<py::str>(object)) return from_name(string_in(object));
+  if (PyType_Check(object.ptr())) {
+    if (const auto dtype = from_type(object)) return dtype;
+  } else if (const auto dtype = from_numpy_dtype(object)) {
+    return dtype;
+  }
+  // torch.dtype has no name attribute; its text is "torch.float32".
+  const std::string own_text =
+      module_of(py::type::handle_of(object)) == "torch" ? std::string(py::str(object)) : std::string();
+  if (own_text.starts_with("torch.")) return from_name(own_text.substr(std::strlen("torch.")));
+  // JAX's scalar types, Numba's and others': an attribute that is a dtype itself.
+  if (through_attribute && py::hasattr(object, "dtype")) return find(object.attr("dtype"), false);
+  return std::nullopt;
+}
+
+}  // namespace
+
+DType dtype_from(py::handle object) {
+  const auto dtype = find(object);
+  if (dtype) return *dtype;
+  if (py::isinstance<py::str>(object)) return DType::parse(string_in(object));  // throws, with the names
+  fail<DTypeError>("spanwise: expected a dtype (\"float32\", spanwise.float32, numpy.float32, float, ...), got ",
+                   std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name,
+                   "; byte-swapped and structured dtypes have to be converted by NumPy first: x.astype(\"float32\")");
+}
+
+std::optional<DType> try_dtype_from(py::handle object) noexcept {
+  try {
+    return find(object);
+  } catch (py::error_already_set&) {
+    return std::nullopt;  // an object whose attributes raise names no dtype
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,111 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "bind.hpp"
+#include "py_array.hpp"
+#include "py_dtype.hpp"
+#include "py_scalar.hpp"
+#include "spanwise/error.hpp"
+
+/// result_type, promote_types and can_cast: NumPy 2's rules, Python numbers being weak (NEP 50).
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// Python numbers in ascending order of what they ask for.
+enum class Weak { none, bool_, int_, float_, complex };
+
+Weak weak_kind(PyObject* object) {
+  if (PyBool_Check(object)) return Weak::bool_;
+  if (PyLong_CheckExact(object)) return Weak::int_;
+  if (PyFloat_CheckExact(object)) return Weak::float_;
+  if (PyComplex_CheckExact(object)) return Weak::complex;
+  return Weak::none;
+}
+
+DType default_of(Weak weak) {
+  switch (weak) {
+    case Weak::bool_:
+      return bool_;
+    case Weak::int_:
+      return int64;
+    case Weak::complex:
+      return complex128;
+    default:
+      return float64;
+  }
+}
+
+// A Python number changes the kind of `strong` where it must, and never the width within a kind.
+DType with_weak(DType strong, Weak weak) {
+  const bool is_real = strong.is_floating();
+  switch (weak) {
+    case Weak::int_:
+      return strong.is_bool() ? int64 : strong;
+    case Weak::float_:
+      return is_real || strong.is_complex() ? strong : float64;
+    case Weak::complex:
+      if (strong.is_complex()) return strong;
+      return is_real && strong != float64 ? complex64 : complex128;
+    default:
+      return strong;
+  }
+}
+
+DType result_type(const py::args& operands) {
+  require<ArgumentError>(!operands.empty(), "result_type: expected at least one array, dtype or number, got none");
+  std::optional<DType> strong;
+  Weak weak = Weak::none;
+  for (const py::handle operand : operands) {
+    const Weak kind = weak_kind(operand.ptr());
+    if (kind != Weak::none) {
+      weak = std::max(weak, kind);
+      continue;
+    }
+    const DType dtype = is_array(operand.ptr()) ? array_in(operand.ptr()).dtype() : dtype_from(operand);
+    strong = strong ? promote(*strong, dtype) : dtype;
+  }
+  return strong ? with_weak(*strong, weak) : default_of(weak);
+}
+
+Casting casting_from(const std::string& word) {
+  if (word == "no") return Casting::no;
+  if (word == "equiv") return Casting::equiv;
+  if (word == "safe") return Casting::safe;
+  if (word == "same_kind") return Casting::same_kind;
+  if (word == "unsafe") return Casting::unsafe;
+  fail<ArgumentError>("casting: expected \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", got \"", word, "\"");
+}
+
+}  // namespace
+
+void check_casting(DType from, DType to, const std::string& casting, const char* who) {
+  const Casting rule = casting_from(casting);
+  require<DTypeError>(rule == Casting::unsafe || can_cast(from, to, rule), who, ": cannot cast ", from, " to ",
+                      to, " under casting=\"", casting, "\"; allow more with casting=\"unsafe\"");
+}
+
+SW_BIND(promotion, 12) {
+  module.def("result_type", &result_type, "The dtype of an operation on the arrays, dtypes and Python numbers.");
+  module.def("promote_types", &promote, py::arg("type1"), py::arg("type2"),
+             "The smallest dtype to which both cast safely.");
+  module.def(
+      "can_cast",
+      [](py::handle from, DType to, const std::string& casting) {
+        require<DTypeError>(weak_kind(from.ptr()) == Weak::none,
+                            "can_cast: expected a dtype or an array, got the Python number ",
+                            std::string(py::repr(from)), ", whose dtype depends on its partner; name a dtype");
+        return can_cast(dtype_from(from), to, casting_from(casting));
+      },
+      py::arg("from_"), py::arg("to"), py::arg("casting") = "safe", "Whether the cast obeys the rule.");
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,167 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <unordered_map>
+
+#include "bind.hpp"
+#include "py_array.hpp"
+#include "py_dtype.hpp"
+#include "spanwise/error.hpp"
+
+/// spanwise.dtype: the Python object around a DType, one for each.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// pybind11 knows DType itself by the caster that reads every spelling.
+struct PyDType {
+  DType dtype;
+};
+
+std::uint32_t key_of(DType dtype) noexcept {
+  return static_cast<std::uint32_t>(dtype.code()) << 24 | static_cast<std::uint32_t>(dtype.bits()) << 16 |
+         static_cast<std::uint32_t>(dtype.lanes());
+}
+
+// Objects made once and never given back, since the interpreter may outlive or end before any static.
+using ObjectTable = std::unordered_map<std::uint32_t, PyObject*>;
+ObjectTable& dtype_objects() {
+  static auto* const table = new ObjectTable;
+  return *table;
+}
+ObjectTable& numpy_dtypes() {
+  static auto* const table = new ObjectTable;
+  return *table;
+}
+
+// NumPy's letter for the kind; "V" for what NumPy itself has no type for, as ml_dtypes says it.
+const char* kind_of(DType dtype) {
+  if (dtype.lanes() != 1) return "V";
+  switch (dtype.code()) {
+    case DTypeCode::bool_:
+      return "b";
+    case DTypeCode::int_:
+      return "i";
+    case DTypeCode::uint:
+      return "u";
+    case DTypeCode::float_:
+      return "f";
+    case DTypeCode::complex:
+      return "c";
+    default:
+      return "V";
+  }
+}
+
+// Null where no installed library has it.
+py::object find_numpy_dtype(DType dtype) {
+  const auto found = numpy_dtypes().find(key_of(dtype));
+  if (found != numpy_dtypes().end()) return py::reinterpret_borrow<py::object>(found->second);
+  const py::module_ numpy = py::module_::import("numpy");
+  py::object scalar_type;
+  if (dtype.is_computable() && dtype != bfloat16) {
+    scalar_type = py::str(dtype.name());
+  } else {
+    try {
+      scalar_type = py::getattr(py::module_::import("ml_dtypes"), dtype.name().c_str(), py::none());
+    } catch (py::error_already_set& e) {
+      if (!e.matches(PyExc_ImportError)) throw;
+      return {};
+    }
+    if (scalar_type.is_none()) return {};
+  }
+  py::object made = numpy.attr("dtype")(scalar_type);
+  numpy_dtypes().emplace(key_of(dtype), made.inc_ref().ptr());
+  return made;
+}
+
+py::object compare_equal(const PyDType& self, py::handle other) {
+  if (const auto dtype = try_dtype_from(other)) return py::bool_(*dtype == self.dtype);
+  return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+}
+
+}  // namespace
+
+const DType* dtype_in(py::handle object) noexcept {
+  static PyObject* const type = py::type::of<PyDType>().release().ptr();
+  if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != type) return nullptr;
+  return &py::cast<const PyDType&>(object).dtype;
+}
+
+py::object dtype_object(DType dtype) {
+  PyObject*& object = dtype_objects()[key_of(dtype)];
+  if (object == nullptr) object = py::cast(PyDType{dtype}).release().ptr();
+  return py::reinterpret_borrow<py::object>(object);
+}
+
+bool has_numpy_dtype(DType dtype) { return static_cast<bool>(find_numpy_dtype(dtype)); }
+
+py::object numpy_dtype(DType dtype) {
+  py::object found = find_numpy_dtype(dtype);
+  require<DTypeError>(static_cast<bool>(found), "spanwise: NumPy has no dtype for ", dtype,
+                      "; install ml_dtypes, which has the narrow floats, or convert with a.astype(\"float32\")");
+  return found;
+}
+
+const char* buffer_format(DType dtype) noexcept {
+  if (dtype == bool_) return "?";
+  if (dtype == int8) return "b";
+  if (dtype == uint8) return "B";
+  if (dtype == int16) return "h";
+  if (dtype == uint16) return "H";
+  if (dtype == int32) return "i";
+  if (dtype == uint32) return "I";
+  // "l" and not "q": NumPy reads it back as its int64, where "q" would be its long long.
+  if (dtype == int64) return "l";
+  if (dtype == uint64) return "L";
+  if (dtype == float16) return "e";
+  if (dtype == float32) return "f";
+  if (dtype == float64) return "d";
+  if (dtype == complex64) return "Zf";
+  if (dtype == complex128) return "Zd";
+  return nullptr;
+}
+
+SW_BIND(dtypes, 10) {
+  py::class_<PyDType> type(module, "dtype", "The type of one element. Equal to NumPy's dtype, its scalar "
+                                            "type and its name; hashes as its name.");
+  type.attr("__module__") = "spanwise";
+  type.def(py::init([](py::handle x) { return PyDType{dtype_from(x)}; }), py::arg("x"), py::pos_only(),
+           "The dtype that `x` names: a name, a NumPy dtype or scalar type, a Python type, an object "
+           "with a .dtype.");
+  const auto attribute = [&type](const char* name, auto getter, const char* doc) {
+    type.def_property_readonly(name, getter, doc);
+  };
+  attribute("name", [](const PyDType& self) { return self.dtype.name(); }, "\"float32\", ...");
+  attribute("itemsize", [](const PyDType& self) { return self.dtype.itemsize(); }, "Bytes of one element.");
+  attribute("kind", [](const PyDType& self) { return kind_of(self.dtype); },
+            "NumPy's letter: b, i, u, f, c; V for dtypes that NumPy itself lacks.");
+  attribute("bits", [](const PyDType& self) { return self.dtype.bits(); }, "Bits of one lane.");
+  attribute("lanes", [](const PyDType& self) { return self.dtype.lanes(); }, "1 but for vector types.");
+  attribute("is_computable", [](const PyDType& self) { return self.dtype.is_computable(); },
+            "Whether it can be cast and computed on; other dtypes are only moved.");
+  attribute("__numpy_dtype__", [](const PyDType& self) { return numpy_dtype(self.dtype); },
+            "What numpy.dtype(self) gives.");
+  // NumPy before 2.4 reads this one.
+  attribute("dtype", [](const PyDType& self) { return numpy_dtype(self.dtype); }, "The numpy.dtype.");
+  type.def("__eq__", &compare_equal, py::arg("other"), py::pos_only());
+  type.def("__hash__", [](const PyDType& self) { return py::hash(py::str(self.dtype.name())); });
+  type.def("__repr__", [](const PyDType& self) { return "spanwise." + self.dtype.name(); });
+  type.def("__str__", [](const PyDType& self) { return self.dtype.name(); });
+  type.def("__reduce__", [](const py::object& self) {
+    return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("name")));
+  });
+
+  for (const DType dtype : {bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16,
+                            float32, float64, complex64, complex128}) {
+    module.attr(dtype.name().c_str()) = dtype_object(dtype);
+  }
+  module.attr("bool_") = dtype_object(bool_);
+}
+
+}  // namespace spanwise::python

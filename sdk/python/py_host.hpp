@@ -1,0 +1,18 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "spanwise/array.hpp"
+
+namespace spanwise::python {
+
+/// The array on the CPU: itself, or a copy that is complete when this returns. Waits without the GIL.
+Array on_host(const Array& array);
+
+/// The array as a numpy.ndarray: shares memory on the CPU, copies from a GPU. Throws DTypeError where
+/// no installed library gives NumPy the dtype.
+pybind11::object to_numpy(const Array& array);
+
+}  // namespace spanwise::python
