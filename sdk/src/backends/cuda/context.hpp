@@ -1,0 +1,124 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <new>
+
+#include "backends/cuda/check.hpp"
+#include "backends/cuda/device_info.hpp"
+#include "backends/cuda/driver.hpp"
+#include "spanwise/device.hpp"
+#include "spanwise/ref.hpp"
+
+namespace spanwise::runtime {
+class StreamState;
+}
+
+namespace spanwise::cuda {
+
+class MemoryPool;
+class EventPool;
+class StagingArea;
+class CopyKernels;
+
+/// One device as this process uses it: its primary context, and what we keep there. Lives until the
+/// process ends; the primary context is retained once and never given back, because other libraries
+/// share it and because the driver may be gone before our last destructor runs.
+class DeviceContext {
+ public:
+  /// Made at the first call for each device. Throws DeviceError.
+  static DeviceContext& of(int ordinal);
+  DeviceContext(const DeviceContext&) = delete;
+  DeviceContext& operator=(const DeviceContext&) = delete;
+
+  const DriverApi& api;
+  const DeviceInfo& info;
+  const Device device;
+  const CUcontext handle;
+
+  MemoryPool& memory() noexcept { return *memory_; }
+  EventPool& events() noexcept { return *events_; }
+  StagingArea& staging() noexcept { return *staging_; }
+  CopyKernels& copy_kernels() noexcept { return *copy_kernels_; }
+  const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
+
+ private:
+  explicit DeviceContext(int ordinal);
+  ~DeviceContext();
+
+  std::unique_ptr<MemoryPool> memory_;
+  std::unique_ptr<EventPool> events_;
+  std::unique_ptr<StagingArea> staging_;
+  std::unique_ptr<CopyKernels> copy_kernels_;
+  Ref<runtime::StreamState> default_stream_;
+};
+
+/// Makes a device's primary context the calling thread's current one, and puts back what was there.
+/// Where it is current already, as on a thread that uses one GPU, this is one query of the driver.
+class ContextGuard {
+ public:
+  explicit ContextGuard(const DeviceContext& context) : ContextGuard(context, std::nothrow) {
+    if (code_ != CUDA_SUCCESS) [[unlikely]]
+      fail(context);
+  }
+  /// For destructors: look at ok() before calling the driver.
+  ContextGuard(const DeviceContext& context, std::nothrow_t) noexcept : api_(context.api) {
+    if (!driver_survives()) [[unlikely]] {
+      code_ = CUDA_ERROR_NOT_INITIALIZED;
+      return;
+    }
+    CUcontext current = nullptr;
+    code_ = api_.ctx_get_current(&current);
+    if (code_ == CUDA_SUCCESS && current != context.handle) {
+      code_ = api_.ctx_push_current(context.handle);
+      pushed_ = code_ == CUDA_SUCCESS;
+    }
+  }
+  ~ContextGuard() {
+    if (pushed_) {
+      CUcontext ours = nullptr;
+      api_.ctx_pop_current(&ours);
+    }
+  }
+  ContextGuard(const ContextGuard&) = delete;
+  ContextGuard& operator=(const ContextGuard&) = delete;
+
+  bool ok() const noexcept { return code_ == CUDA_SUCCESS; }
+
+ private:
+  [[noreturn]] void fail(const DeviceContext& context) const;
+
+  const DriverApi& api_;
+  CUresult code_ = CUDA_SUCCESS;
+  bool pushed_ = false;
+};
+
+/// Lets the calling thread make calls that are forbidden while another stream is captured in global
+/// mode, such as waiting for a stream that is not captured, until it goes.
+class RelaxedCaptureMode {
+ public:
+  explicit RelaxedCaptureMode(const DriverApi& api) noexcept : api_(api) {
+    exchanged_ = api_.thread_exchange_capture_mode(&mode_) == CUDA_SUCCESS;
+  }
+  ~RelaxedCaptureMode() {
+    if (exchanged_) api_.thread_exchange_capture_mode(&mode_);
+  }
+  RelaxedCaptureMode(const RelaxedCaptureMode&) = delete;
+  RelaxedCaptureMode& operator=(const RelaxedCaptureMode&) = delete;
+
+ private:
+  const DriverApi& api_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+  bool exchanged_ = false;
+};
+
+/// Whether work queued on `stream` would go into a graph now, or would disturb a capture elsewhere
+/// in the context (the legacy stream, while another stream is captured).
+inline bool is_capturing(const DriverApi& api, CUstream stream) noexcept {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return api.stream_is_capturing(stream, &status) != CUDA_SUCCESS ||
+         status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+}  // namespace spanwise::cuda

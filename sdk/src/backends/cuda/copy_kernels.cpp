@@ -1,0 +1,31 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/copy_kernels.hpp"
+
+#include <mutex>
+
+#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/module.hpp"
+
+namespace spanwise::cuda {
+
+runtime::LoadedKernel* CopyKernels::find(CopyKernelKey key) {
+  const std::shared_lock lock(mutex_);
+  const auto found = kernels_.find(key);
+  return found != kernels_.end() ? found->second.get() : nullptr;
+}
+
+runtime::LoadedKernel& CopyKernels::make(CopyKernelKey key, const CopyKernelText& kernel) {
+  runtime::KernelSource source;
+  source.text = kernel.text;
+  source.file_name = kernel.name + ".cu";
+  runtime::CompileRequest request;
+  request.source = &source;
+  const runtime::KernelBinary binary = compile({context_.info.major, context_.info.minor}, request);
+  Ref<runtime::LoadedKernel> made =
+      make_ref<CudaModule>(context_, binary.image)->kernel(kernel.name);
+  const std::lock_guard lock(mutex_);
+  return *kernels_.try_emplace(key, std::move(made)).first->second;
+}
+
+}  // namespace spanwise::cuda

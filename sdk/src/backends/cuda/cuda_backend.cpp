@@ -1,0 +1,126 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+
+#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/context.hpp"
+#include "backends/cuda/copy_kernels.hpp"
+#include "backends/cuda/memory_pool.hpp"
+#include "backends/cuda/module.hpp"
+#include "backends/cuda/pointer.hpp"
+#include "backends/cuda/stream.hpp"
+#include "backends/cuda/transfer.hpp"
+#include "runtime/backend.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using runtime::CompileRequest;
+using runtime::StreamState;
+
+ComputeCapability capability_of(int ordinal) {
+  const DeviceInfo& info = device_info(ordinal);
+  return {info.major, info.minor};
+}
+
+/// NVIDIA GPUs. Each member finds its device and hands on; the work is in the files beside this
+/// one.
+class CudaBackend final : public runtime::Backend {
+ public:
+  DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
+
+  int device_count() noexcept override {
+    try {
+      return driver_survives() ? driver_status().device_count : 0;
+    } catch (const std::exception&) {  // no host memory to load the driver with
+      return 0;
+    }
+  }
+  std::string why_absent() override {
+    return driver_survives() ? driver_status().why_absent : why_not_after_fork();
+  }
+  DeviceProperties properties(int ordinal) override {
+    DeviceProperties properties = device_info(ordinal).properties;
+    properties.free_memory = memory(ordinal).free;
+    return properties;
+  }
+
+  void* allocate(int ordinal, std::size_t bytes, StreamState& stream) override {
+    DeviceContext& context = DeviceContext::of(ordinal);
+    return context.memory().allocate(bytes, cuda_stream(context, stream));
+  }
+  void deallocate(int ordinal, void* data, std::size_t bytes,
+                  StreamState& stream) noexcept override {
+    if (!driver_survives() || data == nullptr) return;
+    try {
+      DeviceContext& context = DeviceContext::of(ordinal);
+      context.memory().deallocate(data, bytes, cuda_stream(context, stream));
+    } catch (const std::exception&) {  // nobody to tell; the driver takes it back with the process
+    }
+  }
+  runtime::MemoryInfo memory(int ordinal) override {
+    return DeviceContext::of(ordinal).memory().info();
+  }
+  std::optional<Device> device_of(const void* address) override { return cuda::device_of(address); }
+
+  Ref<StreamState> create_stream(int ordinal) override {
+    return cuda::create_stream(DeviceContext::of(ordinal));
+  }
+  Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) override {
+    DeviceContext& context = DeviceContext::of(ordinal);
+    // One object for one queue, so that using it by both names needs no events.
+    if (handle == context.default_stream()->handle()) return context.default_stream();
+    return cuda::foreign_stream(context, handle);
+  }
+  Ref<StreamState> default_stream(int ordinal) override {
+    return DeviceContext::of(ordinal).default_stream();
+  }
+  void synchronize(int ordinal) override {
+    DeviceContext& context = DeviceContext::of(ordinal);
+    const ContextGuard guard(context);
+    check(context.api, context.api.ctx_synchronize(), "waiting for ", context.device);
+  }
+
+  void copy(const Array& source, const Array& target, StreamState& stream) override {
+    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
+    cuda::copy(context, source, target, cuda_stream(context, stream));
+  }
+  void fill(const Array& target, const Scalar& value, StreamState& stream) override {
+    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
+    cuda::fill(context, target, value, cuda_stream(context, stream));
+  }
+  void upload(const void* host, void* device, std::size_t bytes, StreamState& stream) override {
+    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
+    cuda::upload(context, host, device, bytes, cuda_stream(context, stream));
+  }
+  void upload_pinned(const void* host, void* device, std::size_t bytes,
+                     StreamState& stream) override {
+    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
+    cuda::upload_pinned(context, host, device, bytes, cuda_stream(context, stream));
+  }
+  void download(const void* device, void* host, std::size_t bytes, StreamState& stream) override {
+    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
+    cuda::download(context, device, host, bytes, cuda_stream(context, stream));
+  }
+  void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
+                 std::size_t bytes, StreamState& stream) override {
+    DeviceContext& target_context = DeviceContext::of(target_ordinal);
+    cuda::copy_peer(DeviceContext::of(source_ordinal), source, target_context, target, bytes,
+                    cuda_stream(target_context, stream));
+  }
+
+  std::string compiler_fingerprint(int ordinal, const CompileRequest& request) override {
+    return cuda::compiler_fingerprint(capability_of(ordinal), request);
+  }
+  runtime::KernelBinary compile(int ordinal, const CompileRequest& request) override {
+    return cuda::compile(capability_of(ordinal), request);
+  }
+  Ref<runtime::LoadedModule> load(int ordinal, const runtime::KernelBinary& binary) override {
+    return make_ref<CudaModule>(DeviceContext::of(ordinal), binary.image);
+  }
+};
+
+[[maybe_unused]] const bool registered = runtime::register_backend(std::make_unique<CudaBackend>());
+
+}  // namespace
+}  // namespace spanwise::cuda

@@ -1,0 +1,222 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One element of any computable dtype becomes one of another as numpy.ndarray.astype does it, and
+// as core/convert.hpp does it on the host, also where C leaves the result undefined. Compiled by
+// NVRTC without a single header.
+
+struct Bool {
+  unsigned char bits;  // any value but 0 is true
+};
+struct Half {
+  unsigned short bits;  // IEEE 754 binary16
+};
+struct BFloat16 {
+  unsigned short bits;  // the upper half of a float
+};
+template <class T>
+struct alignas(2 * sizeof(T)) Complex {
+  T re, im;
+};
+
+template <class To, class From>
+__device__ inline To bits_as(From value) {
+  static_assert(sizeof(To) == sizeof(From), "the same bytes");
+  To result;
+  memcpy(&result, &value, sizeof result);
+  return result;
+}
+
+// ---- An element as a number to compute with: itself, or a float.
+
+template <class T>
+__device__ inline T number(T value) {
+  return value;
+}
+__device__ inline bool number(Bool value) { return value.bits != 0; }
+__device__ inline float number(BFloat16 value) {
+  return bits_as<float>((unsigned)value.bits << 16);
+}
+#ifdef __CUDA_ARCH__
+__device__ inline float number(Half value) {
+  float result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(value.bits));
+  return result;
+}
+#endif
+template <class T>
+__device__ inline T number(Complex<T> value) {
+  return value.re;
+}
+
+template <class T>
+__device__ inline bool is_true(T value) {
+  return number(value) != 0;  // NaN is true
+}
+template <class T>
+__device__ inline bool is_true(Complex<T> value) {
+  return value.re != 0 || value.im != 0;
+}
+
+// ---- Floating to integer. Out of range, and NaN, give what x86-64's conversions give: types below
+// 32 bits wrap the 32-bit result, and what does not fit that is its lowest value.
+
+template <class To>
+struct Truncate {  // below 32 bits
+  template <class F>
+  __device__ static To from(F value) {
+    return (To)Truncate<int>::from(value);
+  }
+};
+template <>
+struct Truncate<int> {
+  template <class F>
+  __device__ static int from(F value) {
+    // The float just above -2^31 - 1 is -2^31; a double has room for fractions between them.
+    const bool fits = value < (F)2147483648.0 &&
+                      (sizeof(F) == 8 ? value > (F)-2147483649.0 : value >= (F)-2147483648.0);
+    return fits ? (int)value : -2147483647 - 1;
+  }
+};
+template <>
+struct Truncate<long long> {
+  template <class F>
+  __device__ static long long from(F value) {
+    const bool fits = value < (F)9223372036854775808.0 && value >= (F)-9223372036854775808.0;
+    return fits ? (long long)value : -9223372036854775807LL - 1;
+  }
+};
+template <>
+struct Truncate<unsigned> {
+  template <class F>
+  __device__ static unsigned from(F value) {
+    return (unsigned)Truncate<long long>::from(value);
+  }
+};
+template <>
+struct Truncate<unsigned long long> {
+  template <class F>
+  __device__ static unsigned long long from(F value) {
+    const F half = (F)9223372036854775808.0;
+    const bool high = value >= half;
+    const long long low = Truncate<long long>::from(high ? value - half : value);
+    return high ? (unsigned long long)low ^ (1ULL << 63) : (unsigned long long)low;
+  }
+};
+
+// ---- Double to a float that a second rounding, to fewer bits, rounds as it would have rounded the
+// double: where inexact, the neighbour with an odd last bit.
+__device__ inline float round_to_odd(double value) {
+  const float nearest = (float)value;
+  const unsigned bits = bits_as<unsigned>(nearest);
+  if ((double)nearest == value || value != value || (bits & 1u) != 0) return nearest;
+  const double magnitude = value < 0 ? -value : value;
+  const double near = nearest < 0 ? -(double)nearest : (double)nearest;
+  return bits_as<float>(near < magnitude ? bits + 1 : bits - 1);
+}
+
+// ---- A number as an element.
+
+template <class To>
+struct Cast {  // to an integer
+  template <class From>
+  __device__ static To from(From value) {
+    return (To)value;
+  }
+  __device__ static To from(float value) { return Truncate<To>::from(value); }
+  __device__ static To from(double value) { return Truncate<To>::from(value); }
+};
+template <>
+struct Cast<float> {
+  template <class From>
+  __device__ static float from(From value) {
+    return (float)value;
+  }
+};
+template <>
+struct Cast<double> {
+  template <class From>
+  __device__ static double from(From value) {
+    return (double)value;
+  }
+};
+template <>
+struct Cast<BFloat16> {
+  __device__ static BFloat16 from(float value) {
+    const unsigned word = bits_as<unsigned>(value);
+    BFloat16 result;
+    if ((word & 0x7fffffffu) > 0x7f800000u) {
+      result.bits = (unsigned short)(word >> 16 | 0x40u);
+    } else {
+      result.bits = (unsigned short)((word + 0x7fffu + (word >> 16 & 1u)) >> 16);
+    }
+    return result;
+  }
+  __device__ static BFloat16 from(double value) { return from(round_to_odd(value)); }
+  template <class From>
+  __device__ static BFloat16 from(From value) {
+    return from((float)value);
+  }
+};
+#ifdef __CUDA_ARCH__
+template <>
+struct Cast<Half> {
+  __device__ static Half from(float value) {
+    Half result;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
+    return result;
+  }
+  __device__ static Half from(double value) {
+    Half result;
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(result.bits) : "d"(value));
+    return result;
+  }
+  template <class From>
+  __device__ static Half from(From value) {
+    return from((float)value);
+  }
+};
+#endif
+
+template <class To, class From>
+struct Convert {
+  __device__ static To from(From value) { return Cast<To>::from(number(value)); }
+};
+template <class T>
+struct Convert<T, T> {
+  __device__ static T from(T value) { return value; }
+};
+template <class From>
+struct Convert<Bool, From> {
+  __device__ static Bool from(From value) {
+    Bool result;
+    result.bits = is_true(value);
+    return result;
+  }
+};
+template <>
+struct Convert<Bool, Bool> {
+  __device__ static Bool from(Bool value) { return value; }
+};
+template <class T, class From>
+struct Convert<Complex<T>, From> {
+  __device__ static Complex<T> from(From value) {
+    Complex<T> result;
+    result.re = Cast<T>::from(number(value));
+    result.im = 0;
+    return result;
+  }
+};
+template <class T, class From>
+struct Convert<Complex<T>, Complex<From>> {
+  __device__ static Complex<T> from(Complex<From> value) {
+    Complex<T> result;
+    result.re = (T)value.re;
+    result.im = (T)value.im;
+    return result;
+  }
+};
+template <class T>
+struct Convert<Complex<T>, Complex<T>> {
+  __device__ static Complex<T> from(Complex<T> value) { return value; }
+};

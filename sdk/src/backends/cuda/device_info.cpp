@@ -1,0 +1,79 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/device_info.hpp"
+
+#include <vector>
+
+#include "backends/cuda/check.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+class AttributeReader {
+ public:
+  AttributeReader(const DriverApi& api, CUdevice device) : api_(api), device_(device) {}
+  int operator()(CUdevice_attribute attribute) const {
+    int value = 0;
+    check(api_, api_.device_get_attribute(&value, attribute, device_), "reading attribute ",
+          static_cast<int>(attribute), " of CUDA device ", device_);
+    return value;
+  }
+
+ private:
+  const DriverApi& api_;
+  CUdevice device_;
+};
+
+void read_limits(const AttributeReader& get, DeviceProperties& out) {
+  out.multiprocessors = get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  out.warp_size = get(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+  out.max_threads_per_block = get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  out.max_block = {get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+                   get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+                   get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)};
+  out.max_grid = {get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+                  get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)};
+  out.max_shared_bytes = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  out.max_shared_bytes_optin = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+}
+
+DeviceInfo read(int ordinal) {
+  const DriverApi& api = driver();
+  DeviceInfo info;
+  check(api, api.device_get(&info.handle, ordinal), "opening cuda:", ordinal);
+  char name[256] = {};
+  check(api, api.device_get_name(name, sizeof name - 1, info.handle),
+        "reading the name of cuda:", ordinal);
+  std::size_t total = 0;
+  check(api, api.device_total_mem(&total, info.handle),
+        "reading the memory size of cuda:", ordinal);
+
+  const AttributeReader get(api, info.handle);
+  info.major = get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  info.minor = get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  info.has_memory_pools = get(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) != 0;
+  info.properties.name = name;
+  info.properties.architecture = text("sm_", info.major, info.minor);
+  info.properties.driver = version_text(driver_status().version);
+  info.properties.total_memory = static_cast<std::int64_t>(total);
+  read_limits(get, info.properties);
+  return info;
+}
+
+}  // namespace
+
+const DeviceInfo& device_info(int ordinal) {
+  driver();  // says why there is none
+  static const std::vector<DeviceInfo>& all = *[] {
+    auto* infos = new std::vector<DeviceInfo>;
+    for (int i = 0; i < driver_status().device_count; ++i) infos->push_back(read(i));
+    return infos;
+  }();
+  require<DeviceError>(ordinal >= 0 && ordinal < static_cast<int>(all.size()),
+                       "cuda: there is no cuda:", ordinal, "; this process sees ", all.size(),
+                       " device", all.size() == 1 ? "" : "s", ", cuda:0",
+                       all.size() == 1 ? "" : " and up");
+  return all[static_cast<std::size_t>(ordinal)];
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,155 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/driver.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+// The second is where the Windows subsystem for Linux keeps it, which some images leave out of the
+// loader's path.
+constexpr std::array driver_files{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
+
+// Never closed: code of the driver may be on other threads' stacks until the process ends.
+void* open_first(std::span<const char* const> file_names, std::string& reason) {
+  for (const char* name : file_names) {
+    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
+    const char* error = dlerror();
+    if (reason.empty() && error != nullptr) reason = error;
+  }
+  return nullptr;
+}
+
+// The entry point of cuGetProcAddress from driver 12.0 on is exported under its versioned name.
+PFN_cuGetProcAddress_v12000 find_loader(void* library) {
+  return reinterpret_cast<PFN_cuGetProcAddress_v12000>(dlsym(library, "cuGetProcAddress_v2"));
+}
+
+// The first function that the driver lacks, or null.
+const char* fill(DriverApi& api, PFN_cuGetProcAddress_v12000 load) {
+  const auto get = [load](const char* name, int version, auto& entry) {
+    void* address = nullptr;
+    CUdriverProcAddressQueryResult found{};
+    const CUresult result =
+        load(name, &address, version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found);
+    if (result == CUDA_SUCCESS && found == CU_GET_PROC_ADDRESS_SUCCESS) {
+      entry = reinterpret_cast<std::remove_reference_t<decltype(entry)>>(address);
+    }
+    return entry != nullptr;
+  };
+#define SW_FILL(name, function, version) \
+  if (!get(#function, version, api.name)) return #function;
+  SW_CUDA_DRIVER_FUNCTIONS(SW_FILL)
+#undef SW_FILL
+  return nullptr;
+}
+
+int version_of(void* library) {
+  int version = 0;
+  const auto get =
+      reinterpret_cast<PFN_cuDriverGetVersion_v2020>(dlsym(library, "cuDriverGetVersion"));
+  return get != nullptr && get(&version) == CUDA_SUCCESS ? version : 0;
+}
+
+std::string too_old(int version) {
+  return text(
+      "the CUDA driver ",
+      version > 0 ? "is version " + version_text(version) + "," : "is too old:", " Spanwise needs ",
+      version_text(oldest_driver), " or newer (NVIDIA driver 550 or newer); update the driver");
+}
+
+std::string hint(CUresult code) {
+  switch (code) {
+    case CUDA_ERROR_NO_DEVICE: {
+      const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+      return visible == nullptr ? "; in a container, start it with access to the GPUs"
+                                : text("; CUDA_VISIBLE_DEVICES is \"", visible, '"');
+    }
+    case CUDA_ERROR_STUB_LIBRARY:
+      return "; the toolkit's stub libcuda.so was loaded instead of the driver's: take the stubs "
+             "folder out of LD_LIBRARY_PATH";
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+      return "; the user-space driver and the kernel module differ: restart the machine after an "
+             "update";
+    case CUDA_ERROR_SYSTEM_NOT_READY:
+      return "; start the fabric manager and the persistence daemon of the machine";
+    default:
+      return "; see whether nvidia-smi works for this user";
+  }
+}
+
+std::string start(const DriverApi& api, int& device_count) {
+  if (const CUresult code = api.init(0); code != CUDA_SUCCESS) {
+    const char *name = nullptr, *words = nullptr;
+    api.get_error_name(code, &name);
+    api.get_error_string(code, &words);
+    return text("the CUDA driver does not start: ", words != nullptr ? words : "unknown error",
+                " (", name != nullptr ? name : "cuInit", ", ", static_cast<int>(code), ')',
+                hint(code));
+  }
+  if (api.device_get_count(&device_count) != CUDA_SUCCESS) device_count = 0;
+  return device_count > 0 ? ""
+                          : text("the CUDA driver shows no device", hint(CUDA_ERROR_NO_DEVICE));
+}
+
+void mark_forked_child() noexcept { forked_after_start.store(true, std::memory_order_relaxed); }
+
+}  // namespace
+
+std::string version_text(int version) { return text(version / 1000, '.', version % 1000 / 10); }
+
+std::string why_not_after_fork() {
+  return "this process was forked after CUDA had been used, and CUDA does not work in such a "
+         "child: "
+         "start workers with the 'spawn' or 'forkserver' method, or fork before the first use";
+}
+
+DriverStatus load_driver(std::span<const char* const> file_names) {
+  DriverStatus status;
+  std::string reason;
+  void* library = open_first(file_names, reason);
+  if (library == nullptr) {
+    status.why_absent = text("no CUDA driver was found (", reason,
+                             "); install the NVIDIA driver, or start the container with its GPUs");
+    return status;
+  }
+  status.version = version_of(library);
+  const auto load = find_loader(library);
+  if (load == nullptr || (status.version > 0 && status.version < oldest_driver)) {
+    status.why_absent = too_old(status.version);
+    return status;
+  }
+  if (const char* missing = fill(status.api, load)) {
+    status.why_absent = text(too_old(status.version), " (it lacks ", missing, ')');
+    return status;
+  }
+  status.why_absent = start(status.api, status.device_count);
+  status.usable = status.why_absent.empty();
+  return status;
+}
+
+const DriverStatus& driver_status() {
+  // Kept for ever: destructors of other static objects may still need the table.
+  static const DriverStatus& status = *[] {
+    auto* loaded = new DriverStatus(load_driver(driver_files));
+    if (loaded->usable) pthread_atfork(nullptr, nullptr, mark_forked_child);
+    return loaded;
+  }();
+  return status;
+}
+
+const DriverApi& driver() {
+  const DriverStatus& status = driver_status();
+  require<DeviceError>(status.usable, "cuda: ", status.why_absent);
+  require<DeviceError>(driver_survives(), "cuda: ", why_not_after_fork());
+  return status.api;
+}
+
+}  // namespace spanwise::cuda

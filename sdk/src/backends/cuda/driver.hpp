@@ -1,0 +1,125 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda.h>
+#include <cudaTypedefs.h>
+
+#include <atomic>
+#include <span>
+#include <string>
+
+#if CUDA_VERSION < 12040
+#error "Spanwise needs the headers of CUDA 12.4 or newer: cuKernelGetParamInfo came with it"
+#endif
+
+/// The CUDA driver API, loaded at run time: nothing of ours links against libcuda, so one build
+/// works with and without a driver.
+namespace spanwise::cuda {
+
+/// X(our name, the driver's function, the version of it that we call). The version chooses both the
+/// prototype (PFN_<function>_v<version> of cudaTypedefs.h) and the entry point (cuGetProcAddress),
+/// so the two cannot part. All are older than oldest_driver: none is optional.
+#define SW_CUDA_DRIVER_FUNCTIONS(X)                                         \
+  X(get_error_name, cuGetErrorName, 6000)                                   \
+  X(get_error_string, cuGetErrorString, 6000)                               \
+  X(init, cuInit, 2000)                                                     \
+  X(device_get_count, cuDeviceGetCount, 2000)                               \
+  X(device_get, cuDeviceGet, 2000)                                          \
+  X(device_get_name, cuDeviceGetName, 2000)                                 \
+  X(device_total_mem, cuDeviceTotalMem, 3020)                               \
+  X(device_get_attribute, cuDeviceGetAttribute, 2000)                       \
+  X(device_can_access_peer, cuDeviceCanAccessPeer, 4000)                    \
+  X(device_primary_ctx_retain, cuDevicePrimaryCtxRetain, 7000)              \
+  X(ctx_get_current, cuCtxGetCurrent, 4000)                                 \
+  X(ctx_push_current, cuCtxPushCurrent, 4000)                               \
+  X(ctx_pop_current, cuCtxPopCurrent, 4000)                                 \
+  X(ctx_get_device, cuCtxGetDevice, 2000)                                   \
+  X(ctx_synchronize, cuCtxSynchronize, 2000)                                \
+  X(mem_get_info, cuMemGetInfo, 3020)                                       \
+  X(mem_alloc, cuMemAlloc, 3020)                                            \
+  X(mem_free, cuMemFree, 3020)                                              \
+  X(mem_host_alloc, cuMemHostAlloc, 2020)                                   \
+  X(mem_alloc_from_pool_async, cuMemAllocFromPoolAsync, 11020)              \
+  X(mem_free_async, cuMemFreeAsync, 11020)                                  \
+  X(mem_pool_create, cuMemPoolCreate, 11020)                                \
+  X(mem_pool_destroy, cuMemPoolDestroy, 11020)                              \
+  X(mem_pool_set_attribute, cuMemPoolSetAttribute, 11020)                   \
+  X(mem_pool_get_attribute, cuMemPoolGetAttribute, 11020)                   \
+  X(mem_pool_set_access, cuMemPoolSetAccess, 11020)                         \
+  X(mem_pool_trim_to, cuMemPoolTrimTo, 11020)                               \
+  X(pointer_get_attributes, cuPointerGetAttributes, 7000)                   \
+  X(memcpy_htod_async, cuMemcpyHtoDAsync, 3020)                             \
+  X(memcpy_dtoh_async, cuMemcpyDtoHAsync, 3020)                             \
+  X(memcpy_dtod_async, cuMemcpyDtoDAsync, 3020)                             \
+  X(memcpy_peer_async, cuMemcpyPeerAsync, 4000)                             \
+  X(memset_d8_async, cuMemsetD8Async, 3020)                                 \
+  X(memset_d16_async, cuMemsetD16Async, 3020)                               \
+  X(memset_d32_async, cuMemsetD32Async, 3020)                               \
+  X(stream_create, cuStreamCreate, 2000)                                    \
+  X(stream_destroy, cuStreamDestroy, 4000)                                  \
+  X(stream_synchronize, cuStreamSynchronize, 2000)                          \
+  X(stream_query, cuStreamQuery, 2000)                                      \
+  X(stream_wait_event, cuStreamWaitEvent, 3020)                             \
+  X(stream_get_ctx, cuStreamGetCtx, 9020)                                   \
+  X(stream_is_capturing, cuStreamIsCapturing, 10000)                        \
+  X(thread_exchange_capture_mode, cuThreadExchangeStreamCaptureMode, 10010) \
+  X(event_create, cuEventCreate, 2000)                                      \
+  X(event_destroy, cuEventDestroy, 4000)                                    \
+  X(event_record, cuEventRecord, 2000)                                      \
+  X(event_query, cuEventQuery, 2000)                                        \
+  X(event_synchronize, cuEventSynchronize, 2000)                            \
+  X(event_elapsed_time, cuEventElapsedTime, 2000)                           \
+  X(library_load_data, cuLibraryLoadData, 12000)                            \
+  X(library_unload, cuLibraryUnload, 12000)                                 \
+  X(library_get_kernel, cuLibraryGetKernel, 12000)                          \
+  X(library_get_global, cuLibraryGetGlobal, 12000)                          \
+  X(library_get_managed, cuLibraryGetManaged, 12000)                        \
+  X(kernel_get_function, cuKernelGetFunction, 12000)                        \
+  X(kernel_get_param_info, cuKernelGetParamInfo, 12040)                     \
+  X(func_get_attribute, cuFuncGetAttribute, 2020)                           \
+  X(func_set_attribute, cuFuncSetAttribute, 9000)                           \
+  X(launch_kernel, cuLaunchKernel, 4000)
+
+/// The lowest driver that has all of the above, as cuDriverGetVersion counts: 12.4.
+inline constexpr int oldest_driver = 12040;
+
+struct DriverApi {
+#define SW_DECLARE(name, function, version) PFN_##function##_v##version name = nullptr;
+  SW_CUDA_DRIVER_FUNCTIONS(SW_DECLARE)
+#undef SW_DECLARE
+};
+
+/// What became of loading the driver.
+struct DriverStatus {
+  DriverApi api;
+  bool usable = false;
+  int version = 0;  ///< 13000 for 13.0; 0 where there is no driver
+  int device_count = 0;
+  std::string why_absent;  ///< one sentence; "" where there are devices
+};
+
+/// Loads the first of `file_names` that is there, fills the table, and starts the driver. Never
+/// throws for what is wrong with the driver: why_absent says it.
+DriverStatus load_driver(std::span<const char* const> file_names);
+
+/// The process's driver, loaded at the first call.
+const DriverStatus& driver_status();
+
+/// The table. Throws DeviceError with why_absent where there is no driver or no device, and in a
+/// process that was forked after the driver had started.
+const DriverApi& driver();
+
+/// Set in a child that was forked after the driver had started: CUDA does not survive a fork, and
+/// calling it there is undefined. Destructors look at it and leave the driver alone.
+inline std::atomic<bool> forked_after_start{false};
+inline bool driver_survives() noexcept {
+  return !forked_after_start.load(std::memory_order_relaxed);
+}
+/// Why a forked child gets no device, as one sentence.
+std::string why_not_after_fork();
+
+/// "13.0" for 13000.
+std::string version_text(int version);
+
+}  // namespace spanwise::cuda

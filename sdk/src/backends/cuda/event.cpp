@@ -1,0 +1,82 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/event.hpp"
+
+namespace spanwise::cuda {
+
+CUevent EventPool::take(bool timing) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto& free = free_[timing]; !free.empty()) {
+      const CUevent event = free.back();
+      free.pop_back();
+      return event;
+    }
+  }
+  CUevent event = nullptr;
+  check(api_, api_.event_create(&event, timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING),
+        "creating an event");
+  return event;
+}
+
+void EventPool::give_back(CUevent event, bool timing) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    free_[timing].push_back(event);
+  } catch (...) {  // no host memory for the list
+    if (driver_survives()) api_.event_destroy(event);
+  }
+}
+
+CudaEvent::CudaEvent(DeviceContext& context, CUstream stream, bool timing)
+    : EventState(context.device),
+      context_(context),
+      event_(context.events().take(timing)),
+      timing_(timing),
+      captured_(is_capturing(context.api, stream)) {
+  const CUresult code = context.api.event_record(event_, stream);
+  if (code == CUDA_SUCCESS) return;
+  context.events().give_back(event_, timing);
+  fail_driver(context.api, code, text("recording an event on a stream of ", context.device));
+}
+
+CudaEvent::~CudaEvent() {
+  if (!retired_.load(std::memory_order_relaxed)) context_.events().give_back(event_, timing_);
+}
+
+void CudaEvent::synchronize() {
+  const ContextGuard guard(context_);
+  check(context_.api, context_.api.event_synchronize(event_), "waiting for an event of ",
+        context_.device);
+}
+
+bool CudaEvent::query() {
+  const ContextGuard guard(context_);
+  const CUresult code = context_.api.event_query(event_);
+  if (code == CUDA_ERROR_NOT_READY) return false;
+  check(context_.api, code, "asking for an event of ", context_.device);
+  return true;
+}
+
+double CudaEvent::milliseconds_since(runtime::EventState& start) {
+  require<ArgumentError>(start.device() == device(), "Event.milliseconds_since: the events are of ",
+                         device(), " and ", start.device(),
+                         "; times of two devices do not compare");
+  auto& first = static_cast<CudaEvent&>(start);
+  require<DeviceError>(timing_ && first.timing_,
+                       "Event.milliseconds_since: ", timing_ ? "the start" : "this event",
+                       " was recorded without timing; record both with timing = true");
+  const ContextGuard guard(context_);
+  float milliseconds = 0;
+  const CUresult code = context_.api.event_elapsed_time(&milliseconds, first.event_, event_);
+  if (code == CUDA_ERROR_NOT_READY) {
+    throw DeviceError(
+        "Event.milliseconds_since: the stream has not reached both events yet; synchronize() this "
+        "event first",
+        code, "CUDA_ERROR_NOT_READY");
+  }
+  check(context_.api, code, "reading the time between two events of ", context_.device);
+  return milliseconds;
+}
+
+}  // namespace spanwise::cuda

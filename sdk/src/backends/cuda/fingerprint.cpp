@@ -1,0 +1,50 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "backends/cuda/compile_options.hpp"
+#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/default_options.hpp"
+#include "backends/cuda/library_search.hpp"
+#include "backends/cuda/nvrtc.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+// " <size> <time of change>" of a file: tells one build of a library from another without reading
+// it.
+std::string stamp(const std::filesystem::path& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return " absent";
+  return text(' ', status.st_size, ' ', status.st_mtim.tv_sec, '.', status.st_mtim.tv_nsec);
+}
+
+bool includes_anything(const runtime::CompileRequest& request) {
+  const auto says_so = [](const std::string& words) { return words.find("include") != words.npos; };
+  return says_so(request.source->text) ||
+         std::any_of(request.options.begin(), request.options.end(), says_so);
+}
+
+}  // namespace
+
+std::string compiler_fingerprint(ComputeCapability capability,
+                                 const runtime::CompileRequest& request) {
+  std::string compiler;
+  if (const std::filesystem::path library = nvrtc::library_file(); !library.empty()) {
+    compiler = text("nvrtc ", library.filename().string(), stamp(library));
+    if (includes_anything(request)) {
+      for (const auto& folder : header_folders(library)) {
+        compiler += text(" headers ", folder.string(), stamp(folder / "cuda_fp16.h"));
+      }
+    }
+  }
+  return text(compiler, "\ncuda ",
+              architecture_for(request.options, capability.major, capability.minor), ' ',
+              default_options_digest());
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,86 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/module.hpp"
+#include "backends/cuda/stream.hpp"
+#include "runtime/settings.hpp"
+
+namespace spanwise::cuda {
+
+CudaKernel::CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel,
+                       std::string name)
+    : module_(std::move(module)), context_(context), name_(std::move(name)) {
+  // Loads the code onto the device now: a first launch that had to would be illegal during a
+  // capture.
+  check(context.api, context.api.kernel_get_function(&function_, kernel), "loading kernel ", name_,
+        " on ", context.device);
+  read_slots(kernel);
+  limits_.device = &context.info.properties;
+  limits_.max_threads = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  limits_.static_shared = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  dynamic_shared_ = attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+}
+
+int CudaKernel::attribute(CUfunction_attribute which) const {
+  int value = 0;
+  check(context_.api, context_.api.func_get_attribute(&value, which, function_),
+        "reading attribute ", static_cast<int>(which), " of kernel ", name_);
+  return value;
+}
+
+void CudaKernel::read_slots(CUkernel kernel) {
+  std::size_t offset = 0, size = 0;
+  for (std::size_t i = 0;; ++i) {
+    const CUresult code = context_.api.kernel_get_param_info(kernel, i, &offset, &size);
+    if (code == CUDA_ERROR_INVALID_VALUE) return;  // one past the last
+    check(context_.api, code, "reading parameter ", i, " of kernel ", name_);
+    slots_.push_back({static_cast<std::int64_t>(offset), static_cast<std::int64_t>(size)});
+  }
+}
+
+KernelAttributes CudaKernel::attributes() const {
+  const ContextGuard guard(context_);
+  KernelAttributes result;
+  result.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS);
+  result.static_shared_bytes = limits_.static_shared;
+  result.local_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  result.const_bytes = attribute(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
+  result.max_threads_per_block = limits_.max_threads;
+  result.architecture = text("sm_", attribute(CU_FUNC_ATTRIBUTE_BINARY_VERSION));
+  return result;
+}
+
+// To the most there is, so that this happens once: it is a limit, and costs a launch nothing.
+void CudaKernel::allow_dynamic_shared() {
+  const std::int64_t most = context_.info.properties.max_shared_bytes_optin - limits_.static_shared;
+  check(context_.api,
+        context_.api.func_set_attribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                        static_cast<int>(most)),
+        "allowing kernel ", name_, ' ', most, " bytes of shared memory");
+  dynamic_shared_.store(most, std::memory_order_relaxed);
+}
+
+void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
+                        runtime::StreamState& stream, void* const* arguments) {
+  if (!limits_.allow(grid, block, shared_bytes)) [[unlikely]]
+    limits_.fail(name_, grid, block, shared_bytes);
+  const CUstream queue = cuda_stream(context_, stream).raw();
+  const ContextGuard guard(context_);
+  if (shared_bytes > dynamic_shared_.load(std::memory_order_relaxed)) [[unlikely]]
+    allow_dynamic_shared();
+  const auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
+  check(context_.api,
+        context_.api.launch_kernel(function_, u(grid.x), u(grid.y), u(grid.z), u(block.x),
+                                   u(block.y), u(block.z), u(shared_bytes), queue,
+                                   const_cast<void**>(arguments), nullptr),
+        "launching kernel ", name_, " on ", context_.device);
+  if (runtime::launch_blocking()) [[unlikely]]
+    wait_for_errors(queue);
+}
+
+void CudaKernel::wait_for_errors(CUstream stream) const {
+  if (is_capturing(context_.api, stream)) return;  // it does not run now
+  check(context_.api, context_.api.stream_synchronize(stream), "running kernel ", name_, " on ",
+        context_.device);
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,34 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "spanwise/devices.hpp"
+#include "spanwise/kernel_types.hpp"
+
+namespace spanwise::cuda {
+
+/// What one kernel takes on one device.
+struct LaunchLimits {
+  const DeviceProperties* device = nullptr;
+  int max_threads = 1024;          ///< a block, of this kernel: fewer where it needs many registers
+  std::int64_t static_shared = 0;  ///< bytes that the kernel has declared itself
+
+  /// Whether a launch is within all of them.
+  bool allow(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes) const noexcept {
+    const auto in = [](std::int64_t n, std::int64_t most) { return n >= 1 && n <= most; };
+    const auto& b = device->max_block;
+    const auto& g = device->max_grid;
+    return in(block.x, b[0]) && in(block.y, b[1]) && in(block.z, b[2]) &&
+           block.x * block.y * block.z <= max_threads && in(grid.x, g[0]) && in(grid.y, g[1]) &&
+           in(grid.z, g[2]) && shared_bytes >= 0 &&
+           shared_bytes + static_shared <= device->max_shared_bytes_optin;
+  }
+  /// Throws the KernelArgumentError for a launch that is not allowed: which limit, and by how much.
+  [[noreturn]] void fail(const std::string& kernel, const Dim3& grid, const Dim3& block,
+                         std::int64_t shared_bytes) const;
+};
+
+}  // namespace spanwise::cuda

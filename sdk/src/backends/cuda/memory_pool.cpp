@@ -1,0 +1,212 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/memory_pool.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "backends/cuda/preallocate.hpp"
+#include "spanwise/config.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+void* as_pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+CUdeviceptr as_address(void* data) { return reinterpret_cast<CUdeviceptr>(data); }
+
+CUmemLocation location_of(int ordinal) {
+  CUmemLocation location{};
+  location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  location.id = ordinal;
+  return location;
+}
+
+CUmemoryPool create_pool(const DeviceContext& context) {
+  CUmemPoolProps props{};
+  props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  props.handleTypes = CU_MEM_HANDLE_TYPE_NONE;
+  props.location = location_of(context.device.ordinal());
+  CUmemoryPool pool = nullptr;
+  const DriverApi& api = context.api;
+  check(api, api.mem_pool_create(&pool, &props), "creating the memory pool of ", context.device);
+  // Otherwise the pool gives everything back at each synchronisation and takes it again afterwards.
+  auto keep = std::numeric_limits<cuuint64_t>::max();
+  check(api, api.mem_pool_set_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep),
+        "configuring the memory pool of ", context.device);
+  return pool;
+}
+
+}  // namespace
+
+MemoryPool::MemoryPool(DeviceContext& context) : context_(context) {
+  const DriverApi& api = context.api;
+  check(api, api.stream_create(&side_stream_, CU_STREAM_NON_BLOCKING),
+        "creating the allocation stream of ", context.device);
+  if (context.info.has_memory_pools) pool_ = create_pool(context);
+}
+
+// Runs only where the device could not be taken into use: contexts live until the process ends.
+MemoryPool::~MemoryPool() {
+  const DriverApi& api = context_.api;
+  if (pool_ != nullptr) api.mem_pool_destroy(pool_);
+  if (side_stream_ != nullptr) api.stream_destroy(side_stream_);
+}
+
+void MemoryPool::preallocate() {
+  if (pool_ == nullptr) return;
+  const std::string setting = config::get("preallocate");
+  std::size_t free = 0, total = 0;
+  context_.api.mem_get_info(&free, &total);
+  const std::int64_t bytes = preallocate_bytes(setting, static_cast<std::int64_t>(free));
+  if (bytes == 0) return;
+  CUdeviceptr data = 0;
+  const CUresult code = allocate_beside_capture(data, static_cast<std::size_t>(bytes));
+  if (code != CUDA_SUCCESS) {
+    fail_driver(context_.api, code,
+                text("taking ", bytes_text(bytes), " of ", context_.device, ", of which ",
+                     bytes_text(static_cast<std::int64_t>(free)),
+                     " are free, for config preallocate = ", setting));
+  }
+  context_.api.mem_free_async(data, side_stream_);
+}
+
+CUresult MemoryPool::allocate_beside_capture(CUdeviceptr& data, std::size_t bytes) {
+  const DriverApi& api = context_.api;
+  const RelaxedCaptureMode relaxed(api);
+  const CUresult code = api.mem_alloc_from_pool_async(&data, bytes, pool_, side_stream_);
+  return code == CUDA_SUCCESS ? api.stream_synchronize(side_stream_) : code;
+}
+
+CUresult MemoryPool::try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream stream) {
+  const DriverApi& api = context_.api;
+  if (pool_ == nullptr) {
+    const RelaxedCaptureMode relaxed(api);
+    return api.mem_alloc(&data, bytes);
+  }
+  if (is_capturing(api, stream)) [[unlikely]]
+    return allocate_beside_capture(data, bytes);
+  if (has_deferred_.load(std::memory_order_relaxed)) [[unlikely]]
+    free_deferred();
+  return api.mem_alloc_from_pool_async(&data, bytes, pool_, stream);
+}
+
+void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
+  const ContextGuard guard(context_);
+  CUdeviceptr data = 0;
+  bytes = std::max<std::size_t>(bytes, 1);
+  CUresult code = try_allocate(data, bytes, stream.raw());
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) {
+    if (!is_capturing(context_.api, stream.raw())) reclaim();
+    code = try_allocate(data, bytes, stream.raw());
+    if (code == CUDA_ERROR_OUT_OF_MEMORY) fail_out_of_memory(bytes);
+  }
+  check(context_.api, code, "allocating ", bytes, " bytes on ", context_.device);
+  if (pool_ == nullptr) allocated_ += static_cast<std::int64_t>(bytes);
+  return as_pointer(data);
+}
+
+// What was freed on other streams comes back when they have passed; what the pool keeps in pieces
+// that do not fit goes back to the device.
+void MemoryPool::reclaim() {
+  const DriverApi& api = context_.api;
+  const RelaxedCaptureMode relaxed(api);
+  if (has_deferred_.load(std::memory_order_relaxed)) free_deferred();
+  api.ctx_synchronize();
+  if (pool_ != nullptr) api.mem_pool_trim_to(pool_, 0);
+}
+
+void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) noexcept {
+  const ContextGuard guard(context_, std::nothrow);
+  if (!guard.ok()) return;
+  const DriverApi& api = context_.api;
+  if (pool_ == nullptr) {
+    const RelaxedCaptureMode relaxed(api);
+    if (!is_capturing(api, stream.raw())) api.stream_synchronize(stream.raw());
+    api.mem_free(as_address(data));
+    allocated_ -= static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1));
+    return;
+  }
+  // In a captured stream this would become a node of the graph, which the driver refuses for memory
+  // that the graph did not allocate.
+  if (is_capturing(api, stream.raw())) [[unlikely]]
+    return defer(as_address(data), stream);
+  if (has_deferred_.load(std::memory_order_relaxed)) [[unlikely]]
+    free_deferred();
+  api.mem_free_async(as_address(data), stream.raw());
+}
+
+void MemoryPool::defer(CUdeviceptr data, CudaStream& stream) noexcept {
+  try {
+    const std::lock_guard lock(deferred_mutex_);
+    deferred_.push_back({data, Ref<CudaStream>(&stream)});
+    has_deferred_.store(true, std::memory_order_relaxed);
+  } catch (...) {  // no host memory for the list: the block stays allocated
+  }
+}
+
+void MemoryPool::free_deferred() noexcept {
+  const DriverApi& api = context_.api;
+  const std::lock_guard lock(deferred_mutex_);
+  const auto still_captured = [&](const Deferred& block) {
+    return is_capturing(api, block.stream->raw());
+  };
+  const auto ready = std::partition(deferred_.begin(), deferred_.end(), still_captured);
+  for (auto block = ready; block != deferred_.end(); ++block) {
+    api.mem_free_async(block->data, block->stream->raw());
+  }
+  deferred_.erase(ready, deferred_.end());
+  has_deferred_.store(!deferred_.empty(), std::memory_order_relaxed);
+}
+
+runtime::MemoryInfo MemoryPool::info() const {
+  const ContextGuard guard(context_);
+  const DriverApi& api = context_.api;
+  std::size_t free = 0, total = 0;
+  check(api, api.mem_get_info(&free, &total), "reading the memory figures of ", context_.device);
+  runtime::MemoryInfo info;
+  info.free = static_cast<std::int64_t>(free);
+  info.total = static_cast<std::int64_t>(total);
+  info.held = info.used = allocated_.load(std::memory_order_relaxed);
+  if (pool_ != nullptr) {
+    const auto read = [&](CUmemPool_attribute attribute) {
+      cuuint64_t value = 0;
+      check(api, api.mem_pool_get_attribute(pool_, attribute, &value),
+            "reading the pool's figures on ", context_.device);
+      return static_cast<std::int64_t>(value);
+    };
+    info.held = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+    info.used = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+  }
+  return info;
+}
+
+void MemoryPool::fail_out_of_memory(std::size_t bytes) const {
+  const runtime::MemoryInfo now = info();
+  throw OutOfMemoryError(
+      text("cuda: no memory left on ", context_.device, " (", context_.info.properties.name,
+           "): asked for ", bytes_text(static_cast<std::int64_t>(bytes)), " (", bytes, " bytes), ",
+           bytes_text(now.free), " of ", bytes_text(now.total), " are free; Spanwise's pool holds ",
+           bytes_text(now.held), ", of which ", bytes_text(now.used),
+           " are in use by arrays. Drop arrays, or free what other libraries and processes hold"),
+      CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY");
+}
+
+void MemoryPool::open_to(const DeviceContext& other) {
+  if (pool_ == nullptr || other.device == context_.device) return;
+  const std::lock_guard lock(peers_mutex_);
+  const int peer = other.device.ordinal();
+  if (std::find(peers_.begin(), peers_.end(), peer) != peers_.end()) return;
+  const DriverApi& api = context_.api;
+  int can = 0;
+  api.device_can_access_peer(&can, other.info.handle, context_.info.handle);
+  if (can != 0) {
+    CUmemAccessDesc access{};
+    access.location = location_of(peer);
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    check(api, api.mem_pool_set_access(pool_, &access, 1), "opening the memory of ",
+          context_.device, " to ", other.device);
+  }
+  peers_.push_back(peer);
+}
+
+}  // namespace spanwise::cuda

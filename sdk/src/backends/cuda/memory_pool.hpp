@@ -1,0 +1,69 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "backends/cuda/context.hpp"
+#include "backends/cuda/stream.hpp"
+#include "runtime/backend.hpp"
+
+namespace spanwise::cuda {
+
+/// Memory of one device in stream order. All members: any thread, any current context.
+///
+/// The bytes come from a pool of our own (cuMemPoolCreate) rather than the device's default one:
+/// keeping memory between uses is a property of the whole pool, and other libraries that allocate
+/// from the default pool did not ask for it. Where the device has no pools: cuMemAlloc.
+class MemoryPool {
+ public:
+  /// The context is current.
+  explicit MemoryPool(DeviceContext& context);
+  ~MemoryPool();
+  MemoryPool(const MemoryPool&) = delete;
+  MemoryPool& operator=(const MemoryPool&) = delete;
+
+  /// 256-byte aligned at least (the driver gives 512). While `stream` is captured the memory does
+  /// not become part of the graph: it is allocated beside it and ready at once.
+  void* allocate(std::size_t bytes, const CudaStream& stream);
+  /// After the work queued on `stream` so far; where `stream` is being captured, after what was
+  /// queued on it before, once the capture has ended.
+  void deallocate(void* data, std::size_t bytes, CudaStream& stream) noexcept;
+  /// Takes config "preallocate" from the device and keeps it. Throws OutOfMemoryError,
+  /// ArgumentError.
+  void preallocate();
+  runtime::MemoryInfo info() const;
+  /// Lets `other` read and write the pool's memory directly, now and later, where the hardware can.
+  void open_to(const DeviceContext& other);
+
+ private:
+  CUresult try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream stream);
+  CUresult allocate_beside_capture(CUdeviceptr& data, std::size_t bytes);
+  void reclaim();
+  void defer(CUdeviceptr data, CudaStream& stream) noexcept;
+  void free_deferred() noexcept;
+  [[noreturn]] void fail_out_of_memory(std::size_t bytes) const;
+
+  DeviceContext& context_;
+  CUmemoryPool pool_ = nullptr;             // null where the device has none
+  CUstream side_stream_ = nullptr;          // for allocations that must not enter a graph
+  std::atomic<std::int64_t> allocated_{0};  // without a pool: by us
+
+  // What was given back on a stream that was being captured.
+  struct Deferred {
+    CUdeviceptr data;
+    Ref<CudaStream> stream;
+  };
+  std::mutex deferred_mutex_;
+  std::vector<Deferred> deferred_;
+  std::atomic<bool> has_deferred_{false};
+
+  std::mutex peers_mutex_;
+  std::vector<int> peers_;
+};
+
+}  // namespace spanwise::cuda

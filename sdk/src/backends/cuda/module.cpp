@@ -1,0 +1,101 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/module.hpp"
+
+#include <array>
+
+#include "backends/cuda/binary_symbols.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+std::string joined(const std::map<std::string, std::string>& names) {
+  std::string all;
+  for (const auto& [name, symbol] : names) all += text(all.empty() ? "" : ", ", name);
+  return all.empty() ? "none" : all;
+}
+
+}  // namespace
+
+CudaModule::CudaModule(DeviceContext& context, const std::string& image) : context_(context) {
+  const ContextGuard guard(context);
+  const BinarySymbols symbols = read_symbols(image);
+  kernels_ = names_of(symbols.kernels);
+  variables_ = names_of(symbols.variables);
+  load(image);
+}
+
+void CudaModule::load(const std::string& image) {
+  constexpr std::size_t log_bytes = 4096;
+  std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 2> values{};
+  unsigned option_count = 0;
+  if (!image.starts_with("\x7f"
+                         "ELF")) {  // else there is nothing to compile
+    log_.resize(log_bytes);
+    values = {log_.data(), reinterpret_cast<void*>(log_bytes)};
+    option_count = static_cast<unsigned>(options.size());
+  }
+  const DriverApi& api = context_.api;
+  check(api,
+        api.library_load_data(&library_, image.c_str(), options.data(), values.data(), option_count,
+                              nullptr, nullptr, 0),
+        "loading a kernel binary of ", image.size(), " bytes on ", context_.device, " (",
+        context_.info.properties.architecture, ')', driver_log());
+}
+
+std::string CudaModule::driver_log() const {
+  return log_.empty() || log_[0] == '\0' ? "" : text("; the driver says: ", log_.data());
+}
+
+CudaModule::~CudaModule() {
+  const ContextGuard guard(context_, std::nothrow);
+  if (!guard.ok()) return;
+  // Kernels that still run keep their code: the driver waits for them.
+  const RelaxedCaptureMode relaxed(context_.api);
+  context_.api.library_unload(library_);
+}
+
+CUresult CudaModule::find_kernel(CUkernel& kernel, const std::string& symbol) const {
+  return context_.api.library_get_kernel(&kernel, library_, symbol.c_str());
+}
+
+Ref<runtime::LoadedKernel> CudaModule::kernel(const std::string& name) {
+  const ContextGuard guard(context_);
+  const RelaxedCaptureMode relaxed(context_.api);
+  CUkernel kernel = nullptr;
+  std::string symbol = name;
+  CUresult code = find_kernel(kernel, symbol);
+  const auto known = kernels_.find(name);
+  if (code == CUDA_ERROR_NOT_FOUND && known != kernels_.end()) {
+    symbol = known->second;
+    code = find_kernel(kernel, symbol);
+  }
+  require<ArgumentError>(code != CUDA_ERROR_NOT_FOUND, "Module.kernel: there is no kernel \"", name,
+                         "\"; the binary has: ", joined(kernels_));
+  check(context_.api, code, "looking for kernel ", name, " on ", context_.device, driver_log());
+  return make_ref<CudaKernel>(Ref<CudaModule>(this), context_, kernel, readable_name(symbol));
+}
+
+runtime::LoadedModule::Global CudaModule::find_global(const std::string& symbol) const {
+  const DriverApi& api = context_.api;
+  CUdeviceptr data = 0;
+  std::size_t bytes = 0;
+  CUresult code = api.library_get_global(&data, &bytes, library_, symbol.c_str());
+  if (code == CUDA_ERROR_NOT_FOUND) {
+    code = api.library_get_managed(&data, &bytes, library_, symbol.c_str());
+  }
+  if (code == CUDA_ERROR_NOT_FOUND) return {};
+  check(api, code, "looking for variable ", symbol, " on ", context_.device);
+  return {reinterpret_cast<void*>(data), bytes};
+}
+
+runtime::LoadedModule::Global CudaModule::global(const std::string& name) {
+  const ContextGuard guard(context_);
+  const RelaxedCaptureMode relaxed(context_.api);
+  const Global found = find_global(name);
+  const auto known = variables_.find(name);
+  return found.data != nullptr || known == variables_.end() ? found : find_global(known->second);
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,115 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/stream.hpp"
+
+#include "backends/cuda/event.hpp"
+
+namespace spanwise::cuda {
+
+CudaStream::~CudaStream() {
+  if (owner_ != Owner::ours) return;
+  const ContextGuard guard(context_, std::nothrow);
+  // Returns at once; the driver lets go of the stream when its work is done.
+  if (guard.ok()) context_.api.stream_destroy(stream_);
+}
+
+void CudaStream::synchronize() {
+  const ContextGuard guard(context_);
+  check(context_.api, context_.api.stream_synchronize(raw()), "waiting for a stream of ", device());
+}
+
+bool CudaStream::query() {
+  const ContextGuard guard(context_);
+  const CUresult code = context_.api.stream_query(raw());
+  if (code == CUDA_ERROR_NOT_READY) return false;
+  check(context_.api, code, "asking whether a stream of ", device(), " is idle");
+  return true;
+}
+
+Ref<runtime::EventState> CudaStream::record(bool timing) {
+  const ContextGuard guard(context_);
+  return make_ref<CudaEvent>(context_, raw(), timing);
+}
+
+void CudaStream::wait(runtime::EventState& event) {
+  if (!event.device().is_cuda()) return event.synchronize();  // the CPU's have passed already
+  auto& other = static_cast<CudaEvent&>(event);
+  const ContextGuard guard(context_);
+  const CUstream stream = raw();
+  unsigned flags = CU_EVENT_WAIT_DEFAULT;
+  // A graph can wait for work that is not part of it only through a node that says so.
+  if (!other.is_captured() && is_capturing(context_.api, stream)) [[unlikely]] {
+    flags = CU_EVENT_WAIT_EXTERNAL;
+    other.retire();
+  }
+  check(context_.api, context_.api.stream_wait_event(stream, other.raw(), flags),
+        "making a stream of ", device(), " wait for an event of ", event.device());
+}
+
+Ref<runtime::StreamState> make_default_stream(DeviceContext& context) {
+  // The legacy default stream, because PyTorch, CuPy and PyCUDA work on it when nothing else is
+  // said: what they queue there is then ordered with our work even where they say nothing of
+  // streams. With a stream of our own here, every exchange with them would have to be ordered by
+  // events.
+  constexpr bool own = false;
+  if constexpr (own) return create_stream(context);
+  return make_ref<CudaStream>(context, CU_STREAM_LEGACY, CudaStream::Owner::foreign);
+}
+
+Ref<runtime::StreamState> create_stream(DeviceContext& context) {
+  const ContextGuard guard(context);
+  CUstream stream = nullptr;
+  check(context.api, context.api.stream_create(&stream, CU_STREAM_NON_BLOCKING),
+        "creating a stream on ", context.device);
+  return make_ref<CudaStream>(context, stream, CudaStream::Owner::ours);
+}
+
+namespace {
+
+// The ordinal of a context that need not be ours, or -1.
+int ordinal_of(const DriverApi& api, CUcontext context) {
+  CUdevice handle = -1;
+  if (api.ctx_push_current(context) != CUDA_SUCCESS) return -1;
+  api.ctx_get_device(&handle);
+  CUcontext popped = nullptr;
+  api.ctx_pop_current(&popped);
+  for (int i = 0; i < driver_status().device_count; ++i) {
+    if (device_info(i).handle == handle) return i;
+  }
+  return -1;
+}
+
+void check_foreign(DeviceContext& context, CUstream stream) {
+  const DriverApi& api = context.api;
+  CUcontext theirs = nullptr;
+  check(api, api.stream_get_ctx(stream, &theirs), "looking at the foreign stream ", stream, " for ",
+        context.device);
+  if (theirs == context.handle) return;
+  const int ordinal = ordinal_of(api, theirs);
+  require<ArgumentError>(ordinal == context.device.ordinal(), "Stream.foreign: the stream ", stream,
+                         " belongs to cuda:", ordinal, ", not to ", context.device,
+                         "; name the device that the stream is of");
+  fail<ArgumentError>(
+      "Stream.foreign: the stream ", stream, " belongs to a context of ", context.device,
+      " that is not the primary one (pycuda.autoinit makes such contexts), and memory "
+      "of one is not valid in the other; use the primary context there "
+      "(pycuda.autoprimaryctx)");
+}
+
+}  // namespace
+
+Ref<runtime::StreamState> foreign_stream(DeviceContext& context, std::uintptr_t handle) {
+  require<ArgumentError>(handle != 0,
+                         "Stream.foreign: 0 may mean the legacy (1) or the per-thread (2) default "
+                         "stream; pass 1 or 2");
+  // Handles are addresses; the driver follows them without a check.
+  constexpr std::uintptr_t first_page = 4096;
+  require<ArgumentError>(handle <= 2 || handle >= first_page, "Stream.foreign: ", handle,
+                         " is no stream: expected 1, 2 or a CUstream");
+  const auto stream = reinterpret_cast<CUstream>(handle);
+  const ContextGuard guard(context);
+  if (handle > 2) check_foreign(context, stream);
+  return make_ref<CudaStream>(context, stream, CudaStream::Owner::foreign);
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,61 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <thread>
+
+#include "backends/cuda/context.hpp"
+#include "runtime/backend.hpp"
+
+namespace spanwise::cuda {
+
+/// A stream of a device's primary context: ours, or another library's.
+class CudaStream final : public runtime::StreamState {
+ public:
+  enum class Owner { ours, foreign };
+  CudaStream(DeviceContext& context, CUstream stream, Owner owner) noexcept
+      : StreamState(context.device), context_(context), stream_(stream), owner_(owner) {}
+  ~CudaStream() override;
+
+  std::uintptr_t handle() const noexcept override {
+    return reinterpret_cast<std::uintptr_t>(stream_);
+  }
+  void synchronize() override;
+  bool query() override;
+  Ref<runtime::EventState> record(bool timing) override;
+  void wait(runtime::EventState& event) override;
+
+  /// What to give to the driver. "The per-thread default stream" is another queue on each thread,
+  /// so off the thread that named it the legacy stream stands for it: that one is ordered with
+  /// every thread's (CUDA programming guide, "Default stream").
+  CUstream raw() const noexcept {
+    if (stream_ == CU_STREAM_PER_THREAD && std::this_thread::get_id() != thread_) [[unlikely]]
+      return CU_STREAM_LEGACY;
+    return stream_;
+  }
+
+ private:
+  DeviceContext& context_;
+  CUstream stream_;
+  Owner owner_;
+  std::thread::id thread_ = std::this_thread::get_id();
+};
+
+/// The stream behind `stream`. Throws ArgumentError where it is of another device than `context`.
+inline CudaStream& cuda_stream(const DeviceContext& context, runtime::StreamState& stream) {
+  if (stream.device() != context.device) [[unlikely]]
+    fail<ArgumentError>("cuda: work for ", context.device, " was given a stream of ",
+                        stream.device(), "; use a stream of the device where the data is");
+  return static_cast<CudaStream&>(stream);
+}
+
+/// The stream that threads share when they set none.
+Ref<runtime::StreamState> make_default_stream(DeviceContext& context);
+/// A new stream that neither waits for the legacy default stream nor holds it up.
+Ref<runtime::StreamState> create_stream(DeviceContext& context);
+/// Another library's stream: 1 (legacy), 2 (per-thread) or a CUstream. Throws ArgumentError for 0,
+/// for what cannot be a stream, and for a stream of another device or of a context that is not the
+/// device's primary one.
+Ref<runtime::StreamState> foreign_stream(DeviceContext& context, std::uintptr_t handle);
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,82 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/transfer.hpp"
+
+#include "backends/cuda/memory_pool.hpp"
+#include "backends/cuda/staging.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+CUdeviceptr address(const void* data) { return reinterpret_cast<CUdeviceptr>(data); }
+
+// A copy in a graph reads the host's memory at each launch of the graph, not now.
+void refuse_capture(const DeviceContext& context, const CudaStream& stream, const char* what) {
+  require<DeviceError>(!is_capturing(context.api, stream.raw()), "cuda: copying ", what, ' ',
+                       context.device,
+                       " while its stream is being captured; do it before the "
+                       "capture, or use page-locked host memory");
+}
+
+}  // namespace
+
+void upload(DeviceContext& context, const void* host, void* device, std::size_t bytes,
+            const CudaStream& stream) {
+  if (bytes == 0) return;
+  const ContextGuard guard(context);
+  refuse_capture(context, stream, "host memory to");
+  if (bytes <= StagingArea::block_bytes &&
+      context.staging().upload(host, address(device), bytes, stream.raw())) {
+    return;
+  }
+  // The driver may read pageable memory after this call has returned (on machines where the GPU
+  // follows the host's page tables), so only the stream says when the caller may write to it.
+  const DriverApi& api = context.api;
+  check(api, api.memcpy_htod_async(address(device), host, bytes, stream.raw()), "copying ", bytes,
+        " bytes to ", context.device);
+  const RelaxedCaptureMode relaxed(api);  // another thread may be capturing another stream
+  check(api, api.stream_synchronize(stream.raw()), "waiting for ", bytes, " bytes to reach ",
+        context.device);
+}
+
+void upload_pinned(DeviceContext& context, const void* host, void* device, std::size_t bytes,
+                   const CudaStream& stream) {
+  if (bytes == 0) return;
+  const ContextGuard guard(context);
+  check(context.api, context.api.memcpy_htod_async(address(device), host, bytes, stream.raw()),
+        "copying ", bytes, " page-locked bytes to ", context.device);
+}
+
+void download(DeviceContext& context, const void* device, void* host, std::size_t bytes,
+              const CudaStream& stream) {
+  if (bytes == 0) return;
+  const ContextGuard guard(context);
+  refuse_capture(context, stream, "to the host from");
+  const DriverApi& api = context.api;
+  check(api, api.memcpy_dtoh_async(host, address(device), bytes, stream.raw()), "copying ", bytes,
+        " bytes from ", context.device);
+  const RelaxedCaptureMode relaxed(api);  // another thread may be capturing another stream
+  check(api, api.stream_synchronize(stream.raw()), "waiting for ", bytes, " bytes from ",
+        context.device);
+}
+
+void copy_peer(DeviceContext& source_context, const void* source, DeviceContext& target_context,
+               void* target, std::size_t bytes, const CudaStream& stream) {
+  if (bytes == 0) return;
+  const ContextGuard guard(target_context);
+  const DriverApi& api = target_context.api;
+  if (source_context.device == target_context.device) {
+    check(api, api.memcpy_dtod_async(address(target), address(source), bytes, stream.raw()),
+          "copying ", bytes, " bytes within ", target_context.device);
+    return;
+  }
+  // Where the devices reach each other the copy then goes straight across, else over the host.
+  source_context.memory().open_to(target_context);
+  target_context.memory().open_to(source_context);
+  check(api,
+        api.memcpy_peer_async(address(target), target_context.handle, address(source),
+                              source_context.handle, bytes, stream.raw()),
+        "copying ", bytes, " bytes from ", source_context.device, " to ", target_context.device);
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,23 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "backends/cuda/stream.hpp"
+
+/// Contiguous bytes between the host and a device, and between devices, as Backend's members of the
+/// same names promise.
+namespace spanwise::cuda {
+
+void upload(DeviceContext& context, const void* host, void* device, std::size_t bytes,
+            const CudaStream& stream);
+void upload_pinned(DeviceContext& context, const void* host, void* device, std::size_t bytes,
+                   const CudaStream& stream);
+void download(DeviceContext& context, const void* device, void* host, std::size_t bytes,
+              const CudaStream& stream);
+/// `stream` is one of the target's.
+void copy_peer(DeviceContext& source_context, const void* source, DeviceContext& target_context,
+               void* target, std::size_t bytes, const CudaStream& stream);
+
+}  // namespace spanwise::cuda
