@@ -4,7 +4,6 @@
 #include "array_assign.hpp"
 
 #include "py_array.hpp"
-#include "py_dtype.hpp"
 #include "py_scalar.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
@@ -25,10 +24,12 @@ Array without_surplus_axes(Array value, int rank) {
 
 Array assignable(PyObject* value, DType dtype) {
   if (is_array(value)) return array_in(value);
-  if (!PyList_Check(value) && !PyTuple_Check(value)) return import_array(value);
-  const py::module_ numpy = py::module_::import("numpy");
-  const py::object host_dtype = has_numpy_dtype(dtype) ? numpy_dtype(dtype) : py::none();
-  return import_array(numpy.attr("asarray")(py::handle(value), host_dtype).ptr());
+  ImportOptions options;
+  if (PyList_Check(value) || PyTuple_Check(value)) {
+    options.dtype = dtype;
+    options.device = cpu;  // where the values are; the copy to the target moves them
+  }
+  return import_array(value, options);
 }
 
 void assign(const Array& target, PyObject* value) {
