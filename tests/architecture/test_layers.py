@@ -32,7 +32,7 @@ PUBLIC = {
     "runtime": "config copy creation devices kernel_types stream",
     "kernels": "kernel source_module",
     "op_sdk": "op_sdk",
-    "bridge": "bridge",
+    "bridge": "bridge dlpack",
     "umbrella": "spanwise",
 }
 LAYER_OF_PUBLIC = {name: layer for layer, names in PUBLIC.items() for name in names.split()}
