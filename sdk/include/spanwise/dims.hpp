@@ -35,10 +35,18 @@ class Dims {
     std::copy(values.begin(), values.end(), data());
   }
   Dims(const Dims& other) : size_(other.size_) {
-    allocate();
-    std::copy_n(other.data(), size_, data());
+    // All inline bytes at once: a fixed length costs less than the exact one.
+    if (size_ <= inline_capacity) {
+      std::memcpy(inline_, other.inline_, sizeof inline_);
+    } else {
+      allocate();
+      std::copy_n(other.heap_, size_, heap_);
+    }
   }
-  Dims(Dims&& other) noexcept { swap(other); }
+  Dims(Dims&& other) noexcept : size_(std::exchange(other.size_, 0)) {
+    // The heap pointer is among these bytes.
+    std::memcpy(inline_, other.inline_, sizeof inline_);
+  }
   ~Dims() {
     if (size_ > inline_capacity) delete[] heap_;
   }

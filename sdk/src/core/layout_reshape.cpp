@@ -31,22 +31,27 @@ int runs_of(const Layout& layout, std::array<Run, max_rank>& runs) noexcept {
 }
 
 // Cuts the new axes out of the runs, last first; none may lie across the border of two.
-std::optional<Layout> cut(const Layout& layout, const Shape& shape) {
+std::optional<Layout> cut(const Layout& layout, Shape&& target) {
   std::array<Run, max_rank> runs;
   const int count = runs_of(layout, runs);
-  Layout result{shape, Strides(shape.size()), layout.offset};
+  const int rank = target.size();
+  std::optional<Layout> result(Layout{std::move(target), Strides(rank), layout.offset});
+  const Shape& shape = result->shape;
   int run = 0;
   std::int64_t left = count > 0 ? runs[0].extent : 1, stride = count > 0 ? runs[0].stride : 1;
-  for (int axis = shape.size() - 1; axis >= 0; --axis) {
+  for (int axis = rank - 1; axis >= 0; --axis) {
     const std::int64_t extent = shape[axis];
     if (extent != 1 && left == 1) {
       ++run;  // the sizes are equal, so there is another
       left = runs[static_cast<std::size_t>(run)].extent;
       stride = runs[static_cast<std::size_t>(run)].stride;
     }
-    if (left % extent != 0) return std::nullopt;
-    result.strides[axis] = stride;
-    left /= extent;
+    result->strides[axis] = stride;
+    if (extent == 1) continue;
+    // The most frequent cut, and the one that costs no division, takes all that is left.
+    const std::int64_t rest = left == extent ? 1 : left / extent;
+    if (rest * extent != left) return std::nullopt;
+    left = rest;
     stride = core::saturating_multiply(stride, extent);
   }
   return result;
@@ -83,15 +88,16 @@ Shape resolve_shape(const Shape& shape, std::int64_t size) {
 
 std::optional<Layout> Layout::reshape(const Shape& target) const {
   const std::int64_t count = size();
-  const Shape resolved = resolve_shape(target, count);
-  if (count != 0 && !is_row_major()) {
-    require<LayoutError>(resolved.size() <= max_rank, "reshape: ", resolved.size(),
-                         " axes; expected at most ", max_rank);
-    return cut(*this, resolved);
+  Shape resolved = resolve_shape(target, count);
+  if (count == 0) {
+    Layout result = row_major(resolved);
+    result.offset = offset;
+    return result;
   }
-  Layout result = row_major(resolved);
-  result.offset = offset;
-  return result;
+  // With elements the extents multiply to a size that fits, so only their number is to be checked.
+  require<LayoutError>(resolved.size() <= max_rank, "reshape: ", resolved.size(),
+                       " axes; expected at most ", max_rank);
+  return cut(*this, std::move(resolved));
 }
 
 namespace {

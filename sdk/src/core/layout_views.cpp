@@ -132,13 +132,17 @@ Layout Layout::diagonal(std::int64_t k, int axis1, int axis2) const {
   const std::int64_t row = k < 0 ? core::magnitude(k) : 0, column = k > 0 ? k : 0;
   const std::int64_t extent = std::max<std::int64_t>(std::min(rows - row, columns - column), 0);
 
-  const int high = std::max(axis1, axis2), low = std::min(axis1, axis2);
-  Layout view{shape.erased(high).erased(low), strides.erased(high).erased(low), offset};
+  Layout view{Shape(rank() - 1), Strides(rank() - 1), offset};
+  for (int axis = 0, next = 0; axis < rank(); ++axis) {
+    if (axis == axis1 || axis == axis2) continue;
+    view.shape[next] = shape[axis];
+    view.strides[next++] = strides[axis];
+  }
   std::int64_t step;
   // As in slice(): without a second element the step does not matter.
   if (__builtin_add_overflow(strides[axis1], strides[axis2], &step)) step = 0;
-  view.shape = view.shape.inserted(view.shape.size(), extent);
-  view.strides = view.strides.inserted(view.strides.size(), step);
+  view.shape[rank() - 2] = extent;
+  view.strides[rank() - 2] = step;
   move_start(view, row, strides[axis1]);
   move_start(view, column, strides[axis2]);
   return view;
