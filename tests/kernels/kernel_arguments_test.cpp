@@ -213,6 +213,18 @@ TEST_F(KernelArgumentsTest, StructsPassByTheirBytes) {
   EXPECT_THAT(refusal(kernel("float *p"), KernelArg::bytes(twelve.first(8))), HasSubstr("struct"));
 }
 
+TEST_F(KernelArgumentsTest, UntypedMemoryGoesToEveryPointer) {
+  const Array memory = empty({24}, uint8, gpu_);
+  call(kernel("float *x"), KernelArg::memory(memory));
+  EXPECT_EQ(last_launch().value<void*>(0), memory.data());
+  EXPECT_THAT(refusal(kernel("float *x"), KernelArg::memory(empty({24}, uint8, cpu))),
+              HasSubstr("on cpu"));
+  EXPECT_THAT(refusal<ReadOnlyError>(kernel("float *x"), KernelArg::memory(memory.as_readonly())),
+              HasSubstr("read-only"));
+  EXPECT_THAT(refusal(kernel("View<float, 1> x"), KernelArg::memory(memory)), HasSubstr("untyped"));
+  EXPECT_THAT(refusal(kernel("int n"), KernelArg::memory(memory)), HasSubstr("pointer"));
+}
+
 TEST_F(KernelArgumentsTest, UnknownTypesAreCheckedBySize) {
   const Function f = kernel("Word4 a, Word8 b, Word8 c, Word8 d");
   call(f, KernelArg::integer(-1), KernelArg::real(0.5), x_, KernelArg::address(0));

@@ -31,6 +31,9 @@ struct LaunchConfig {
   std::optional<Stream> stream{};  ///< default: the calling thread's current stream
 };
 
+template <class T>
+concept Arithmetic = std::is_arithmetic_v<T>;
+
 /// One kernel argument. Arrays are passed as the address of element (0, ..., 0), and to a parameter
 /// of type spanwise::View<T, N> (<spanwise/view.cuh>) as address, shape and strides.
 ///
@@ -40,16 +43,17 @@ struct LaunchConfig {
 /// C type is decided must have that size, and an int or real without one takes it.
 class SW_API KernelArg {
  public:
-  enum class Kind { array, scalar, integer, real, bytes, address };
+  enum class Kind { array, memory, scalar, integer, real, bytes, address };
 
   /// The array must stay alive until the launch call returns; its storage is then held by the order
   /// of streams.
   KernelArg(const Array& array) noexcept : kind_(Kind::array), array_(&array) {}
+  /// The array's memory for a pointer to anything: checked as an array is, but for its dtype.
+  static KernelArg memory(const Array& array) noexcept;
   /// A value whose C type is decided, such as a NumPy scalar.
   KernelArg(const Scalar& scalar) noexcept : kind_(Kind::scalar), scalar_(scalar) {}
-  template <class T>
-  requires std::is_arithmetic_v<T> KernelArg(T value)
-  noexcept : KernelArg(Scalar(value)) {}
+  template <Arithmetic T>
+  KernelArg(T value) noexcept : KernelArg(Scalar(value)) {}
   /// The null pointer.
   KernelArg(std::nullptr_t) noexcept : KernelArg(address(0)) {}
   /// A raw pointer says neither its size nor its device: say address(), and mind the order of
@@ -65,6 +69,8 @@ class SW_API KernelArg {
   static KernelArg address(std::uintptr_t address) noexcept;
 
   Kind kind() const noexcept { return kind_; }
+  bool is_array() const noexcept { return kind_ == Kind::array || kind_ == Kind::memory; }
+  /// Of an array or memory.
   const Array& array() const noexcept { return *array_; }
   /// The value of a scalar, integer (int64), real (float64) or address (uint64).
   const Scalar& scalar() const noexcept { return scalar_; }

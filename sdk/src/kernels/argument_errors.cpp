@@ -41,6 +41,7 @@ class Refusal {
   [[noreturn]] void explain() const {
     switch (argument_.kind()) {
       case KernelArg::Kind::array:
+      case KernelArg::Kind::memory:
         explain_array(argument_.array());
       case KernelArg::Kind::bytes:
         explain_bytes();
@@ -87,23 +88,26 @@ class Refusal {
       refuse(expected(), got,
              "pass the struct's bytes; an array goes to a pointer or a spanwise::View");
     if (!reachable(array.device(), function_.device())) explain_device(array, got);
-    if (!takes_elements(rule_, array.dtype())) explain_dtype(array, got);
+    if (argument_.kind() == KernelArg::Kind::array && !takes_elements(rule_, array.dtype()))
+      explain_dtype(array, got);
+    if (argument_.kind() == KernelArg::Kind::memory && rule_.kind == Rule::view)
+      refuse(expected(), "untyped memory", "give it a dtype and a shape, as an array");
     if (rule_.kind == Rule::view && array.rank() != rule_.view_rank)
       refuse(expected(), got,
              "reshape it, or declare the parameter with the array's number of axes");
-    if (rule_.writes && array.readonly() && rule_.kind != Rule::opaque)
-      refuse<ReadOnlyError>(
-          "an array that may be written", text("a read-only array: ", array),
-          rule_.kind == Rule::view
-              ? "pass a copy, or declare the parameter as View<const T, N> if the kernel only reads"
-              : "pass a copy, or declare the parameter as a pointer to const if the kernel only "
-                "reads");
+    if (rule_.writes && array.readonly() && rule_.kind != Rule::opaque) explain_readonly(array);
     refuse("a C-contiguous array, as a raw pointer carries no strides",
            text("an array whose strides are ", array.strides(), " elements: ", array),
            text("pass contiguous(x), or pass its strides as arguments and its address as a number, "
-                "or declare the "
-                "parameter as spanwise::View<T, ",
+                "or declare the parameter as spanwise::View<T, ",
                 array.rank(), ">"));
+  }
+
+  [[noreturn]] void explain_readonly(const Array& array) const {
+    const char* declaration = rule_.kind == Rule::view ? "View<const T, N>" : "a pointer to const";
+    refuse<ReadOnlyError>(
+        "an array that may be written", text("a read-only array: ", array),
+        text("pass a copy, or, if the kernel only reads, declare the parameter as ", declaration));
   }
 
   [[noreturn]] void explain_device(const Array& array, const std::string& got) const {

@@ -14,6 +14,9 @@ namespace {
 
 using Rule = ParameterRule::Kind;
 
+constexpr int word_size = sizeof(std::uint64_t);
+static_assert(word_size == sizeof(void*));
+
 template <class T>
 T load(const Scalar& scalar) noexcept {
   T value;
@@ -48,8 +51,11 @@ BoundArguments::BoundArguments(const FunctionState& function, std::span<const Ke
 bool BoundArguments::bind(std::size_t index, const ParameterRule& rule, const KernelArg& argument) {
   switch (argument.kind()) {
     case KernelArg::Kind::array:
+      if (!takes_elements(rule, argument.array().dtype())) return false;
       return rule.kind == Rule::view ? bind_view(index, rule, argument.array())
                                      : bind_array(index, rule, argument.array());
+    case KernelArg::Kind::memory:
+      return bind_array(index, rule, argument.array());
     case KernelArg::Kind::bytes:
       return bind_bytes(index, rule, argument.raw());
     case KernelArg::Kind::address:
@@ -63,9 +69,8 @@ bool BoundArguments::bind(std::size_t index, const ParameterRule& rule, const Ke
 }
 
 bool BoundArguments::bind_array(std::size_t index, const ParameterRule& rule, const Array& array) {
-  if (rule.kind != Rule::pointer && (rule.kind != Rule::opaque || rule.size != sizeof(void*)))
+  if (rule.kind != Rule::pointer && (rule.kind != Rule::opaque || rule.size != word_size))
     return false;
-  if (!takes_elements(rule, array.dtype())) return false;
   // What an opaque type does with the address is unknown; only a known T * is held to its const.
   if (rule.kind == Rule::pointer && rule.writes && array.readonly()) return false;
   if (!reachable(array.device(), function_.device()) || !array.layout().is_row_major())
@@ -75,7 +80,6 @@ bool BoundArguments::bind_array(std::size_t index, const ParameterRule& rule, co
 
 bool BoundArguments::bind_view(std::size_t index, const ParameterRule& rule, const Array& array) {
   if (array.rank() != rule.view_rank || (rule.writes && array.readonly())) return false;
-  if (!takes_elements(rule, array.dtype())) return false;
   if (!reachable(array.device(), function_.device())) return false;
   // sdk/device/view.cuh: address, extents, strides in elements.
   std::byte* view = reserve(rule.size);
@@ -99,33 +103,47 @@ bool BoundArguments::bind_address(std::size_t index, const ParameterRule& rule,
                                   const Scalar& address) {
   const bool takes_word = rule.kind == Rule::scalar && rule.dtype.is_integer();
   if (rule.kind != Rule::pointer && rule.kind != Rule::opaque && !takes_word) return false;
-  return rule.size == sizeof(void*) && put(index, load<std::uint64_t>(address));
+  return rule.size == word_size && put(index, load<std::uint64_t>(address));
 }
 
 bool BoundArguments::bind_number(std::size_t index, const ParameterRule& rule,
                                  const KernelArg& argument) {
   const Scalar& number = argument.scalar();
-  if (rule.kind == Rule::scalar) {
-    if (number.dtype() == rule.dtype) {
-      pointers_[index] = const_cast<void*>(number.data());
-      return true;
+  switch (rule.kind) {
+    case Rule::scalar:
+      return bind_scalar(index, rule, number);
+    case Rule::pointer: {
+      const bool is_word = number.dtype().is_integer() && number.dtype().itemsize() == word_size;
+      const auto address = is_word ? load<std::uint64_t>(number) : 1;
+      return (address == 0 || address >= lowest_address) && put(index, address);
     }
-    if (!number.dtype().is_computable()) return false;
-    if (!is_real(number.dtype()))
-      return number.fits(rule.dtype) && put(index, number.cast(rule.dtype));
-    // Reals lose digits, as in C, but neither their fraction nor their imaginary part.
-    if (!is_real(rule.dtype) || (number.dtype().is_complex() && !rule.dtype.is_complex()))
+    case Rule::opaque:
+      return bind_unknown(index, rule, argument);
+    case Rule::view:
       return false;
-    const Scalar rounded = number.cast(rule.dtype);
-    return !overflows(number, rounded) && put(index, rounded);
   }
-  if (rule.kind == Rule::pointer) {
-    const bool is_address =
-        number.dtype().is_integer() && number.dtype().itemsize() == sizeof(void*);
-    const auto address = is_address ? load<std::uint64_t>(number) : 1;
-    return (address == 0 || address >= lowest_address) && is_address && put(index, address);
+  return false;
+}
+
+bool BoundArguments::bind_scalar(std::size_t index, const ParameterRule& rule,
+                                 const Scalar& number) {
+  const DType from = number.dtype(), to = rule.dtype;
+  if (from == to) {
+    pointers_[index] = const_cast<void*>(number.data());
+    return true;
   }
-  return rule.kind == Rule::opaque && bind_unknown(index, rule, argument);
+  // Python's int and float on their commonest way.
+  if (from == int64 && to == int32) {
+    const auto value = load<std::int64_t>(number);
+    return value == static_cast<std::int32_t>(value) &&
+           put(index, static_cast<std::int32_t>(value));
+  }
+  if (!from.is_computable()) return false;
+  if (!is_real(from)) return number.fits(to) && put(index, number.cast(to));
+  // Reals lose digits, as in C, but neither their fraction nor their imaginary part.
+  if (!is_real(to) || (from.is_complex() && !to.is_complex())) return false;
+  const Scalar rounded = number.cast(to);
+  return !overflows(number, rounded) && put(index, rounded);
 }
 
 // By size alone: a number whose C type is decided must have it, another takes it.

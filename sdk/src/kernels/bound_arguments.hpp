@@ -30,6 +30,7 @@ class BoundArguments {
   bool bind_array(std::size_t index, const ParameterRule& rule, const Array& array);
   bool bind_view(std::size_t index, const ParameterRule& rule, const Array& array);
   bool bind_number(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
+  bool bind_scalar(std::size_t index, const ParameterRule& rule, const Scalar& number);
   bool bind_address(std::size_t index, const ParameterRule& rule, const Scalar& address);
   bool bind_unknown(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
   bool bind_bytes(std::size_t index, const ParameterRule& rule, std::span<const std::byte> bytes);

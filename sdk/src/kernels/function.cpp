@@ -46,7 +46,7 @@ void order_arrays(const FunctionState& function, std::span<const KernelArg> argu
                   runtime::StreamState& stream) {
   const auto& rules = function.signature().rules;
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i].kind() == KernelArg::Kind::array)
+    if (arguments[i].is_array())
       runtime::order_use(stream, arguments[i].array().storage(), rules[i].writes);
 }
 

@@ -4,6 +4,12 @@
 
 namespace spanwise {
 
+KernelArg KernelArg::memory(const Array& array) noexcept {
+  KernelArg argument(array);
+  argument.kind_ = Kind::memory;
+  return argument;
+}
+
 KernelArg KernelArg::integer(std::int64_t value) noexcept { return {Kind::integer, Scalar(value)}; }
 
 KernelArg KernelArg::real(double value) noexcept { return {Kind::real, Scalar(value)}; }
