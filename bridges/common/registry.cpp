@@ -30,6 +30,14 @@ SharingError::SharingError(std::string_view who, Obstacle obstacle)
 
 Bridge::~Bridge() = default;
 
+std::optional<Obstacle> Bridge::obstacle(const Array&) const {
+  fail<BridgeError>(name(), ": arrays can be taken from it, but not made for it");
+}
+
+_object* Bridge::wrap(const Array&) const {
+  fail<BridgeError>(name(), ": arrays can be taken from it, but not made for it");
+}
+
 Array Bridge::fitting(const Array& array) const { return copy(array); }
 
 void Bridge::count_import(bool copied, std::int64_t bytes) const noexcept {

@@ -156,14 +156,13 @@ class SW_API Bridge {
   /// asked.
   virtual ForeignView view(_object* object, bool may_copy) const = 0;
 
-  /// False for what can only be imported.
-  virtual bool exports() const { return true; }
+  /// True where the three below are there; a protocol, for one, has no objects of its own to make.
+  virtual bool exports() const { return false; }
   /// What keeps the library from holding `array` as it is; nothing where wrap() will share. Throws
   /// DTypeError for a dtype that it lacks, BridgeError where the library is not installed.
-  virtual std::optional<Obstacle> obstacle(const Array& array) const = 0;
-  /// The array as an object of the library, sharing memory (a new reference); obstacle() found
-  /// none.
-  virtual _object* wrap(const Array& array) const = 0;
+  virtual std::optional<Obstacle> obstacle(const Array& array) const;
+  /// The array as an object of the library, sharing memory (a new reference); obstacle() found none.
+  virtual _object* wrap(const Array& array) const;
   /// A private copy without obstacles: by default C-contiguous on the array's own device.
   virtual Array fitting(const Array& array) const;
 

@@ -1,0 +1,55 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "python/bridge_typestr.hpp"
+#include "python/py_array.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+constexpr std::string_view who = "buffer";
+
+/// Objects of the buffer protocol (PEP 3118): bytes, bytearray, memoryview, array.array, mmap,
+/// ctypes arrays. The buffer stays exported, so that a bytearray cannot be resized meanwhile.
+class BufferBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return who; }
+  int order() const override { return 80; }
+  std::string_view protocols() const override { return "buffer protocol"; }
+
+  bool accepts(PyObject* object) const override { return PyObject_CheckBuffer(object) != 0; }
+
+  ForeignView view(PyObject* object, bool) const override {
+    // A memoryview is the owner: Python's own object for a buffer that is held.
+    const auto holder = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(object));
+    if (!holder) throw py::error_already_set();
+    const Py_buffer& buffer = *PyMemoryView_GET_BUFFER(holder.ptr());
+    require<BridgeError>(buffer.suboffsets == nullptr, who, ": the buffer of a ",
+                         Py_TYPE(object)->tp_name,
+                         " holds pointers to its rows; pass its rows one by one, or a copy");
+    const ElementType element = element_from_format(buffer.format != nullptr ? buffer.format : "B",
+                                                    static_cast<int>(buffer.itemsize), who);
+    const auto axes = static_cast<std::size_t>(buffer.ndim);
+    return {.owner = python_owner(holder.ptr()),
+            .memory = {.data = buffer.buf,
+                       .device = cpu,
+                       .dtype = element.dtype,
+                       .shape = Shape(std::span<const std::int64_t>(buffer.shape, axes)),
+                       .byte_strides = Strides(std::span<const std::int64_t>(buffer.strides, axes)),
+                       .readonly = buffer.readonly != 0,
+                       .byte_swapped = element.byte_swapped}};
+  }
+};
+
+const BufferBridge bridge;
+[[maybe_unused]] const bool registered = register_bridge(bridge);
+
+}  // namespace
+}  // namespace spanwise::python

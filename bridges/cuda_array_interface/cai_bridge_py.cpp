@@ -1,0 +1,95 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "library_streams.hpp"
+#include "python/bridge_interface.hpp"
+#include "python/py_array.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/stream.hpp"
+
+/// The CUDA Array Interface, versions 2 and 3, read (numba-cuda, docs, "CUDA Array Interface").
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+constexpr std::string_view who = "cuda_array_interface";
+constinit const Name interface_name("__cuda_array_interface__");
+
+// The address says where the memory is; without elements there is no address, and any device will
+// do.
+Device device_of_memory(const InterfaceDict& interface) {
+  const bool is_empty = interface.memory.data == nullptr;
+  if (!is_empty) {
+    if (const auto device = device_of(interface.memory.data)) return *device;
+  }
+  const std::string reason = why_no_cuda();
+  require<DeviceError>(reason.empty(), who,
+                       ": the array is on a GPU, and there is none here: ", reason);
+  require<BridgeError>(is_empty, who, ": the CUDA driver does not know the address ",
+                       interface.memory.data, "; the memory was freed, or is no GPU memory");
+  const Device chosen = default_device();
+  return chosen.is_cuda() ? chosen : Device(DeviceKind::cuda, 0);
+}
+
+// Version 3 names the stream of the producer's work. Version 2 cannot, and some that could say
+// "none" always; their work is looked for where they would queue it: on the legacy default stream
+// and on the current stream of the library that the object comes from.
+void add_streams(ForeignView& view, const InterfaceDict& interface, PyObject* object, int ordinal) {
+  if (interface.stream) {
+    require<BridgeError>(*interface.stream != 0, who,
+                         ": stream 0, which the interface forbids as ambiguous; expected None, 1, "
+                         "2 or the address of a CUstream");
+    view.streams.push_back(*interface.stream);
+    return;
+  }
+  view.streams.push_back(1);
+  if (const std::uintptr_t current = current_stream_of_library(object, ordinal); current > 1)
+    view.streams.push_back(current);
+}
+
+class CudaArrayInterfaceBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return who; }
+  int order() const override { return 60; }
+  std::string_view protocols() const override { return "CUDA Array Interface 2 and 3"; }
+
+  // Asked of the object: many types have the attribute on the GPU only.
+  bool accepts(PyObject* object) const override {
+    return !PyType_Check(object) && attribute_or_null(object, interface_name);
+  }
+
+  ForeignView view(PyObject* object, bool) const override {
+    const py::object dict = attribute_or_null(object, interface_name);
+    require<BridgeError>(static_cast<bool>(dict), who, ": this ", Py_TYPE(object)->tp_name,
+                         " has no __cuda_array_interface__ now (is it on the CPU?)");
+    InterfaceDict interface = parse_interface(dict, who);
+    require<BridgeError>(interface.has_address, who,
+                         ": \"data\" is not (address, read-only) in the dict of a ",
+                         Py_TYPE(object)->tp_name);
+    require<BridgeError>(interface.version <= 3, who, ": version ", interface.version,
+                         "; expected 3 at most");
+    ForeignView view{.owner = python_owner(object), .memory = interface.memory};
+    if (Layout{view.memory.shape, {}, 0}.size() == 0) {
+      view.memory.data = nullptr;
+      interface.memory.data = nullptr;
+    }
+    view.memory.device = device_of_memory(interface);
+    // Pinned memory may be offered too; then the host is where it is used, and nothing is queued.
+    const bool on_gpu = view.memory.device.kind() != DeviceKind::cuda_host;
+    if (on_gpu && view.memory.data != nullptr)
+      add_streams(view, interface, object, view.memory.device.ordinal());
+    return view;
+  }
+};
+
+const CudaArrayInterfaceBridge bridge;
+[[maybe_unused]] const bool registered = register_bridge(bridge);
+
+}  // namespace
+}  // namespace spanwise::python

@@ -1,0 +1,53 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "python/bind.hpp"
+#include "python/bridge_interface.hpp"
+#include "python/py_array.hpp"
+#include "spanwise/stream.hpp"
+
+/// Array.__cuda_array_interface__, version 3: arrays on a GPU have it, others do not.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+PyObject* get_interface(PyObject* self, void*) noexcept {
+  const Array& array = array_in(self);
+  if (array.device().is_cpu()) {
+    // hasattr() is how libraries ask whether an array is on a GPU.
+    PyErr_SetString(PyExc_AttributeError,
+                    "__cuda_array_interface__: the array is on the CPU; move it with x.to('cuda')");
+    return nullptr;
+  }
+  try {
+    py::dict interface = interface_of(array);
+    // The interface names one stream for all queued work: our current one, after the others.
+    const Stream stream = Stream::current(array.device());
+    order_use(stream, array, !array.readonly());
+    const auto address =
+        array.size() == 0 ? std::uintptr_t{0} : reinterpret_cast<std::uintptr_t>(array.data());
+    interface["data"] = py::make_tuple(address, array.readonly());
+    interface["stream"] = stream.handle();
+    return interface.release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyGetSetDef attributes[] = {
+    {"__cuda_array_interface__", &get_interface, nullptr,
+     "The CUDA Array Interface, version 3. Arrays on the CPU do not have it.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+SW_BIND(bridge_cuda_array_interface, 60) {
+  static_cast<void>(module);
+  add_array_attributes(attributes);
+}
+
+}  // namespace spanwise::python

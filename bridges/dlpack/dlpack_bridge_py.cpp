@@ -1,0 +1,138 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <array>
+#include <string>
+
+#include "dlpack_capsule.hpp"
+#include "dlpack_tensor.hpp"
+#include "python/bridge_interface.hpp"
+#include "python/py_array.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::dlpack {
+
+namespace py = pybind11;
+using python::Name;
+
+namespace {
+
+constinit const Name method_name("__dlpack__"), device_name("__dlpack_device__");
+constinit const Name stream_word("stream"), version_word("max_version"), copy_word("copy");
+
+// Keyword arguments of a vectorcall.
+class Words {
+ public:
+  void add(const Name& word, PyObject* value) {
+    names_[count_] = word.get();
+    values_[++count_] = value;
+  }
+  // object.__dlpack__(**words); null with a Python error set where that fails.
+  py::object call(PyObject* object) {
+    values_[0] = object;
+    py::tuple names(count_);
+    for (std::size_t i = 0; i < count_; ++i) names[i] = py::handle(names_[i]);
+    return py::reinterpret_steal<py::object>(PyObject_VectorcallMethod(
+        method_name.get(), values_.data(), 1 | PY_VECTORCALL_ARGUMENTS_OFFSET,
+        count_ == 0 ? nullptr : names.ptr()));
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::array<PyObject*, 3> names_{};
+  std::array<PyObject*, 4> values_{};
+};
+
+py::object our_version() {
+  static PyObject* const pair =
+      Py_BuildValue("(ii)", static_cast<int>(version.major), static_cast<int>(version.minor));
+  return py::reinterpret_borrow<py::object>(pair);
+}
+
+// What it says when it refuses with a BufferError, which is cleared; other errors are thrown.
+std::string refusal() {
+  py::error_already_set error;
+  if (!error.matches(PyExc_BufferError) && !error.matches(PyExc_NotImplementedError)) throw error;
+  return std::string(py::str(error.value()));
+}
+
+TensorDevice device_of(PyObject* object) {
+  const auto pair =
+      py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(object, device_name.get()));
+  if (!pair) fail<BridgeError>("dlpack: a ", Py_TYPE(object)->tp_name, " refused: ", refusal());
+  int type = 0, id = 0;
+  const bool is_pair = PyTuple_Check(pair.ptr()) && PyTuple_GET_SIZE(pair.ptr()) == 2;
+  if (is_pair) {
+    // The first is often an IntEnum.
+    type = static_cast<int>(PyLong_AsLong(PyTuple_GET_ITEM(pair.ptr(), 0)));
+    id = static_cast<int>(PyLong_AsLong(PyTuple_GET_ITEM(pair.ptr(), 1)));
+  }
+  const bool failed = PyErr_Occurred() != nullptr;
+  PyErr_Clear();
+  require<BridgeError>(is_pair && !failed, "dlpack: __dlpack_device__() of a ",
+                       Py_TYPE(object)->tp_name, " returned ", std::string(py::repr(pair)),
+                       "; expected (device type, device id)");
+  return {static_cast<DeviceType>(type), id};
+}
+
+py::object call_dlpack(PyObject* object, const py::object& stream, bool may_copy) {
+  Words words;
+  if (stream) words.add(stream_word, stream.ptr());
+  Words plain = words;
+  words.add(version_word, our_version().ptr());
+  if (!may_copy) words.add(copy_word, Py_False);
+  py::object capsule = words.call(object);
+  // Methods from before 1.0 know neither version nor copy, and always share.
+  if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyErr_Clear();
+    capsule = plain.call(object);
+  }
+  if (capsule) return capsule;
+  const std::string reason = refusal();
+  if (!may_copy) {
+    throw SharingError("dlpack", {text("a ", Py_TYPE(object)->tp_name, " refused: ", reason),
+                                  "allow a copy (copy=None, copyif=True)"});
+  }
+  fail<BridgeError>("dlpack: a ", Py_TYPE(object)->tp_name, " refused: ", reason);
+}
+
+class DlpackBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return "dlpack"; }
+  int order() const override { return 50; }
+  std::string_view protocols() const override { return "DLPack 1.3, C exchange API"; }
+
+  bool accepts(PyObject* object) const override {
+    if (PyType_Check(object)) return false;
+    if (is_capsule(object) || exchange_api_of(Py_TYPE(object)) != nullptr) return true;
+    return static_cast<bool>(python::attribute_or_null(object, method_name));
+  }
+
+  ForeignView view(PyObject* object, bool may_copy) const override {
+    if (PyCapsule_CheckExact(object)) return view_of_capsule(object);
+    if (const ExchangeApi* api = exchange_api_of(Py_TYPE(object)))
+      return view_through(*api, object);
+    const Device device = device_from(device_of(object));
+    // The producer makes our stream wait for its work, so that nothing is left to order.
+    py::object stream;
+    if (device.is_cuda() || device.kind() == DeviceKind::cuda_managed) {
+      const Device worker(DeviceKind::cuda, device.ordinal());
+      stream = py::int_(Stream::current(worker).handle());
+    }
+    const py::object capsule = call_dlpack(object, stream, may_copy);
+    require<BridgeError>(PyCapsule_CheckExact(capsule.ptr()), "dlpack: __dlpack__() of a ",
+                         Py_TYPE(object)->tp_name, " returned a ", Py_TYPE(capsule.ptr())->tp_name,
+                         "; expected a capsule");
+    return view_of_capsule(capsule.ptr());
+  }
+};
+
+const DlpackBridge bridge;
+[[maybe_unused]] const bool registered = register_bridge(bridge);
+
+}  // namespace
+}  // namespace spanwise::dlpack

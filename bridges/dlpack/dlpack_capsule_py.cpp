@@ -1,0 +1,86 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <cstring>
+
+#include "dlpack_capsule.hpp"
+#include "dlpack_tensor.hpp"
+#include "python/bridge_lifetime.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::dlpack {
+namespace {
+
+bool is_named(const char* name, const char* wanted) noexcept {
+  return name != nullptr && std::strcmp(name, wanted) == 0;
+}
+
+// A deleter that came out of Python may want the GIL. It takes that itself while there is an
+// interpreter; once that has ended the memory goes with the process.
+template <auto release>
+void release_python(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
+  if (!Py_IsInitialized() && !python::holds_gil()) return;
+  release(context, data, bytes, uses);
+}
+
+// For capsules that nobody took the tensor out of. Runs wherever Python drops the capsule, also
+// while an exception is on its way.
+template <class Managed>
+void delete_capsule(PyObject* capsule) noexcept {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const char* name = PyCapsule_GetName(capsule);
+  if (is_named(name, capsule_name) || is_named(name, versioned_capsule_name)) {
+    auto* tensor = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+    if (tensor != nullptr) tensor->deleter(tensor);
+  }
+  PyErr_Restore(type, value, traceback);
+}
+
+template <class Managed>
+PyObject* new_capsule(Managed* tensor, const char* name) noexcept {
+  PyObject* capsule = PyCapsule_New(tensor, name, &delete_capsule<Managed>);
+  if (capsule == nullptr) tensor->deleter(tensor);
+  return capsule;
+}
+
+}  // namespace
+
+bool is_capsule(PyObject* object) noexcept {
+  if (!PyCapsule_CheckExact(object)) return false;
+  const char* name = PyCapsule_GetName(object);
+  for (const char* known :
+       {capsule_name, versioned_capsule_name, used_capsule_name, used_versioned_capsule_name})
+    if (is_named(name, known)) return true;
+  return false;
+}
+
+ForeignView view_of_capsule(PyObject* capsule) {
+  const char* name = PyCapsule_GetName(capsule);
+  require<ArgumentError>(
+      !is_named(name, used_capsule_name) && !is_named(name, used_versioned_capsule_name),
+      "dlpack: this capsule was used before, and can be used once only; call ",
+      "__dlpack__() again for another");
+  if (is_named(name, versioned_capsule_name)) {
+    void* tensor = PyCapsule_GetPointer(capsule, name);
+    PyCapsule_SetName(capsule, used_versioned_capsule_name);
+    return view_of(static_cast<ManagedTensorVersioned*>(tensor),
+                   &release_python<release_versioned>);
+  }
+  if (is_named(name, capsule_name)) {
+    void* tensor = PyCapsule_GetPointer(capsule, name);
+    PyCapsule_SetName(capsule, used_capsule_name);
+    return view_of(static_cast<ManagedTensor*>(tensor), &release_python<release_unversioned>);
+  }
+  fail<BridgeError>("dlpack: a capsule named \"", name != nullptr ? name : "",
+                    "\"; expected \"dltensor_versioned\" or \"dltensor\"");
+}
+
+PyObject* capsule_of(const Array& array, bool versioned, std::uint64_t extra_flags) {
+  if (versioned) return new_capsule(exported(array, extra_flags), versioned_capsule_name);
+  return new_capsule(exported_unversioned(array), capsule_name);
+}
+
+}  // namespace spanwise::dlpack

@@ -1,0 +1,174 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <optional>
+
+#include "dlpack_capsule.hpp"
+#include "dlpack_tensor.hpp"
+#include "python/bind.hpp"
+#include "python/bridge_words.hpp"
+#include "python/py_array.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/stream.hpp"
+
+/// Array.__dlpack__ and what belongs to it (array API standard 2024.12, "Data interchange").
+namespace spanwise::dlpack {
+
+namespace py = pybind11;
+using python::array_in;
+
+namespace {
+
+struct Request {
+  std::optional<std::int64_t> stream{};  ///< the consumer's; nothing: None
+  bool versioned = false;
+  std::optional<TensorDevice> device{};
+  CopyMode copy = CopyMode::if_needed;
+};
+
+std::pair<long, long> pair_in(PyObject* object, const char* word) {
+  long first = 0, second = 0;
+  const bool is_pair = PyTuple_Check(object) && PyTuple_GET_SIZE(object) == 2;
+  if (is_pair) {
+    first = PyLong_AsLong(PyTuple_GET_ITEM(object, 0));
+    second = PyLong_AsLong(PyTuple_GET_ITEM(object, 1));
+  }
+  if (!is_pair || PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw py::type_error(text("__dlpack__: ", word, " is a ", Py_TYPE(object)->tp_name,
+                              "; expected None or a tuple of two integers"));
+  }
+  return {first, second};
+}
+
+Request read(PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  PyObject *stream, *max_version, *device, *copy;
+  python::read_words("__dlpack__", values, count, names, 0,
+                     {{"stream", &stream},
+                      {"max_version", &max_version},
+                      {"dl_device", &device},
+                      {"copy", &copy}});
+  Request request;
+  request.copy = python::copy_mode_in(copy);
+  if (stream != nullptr) {
+    request.stream = PyLong_AsLongLong(stream);
+    if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  }
+  if (max_version != nullptr) request.versioned = pair_in(max_version, "max_version").first >= 1;
+  if (device != nullptr) {
+    const auto [type, id] = pair_in(device, "dl_device");
+    request.device = TensorDevice{static_cast<DeviceType>(type), static_cast<std::int32_t>(id)};
+  }
+  return request;
+}
+
+// The stream on which the consumer goes on; nothing where it wants no order made.
+std::optional<Stream> consumer_stream(const Request& request, Device device) {
+  if (device.is_cpu()) {
+    require<ArgumentError>(!request.stream, "__dlpack__: stream ", request.stream.value_or(0),
+                           " for an array on the CPU, which has no streams; expected None");
+    return std::nullopt;
+  }
+  const std::int64_t handle = request.stream.value_or(1);  // None: the legacy default stream
+  require<ArgumentError>(handle != 0 && handle >= -1, "__dlpack__: stream ", handle,
+                         "; expected -1 (no order), 1 (legacy default), 2 (per-thread default) or "
+                         "the address of a CUstream");
+  if (handle == -1) return std::nullopt;
+  return Stream::foreign(device, static_cast<std::uintptr_t>(handle));
+}
+
+void make_wait(const Stream& consumer, const Array& array) {
+  if (!array.storage()) return;
+  // The consumer may write, so it comes after readers too. The legacy default stream lives as long
+  // as the process, so what it does can be remembered; another stream may go at any time.
+  if (consumer.handle() == 1) return order_use(consumer, array, true);
+  for (const Ref<StreamIdentity>& used : array.storage().uses().all())
+    consumer.wait(Stream::of(*used));
+}
+
+// To the one place that every producer has to serve: the host.
+Array to_host(const Array& array, const Request& request) {
+  const TensorDevice wanted = *request.device;
+  const bool can = wanted.type == DeviceType::cpu && !array.device().is_cpu();
+  if (!can || request.copy == CopyMode::never) {
+    throw SharingError("__dlpack__",
+                       {text("the array is on ", array.device(), ", and device (",
+                             static_cast<int>(wanted.type), ", ", wanted.id, ") was asked for"),
+                        "move it first: x.to(...)"});
+  }
+  require<ArgumentError>(!request.stream, "__dlpack__: stream ", request.stream.value_or(0),
+                         " with dl_device=(1, 0); expected None, since the host has no streams");
+  const py::gil_scoped_release unlocked;
+  return to_device(array, cpu);
+}
+
+bool is_elsewhere(const Array& array, const Request& request) {
+  if (!request.device) return false;
+  const TensorDevice own = device_of(array), wanted = *request.device;
+  return wanted.type != own.type || (own.type != DeviceType::cpu && wanted.id != own.id);
+}
+
+PyObject* export_array(const Array& source, const Request& request) {
+  if (is_elsewhere(source, request))
+    return capsule_of(to_host(source, request), request.versioned, flag_is_copied);
+  const std::optional<Stream> consumer = consumer_stream(request, source.device());
+  if (request.copy == CopyMode::always) {
+    Array copied = source;
+    {
+      const py::gil_scoped_release unlocked;
+      std::optional<StreamGuard> guard;
+      if (consumer) guard.emplace(*consumer);  // the copy is the consumer's first work
+      copied = copy(source);
+    }
+    if (consumer) make_wait(*consumer, copied);
+    return capsule_of(copied, request.versioned, flag_is_copied);
+  }
+  if (source.readonly() && !request.versioned) {
+    throw SharingError("__dlpack__",
+                       {"the array is read-only, which DLPack can say from version 1.0 on only",
+                        "ask for max_version=(1, 0), or for copy=True"});
+  }
+  if (consumer) make_wait(*consumer, source);
+  return capsule_of(source, request.versioned);
+}
+
+PyObject* dlpack(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                 PyObject* names) noexcept {
+  try {
+    return export_array(array_in(self), read(values, count, names));
+  } catch (...) {
+    return python::raise_current();
+  }
+}
+
+PyObject* dlpack_device(PyObject* self, PyObject*) noexcept {
+  const TensorDevice device = device_of(array_in(self));
+  return Py_BuildValue("(ii)", static_cast<int>(device.type), static_cast<int>(device.id));
+}
+
+PyMethodDef methods[] = {
+    {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&dlpack)),
+     METH_FASTCALL | METH_KEYWORDS,
+     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+     "A DLPack capsule that shares the array's memory. `stream` is the consumer's, and is made to\n"
+     "wait for queued work. Read-only arrays need max_version >= (1, 0)."},
+    {"__dlpack_device__", &dlpack_device, METH_NOARGS,
+     "__dlpack_device__($self, /)\n--\n\nDLPack's (device type, device id)."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(bridge_dlpack, 60) {
+  static_cast<void>(module);
+  python::add_array_methods(methods);
+  auto* table = const_cast<ExchangeApi*>(&exchange_api());
+  const auto capsule =
+      py::reinterpret_steal<py::object>(PyCapsule_New(table, exchange_capsule_name, nullptr));
+  if (!capsule) throw py::error_already_set();
+  py::setattr(reinterpret_cast<PyObject*>(python::array_type), "__dlpack_c_exchange_api__",
+              capsule);
+}
+
+}  // namespace spanwise::dlpack

@@ -1,0 +1,73 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include "dlpack_capsule.hpp"
+#include "dlpack_tensor.hpp"
+#include "python/bridge_interface.hpp"
+#include "python/bridge_lifetime.hpp"
+#include "spanwise/error.hpp"
+
+/// DLPack's C exchange API, read: a type that carries the table gives its tensors without a Python
+/// call, and names the stream that its work is queued on.
+namespace spanwise::dlpack {
+
+namespace py = pybind11;
+
+namespace {
+
+constinit const python::Name api_name("__dlpack_c_exchange_api__");
+
+// The oldest table of our major version, if the newest is of another.
+const ExchangeApi* of_our_version(void* table) noexcept {
+  auto* header = static_cast<ExchangeHeader*>(table);
+  while (header != nullptr && header->version.major != version.major) header = header->previous;
+  return reinterpret_cast<const ExchangeApi*>(header);
+}
+
+void release_managed(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
+  if (!Py_IsInitialized() && !python::holds_gil()) return;
+  release_versioned(context, data, bytes, uses);
+}
+
+// The text of the Python error that is set, which is cleared.
+std::string take_error() {
+  py::error_already_set error;
+  return std::string(py::str(error.value()));
+}
+
+std::uintptr_t stream_of(const ExchangeApi& api, const ForeignMemory& memory) {
+  void* stream = nullptr;
+  const auto type = static_cast<DeviceType>(memory.device.kind());
+  if (api.current_stream(type, memory.device.ordinal(), &stream) != 0)
+    throw py::error_already_set();
+  // The null handle is CUDA's name for the legacy default stream, which we count as 1.
+  return stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(stream);
+}
+
+}  // namespace
+
+const ExchangeApi* exchange_api_of(PyTypeObject* type) noexcept {
+  // The attribute lies on the type, so nothing of the instance is asked and nothing can fail.
+  PyObject* capsule = _PyType_Lookup(type, api_name.get());
+  if (capsule == nullptr || !PyCapsule_IsValid(capsule, exchange_capsule_name)) return nullptr;
+  return of_our_version(PyCapsule_GetPointer(capsule, exchange_capsule_name));
+}
+
+ForeignView view_through(const ExchangeApi& api, PyObject* object) {
+  ManagedTensorVersioned* tensor = nullptr;
+  if (api.managed_from_object(object, &tensor) != 0 || tensor == nullptr) {
+    if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_BufferError, "it gave no reason");
+    fail<BridgeError>("dlpack: a ", Py_TYPE(object)->tp_name, " refused: ", take_error());
+  }
+  ForeignView view = view_of(tensor, &release_managed);
+  const DeviceKind kind = view.memory.device.kind();
+  if (kind == DeviceKind::cuda || kind == DeviceKind::cuda_managed)
+    view.streams.push_back(stream_of(api, view.memory));
+  return view;
+}
+
+}  // namespace spanwise::dlpack

@@ -1,0 +1,100 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <new>
+
+#include "dlpack_capsule.hpp"
+#include "dlpack_tensor.hpp"
+#include "python/py_array.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/stream.hpp"
+
+/// DLPack's C exchange API, offered. C code calls these functions, so none lets an exception out.
+namespace spanwise::dlpack {
+namespace {
+
+int fail_with_python_error() noexcept {
+  python::raise_current();
+  return -1;
+}
+
+int allocate(Tensor* prototype, ManagedTensorVersioned** out, void* error_context,
+             SetErrorFn set_error) noexcept {
+  try {
+    // Dtype, shape and device count; the other fields may hold anything.
+    Tensor wanted = *prototype;
+    wanted.strides = nullptr;
+    const ForeignMemory memory = memory_of(wanted, false);
+    *out = exported(empty(memory.shape, memory.dtype, memory.device));
+    return 0;
+  } catch (const OutOfMemoryError& error) {
+    set_error(error_context, "MemoryError", error.what());
+  } catch (const std::bad_alloc&) {
+    set_error(error_context, "MemoryError", "spanwise: no host memory left");
+  } catch (const std::exception& error) {
+    set_error(error_context, "ValueError", error.what());
+  }
+  return -1;
+}
+
+const Array& array_of(void* object) {
+  auto* array = static_cast<PyObject*>(object);
+  require<BridgeError>(python::is_array(array), "dlpack: expected a spanwise.Array, got a ",
+                       Py_TYPE(array)->tp_name);
+  return python::array_in(array);
+}
+
+int managed_from_object(void* object, ManagedTensorVersioned** out) noexcept {
+  try {
+    *out = exported(array_of(object));
+    return 0;
+  } catch (...) {
+    return fail_with_python_error();
+  }
+}
+
+int managed_to_object(ManagedTensorVersioned* tensor, void** out_object) noexcept {
+  try {
+    ForeignView view = view_of(tensor, &release_versioned);
+    view.copied = false;  // who made a copy for us has nothing else to give
+    PyObject* array = python::wrap(take(view, CopyMode::if_needed, "dlpack"));
+    *out_object = array;
+    return array != nullptr ? 0 : -1;
+  } catch (...) {
+    return fail_with_python_error();
+  }
+}
+
+int tensor_from_object(void* object, Tensor* out) noexcept {
+  try {
+    *out = borrowed(array_of(object));
+    return 0;
+  } catch (...) {
+    return fail_with_python_error();
+  }
+}
+
+int current_stream(DeviceType type, std::int32_t id, void** out_stream) noexcept {
+  try {
+    *out_stream = nullptr;
+    if (type == DeviceType::cuda || type == DeviceType::cuda_managed) {
+      const Device device(DeviceKind::cuda, id);
+      *out_stream = reinterpret_cast<void*>(Stream::current(device).handle());
+    }
+    return 0;
+  } catch (...) {
+    return fail_with_python_error();
+  }
+}
+
+constexpr ExchangeApi the_api{{version, nullptr}, &allocate,           &managed_from_object,
+                              &managed_to_object, &tensor_from_object, &current_stream};
+
+}  // namespace
+
+const ExchangeApi& exchange_api() noexcept { return the_api; }
+
+}  // namespace spanwise::dlpack

@@ -1,0 +1,48 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "python/bind.hpp"
+#include "python/bridge_interface.hpp"
+#include "python/py_array.hpp"
+
+/// Array.__array_interface__, version 3: arrays on the CPU have it, others do not.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+PyObject* get_interface(PyObject* self, void*) noexcept {
+  const Array& array = array_in(self);
+  if (!array.device().is_cpu()) {
+    PyErr_SetString(PyExc_AttributeError,
+                    "__array_interface__: the array is on a GPU; copy it with x.numpy()");
+    return nullptr;
+  }
+  try {
+    py::dict interface = interface_of(array);
+    // NumPy takes a null address for a missing one, also where there are no elements.
+    static char nothing[16];
+    const void* address = array.data() != nullptr ? array.data() : nothing;
+    interface["data"] = py::make_tuple(reinterpret_cast<std::uintptr_t>(address), array.readonly());
+    return interface.release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyGetSetDef attributes[] = {
+    {"__array_interface__", &get_interface, nullptr,
+     "NumPy's array interface, version 3. Arrays on a GPU do not have it.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+SW_BIND(bridge_array_interface, 60) {
+  static_cast<void>(module);
+  add_array_attributes(attributes);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,128 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "python/bridge_interface.hpp"
+#include "python/bridge_typestr.hpp"
+#include "python/py_array.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/error.hpp"
+
+/// NumPy's array interface, version 3, read: objects of the host that say in a dictionary, or in a
+/// C struct, where their memory is (numpy.org, "The array interface protocol").
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+constexpr std::string_view who = "array_interface";
+constinit const Name dict_name("__array_interface__"), struct_name("__array_struct__");
+
+// An interface may describe more than the buffer that it names holds.
+void check_inside(const ForeignMemory& memory, const Py_buffer& buffer) {
+  __int128 lowest = static_cast<std::byte*>(memory.data) - static_cast<std::byte*>(buffer.buf);
+  __int128 highest = lowest, step = memory.dtype.itemsize();
+  for (int axis = memory.shape.size() - 1; axis >= 0; --axis) {
+    if (memory.shape[axis] == 0) return;
+    const __int128 stride = memory.row_major ? step : memory.byte_strides[axis];
+    const __int128 reach = stride * (memory.shape[axis] - 1);
+    (reach < 0 ? lowest : highest) += reach;
+    step *= memory.shape[axis];
+  }
+  highest += memory.dtype.itemsize();
+  require<BridgeError>(lowest >= 0 && highest <= buffer.len, who,
+                       ": shape and strides reach outside the buffer of ", buffer.len,
+                       " bytes that \"data\" names");
+}
+
+// Where "data" is no address it is a buffer, and where it is missing the object is one.
+ForeignView view_of_buffer(InterfaceDict interface, PyObject* object) {
+  PyObject* exporter = interface.data ? interface.data.ptr() : object;
+  const auto buffer = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(exporter));
+  if (!buffer) {
+    PyErr_Clear();
+    fail<BridgeError>(who, ": \"data\" of type ", Py_TYPE(exporter)->tp_name,
+                      " is neither (address, read-only) nor a buffer");
+  }
+  const Py_buffer& bytes = *PyMemoryView_GET_BUFFER(buffer.ptr());
+  require<BridgeError>(PyBuffer_IsContiguous(&bytes, 'C') == 1, who,
+                       ": the buffer that \"data\" names has gaps; expected contiguous bytes");
+  ForeignView view{.owner = python_owner(buffer.ptr()), .memory = std::move(interface.memory)};
+  require<BridgeError>(
+      view.memory.row_major || view.memory.byte_strides.size() == view.memory.shape.size(), who,
+      ": \"strides\" has ", view.memory.byte_strides.size(), " entries; expected ",
+      view.memory.shape.size());
+  view.memory.data = static_cast<std::byte*>(bytes.buf) + interface.offset;
+  view.memory.readonly = bytes.readonly != 0;
+  check_inside(view.memory, bytes);
+  return view;
+}
+
+// What the capsule of `__array_struct__` points to (numpy/ndarraytypes.h, PyArrayInterface).
+struct ArrayStruct {
+  int two;  // a mark that this is the struct
+  int nd;
+  char kind;
+  int itemsize;
+  int flags;
+  Py_intptr_t* shape;
+  Py_intptr_t* strides;
+  void* data;
+  PyObject* descr;
+};
+constexpr int flag_not_swapped = 0x200, flag_writeable = 0x400;
+
+ForeignView view_of_struct(const py::object& capsule, PyObject* object) {
+  const auto* fields = static_cast<ArrayStruct*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
+  PyErr_Clear();
+  require<BridgeError>(fields != nullptr && fields->two == 2, who,
+                       ": __array_struct__ holds no array struct");
+  require<BridgeError>(fields->nd >= 0 && fields->nd <= max_rank, who, ": ", fields->nd,
+                       " axes in __array_struct__; expected 0 to ", max_rank);
+  const bool swapped = (fields->flags & flag_not_swapped) == 0;
+  const char order = swapped == static_cast<bool>(PY_LITTLE_ENDIAN) ? '>' : '<';
+  const ElementType element =
+      element_from_typestr(text(order, fields->kind, fields->itemsize), who);
+  const auto axes = static_cast<std::size_t>(fields->nd);
+  return {.owner = python_owner(py::make_tuple(py::handle(object), capsule).ptr()),
+          .memory = {.data = fields->data,
+                     .device = cpu,
+                     .dtype = element.dtype,
+                     .shape = Shape(std::span<const std::int64_t>(fields->shape, axes)),
+                     .byte_strides = Strides(std::span<const std::int64_t>(
+                         fields->strides, fields->strides == nullptr ? 0 : axes)),
+                     .row_major = fields->strides == nullptr,
+                     .readonly = (fields->flags & flag_writeable) == 0,
+                     .byte_swapped = element.byte_swapped}};
+}
+
+class ArrayInterfaceBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return who; }
+  int order() const override { return 70; }
+  std::string_view protocols() const override { return "__array_interface__ 3"; }
+
+  bool accepts(PyObject* object) const override {
+    return attribute_or_null(object, dict_name) || attribute_or_null(object, struct_name);
+  }
+
+  ForeignView view(PyObject* object, bool) const override {
+    if (const py::object capsule = attribute_or_null(object, struct_name))
+      return view_of_struct(capsule, object);
+    const py::object dict = attribute_or_null(object, dict_name);
+    require<BridgeError>(static_cast<bool>(dict), who, ": the object has no __array_interface__");
+    InterfaceDict interface = parse_interface(dict, who);
+    if (!interface.has_address) return view_of_buffer(std::move(interface), object);
+    // Some make the memory while they make the dict, which then keeps it alive.
+    return {.owner = python_owner(py::make_tuple(py::handle(object), dict).ptr()),
+            .memory = std::move(interface.memory)};
+  }
+};
+
+const ArrayInterfaceBridge bridge;
+[[maybe_unused]] const bool registered = register_bridge(bridge);
+
+}  // namespace
+}  // namespace spanwise::python

@@ -1,0 +1,62 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <utility>
+
+#include "numpy_types.hpp"
+#include "python/bridge_interface.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+constinit const Name method_name("__array__");
+
+/// The last resort: objects that offer nothing but a method which makes an ndarray of them.
+class ArrayMethodBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return "array_method"; }
+  int order() const override { return 90; }
+  std::string_view protocols() const override { return "__array__"; }
+
+  // On the type: a class is no array, though its instances' method can be found on it.
+  bool accepts(PyObject* object) const override {
+    return !PyType_Check(object) && attribute_or_null(object, method_name);
+  }
+
+  ForeignView view(PyObject* object, bool may_copy) const override {
+    const py::object array = call(object, may_copy);
+    const Bridge& numpy = *find_bridge("numpy");
+    require<BridgeError>(numpy.accepts(array.ptr()), "array_method: __array__() of ",
+                         Py_TYPE(object)->tp_name, " returned a ", Py_TYPE(array.ptr())->tp_name,
+                         "; expected a numpy.ndarray");
+    return numpy.view(array.ptr(), may_copy);
+  }
+
+ private:
+  // NumPy 2 lets the method be told that a copy is not wanted; older ones do not take the word.
+  static py::object call(PyObject* object, bool may_copy) {
+    const py::object method = attribute_or_null(object, method_name);
+    require<BridgeError>(static_cast<bool>(method), "array_method: no __array__");
+    if (may_copy) return method();
+    try {
+      return method(py::arg("copy") = false);
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_TypeError)) throw;
+    }
+    throw SharingError("array_method", {"its __array__ cannot say whether it copies",
+                                        "allow a copy (copy=None, copyif=True)"});
+  }
+};
+
+const ArrayMethodBridge bridge;
+[[maybe_unused]] const bool registered = register_bridge(bridge);
+
+}  // namespace
+}  // namespace spanwise::python

@@ -1,0 +1,110 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/numpy.h>
+
+#include "numpy_types.hpp"
+#include "python/py_array.hpp"
+#include "python/py_dtype.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// A mask says that some elements are not there; taking the memory would bring them back.
+void refuse_mask(PyObject* array) {
+  PyObject* module = loaded_module("numpy.ma");
+  if (module == nullptr) return;
+  if (!py::isinstance(array, py::handle(module).attr("MaskedArray"))) return;
+  const py::object mask = py::handle(array).attr("mask");
+  const bool any = py::bool_(py::module_::import("numpy").attr("any")(mask));
+  require<ArgumentError>(!any,
+                         "numpy: a masked array with masked elements; expected elements that "
+                         "are all there, pass x.filled(value), or x.data to take them unmasked");
+}
+
+// Reads the fields of PyArrayObject, which NumPy keeps binary compatible from 1.7 to 2.x (every
+// extension compiled against it has them inlined); pybind11 declares them.
+ForeignMemory memory_of(PyObject* array) {
+  const auto* fields = py::detail::array_proxy(array);
+  const auto axes = static_cast<std::size_t>(fields->nd);
+  const ElementType element = element_of(fields->descr);
+  return {.data = fields->data,
+          .device = cpu,
+          .dtype = element.dtype,
+          .shape = Shape(std::span<const std::int64_t>(fields->dimensions, axes)),
+          .byte_strides = Strides(std::span<const std::int64_t>(fields->strides, axes)),
+          .readonly = (fields->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_) == 0,
+          .byte_swapped = element.byte_swapped};
+}
+
+ForeignView view_of_array(PyObject* array) {
+  return {.owner = python_owner(array), .memory = memory_of(array)};
+}
+
+class NumpyBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return "numpy"; }
+  int order() const override { return 10; }
+  std::string_view protocols() const override { return "NumPy's C ABI"; }
+  std::string_view module() const override { return "numpy"; }
+
+  bool accepts(PyObject* object) const override {
+    const NumpyTypes& types = numpy_types();
+    if (types.ndarray == nullptr) return false;
+    return PyObject_TypeCheck(object, types.ndarray) ||
+           (types.generic != nullptr && PyObject_TypeCheck(object, types.generic));
+  }
+
+  ForeignView view(PyObject* object, bool) const override {
+    const NumpyTypes& types = numpy_types();
+    if (Py_TYPE(object) == types.ndarray) [[likely]]
+      return view_of_array(object);
+    if (PyObject_TypeCheck(object, types.ndarray)) {
+      refuse_mask(object);
+      return view_of_array(object);
+    }
+    // A scalar is a value: NumPy writes it to an array of no axes, which only we then have.
+    const py::object fresh = py::handle(object).attr("__array__")();
+    ForeignView source = view_of_array(fresh.ptr());
+    ForeignView view;
+    view.made = take(source, CopyMode::always, "numpy");
+    view.created = true;
+    return view;
+  }
+
+  bool exports() const override { return true; }
+  std::optional<Obstacle> obstacle(const Array& array) const override {
+    if (!has_numpy_dtype(array.dtype())) numpy_dtype(array.dtype());  // throws what to install
+    if (array.device().is_cpu()) return std::nullopt;
+    return Obstacle{
+        text("its memory is on ", array.device(), ", and NumPy's arrays are on the host"),
+        "allow a copy (copyif=True), or call x.numpy()"};
+  }
+
+  PyObject* wrap(const Array& array) const override {
+    py::array::ShapeContainer shape(array.shape().begin(), array.shape().end());
+    std::vector<py::ssize_t> strides(array.strides().begin(), array.strides().end());
+    for (py::ssize_t& stride : strides) stride *= array.dtype().itemsize();
+    const auto dtype = py::reinterpret_borrow<py::dtype>(numpy_dtype(array.dtype()));
+    const auto owner = py::reinterpret_steal<py::object>(python::wrap(array));
+    if (!owner) throw py::error_already_set();
+    py::array result(dtype, std::move(shape), std::move(strides), array.data(), owner);
+    if (array.readonly()) result.attr("setflags")(py::arg("write") = false);
+    return result.release().ptr();
+  }
+
+  Array fitting(const Array& array) const override {
+    return array.device().is_cpu() ? copy(array) : to_device(array, cpu);
+  }
+};
+
+const NumpyBridge bridge;
+[[maybe_unused]] const bool registered = register_bridge(bridge);
+
+}  // namespace
+}  // namespace spanwise::python

@@ -1,0 +1,25 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+
+#include "python/bridge_typestr.hpp"
+
+namespace spanwise::python {
+
+/// NumPy's classes, found without importing NumPy: null until the program has imported it.
+struct NumpyTypes {
+  PyTypeObject* ndarray = nullptr;
+  PyTypeObject* generic = nullptr;  ///< the base of all scalars
+};
+const NumpyTypes& numpy_types() noexcept;
+
+/// The module if the program has imported it, else null (borrowed). Leaves no Python error.
+PyObject* loaded_module(const char* name) noexcept;
+
+/// The element type of an ndarray's descriptor. Throws DTypeError saying what to do about types
+/// that hold no numbers.
+ElementType element_of(PyObject* descriptor);
+
+}  // namespace spanwise::python
