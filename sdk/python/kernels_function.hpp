@@ -1,0 +1,47 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+
+#include "spanwise/kernel.hpp"
+
+/// spanwise.KernelFunction as CPython sees it: a plain heap type with a vectorcall slot, so that a
+/// launch from Python costs little more than one from C++.
+namespace spanwise::python {
+
+struct PyKernelFunction {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  Function function;
+};
+
+/// A function with its grid, block and stream: what f[grid, block, stream] gives. Called with the
+/// kernel's arguments.
+struct PyKernelLaunch {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  Function function;
+  LaunchConfig config;
+  PyObject* stream_owner;  ///< the stream object that `config` was made from, or null
+};
+
+/// Set while the module is being initialised, never changed after.
+extern PyTypeObject* kernel_function_type;
+extern PyTypeObject* kernel_launch_type;
+
+inline Function& function_in(PyObject* object) noexcept {
+  return reinterpret_cast<PyKernelFunction*>(object)->function;
+}
+
+/// New references; null with a Python error set when out of memory.
+PyObject* wrap_function(Function function) noexcept;
+PyObject* wrap_launch(const Function& function, const LaunchConfig& config,
+                      PyObject* stream) noexcept;
+
+/// f[grid, block], f[grid, block, stream] and f[grid, block, stream, shared].
+PyObject* function_subscript(PyObject* self, PyObject* key) noexcept;
+
+/// What the type offers besides being called; both end with an empty entry.
+extern PyMethodDef function_methods[];
+extern PyGetSetDef function_attributes[];
+
+}  // namespace spanwise::python

@@ -1,0 +1,115 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels_launch.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <array>
+#include <string>
+
+#include "bind.hpp"
+#include "kernels_arguments.hpp"
+#include "kernels_dims.hpp"
+#include "py_stream.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+enum Keyword : std::size_t { block, grid, shared, stream, keyword_count };
+
+// Callers' names are interned constants of their code, so comparing addresses nearly always does.
+std::array<PyObject*, keyword_count> keywords{};
+constexpr std::array<const char*, keyword_count> spellings{"block", "grid", "shared", "stream"};
+
+std::size_t find_keyword(PyObject* name) {
+  for (std::size_t i = 0; i < keyword_count; ++i)
+    if (keywords[i] == name) return i;
+  for (std::size_t i = 0; i < keyword_count; ++i)
+    if (PyUnicode_CompareWithASCIIString(name, spellings[i]) == 0) return i;
+  return keyword_count;
+}
+
+/// Others may run Python meanwhile.
+class Unlocked {
+ public:
+  Unlocked() noexcept : state_(PyEval_SaveThread()) {}
+  ~Unlocked() { PyEval_RestoreThread(state_); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+bool may_wait(const Function& function) {
+  static constinit const config::Flag launch_blocking{"launch_blocking"};
+  return function.device().is_cpu() || launch_blocking.get();
+}
+
+void launch_with_transfers(const Function& function, const LaunchConfig& config,
+                           PackedArguments& packed) {
+  const Unlocked unlocked;
+  const StreamGuard guard(config.stream ? *config.stream : Stream::current(function.device()));
+  packed.bring();
+  function.launch(config, packed.arguments());
+  packed.take_back();
+}
+
+}  // namespace
+
+bool read_keywords(PyObject* names, PyObject* const* values, const Function& function,
+                   LaunchConfig& config) {
+  const Py_ssize_t count = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+  bool has_block = false;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    switch (find_keyword(PyTuple_GET_ITEM(names, i))) {
+      case block:
+        config.block = dim3_from(values[i], "block=");
+        has_block = true;
+        break;
+      case grid:
+        config.grid = dim3_from(values[i], "grid=");
+        break;
+      case shared:
+        config.shared_bytes = whole_number_from(values[i], "shared=");
+        break;
+      case stream:
+        if (values[i] != Py_None) config.stream = stream_from(values[i], function.device());
+        break;
+      default:
+        fail<KernelArgumentError>(
+            "kernel '", function.name(), "': unexpected keyword argument '",
+            std::string(py::str(PyTuple_GET_ITEM(names, i))),
+            "'; there are block, grid, shared and stream, and kernel arguments go by position");
+    }
+  }
+  return has_block;
+}
+
+void launch(const Function& function, const LaunchConfig& config, PyObject* const* values,
+            std::size_t count) {
+  PackedArguments packed(function, values, count);
+  if (packed.needs_transfers()) {
+    launch_with_transfers(function, config, packed);
+  } else if (may_wait(function)) {
+    const Unlocked unlocked;
+    function.launch(config, packed.arguments());
+  } else {
+    function.launch(config, packed.arguments());
+  }
+}
+
+SW_BIND(kernels_launch, 70) {
+  for (std::size_t i = 0; i < keyword_count; ++i) {
+    keywords[i] = PyUnicode_InternFromString(spellings[i]);
+    if (keywords[i] == nullptr) throw py::error_already_set();
+  }
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,170 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "kernels_dims.hpp"
+#include "kernels_function.hpp"
+#include "kernels_launch.hpp"
+#include "py_array.hpp"
+#include "py_stream.hpp"
+#include "spanwise/error.hpp"
+
+/// What a kernel function offers besides being called: attributes, PyCUDA's prepared calls, and
+/// f[grid, block].
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// A getter from a function of Function, so that no exception leaves it.
+template <auto Get>
+PyObject* attribute(PyObject* self, void*) noexcept {
+  try {
+    auto value = Get(function_in(self));
+    if constexpr (std::is_base_of_v<py::object, decltype(value)>) {
+      return value.release().ptr();
+    } else {
+      return py::cast(std::move(value)).release().ptr();
+    }
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+py::tuple parameters(const Function& function) {
+  const auto all = function.parameters();
+  py::tuple out(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) out[i] = py::cast(all[i]);
+  return out;
+}
+
+// shared_size=, PyCUDA's name, is the only keyword of a prepared call.
+void read_prepared_keywords(PyObject* names, PyObject* const* values, LaunchConfig& config) {
+  const Py_ssize_t count = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* name = PyTuple_GET_ITEM(names, i);
+    require<KernelArgumentError>(PyUnicode_CompareWithASCIIString(name, "shared_size") == 0,
+                                 "prepared call: unexpected keyword argument '",
+                                 std::string(py::str(name)), "'; there is shared_size");
+    config.shared_bytes = whole_number_from(values[i], "shared_size=");
+  }
+}
+
+// (grid, block[, stream], *args): `leading` of them before the kernel's arguments.
+PyObject* prepared(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names,
+                   Py_ssize_t leading) noexcept {
+  try {
+    const Function& function = function_in(self);
+    require<KernelArgumentError>(count >= leading, "kernel '", function.name(),
+                                 "': expected grid, block", leading == 3 ? ", stream" : "",
+                                 " and the kernel's arguments, got ", count, " arguments");
+    LaunchConfig config;
+    config.grid = dim3_from(values[0], "grid");
+    config.block = dim3_from(values[1], "block");
+    if (leading == 3 && values[2] != Py_None)
+      config.stream = stream_from(values[2], function.device());
+    read_prepared_keywords(names, values + count, config);
+    launch(function, config, values + leading, static_cast<std::size_t>(count - leading));
+    Py_RETURN_NONE;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* prepared_call(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                        PyObject* names) noexcept {
+  return prepared(self, values, count, names, 2);
+}
+
+PyObject* prepared_async_call(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                              PyObject* names) noexcept {
+  return prepared(self, values, count, names, 3);
+}
+
+PyObject* prepare(PyObject* self, PyObject* types) noexcept {
+  try {
+    py::module_::import("spanwise.kernels")
+        .attr("check_prepared")(py::handle(self), py::handle(types));
+    return Py_NewRef(self);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyMethodDef method(const char* name,
+                   PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t,
+                                         PyObject*) noexcept,
+                   const char* doc) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function)),
+          METH_FASTCALL | METH_KEYWORDS, doc};
+}
+
+}  // namespace
+
+PyObject* function_subscript(PyObject* self, PyObject* key) noexcept {
+  try {
+    const Function& function = function_in(self);
+    const Py_ssize_t size = PyTuple_Check(key) ? PyTuple_GET_SIZE(key) : 0;
+    require<KernelArgumentError>(
+        size >= 2 && size <= 4, "kernel '", function.name(),
+        "': expected f[grid, block], f[grid, block, stream] or f[grid, block, stream, shared], "
+        "got ",
+        std::string(py::repr(key)));
+    LaunchConfig config;
+    config.grid = dim3_from(PyTuple_GET_ITEM(key, 0), "grid");
+    config.block = dim3_from(PyTuple_GET_ITEM(key, 1), "block");
+    PyObject* stream = size > 2 ? PyTuple_GET_ITEM(key, 2) : Py_None;
+    if (stream != Py_None) config.stream = stream_from(stream, function.device());
+    if (size > 3) config.shared_bytes = whole_number_from(PyTuple_GET_ITEM(key, 3), "shared");
+    return wrap_launch(function, config, stream);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyMethodDef function_methods[] = {
+    {"prepare", &prepare, METH_O,
+     "prepare(arg_types)\n--\n\nChecks PyCUDA's argument types against the kernel and returns the "
+     "function. The kernel's\n"
+     "own signature decides how arguments are passed, so calling it is not needed."},
+    method(
+        "prepared_call", &prepared_call,
+        "prepared_call(grid, block, *args, shared_size=0)\n--\n\nLaunches on the current stream."),
+    method("prepared_async_call", &prepared_async_call,
+           "prepared_async_call(grid, block, stream, *args, shared_size=0)\n--\n\nLaunches on "
+           "`stream`."),
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef function_attributes[] = {
+    {"name", &attribute<[](const Function& f) { return f.name(); }>, nullptr, "The kernel's name.",
+     nullptr},
+    {"__name__", &attribute<[](const Function& f) { return f.name(); }>, nullptr, nullptr, nullptr},
+    {"device", &attribute<[](const Function& f) { return device_object(f.device()); }>, nullptr,
+     "Where it is loaded.", nullptr},
+    {"parameters", &attribute<&parameters>, nullptr,
+     "A tuple of KernelParameter: name, type, size, offset, dtype, as far as they are known.",
+     nullptr},
+    {"attributes", &attribute<[](const Function& f) { return f.attributes(); }>, nullptr,
+     "What the compiler made of it: a KernelAttributes.", nullptr},
+    {"num_regs", &attribute<[](const Function& f) { return f.attributes().registers; }>, nullptr,
+     "Registers a thread.", nullptr},
+    {"shared_size_bytes",
+     &attribute<[](const Function& f) { return f.attributes().static_shared_bytes; }>, nullptr,
+     "Static shared memory a block.", nullptr},
+    {"local_size_bytes", &attribute<[](const Function& f) { return f.attributes().local_bytes; }>,
+     nullptr, "Local memory a thread.", nullptr},
+    {"const_size_bytes", &attribute<[](const Function& f) { return f.attributes().const_bytes; }>,
+     nullptr, "Constant memory.", nullptr},
+    {"max_threads_per_block",
+     &attribute<[](const Function& f) { return f.attributes().max_threads_per_block; }>, nullptr,
+     "The largest block that can be launched.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace spanwise::python

@@ -1,0 +1,167 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bind.hpp"
+#include "kernels_function.hpp"
+#include "py_array.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/kernel.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// A list of strings; a single string is a list of letters to Python, and never what was meant.
+std::vector<std::string> strings_from(py::handle object, const char* what) {
+  std::vector<std::string> out;
+  if (object.is_none()) return out;
+  const bool is_list = py::isinstance<py::iterable>(object) && !py::isinstance<py::str>(object);
+  if (is_list) {
+    for (const py::handle item : object) {
+      if (!py::isinstance<py::str>(item) && !py::hasattr(item, "__fspath__")) {
+        out.clear();
+        break;
+      }
+      out.push_back(py::module_::import("os").attr("fspath")(item).cast<std::string>());
+    }
+    if (!out.empty() || py::len_hint(object) == 0) return out;
+  }
+  fail<ArgumentError>("SourceModule: expected ", what, " as a list of strings, got ",
+                      std::string(py::repr(object)), "; write [",
+                      std::string(py::repr(py::str(object))), "] for a single one");
+}
+
+SourceModule compile(const std::string& source, py::handle options, py::handle names,
+                     py::handle include_dirs, py::handle device, bool keep) {
+  ModuleOptions request{.options = strings_from(options, "options"),
+                        .names = strings_from(names, "names"),
+                        .include_dirs = strings_from(include_dirs, "include_dirs"),
+                        .keep = keep};
+  if (!device.is_none()) request.device = device_from(device);
+  const py::gil_scoped_release unlocked;
+  return SourceModule(source, std::move(request));
+}
+
+void bind_source_module(py::module_& module) {
+  py::class_<SourceModule> type(
+      module, "SourceModule",
+      "CUDA C/C++ text compiled for one device: by NVRTC for a GPU, by the system's C++ "
+      "compiler for the CPU.");
+  type.attr("__module__") = "spanwise";
+  type.def(py::init(&compile), py::arg("source"), py::arg("options") = py::tuple(),
+           py::arg("names") = py::tuple(), py::arg("include_dirs") = py::tuple(),
+           py::arg("device") = py::none(), py::arg("keep") = false,
+           "`names` lists the instances of templates to compile, such as \"scale<float>\". `keep` "
+           "keeps the "
+           "compiler's files. Raises CompileError with .log and .source.");
+  type.def(
+      "get_function",
+      [](const SourceModule& self, const std::string& name) {
+        PyObject* function = wrap_function(self.get_function(name));
+        if (function == nullptr) throw py::error_already_set();
+        return py::reinterpret_steal<py::object>(function);
+      },
+      py::arg("name"),
+      "The kernel of that name, a KernelFunction. Raises ArgumentError listing the kernels there "
+      "are.");
+  type.def("get_global", &SourceModule::get_global, py::arg("name"),
+           "A __device__ or __constant__ variable as a uint8 array over its bytes.");
+  type.def_property_readonly("function_names", &SourceModule::function_names);
+  type.def_property_readonly("device", &SourceModule::device);
+  type.def_property_readonly("from_cache", &SourceModule::from_cache,
+                             "True where the binary came from the disk cache.");
+  type.def("__repr__", [](const SourceModule& self) {
+    std::string names;
+    for (const std::string& name : self.function_names())
+      names += (names.empty() ? "" : ", ") + name;
+    return text("<SourceModule on ", self.device(), ": ", names, ">");
+  });
+}
+
+void bind_records(py::module_& module) {
+  py::class_<KernelAttributes> attributes(module, "KernelAttributes",
+                                          "What the compiler made of a kernel.");
+  attributes.attr("__module__") = "spanwise";
+  attributes.def_readonly("registers", &KernelAttributes::registers, "A thread; 0 on the CPU.")
+      .def_readonly("static_shared_bytes", &KernelAttributes::static_shared_bytes, "A block.")
+      .def_readonly("local_bytes", &KernelAttributes::local_bytes, "A thread.")
+      .def_readonly("const_bytes", &KernelAttributes::const_bytes)
+      .def_readonly("max_threads_per_block", &KernelAttributes::max_threads_per_block)
+      .def_readonly("architecture", &KernelAttributes::architecture)
+      .def("__repr__", [](const KernelAttributes& self) {
+        return text("<", self.architecture, ": ", self.registers, " registers, ",
+                    self.static_shared_bytes, " bytes shared, ", self.local_bytes, " local, ",
+                    self.const_bytes, " constant, at most ", self.max_threads_per_block,
+                    " threads a block>");
+      });
+  py::class_<KernelParameter> parameter(
+      module, "KernelParameter",
+      "A kernel's parameter: name and type from the source (\"\" where it does not "
+      "say), place and size in bytes from the binary.");
+  parameter.attr("__module__") = "spanwise";
+  parameter.def_readonly("name", &KernelParameter::name)
+      .def_readonly("type", &KernelParameter::type)
+      .def_readonly("offset", &KernelParameter::offset)
+      .def_readonly("size", &KernelParameter::size)
+      .def_readonly("is_pointer", &KernelParameter::is_pointer)
+      .def_readonly("is_const", &KernelParameter::is_const, "A pointer or view that is only read.")
+      .def_readonly("view_rank", &KernelParameter::view_rank,
+                    "N of a spanwise::View<T, N>, else 0.")
+      .def_property_readonly(
+          "dtype",
+          [](const KernelParameter& self) -> py::object {
+            return self.dtype ? dtype_object(*self.dtype) : py::none();
+          },
+          "Of the number or of what a pointer leads to; None where unknown.")
+      .def("__repr__", [](const KernelParameter& self) {
+        return text("<", self.type.empty() ? "parameter" : self.type + " " + self.name, ", ",
+                    self.size, " bytes at ", self.offset, ">");
+      });
+}
+
+struct KernelCache {};
+
+void bind_kernel_cache(py::module_& module) {
+  using kernel_cache::Info;
+  py::class_<Info> info(module, "KernelCacheInfo",
+                        "The disk cache of compiled kernels: what it holds and how it served.");
+  info.attr("__module__") = "spanwise";
+  info.def_readonly("path", &Info::path)
+      .def_readonly("entries", &Info::entries)
+      .def_readonly("bytes", &Info::bytes)
+      .def_readonly("hits", &Info::hits, "Of this process.")
+      .def_readonly("misses", &Info::misses, "Of this process.")
+      .def_readonly("problem", &Info::problem, "Why nothing is kept on disk; \"\" where it is.")
+      .def("__repr__", [](const Info& self) {
+        return text("<kernel cache ", self.path, ": ", self.entries, " entries, ", self.bytes,
+                    " bytes, ", self.hits, " hits, ", self.misses, " misses",
+                    self.problem.empty() ? "" : ", not kept: " + self.problem, ">");
+      });
+  py::class_<KernelCache> cache(module, "_KernelCache", "The disk cache of compiled kernels.");
+  cache
+      .def(
+          "info", [](const KernelCache&) { return kernel_cache::info(); }, "A KernelCacheInfo.")
+      .def(
+          "clear", [](const KernelCache&) { kernel_cache::clear(); }, "Removes every entry.")
+      .def_property_readonly("path", [](const KernelCache&) { return kernel_cache::info().path; });
+  module.attr("kernel_cache") = KernelCache{};
+}
+
+}  // namespace
+
+SW_BIND(kernels, 72) {
+  bind_records(module);
+  bind_source_module(module);
+  bind_kernel_cache(module);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,145 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels_values.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "py_array.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using Value = std::variant<KernelArg, ValueBytes>;
+
+/// A class of a module that is not imported here: without the module there is no object of it.
+class ForeignClass {
+ public:
+  constexpr ForeignClass(const char* module, const char* name) : module_(module), name_(name) {}
+
+  bool has(PyObject* object) {
+    if (type_ == nullptr) find();
+    return type_ != nullptr && PyType_IsSubtype(Py_TYPE(object), type_) != 0;
+  }
+
+ private:
+  void find() {
+    const auto module =
+        py::reinterpret_steal<py::object>(PyImport_GetModule(py::str(module_).ptr()));
+    if (!module) return PyErr_Clear();
+    // Kept for the life of the process, as modules are.
+    const py::object type = py::getattr(module, name_, py::none());
+    if (PyType_Check(type.ptr())) type_ = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
+  }
+
+  const char* module_;
+  const char* name_;
+  PyTypeObject* type_ = nullptr;
+};
+
+ForeignClass numpy_scalar("numpy", "generic"), numpy_struct("numpy", "void");
+ForeignClass ctypes_number("_ctypes", "_SimpleCData"), ctypes_struct("_ctypes", "Structure"),
+    ctypes_union("_ctypes", "Union"), ctypes_pointer("_ctypes", "_Pointer");
+
+std::string bytes_of(PyObject* object) {
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(object, &buffer, PyBUF_SIMPLE) == 0) {
+    std::string bytes(static_cast<const char*>(buffer.buf), static_cast<std::size_t>(buffer.len));
+    PyBuffer_Release(&buffer);
+    return bytes;
+  }
+  // Scalars of other packages' dtypes (ml_dtypes) have no buffer.
+  PyErr_Clear();
+  return py::handle(object).attr("tobytes")().cast<std::string>();
+}
+
+// Asking a scalar for its dtype takes longer than the rest of a launch, so it is asked once a type.
+DType numpy_dtype_of(PyObject* scalar) {
+  static auto& known = *new std::unordered_map<PyTypeObject*, DType>;
+  PyTypeObject* type = Py_TYPE(scalar);
+  if (const auto found = known.find(type); found != known.end()) return found->second;
+  const DType dtype = dtype_from(py::handle(scalar).attr("dtype"));
+  Py_INCREF(type);  // so that the address stays this type's
+  known.emplace(type, dtype);
+  return dtype;
+}
+
+Value numpy_value(PyObject* scalar) {
+  if (numpy_struct.has(scalar)) return bytes_of(scalar);
+  const DType dtype = numpy_dtype_of(scalar);
+  std::string bytes = bytes_of(scalar);
+  // A scalar that has other bytes than its dtype says (an aligned long double) goes by its bytes.
+  if (bytes.size() != static_cast<std::size_t>(dtype.itemsize()) || dtype.itemsize() > 16)
+    return bytes;
+  return KernelArg(Scalar(dtype, bytes.data()));
+}
+
+// Codes of ctypes' simple types, as in the struct module; the size is the buffer's.
+std::optional<DTypeCode> ctypes_code(char code) {
+  constexpr std::string_view signed_codes = "bhilqc", unsigned_codes = "BHILQ",
+                             floating_codes = "fd";
+  if (signed_codes.find(code) != std::string_view::npos) return DTypeCode::int_;
+  if (unsigned_codes.find(code) != std::string_view::npos) return DTypeCode::uint;
+  if (floating_codes.find(code) != std::string_view::npos) return DTypeCode::float_;
+  if (code == '?') return DTypeCode::bool_;
+  return std::nullopt;
+}
+
+KernelArg address_in(const std::string& bytes) {
+  std::uintptr_t address = 0;
+  std::memcpy(&address, bytes.data(), std::min(bytes.size(), sizeof address));
+  return KernelArg::address(address);
+}
+
+Value ctypes_value(PyObject* object) {
+  const std::string code = py::handle(object).attr("_type_").cast<std::string>();
+  std::string bytes = bytes_of(object);
+  if (code == "P" || code == "z" || code == "Z") return address_in(bytes);
+  const auto kind = code.size() == 1 ? ctypes_code(code[0]) : std::nullopt;
+  if (!kind) return bytes;
+  return KernelArg(Scalar(DType(*kind, 8 * static_cast<int>(bytes.size())), bytes.data()));
+}
+
+}  // namespace
+
+std::optional<Value> value_from(PyObject* object) {
+  if (PyComplex_CheckExact(object)) {
+    const Py_complex value = PyComplex_AsCComplex(object);
+    return KernelArg(Scalar(std::complex<double>(value.real, value.imag)));
+  }
+  if (numpy_scalar.has(object)) return numpy_value(object);
+  if (PyBytes_Check(object)) return bytes_of(object);
+  // All types of ctypes have metaclasses of its own; most others are spared the questions.
+  if (Py_TYPE(Py_TYPE(object)) == &PyType_Type) return std::nullopt;
+  if (ctypes_struct.has(object) || ctypes_union.has(object)) return bytes_of(object);
+  if (ctypes_number.has(object)) return ctypes_value(object);
+  if (ctypes_pointer.has(object)) return address_in(bytes_of(object));
+  return std::nullopt;
+}
+
+KernelArg integer_from(PyObject* object) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow == 0) [[likely]]
+    return KernelArg::integer(value);
+  const unsigned long long large = PyLong_AsUnsignedLongLong(object);
+  if (overflow > 0 && PyErr_Occurred() == nullptr) return KernelArg(Scalar(std::uint64_t{large}));
+  PyErr_Clear();
+  fail<KernelArgumentError>("expected an integer of at most 64 bits, got ",
+                            std::string(py::repr(object)), ". Remedy: split it, or pass an array");
+}
+
+}  // namespace spanwise::python
