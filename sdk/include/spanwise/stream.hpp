@@ -52,7 +52,7 @@ class SW_API Stream {
   Event record(bool timing = false) const;
 
   runtime::StreamState& state() const noexcept;
-  friend bool operator==(const Stream& a, const Stream& b) noexcept;
+  friend SW_API bool operator==(const Stream& a, const Stream& b) noexcept;
 
  private:
   explicit Stream(Ref<RefCounted> state) noexcept : state_(std::move(state)) {}
