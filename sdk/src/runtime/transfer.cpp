@@ -66,6 +66,14 @@ Array packed(const Array& source, DType dtype, const Array& pattern) {
   return result;
 }
 
+// The elements that a broadcast repeats, once.
+Array without_repeats(const Array& source) {
+  Array once = source;
+  for (int axis = 0; axis < source.rank(); ++axis)
+    if (source.strides()[axis] == 0 && source.shape()[axis] > 1) once = once.slice(axis, {0, 1, 1});
+  return once;
+}
+
 // Casts where fewer bytes then travel, and changes the layout where it can be done fastest: on the
 // GPU, whenever one side is one.
 void transfer(const Array& source, const Array& target) {
@@ -93,7 +101,7 @@ void copy_anywhere(const Array& source, const Array& target) {
   if (execution_device(source.device()) == execution_device(target.device()))
     copy_on_device(source.broadcast_to(target.shape()), target);
   else
-    transfer(source, target);
+    transfer(without_repeats(source), target);
 }
 
 }  // namespace spanwise::runtime

@@ -1,0 +1,161 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+config::Setting setting(std::string name, std::string value,
+                        std::vector<std::string> choices = {}) {
+  config::Setting made;
+  made.name = std::move(name);
+  made.description = "for a test";
+  made.default_value = std::move(value);
+  made.choices = std::move(choices);
+  return made;
+}
+
+template <class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const ArgumentError& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+config::Setting listed(const std::string& name) {
+  for (const config::Setting& each : config::list())
+    if (each.name == name) return each;
+  throw std::logic_error(name);
+}
+
+TEST(Config, GivesTheDefaultUntilItIsSet) {
+  EXPECT_TRUE(config::declare(setting("test_color", "red", {"red", "blue"})));
+  EXPECT_EQ(config::get("test_color"), "red");
+  EXPECT_EQ(listed("test_color").source, "default");
+  config::set("test_color", "blue");
+  EXPECT_EQ(config::get("test_color"), "blue");
+  EXPECT_EQ(listed("test_color").source, "program");
+  EXPECT_EQ(listed("test_color").default_value, "red");
+}
+
+TEST(Config, RefusesWhatIsNoChoiceAndKeepsTheValue) {
+  config::declare(setting("test_choice", "a", {"a", "b"}));
+  EXPECT_THAT(message_of([] { config::set("test_choice", "c"); }),
+              AllOf(HasSubstr("test_choice"), HasSubstr("\"c\""), HasSubstr("a, b")));
+  EXPECT_EQ(config::get("test_choice"), "a");
+}
+
+TEST(Config, AsksTheCheckOfTheSetting) {
+  config::Setting checked = setting("test_checked", "1");
+  checked.check = [](std::string_view value) {
+    require<ArgumentError>(value.size() == 1, "one letter, please");
+  };
+  config::declare(checked);
+  config::set("test_checked", "7");
+  EXPECT_THAT(
+      message_of([] { config::set("test_checked", "42"); }),
+      AllOf(HasSubstr("test_checked"), HasSubstr("\"42\""), HasSubstr("one letter, please")));
+  EXPECT_EQ(config::get("test_checked"), "7");
+}
+
+TEST(Config, NamesTheNearestForAnUnknownName) {
+  config::declare(setting("test_nearest", "1"));
+  EXPECT_THAT(message_of([] { config::get("test_naerest"); }), HasSubstr("\"test_nearest\""));
+  EXPECT_THAT(message_of([] { config::set("TEST_NEAREST", "2"); }), HasSubstr("\"test_nearest\""));
+  EXPECT_THAT(message_of([] { config::get("floatx"); }), HasSubstr("\"floatX\""));
+}
+
+TEST(Config, ReadsTheEnvironmentAtTheDeclaration) {
+  setenv("SPANWISE_TEST_FROM_ENVIRONMENT", "yes", 1);
+  config::declare(setting("test_from_environment", "no"));
+  EXPECT_EQ(config::get("test_from_environment"), "yes");
+  EXPECT_EQ(listed("test_from_environment").source, "environment");
+}
+
+TEST(Config, ReportsABadEnvironmentWhenTheValueIsAskedFor) {
+  setenv("SPANWISE_TEST_BAD", "purple", 1);
+  EXPECT_NO_THROW(config::declare(setting("test_bad", "red", {"red"})));
+  EXPECT_NO_THROW(config::list());
+  EXPECT_THAT(message_of([] { config::get("test_bad"); }),
+              AllOf(HasSubstr("SPANWISE_TEST_BAD"), HasSubstr("purple")));
+  config::set("test_bad", "red");
+  EXPECT_EQ(config::get("test_bad"), "red");
+}
+
+TEST(Config, TheFirstDeclarationStays) {
+  EXPECT_TRUE(config::declare(setting("test_twice", "1")));
+  EXPECT_FALSE(config::declare(setting("test_twice", "2")));
+  EXPECT_EQ(config::get("test_twice"), "1");
+}
+
+TEST(Config, ReadsTheWordsForYesAndNo) {
+  config::declare(setting("test_bool", "0"));
+  for (const char* word : {"1", "true", "True", "YES", "on"}) {
+    config::set("test_bool", word);
+    EXPECT_TRUE(config::get_bool("test_bool")) << word;
+  }
+  for (const char* word : {"0", "false", "No", "off", ""}) {
+    config::set("test_bool", word);
+    EXPECT_FALSE(config::get_bool("test_bool")) << word;
+  }
+  config::set("test_bool", "perhaps");
+  EXPECT_THAT(message_of([] { config::get_bool("test_bool"); }), HasSubstr("\"perhaps\""));
+}
+
+TEST(Config, ListsByName) {
+  const auto all = config::list();
+  EXPECT_TRUE(std::is_sorted(all.begin(), all.end(),
+                             [](const auto& a, const auto& b) { return a.name < b.name; }));
+  for (const config::Setting& each : all) EXPECT_FALSE(each.description.empty()) << each.name;
+}
+
+TEST(ConfigFlag, FollowsTheSetting) {
+  config::declare(setting("test_flag", "0"));
+  const config::Flag flag("test_flag");
+  EXPECT_FALSE(flag.get());
+  config::set("test_flag", "1");
+  EXPECT_TRUE(flag.get());
+  EXPECT_TRUE(flag.get());
+  config::set("test_flag", "off");
+  EXPECT_FALSE(flag.get());
+  config::set("test_flag", "nonsense");
+  EXPECT_THROW(flag.get(), ArgumentError);
+  config::set("test_flag", "0");
+}
+
+TEST(Config, TakesReadersAndWritersFromManyThreads) {
+  config::declare(setting("test_shared", "0", {"0", "1"}));
+  const config::Flag flag("test_shared");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] {
+      for (int round = 0; round < 500; ++round) {
+        if (i == 0) config::set("test_shared", round % 2 == 0 ? "1" : "0");
+        const std::string value = config::get("test_shared");
+        EXPECT_TRUE(value == "0" || value == "1");
+        flag.get();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  config::set("test_shared", "1");
+  EXPECT_TRUE(flag.get());
+}
+
+}  // namespace
+}  // namespace spanwise

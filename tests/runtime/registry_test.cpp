@@ -1,0 +1,80 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/registry.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "spanwise/error.hpp"
+#include "support/fake_devices.hpp"
+
+namespace spanwise {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RegistryTest : public test::RuntimeTest {};
+
+std::string refusal_of(Device device) {
+  try {
+    runtime::backend_for(device);
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << device << " has a back end";
+  return "";
+}
+
+TEST_F(RegistryTest, FindsTheBackEndOfAKind) {
+  EXPECT_EQ(runtime::find_backend(DeviceKind::cuda), &gpus());
+  EXPECT_EQ(runtime::find_backend(DeviceKind::cpu), &devices_.host());
+  EXPECT_EQ(&runtime::backend_for(test::second_gpu), &gpus());
+}
+
+TEST_F(RegistryTest, MemoryThatTheHostCanAddressIsTheCpus) {
+  for (const DeviceKind kind : {DeviceKind::cuda_host, DeviceKind::cuda_managed}) {
+    EXPECT_EQ(&runtime::backend_for(Device(kind, 1)), &devices_.host());
+    EXPECT_EQ(runtime::execution_device(Device(kind, 1)), cpu);
+    EXPECT_EQ(&runtime::current_stream(Device(kind, 1)), &runtime::current_stream(cpu));
+  }
+  EXPECT_EQ(runtime::execution_device(test::second_gpu), test::second_gpu);
+}
+
+TEST_F(RegistryTest, AKindOfItsOwnHasNone) {
+  const Device rocm(static_cast<DeviceKind>(10));
+  EXPECT_EQ(runtime::find_backend(rocm.kind()), nullptr);
+  EXPECT_THAT(refusal_of(rocm), HasSubstr("device10:0"));
+}
+
+TEST_F(RegistryTest, AnOrdinalThatIsNotThereIsRefusedWithThoseThatAre) {
+  EXPECT_THAT(refusal_of(Device(DeviceKind::cuda, 2)), HasSubstr("from 0 to 1"));
+  EXPECT_THAT(refusal_of(Device(DeviceKind::cuda, -1)), HasSubstr("from 0 to 1"));
+}
+
+TEST_F(RegistryTest, ASecondBackEndOfAKindIsNotTaken) {
+  EXPECT_FALSE(runtime::register_backend(std::make_unique<test::RecordingBackend>(1)));
+  EXPECT_EQ(runtime::find_backend(DeviceKind::cuda), &gpus());
+}
+
+TEST_F(RegistryTest, TheDefaultStreamIsAlwaysTheSame) {
+  runtime::StreamState& stream = runtime::default_stream(test::second_gpu);
+  EXPECT_EQ(&stream, &runtime::default_stream(test::second_gpu));
+  EXPECT_EQ(stream.device(), test::second_gpu);
+  EXPECT_NE(&stream, &runtime::default_stream(test::gpu));
+  EXPECT_THROW(runtime::default_stream(Device(DeviceKind::cuda, 2)), DeviceError);
+  EXPECT_THROW(runtime::default_stream(Device(DeviceKind::cuda, 200)), DeviceError);
+}
+
+TEST(Registry, WithoutADeviceSaysWhy) {
+  const test::FakeDevices none(test::FakeDevices::Cpu::naive, /*gpus=*/0);
+  EXPECT_THAT(refusal_of(test::gpu), HasSubstr("the fake driver found no device"));
+}
+
+TEST(Registry, WithoutABackEndSaysThatToo) {
+  auto previous = runtime::exchange_backend(DeviceKind::cuda, nullptr);
+  EXPECT_THAT(refusal_of(test::gpu), HasSubstr("no back end"));
+  runtime::exchange_backend(DeviceKind::cuda, std::move(previous));
+}
+
+}  // namespace
+}  // namespace spanwise

@@ -1,0 +1,132 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/stream.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "spanwise/error.hpp"
+#include "support/fake_devices.hpp"
+
+namespace spanwise {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class StreamTest : public test::RuntimeTest {};
+
+TEST_F(StreamTest, TheCurrentOneIsSharedByThreadsThatSetNone) {
+  const Stream here = Stream::current(test::gpu);
+  EXPECT_EQ(here.device(), test::gpu);
+  std::thread([&] { EXPECT_EQ(Stream::current(test::gpu), here); }).join();
+  EXPECT_NE(Stream::current(test::second_gpu), here);
+}
+
+TEST_F(StreamTest, TheGuardSetsTheThreadsCurrentStreamAndNests) {
+  const Stream before = Stream::current(test::gpu), a = Stream::create(test::gpu),
+               b = Stream::create(test::gpu);
+  {
+    const StreamGuard outer(a);
+    EXPECT_EQ(Stream::current(test::gpu), a);
+    std::thread([&] { EXPECT_EQ(Stream::current(test::gpu), before); }).join();
+    {
+      const StreamGuard inner(b);
+      EXPECT_EQ(Stream::current(test::gpu), b);
+    }
+    EXPECT_EQ(Stream::current(test::gpu), a);
+  }
+  EXPECT_EQ(Stream::current(test::gpu), before);
+}
+
+TEST_F(StreamTest, TheGuardLeavesOtherDevicesAlone) {
+  const Stream other = Stream::current(test::second_gpu);
+  const StreamGuard guard(Stream::create(test::gpu));
+  EXPECT_EQ(Stream::current(test::second_gpu), other);
+  const StreamGuard second(Stream::create(test::second_gpu));
+  EXPECT_NE(Stream::current(test::second_gpu), other);
+}
+
+TEST_F(StreamTest, TheGuardKeepsItsStreamAlive) {
+  const StreamGuard guard(Stream::create(test::gpu));
+  EXPECT_EQ(Stream::current(test::gpu).handle(), 0x2001U);
+}
+
+TEST_F(StreamTest, OfAnotherLibraryKeepsItsHandle) {
+  const Stream stream = Stream::foreign(test::gpu, 0x77);
+  EXPECT_EQ(stream.handle(), 0x77U);
+  EXPECT_EQ(stream, Stream::foreign(test::gpu, 0x77)) << "the same queue";
+  EXPECT_NE(stream, Stream::foreign(test::second_gpu, 0x77));
+  EXPECT_THROW(Stream::foreign(test::gpu, 0), ArgumentError);
+  EXPECT_THROW(Stream::foreign(cpu, 5), ArgumentError);
+  EXPECT_THROW(Stream::foreign(Device(DeviceKind::cuda, 4), 5), DeviceError);
+}
+
+TEST_F(StreamTest, WaitingForAnotherTakesOneEvent) {
+  const Stream a = Stream::create(test::gpu), b = Stream::create(test::second_gpu);
+  a.wait(b);
+  EXPECT_THAT(gpus().take_log(), ElementsAre("record s2 e1", "wait s1 e1"));
+}
+
+TEST_F(StreamTest, WaitingForItselfIsNothing) {
+  const Stream a = Stream::create(test::gpu);
+  a.wait(a);
+  Stream::foreign(test::gpu, 7).wait(Stream::foreign(test::gpu, 7));
+  EXPECT_THAT(gpus().take_log(), IsEmpty());
+}
+
+TEST_F(StreamTest, TheHostIsNeverWaitedForAndWaitsByBlocking) {
+  const Stream host = Stream::current(cpu), device = Stream::create(test::gpu);
+  device.wait(host);
+  device.wait(host.record());
+  EXPECT_THAT(gpus().take_log(), IsEmpty());
+  const Event point = device.record();
+  EXPECT_FALSE(point.query());
+  host.wait(point);
+  EXPECT_TRUE(point.query());
+  device.record();
+  EXPECT_FALSE(device.query());
+  host.wait(device);
+  EXPECT_TRUE(device.query());
+}
+
+TEST_F(StreamTest, EventsPassInTheOrderOfTheStream) {
+  const Stream stream = Stream::create(test::gpu);
+  const Event first = stream.record(), second = stream.record();
+  EXPECT_EQ(first.device(), test::gpu);
+  first.synchronize();
+  EXPECT_TRUE(first.query());
+  EXPECT_FALSE(second.query());
+  stream.synchronize();
+  EXPECT_TRUE(second.query());
+  EXPECT_TRUE(stream.query());
+}
+
+TEST_F(StreamTest, TimeIsMeasuredBetweenTimedEventsOfOneDevice) {
+  const Stream stream = Stream::create(test::gpu);
+  const Event start = stream.record(/*timing=*/true), end = stream.record(/*timing=*/true);
+  EXPECT_THROW(end.milliseconds_since(start), DeviceError) << "not passed yet";
+  stream.synchronize();
+  EXPECT_EQ(end.milliseconds_since(start), 1.0);
+  EXPECT_THROW(end.milliseconds_since(Stream::create(test::second_gpu).record(true)),
+               ArgumentError);
+}
+
+TEST_F(StreamTest, AnIdentityIsTheStreamItCameFrom) {
+  const Stream stream = Stream::create(test::gpu);
+  StreamIdentity& identity = stream.state();
+  EXPECT_EQ(Stream::of(identity), stream);
+}
+
+TEST_F(StreamTest, OnTheCpuIsAlwaysIdle) {
+  const Stream stream = Stream::current(cpu);
+  EXPECT_EQ(stream.device(), cpu);
+  EXPECT_EQ(stream.handle(), 0U);
+  EXPECT_TRUE(stream.query());
+  EXPECT_NE(Stream::create(cpu), stream);
+}
+
+}  // namespace
+}  // namespace spanwise

@@ -1,0 +1,145 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/stream.hpp"
+#include "support/fake_devices.hpp"
+#include "support/naive_loops.hpp"
+
+/// What a copy between devices costs: how many transfers, of how many bytes, and where the rest is
+/// done.
+namespace spanwise {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using Complex = std::complex<double>;
+
+class TransferTest : public test::RuntimeTest {
+ protected:
+  std::vector<std::string> log_of(const Array& source, const Array& target) {
+    gpus().take_log();
+    copy(source, target);
+    return gpus().take_log();
+  }
+};
+
+TEST_F(TransferTest, EqualDenseLayoutsMoveDirectly) {
+  const Array host = zeros({2, 3}, float32, cpu), device = zeros({2, 3}, float32, test::gpu),
+              other = zeros({2, 3}, float32, test::second_gpu);
+  EXPECT_THAT(log_of(host, device), ElementsAre("upload d0 24"));
+  EXPECT_THAT(log_of(device, host), ElementsAre("download d0 24"));
+  EXPECT_THAT(log_of(device, other),
+              ElementsAre("record d0 e1", "wait d1 e1", "copy_peer d1 0->1 24"));
+}
+
+TEST_F(TransferTest, DenseInAnyOrderMovesDirectly) {
+  const Array host = zeros({4, 2, 3}, float32, cpu), device = zeros({4, 2, 3}, float32, test::gpu);
+  const int axes[] = {1, 2, 0};
+  EXPECT_THAT(log_of(host.permute(axes), device.permute(axes)), ElementsAre("upload d0 96"));
+  const Slice backwards{{}, {}, -1};
+  EXPECT_THAT(log_of(device.slice(1, backwards), host.slice(1, backwards)),
+              ElementsAre("download d0 96"));
+}
+
+TEST_F(TransferTest, TheGpuChangesTheOrder) {
+  const Array host = zeros({2, 3}, float32, cpu), device = zeros({3, 2}, float32, test::gpu);
+  EXPECT_THAT(log_of(host.transpose(), device),
+              ElementsAre("allocate d0 24", "upload d0 24", "copy d0", "deallocate d0"));
+  EXPECT_THAT(log_of(device.transpose(), host),
+              ElementsAre("allocate d0 24", "copy d0", "download d0 24", "deallocate d0"));
+}
+
+TEST_F(TransferTest, GapsAreNotMoved) {
+  const Array host = zeros({10, 3}, float32, cpu), device = zeros({10, 3}, float32, test::gpu);
+  const Slice one{1, 2, 1};
+  EXPECT_THAT(log_of(host.slice(1, one), device.slice(1, one)),
+              ElementsAre("allocate d0 40", "upload d0 40", "copy d0", "deallocate d0"));
+  EXPECT_THAT(log_of(device.slice(1, one), host.slice(1, one)),
+              ElementsAre("allocate d0 40", "copy d0", "download d0 40", "deallocate d0"));
+}
+
+TEST_F(TransferTest, CastsWhereFewerBytesTravel) {
+  const Array small = zeros({6}, uint8, cpu), large = zeros({6}, float64, cpu);
+  const Array small_device = zeros({6}, uint8, test::gpu),
+              large_device = zeros({6}, float64, test::gpu);
+  EXPECT_THAT(log_of(small, large_device),
+              ElementsAre("allocate d0 6", "upload d0 6", "copy d0", "deallocate d0"));
+  EXPECT_THAT(log_of(large, small_device), ElementsAre("upload d0 6"));
+  EXPECT_THAT(log_of(small_device, large), ElementsAre("download d0 6"));
+  EXPECT_THAT(log_of(large_device, small),
+              ElementsAre("allocate d0 6", "copy d0", "download d0 6", "deallocate d0"));
+}
+
+TEST_F(TransferTest, OfEqualWidthsTheGpuCasts) {
+  const Array host = zeros({6}, int32, cpu), device = zeros({6}, float32, test::gpu);
+  EXPECT_THAT(log_of(host, device),
+              ElementsAre("allocate d0 24", "upload d0 24", "copy d0", "deallocate d0"));
+  EXPECT_THAT(log_of(device, host),
+              ElementsAre("allocate d0 24", "copy d0", "download d0 24", "deallocate d0"));
+}
+
+TEST_F(TransferTest, ABroadcastTravelsOnce) {
+  const Array one = full({1}, 5.0f, float32, cpu), device = zeros({100, 100}, float32, test::gpu);
+  const auto once = ElementsAre("allocate d0 4", "upload d0 4", "copy d0", "deallocate d0");
+  EXPECT_THAT(log_of(one, device), once);
+  EXPECT_THAT(log_of(one.broadcast_to({100, 100}), device), once);
+  EXPECT_EQ(item(device.index(0, 99).index(0, 99)).as_double(), 5.0);
+}
+
+TEST_F(TransferTest, PageableMemoryMayChangeAtOnce) {
+  const Array host = full({4}, 1.0f, float32, cpu);
+  const Array device = to_device(host, test::gpu);
+  fill(host, 2.0f);
+  EXPECT_THAT(test::values(to_device(device, cpu)), Each(Complex(1)));
+}
+
+// Pinned memory is read late, so whoever writes to it or frees it has to wait.
+TEST_F(TransferTest, PinnedMemoryIsOrderedByItsUses) {
+  static float memory[4] = {1, 1, 1, 1};
+  static bool released_in_order = false;
+  const Stream stream = Stream::create(test::gpu);
+  const Array device = empty({4}, float32, test::gpu);
+  {
+    const auto release = [](void*, void*, std::size_t, StreamUses& uses) noexcept {
+      released_in_order = uses.all().size() == 1;
+    };
+    const Array pinned(
+        Storage::adopt(memory, sizeof memory, Device(DeviceKind::cuda_host), release, nullptr),
+        Layout::row_major({4}), float32);
+    const StreamGuard guard(stream);
+    gpus().take_log();
+    copy(pinned, device);
+    EXPECT_THAT(gpus().take_log(),
+                ElementsAre("record d0 e1", "wait s1 e1", "upload_pinned s1 16"));
+    EXPECT_FALSE(stream.query());
+    fill(pinned, 2.0f);
+    EXPECT_EQ(memory[0], 2.0f);
+  }
+  EXPECT_TRUE(released_in_order) << "the release was not told of the stream";
+  EXPECT_THAT(test::values(to_device(device, cpu)), Each(Complex(1)));
+}
+
+TEST_F(TransferTest, ManagedMemoryIsTheHosts) {
+  static float memory[4] = {1, 2, 3, 4};
+  const Array managed(
+      Storage::adopt(memory, sizeof memory, Device(DeviceKind::cuda_managed), nullptr, nullptr),
+      Layout::row_major({4}), float32);
+  const Array host = to_device(managed, cpu);
+  EXPECT_EQ(host.device(), cpu);
+  EXPECT_EQ(test::values(host), test::values(managed));
+  const Array device = to_device(managed, test::gpu);
+  EXPECT_EQ(test::values(to_device(device, cpu)), test::values(managed));
+  // The device writes to it, and the host reads after that.
+  order_use(Stream::current(test::gpu), managed, true);
+  gpus().fill(managed, Scalar(7.0f), Stream::current(test::gpu).state());
+  EXPECT_THAT(test::values(copy(managed)), Each(Complex(7)));
+  EXPECT_EQ(copy(managed).device(), cpu);
+  EXPECT_EQ(item(managed.index(0, 2)).as_double(), 7.0);
+}
+
+}  // namespace
+}  // namespace spanwise

@@ -1,0 +1,61 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "spanwise/stream.hpp"
+#include "support/naive_cpu.hpp"
+#include "support/recording_backend.hpp"
+
+namespace spanwise::test {
+
+inline constexpr Device gpu{DeviceKind::cuda, 0};
+inline constexpr Device second_gpu{DeviceKind::cuda, 1};
+
+/// While it lives, the back ends are two recording GPUs and, unless asked otherwise, the naive CPU.
+class FakeDevices {
+ public:
+  enum class Cpu { naive, registered };
+
+  explicit FakeDevices(Cpu cpu = Cpu::naive, int gpus = 2) : replaces_cpu_(cpu == Cpu::naive) {
+    auto recording = std::make_unique<RecordingBackend>(gpus);
+    recording_ = recording.get();
+    previous_gpu_ = runtime::exchange_backend(DeviceKind::cuda, std::move(recording));
+    if (!replaces_cpu_) return;
+    auto naive = std::make_unique<NaiveCpu>();
+    naive_ = naive.get();
+    previous_cpu_ = runtime::exchange_backend(DeviceKind::cpu, std::move(naive));
+  }
+  ~FakeDevices() {
+    runtime::exchange_backend(DeviceKind::cuda, std::move(previous_gpu_));
+    if (replaces_cpu_) runtime::exchange_backend(DeviceKind::cpu, std::move(previous_cpu_));
+  }
+  FakeDevices(const FakeDevices&) = delete;
+  FakeDevices& operator=(const FakeDevices&) = delete;
+
+  RecordingBackend& gpus() noexcept { return *recording_; }
+  NaiveCpu& host() noexcept { return *naive_; }
+
+ private:
+  bool replaces_cpu_;
+  RecordingBackend* recording_ = nullptr;
+  NaiveCpu* naive_ = nullptr;
+  std::unique_ptr<runtime::Backend> previous_gpu_, previous_cpu_;
+};
+
+/// For tests of the runtime: fake devices, and no work outside the life of its memory.
+class RuntimeTest : public ::testing::Test {
+ protected:
+  void TearDown() override { EXPECT_EQ(devices_.gpus().faults(), 0); }
+
+  RecordingBackend& gpus() noexcept { return devices_.gpus(); }
+
+  FakeDevices devices_;
+};
+
+}  // namespace spanwise::test

@@ -1,0 +1,55 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "runtime/backend.hpp"
+
+namespace spanwise::test {
+
+/// The CPU as plainly as it can be: so that the runtime's tests depend on no real back end. Fresh
+/// memory is poisoned.
+class NaiveCpu : public runtime::Backend {
+ public:
+  NaiveCpu();
+  ~NaiveCpu() override;
+
+  /// Blocks that were allocated and not given back.
+  int live_blocks() const noexcept { return live_blocks_; }
+  /// Fresh zeros are offered (allocate_zeroed) from now on.
+  void offer_zeros() noexcept { offers_zeros_ = true; }
+
+  DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
+  int device_count() noexcept override { return 1; }
+  std::string why_absent() override { return ""; }
+  DeviceProperties properties(int ordinal) override;
+  void* allocate(int ordinal, std::size_t bytes, runtime::StreamState& stream) override;
+  void* allocate_zeroed(int ordinal, std::size_t bytes, runtime::StreamState& stream) override;
+  void deallocate(int ordinal, void* data, std::size_t bytes,
+                  runtime::StreamState& stream) noexcept override;
+  runtime::MemoryInfo memory(int ordinal) override;
+  Ref<runtime::StreamState> create_stream(int ordinal) override;
+  Ref<runtime::StreamState> foreign_stream(int ordinal, std::uintptr_t handle) override;
+  Ref<runtime::StreamState> default_stream(int ordinal) override;
+  void synchronize(int ordinal) override;
+  void copy(const Array& source, const Array& target, runtime::StreamState& stream) override;
+  void fill(const Array& target, const Scalar& value, runtime::StreamState& stream) override;
+  void upload(const void* host, void* device, std::size_t bytes,
+              runtime::StreamState& stream) override;
+  void download(const void* device, void* host, std::size_t bytes,
+                runtime::StreamState& stream) override;
+  void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
+                 std::size_t bytes, runtime::StreamState& stream) override;
+  std::string compiler_fingerprint(int ordinal, const runtime::CompileRequest& request) override;
+  runtime::KernelBinary compile(int ordinal, const runtime::CompileRequest& request) override;
+  Ref<runtime::LoadedModule> load(int ordinal, const runtime::KernelBinary& binary) override;
+
+ private:
+  Ref<runtime::StreamState> default_stream_;
+  std::atomic<int> live_blocks_{0};
+  bool offers_zeros_ = false;
+};
+
+}  // namespace spanwise::test

@@ -1,0 +1,42 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <complex>
+#include <vector>
+
+#include "spanwise/array.hpp"
+#include "spanwise/scalar.hpp"
+#include "support/layouts.hpp"
+
+/// Copies without any cleverness, one element after the other, for memory that the host can
+/// address.
+namespace spanwise::test {
+
+/// What a copy needs to know of an array, without keeping its memory alive.
+struct Window {
+  explicit Window(const Array& array)
+      : data(static_cast<std::byte*>(array.storage().data())),
+        layout(array.layout()),
+        dtype(array.dtype()) {}
+  std::byte* at(const Index& index) const {
+    return data + offset_of(layout, index) * dtype.itemsize();
+  }
+
+  std::byte* data;
+  Layout layout;
+  DType dtype;
+};
+
+/// Shapes are equal. Equal dtypes move their bytes, others are cast.
+void naive_copy(const Window& source, const Window& target);
+/// `value` has the target's dtype.
+void naive_fill(const Window& target, const Scalar& value);
+
+/// The elements in C order, each cast to complex128.
+std::vector<std::complex<double>> values(const Array& array);
+
+/// Writes `values`, cast to the array's dtype, in C order.
+void set_values(const Array& array, const std::vector<std::complex<double>>& values);
+
+}  // namespace spanwise::test

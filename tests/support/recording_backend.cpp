@@ -1,0 +1,326 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "support/recording_backend.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <new>
+
+#include "spanwise/error.hpp"
+#include "support/naive_loops.hpp"
+
+namespace spanwise::test {
+
+using runtime::EventState;
+using runtime::StreamState;
+using Guard = std::lock_guard<std::recursive_mutex>;
+
+class LazyEvent final : public EventState {
+ public:
+  LazyEvent(RecordingBackend& backend, LazyStream& stream, int number, bool timing);
+  std::uintptr_t handle() const noexcept override { return static_cast<std::uintptr_t>(number_); }
+  void synchronize() override;
+  bool query() override;
+  double milliseconds_since(EventState& start) override;
+
+  void pass(int when) noexcept { passed_at_ = when; }
+  int number() const noexcept { return number_; }
+
+ private:
+  RecordingBackend& backend_;
+  LazyStream*
+      stream_;  // looked at until the event has passed, which a stream sees to before it goes
+  int number_;
+  bool timing_;
+  int passed_at_ = -1;
+};
+
+class LazyStream final : public StreamState {
+ public:
+  LazyStream(RecordingBackend& backend, std::string name, int ordinal, std::uintptr_t handle)
+      : StreamState(Device(DeviceKind::cuda, ordinal)),
+        backend_(backend),
+        name_(std::move(name)),
+        handle_(handle) {
+    backend_.streams_.push_back(this);
+  }
+  ~LazyStream() override {
+    const Guard guard(backend_.mutex_);
+    run();
+    std::erase(backend_.streams_, this);
+  }
+
+  std::uintptr_t handle() const noexcept override { return handle_; }
+  void synchronize() override {
+    const Guard guard(backend_.mutex_);
+    backend_.note("synchronize " + name_);
+    run();
+  }
+  bool query() override {
+    const Guard guard(backend_.mutex_);
+    return work_.empty();
+  }
+  Ref<EventState> record(bool timing) override {
+    const Guard guard(backend_.mutex_);
+    require<DeviceError>(!backend_.events_broken_, "recording backend: events are broken");
+    const auto event = make_ref<LazyEvent>(backend_, *this, ++backend_.recorded_events_, timing);
+    backend_.note(text("record ", name_, " e", event->number()));
+    queue([this, event] { event->pass(backend_.work_done_); });
+    return event;
+  }
+  void wait(EventState& event) override {
+    const Guard guard(backend_.mutex_);
+    auto& lazy = static_cast<LazyEvent&>(event);
+    backend_.note(text("wait ", name_, " e", lazy.number()));
+    queue([kept = Ref<LazyEvent>(&lazy)] { kept->synchronize(); });
+  }
+
+  const std::string& name() const noexcept { return name_; }
+  void queue(std::function<void()> work) { work_.push_back(std::move(work)); }
+  void run() {
+    while (!work_.empty()) step();
+  }
+  void step() {
+    const std::function<void()> work = std::move(work_.front());
+    work_.pop_front();
+    ++backend_.work_done_;
+    work();
+  }
+
+ private:
+  RecordingBackend& backend_;
+  std::string name_;
+  std::uintptr_t handle_;
+  std::deque<std::function<void()>> work_;
+};
+
+LazyEvent::LazyEvent(RecordingBackend& backend, LazyStream& stream, int number, bool timing)
+    : EventState(stream.device()),
+      backend_(backend),
+      stream_(&stream),
+      number_(number),
+      timing_(timing) {}
+
+void LazyEvent::synchronize() {
+  const Guard guard(backend_.mutex_);
+  while (passed_at_ < 0) stream_->step();
+}
+
+bool LazyEvent::query() {
+  const Guard guard(backend_.mutex_);
+  return passed_at_ >= 0;
+}
+
+double LazyEvent::milliseconds_since(EventState& start) {
+  const Guard guard(backend_.mutex_);
+  auto& earlier = static_cast<LazyEvent&>(start);
+  require<DeviceError>(timing_ && earlier.timing_, "recording backend: recorded without timing");
+  require<DeviceError>(passed_at_ >= 0 && earlier.passed_at_ >= 0,
+                       "recording backend: not passed yet");
+  return passed_at_ - earlier.passed_at_;
+}
+
+namespace {
+
+constexpr std::align_val_t alignment{256};
+
+LazyStream& lazy(StreamState& stream) { return static_cast<LazyStream&>(stream); }
+
+// The address and length of all bytes that a window can touch.
+std::pair<const std::byte*, std::size_t> bytes_of(const Window& window) {
+  const auto [lowest, highest] = window.layout.extent();
+  const int size = window.dtype.itemsize();
+  return {window.data + lowest * size, static_cast<std::size_t>((highest - lowest + 1) * size)};
+}
+
+[[noreturn]] void fail_without_compiler() {
+  fail<DeviceError>("recording backend: has no compiler");
+}
+
+}  // namespace
+
+RecordingBackend::RecordingBackend(int devices) : devices_(devices) {
+  for (int ordinal = 0; ordinal < devices; ++ordinal)
+    default_streams_.push_back(
+        make_stream(text("d", ordinal), ordinal, 0x1000 + static_cast<std::uintptr_t>(ordinal)));
+}
+
+RecordingBackend::~RecordingBackend() {
+  default_streams_.clear();
+  EXPECT_TRUE(streams_.empty()) << "streams outlive the back end";
+  EXPECT_EQ(live_blocks_, 0) << "blocks outlive the back end";
+  for (const auto& [data, block] : blocks_)
+    ::operator delete(const_cast<std::byte*>(data), alignment);
+}
+
+std::vector<std::string> RecordingBackend::take_log() {
+  const Guard guard(mutex_);
+  return std::exchange(log_, {});
+}
+
+int RecordingBackend::faults() const {
+  const Guard guard(mutex_);
+  return faults_;
+}
+
+int RecordingBackend::live_blocks() const {
+  const Guard guard(mutex_);
+  return live_blocks_;
+}
+
+void RecordingBackend::note(std::string entry) { log_.push_back(std::move(entry)); }
+
+void RecordingBackend::touch(const void* data, std::size_t bytes) {
+  const auto* at = static_cast<const std::byte*>(data);
+  auto block = blocks_.upper_bound(at);
+  if (block == blocks_.begin()) return;  // memory of somebody else
+  --block;
+  if (at >= block->first + block->second.bytes) return;
+  if (!block->second.alive || at + bytes > block->first + block->second.bytes) ++faults_;
+}
+
+DeviceProperties RecordingBackend::properties(int ordinal) {
+  DeviceProperties properties;
+  properties.name = text("recording device ", ordinal);
+  return properties;
+}
+
+void* RecordingBackend::allocate(int, std::size_t bytes, StreamState& stream) {
+  const Guard guard(mutex_);
+  if (memory_exhausted_)
+    fail<OutOfMemoryError>("recording backend: ", bytes, " bytes asked, 0 free");
+  auto* data = static_cast<std::byte*>(::operator new(bytes, alignment));
+  note(text("allocate ", lazy(stream).name(), ' ', bytes));
+  ++live_blocks_;
+  blocks_[data] = Block{bytes, false};
+  std::memset(data, 0xcd, bytes);
+  lazy(stream).queue([this, data] { blocks_[data].alive = true; });
+  return data;
+}
+
+void RecordingBackend::deallocate(int, void* data, std::size_t, StreamState& stream) noexcept {
+  const Guard guard(mutex_);
+  note("deallocate " + lazy(stream).name());
+  --live_blocks_;
+  lazy(stream).queue([this, at = static_cast<std::byte*>(data)] {
+    Block& block = blocks_[at];
+    if (!block.alive) ++faults_;
+    block.alive = false;
+    std::memset(at, 0xdd, block.bytes);
+  });
+}
+
+runtime::MemoryInfo RecordingBackend::memory(int) { return {}; }
+
+Ref<StreamState> RecordingBackend::make_stream(std::string name, int ordinal,
+                                               std::uintptr_t handle) {
+  const Guard guard(mutex_);
+  return make_ref<LazyStream>(*this, std::move(name), ordinal, handle);
+}
+
+Ref<StreamState> RecordingBackend::create_stream(int ordinal) {
+  const int number = ++created_streams_;
+  return make_stream(text("s", number), ordinal, 0x2000 + static_cast<std::uintptr_t>(number));
+}
+
+Ref<StreamState> RecordingBackend::foreign_stream(int ordinal, std::uintptr_t handle) {
+  return make_stream(text("f", handle), ordinal, handle);
+}
+
+Ref<StreamState> RecordingBackend::default_stream(int ordinal) {
+  return default_streams_.at(static_cast<std::size_t>(ordinal));
+}
+
+void RecordingBackend::synchronize(int ordinal) {
+  const Guard guard(mutex_);
+  note(text("synchronize device ", ordinal));
+  for (LazyStream* stream : std::vector(streams_))
+    if (stream->device().ordinal() == ordinal) stream->run();
+}
+
+void RecordingBackend::copy(const Array& source, const Array& target, StreamState& stream) {
+  const Guard guard(mutex_);
+  EXPECT_EQ(source.shape(), target.shape());
+  EXPECT_FALSE(may_share_memory(source, target));
+  EXPECT_FALSE(target.layout().may_overlap_itself());
+  EXPECT_TRUE(source.dtype().is_computable() && target.dtype().is_computable());
+  note("copy " + lazy(stream).name());
+  // Windows, not arrays: work that is still queued keeps no memory alive.
+  lazy(stream).queue([this, from = Window(source), to = Window(target)] {
+    std::apply([this](auto... range) { touch(range...); }, bytes_of(from));
+    std::apply([this](auto... range) { touch(range...); }, bytes_of(to));
+    naive_copy(from, to);
+  });
+}
+
+void RecordingBackend::fill(const Array& target, const Scalar& value, StreamState& stream) {
+  const Guard guard(mutex_);
+  EXPECT_EQ(value.dtype(), target.dtype());
+  EXPECT_FALSE(target.layout().may_overlap_itself());
+  note("fill " + lazy(stream).name());
+  lazy(stream).queue([this, to = Window(target), value] {
+    std::apply([this](auto... range) { touch(range...); }, bytes_of(to));
+    naive_fill(to, value);
+  });
+}
+
+void RecordingBackend::upload(const void* host, void* device, std::size_t bytes,
+                              StreamState& stream) {
+  const Guard guard(mutex_);
+  note(text("upload ", lazy(stream).name(), ' ', bytes));
+  const auto* first = static_cast<const std::byte*>(host);
+  lazy(stream).queue([this, device, staged = std::vector<std::byte>(first, first + bytes)] {
+    touch(device, staged.size());
+    std::memcpy(device, staged.data(), staged.size());
+  });
+}
+
+void RecordingBackend::upload_pinned(const void* host, void* device, std::size_t bytes,
+                                     StreamState& stream) {
+  const Guard guard(mutex_);
+  note(text("upload_pinned ", lazy(stream).name(), ' ', bytes));
+  lazy(stream).queue([this, host, device, bytes] {
+    touch(host, bytes);
+    touch(device, bytes);
+    std::memcpy(device, host, bytes);
+  });
+}
+
+void RecordingBackend::download(const void* device, void* host, std::size_t bytes,
+                                StreamState& stream) {
+  const Guard guard(mutex_);
+  note(text("download ", lazy(stream).name(), ' ', bytes));
+  lazy(stream).queue([this, host, device, bytes] {
+    touch(device, bytes);
+    std::memcpy(host, device, bytes);
+  });
+  lazy(stream).run();
+}
+
+void RecordingBackend::copy_peer(const void* source, int source_ordinal, void* target,
+                                 int target_ordinal, std::size_t bytes, StreamState& stream) {
+  const Guard guard(mutex_);
+  note(text("copy_peer ", lazy(stream).name(), ' ', source_ordinal, "->", target_ordinal, ' ',
+            bytes));
+  lazy(stream).queue([this, source, target, bytes] {
+    touch(source, bytes);
+    touch(target, bytes);
+    std::memcpy(target, source, bytes);
+  });
+}
+
+std::string RecordingBackend::compiler_fingerprint(int, const runtime::CompileRequest&) {
+  fail_without_compiler();
+}
+runtime::KernelBinary RecordingBackend::compile(int, const runtime::CompileRequest&) {
+  fail_without_compiler();
+}
+Ref<runtime::LoadedModule> RecordingBackend::load(int, const runtime::KernelBinary&) {
+  fail_without_compiler();
+}
+
+}  // namespace spanwise::test
