@@ -14,9 +14,6 @@ namespace spanwise::cuda {
 /// where that is known.
 [[noreturn]] void fail_driver(const DriverApi& api, CUresult code, const std::string& what);
 
-/// True for the errors after which every call on the context fails: only a new process helps.
-bool loses_context(CUresult code) noexcept;
-
 /// Throws unless `code` is CUDA_SUCCESS. The parts of `what` are joined only then.
 template <class... What>
 inline void check(const DriverApi& api, CUresult code, const What&... what) {

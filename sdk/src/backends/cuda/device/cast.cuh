@@ -61,36 +61,38 @@ __device__ inline bool is_true(Complex<T> value) {
 // ---- Floating to integer. Out of range, and NaN, give what x86-64's conversions give: types below
 // 32 bits wrap the 32-bit result, and what does not fit that is its lowest value.
 
+template <class F>
+__device__ inline int truncate_to_32(F value) {
+  // The float just above -2^31 - 1 is -2^31; a double has room for fractions between them.
+  const bool fits = value < (F)2147483648.0 &&
+                    (sizeof(F) == 8 ? value > (F)-2147483649.0 : value >= (F)-2147483648.0);
+  return fits ? (int)value : -2147483647 - 1;
+}
+template <class F>
+__device__ inline long long truncate_to_64(F value) {
+  const bool fits = value < (F)9223372036854775808.0 && value >= (F)-9223372036854775808.0;
+  return fits ? (long long)value : -9223372036854775807LL - 1;
+}
+
 template <class To>
-struct Truncate {  // below 32 bits
+struct Truncate {
   template <class F>
   __device__ static To from(F value) {
-    return (To)Truncate<int>::from(value);
-  }
-};
-template <>
-struct Truncate<int> {
-  template <class F>
-  __device__ static int from(F value) {
-    // The float just above -2^31 - 1 is -2^31; a double has room for fractions between them.
-    const bool fits = value < (F)2147483648.0 &&
-                      (sizeof(F) == 8 ? value > (F)-2147483649.0 : value >= (F)-2147483648.0);
-    return fits ? (int)value : -2147483647 - 1;
-  }
-};
-template <>
-struct Truncate<long long> {
-  template <class F>
-  __device__ static long long from(F value) {
-    const bool fits = value < (F)9223372036854775808.0 && value >= (F)-9223372036854775808.0;
-    return fits ? (long long)value : -9223372036854775807LL - 1;
+    return (To)truncate_to_32(value);
   }
 };
 template <>
 struct Truncate<unsigned> {
   template <class F>
   __device__ static unsigned from(F value) {
-    return (unsigned)Truncate<long long>::from(value);
+    return (unsigned)truncate_to_64(value);
+  }
+};
+template <>
+struct Truncate<long long> {
+  template <class F>
+  __device__ static long long from(F value) {
+    return truncate_to_64(value);
   }
 };
 template <>
@@ -99,8 +101,8 @@ struct Truncate<unsigned long long> {
   __device__ static unsigned long long from(F value) {
     const F half = (F)9223372036854775808.0;
     const bool high = value >= half;
-    const long long low = Truncate<long long>::from(high ? value - half : value);
-    return high ? (unsigned long long)low ^ (1ULL << 63) : (unsigned long long)low;
+    const unsigned long long low = truncate_to_64(high ? value - half : value);
+    return high ? low ^ (1ULL << 63) : low;
   }
 };
 

@@ -4,6 +4,12 @@
 // Strided copies of a plan (copy_plan.hpp). Index is unsigned, Offset signed, of equal width: 32
 // bits where the plan is not wide, which is the faster index arithmetic.
 
+#ifdef __CUDA_ARCH__
+#define SW_UNROLL _Pragma("unroll 8")
+#else
+#define SW_UNROLL
+#endif
+
 template <class Index, class Offset, int rank>
 struct Axes {
   Index extent[rank];
@@ -20,7 +26,7 @@ template <class Index, class Offset, int rank>
 __device__ inline Place<Offset> place_of(Index index, const Axes<Index, Offset, rank>& axes,
                                          int count) {
   Place<Offset> place = {0, 0};
-#pragma unroll
+  SW_UNROLL
   for (int axis = count - 1; axis > 0; --axis) {
     const Index next = index / axes.extent[axis];
     const Offset i = (Offset)(index - next * axes.extent[axis]);
@@ -45,7 +51,7 @@ __device__ inline void copy_strided(const Source* source, Target* target, Index 
   const Index first = (Index)block * (threads * per_thread) + thread;
   Source values[per_thread];
   Offset places[per_thread];
-#pragma unroll
+  SW_UNROLL
   for (int k = 0; k < per_thread; ++k) {
     const Index index = first + (Index)(k * threads);
     if (index >= size) continue;
@@ -53,7 +59,7 @@ __device__ inline void copy_strided(const Source* source, Target* target, Index 
     values[k] = source[place.source];
     places[k] = place.target;
   }
-#pragma unroll
+  SW_UNROLL
   for (int k = 0; k < per_thread; ++k) {
     const Index index = first + (Index)(k * threads);
     if (index < size) target[places[k]] = Convert<Target, Source>::from(values[k]);
@@ -101,7 +107,7 @@ __device__ inline void load_tile(Tile<Source>& tile, const Source* source,
                                  const Axes<Index, Offset, rank>& axes,
                                  const TileCorner<Index, Offset>& corner, unsigned x, unsigned y) {
   const Index s = corner.s + x;
-#pragma unroll
+  SW_UNROLL
   for (unsigned row = y; row < tile_side; row += tile_rows) {
     const Index t = corner.t + row;
     if (s < axes.extent[rank - 2] && t < axes.extent[rank - 1]) {
@@ -116,7 +122,7 @@ __device__ inline void store_tile(const Tile<Source>& tile, Target* target,
                                   const Axes<Index, Offset, rank>& axes,
                                   const TileCorner<Index, Offset>& corner, unsigned x, unsigned y) {
   const Index t = corner.t + x;
-#pragma unroll
+  SW_UNROLL
   for (unsigned row = y; row < tile_side; row += tile_rows) {
     const Index s = corner.s + row;
     if (s < axes.extent[rank - 2] && t < axes.extent[rank - 1]) {

@@ -1,0 +1,172 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// While a stream is being captured into a CUDA graph, everything that orders work has to go on.
+#include <optional>
+
+#include "cuda_device.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using runtime::StreamState;
+
+// Another library's capture of one of our streams, and the graph that comes of it.
+class Capture {
+ public:
+  explicit Capture(StreamState& stream) : stream_(reinterpret_cast<CUstream>(stream.handle())) {
+    driver().device_primary_ctx_retain(&context_, 0);
+    driver().ctx_push_current(context_);
+    auto* begin =
+        driver_function<CUresult(CUstream, CUstreamCaptureMode)>("cuStreamBeginCapture_v2");
+    EXPECT_EQ(begin(stream_, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    CUcontext popped = nullptr;
+    driver().ctx_pop_current(&popped);
+  }
+  ~Capture() {
+    if (graph_ == nullptr) end();
+    if (exec_ != nullptr) driver_function<CUresult(CUgraphExec)>("cuGraphExecDestroy")(exec_);
+    if (graph_ != nullptr) driver_function<CUresult(CUgraph)>("cuGraphDestroy")(graph_);
+  }
+  CUresult end() {
+    driver().ctx_push_current(context_);
+    const CUresult code =
+        driver_function<CUresult(CUstream, CUgraph*)>("cuStreamEndCapture")(stream_, &graph_);
+    CUcontext popped = nullptr;
+    driver().ctx_pop_current(&popped);
+    return code;
+  }
+  std::size_t node_count() const {
+    std::size_t count = 0;
+    driver_function<CUresult(CUgraph, CUgraphNode*, std::size_t*)>("cuGraphGetNodes")(
+        graph_, nullptr, &count);
+    return count;
+  }
+  void run() {
+    driver().ctx_push_current(context_);
+    auto* instantiate = driver_function<CUresult(CUgraphExec*, CUgraph, unsigned long long)>(
+        "cuGraphInstantiateWithFlags");
+    if (exec_ == nullptr) {
+      EXPECT_EQ(instantiate(&exec_, graph_, 0), CUDA_SUCCESS);
+    }
+    EXPECT_EQ(driver_function<CUresult(CUgraphExec, CUstream)>("cuGraphLaunch")(exec_, stream_),
+              CUDA_SUCCESS);
+    EXPECT_EQ(driver().stream_synchronize(stream_), CUDA_SUCCESS);
+    CUcontext popped = nullptr;
+    driver().ctx_pop_current(&popped);
+  }
+
+ private:
+  CUstream stream_;
+  CUcontext context_ = nullptr;
+  CUgraph graph_ = nullptr;
+  CUgraphExec exec_ = nullptr;
+};
+
+class CudaCapture : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (IsSkipped()) return;
+    relay();  // compiled and loaded before any capture
+    late_write();
+    stream_ = backend().create_stream(0);
+    side_ = backend().create_stream(0);
+  }
+  Ref<StreamState> stream_, side_;
+};
+
+TEST_F(CudaCapture, LaunchesAndForksBecomeNodes) {
+  DeviceBytes a(4), b(4), c(4);
+  const int one = 1, zero = 0;
+  a.put(&zero), b.put(&zero), c.put(&zero);
+  backend().synchronize(0);
+  Capture capture(*stream_);
+  launch(*relay(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
+  side_->wait(*stream_->record(false));  // the side stream joins the capture
+  launch(*relay(), 1, *side_, static_cast<int*>(b.data()), static_cast<int*>(c.data()));
+  stream_->wait(*side_->record(false));
+  ASSERT_EQ(capture.end(), CUDA_SUCCESS);
+  EXPECT_EQ(capture.node_count(), 2u);
+  EXPECT_EQ(c.get<int>()[0], 0) << "captured, not run";
+  a.put(&one);
+  backend().synchronize(0);
+  capture.run();
+  EXPECT_EQ(c.get<int>()[0], 1);
+}
+
+TEST_F(CudaCapture, WaitingForWorkFromBeforeTheCaptureIsLegal) {
+  DeviceBytes a(4), b(4);
+  const int zero = 0;
+  a.put(&zero), b.put(&zero);
+  backend().synchronize(0);
+  launch(*late_write(), 1, *side_, static_cast<int*>(a.data()), 5, 30 * milliseconds);
+  const Ref<runtime::EventState> eager = side_->record(false);
+  Capture capture(*stream_);
+  stream_->wait(*eager);
+  launch(*relay(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
+  ASSERT_EQ(capture.end(), CUDA_SUCCESS);
+  capture.run();
+  EXPECT_EQ(b.get<int>()[0], 5);
+}
+
+TEST_F(CudaCapture, AllocatingAndFreeingStayOutsideOfTheGraph) {
+  void* before = backend().allocate(0, 1 << 20, *stream_);
+  stream_->synchronize();
+  const std::int64_t used = backend().memory(0).used;
+  Capture capture(*stream_);
+  void* during = backend().allocate(0, 1 << 20, *stream_);
+  EXPECT_NE(during, nullptr);
+  backend().deallocate(0, before, 1 << 20, *stream_);
+  launch(*late_write(), 1, *stream_, static_cast<int*>(during), 8, 0LL);
+  ASSERT_EQ(capture.end(), CUDA_SUCCESS);
+  EXPECT_EQ(capture.node_count(), 1u);
+  capture.run();
+  int got = 0;
+  backend().download(during, &got, 4, *stream_);
+  EXPECT_EQ(got, 8);
+  backend().deallocate(0, during, 1 << 20, *stream_);  // now the deferred block goes as well
+  backend().synchronize(0);
+  EXPECT_LT(backend().memory(0).used, used);
+}
+
+TEST_F(CudaCapture, CopiesAndFillsBecomeNodes) {
+  DeviceBytes a(1024), b(1024);
+  const Array source = a.array(Layout::row_major({16, 16}).transpose(), float32);
+  const Array target = b.array(Layout::row_major({16, 16}), float32);
+  backend().copy(source, target, *stream_);  // compiles
+  backend().synchronize(0);
+  Capture capture(*stream_);
+  backend().fill(a.array(Layout::row_major({256}), float32), Scalar(2.0f), *stream_);
+  backend().copy(source, target, *stream_);
+  ASSERT_EQ(capture.end(), CUDA_SUCCESS);
+  EXPECT_EQ(capture.node_count(), 2u);
+  capture.run();
+  EXPECT_EQ(b.get<float>(), std::vector<float>(256, 2.0f));
+}
+
+TEST_F(CudaCapture, HostCopiesOnTheCapturedStreamAreRefusedClearly) {
+  DeviceBytes a(4);
+  int value = 3;
+  Capture capture(*stream_);
+  EXPECT_THROW(backend().upload(&value, a.data(), 4, *stream_), DeviceError);
+  EXPECT_THROW(backend().download(a.data(), &value, 4, *stream_), DeviceError);
+  EXPECT_EQ(capture.end(), CUDA_SUCCESS) << "the capture is not harmed";
+}
+
+TEST_F(CudaCapture, OtherStreamsGoOnDuringACapture) {
+  DeviceBytes a(4);
+  const int sent = 6;
+  int got = 0;
+  Capture capture(*stream_);
+  backend().upload(&sent, a.data(), 4, *side_);
+  backend().download(a.data(), &got, 4, *side_);
+  void* block = backend().allocate(0, 4096, *side_);
+  backend().deallocate(0, block, 4096, *side_);
+  load_kernel("__global__ void fresh() {}\n", "fresh");
+  EXPECT_EQ(got, 6);
+  EXPECT_EQ(capture.end(), CUDA_SUCCESS);
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

@@ -1,0 +1,87 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/compile_options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Options = std::vector<std::string>;
+
+Options translated(const Options& options) { return translate_options(options, 9, 0).arguments; }
+
+std::string refusal(const Options& options) {
+  try {
+    translate_options(options, 9, 0);
+  } catch (const ArgumentError& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST(CompileOptions, NvrtcsOwnPassAsTheyAre) {
+  EXPECT_THAT(translated({"--use_fast_math", "-lineinfo", "-fmad=false", "-G"}),
+              ElementsAre("--use_fast_math", "-lineinfo", "-fmad=false", "-G"));
+}
+
+TEST(CompileOptions, ValuesMayStandInTheNextWord) {
+  EXPECT_THAT(translated({"-D", "N=3", "-I", "/some where", "-U", "M", "-Xptxas", "-v"}),
+              ElementsAre("-DN=3", "-I/some where", "-UM", "--ptxas-options=-v"));
+  EXPECT_THAT(translated({"-DN=3", "-I/x", "--define-macro=K=1", "-isystem", "/y"}),
+              ElementsAre("-DN=3", "-I/x", "-DK=1", "-I/y"));
+  EXPECT_THAT(translated({"--maxrregcount", "32", "-include", "a.h"}),
+              ElementsAre("--maxrregcount=32", "--pre-include=a.h"));
+}
+
+TEST(CompileOptions, HostOptionsWithoutMeaningAreLeftOut) {
+  EXPECT_THAT(translated({"-O3", "-O2", "-Wall", "-Wextra", "--expt-relaxed-constexpr"}),
+              IsEmpty());
+}
+
+TEST(CompileOptions, HostOptionsWithACounterpartAreTranslated) {
+  EXPECT_THAT(
+      translated({"-ffast-math", "-std=gnu++20", "-g", "-O0"}),
+      ElementsAre("--use_fast_math", "-std=c++20", "--generate-line-info", "--ptxas-options=-O0"));
+  EXPECT_THAT(translated({"--std", "c++14"}), ElementsAre("-std=c++14"));
+}
+
+TEST(CompileOptions, WhatCannotBeTakenIsRefusedWithTheRemedy) {
+  EXPECT_THAT(refusal({"-march=native"}), HasSubstr("-arch chooses a GPU"));
+  EXPECT_THAT(refusal({"-Xcompiler", "-fPIC"}), HasSubstr("NVRTC has none"));
+  EXPECT_THAT(refusal({"-gencode", "arch=compute_90,code=sm_90"}), HasSubstr("-arch=sm_90a"));
+  EXPECT_THAT(refusal({"-fsanitize=address"}), HasSubstr("compute-sanitizer"));
+  EXPECT_THAT(refusal({"-rdc=true"}), HasSubstr("one source"));
+  EXPECT_THAT(refusal({"kernel.cu"}), HasSubstr("it is no option"));
+  EXPECT_THAT(refusal({"-I"}), HasSubstr("its value is missing"));
+  EXPECT_THAT(refusal({"-arch"}), HasSubstr("its value is missing"));
+}
+
+TEST(Architecture, IsTheDevicesUnlessAskedOtherwise) {
+  EXPECT_EQ(translate_options({}, 9, 0).architecture, "sm_90");
+  EXPECT_EQ(translate_options({}, 12, 1).architecture, "sm_121");
+  const Options variant{"-arch=sm_90a"}, words{"--gpu-architecture", "compute_80"};
+  EXPECT_EQ(translate_options(variant, 9, 0).architecture, "sm_90a");
+  EXPECT_EQ(translate_options(words, 9, 0).architecture, "compute_80");
+  EXPECT_THAT(translate_options(words, 9, 0).arguments, IsEmpty());
+  EXPECT_EQ(architecture_for(variant, 9, 0), "sm_90a");
+  EXPECT_EQ(architecture_for({}, 9, 0), "sm_90");
+}
+
+TEST(Architecture, AnOlderMinorVersionRunsAndAnotherMajorOneDoesNot) {
+  EXPECT_EQ(translate_options(Options{"-arch=sm_80"}, 8, 6).architecture, "sm_80");
+  EXPECT_THAT(refusal({"-arch=sm_80"}), HasSubstr("the device is sm_90"));
+  EXPECT_THAT(refusal({"-arch=sm_100"}), HasSubstr("the device is sm_90"));
+  EXPECT_THAT(refusal({"-arch=compute_100"}), HasSubstr("compute_90 or lower"));
+  EXPECT_THAT(refusal({"-arch=native"}), HasSubstr("the device is sm_90"));
+  EXPECT_THAT(refusal({"-arch=sm_90x"}), HasSubstr("the device is sm_90"));
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

@@ -1,0 +1,255 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/compiler.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "backends/cuda/binary_symbols.hpp"
+#include "backends/cuda/nvrtc.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using runtime::CompileRequest;
+using runtime::KernelBinary;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Key;
+using testing::Not;
+using testing::Pair;
+using testing::StartsWith;
+
+// NVRTC needs no GPU, so these run wherever it is installed.
+class Compiler : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (nvrtc::library_file().empty()) GTEST_SKIP() << "NVRTC is not installed";
+  }
+  static KernelBinary build(const std::string& source, CompileRequest request = {}) {
+    const runtime::KernelSource scanned = runtime::scan_kernels(source);
+    request.source = &scanned;
+    return compile({9, 0}, request);
+  }
+  static std::string compile_log(const std::string& source, CompileRequest request = {}) {
+    try {
+      build(source, std::move(request));
+    } catch (const CompileError& error) {
+      return error.log();
+    }
+    return "it compiled";
+  }
+  static std::string fingerprint(const std::string& source, CompileRequest request = {}) {
+    const runtime::KernelSource scanned = runtime::scan_kernels(source);
+    request.source = &scanned;
+    return compiler_fingerprint({9, 0}, request);
+  }
+};
+
+constexpr const char* twice = "__global__ void twice(float* x) { x[threadIdx.x] *= 2; }\n";
+
+TEST_F(Compiler, MakesACubinAndFindsKernelsByThePlainNames) {
+  const KernelBinary binary = build(
+      "namespace image { __global__ void blur(const float* x, float* y) { *y = *x; } }\n"
+      "extern \"C\" __global__ void plain(int* p) { *p = 1; }\n"
+      "static __global__ void hidden(int* p) { *p = 2; }\n");
+  EXPECT_THAT(binary.image, StartsWith("\x7f"
+                                       "ELF"));
+  EXPECT_THAT(binary.symbols, Contains(Pair("blur", "_ZN5image4blurEPKfPf")));
+  EXPECT_THAT(binary.symbols, Contains(Pair("image::blur", "_ZN5image4blurEPKfPf")));
+  EXPECT_THAT(binary.symbols, Contains(Pair("plain", "plain")));
+  EXPECT_THAT(binary.symbols, Contains(Key("hidden")));
+}
+
+TEST_F(Compiler, KernelsThatTheScanCannotJudgeDoNotMatter) {
+  const KernelBinary binary = build(
+      "#if 0\n__global__ void gone(int* p) {}\n#endif\n"
+      "#define KERNEL(n) __global__ void n(int* p) { *p = 1; }\nKERNEL(made)\n"
+      "__global__ void over(int* p) { *p = 1; }\n__global__ void over(float* p) { *p = 1; }\n");
+  EXPECT_THAT(binary.symbols, Not(Contains(Key("gone"))));
+  EXPECT_THAT(binary.symbols, Contains(Key("made")));
+  EXPECT_THAT(binary.symbols, Contains(Key("over(float*)")));
+}
+
+TEST_F(Compiler, NameExpressionsInstantiateTemplates) {
+  CompileRequest request;
+  request.names = {"ns::scale<float>", "&ns::scale< int >"};
+  const KernelBinary binary = build(
+      "namespace ns { template <class T> __global__ void scale(T* x) { *x *= 2; } }\n", request);
+  EXPECT_THAT(binary.symbols, Contains(Pair("ns::scale<float>", "_ZN2ns5scaleIfEEvPT_")));
+  EXPECT_THAT(binary.symbols, Contains(Pair("&ns::scale< int >", "_ZN2ns5scaleIiEEvPT_")));
+}
+
+TEST_F(Compiler, VariablesOfAllKindsStayInTheBinary) {
+  const KernelBinary binary = build(
+      "__constant__ float unused[4];\n__device__ int counter = 3;\n__managed__ int shared_one;\n"
+      "namespace ns { static __device__ double hidden; }\n__global__ void k() { __shared__ int s; "
+      "s = 1; }\n");
+  const auto names = names_of(read_symbols(binary.image).variables);
+  EXPECT_THAT(names, Contains(Key("unused")));
+  EXPECT_THAT(names, Contains(Key("counter")));
+  EXPECT_THAT(names, Contains(Key("shared_one")));
+  EXPECT_THAT(names, Contains(Key("ns::hidden")));
+  EXPECT_THAT(names, Not(Contains(Key("s"))));
+}
+
+TEST_F(Compiler, ErrorsCarryTheUsersLinesAndTheNumberedSource) {
+  const std::string source = "__global__ void k(int* p) {\n  *p = 1;\n  *q = 2;\n}\n";
+  try {
+    build(source);
+    FAIL() << "it compiled";
+  } catch (const CompileError& error) {
+    EXPECT_THAT(error.log(), HasSubstr("kernel.cu(3): error: identifier \"q\" is undefined"));
+    EXPECT_THAT(error.what(), HasSubstr("kernel.cu does not compile for sm_90"));
+    EXPECT_THAT(error.what(), HasSubstr(error.log()));
+    EXPECT_THAT(error.source(), HasSubstr("   3 |   *q = 2;\n"));
+  }
+}
+
+TEST_F(Compiler, AnUnknownOptionIsAnArgumentErrorThatNamesIt) {
+  CompileRequest request;
+  request.options = {"-lfoo"};
+  try {
+    build(twice, request);
+    FAIL() << "taken";
+  } catch (const ArgumentError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("-lfoo"));
+  }
+}
+
+TEST_F(Compiler, OptionsReachTheCompiler) {
+  CompileRequest request;
+  request.options = {"-D", "VALUE=3", "-DOTHER=4"};
+  build("static_assert(VALUE + OTHER == 7, \"\");\n__global__ void k() {}\n", request);
+  request.options = {"-std=c++20"};
+  build("static_assert(__cplusplus >= 202002L, \"\");\n__global__ void k() {}\n", request);
+  build("static_assert(__cplusplus == 201703L, \"\");\n__global__ void k() {}\n");
+}
+
+TEST_F(Compiler, StandardHeadersAreThereWithoutTheHosts) {
+  build(
+      "#include <assert.h>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n#include "
+      "<cstddef>\n"
+      "#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n"
+      "#include <cuda_runtime.h>\n#include <device_launch_parameters.h>\n"
+      "__global__ void k(float* x, uint8_t a, std::int64_t b, size_t c) {\n"
+      "  assert(a < UINT8_MAX && b < INT64_MAX && c < SIZE_MAX);\n"
+      "  if (std::isnan(*x)) printf(\"%f\", M_PI + INT_MAX + CHAR_BIT + DBL_MAX + FLT_EPSILON);\n"
+      "  x[1] = std::exp(*x) + std::fabs(x[2]) + INFINITY + NAN + make_float4(1, 2, 3, 4).x;\n"
+      "  struct S { int a, b; };\n  std::memset(x, 0, offsetof(S, b));\n  std::printf(\"\");\n}\n");
+}
+
+TEST_F(Compiler, HelpersWithoutDeviceAreTheDevices) {
+  build(
+      "const float weights[] = {1, 2};\nfloat half(float x) { return x * weights[0]; }\n"
+      "__global__ void k(float* x) { *x = half(*x); }\n");
+}
+
+TEST_F(Compiler, AMissingHeaderIsExplained) {
+  const auto message = [](const char* source) -> std::string {
+    try {
+      build(source);
+    } catch (const CompileError& error) {
+      return error.what();
+    }
+    return "it compiled";
+  };
+  EXPECT_THAT(message("#include <vector>\n__global__ void k() {}\n"), HasSubstr("no host headers"));
+  EXPECT_THAT(message("#include <vector>\n__global__ void k() {}\n"), HasSubstr("include_dirs"));
+}
+
+TEST_F(Compiler, IncludeFoldersAreSearched) {
+  std::string folder = (std::filesystem::temp_directory_path() / "spanwise-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  std::ofstream(folder + "/mine.cuh") << "#define MINE 5\n";
+  CompileRequest request;
+  request.include_dirs = {folder};
+  build("#include \"mine.cuh\"\nstatic_assert(MINE == 5, \"\");\n__global__ void k() {}\n",
+        request);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(Compiler, ToolkitHeadersAreFoundWhereTheyAreInstalled) {
+  if (fingerprint("#include <x>").find("headers") == std::string::npos)
+    GTEST_SKIP() << "no CUDA headers";
+  build(
+      "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <stdint.h>\n"
+      "__global__ void k(__half* x, __nv_bfloat16* y) { *x = __hadd(*x, *x); *y = *y; }\n");
+}
+
+TEST_F(Compiler, AnArchitectureVariantAndPtxAreMadeOnRequest) {
+  CompileRequest request;
+  request.options = {"-arch=sm_90a"};
+  EXPECT_THAT(build(twice, request).image, StartsWith("\x7f"
+                                                      "ELF"));
+  request.options = {"-arch=compute_80"};
+  const KernelBinary ptx = build(twice, request);
+  EXPECT_THAT(ptx.image, HasSubstr(".target sm_80"));
+  EXPECT_THAT(ptx.symbols, Contains(Pair("twice", "_Z5twicePf")));
+}
+
+TEST_F(Compiler, ForANewerGpuThanNvrtcKnowsItMakesPtxOfTheNewestItKnows) {
+  const runtime::KernelSource source = runtime::scan_kernels(twice);
+  CompileRequest request;
+  request.source = &source;
+  const KernelBinary binary = compile({99, 0}, request);
+  EXPECT_THAT(binary.image,
+              HasSubstr(".target sm_" + std::to_string(nvrtc::library().architectures.back())));
+}
+
+TEST_F(Compiler, AGpuThatNvrtcNoLongerServesIsADeviceErrorThatSaysSo) {
+  const runtime::KernelSource source = runtime::scan_kernels(twice);
+  CompileRequest request;
+  request.source = &source;
+  EXPECT_THROW(compile({2, 0}, request), DeviceError);
+}
+
+TEST_F(Compiler, CompilesOnManyThreads) {
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      const std::string name = "k" + std::to_string(i);
+      right += static_cast<int>(build("__global__ void " + name + "() {}\n").symbols.count(name));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 4);
+}
+
+TEST_F(Compiler, KeepWritesSourceAndBinaryAndNamesTheFolder) {
+  CompileRequest request;
+  request.keep = true;
+  testing::internal::CaptureStderr();
+  const KernelBinary binary = build(twice, request);
+  const std::string said = testing::internal::GetCapturedStderr();
+  const std::size_t at = said.find('/');
+  ASSERT_NE(at, std::string::npos) << said;
+  const std::filesystem::path folder = said.substr(at, said.find('\n') - at);
+  std::ifstream kept(folder / "kernel.cubin", std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), binary.image);
+  EXPECT_TRUE(std::filesystem::exists(folder / "kernel.cu"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(Compiler, TheFingerprintIsStableAndItsFirstLineIsTheCompiler) {
+  const std::string before = fingerprint(twice);
+  build(twice);
+  EXPECT_EQ(fingerprint(twice), before);
+  EXPECT_THAT(before, StartsWith("nvrtc libnvrtc.so"));
+  EXPECT_THAT(before, HasSubstr("\ncuda sm_90 "));
+  CompileRequest request;
+  request.options = {"-arch=sm_90a"};
+  EXPECT_THAT(fingerprint(twice, request), HasSubstr("\ncuda sm_90a "));
+  EXPECT_THAT(before, Not(HasSubstr("headers")));
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

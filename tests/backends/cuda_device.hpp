@@ -1,0 +1,124 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/cuda/driver.hpp"
+#include "runtime/backend.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+
+/// What the tests of the CUDA back end share: the device, memory on it, kernels for it.
+namespace spanwise::cuda {
+
+inline constexpr Device gpu{DeviceKind::cuda, 0};
+
+/// A function of the driver that the back end does not use, for tests that play another library.
+template <class Function>
+Function* driver_function(const char* name) {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* found = library != nullptr ? dlsym(library, name) : nullptr;
+  if (found == nullptr) ADD_FAILURE() << "the driver has no " << name;
+  return reinterpret_cast<Function*>(found);
+}
+
+/// Skips, with the reason, where there is no device.
+class CudaTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_cuda(); !why.empty()) GTEST_SKIP() << why;
+  }
+  static runtime::Backend& backend() { return runtime::backend_for(gpu); }
+  static Ref<runtime::StreamState> default_stream() { return backend().default_stream(0); }
+};
+
+/// Bytes on the first device for any of its streams; waits for the device before they go back.
+class DeviceBytes {
+ public:
+  explicit DeviceBytes(std::size_t bytes)
+      : backend_(runtime::backend_for(gpu)),
+        stream_(backend_.default_stream(0)),
+        bytes_(bytes),
+        data_(backend_.allocate(0, bytes, *stream_)) {
+    stream_->synchronize();  // so that any stream may use them
+  }
+  ~DeviceBytes() {
+    try {
+      backend_.synchronize(0);
+    } catch (const DeviceError&) {  // tests that break the device say so themselves
+    }
+    backend_.deallocate(0, data_, bytes_, *stream_);
+  }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+
+  void* data() const { return data_; }
+  std::size_t size() const { return bytes_; }
+  /// Not owned: the bytes must outlive the array.
+  Array array(Layout layout, DType dtype) const {
+    return Array(Storage::adopt(data_, bytes_, gpu, nullptr, nullptr), std::move(layout), dtype);
+  }
+  void put(const void* host) { backend_.upload(host, data_, bytes_, *stream_); }
+  template <class T>
+  std::vector<T> get() const {
+    std::vector<T> host(bytes_ / sizeof(T));
+    backend_.download(data_, host.data(), host.size() * sizeof(T), *stream_);
+    return host;
+  }
+
+ private:
+  runtime::Backend& backend_;
+  Ref<runtime::StreamState> stream_;
+  std::size_t bytes_;
+  void* data_;
+};
+
+inline Ref<runtime::LoadedModule> load_module(const std::string& source,
+                                              runtime::CompileRequest request = {}) {
+  const runtime::KernelSource scanned = runtime::scan_kernels(source);
+  request.source = &scanned;
+  runtime::Backend& backend = runtime::backend_for(gpu);
+  return backend.load(0, backend.compile(0, request));
+}
+
+inline Ref<runtime::LoadedKernel> load_kernel(const std::string& source, const std::string& name) {
+  return load_module(source)->kernel(name);
+}
+
+/// Launches one block; `values` are the kernel's arguments.
+template <class... Values>
+void launch(runtime::LoadedKernel& kernel, int threads, runtime::StreamState& stream,
+            Values... values) {
+  void* arguments[] = {&values..., nullptr};
+  kernel.launch({}, {threads}, 0, stream, arguments);
+}
+
+/// late_write(int* place, int value, long long nanoseconds): writes after that time.
+inline Ref<runtime::LoadedKernel> late_write() {
+  static const Ref<runtime::LoadedKernel> kernel = load_kernel(
+      "__device__ long long now() {\n"
+      "  long long t;\n  asm volatile(\"mov.u64 %0, %globaltimer;\" : \"=l\"(t));\n  return t;\n}\n"
+      "__global__ void late_write(int* place, int value, long long nanoseconds) {\n"
+      "  const long long start = now();\n  while (now() - start < nanoseconds) {}\n"
+      "  *place = value;\n}\n",
+      "late_write");
+  return kernel;
+}
+inline constexpr long long milliseconds = 1000000;
+
+/// relay(const int* from, int* to): *to = *from.
+inline Ref<runtime::LoadedKernel> relay() {
+  static const Ref<runtime::LoadedKernel> kernel = load_kernel(
+      "__global__ void relay(const volatile int* from, int* to) { *to = *from; }\n", "relay");
+  return kernel;
+}
+
+}  // namespace spanwise::cuda

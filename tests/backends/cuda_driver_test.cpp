@@ -1,0 +1,98 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/driver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+
+#include "runtime/backend.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+DriverStatus load(const char* file) { return load_driver(std::array{file}); }
+
+TEST(CudaDriver, AnAbsentLibraryIsOneSentenceAndNoException) {
+  const DriverStatus status = load("libcuda-that-is-not-there.so");
+  EXPECT_FALSE(status.usable);
+  EXPECT_EQ(status.device_count, 0);
+  EXPECT_EQ(status.version, 0);
+  EXPECT_NE(status.why_absent.find("libcuda-that-is-not-there.so"), std::string::npos);
+  EXPECT_NE(status.why_absent.find("install the NVIDIA driver"), std::string::npos);
+  EXPECT_EQ(status.why_absent.find('\n'), std::string::npos);
+}
+
+TEST(CudaDriver, ALibraryWithoutTheEntryPointCountsAsTooOldAndSaysWhatIsNeeded) {
+  const DriverStatus status = load("libm.so.6");
+  EXPECT_FALSE(status.usable);
+  EXPECT_NE(status.why_absent.find("12.4"), std::string::npos) << status.why_absent;
+  EXPECT_NE(status.why_absent.find("too old"), std::string::npos) << status.why_absent;
+}
+
+TEST(CudaDriver, TheToolkitsStubIsNotTakenForADriver) {
+  const char* stub = "/usr/local/cuda/lib64/stubs/libcuda.so";
+  if (!std::filesystem::exists(stub)) GTEST_SKIP() << "no toolkit with a stub library";
+  const DriverStatus status = load(stub);
+  EXPECT_FALSE(status.usable);
+  EXPECT_FALSE(status.why_absent.empty());
+}
+
+TEST(CudaDriver, TheSecondNameIsTriedWhereTheFirstIsAbsent) {
+  const DriverStatus status = load_driver(std::array{"libcuda-that-is-not-there.so", "libm.so.6"});
+  EXPECT_NE(status.why_absent.find("too old"), std::string::npos) << status.why_absent;
+}
+
+TEST(CudaDriver, VersionsAreShownAsNvidiaWritesThem) {
+  EXPECT_EQ(version_text(13000), "13.0");
+  EXPECT_EQ(version_text(12040), "12.4");
+  EXPECT_EQ(version_text(11080), "11.8");
+}
+
+TEST(CudaBackend, IsRegisteredAndSaysWhyItHasNoDevices) {
+  runtime::Backend* backend = runtime::find_backend(DeviceKind::cuda);
+  ASSERT_NE(backend, nullptr);
+  const int count = backend->device_count();
+  EXPECT_EQ(count == 0, !backend->why_absent().empty());
+  EXPECT_EQ(why_no_cuda(), backend->why_absent());
+}
+
+TEST(CudaBackend, WithoutADeviceEveryUseIsAClearDeviceError) {
+  if (why_no_cuda().empty()) GTEST_SKIP() << "there is a device";
+  runtime::Backend& backend = *runtime::find_backend(DeviceKind::cuda);
+  try {
+    backend.create_stream(0);
+    FAIL() << "a stream on no device";
+  } catch (const DeviceError& error) {
+    EXPECT_NE(std::string(error.what()).find(backend.why_absent()), std::string::npos)
+        << error.what();
+  }
+  EXPECT_THROW(backend.properties(0), DeviceError);
+  EXPECT_THROW(backend.memory(0), DeviceError);
+  EXPECT_THROW(backend.default_stream(0), DeviceError);
+  EXPECT_THROW(backend.synchronize(0), DeviceError);
+  int here = 0;
+  EXPECT_EQ(backend.device_of(&here), std::nullopt);
+}
+
+// Stands in for a child of fork(): what counts there is that the flag is set.
+class ForkedChild {
+ public:
+  ForkedChild() { forked_after_start = true; }
+  ~ForkedChild() { forked_after_start = false; }
+};
+
+TEST(CudaBackend, AChildForkedAfterTheStartHasNoDevicesAndSaysHowToMakeWorkers) {
+  runtime::Backend& backend = *runtime::find_backend(DeviceKind::cuda);
+  const ForkedChild child;
+  EXPECT_EQ(backend.device_count(), 0);
+  EXPECT_NE(backend.why_absent().find("forked"), std::string::npos);
+  EXPECT_NE(backend.why_absent().find("spawn"), std::string::npos);
+  EXPECT_THROW(backend.create_stream(0), DeviceError);
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

@@ -1,0 +1,141 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "cuda_device.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using testing::HasSubstr;
+
+class CudaMemory : public CudaTest {};
+
+TEST_F(CudaMemory, BlocksAreAlignedAndDisjoint) {
+  const DeviceBytes a(1), b(1000), c(0);
+  for (const DeviceBytes* block : {&a, &b, &c}) {
+    ASSERT_NE(block->data(), nullptr);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block->data()) % 256, 0u);
+  }
+  EXPECT_NE(a.data(), b.data());
+  EXPECT_NE(a.data(), c.data());
+}
+
+TEST_F(CudaMemory, FiguresFollowWhatIsAllocated) {
+  constexpr std::int64_t size = 32 << 20;
+  backend().synchronize(0);
+  const runtime::MemoryInfo before = backend().memory(0);
+  {
+    const DeviceBytes block(size);
+    const runtime::MemoryInfo with = backend().memory(0);
+    EXPECT_GE(with.used, before.used + size);
+    EXPECT_GE(with.held, with.used);
+    EXPECT_GT(with.total, with.free);
+  }
+  backend().synchronize(0);
+  EXPECT_EQ(backend().memory(0).used, before.used);
+}
+
+TEST_F(CudaMemory, ThePoolKeepsWhatWasFreedAndHandsItOutAgain) {
+  constexpr std::int64_t size = 64 << 20;
+  { const DeviceBytes block(size); }
+  backend().synchronize(0);
+  const std::int64_t held = backend().memory(0).held;
+  EXPECT_GE(held, size);
+  { const DeviceBytes block(size); }
+  EXPECT_EQ(backend().memory(0).held, held);
+}
+
+TEST_F(CudaMemory, TooMuchIsAnErrorThatSaysWhatWasAskedFreeAndHeld) {
+  const std::size_t size = static_cast<std::size_t>(backend().memory(0).total) * 2;
+  try {
+    backend().allocate(0, size, *default_stream());
+    FAIL() << "twice the memory of the device";
+  } catch (const OutOfMemoryError& error) {
+    EXPECT_EQ(error.code(), 2);
+    EXPECT_THAT(error.what(), HasSubstr(std::to_string(size) + " bytes"));
+    EXPECT_THAT(error.what(), HasSubstr("cuda:0"));
+    EXPECT_THAT(error.what(), HasSubstr("are free"));
+    EXPECT_THAT(error.what(), HasSubstr("pool holds"));
+  }
+  const DeviceBytes still_works(1024);
+  EXPECT_NE(still_works.data(), nullptr);
+}
+
+TEST_F(CudaMemory, WhatIsHeldInPiecesGivesWayToALargeBlock) {
+  const std::int64_t free = backend().memory(0).free;
+  if (free < (std::int64_t{4} << 30)) GTEST_SKIP() << "less than 4 GiB are free";
+  std::vector<std::unique_ptr<DeviceBytes>> pieces;
+  const auto piece = static_cast<std::size_t>(free / 16);
+  for (int i = 0; i < 12; ++i) pieces.push_back(std::make_unique<DeviceBytes>(piece));
+  pieces.clear();
+  const DeviceBytes large(piece * 13);
+  EXPECT_NE(large.data(), nullptr);
+}
+
+TEST_F(CudaMemory, FreedMemoryIsReusedInStreamOrder) {
+  // The block goes back while a kernel that writes to it is still running; whoever gets it next
+  // must come after that kernel.
+  constexpr std::size_t size = 8 << 20;
+  const Ref<runtime::LoadedKernel> writer = late_write();
+  const Ref<runtime::StreamState> stream = backend().create_stream(0),
+                                  other = backend().create_stream(0);
+  void* first = backend().allocate(0, size, *stream);
+  launch(*writer, 1, *stream, static_cast<int*>(first), 7, 50 * milliseconds);
+  backend().deallocate(0, first, size, *stream);
+  void* second = backend().allocate(0, size, *other);
+  const int mine = 42;
+  backend().upload(&mine, second, sizeof mine, *other);
+  backend().synchronize(0);
+  int got = 0;
+  backend().download(second, &got, sizeof got, *other);
+  EXPECT_EQ(got, 42);
+  backend().deallocate(0, second, size, *other);
+}
+
+TEST_F(CudaMemory, ManyThreadsAllocateAndFree) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        const std::vector<int> mine(static_cast<std::size_t>(1 + t * 1000 + i), t * 1000 + i);
+        DeviceBytes block(mine.size() * sizeof(int));
+        block.put(mine.data());
+        wrong += block.get<int>() != mine;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(CudaMemory, AddressesAreKnownByWhereTheyLive) {
+  const DeviceBytes block(64);
+  EXPECT_EQ(backend().device_of(block.data()), gpu);
+  EXPECT_EQ(backend().device_of(static_cast<char*>(block.data()) + 17), gpu);
+  int local = 0;
+  EXPECT_EQ(backend().device_of(&local), std::nullopt);
+  EXPECT_EQ(backend().device_of(nullptr), std::nullopt);
+
+  CUcontext context = nullptr;
+  ASSERT_EQ(driver().device_primary_ctx_retain(&context, 0), CUDA_SUCCESS);
+  ASSERT_EQ(driver().ctx_push_current(context), CUDA_SUCCESS);
+  void* pinned = nullptr;
+  ASSERT_EQ(driver().mem_host_alloc(&pinned, 64, 0), CUDA_SUCCESS);
+  EXPECT_EQ(backend().device_of(pinned), Device(DeviceKind::cuda_host, 0));
+  CUdeviceptr managed = 0;
+  auto* allocate_managed =
+      driver_function<CUresult(CUdeviceptr*, std::size_t, unsigned)>("cuMemAllocManaged");
+  ASSERT_EQ(allocate_managed(&managed, 64, CU_MEM_ATTACH_GLOBAL), CUDA_SUCCESS);
+  EXPECT_EQ(backend().device_of(reinterpret_cast<void*>(managed)),
+            Device(DeviceKind::cuda_managed, 0));
+  driver().mem_free(managed);
+  driver_function<CUresult(void*)>("cuMemFreeHost")(pinned);
+  driver().ctx_pop_current(&context);
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

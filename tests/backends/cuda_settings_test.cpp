@@ -1,0 +1,116 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "backends/cuda/check.hpp"
+#include "backends/cuda/launch_limits.hpp"
+#include "backends/cuda/preallocate.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+constexpr std::int64_t free_bytes = std::int64_t{80} << 30;
+
+TEST(Preallocate, NumbersUpToOneAreFractionsOfWhatIsFree) {
+  EXPECT_EQ(preallocate_bytes("0", free_bytes), 0);
+  EXPECT_EQ(preallocate_bytes("", free_bytes), 0);
+  EXPECT_EQ(preallocate_bytes("0.5", free_bytes), free_bytes / 2);
+  EXPECT_EQ(preallocate_bytes("1", free_bytes), free_bytes);
+}
+
+TEST(Preallocate, LargerNumbersAreSizes) {
+  EXPECT_EQ(preallocate_bytes("4096", free_bytes), 4096);
+  EXPECT_EQ(preallocate_bytes("8GiB", free_bytes), std::int64_t{8} << 30);
+  EXPECT_EQ(preallocate_bytes("1.5 MiB", free_bytes), 3 << 19);
+  EXPECT_EQ(preallocate_bytes("2GB", free_bytes), 2000000000);
+  EXPECT_EQ(preallocate_bytes("0.5GiB", free_bytes), 1 << 29);
+}
+
+TEST(Preallocate, AnythingElseIsRefused) {
+  for (const char* value : {"much", "-1", "3 bananas", "nan", "1e40", "8GiBs", "0x10"}) {
+    EXPECT_THROW(preallocate_bytes(value, free_bytes), ArgumentError) << value;
+  }
+}
+
+TEST(Preallocate, IsASettingThatChecksItsValue) {
+  EXPECT_THROW(config::set("preallocate", "much"), ArgumentError);
+  EXPECT_EQ(config::get("preallocate"), "0");
+}
+
+TEST(BytesText, PicksTheUnitThatIsRead) {
+  EXPECT_EQ(bytes_text(17), "17 bytes");
+  EXPECT_EQ(bytes_text(std::int64_t{3} << 29), "1.50 GiB");
+}
+
+class Limits : public testing::Test {
+ protected:
+  Limits() {
+    device_.name = "a GPU";
+    device_.max_shared_bytes_optin = 232448;
+    limits_ = {&device_, 512, 1024};
+  }
+  std::string refusal(Dim3 grid, Dim3 block, std::int64_t shared = 0) const {
+    if (limits_.allow(grid, block, shared)) return "allowed";
+    try {
+      limits_.fail("image::blur", grid, block, shared);
+    } catch (const KernelArgumentError& error) {
+      return error.what();
+    }
+  }
+  static void expect_words(const std::string& message, std::initializer_list<const char*> words) {
+    for (const char* word : words) EXPECT_NE(message.find(word), std::string::npos) << message;
+  }
+
+  DeviceProperties device_;
+  LaunchLimits limits_;
+};
+
+TEST_F(Limits, AllowWhatTheDeviceAndTheKernelAllow) {
+  EXPECT_TRUE(limits_.allow({1, 1, 1}, {512, 1, 1}, 0));
+  EXPECT_TRUE(limits_.allow({2147483647, 65535, 65535}, {8, 8, 8}, 232448 - 1024));
+}
+
+TEST_F(Limits, NameTheLimitThatALaunchIsOver) {
+  expect_words(refusal({1, 1, 1}, {2048, 1, 1}),
+               {"image::blur", "a GPU", "block (2048, 1, 1)", "1024"});
+  expect_words(refusal({1, 1, 1}, {1, 1, 65}), {"z = 65", "at most 64"});
+  expect_words(refusal({1, 1, 1}, {32, 32, 1}), {"1024 threads", "at most 512", "registers"});
+  expect_words(refusal({1, 65536, 1}, {1, 1, 1}), {"grid", "y = 65536", "65535"});
+  expect_words(refusal({0, 1, 1}, {1, 1, 1}), {"grid", "x = 0", "at least 1"});
+  expect_words(refusal({1, 1, 1}, {1, -1, 1}), {"block", "y = -1", "at least 1"});
+  expect_words(refusal({1, 1, 1}, {1, 1, 1}, 232448),
+               {"shared = 232448", "1024", "232448 that a block"});
+  expect_words(refusal({1, 1, 1}, {1, 1, 1}, -5), {"shared = -5", "negative"});
+}
+
+TEST(Check, KeepsCodeAndNameAndSaysWhatWasBeingDone) {
+  // The driver's own words come from the driver; here a table with stand-ins for its two functions.
+  DriverApi api;
+  api.get_error_name = [](CUresult, const char** out) {
+    *out = "CUDA_ERROR_ILLEGAL_ADDRESS";
+    return CUDA_SUCCESS;
+  };
+  api.get_error_string = [](CUresult, const char** out) {
+    *out = "an illegal memory access was encountered";
+    return CUDA_SUCCESS;
+  };
+  EXPECT_NO_THROW(check(api, CUDA_SUCCESS, "nothing"));
+  try {
+    check(api, CUDA_ERROR_ILLEGAL_ADDRESS, "launching kernel ", "blur", " on cuda:0");
+    FAIL();
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(error.code(), 700);
+    EXPECT_EQ(error.name(), "CUDA_ERROR_ILLEGAL_ADDRESS");
+    const std::string message = error.what();
+    for (const char* word : {"launching kernel blur on cuda:0", "illegal memory access", "700",
+                             "restarted", "compute-sanitizer"}) {
+      EXPECT_NE(message.find(word), std::string::npos) << message;
+    }
+  }
+  EXPECT_THROW(check(api, CUDA_ERROR_OUT_OF_MEMORY, "x"), OutOfMemoryError);
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

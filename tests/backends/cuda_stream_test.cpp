@@ -1,0 +1,262 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "cuda_device.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using runtime::EventState;
+using runtime::StreamState;
+using testing::HasSubstr;
+
+class CudaStreams : public CudaTest {
+ protected:
+  static void write_later(StreamState& stream, const DeviceBytes& place, int value, int ms) {
+    launch(*late_write(), 1, stream, static_cast<int*>(place.data()), value, ms * milliseconds);
+  }
+  static void copy_int(StreamState& stream, const DeviceBytes& from, const DeviceBytes& to) {
+    launch(*relay(), 1, stream, static_cast<int*>(from.data()), static_cast<int*>(to.data()));
+  }
+  static void clear(DeviceBytes& place) {
+    const int zero = 0;
+    place.put(&zero);
+    backend().synchronize(0);
+  }
+};
+
+TEST_F(CudaStreams, TheDefaultIsOneSharedLegacyStream) {
+  EXPECT_EQ(default_stream()->handle(), 1u);
+  EXPECT_EQ(default_stream(), default_stream());
+  EXPECT_EQ(default_stream()->device(), gpu);
+  EXPECT_EQ(backend().foreign_stream(0, 1), default_stream());
+}
+
+TEST_F(CudaStreams, NewStreamsAreTheirOwnQueues) {
+  const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
+  EXPECT_NE(a->handle(), b->handle());
+  EXPECT_GT(a->handle(), 2u);
+  EXPECT_TRUE(a->query());
+}
+
+TEST_F(CudaStreams, QueryAndSynchronizeSeeTheWork) {
+  const Ref<StreamState> stream = backend().create_stream(0);
+  DeviceBytes place(4);
+  clear(place);
+  write_later(*stream, place, 5, 50);
+  EXPECT_FALSE(stream->query());
+  stream->synchronize();
+  EXPECT_TRUE(stream->query());
+  EXPECT_EQ(place.get<int>()[0], 5);
+}
+
+TEST_F(CudaStreams, AnEventMakesAnotherStreamWait) {
+  const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
+  DeviceBytes place(4), seen(4);
+  clear(place);
+  clear(seen);
+  write_later(*a, place, 7, 50);
+  const Ref<EventState> written = a->record(false);
+  b->wait(*written);
+  copy_int(*b, place, seen);
+  b->synchronize();
+  EXPECT_EQ(seen.get<int>()[0], 7);
+}
+
+TEST_F(CudaStreams, WithoutAnEventStreamsDoNotWaitForEachOther) {
+  // The counterpart of the test above: were streams ordered anyhow, that one would prove nothing.
+  const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
+  DeviceBytes place(4), seen(4);
+  clear(place);
+  clear(seen);
+  write_later(*a, place, 7, 200);
+  copy_int(*b, place, seen);
+  b->synchronize();
+  EXPECT_FALSE(a->query());
+  a->synchronize();
+  EXPECT_EQ(seen.get<int>()[0], 0);
+}
+
+TEST_F(CudaStreams, EventsAreReusedWithoutMixingTheirMeanings) {
+  const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
+  DeviceBytes place(4), seen(4);
+  for (int i = 1; i <= 20; ++i) {
+    write_later(*a, place, i, 2);
+    b->wait(*a->record(false));  // the event goes back to the pool at once
+    copy_int(*b, place, seen);
+    a->wait(*b->record(false));
+  }
+  a->synchronize();
+  b->synchronize();
+  EXPECT_EQ(seen.get<int>()[0], 20);
+}
+
+TEST_F(CudaStreams, EventsCanBeAskedAndWaitedFor) {
+  const Ref<StreamState> stream = backend().create_stream(0);
+  DeviceBytes place(4);
+  write_later(*stream, place, 1, 50);
+  const Ref<EventState> event = stream->record(false);
+  EXPECT_NE(event->handle(), 0u);
+  EXPECT_FALSE(event->query());
+  event->synchronize();
+  EXPECT_TRUE(event->query());
+}
+
+TEST_F(CudaStreams, TimingIsInMilliseconds) {
+  const Ref<StreamState> stream = backend().create_stream(0);
+  DeviceBytes place(4);
+  const Ref<EventState> start = stream->record(true);
+  write_later(*stream, place, 1, 20);
+  const Ref<EventState> end = stream->record(true);
+  EXPECT_THROW(end->milliseconds_since(*start), DeviceError) << "it has not passed yet";
+  end->synchronize();
+  EXPECT_GE(end->milliseconds_since(*start), 19.0);
+  EXPECT_LT(end->milliseconds_since(*start), 2000.0);
+}
+
+TEST_F(CudaStreams, TimingHasToBeAskedFor) {
+  const Ref<StreamState> stream = backend().create_stream(0);
+  const Ref<EventState> start = stream->record(true), end = stream->record(false);
+  end->synchronize();
+  try {
+    end->milliseconds_since(*start);
+    FAIL();
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("without timing"));
+  }
+}
+
+TEST_F(CudaStreams, ForeignHandlesAreWrappedAndStayAliveAfterwards) {
+  const Ref<StreamState> ours = backend().create_stream(0);
+  { const Ref<StreamState> foreign = backend().foreign_stream(0, ours->handle()); }
+  DeviceBytes place(4);
+  write_later(*backend().foreign_stream(0, ours->handle()), place, 3, 1);
+  ours->synchronize();
+  EXPECT_EQ(place.get<int>()[0], 3);
+}
+
+TEST_F(CudaStreams, WhatIsNoStreamIsRefused) {
+  EXPECT_THROW(backend().foreign_stream(0, 0), ArgumentError);
+  EXPECT_THROW(backend().foreign_stream(0, 7), ArgumentError);
+  EXPECT_THROW(backend().create_stream(99), DeviceError);
+}
+
+TEST_F(CudaStreams, AStreamOfAContextThatIsNotThePrimaryOneIsRefused) {
+  auto* create = driver_function<CUresult(CUcontext*, unsigned, CUdevice)>("cuCtxCreate_v2");
+  auto* destroy = driver_function<CUresult(CUcontext)>("cuCtxDestroy_v2");
+  ASSERT_NE(create, nullptr);
+  CUcontext context = nullptr;
+  ASSERT_EQ(create(&context, 0, 0), CUDA_SUCCESS);
+  CUstream stream = nullptr;
+  ASSERT_EQ(driver().stream_create(&stream, 0), CUDA_SUCCESS);
+  try {
+    backend().foreign_stream(0, reinterpret_cast<std::uintptr_t>(stream));
+    ADD_FAILURE() << "taken";
+  } catch (const ArgumentError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("primary"));
+  }
+  CUcontext current = nullptr;
+  driver().ctx_get_current(&current);
+  EXPECT_EQ(current, context) << "left as found";
+  destroy(context);
+}
+
+TEST_F(CudaStreams, AStreamOfAnotherDeviceIsRefused) {
+  if (backend().device_count() < 2) GTEST_SKIP() << "one device only";
+  const Ref<StreamState> there = backend().create_stream(1);
+  EXPECT_THROW(backend().foreign_stream(0, there->handle()), ArgumentError);
+  DeviceBytes place(4);
+  EXPECT_THROW(write_later(*there, place, 1, 0), ArgumentError);
+  EXPECT_THROW(backend().allocate(0, 16, *there), ArgumentError);
+}
+
+TEST_F(CudaStreams, EventsOrderStreamsOfTwoDevices) {
+  if (backend().device_count() < 2) GTEST_SKIP() << "one device only";
+  const Ref<StreamState> here = backend().create_stream(0), there = backend().create_stream(1);
+  DeviceBytes place(4);
+  clear(place);
+  write_later(*here, place, 11, 50);
+  there->wait(*here->record(false));
+  int got = 0;
+  void* copy = backend().allocate(1, 4, *there);
+  backend().copy_peer(place.data(), 0, copy, 1, 4, *there);
+  backend().download(copy, &got, 4, *there);
+  EXPECT_EQ(got, 11);
+  backend().deallocate(1, copy, 4, *there);
+}
+
+TEST_F(CudaStreams, ThePerThreadStreamIsOrderedFromOtherThreadsToo) {
+  DeviceBytes place(4), seen(4);
+  clear(place);
+  clear(seen);
+  const Ref<StreamState> mine = backend().foreign_stream(0, 2);
+  write_later(*mine, place, 9, 100);
+  const Ref<StreamState> other = backend().create_stream(0);
+  std::thread([&] {
+    // Here the driver's handle 2 would name this thread's own, empty queue.
+    const Ref<EventState> event = mine->record(false);
+    EXPECT_FALSE(event->query());
+    other->wait(*event);
+    copy_int(*other, place, seen);
+  }).join();
+  other->synchronize();
+  EXPECT_EQ(seen.get<int>()[0], 9);
+}
+
+TEST_F(CudaStreams, LeaveTheCallersContextAsFound) {
+  const auto current = [] {
+    CUcontext context = nullptr;
+    driver().ctx_get_current(&context);
+    return context;
+  };
+  const auto use_everything = [] {
+    DeviceBytes place(64);
+    clear(place);
+    const Ref<StreamState> stream = backend().create_stream(0);
+    write_later(*stream, place, 1, 0);
+    stream->record(true)->synchronize();
+    stream->query();
+    backend().memory(0);
+    backend().properties(0);
+    load_module("__device__ int v; __global__ void k() {}")->global("v");
+    backend().fill(place.array(Layout::row_major({16}), float32), Scalar(1.5f), *stream);
+    backend().synchronize(0);
+  };
+  std::thread([&] {
+    EXPECT_EQ(current(), nullptr);
+    use_everything();
+    EXPECT_EQ(current(), nullptr);
+    auto* create = driver_function<CUresult(CUcontext*, unsigned, CUdevice)>("cuCtxCreate_v2");
+    CUcontext other = nullptr;
+    ASSERT_EQ(create(&other, 0, 0), CUDA_SUCCESS);
+    use_everything();
+    EXPECT_EQ(current(), other);
+    driver_function<CUresult(CUcontext)>("cuCtxDestroy_v2")(other);
+  }).join();
+}
+
+TEST_F(CudaStreams, ManyThreadsShareOneStream) {
+  const Ref<StreamState> stream = backend().create_stream(0);
+  const Ref<runtime::LoadedKernel> add =
+      load_kernel("__global__ void add(int* p) { atomicAdd(p, 1); }\n", "add");
+  DeviceBytes place(4);
+  clear(place);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        launch(*add, 32, *stream, static_cast<int*>(place.data()));
+        stream->record(i % 2 == 0);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  stream->synchronize();
+  EXPECT_EQ(place.get<int>()[0], 8 * 100 * 32);
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

@@ -1,0 +1,87 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/binary_symbols.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace spanwise::cuda {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+TEST(NamesOf, PlainAndQualifiedNamesLeadToTheSymbol) {
+  EXPECT_THAT(
+      names_of({"_ZN5image4blurEPKfPf", "plain"}),
+      UnorderedElementsAre(Pair("blur", "_ZN5image4blurEPKfPf"),
+                           Pair("image::blur", "_ZN5image4blurEPKfPf"), Pair("plain", "plain")));
+}
+
+TEST(NamesOf, TemplatesKeepTheirArguments) {
+  EXPECT_THAT(names_of({"_ZN5image2tkIfEEvPT_"}),
+              UnorderedElementsAre(Pair("image::tk<float>", "_ZN5image2tkIfEEvPT_"),
+                                   Pair("tk<float>", "_ZN5image2tkIfEEvPT_")));
+}
+
+TEST(NamesOf, OverloadsAreToldApartByTheirParameters) {
+  EXPECT_THAT(
+      names_of({"_Z4overPf", "_Z4overPi"}),
+      UnorderedElementsAre(Pair("over(float*)", "_Z4overPf"), Pair("over(int*)", "_Z4overPi")));
+}
+
+TEST(NamesOf, APlainNameOfTwoNamespacesIsNoName) {
+  EXPECT_THAT(names_of({"_ZN1a1kEv", "_ZN1b1kEv"}),
+              UnorderedElementsAre(Pair("a::k", "_ZN1a1kEv"), Pair("b::k", "_ZN1b1kEv")));
+}
+
+TEST(NamesOf, AnUnqualifiedKernelKeepsItsNameBesideOneInANamespace) {
+  EXPECT_THAT(names_of({"k", "_ZN1a1kEv"}),
+              UnorderedElementsAre(Pair("k", "k"), Pair("a::k", "_ZN1a1kEv")));
+}
+
+TEST(NamesOf, NamespacesWithoutANameAreLeftOut) {
+  const std::string nvrtc = "_ZN41_GLOBAL__N__00000000_9_kernel_cu_726c71ca2anEPi";
+  const std::string usual = "_ZN12_GLOBAL__N_15otherEPi";
+  EXPECT_THAT(names_of({nvrtc, usual}),
+              UnorderedElementsAre(Pair("an", nvrtc), Pair("other", usual)));
+}
+
+TEST(ReadableName, IsQualifiedAndWithoutParameters) {
+  EXPECT_EQ(readable_name("_ZN5image4blurEPKfPf"), "image::blur");
+  EXPECT_EQ(readable_name("blur"), "blur");
+}
+
+TEST(ReadSymbols, FindsWhatPtxDeclares) {
+  const BinarySymbols found = read_symbols(
+      "//\n.version 9.0\n.target sm_90\n.address_size 64\n\n"
+      ".const .align 4 .b8 table[12];\n.global .attribute(.managed) .align 4 .u32 counter;\n"
+      ".global .align 4 .u32 start = 7;\n.extern .func helper\n"
+      ".visible .entry _Z4blurPf(\n\t.param .u64 p\n)\n{\n\t.local .b8 depot[8];\n}\n");
+  EXPECT_THAT(found.kernels, ElementsAre("_Z4blurPf"));
+  EXPECT_THAT(found.variables, ElementsAre("table", "counter", "start"));
+}
+
+TEST(ReadSymbols, OtherImagesGiveNothing) {
+  EXPECT_THAT(read_symbols("").kernels, IsEmpty());
+  EXPECT_THAT(read_symbols(std::string("\x50\xed\x55\xba\0\0fat", 9)).kernels, IsEmpty());
+}
+
+TEST(ReadSymbols, DamagedObjectFilesAreReadWithinTheirBounds) {
+  std::mt19937 random(20260411);
+  for (int round = 0; round < 2000; ++round) {
+    std::string image =
+        "\x7f"
+        "ELF";
+    const std::size_t size = 64 + random() % 400;
+    while (image.size() < size) image += static_cast<char>(random() % 4 == 0 ? random() : 0);
+    read_symbols(image);  // the sanitizers watch
+  }
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

@@ -1,0 +1,132 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+#include <thread>
+
+#include "backends/cuda/staging.hpp"
+#include "cuda_device.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+class CudaTransfer : public CudaTest {};
+
+std::vector<unsigned char> pattern(std::size_t size, unsigned seed) {
+  std::vector<unsigned char> bytes(size);
+  for (std::size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<unsigned char>(i * 2654435761u + seed);
+  return bytes;
+}
+
+TEST_F(CudaTransfer, BytesComeBackAsTheyWent) {
+  for (const std::size_t size :
+       {std::size_t{1}, std::size_t{4097}, StagingArea::block_bytes - 1, StagingArea::block_bytes,
+        StagingArea::block_bytes + 1, std::size_t{10} << 20}) {
+    const std::vector<unsigned char> sent = pattern(size, 1);
+    DeviceBytes block(size);
+    block.put(sent.data());
+    EXPECT_EQ(block.get<unsigned char>(), sent) << size;
+  }
+}
+
+TEST_F(CudaTransfer, NoBytesAreNoWork) {
+  backend().upload(nullptr, nullptr, 0, *default_stream());
+  backend().download(nullptr, nullptr, 0, *default_stream());
+  backend().copy_peer(nullptr, 0, nullptr, 0, 0, *default_stream());
+}
+
+TEST_F(CudaTransfer, TheSourceMayBeChangedWhenUploadReturns) {
+  const Ref<runtime::LoadedKernel> writer = late_write();
+  DeviceBytes flag(4);
+  for (const std::size_t size : {std::size_t{100}, std::size_t{200000}, std::size_t{4} << 20}) {
+    std::vector<unsigned char> host = pattern(size, 2);
+    const std::vector<unsigned char> sent = host;
+    DeviceBytes block(size);
+    // The stream is busy, so the copy itself cannot have run yet where upload does not wait.
+    launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 20 * milliseconds);
+    block.put(host.data());
+    std::fill(host.begin(), host.end(), 0xee);
+    EXPECT_EQ(block.get<unsigned char>(), sent) << size;
+  }
+}
+
+TEST_F(CudaTransfer, SmallUploadsDoNotWaitForTheStream) {
+  const Ref<runtime::LoadedKernel> writer = late_write();
+  DeviceBytes flag(4), block(64);
+  const std::vector<unsigned char> sent = pattern(64, 3);
+  block.put(sent.data());  // makes the staging block
+  backend().synchronize(0);
+  launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 200 * milliseconds);
+  block.put(sent.data());
+  EXPECT_FALSE(default_stream()->query()) << "the kernel before the upload should still be running";
+}
+
+TEST_F(CudaTransfer, MoreUploadsThanStagingBlocksStayInOrder) {
+  const Ref<runtime::LoadedKernel> writer = late_write();
+  DeviceBytes flag(4), block(1000);
+  launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 20 * milliseconds);
+  for (unsigned i = 0; i < 40; ++i) block.put(pattern(1000, i).data());
+  EXPECT_EQ(block.get<unsigned char>(), pattern(1000, 39));
+}
+
+TEST_F(CudaTransfer, UploadsOfManyThreadsDoNotMix) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (unsigned t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      const Ref<runtime::StreamState> stream = backend().create_stream(0);
+      void* data = backend().allocate(0, 50000, *stream);
+      for (unsigned i = 0; i < 30; ++i) {
+        const auto sent = pattern(50000, t * 100 + i);
+        std::vector<unsigned char> got(sent.size());
+        backend().upload(sent.data(), data, sent.size(), *stream);
+        backend().download(data, got.data(), got.size(), *stream);
+        wrong += got != sent;
+      }
+      backend().deallocate(0, data, 50000, *stream);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(CudaTransfer, PinnedUploadsAreQueued) {
+  CUcontext context = nullptr;
+  ASSERT_EQ(driver().device_primary_ctx_retain(&context, 0), CUDA_SUCCESS);
+  ASSERT_EQ(driver().ctx_push_current(context), CUDA_SUCCESS);
+  void* pinned = nullptr;
+  ASSERT_EQ(driver().mem_host_alloc(&pinned, 4096, 0), CUDA_SUCCESS);
+  driver().ctx_pop_current(&context);
+  const auto sent = pattern(4096, 9);
+  std::memcpy(pinned, sent.data(), sent.size());
+  DeviceBytes block(4096);
+  backend().upload_pinned(pinned, block.data(), 4096, *default_stream());
+  EXPECT_EQ(block.get<unsigned char>(), sent);
+}
+
+TEST_F(CudaTransfer, PeerCopyWithinOneDeviceIsACopy) {
+  const auto sent = pattern(5000, 4);
+  DeviceBytes from(5000), to(5000);
+  from.put(sent.data());
+  backend().copy_peer(from.data(), 0, to.data(), 0, 5000, *default_stream());
+  EXPECT_EQ(to.get<unsigned char>(), sent);
+}
+
+TEST_F(CudaTransfer, PeerCopyCrossesDevicesInOrder) {
+  if (backend().device_count() < 2) GTEST_SKIP() << "one device only";
+  const auto sent = pattern(1 << 20, 5);
+  DeviceBytes from(sent.size());
+  from.put(sent.data());
+  backend().synchronize(0);
+  const Ref<runtime::StreamState> there = backend().default_stream(1);
+  void* to = backend().allocate(1, sent.size(), *there);
+  backend().copy_peer(from.data(), 0, to, 1, sent.size(), *there);
+  std::vector<unsigned char> got(sent.size());
+  backend().download(to, got.data(), got.size(), *there);
+  EXPECT_EQ(got, sent);
+  backend().deallocate(1, to, sent.size(), *there);
+  EXPECT_THROW(backend().copy_peer(from.data(), 0, to, 1, 1, *default_stream()), ArgumentError);
+}
+
+}  // namespace
+}  // namespace spanwise::cuda
