@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "spanwise/array.hpp"
@@ -37,13 +38,29 @@ SW_API std::optional<Device> common_device(const Op& op, std::span<const Variabl
 /// else holds it; else a new one, put into the cell.
 SW_API const Array& output_array(Cell& cell, const Shape& shape, DType dtype, Device device);
 
+/// What an op of a registered kind is made with besides its inputs, such as an axis or a device.
+using OpProperty = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+using OpProperties = std::map<std::string, OpProperty, std::less<>>;
+
 /// Makes ops by name: what Python shows as sw.ops.<name> and what printed graphs can name. Called
-/// by a static initialiser of the op's own file.
+/// by a static initialiser of the op's own file. A factory without parameters takes no properties.
 using OpFactory = std::function<Ref<const Op>()>;
+using OpFactoryWithProperties = std::function<Ref<const Op>(const OpProperties& properties)>;
 SW_API bool register_op(std::string name, OpFactory factory);
-/// Throws ArgumentError listing the registered ops.
-SW_API Ref<const Op> make_op(std::string_view name);
+SW_API bool register_op(std::string name, OpFactoryWithProperties factory);
+/// Throws ArgumentError listing the registered ops, or naming a property that the op does not take.
+SW_API Ref<const Op> make_op(std::string_view name, const OpProperties& properties = {});
 SW_API std::vector<std::string> op_names();
+
+/// The property `name`, for factories. Throws ArgumentError where it is missing or of another type.
+template <class T>
+const T& property(std::string_view op, const OpProperties& properties, std::string_view name) {
+  const auto found = properties.find(name);
+  require<ArgumentError>(found != properties.end(), op, ": expected a property ", name);
+  require<ArgumentError>(std::holds_alternative<T>(found->second), op, ": property ", name,
+                         " is of the wrong type");
+  return std::get<T>(found->second);
+}
 
 /// A CUDA C kernel declared as an op.
 ///

@@ -10,7 +10,7 @@ namespace {
 
 struct Registry {
   std::mutex mutex;
-  std::map<std::string, OpFactory, std::less<>> factories;
+  std::map<std::string, OpFactoryWithProperties, std::less<>> factories;
 };
 
 // Never destroyed: ops of plug-ins and of static objects may ask at the very end.
@@ -22,6 +22,15 @@ Registry& registry() {
 }  // namespace
 
 bool register_op(std::string name, OpFactory factory) {
+  require<ArgumentError>(static_cast<bool>(factory), "register_op: ", name, " has no factory");
+  return register_op(name, [name, make = std::move(factory)](const OpProperties& properties) {
+    require<ArgumentError>(properties.empty(), name, ": takes no property, got ",
+                           properties.empty() ? "" : properties.begin()->first);
+    return make();
+  });
+}
+
+bool register_op(std::string name, OpFactoryWithProperties factory) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   require<ArgumentError>(static_cast<bool>(factory), "register_op: ", name, " has no factory");
@@ -31,8 +40,8 @@ bool register_op(std::string name, OpFactory factory) {
   return true;
 }
 
-Ref<const Op> make_op(std::string_view name) {
-  OpFactory factory;
+Ref<const Op> make_op(std::string_view name, const OpProperties& properties) {
+  OpFactoryWithProperties factory;
   {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
@@ -44,7 +53,7 @@ Ref<const Op> make_op(std::string_view name) {
     for (const std::string& other : op_names()) known += (known.empty() ? "" : ", ") + other;
     fail<ArgumentError>("there is no op named ", name, "; the registered ops are ", known);
   }
-  return factory();
+  return factory(properties);
 }
 
 std::vector<std::string> op_names() {

@@ -26,7 +26,7 @@ std::string with_letters(const Declaration& declaration, const Letters& letters)
   std::string includes, types;
   for (const auto& [letter, dtype] : letters.all()) {
     const CType type = c_type(dtype, declaration.spec.name);
-    if (!type.header.empty()) includes += "#include <" + type.header + ">\n";
+    if (!type.header.empty()) includes += text("#include <", type.header, ">\n");
     types += text("using ", letter, " = ", type.name, ";\n");
   }
   if (types.empty()) return declaration.spec.source;
@@ -58,7 +58,7 @@ Function compile_kernel(const Declaration& declaration, const Letters& letters, 
   options.device = device;
   std::string wanted = declaration.kernel.qualified_name;
   if (!declaration.template_parameters.empty()) {
-    wanted += "<" + template_arguments(declaration, letters) + ">";
+    wanted += text("<", template_arguments(declaration, letters), ">");
     options.names.push_back(wanted);
   }
   const SourceModule module(with_letters(declaration, letters), std::move(options));

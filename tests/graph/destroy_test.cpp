@@ -1,0 +1,111 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/graph_ops.hpp"
+
+namespace spanwise {
+namespace {
+
+using test::apply;
+using test::input;
+using test::plus;
+using test::plus_in_place;
+using test::reversed;
+using test::values_of;
+using test::vector_of;
+using ::testing::ElementsAre;
+
+CompiledFunction compile(std::vector<Variable> inputs, std::vector<Variable> outputs) {
+  FunctionOptions options;
+  options.device = cpu;
+  return function(std::move(inputs), std::move(outputs), options);
+}
+
+std::vector<std::string> names(const CompiledFunction& f) {
+  std::vector<std::string> names;
+  for (const Ref<Apply>& node : f.toposort()) names.push_back(node->op().name());
+  return names;
+}
+
+TEST(DestroyMap, AnIntermediateIsOverwrittenInPlace) {
+  const Variable x = input("x");
+  const CompiledFunction f = compile({x}, {apply(plus_in_place(10), {apply(plus(1), {x})})});
+  EXPECT_THAT(names(f), ElementsAre("Plus", "PlusInPlace"));
+  const Array first = f({vector_of({1})})[0];
+  EXPECT_THAT(values_of(f({vector_of({5})})[0]), ElementsAre(16));
+  EXPECT_THAT(values_of(first), ElementsAre(12));
+}
+
+TEST(DestroyMap, InputsAndConstantsAreCopiedFirst) {
+  const Variable x = input("x"), c = Variable::constant(vector_of({100}));
+  const CompiledFunction f = compile(
+      {x}, {apply(plus_in_place(1), {x}), apply(plus_in_place(1), {apply(reversed(), {c})})});
+  EXPECT_EQ(f.toposort().size(), 5u);
+  const Array given = vector_of({1});
+  for (int call = 0; call < 2; ++call) {
+    const std::vector<Array> results = f({given});
+    EXPECT_THAT(values_of(results[0]), ElementsAre(2));
+    EXPECT_THAT(values_of(results[1]), ElementsAre(101));
+  }
+  EXPECT_THAT(values_of(given), ElementsAre(1));
+  EXPECT_THAT(values_of(*c.value()), ElementsAre(100));
+}
+
+TEST(DestroyMap, ResultsAreCopiedFirst) {
+  const Variable x = input("x"), y = apply(plus(1), {x});
+  const CompiledFunction f = compile({x}, {apply(plus_in_place(10), {y}), apply(reversed(), {y})});
+  const std::vector<Array> results = f({vector_of({1, 2})});
+  EXPECT_THAT(values_of(results[0]), ElementsAre(12, 13));
+  EXPECT_THAT(values_of(results[1]), ElementsAre(3, 2));
+}
+
+TEST(DestroyMap, ReadersRunFirst) {
+  // The walk from the outputs meets the overwriting node before the readers.
+  const Variable x = input("x"), y = apply(plus(1), {x});
+  const Variable overwritten = apply(plus_in_place(10), {y});
+  const Variable read = apply(plus(100), {y}), viewed = apply(plus(100), {apply(reversed(), {y})});
+  const CompiledFunction f = compile({x}, {overwritten, read, viewed});
+  EXPECT_EQ(names(f).back(), "PlusInPlace");
+  const std::vector<Array> results = f({vector_of({1, 2})});
+  EXPECT_THAT(values_of(results[0]), ElementsAre(12, 13));
+  EXPECT_THAT(values_of(results[1]), ElementsAre(102, 103));
+  EXPECT_THAT(values_of(results[2]), ElementsAre(103, 102));
+}
+
+TEST(DestroyMap, AChainOfOverwritingStaysInOrder) {
+  const Variable x = input("x"), y = apply(plus(1), {x});
+  const Variable first = apply(plus_in_place(10), {y}), second = apply(plus_in_place(100), {first});
+  const CompiledFunction f = compile({x}, {second, apply(plus(0), {first}), apply(plus(0), {y})});
+  const std::vector<Array> results = f({vector_of({0})});
+  EXPECT_THAT(values_of(results[0]), ElementsAre(111));
+  EXPECT_THAT(values_of(results[1]), ElementsAre(11));
+  EXPECT_THAT(values_of(results[2]), ElementsAre(1));
+}
+
+TEST(DestroyMap, RefusesAReaderThatNeedsTheOverwritingNode) {
+  const Variable x = input("x"), y = apply(plus(1), {x});
+  const Ref<test::TestOp> both =
+      test::make_test_op("Both", [](const test::TestOp::Cells& in, const test::TestOp::Cells& out) {
+        out[0]->value = copy(*in[0]->value);
+      });
+  const Variable z = apply(both, {apply(plus_in_place(10), {y}), y});
+  EXPECT_THROW(compile({x}, {z}), GraphError);
+}
+
+TEST(DestroyMap, RefusesTwoThatOverwriteTheSame) {
+  const Variable x = input("x"), y = apply(plus(1), {x});
+  EXPECT_THROW(compile({x}, {apply(plus_in_place(1), {y}), apply(plus_in_place(2), {y})}),
+               GraphError);
+}
+
+TEST(DestroyMap, RefusesAMapThatNamesNoInput) {
+  const Ref<test::TestOp> bad = plus_in_place(1);
+  bad->destroys = {{0, {3}}};
+  const Variable x = input("x");
+  EXPECT_THROW(compile({x}, {apply(bad, {apply(plus(1), {x})})}), GraphError);
+}
+
+}  // namespace
+}  // namespace spanwise

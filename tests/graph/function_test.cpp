@@ -1,0 +1,300 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/graph/function.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/graph_ops.hpp"
+
+namespace spanwise {
+namespace {
+
+using test::apply;
+using test::input;
+using test::plus;
+using test::TestOp;
+using test::values_of;
+using test::vector_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+FunctionOptions on_cpu(std::string name = "f") {
+  FunctionOptions options;
+  options.name = std::move(name);
+  options.device = cpu;
+  return options;
+}
+
+template <class E, class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    EXPECT_EQ(typeid(e), typeid(E)) << e.what();
+    return e.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+TEST(Function, RunsAChainInOrder) {
+  const Variable x = input("x");
+  const CompiledFunction f =
+      function({x}, {apply(plus(10), {apply(plus(1), {x})})}, on_cpu());
+  EXPECT_THAT(values_of(f({vector_of({1, 2})})[0]), ElementsAre(12, 13));
+  EXPECT_THAT(values_of(f({vector_of({5})})[0]), ElementsAre(16));
+  EXPECT_EQ(f.toposort().size(), 2u);
+  EXPECT_EQ(f.name(), "f");
+  EXPECT_EQ(f.device(), cpu);
+}
+
+TEST(Function, ComputesASharedNodeOnce) {
+  int runs = 0;
+  const auto op = test::make_test_op("Count", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+    ++runs;
+    test::map_into(*in[0]->value, *out[0], [](float x) { return 2 * x; });
+  });
+  const Variable x = input("x"), y = apply(op, {x});
+  const CompiledFunction f =
+      function({x}, {apply(plus(1), {y}), apply(plus(2), {y}), y}, on_cpu());
+  const std::vector<Array> results = f({vector_of({3})});
+  EXPECT_EQ(runs, 1);
+  EXPECT_THAT(values_of(results[0]), ElementsAre(7));
+  EXPECT_THAT(values_of(results[1]), ElementsAre(8));
+  EXPECT_THAT(values_of(results[2]), ElementsAre(6));
+}
+
+TEST(Function, ADeepGraphNeedsNoDeepStack) {
+  const Ref<TestOp> op = plus(1);
+  const Variable x = input("x");
+  Variable y = x;
+  for (int i = 0; i < 100'000; ++i) y = apply(op, {y});
+  const CompiledFunction f = function({x}, {y}, on_cpu());
+  EXPECT_THAT(values_of(f({vector_of({0})})[0]), ElementsAre(100'000));
+}
+
+TEST(Function, InputsMayCutTheGraph) {
+  const Variable x = input("x"), y = apply(plus(1), {x}), z = apply(plus(10), {y});
+  const CompiledFunction f = function({y}, {z}, on_cpu());
+  EXPECT_EQ(f.toposort().size(), 1u);
+  EXPECT_THAT(values_of(f({vector_of({1})})[0]), ElementsAre(11));
+}
+
+TEST(Function, ConstantsTakePart) {
+  const auto add = test::make_test_op("Add", [](const TestOp::Cells& in, const TestOp::Cells& out) {
+    const float amount = static_cast<float>(item(in[1]->value->index(0, 0)).as_double());
+    test::map_into(*in[0]->value, *out[0], [=](float x) { return x + amount; });
+  });
+  const Variable x = input("x"), c = Variable::constant(vector_of({100}));
+  const CompiledFunction f = function({x}, {apply(add, {x, c}), c}, on_cpu());
+  const std::vector<Array> results = f({vector_of({1})});
+  EXPECT_THAT(values_of(results[0]), ElementsAre(101));
+  EXPECT_FALSE(may_share_memory(results[1], *c.value()));
+  EXPECT_FALSE(results[1].readonly());
+}
+
+TEST(Function, OpsFindConstantsReadOnly) {
+  bool readonly = false;
+  const auto op = test::make_test_op("Look", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+    readonly = in[0]->value->readonly();
+    out[0]->value = copy(*in[0]->value);
+  });
+  function({}, {apply(op, {Variable::constant(vector_of({1}))})}, on_cpu())({});
+  EXPECT_TRUE(readonly);
+}
+
+TEST(Function, RefusesABadInputNamingFunctionAndInput) {
+  const Variable x = input("x"), y = input("y");
+  const CompiledFunction f = function({x, y}, {apply(plus(1), {x}), y}, on_cpu("train"));
+  const Array good = vector_of({1});
+  const auto message = [&](std::vector<Array> arguments) {
+    return message_of<InputError>([&] { f(std::span<const Array>(arguments)); });
+  };
+  EXPECT_EQ(message({good, empty(Shape{1}, float64, cpu)}),
+            "Bad input argument to function train at index 1 (0-based), y of "
+            "TensorType(float32, vector): expected dtype float32, got float64");
+  EXPECT_THAT(message({empty(Shape{1, 2}, float32, cpu), good}), HasSubstr("expected 1 axes, got 2"));
+  EXPECT_THAT(message({good}), HasSubstr("function train: expected 2 inputs, got 1"));
+}
+
+TEST(Function, RefusesWhatCannotBeCompiled) {
+  const Variable x = input("x"), y = input("y"), c = Variable::constant(vector_of({1}));
+  const Variable z = apply(plus(1), {x});
+  const auto message = [](std::vector<Variable> inputs, std::vector<Variable> outputs) {
+    return message_of<GraphError>([&] { function(inputs, outputs, on_cpu()); });
+  };
+  EXPECT_THAT(message({}, {z}), HasSubstr("x of TensorType(float32, vector), which Plus(x) needs, is "
+                                          "neither an input nor a constant"));
+  EXPECT_THAT(message({x, x}, {z}), HasSubstr("x stands twice"));
+  EXPECT_THAT(message({x, y}, {z}), HasSubstr("no output needs the input at index 1, y"));
+  EXPECT_THAT(message({x, c}, {z}), HasSubstr("is a constant"));
+  EXPECT_THAT(message({x, Variable()}, {z}), HasSubstr("names no variable"));
+  EXPECT_THAT(message({x}, {Variable()}), HasSubstr("names no variable"));
+}
+
+TEST(Function, UnusedInputsMayBeIgnored) {
+  const Variable x = input("x"), y = input("y");
+  FunctionOptions options = on_cpu();
+  options.on_unused_input = UnusedInput::ignore;
+  const CompiledFunction f = function({x, y}, {x}, options);
+  EXPECT_THAT(values_of(f({vector_of({1}), vector_of({2})})[0]), ElementsAre(1));
+}
+
+TEST(Function, GivensReplaceWithoutChangingTheGraph) {
+  const Variable x = input("x"), y = input("y"), z = apply(plus(10), {apply(plus(1), {x})});
+  FunctionOptions options = on_cpu();
+  options.givens = {{x, apply(plus(100), {y})}};
+  EXPECT_THAT(values_of(function({y}, {z}, options)({vector_of({0})})[0]), ElementsAre(111));
+  EXPECT_THAT(values_of(function({x}, {z}, on_cpu())({vector_of({0})})[0]), ElementsAre(11));
+}
+
+TEST(Function, GivensMustFit) {
+  const Variable x = input("x"), z = apply(plus(1), {x});
+  const auto message = [&](Variable old, Variable by) {
+    FunctionOptions options = on_cpu();
+    options.givens = {{old, by}};
+    return message_of<GraphError>([&] { function({x}, {z}, options); });
+  };
+  EXPECT_THAT(message(x, input("y")), HasSubstr("which is an input as well"));
+  EXPECT_THAT(message(z, Variable(TensorType(float64, Shape{-1}))), HasSubstr("float64"));
+}
+
+TEST(Function, ResultsAreNobodyElses) {
+  const Variable x = input("x"), y = apply(plus(1), {x}), back = apply(test::reversed(), {y});
+  const CompiledFunction f =
+      function({x}, {x, y, y, back, apply(test::reversed(), {x})}, on_cpu());
+  const Array given = vector_of({1, 2});
+  const std::vector<Array> first = f({given});
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_FALSE(may_share_memory(first[i], given)) << i;
+    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(may_share_memory(first[i], first[j]));
+  }
+  const std::vector<Array> second = f({vector_of({7, 8})});
+  EXPECT_THAT(values_of(first[0]), ElementsAre(1, 2));
+  EXPECT_THAT(values_of(first[1]), ElementsAre(2, 3));
+  EXPECT_THAT(values_of(first[3]), ElementsAre(3, 2));
+  EXPECT_THAT(values_of(first[4]), ElementsAre(2, 1));
+  EXPECT_THAT(values_of(second[3]), ElementsAre(9, 8));
+}
+
+TEST(Function, AViewOfAKeptBufferIsNotOverwrittenByTheNextCall) {
+  const Variable x = input("x"), back = apply(test::reversed(), {apply(plus(1), {x})});
+  const CompiledFunction f = function({x}, {back}, on_cpu());
+  const Array first = f({vector_of({1, 2})})[0];
+  f({vector_of({50, 60})});
+  EXPECT_THAT(values_of(first), ElementsAre(3, 2));
+}
+
+TEST(Function, AnUndeclaredAliasIsNotOverwrittenEither) {
+  const auto alias = test::make_test_op("Alias", [](const TestOp::Cells& in, const TestOp::Cells& out) {
+    out[0]->value = *in[0]->value;
+  });
+  const Variable x = input("x");
+  const CompiledFunction f =
+      function({x}, {apply(alias, {apply(plus(1), {x})}), apply(alias, {x})}, on_cpu());
+  const Array given = vector_of({1});
+  const std::vector<Array> first = f({given});
+  f({vector_of({5})});
+  EXPECT_THAT(values_of(first[0]), ElementsAre(2));
+  EXPECT_FALSE(may_share_memory(first[1], given));
+}
+
+TEST(Function, KeepsIntermediateBuffersAndEmptiesWhatLeaves) {
+  std::vector<const void*> buffers;
+  const auto watch = test::make_test_op("Watch", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+    buffers.push_back(in[0]->value->data());
+    EXPECT_FALSE(out[0]->value.has_value());
+    test::map_into(*in[0]->value, *out[0], [](float x) { return x; });
+  });
+  const auto inner = plus(1);
+  const Variable x = input("x");
+  const CompiledFunction f = function({x}, {apply(watch, {apply(inner, {x})})}, on_cpu());
+  f({vector_of({1})});
+  f({vector_of({2})});
+  EXPECT_EQ(buffers[0], buffers[1]);
+  EXPECT_THAT(inner->recyclable, ElementsAre(true));
+  EXPECT_THAT(watch->recyclable, ElementsAre(false));
+  f.free();
+  EXPECT_THAT(values_of(f({vector_of({3})})[0]), ElementsAre(4));
+}
+
+TEST(Function, ABufferThatAViewCarriesOutIsNotRecyclable) {
+  const auto inner = plus(1);
+  const Variable x = input("x");
+  function({x}, {apply(test::reversed(), {apply(inner, {x})})}, on_cpu());
+  EXPECT_THAT(inner->recyclable, ElementsAre(false));
+}
+
+TEST(Function, AThunkThatBreaksItsContractIsNamed) {
+  const auto run = [](TestOp::Work work) {
+    const Variable x = input("x");
+    const CompiledFunction f =
+        function({x}, {apply(test::make_test_op("Bad", std::move(work)), {x})}, on_cpu());
+    return message_of<GraphError>([&] { f({vector_of({1})}); });
+  };
+  using Cells = TestOp::Cells;
+  EXPECT_THAT(run([](const Cells&, const Cells&) {}), HasSubstr("Bad: output 0 was not computed"));
+  EXPECT_THAT(run([](const Cells&, const Cells& out) { out[0]->value = empty(Shape{1}, int32, cpu); }),
+              HasSubstr("expected dtype float32, got int32"));
+  EXPECT_THAT(run([](const Cells&, const Cells& out) { out[0]->value = empty(Shape{}, float32, cpu); }),
+              HasSubstr("expected 1 axes, got 0"));
+}
+
+TEST(Function, AnErrorKeepsItsTypeAndNamesTheNode) {
+  bool fails = true;
+  const auto bad = test::make_test_op("Bad", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+    if (fails) throw DeviceError("it broke", 719, "LAUNCH_FAILED");
+    out[0]->value = copy(*in[0]->value);
+  });
+  const Variable x = input("x"), y = apply(bad, {apply(plus(1), {x})});
+  y.owner()->set_trace("  File \"user.py\", line 3");
+  const CompiledFunction f = function({x}, {apply(plus(1), {y})}, on_cpu("train"));
+  try {
+    f({vector_of({1, 2})});
+    FAIL() << "nothing was thrown";
+  } catch (const DeviceError& e) {
+    EXPECT_EQ(e.code(), 719);
+    EXPECT_EQ(e.name(), "LAUNCH_FAILED");
+    EXPECT_THAT(e.what(), HasSubstr("it broke\nApply node that caused the error: Bad(Plus.0)\n"
+                                    "Toposort index: 1 of function train\n"
+                                    "Inputs types: [TensorType(float32, vector)]\n"
+                                    "Inputs shapes: [(2,)]\nInputs strides: [(4,)]\n"
+                                    "Inputs values: [[2, 3]]\nOutputs clients: [[Plus(Bad.0)]]\n"
+                                    "Created at:\n  File \"user.py\", line 3"));
+  }
+  fails = false;
+  EXPECT_THAT(values_of(f({vector_of({1})})[0]), ElementsAre(3));
+}
+
+TEST(Function, ForeignExceptionsPassUnchanged) {
+  struct Foreign {
+    int number;
+  };
+  const auto bad = test::make_test_op(
+      "Bad", [](const TestOp::Cells&, const TestOp::Cells&) { throw Foreign{42}; });
+  const Variable x = input("x");
+  const CompiledFunction f = function({x}, {apply(bad, {x})}, on_cpu());
+  try {
+    f({vector_of({1})});
+    FAIL() << "nothing was thrown";
+  } catch (const Foreign& e) {
+    EXPECT_EQ(e.number, 42);
+  }
+}
+
+TEST(Function, RefusesToCallItself) {
+  std::vector<CompiledFunction> self;
+  const auto op = test::make_test_op("Call", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+    const Array x = *in[0]->value;
+    out[0]->value = self.front()({x})[0];
+  });
+  const Variable x = input("x");
+  self.push_back(function({x}, {apply(op, {x})}, on_cpu()));
+  EXPECT_THAT(message_of<GraphError>([&] { self.front()({vector_of({1})}); }),
+              HasSubstr("expected no recursion"));
+  self.clear();
+}
+
+}  // namespace
+}  // namespace spanwise
