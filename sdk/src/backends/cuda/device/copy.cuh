@@ -49,8 +49,8 @@ __device__ inline void copy_strided(const Source* source, Target* target, Index 
                                     const Axes<Index, Offset, rank>& axes, unsigned block,
                                     unsigned thread) {
   const Index first = (Index)block * (threads * per_thread) + thread;
-  Source values[per_thread];
-  Offset places[per_thread];
+  Source values[per_thread] = {};  // the guards below are beyond what a compiler can prove
+  Offset places[per_thread] = {};
   SW_UNROLL
   for (int k = 0; k < per_thread; ++k) {
     const Index index = first + (Index)(k * threads);
