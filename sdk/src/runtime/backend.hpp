@@ -18,6 +18,7 @@
 #include "spanwise/kernel_types.hpp"
 #include "spanwise/scalar.hpp"
 #include "spanwise/storage.hpp"
+#include "spanwise/tools.hpp"
 
 /// What a back end must offer. The runtime and the kernels layer see devices through these classes
 /// only; a back end sees the runtime, and nobody includes a back end.
@@ -113,6 +114,9 @@ class Backend {
   /// One sentence, "" where there are devices.
   virtual std::string why_absent() = 0;
   virtual DeviceProperties properties(int ordinal) = 0;
+  /// The compilers and the like that this back end uses (spanwise::tools). Never throws for one that
+  /// is missing.
+  virtual std::vector<Tool> tools() { return {}; }
 
   /// At least `bytes` bytes, 256-byte aligned, usable in stream order on `stream`. Throws
   /// OutOfMemoryError.

@@ -9,6 +9,7 @@
 #include "backends/cuda/module.hpp"
 #include "backends/cuda/pointer.hpp"
 #include "backends/cuda/stream.hpp"
+#include "backends/cuda/tools.hpp"
 #include "backends/cuda/transfer.hpp"
 #include "runtime/backend.hpp"
 
@@ -44,6 +45,7 @@ class CudaBackend final : public runtime::Backend {
     properties.free_memory = memory(ordinal).free;
     return properties;
   }
+  std::vector<Tool> tools() override { return cuda::tools(); }
 
   void* allocate(int ordinal, std::size_t bytes, StreamState& stream) override {
     DeviceContext& context = DeviceContext::of(ordinal);
