@@ -6,17 +6,25 @@ Importing it loads no other array library and touches no CUDA. Whatever the comp
 public is here; a module of this folder is loaded when its name is first used (``sw.driver``).
 """
 
+from __future__ import annotations
+
 from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
+from types import ModuleType as _ModuleType
 
-from ._config import config
+from . import _wheels
+from ._config import config as config
 from ._core import *  # noqa: F403  (the compiled half says what is public)
-from ._creation import arange, linspace
+from ._core import __version__ as __version__
+from ._creation import arange as arange
+from ._creation import linspace as linspace
 
 newaxis = None
 
+_wheels.tell_where_cuda_is()
 
-def __getattr__(name):
+
+def __getattr__(name: str) -> _ModuleType:
     """Loads the module ``spanwise.<name>`` on first use."""
     if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
         return _import_module(f"{__name__}.{name}")

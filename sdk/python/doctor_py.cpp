@@ -1,0 +1,26 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "bind.hpp"
+#include "spanwise/tools.hpp"
+#include "spanwise/version.hpp"
+
+/// What `python -m spanwise doctor` asks the library.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+SW_BIND(doctor, 45) {
+  py::class_<Tool> type(module, "_Tool", "A compiler or library of this machine.");
+  type.def_readonly("name", &Tool::name);
+  type.def_readonly("version", &Tool::version);
+  type.def_readonly("path", &Tool::path);
+  type.def_readonly("missing", &Tool::missing);
+  module.def("_tools", &tools, py::call_guard<py::gil_scoped_release>());
+  module.attr("__version__") = version();
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,32 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The libraries in the nvidia-* wheels that this interpreter sees, which only Python can find."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from . import _core
+
+
+def library_folders() -> list[str]:
+    """The lib folders below ``nvidia/`` in the module path (nvidia/cu13/lib, nvidia/cuda_nvrtc/lib)."""
+    found = []
+    for entry in sys.path:
+        root = os.path.join(entry, "nvidia")
+        try:
+            packages = sorted(os.scandir(root), key=lambda package: package.name)
+        except OSError:
+            continue  # no such folder, or none of ours to read
+        folders = (os.path.join(package.path, "lib") for package in packages)
+        found += [folder for folder in folders if os.path.isdir(folder)]
+    return found
+
+
+def tell_where_cuda_is() -> None:
+    """Sets config.cuda_library_path, unless the user has. Looks at folders; loads nothing."""
+    settings = {setting.name: setting for setting in _core._config_list()}
+    setting = settings.get("cuda_library_path")
+    if setting is not None and setting.source == "default" and (folders := library_folders()):
+        _core._config_set("cuda_library_path", os.pathsep.join(folders))

@@ -1,0 +1,108 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m spanwise doctor``: what this machine offers, and what to install where it lacks.
+
+Works on any machine: what is missing is a line of the report, never a failure of it.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator
+
+from . import _core
+
+_MIB = 1 << 20
+
+
+def _program() -> Iterator[str]:
+    yield f"spanwise {_core.__version__}, {_core.__file__}"
+    yield f"Python {platform.python_version()}, {platform.platform()}"
+
+
+def _devices() -> Iterator[str]:
+    for device in _core.devices():
+        properties = device.properties
+        unit = "threads" if device == "cpu" else "multiprocessors"
+        yield (
+            f"{device.name}: {properties.name}, {properties.architecture}, "
+            f"{properties.multiprocessors} {unit}, "
+            f"{properties.free_memory // _MIB} of {properties.total_memory // _MIB} MiB free"
+            + (f", driver {properties.driver}" if properties.driver else "")
+        )
+    if reason := _core._why_no_cuda():
+        yield f"no GPU: {reason}"
+    yield f"arrays are made on {_core.default_device()} unless told otherwise"
+
+
+def _compilers() -> Iterator[str]:
+    for tool in _core._tools():
+        if tool.missing:
+            yield f"{tool.name}: missing. {tool.missing}"
+        else:
+            yield f"{tool.name} {tool.version}, {tool.path}"
+
+
+def _blas() -> Iterator[str]:
+    yield "not used: this release has no matrix products"
+
+
+def _cache() -> Iterator[str]:
+    info = _core.kernel_cache.info()
+    yield f"{info.path}"
+    yield f"{info.entries} kernels, {info.bytes / _MIB:.1f} MiB"
+    yield f"{info.hits} hits and {info.misses} misses in this process"
+
+
+def _bridges() -> Iterator[str]:
+    from ._bridges import bridges
+
+    for bridge in bridges():
+        if not bridge.library:
+            yield f"{bridge.name}: {bridge.protocols}"
+        elif bridge.version:
+            yield f"{bridge.name} {bridge.version}: {bridge.protocols}"
+        else:
+            yield f"{bridge.name}: not installed"
+
+
+def _settings() -> Iterator[str]:
+    changed = [s for s in _core._config_list() if s.value != s.default_value]
+    for setting in changed:
+        yield f"{setting.name} = {setting.value} ({setting.source})"
+    if not changed:
+        yield "all at their defaults; python -m spanwise config lists them"
+
+
+SECTIONS: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
+    ("Program", _program),
+    ("Devices", _devices),
+    ("Compilers of kernels", _compilers),
+    ("BLAS", _blas),
+    ("Kernel cache", _cache),
+    ("Bridges", _bridges),
+    ("Settings", _settings),
+)
+
+
+def report() -> Iterator[str]:
+    """The report, line by line."""
+    for title, section in SECTIONS:
+        yield title
+        lines = section()
+        while True:
+            try:
+                line = next(lines)
+            except StopIteration:
+                break
+            except Exception as error:  # a broken part is what the report is for
+                yield f"  cannot be told: {type(error).__name__}: {error}"
+                break
+            yield f"  {line}"
+
+
+def main(arguments: list[str]) -> int:
+    """Prints the report."""
+    for line in report():
+        print(line, flush=True)
+    return 0

@@ -1,0 +1,42 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m spanwise config``: the settings, as they are now."""
+
+from __future__ import annotations
+
+import textwrap
+
+from . import _core
+
+
+def describe(setting: _core._Setting) -> str:
+    """``name = value (source)`` and, below, what it means and what it may be."""
+    shown = setting.value if setting.value else '""'
+    source = setting.source
+    if source == "environment":
+        source = f"environment, SPANWISE_{setting.name.upper()}"
+    meaning = setting.description.rstrip(".")
+    meaning = meaning[:1].upper() + meaning[1:]
+    if setting.choices:
+        meaning += f"; one of {', '.join(setting.choices)}"
+    if setting.value != setting.default_value:
+        meaning += f"; default {setting.default_value or 'empty'}"
+    body = textwrap.fill(meaning + ".", 90, initial_indent="    ", subsequent_indent="    ")
+    return f"{setting.name} = {shown}  ({source})\n{body}"
+
+
+def main(arguments: list[str]) -> int:
+    """Prints all settings, or those named."""
+    settings = {setting.name: setting for setting in _core._config_list()}
+    for name in arguments:
+        if name not in settings:
+            # The error names the nearest setting.
+            try:
+                _core._config_get(name)
+            except _core.ArgumentError as error:
+                print(error)
+            return 2
+    chosen = arguments or sorted(settings)
+    print("Each setting is also read from SPANWISE_<NAME> in the environment.\n")
+    print("\n".join(describe(settings[name]) for name in chosen))
+    return 0

@@ -1,0 +1,50 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What all Python tests share: the devices of this machine, and how property tests search."""
+
+import os
+
+import pytest
+
+try:
+    from hypothesis import settings
+except ImportError:  # an offline machine without it; the property tests skip themselves
+    pass
+else:
+    # A first call may compile or load a library, so no deadline. In CI the same examples every
+    # time: a red run means the change, not the dice.
+    settings.register_profile("dev", deadline=None, max_examples=100)
+    settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
+    settings.register_profile("long", deadline=None, max_examples=5000)
+    settings.load_profile(
+        os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev")
+    )
+
+
+def _devices_present():
+    """The CPU, and the first GPU where there is one."""
+    try:
+        import spanwise as sw
+    except ImportError:  # tests of the tree itself run without the package
+        return ["cpu"]
+    present = [str(device) for device in sw.devices()]
+    return [name for name in ("cpu", "cuda:0") if name in present]
+
+
+@pytest.fixture(scope="session", params=_devices_present())
+def device(request):
+    """Each device of this machine in turn, as a spanwise.device."""
+    import spanwise as sw
+
+    return sw.device(request.param)
+
+
+@pytest.fixture(scope="session")
+def poisoned(device):
+    """poisoned(shape, dtype): an array on the device whose bytes are garbage of a known kind.
+
+    A result that was not written, or only in part, so differs from any that was.
+    """
+    from support.arrays import poisoned as make
+
+    return lambda shape, dtype="float32": make(shape, dtype, device)

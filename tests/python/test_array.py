@@ -1,0 +1,274 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an array is: its attributes, its numbers, its text, and that it stays clear of wrong answers."""
+
+import copy
+import gc
+import operator
+import weakref
+
+import numpy as np
+import pytest
+import spanwise as sw
+from hypothesis import given
+from hypothesis import strategies as st
+from support.arrays import COMPUTABLE, assert_same, numbers, pair, windows
+
+
+@given(window=windows(), dtype=st.sampled_from(COMPUTABLE), seed=st.integers(0, 2**32))
+def test_attributes_are_numpys(device, window, dtype, seed):
+    ours, oracle = pair(window, dtype, device, seed)
+    assert ours.shape == oracle.shape
+    assert ours.ndim == oracle.ndim
+    assert ours.size == oracle.size
+    assert ours.nbytes == oracle.nbytes
+    assert ours.itemsize == oracle.itemsize
+    assert ours.dtype == oracle.dtype
+    assert ours.device == device
+    if oracle.size > 0:
+        assert ours.flags.c_contiguous == oracle.flags.c_contiguous
+        assert ours.flags.f_contiguous == oracle.flags.f_contiguous
+    assert ours.flags.writeable
+    assert ours.flags.aligned
+
+
+def test_flags_answer_by_numpys_names():
+    array = sw.zeros((3, 4), order="F")
+    assert array.flags["F_CONTIGUOUS"]
+    assert not array.flags["C"]
+    assert array.flags["OWNDATA"]
+    assert not array[1:].flags.owndata
+    assert "WRITEABLE : True" in repr(array.flags)
+    with pytest.raises(KeyError, match="C_CONTIGUOUS"):
+        array.flags["COLOUR"]
+
+
+def test_unaligned_memory_is_told():
+    raw = np.zeros(17, np.uint8)[1:]
+    if raw.ctypes.data % 4:
+        assert not sw.asarray(raw).view("float32").flags.aligned
+
+
+def test_base_is_the_owner_of_the_memory(device):
+    own = sw.zeros((3, 4), device=device)
+    assert own.base is None
+    assert own[1:][:, 2].base is own
+    assert own.T.base is own
+    assert own.copy().base is None
+    foreign = np.zeros(3)
+    imported = sw.asarray(foreign)
+    assert imported.base is foreign
+    assert imported[1:].base is imported
+
+
+def test_a_view_keeps_the_memory_and_weak_references_end(device):
+    array = sw.array(numbers((100,), "float32", 1), device=device)
+    watch = weakref.ref(array)
+    values = array[50:].numpy().copy()
+    view = array[50:]
+    del array
+    gc.collect()
+    assert watch() is not None  # as .base of the view
+    assert (view.numpy() == values).all()
+    del view
+    gc.collect()
+    assert watch() is None
+
+
+def test_the_owner_of_imported_memory_lives_as_long_as_a_view():
+    class Owned(np.ndarray):
+        pass
+
+    owner = np.zeros(4).view(Owned)
+    watch = weakref.ref(owner)
+    view = sw.asarray(owner)[1:].reshape(3, 1)
+    del owner
+    gc.collect()
+    assert watch() is not None
+    del view
+    gc.collect()
+    assert watch() is None
+
+
+def test_arrays_are_no_keys():
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(sw.zeros(2))
+
+
+@pytest.mark.parametrize("compare", [operator.eq, operator.ne, operator.lt, operator.ge])
+@pytest.mark.parametrize("other", [None, 3, "text"])
+def test_comparison_never_answers_by_identity(compare, other):
+    array = sw.zeros(2)
+    for pair_of in ((array, other), (array, array)):
+        with pytest.raises(sw.DTypeError, match=r"a\.numpy\(\)") as caught:
+            compare(*pair_of)
+        assert isinstance(caught.value, TypeError)
+
+
+@pytest.mark.parametrize("operation", [operator.add, operator.matmul, operator.iadd, operator.pow])
+def test_arithmetic_is_a_type_error_until_it_exists(operation):
+    with pytest.raises(TypeError):
+        operation(sw.zeros(2), sw.zeros(2))
+
+
+@pytest.mark.parametrize("dtype", COMPUTABLE)
+def test_one_element_is_a_python_number(device, dtype):
+    array = sw.array(1, dtype, device=device)
+    assert array.item() == 1
+    assert type(array.item()) is type(np.ones((), dtype if dtype != "bfloat16" else "f4").item())
+    assert bool(array) is True
+    assert complex(array) == 1 + 0j
+    if not array.dtype.kind == "c":
+        assert float(array) == 1.0
+        assert int(array) == 1
+    if array.dtype.kind in "iu":
+        assert operator.index(array) == 1
+        assert [10, 20, 30][array] == 20
+    else:
+        with pytest.raises(TypeError):
+            operator.index(array)
+
+
+@pytest.mark.parametrize("convert", [int, float, complex, operator.index])
+def test_only_rank_0_converts(convert):
+    with pytest.raises(TypeError, match="rank 0"):
+        convert(sw.ones(1, "int32"))
+
+
+def test_the_truth_of_several_elements_is_ambiguous():
+    assert bool(sw.ones((1, 1)))
+    for shape in ((2,), (0,), (2, 2)):
+        with pytest.raises(ValueError, match="ambiguous"):
+            bool(sw.ones(shape))
+
+
+def test_the_largest_integers_survive():
+    assert sw.array(2**64 - 1, "uint64").item() == 2**64 - 1
+    assert sw.array(-(2**63)).item() == -(2**63)
+
+
+@given(window=windows(), seed=st.integers(0, 2**32), data=st.data())
+def test_item_counts_as_numpys(device, window, seed, data):
+    ours, oracle = pair(window, "int64", device, seed)
+    assert ours.tolist() == oracle.tolist()
+    if oracle.size == 0:
+        with pytest.raises(sw.BoundsError):
+            ours.item(0)
+        return
+    flat = data.draw(st.integers(-oracle.size, oracle.size - 1))
+    assert ours.item(flat) == oracle.item(flat)
+    index = tuple(data.draw(st.integers(-n, n - 1)) for n in oracle.shape)
+    assert ours.item(index) == oracle.item(index)
+    if len(index) > 1:
+        assert ours.item(*index) == oracle.item(*index)
+
+
+def test_item_of_many_elements_says_so():
+    with pytest.raises(ValueError, match="(2, 2)"):
+        sw.ones((2, 2)).item()
+    with pytest.raises(IndexError, match="expected 2 indices"):
+        sw.ones((2, 2)).item(0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        (np.arange(3.0), None),
+        (np.arange(6).reshape(2, 3) % 2 == 0, None),
+        (np.float32([[1.5, np.nan], [np.inf, -0.0]]), None),
+        (np.array(3, np.int8), None),
+        (np.zeros((0, 3), np.uint16), None),
+        (np.array([]), None),
+        (np.arange(2000), None),
+        (np.arange(40000.0).reshape(20, 20, 100), None),
+        (np.array([1 + 2j]), None),
+    ],
+)
+def test_text_is_numpys_plus_the_device(device, values, dtype):
+    array = sw.array(values, dtype, device=device)
+    expected, text = repr(values), repr(array)
+    assert text.endswith(f"device='{device}')")
+    # Without the device and the line that it may have opened, it is NumPy's; the shape of a
+    # summary is told by newer versions of NumPy only.
+    def essence(line):
+        for word in ("device=", "dtype=", "shape="):
+            line = line.split(word)[0]
+        return line.rstrip(" ,)\n")
+
+    assert essence(text) == essence(expected)
+    assert str(array) == str(values)
+
+
+def test_text_of_a_summary_is_made_of_the_corners(device):
+    # On a GPU only the corners are fetched; the text must not tell.
+    values = np.random.default_rng(1).normal(size=(7, 40, 50))
+    assert str(sw.array(values, device=device).T) == str(values.T)
+
+
+def test_text_of_dtypes_that_numpy_lacks(device):
+    text = repr(sw.full((2,), 1.5, "bfloat16", device=device))
+    assert text == f"array([1.5, 1.5], dtype=bfloat16, device='{device}')"
+    raw = sw.zeros(4, "uint8", device=device).view("opaque32")
+    assert "opaque32 (1,)" in repr(raw)
+
+
+def test_format_is_the_elements():
+    assert f"{sw.array(3.14159):.2f}" == "3.14"
+    assert f"{sw.arange(3)}" == "[0 1 2]"
+    with pytest.raises(TypeError):
+        f"{sw.arange(3):.2f}"
+
+
+def test_copies_are_private_and_keep_the_order_of_axes(device):
+    array = sw.array(numbers((3, 4), "float32", 2), device=device).T
+    for made in (copy.copy(array), copy.deepcopy(array), copy.deepcopy([array])[0]):
+        assert_same(made, array.numpy())
+        assert made.strides == array.strides
+        made[...] = -1
+        assert (array.numpy() != -1).all()
+        assert made.device == device
+
+
+def test_one_object_copied_twice_in_a_structure_stays_one():
+    array = sw.zeros(2)
+    first, second = copy.deepcopy([array, array])
+    assert first is second
+
+
+class Tagged(sw.Array):
+    """A subclass, as a user would write one."""
+
+    def double_size(self):
+        return 2 * self.size
+
+
+def test_subclasses_are_made_from_anything_and_share():
+    values = np.arange(3.0)
+    tagged = Tagged(values)
+    assert isinstance(tagged, sw.Array)
+    assert tagged.double_size() == 6
+    tagged[0] = 7
+    assert values[0] == 7
+    assert type(tagged[1:]) is sw.Array
+    assert sw.Array([1, 2], "float32").dtype == "float32"
+    tagged.note = "has a dictionary"
+    watch = weakref.ref(tagged)
+    del tagged
+    gc.collect()
+    assert watch() is None
+
+
+def test_methods_refuse_what_is_no_array():
+    with pytest.raises(TypeError):
+        sw.Array.reshape(np.zeros(3), 3)
+    with pytest.raises(TypeError):
+        sw.Array.shape.__get__(np.zeros(3))
+
+
+def test_sync_and_stream(device):
+    array = sw.zeros(1000, device=device)
+    array[...] = 3
+    assert array.sync() is array
+    assert isinstance(array.stream, sw.Stream)
+    assert array.stream.device == device
+    assert array.stream.query()

@@ -1,0 +1,162 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The buffer protocol and NumPy's __array__: memory of the CPU is shared, a GPU's is copied or refused."""
+
+import ctypes
+import gc
+import weakref
+
+import numpy as np
+import pytest
+import spanwise as sw
+from hypothesis import given
+from hypothesis import strategies as st
+from support.arrays import COMPLEX, FLOATS, INTEGERS, assert_same, numbers, pair, windows
+
+WITH_FORMAT = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
+# object.h / buffer.h of CPython
+SIMPLE, WRITABLE, FORMAT, ND = 0, 0x1, 0x4, 0x8
+STRIDES = 0x10 | ND
+C_CONTIGUOUS, F_CONTIGUOUS, ANY_CONTIGUOUS = 0x20 | STRIDES, 0x40 | STRIDES, 0x80 | STRIDES
+
+
+class PyBuffer(ctypes.Structure):
+    _fields_ = (
+        ("buf", ctypes.c_void_p),
+        ("obj", ctypes.py_object),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("format", ctypes.c_char_p),
+        ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("strides", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("suboffsets", ctypes.POINTER(ctypes.c_ssize_t)),
+        ("internal", ctypes.c_void_p),
+    )
+
+
+def request(array, flags):
+    """What PyObject_GetBuffer gives: (readonly, format, shape, strides)."""
+    view = PyBuffer()
+    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(array), ctypes.byref(view), flags)
+    try:
+        shape = tuple(view.shape[: view.ndim]) if view.shape else None
+        strides = tuple(view.strides[: view.ndim]) if view.strides else None
+        return bool(view.readonly), view.format, shape, strides
+    finally:
+        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
+
+
+@given(window=windows(), dtype=st.sampled_from(WITH_FORMAT), seed=st.integers(0, 2**32))
+def test_numpy_reads_the_same_memory(window, dtype, seed):
+    ours, oracle = pair(window, dtype, "cpu", seed)
+    for theirs in (np.asarray(ours), np.asarray(memoryview(ours)), np.array(ours, copy=False)):
+        np.testing.assert_array_equal(theirs, oracle)
+        assert theirs.dtype == oracle.dtype
+        if oracle.size > 0:
+            assert theirs.ctypes.data == ours.ptr
+            assert theirs.flags.writeable == ours.flags.writeable
+
+
+def test_writing_through_numpy_is_seen():
+    ours = sw.zeros((3, 4))
+    np.asarray(ours.T)[1] = 5
+    assert ours.tolist() == [[0, 5, 0, 0]] * 3
+
+
+def test_a_buffer_keeps_the_array():
+    ours = sw.zeros(4)
+    watch = weakref.ref(ours)
+    theirs = np.asarray(ours)
+    del ours
+    gc.collect()
+    assert watch() is not None
+    del theirs
+    gc.collect()
+    assert watch() is None
+
+
+def test_what_a_consumer_asks_for_is_what_it_gets():
+    array = sw.zeros((2, 3), "int16", device="cpu")
+    assert request(array, SIMPLE) == (False, None, None, None)
+    assert request(array, ND) == (False, None, (2, 3), None)
+    assert request(array, STRIDES | FORMAT) == (False, b"h", (2, 3), (6, 2))
+    assert request(array.T, F_CONTIGUOUS)[3] == (2, 6)
+    assert request(array.T, ANY_CONTIGUOUS | WRITABLE)[2] == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("view", "flags", "words"),
+    [
+        (lambda a: a.T, SIMPLE, "C-contiguous"),
+        (lambda a: a.T, ND, "C-contiguous"),
+        (lambda a: a.T, C_CONTIGUOUS, "C-contiguous"),
+        (lambda a: a, F_CONTIGUOUS, "Fortran"),
+        (lambda a: a[:, ::2], ANY_CONTIGUOUS, "not contiguous"),
+        (lambda a: a.view("uint16").view("bfloat16"), STRIDES | FORMAT, "view"),
+    ],
+)
+def test_what_a_consumer_cannot_have_is_a_buffer_error(view, flags, words):
+    with pytest.raises(BufferError, match=words):
+        request(view(sw.zeros((2, 3), "int16", device="cpu")), flags)
+
+
+def test_read_only_memory_gives_no_writable_buffer():
+    values = numbers((3,), "float32", 1)
+    values.flags.writeable = False
+    array = sw.asarray(values)
+    assert memoryview(array).readonly
+    assert not np.asarray(array).flags.writeable
+    assert request(array, STRIDES)[0]
+    with pytest.raises(BufferError, match=r"a\.copy\(\)"):
+        request(array, STRIDES | WRITABLE)
+    with pytest.raises(TypeError):
+        ctypes.c_char.from_buffer(array)
+
+
+def test_a_gpu_has_no_buffer_but_numpy_gets_a_copy(device):
+    array = sw.array(numbers((3, 4), "float32", 2), device=device)[:, ::2]
+    if device == "cpu":
+        assert np.asarray(array).ctypes.data == array.ptr
+        return
+    with pytest.raises(BufferError, match=r"a\.numpy\(\)"):
+        memoryview(array)
+    assert_same(array, np.asarray(array))
+    with pytest.raises(sw.CopyNeededError):
+        np.array(array, copy=False)
+
+
+def test_the_array_method_of_numpys_protocol(device):
+    array = sw.array([1.5, 2.5], device=device)
+    assert array.__array__().tolist() == [1.5, 2.5]
+    assert array.__array__("int32").tolist() == [1, 2]
+    assert array.__array__(dtype=np.float32).dtype == np.float32
+    private = array.__array__(copy=True)
+    private[0] = 9
+    assert array[0].item() == 1.5
+    with pytest.raises(ValueError):
+        array.__array__("int32", copy=False)
+    assert np.asarray(array, dtype="float32").dtype == np.float32
+
+
+def test_numpy_shares_on_the_cpu(device):
+    array = sw.zeros((2, 3), device=device)
+    host = array.numpy()
+    assert isinstance(host, np.ndarray)
+    host[...] = 1
+    assert (array.numpy() == (1 if device == "cpu" else 0)).all()
+
+
+def test_empty_arrays_have_buffers_too():
+    for shape in ((0,), (3, 0), (0, 2, 2)):
+        assert memoryview(sw.zeros(shape, device="cpu")).shape == shape
+        assert np.asarray(sw.zeros(shape, device="cpu")).shape == shape
+    assert bytes(sw.zeros(0, device="cpu")) == b""
+
+
+def test_memoryview_reads_elements():
+    view = memoryview(sw.array([[1, 2], [3, 4]], "int32", device="cpu"))
+    assert view.tolist() == [[1, 2], [3, 4]]
+    assert view[1, 0] == 3
+    assert bytes(sw.array([1, 2], "uint8", device="cpu")) == b"\x01\x02"

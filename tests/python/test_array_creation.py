@@ -1,0 +1,235 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Making arrays: NumPy's functions with NumPy's arguments, and a device."""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+import spanwise as sw
+from hypothesis import given
+from hypothesis import strategies as st
+from support.arrays import COMPUTABLE, assert_same, numbers, pair, windows
+
+SEEDS = st.integers(0, 2**32)
+
+
+@pytest.mark.parametrize("dtype", COMPUTABLE)
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 4), 5])
+def test_zeros_ones_full_empty(device, dtype, shape):
+    real = sw.dtype(dtype).dtype
+    assert_same(sw.zeros(shape, dtype, device=device), np.zeros(shape, real))
+    assert_same(sw.ones(shape, dtype, device=device), np.ones(shape, real))
+    assert_same(sw.full(shape, 1, dtype, device=device), np.full(shape, 1, real))
+    empty = sw.empty(shape, dtype, device=device)
+    assert (empty.shape, empty.dtype, empty.device) == (np.zeros(shape).shape, real, device)
+
+
+def test_dtypes_are_numpys_where_none_is_given(device):
+    assert sw.zeros(2, device=device).dtype == np.zeros(2).dtype
+    for value in (True, 3, 2.5, 1j):
+        assert sw.full(2, value, device=device).dtype == np.full(2, value).dtype
+        assert sw.array(value, device=device).dtype == np.array(value).dtype
+        assert sw.array([value], device=device).dtype == np.array([value]).dtype
+
+
+def test_full_broadcasts_an_array(device):
+    row = numbers((3,), "int16", 1)
+    assert_same(sw.full((2, 3), row, device=device), np.full((2, 3), row))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_order_decides_the_strides(device, order):
+    expected = np.empty((3, 4, 5), "float32", order)
+    assert sw.empty((3, 4, 5), "float32", order, device=device).strides == expected.strides
+
+
+@given(
+    window=windows(broadcast=False),
+    seed=SEEDS,
+    order=st.sampled_from("CFAK"),
+    dtype=st.sampled_from([None, "int8", "complex64"]),
+)
+def test_like_functions(device, window, seed, order, dtype):
+    ours, oracle = pair(window, "float32", device, seed)
+    expected = np.zeros_like(oracle, dtype, order)
+    made = sw.zeros_like(ours, dtype, order)
+    assert_same(made, expected)
+    assert made.device == device
+    if oracle.size > 0 and 1 not in oracle.shape:
+        assert made.strides == expected.strides
+    assert_same(sw.ones_like(ours, dtype, order), np.ones_like(oracle, dtype, order))
+    assert_same(sw.full_like(ours, 3, dtype, order), np.full_like(oracle, 3, dtype, order))
+    assert sw.empty_like(ours, dtype, order, shape=(2, 2)).shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "arguments", [(5,), (2, 9), (2, 9, 3), (9, 2, -2), (0.0, 1.0, 0.25), (0,), (3, 1)]
+)
+@pytest.mark.parametrize("dtype", [None, "float32", "int16"])
+def test_arange(device, arguments, dtype):
+    assert_same(
+        sw.arange(*arguments, dtype=dtype, device=device), np.arange(*arguments, dtype=dtype)
+    )
+
+
+def test_linspace(device):
+    assert_same(sw.linspace(0, 1, 7, device=device), np.linspace(0, 1, 7))
+    assert_same(
+        sw.linspace([0, 1], 5, 4, endpoint=False, dtype="float32", axis=1, device=device),
+        np.linspace([0, 1], 5, 4, endpoint=False, dtype="float32", axis=1),
+    )
+    made, step = sw.linspace(0, 1, 5, retstep=True)
+    assert (made.shape, step) == ((5,), 0.25)
+
+
+def test_ranges_of_bfloat16_are_rounded_once(device):
+    made = sw.arange(0, 1, 0.3, dtype="bfloat16", device=device)
+    assert made.dtype == "bfloat16"
+    assert made.tolist() == sw.array(np.arange(0, 1, 0.3)).astype("bfloat16").tolist()
+
+
+@pytest.mark.parametrize("arguments", [(3,), (3, 5), (5, 3, 1), (3, 3, -2), (2, 2, 9), (0,)])
+def test_eye(device, arguments):
+    assert_same(sw.eye(*arguments, dtype="int32", device=device), np.eye(*arguments, dtype="int32"))
+
+
+@given(window=windows(), seed=SEEDS, dtype=st.sampled_from(COMPUTABLE))
+def test_array_copies_and_asarray_does_not(device, window, seed, dtype):
+    ours, oracle = pair(window, dtype, device, seed)
+    made = sw.array(ours)
+    assert_same(made, oracle)
+    assert made.base is None
+    assert sw.asarray(ours) is ours
+    shared = sw.asarray(oracle)
+    assert_same(shared, oracle)
+    assert shared.size == 0 or np.shares_memory(shared.numpy(), oracle)
+
+
+@given(
+    window=windows(),
+    seed=SEEDS,
+    dtypes=st.tuples(st.sampled_from(COMPUTABLE), st.sampled_from(COMPUTABLE)),
+    order=st.sampled_from("CFAK"),
+)
+def test_astype(device, window, seed, dtypes, order):
+    ours, oracle = pair(window, dtypes[0], device, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a complex number loses its imaginary part
+        expected = oracle.astype(sw.dtype(dtypes[1]).dtype, order)
+    made = ours.astype(dtypes[1], order)
+    assert_same(made, expected)
+    assert made.base is None
+    same = ours.astype(dtypes[0], "K", copy=False)
+    assert same is ours
+
+
+@given(data=st.data(), dtypes=st.tuples(st.sampled_from(COMPUTABLE), st.sampled_from(COMPUTABLE)))
+def test_astype_wraps_and_rounds_as_numpy(device, data, dtypes):
+    """Values over the whole range where C defines the cast."""
+    source, target = (np.dtype(sw.dtype(name).dtype) for name in dtypes)
+    raw = data.draw(st.lists(st.integers(-(2**40), 2**40), min_size=1, max_size=20))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if source.kind in "iu":
+            values = np.array(raw, np.int64).astype(source)
+        else:
+            # Beyond the target's range a real number has no defined integer.
+            values = (np.array(raw, np.int64) % 128).astype(np.float64) / 8
+            values = values.astype(source)
+        expected = values.astype(target)
+    assert_same(sw.array(values, device=device).astype(dtypes[1]), expected)
+
+
+def test_astype_obeys_its_casting_rule(device):
+    array = sw.zeros(3, "float64", device=device)
+    assert array.astype("float32", casting="same_kind").dtype == "float32"
+    with pytest.raises(sw.DTypeError, match='float64 to int32 under casting="safe"'):
+        array.astype("int32", casting="safe")
+    with pytest.raises(sw.ArgumentError, match="same_kind"):
+        array.astype("int32", casting="careful")
+
+
+def test_asarray_with_copy_false_shares_or_raises(device):
+    values = np.zeros((3, 4))
+    assert sw.asarray(values, copy=False).base is values
+    assert sw.asarray(values, order="C", copy=False).base is values
+    for impossible in (
+        lambda: sw.asarray(values, "float32", copy=False),
+        lambda: sw.asarray(values, order="F", copy=False),
+        lambda: sw.asarray([1, 2], copy=False),
+    ):
+        with pytest.raises(sw.CopyNeededError) as caught:
+            impossible()
+        assert isinstance(caught.value, ValueError)
+        assert isinstance(caught.value, BufferError)
+
+
+def test_asarray_with_copy_true_never_shares():
+    values = np.zeros(3)
+    made = sw.asarray(values, copy=True)
+    made[...] = 1
+    assert not values.any()
+
+
+def test_array_takes_order_and_ndmin(device):
+    values = numbers((3, 4), "float32", 3)
+    assert sw.array(values, order="F", device=device).strides == (4, 12)
+    assert sw.array(5, ndmin=2, device=device).shape == (1, 1)
+    assert sw.array(values, copy=None).base is values
+    with pytest.raises(sw.LayoutError, match="ndmin"):
+        sw.array(5, ndmin=100)
+
+
+def test_ascontiguousarray(device):
+    array = sw.array(numbers((3, 4), "float32", 4), device=device)
+    assert sw.ascontiguousarray(array) is array
+    made = sw.ascontiguousarray(array.T)
+    assert_same(made, array.numpy().T)
+    assert made.flags.c_contiguous
+    assert sw.ascontiguousarray(array[0, 0]).shape == (1,)
+    assert sw.ascontiguousarray(array, "float64").dtype == "float64"
+
+
+@pytest.mark.parametrize("function", [sw.array, sw.asarray])
+def test_calls_that_make_no_sense_say_what_does(function):
+    with pytest.raises(TypeError, match="dtype, device, copy, order"):
+        function([1], colour="red")
+    with pytest.raises(TypeError, match="by position"):
+        function()
+    with pytest.raises(TypeError, match="by position"):
+        function([1], "float32", "cpu")
+    with pytest.raises(TypeError, match="twice"):
+        function([1], "float32", dtype="float32")
+    assert str(inspect.signature(function)).startswith("(x, dtype=None, *, device=None")
+
+
+@pytest.mark.parametrize(
+    "shape", [-1, (2, -1), "3", 2.0, (2, 2.0), None, True, (2**40, 2**40), (1,) * 65]
+)
+def test_shapes_that_are_none(shape):
+    with pytest.raises(sw.Error):
+        sw.zeros(shape)
+
+
+def test_too_much_memory_says_how_much_was_asked():
+    with pytest.raises(sw.OutOfMemoryError, match=str(2**60)) as caught:
+        sw.empty(2**60, "uint8", device="cpu")
+    assert isinstance(caught.value, MemoryError)
+
+
+def test_default_device_of_the_thread_is_where_arrays_are_made():
+    with sw.device("cpu"):
+        for made in (sw.zeros(2), sw.array([1]), sw.arange(3), sw.eye(2), sw.full(1, 1)):
+            assert made.device == "cpu"
+
+
+def test_may_share_memory(device):
+    array = sw.zeros((4, 4), device=device)
+    assert sw.may_share_memory(array, array.T)
+    assert sw.may_share_memory(array[0], array[0, 1:])
+    assert not sw.may_share_memory(array[0], array[2])
+    assert not sw.may_share_memory(array, array.copy())
+    values = np.zeros(3)
+    assert sw.may_share_memory(sw.asarray(values), values)

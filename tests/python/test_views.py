@@ -1,0 +1,205 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The methods that make views: the same elements, the same strides, the same memory as NumPy's."""
+
+import numpy as np
+import pytest
+import spanwise as sw
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from support.arrays import assert_same, assert_same_layout, numbers, pair, windows
+
+SEEDS = st.integers(0, 2**32)
+
+
+def factors(size):
+    """Shapes with `size` elements."""
+    if size == 0:
+        return st.sampled_from([(0,), (3, 0), (0, 2, 5), (1, 0, 1)])
+
+    def extend(shape):
+        rest = size // int(np.prod(shape, dtype=np.int64))
+        divisors = [d for d in range(1, rest + 1) if rest % d == 0]
+        return st.sampled_from(divisors).map(lambda d: (*shape, d))
+
+    def finish(shape):
+        return (*shape, size // int(np.prod(shape, dtype=np.int64)))
+
+    start = st.just(())
+    return st.one_of(start, start.flatmap(extend), start.flatmap(extend).flatmap(extend)).map(finish)
+
+
+@given(data=st.data(), window=windows(), seed=SEEDS, order=st.sampled_from("CFA"))
+def test_reshape_is_numpys_and_says_whether_it_is_a_view(device, data, window, seed, order):
+    ours, oracle = pair(window, "int32", device, seed)
+    shape = data.draw(factors(oracle.size))
+    expected = oracle.reshape(shape, order=order)
+    result = ours.reshape(shape, order=order)
+    assert_same(result, expected)
+    is_view = result.base is not None
+    if oracle.size > 0:
+        assert is_view == np.shares_memory(oracle, expected)
+    if is_view:
+        # To say that it would copy, NumPy has copy=False too.
+        assert_same(ours.reshape(shape, order=order, copy=False), expected)
+    else:
+        with pytest.raises(sw.CopyNeededError) as caught:
+            ours.reshape(shape, order=order, copy=False)
+        assert isinstance(caught.value, ValueError)
+
+
+@given(data=st.data(), window=windows(), seed=SEEDS)
+def test_reshape_finds_the_one_extent_left_open(device, data, window, seed):
+    ours, oracle = pair(window, "int8", device, seed)
+    assume(oracle.size > 0)
+    shape = list(data.draw(factors(oracle.size)))
+    shape[data.draw(st.integers(0, len(shape) - 1))] = -1
+    assert_same(ours.reshape(*shape), oracle.reshape(*shape))
+    assert_same(sw.reshape(ours, shape), oracle.reshape(*shape))
+
+
+def test_reshape_with_copy_shares_nothing(device):
+    array = sw.zeros(6, device=device)
+    copied = array.reshape(2, 3, copy=True)
+    copied[...] = 1
+    assert copied.base is None
+    assert not array.numpy().any()
+
+
+@pytest.mark.parametrize("shape", [(4,), (-1, 4), (-1, -1), (2, -3), (0, -1)])
+def test_reshape_to_another_size_is_a_layout_error(device, shape):
+    with pytest.raises(sw.LayoutError):
+        sw.zeros((2, 3), device=device).reshape(shape)
+
+
+@given(data=st.data(), window=windows(), seed=SEEDS)
+def test_transpose_and_swapaxes(device, data, window, seed):
+    ours, oracle = pair(window, "float32", device, seed)
+    rank = oracle.ndim
+    axes = data.draw(st.permutations(range(rank)))
+    axes = [axis - rank if data.draw(st.booleans()) else axis for axis in axes]
+    for mine, expected in [
+        (ours.T, oracle.T),
+        (ours.transpose(), oracle.transpose()),
+        (ours.transpose(None), oracle.transpose(None)),
+        (ours.transpose(axes), oracle.transpose(axes)),
+    ]:
+        assert_same(mine, expected)
+        assert_same_layout(mine, expected)
+    if rank > 0:
+        assert_same(ours.transpose(*axes), oracle.transpose(*axes))
+        a, b = (data.draw(st.integers(-rank, rank - 1)) for _ in range(2))
+        assert_same_layout(ours.swapaxes(a, b), oracle.swapaxes(a, b))
+        assert_same(ours.swapaxes(a, b), oracle.swapaxes(a, b))
+
+
+@given(data=st.data(), window=windows(), seed=SEEDS)
+def test_squeeze(device, data, window, seed):
+    ours, oracle = pair(window, "float32", device, seed)
+    assert_same(ours.squeeze(), oracle.squeeze())
+    ones = [axis for axis, extent in enumerate(oracle.shape) if extent == 1]
+    axes = tuple(data.draw(st.sets(st.sampled_from(ones)))) if ones else ()
+    assert_same(ours.squeeze(axes), oracle.squeeze(axes))
+    assert_same_layout(ours.squeeze(axes), oracle.squeeze(axes))
+
+
+@given(data=st.data(), window=windows(min_rank=2), seed=SEEDS, offset=st.integers(-6, 6))
+def test_diagonal(device, data, window, seed, offset):
+    ours, oracle = pair(window, "int64", device, seed)
+    axes = data.draw(st.permutations(range(oracle.ndim)))[:2]
+    mine, expected = ours.diagonal(offset, *axes), oracle.diagonal(offset, *axes)
+    assert_same(mine, expected)
+    assert_same_layout(mine, expected)
+
+
+@given(data=st.data(), window=windows(broadcast=False), seed=SEEDS)
+def test_broadcast_to(device, data, window, seed):
+    ours, oracle = pair(window, "uint8", device, seed)
+    stretched = [data.draw(st.integers(0, 4)) if n == 1 else n for n in oracle.shape]
+    shape = (*data.draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3)), *stretched)
+    expected = np.broadcast_to(oracle, shape)
+    for mine in (ours.broadcast_to(shape), sw.broadcast_to(ours, shape)):
+        assert_same(mine, expected)
+        assert_same_layout(mine, expected)
+
+
+@given(window=windows(), seed=SEEDS, order=st.sampled_from("CFAK"))
+def test_ravel_and_flatten(device, window, seed, order):
+    ours, oracle = pair(window, "int16", device, seed)
+    # NumPy's "K" is in no fixed order where axes of stride 0 are among the others, or all negative.
+    steps = [s for n, s in zip(oracle.shape, oracle.strides, strict=True) if n > 1]
+    assume(order != "K" or (len(set(steps)) == len(steps) and all(s > 0 for s in steps)))
+    assert_same(ours.ravel(order), oracle.ravel(order))
+    flat = ours.flatten(order)
+    assert_same(flat, oracle.flatten(order))
+    assert flat.base is None
+
+
+@given(
+    window=windows(broadcast=False, min_rank=1),
+    seed=SEEDS,
+    dtype=st.sampled_from(["int8", "float16", "float32", "float64", "complex128"]),
+    target=st.sampled_from(["uint8", "int16", "float32", "int64", "complex128"]),
+)
+def test_view_of_another_dtype(device, window, seed, dtype, target):
+    ours, oracle = pair(window, dtype, device, seed)
+    try:
+        expected = oracle.view(target)
+    except ValueError:
+        # NumPy refuses what is not contiguous in its last axis; so do we.
+        with pytest.raises(ValueError):
+            ours.view(target)
+        return
+    assert_same(ours.view(target), expected)
+
+
+def test_view_without_a_dtype_is_another_object_on_the_same_memory(device):
+    array = sw.zeros(4, device=device)
+    view = array.view()
+    assert view is not array
+    assert view.base is array
+    assert view.ptr == array.ptr
+
+
+def test_mt_swaps_the_last_two_axes(device):
+    values = numbers((2, 3, 4), "float32", 5)
+    assert_same(sw.array(values, device=device).mT, values.mT)
+    with pytest.raises(sw.LayoutError, match="two dimensions"):
+        _ = sw.zeros(3, device=device).mT
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda a: a.transpose(0, 0),
+        lambda a: a.transpose(0),
+        lambda a: a.transpose(0, 2),
+        lambda a: a.swapaxes(0, 5),
+        lambda a: a.squeeze(0),
+        lambda a: a.squeeze((0, 0)),
+        lambda a: a.diagonal(0, 1, 1),
+        lambda a: a.broadcast_to((2, 4)),
+        lambda a: a.broadcast_to((3,)),
+        lambda a: a.reshape(()),
+    ],
+)
+def test_what_does_not_fit_is_a_value_error_of_ours(device, wrong):
+    with pytest.raises(sw.Error) as caught:
+        wrong(sw.zeros((2, 3), device=device))
+    assert isinstance(caught.value, ValueError)
+
+
+def test_orders_that_do_not_exist_are_named():
+    with pytest.raises(sw.ArgumentError, match='got "Z"'):
+        sw.zeros((2, 3)).copy("Z")
+    with pytest.raises(sw.ArgumentError, match='"C", "F" or "A"'):
+        sw.zeros((2, 3)).reshape(6, order="K")
+
+
+def test_functions_take_arrays_of_other_libraries():
+    values = numbers((2, 6), "float32", 6)
+    reshaped = sw.reshape(values, (3, 4))
+    assert_same(reshaped, values.reshape(3, 4))
+    reshaped[0, 0] = -5
+    assert values[0, 0] == -5
