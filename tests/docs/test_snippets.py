@@ -1,0 +1,33 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The Python of each page runs as it stands, from top to bottom, and prints what its comments say."""
+
+import contextlib
+import io
+import re
+
+import pytest
+from support.tree import ROOT
+
+SNIPPET = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PRINTED = re.compile(r"^ *print\(.*\)\s+# (.+)$", re.MULTILINE)
+
+PAGES = [
+    page.relative_to(ROOT)
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    if SNIPPET.search(page.read_text())
+]
+
+
+def test_there_are_pages_with_python():
+    assert len(PAGES) > 1
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_snippets_run_and_print_what_they_say(page):
+    namespace: dict = {}
+    for snippet in SNIPPET.findall((ROOT / page).read_text()):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(snippet, str(page), "exec"), namespace)
+        assert out.getvalue().splitlines() == PRINTED.findall(snippet)
