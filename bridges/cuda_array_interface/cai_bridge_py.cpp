@@ -3,8 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
-#include "library_streams.hpp"
 #include "python/bridge_interface.hpp"
+#include "python/bridge_streams.hpp"
 #include "python/py_array.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/devices.hpp"

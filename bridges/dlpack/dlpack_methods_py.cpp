@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "dlpack_capsule.hpp"
+#include "dlpack_export.hpp"
 #include "dlpack_tensor.hpp"
 #include "python/bind.hpp"
 #include "python/bridge_words.hpp"
@@ -64,30 +65,6 @@ Request read(PyObject* const* values, Py_ssize_t count, PyObject* names) {
   return request;
 }
 
-// The stream on which the consumer goes on; nothing where it wants no order made.
-std::optional<Stream> consumer_stream(const Request& request, Device device) {
-  if (device.is_cpu()) {
-    require<ArgumentError>(!request.stream, "__dlpack__: stream ", request.stream.value_or(0),
-                           " for an array on the CPU, which has no streams; expected None");
-    return std::nullopt;
-  }
-  const std::int64_t handle = request.stream.value_or(1);  // None: the legacy default stream
-  require<ArgumentError>(handle != 0 && handle >= -1, "__dlpack__: stream ", handle,
-                         "; expected -1 (no order), 1 (legacy default), 2 (per-thread default) or "
-                         "the address of a CUstream");
-  if (handle == -1) return std::nullopt;
-  return Stream::foreign(device, static_cast<std::uintptr_t>(handle));
-}
-
-void make_wait(const Stream& consumer, const Array& array) {
-  if (!array.storage()) return;
-  // The consumer may write, so it comes after readers too. The legacy default stream lives as long
-  // as the process, so what it does can be remembered; another stream may go at any time.
-  if (consumer.handle() == 1) return order_use(consumer, array, true);
-  for (const Ref<StreamIdentity>& used : array.storage().uses().all())
-    consumer.wait(Stream::of(*used));
-}
-
 // To the one place that every producer has to serve: the host.
 Array to_host(const Array& array, const Request& request) {
   const TensorDevice wanted = *request.device;
@@ -113,7 +90,7 @@ bool is_elsewhere(const Array& array, const Request& request) {
 PyObject* export_array(const Array& source, const Request& request) {
   if (is_elsewhere(source, request))
     return capsule_of(to_host(source, request), request.versioned, flag_is_copied);
-  const std::optional<Stream> consumer = consumer_stream(request, source.device());
+  const std::optional<Stream> consumer = consumer_stream(request.stream, source.device());
   if (request.copy == CopyMode::always) {
     Array copied = source;
     {

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "dlpack_capsule.hpp"
+#include "dlpack_export.hpp"
 #include "dlpack_tensor.hpp"
+#include "python/bridge_exchange.hpp"
 #include "python/bridge_interface.hpp"
 #include "python/bridge_lifetime.hpp"
 #include "spanwise/error.hpp"
@@ -39,11 +41,10 @@ std::string take_error() {
   return std::string(py::str(error.value()));
 }
 
-std::uintptr_t stream_of(const ExchangeApi& api, const ForeignMemory& memory) {
+std::uintptr_t stream_of(const ExchangeApi& api, Device device) {
   void* stream = nullptr;
-  const auto type = static_cast<DeviceType>(memory.device.kind());
-  if (api.current_stream(type, memory.device.ordinal(), &stream) != 0)
-    throw py::error_already_set();
+  const auto type = static_cast<DeviceType>(device.kind());
+  if (api.current_stream(type, device.ordinal(), &stream) != 0) throw py::error_already_set();
   // The null handle is CUDA's name for the legacy default stream, which we count as 1.
   return stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(stream);
 }
@@ -66,8 +67,25 @@ ForeignView view_through(const ExchangeApi& api, PyObject* object) {
   ForeignView view = view_of(tensor, &release_managed);
   const DeviceKind kind = view.memory.device.kind();
   if (kind == DeviceKind::cuda || kind == DeviceKind::cuda_managed)
-    view.streams.push_back(stream_of(api, view.memory));
+    view.streams.push_back(stream_of(api, view.memory.device));
   return view;
 }
 
 }  // namespace spanwise::dlpack
+
+namespace spanwise::python {
+
+pybind11::object wrap_through_exchange(PyTypeObject* type, const Array& array) {
+  const dlpack::ExchangeApi* api = dlpack::exchange_api_of(type);
+  if (api == nullptr) return {};
+  if (!array.device().is_cpu()) {
+    const std::uintptr_t handle = dlpack::stream_of(*api, array.device());
+    dlpack::make_wait(Stream::foreign(array.device(), handle), array);
+  }
+  void* object = nullptr;
+  // It owns the tensor from here on, also where it fails.
+  if (api->managed_to_object(dlpack::exported(array), &object) != 0) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(static_cast<PyObject*>(object));
+}
+
+}  // namespace spanwise::python

@@ -63,7 +63,8 @@ std::optional<Found> find_view(PyObject* object, bool may_copy) {
   for (const Bridge* bridge : registered_bridges()) {
     if (bridge == known || !bridge->accepts(object)) continue;
     if (auto found = attempt(*bridge)) {
-      remember_bridge(type, *bridge);
+      // A bridge that served the type before is asked first the next time too.
+      if (known == nullptr) remember_bridge(type, *bridge);
       return found;
     }
   }

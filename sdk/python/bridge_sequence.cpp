@@ -77,7 +77,8 @@ class Reader {
   void measure(PyObject* object, int depth) {
     if (is_python_scalar(object)) return measure_number(object, depth);
     const bool list = PyList_CheckExact(object) || PyTuple_CheckExact(object);
-    if (!list && measure_array(object, depth)) return;
+    // Text is no row of numbers, although bytes would be an array on their own.
+    if (!list && !is_text(object) && measure_array(object, depth)) return;
     require<DTypeError>(is_sequence(object), "asarray: an element of type ",
                         Py_TYPE(object)->tp_name,
                         "; expected numbers, arrays or sequences of them; convert it first");

@@ -135,7 +135,8 @@ struct BridgeCounts {
 };
 
 /// Everything about one foreign library or protocol, and nothing else: copying, ordering, lifetime,
-/// errors and counters are done once, by those who call it. All members run under the GIL.
+/// errors and counters are done once, by those who call it. All members run under the GIL unless
+/// they say otherwise.
 class SW_API Bridge {
  public:
   virtual ~Bridge();
@@ -161,9 +162,11 @@ class SW_API Bridge {
   /// What keeps the library from holding `array` as it is; nothing where wrap() will share. Throws
   /// DTypeError for a dtype that it lacks, BridgeError where the library is not installed.
   virtual std::optional<Obstacle> obstacle(const Array& array) const;
-  /// The array as an object of the library, sharing memory (a new reference); obstacle() found none.
+  /// The array as an object of the library, sharing memory (a new reference); obstacle() found
+  /// none.
   virtual _object* wrap(const Array& array) const;
-  /// A private copy without obstacles: by default C-contiguous on the array's own device.
+  /// A private copy without obstacles: by default C-contiguous on the array's own device. Runs
+  /// without the GIL.
   virtual Array fitting(const Array& array) const;
 
   /// Adds to the counters; safe from any thread.

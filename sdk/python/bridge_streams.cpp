@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "library_streams.hpp"
+#include "bridge_streams.hpp"
 
 namespace spanwise::python {
 

@@ -1,0 +1,36 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dlpack_export.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::dlpack {
+
+std::optional<Stream> consumer_stream(std::optional<std::int64_t> stream, Device device) {
+  if (device.is_cpu()) {
+    require<ArgumentError>(!stream, "__dlpack__: stream ", stream.value_or(0),
+                           " for an array on the CPU, which has no streams; expected None");
+    return std::nullopt;
+  }
+  const std::int64_t handle = stream.value_or(1);  // None: the legacy default stream
+  require<ArgumentError>(handle != 0 && handle >= -1, "__dlpack__: stream ", handle,
+                         "; expected -1 (no order), 1 (legacy default), 2 (per-thread default) or "
+                         "the address of a CUstream");
+  if (handle == -1) return std::nullopt;
+  return Stream::foreign(device, static_cast<std::uintptr_t>(handle));
+}
+
+void make_wait(const Stream& consumer, const Array& array) {
+  if (!array.storage()) return;
+  // The consumer may write, so it comes after readers too. The legacy default stream lives as long
+  // as the process, so what it does can be remembered; another stream may go at any time.
+  if (consumer.handle() == 1) return order_use(consumer, array, true);
+  for (const Ref<StreamIdentity>& used : array.storage().uses().all())
+    consumer.wait(Stream::of(*used));
+}
+
+void order_consumer(const Array& array, std::optional<std::int64_t> stream) {
+  if (const auto consumer = consumer_stream(stream, array.device())) make_wait(*consumer, array);
+}
+
+}  // namespace spanwise::dlpack

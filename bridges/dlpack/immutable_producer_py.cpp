@@ -1,0 +1,51 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "dlpack_capsule.hpp"
+#include "dlpack_export.hpp"
+#include "dlpack_tensor.hpp"
+#include "python/bind.hpp"
+#include "python/bridge_exchange.hpp"
+#include "python/py_array.hpp"
+
+namespace spanwise {
+namespace {
+
+namespace py = pybind11;
+
+/// See as_immutable_producer().
+struct ImmutableProducer {
+  Array array;
+
+  py::object capsule(const py::object& stream) const {
+    dlpack::order_consumer(
+        array, stream.is_none() ? std::optional<std::int64_t>{} : stream.cast<std::int64_t>());
+    PyObject* made = dlpack::capsule_of(array, /*versioned=*/false);
+    if (made == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(made);
+  }
+};
+
+}  // namespace
+
+py::object python::as_immutable_producer(const Array& array) {
+  return py::cast(ImmutableProducer{array});
+}
+
+SW_BIND(bridge_immutable_producer, 61) {
+  py::class_<ImmutableProducer>(module, "_ImmutableProducer")
+      .def(
+          "__dlpack__",
+          [](const ImmutableProducer& self, const py::object& stream, const py::kwargs&) {
+            return self.capsule(stream);
+          },
+          py::kw_only(), py::arg("stream") = py::none())
+      .def("__dlpack_device__", [](const ImmutableProducer& self) {
+        const dlpack::TensorDevice device = dlpack::device_of(self.array);
+        return py::make_tuple(static_cast<int>(device.type), device.id);
+      });
+}
+
+}  // namespace spanwise

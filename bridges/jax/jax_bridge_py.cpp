@@ -1,0 +1,102 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "python/bridge_exchange.hpp"
+#include "python/bridge_library.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+constinit const ForeignClass array_class("jax", "Array"), tracer_class("jax.core", "Tracer");
+
+// What XLA's CPU client wants of memory that it does not copy (its allocations' alignment).
+constexpr std::uintptr_t cpu_alignment = 64;
+
+// C order up to the order of the axes: what XLA can call a layout.
+bool is_permuted_row_major(const Layout& layout) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < layout.rank(); ++axis)
+    if (layout.shape[axis] != 1) axes.push_back(axis);
+  std::sort(axes.begin(), axes.end(),
+            [&](int a, int b) { return layout.strides[a] < layout.strides[b]; });
+  std::int64_t step = 1;
+  for (const int axis : axes) {
+    if (layout.strides[axis] != step) return false;
+    step *= layout.shape[axis];
+  }
+  return true;
+}
+
+// Without x64, JAX would quietly give the array with half the width, and so a copy.
+bool is_narrowed(DType dtype) {
+  const bool wide = dtype == float64 || dtype == int64 || dtype == uint64 || dtype == complex128;
+  return wide && !py::cast<bool>(py::module_::import("jax").attr("config").attr("jax_enable_x64"));
+}
+
+class JaxBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return "jax"; }
+  int order() const override { return 30; }
+  std::string_view protocols() const override { return "DLPack without version"; }
+  std::string_view module() const override { return "jax"; }
+
+  bool accepts(PyObject* object) const override { return array_class.has(object); }
+
+  ForeignView view(PyObject* object, bool may_copy) const override {
+    require<ArgumentError>(!tracer_class.has(object),
+                           "jax: a traced array has no memory yet; expected a concrete one, call ",
+                           "spanwise outside of jit, grad and vmap, or through jax.pure_callback");
+    ForeignView view = find_bridge("dlpack")->view(object, may_copy);
+    view.memory.readonly = true;  // JAX counts on its arrays never changing, and cannot say so
+    return view;
+  }
+
+  bool exports() const override { return true; }
+  std::optional<Obstacle> obstacle(const Array& array) const override {
+    const py::module_ jax = import_library("jax", "jax");
+    const std::string dtype = array.dtype().name();
+    require<DTypeError>(py::hasattr(jax.attr("numpy"), (dtype == "bool" ? "bool_" : dtype).c_str()),
+                        "jax: no dtype ", dtype, "; cast it first: x.astype(...)");
+    require<DTypeError>(!is_narrowed(array.dtype()), "jax: ", dtype, " would be narrowed; call ",
+                        "jax.config.update(\"jax_enable_x64\", True), or cast it first");
+    if (array.size() == 0) return std::nullopt;
+    if (!is_permuted_row_major(array.layout())) {
+      return Obstacle{text("its strides ", array.strides(), " for shape ", array.shape(),
+                           " are no C order of permuted axes, the only ones that JAX can hold"),
+                      "allow a copy (copyif=True)"};
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(array.data());
+    if (array.device().is_cpu() && address % cpu_alignment != 0) {
+      return Obstacle{text("its address is no multiple of ", cpu_alignment,
+                           " bytes, which JAX wants on the CPU"),
+                      "allow a copy (copyif=True), or allocate it with spanwise.empty()"};
+    }
+    return std::nullopt;
+  }
+
+  PyObject* wrap(const Array& array) const override {
+    // copy=False: JAX would otherwise copy, and not say so, where it has a reason that we missed.
+    return py::module_::import("jax.dlpack")
+        .attr("from_dlpack")(as_immutable_producer(array), py::arg("copy") = false)
+        .release()
+        .ptr();
+  }
+};
+
+const JaxBridge bridge;
+[[maybe_unused]] const bool registered = register_bridge(bridge);
+
+}  // namespace
+}  // namespace spanwise::python

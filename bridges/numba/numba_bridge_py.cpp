@@ -1,0 +1,70 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "python/bridge_library.hpp"
+#include "python/bridge_streams.hpp"
+#include "python/py_array.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// The name is kept by numba-cuda, whose module it now is, and by Numba's own older one.
+constinit const ForeignClass device_array_class("numba.cuda.cudadrv.devicearray",
+                                                "DeviceNDArrayBase");
+
+// Numba queues kernels on the legacy default stream unless the caller names another; the default is
+// made to wait here, so that Numba need not let the host wait.
+void order_default_stream(PyObject* object, const Array& array) {
+  if (array.size() == 0) return;
+  const std::uintptr_t named = current_stream_of_library(object, array.device().ordinal());
+  order_use(Stream::foreign(array.device(), named == 0 ? 1 : named), array, true);
+}
+
+class NumbaBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return "numba"; }
+  int order() const override { return 45; }
+  std::string_view protocols() const override { return "CUDA Array Interface 3"; }
+  std::string_view module() const override { return "numba"; }
+
+  bool accepts(PyObject* object) const override { return device_array_class.has(object); }
+
+  ForeignView view(PyObject* array, bool may_copy) const override {
+    return find_bridge("cuda_array_interface")->view(array, may_copy);
+  }
+
+  bool exports() const override { return true; }
+  std::optional<Obstacle> obstacle(const Array& array) const override {
+    import_library("numba.cuda", "numba-cuda");
+    require<DTypeError>(array.dtype().is_computable() && array.dtype() != bfloat16,
+                        "numba: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
+    if (auto obstacle = host_obstacle(array, "Numba")) {
+      obstacle->remedy += "; Numba's functions for the CPU take spanwise.to_numpy(x)";
+      return obstacle;
+    }
+    return readonly_obstacle(array, "Numba");
+  }
+
+  PyObject* wrap(const Array& array) const override {
+    const py::object made =
+        py::module_::import("numba.cuda").attr("as_cuda_array")(array, py::arg("sync") = false);
+    order_default_stream(made.ptr(), array);
+    return made.inc_ref().ptr();
+  }
+
+  Array fitting(const Array& array) const override { return copy_on_gpu(array); }
+};
+
+const NumbaBridge bridge;
+[[maybe_unused]] const bool registered = register_bridge(bridge);
+
+}  // namespace
+}  // namespace spanwise::python

@@ -1,0 +1,127 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <string>
+
+#include "python/bridge_exchange.hpp"
+#include "python/bridge_library.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+constinit const ForeignClass tensor_class("torch", "Tensor");
+constinit const Name requires_grad("requires_grad"), is_conj("is_conj"), is_neg("is_neg");
+constinit const Name layout_name("layout"), exchange_name("__dlpack_c_exchange_api__");
+
+// Gradients would not see what Spanwise does to the memory.
+void refuse_gradients(PyObject* tensor) {
+  require<ArgumentError>(!truth_of(tensor, requires_grad),
+                         "torch: a tensor that requires grad; expected one that autograd does not "
+                         "watch, pass x.detach()");
+}
+
+// A tensor without plain strides (sparse, quantized, jagged), which DLPack refuses in words about
+// pointers.
+void explain_layout(PyObject* tensor) {
+  const py::object layout = attribute_or_null(tensor, layout_name);
+  const py::object strided = py::module_::import("torch").attr("strided");
+  require<ArgumentError>(!layout || layout.is(strided), "torch: a tensor of layout ",
+                         std::string(py::str(layout ? layout : py::none())),
+                         "; expected torch.strided, pass x.to_dense()");
+}
+
+// Conjugation and negation are bits on the tensor that memory alone does not show.
+bool has_lazy_bits(PyObject* tensor, DType dtype) {
+  return (dtype.is_complex() && answer_of(tensor, is_conj)) || answer_of(tensor, is_neg);
+}
+
+class TorchBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return "torch"; }
+  int order() const override { return 20; }
+  std::string_view protocols() const override { return "DLPack C exchange API, else DLPack"; }
+  std::string_view module() const override { return "torch"; }
+
+  bool accepts(PyObject* object) const override { return tensor_class.has(object); }
+
+  ForeignView view(PyObject* tensor, bool may_copy) const override {
+    refuse_gradients(tensor);
+    ForeignView view = view_memory(tensor, may_copy);
+    if (!has_lazy_bits(tensor, view.memory.dtype)) [[likely]]
+      return view;
+    if (!may_copy) {
+      throw SharingError("torch", {"the tensor is conjugated or negated lazily",
+                                   "pass x.resolve_conj().resolve_neg(), or allow a copy"});
+    }
+    const py::object resolved = py::handle(tensor).attr("resolve_conj")().attr("resolve_neg")();
+    view = view_memory(resolved.ptr(), may_copy);
+    view.copied = true;
+    return view;
+  }
+
+  bool exports() const override { return true; }
+  std::optional<Obstacle> obstacle(const Array& array) const override {
+    const py::module_ torch = import_library("torch", "torch");
+    require<DTypeError>(py::hasattr(torch, array.dtype().name().c_str()), "torch: no dtype ",
+                        array.dtype(), "; cast it first: x.astype(...)");
+    const Layout& layout = array.layout();
+    for (int axis = 0; axis < layout.rank(); ++axis) {
+      if (layout.strides[axis] >= 0 || layout.shape[axis] <= 1 || array.size() == 0) continue;
+      return Obstacle{text("its strides ", layout.strides, " are negative on axis ", axis,
+                           ", which torch cannot hold"),
+                      "allow a copy (copyif=True), or pass it the other way round and flip there"};
+    }
+    return readonly_obstacle(array, "torch");
+  }
+
+  PyObject* wrap(const Array& array) const override {
+    auto* type = reinterpret_cast<PyTypeObject*>(tensor_class.get());
+    if (py::object tensor = wrap_through_exchange(type, array)) return tensor.release().ptr();
+    return py::module_::import("torch").attr("from_dlpack")(array).release().ptr();
+  }
+
+ private:
+  static ForeignView view_memory(PyObject* tensor, bool may_copy) {
+    const Bridge& dlpack = *find_bridge("dlpack");
+    try {
+      ForeignView view = on_own_device(tensor, [&] { return dlpack.view(tensor, may_copy); });
+      view.streams_stay = true;  // torch's streams come from a pool that is never emptied
+      return view;
+    } catch (const BridgeError&) {
+      explain_layout(tensor);
+      throw;
+    }
+  }
+
+  // Before it had the exchange API, torch refused unless the tensor's device was the current one.
+  template <class F>
+  static ForeignView on_own_device(PyObject* tensor, F&& view) {
+    const bool has_api = _PyType_Lookup(Py_TYPE(tensor), exchange_name.get()) != nullptr;
+    if (has_api || !py::cast<bool>(py::handle(tensor).attr("is_cuda"))) return view();
+    const py::object guard =
+        py::module_::import("torch.cuda").attr("device_of")(py::handle(tensor));
+    guard.attr("__enter__")();
+    try {
+      ForeignView result = view();
+      guard.attr("__exit__")(py::none(), py::none(), py::none());
+      return result;
+    } catch (...) {
+      guard.attr("__exit__")(py::none(), py::none(), py::none());
+      throw;
+    }
+  }
+};
+
+const TorchBridge bridge;
+[[maybe_unused]] const bool registered = register_bridge(bridge);
+
+}  // namespace
+}  // namespace spanwise::python

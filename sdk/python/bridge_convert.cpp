@@ -1,0 +1,140 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bridge_convert.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "bridge_import.hpp"
+#include "py_array.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// Libraries whose bridges are still to come; said so instead of "unknown".
+constexpr std::array<std::string_view, 5> planned{"pycuda", "cudamat", "gnumpy", "warp",
+                                                  "tensorflow"};
+
+std::string exporting_bridges() {
+  std::string names;
+  for (const Bridge* bridge : registered_bridges())
+    if (bridge->exports()) names += (names.empty() ? "" : ", ") + std::string(bridge->name());
+  return names;
+}
+
+CopyMode unless_strict(CopyMode mode) noexcept {
+  return mode == CopyMode::if_needed && StrictCopies::active() ? CopyMode::never : mode;
+}
+
+std::string to_name(const Bridge& target) { return "to_" + std::string(target.name()); }
+
+py::object wrapped(const Bridge& target, const Array& array) {
+  PyObject* made = target.wrap(array);
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+std::string order_of(const Layout& layout) {
+  if (layout.is_row_major()) return "C-contiguous";
+  return layout.is_column_major() ? "Fortran-contiguous" : "strided";
+}
+
+std::string described(const ForeignMemory& memory) {
+  const std::string strides =
+      memory.row_major ? "C-contiguous" : text("strides ", memory.byte_strides, " bytes");
+  return text(memory.dtype, ' ', memory.shape, " on ", memory.device, ", ", strides);
+}
+
+Exchange refused(const Obstacle& obstacle, std::int64_t bytes, std::string layout) {
+  return {false, obstacle.reason, bytes, std::move(layout), obstacle.remedy};
+}
+
+Exchange shared(const Array& array) {
+  return {true, text(order_of(array.layout()), ' ', array.dtype(), " on ", array.device()), 0,
+          text(array), ""};
+}
+
+// The array without a copy, or what stands in the way.
+struct Look {
+  std::optional<Array> array{};
+  Exchange refusal{};
+};
+
+Look look_at(PyObject* object) {
+  if (is_array(object)) return {array_in(object), {}};
+  std::optional<Found> found = find_view(object, /*may_copy=*/false);
+  if (!found || found->view.created) {
+    const Array made = import_array(object);
+    return {{},
+            refused({"numbers have no memory to share", "make an array of them first"},
+                    made.nbytes(), text(made))};
+  }
+  ForeignView& view = found->view;
+  if (auto array = share(view)) return {std::move(array), {}};
+  const std::int64_t bytes = Layout{view.memory.shape, {}, 0}.size() * view.memory.dtype.itemsize();
+  return {{}, refused(*obstacle_of(view.memory), bytes, described(view.memory))};
+}
+
+}  // namespace
+
+const Bridge& target_bridge(std::string_view library) {
+  const Bridge* bridge = find_bridge(library);
+  if (bridge != nullptr && bridge->exports()) return *bridge;
+  for (const std::string_view name : planned) {
+    require<BridgeError>(name != library, "convert: arrays cannot be made for ", library,
+                         " yet; supported: ", exporting_bridges());
+  }
+  require<BridgeError>(
+      bridge == nullptr, "convert: ", library,
+      " is a protocol, and has no arrays of its own; supported: ", exporting_bridges());
+  fail<ArgumentError>("convert: no library is called \"", library,
+                      "\"; supported: ", exporting_bridges());
+}
+
+py::object convert(py::handle object, const Bridge& target, CopyMode mode) {
+  if (target.accepts(object.ptr())) return py::reinterpret_borrow<py::object>(object);
+  const Array array = import_array(object.ptr(), {.copy = mode});
+  std::optional<Obstacle> obstacle = target.obstacle(array);
+  if (!obstacle) {
+    py::object made = wrapped(target, array);
+    target.count_export(false, 0);
+    return made;
+  }
+  if (unless_strict(mode) == CopyMode::never)
+    throw SharingError(to_name(target), *std::move(obstacle));
+  std::optional<Array> fitting;
+  {
+    const py::gil_scoped_release unlocked;
+    fitting = target.fitting(array);
+  }
+  py::object made = wrapped(target, *fitting);
+  target.count_export(true, array.nbytes());
+  return made;
+}
+
+Exchange explain(py::handle object, const Bridge& target) {
+  if (target.accepts(object.ptr())) {
+    const std::string name(target.name());
+    return {true, "it is an array of " + name + " already", 0,
+            std::string(py::str(py::type::of(object))), ""};
+  }
+  try {
+    const Look look = look_at(object.ptr());
+    if (!look.array) return look.refusal;
+    if (const auto obstacle = target.obstacle(*look.array))
+      return refused(*obstacle, look.array->nbytes(), text(*look.array));
+    return shared(*look.array);
+  } catch (const SharingError& error) {
+    // The producer would have to copy: how much shows once it has.
+    const Array copied = import_array(object.ptr());
+    return refused(error.obstacle(), copied.nbytes(), text(copied));
+  }
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,27 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string_view>
+
+#include "spanwise/bridge.hpp"
+
+/// Any library's array as another library's.
+namespace spanwise::python {
+
+/// The bridge that makes `library`'s objects. Throws BridgeError for a library that is known but
+/// not served yet, or can only be taken from, ArgumentError for an unknown one; both say what there
+/// is.
+const Bridge& target_bridge(std::string_view library);
+
+/// `object` as `target`'s array: itself where it is one already, sharing memory where it can, else
+/// by `mode` a copy that shares nothing. Throws SharingError and what bridges throw.
+pybind11::object convert(pybind11::handle object, const Bridge& target, CopyMode mode);
+
+/// What convert() would do, without doing it. Throws what convert() would throw where no copy could
+/// help either.
+Exchange explain(pybind11::handle object, const Bridge& target);
+
+}  // namespace spanwise::python

@@ -1,0 +1,79 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The table behind ``sw.bridges()``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+
+from ._core import _bridge_rows
+
+
+@dataclass(frozen=True)
+class BridgeInfo:
+    """One bridge: whom it serves, and what it did so far in this process."""
+
+    name: str
+    library: str  #: the module whose arrays it serves, "" for a protocol
+    version: str | None  #: of the installed library; None where it is not installed
+    directions: str  #: "in" or "in, out"
+    protocols: str
+    shared: int  #: exchanges that shared memory
+    copies: int  #: exchanges that copied
+    bytes_copied: int
+
+
+class Bridges(list[BridgeInfo]):
+    """A list of BridgeInfo that prints as a table."""
+
+    def __str__(self) -> str:
+        head = ("bridge", "version", "directions", "shared", "copies", "bytes copied", "protocols")
+        rows = [head, *(_cells(info) for info in self)]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def bridges() -> Bridges:
+    return Bridges(_info(row) for row in _bridge_rows())
+
+
+def _info(row: dict) -> BridgeInfo:
+    return BridgeInfo(
+        name=row["name"],
+        library=row["module"],
+        version=_version(row["module"]) if row["module"] else None,
+        directions="in, out" if row["exports"] else "in",
+        protocols=row["protocols"],
+        shared=row["imports_shared"] + row["exports_shared"],
+        copies=row["imports_copied"] + row["exports_copied"],
+        bytes_copied=row["bytes_copied"],
+    )
+
+
+def _version(module: str) -> str | None:
+    """Without importing the library."""
+    if loaded := getattr(sys.modules.get(module), "__version__", None):
+        return str(loaded)
+    # CuPy and others name their distributions after the CUDA version.
+    for distribution in _distributions().get(module, ()):
+        return metadata.version(distribution)
+    return None
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    """Module -> distributions; reading all packages' files takes a while."""
+    return metadata.packages_distributions()
+
+
+def _cells(info: BridgeInfo) -> tuple[str, ...]:
+    version = info.version or ("not installed" if info.library else "")
+    numbers = (str(n) for n in (info.shared, info.copies, info.bytes_copied))
+    return (info.name, version, info.directions, *numbers, info.protocols)
