@@ -126,6 +126,8 @@ TEST(Dense, IsWhatOnePlainCopyMoves) {
 TEST(Dense, OverlapsAreNot) {
   EXPECT_FALSE(runtime::is_dense({Shape{2, 2}, Strides{0, 1}, 0}));
   EXPECT_FALSE(runtime::is_dense({Shape{2, 2}, Strides{1, 1}, 0}));
+  EXPECT_FALSE(runtime::is_dense({Shape{2, 2, 2}, Strides{1, 1, 5}, 0}))
+      << "eight offsets, some twice";
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <vector>
+
 #include "spanwise/config.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -116,6 +119,19 @@ TEST_F(OrderingTest, CopiesOnDifferentStreamsFollowEachOther) {
   const Array back = on(c, [&] { return to_device(third, cpu); });
   EXPECT_THAT(test::values(back), ::testing::Each(std::complex<double>(3)));
   EXPECT_THAT(test::values(to_device(first, cpu)), ::testing::Each(std::complex<double>(9)));
+}
+
+// Threads that read one array on streams of their own, each after the writer.
+TEST_F(OrderingTest, ManyThreadsReadOneArray) {
+  const Array shared = full({16}, 5, int32, test::gpu);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([shared] {
+      const StreamGuard guard(Stream::create(test::gpu));
+      for (int round = 0; round < 50; ++round)
+        EXPECT_EQ(item(copy(shared).index(0, round % 16)).as_int64(), 5);
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(OrderingTest, LaunchBlockingWaitsAfterEachCopy) {

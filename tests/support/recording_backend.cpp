@@ -223,6 +223,7 @@ Ref<StreamState> RecordingBackend::make_stream(std::string name, int ordinal,
 }
 
 Ref<StreamState> RecordingBackend::create_stream(int ordinal) {
+  const Guard guard(mutex_);
   const int number = ++created_streams_;
   return make_stream(text("s", number), ordinal, 0x2000 + static_cast<std::uintptr_t>(number));
 }

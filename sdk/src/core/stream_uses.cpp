@@ -57,8 +57,7 @@ std::vector<Ref<StreamIdentity>> StreamUses::to_wait_for(const StreamIdentity& s
                                                          bool writes) const {
   const Lock lock(busy_);
   std::vector<Ref<StreamIdentity>> others;
-  // Who reads already came after the writer, and needs to come after it once only.
-  if (!writes && is_reader(stream)) return others;
+  // Who reads came after the writer already, and needs to come after it once only.
   if (writer_ && writer_.get() != &stream && !is_reader(stream)) others.push_back(writer_);
   if (!writes) return others;
   if (reader_ && reader_.get() != &stream) others.push_back(reader_);
