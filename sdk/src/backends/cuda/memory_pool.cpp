@@ -98,7 +98,17 @@ void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
   if (code == CUDA_ERROR_OUT_OF_MEMORY) {
     if (!is_capturing(context_.api, stream.raw())) reclaim();
     code = try_allocate(data, bytes, stream.raw());
-    if (code == CUDA_ERROR_OUT_OF_MEMORY) fail_out_of_memory(bytes);
+    if (code == CUDA_ERROR_OUT_OF_MEMORY) {
+      // What the driver mapped before it gave up stays with the pool unless it is told otherwise.
+      if (!is_capturing(context_.api, stream.raw())) reclaim();
+      fail_out_of_memory(bytes);
+    }
+  }
+  // Another stream is being captured, in the mode that keeps everyone from calls that could disturb
+  // a capture; this one cannot.
+  if (code == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) [[unlikely]] {
+    const RelaxedCaptureMode relaxed(context_.api);
+    code = try_allocate(data, bytes, stream.raw());
   }
   check(context_.api, code, "allocating ", bytes, " bytes on ", context_.device);
   if (pool_ == nullptr) allocated_ += static_cast<std::int64_t>(bytes);
@@ -132,7 +142,11 @@ void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) n
     return defer(as_address(data), stream);
   if (has_deferred_.load(std::memory_order_relaxed)) [[unlikely]]
     free_deferred();
-  api.mem_free_async(as_address(data), stream.raw());
+  const CUresult code = api.mem_free_async(as_address(data), stream.raw());
+  if (code == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) [[unlikely]] {
+    const RelaxedCaptureMode relaxed(api);
+    api.mem_free_async(as_address(data), stream.raw());
+  }
 }
 
 void MemoryPool::defer(CUdeviceptr data, CudaStream& stream) noexcept {
