@@ -79,10 +79,10 @@ CUresult MemoryPool::allocate_beside_capture(CUdeviceptr& data, std::size_t byte
 
 CUresult MemoryPool::try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream stream) {
   const DriverApi& api = context_.api;
-  if (pool_ == nullptr) {
-    const RelaxedCaptureMode relaxed(api);
-    return api.mem_alloc(&data, bytes);
-  }
+  // While any stream is captured in the driver's default mode, to allocate on another one would
+  // spoil that capture, though it has nothing to do with it.
+  const RelaxedCaptureMode relaxed(api);
+  if (pool_ == nullptr) return api.mem_alloc(&data, bytes);
   if (is_capturing(api, stream)) [[unlikely]]
     return allocate_beside_capture(data, bytes);
   if (has_deferred_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -103,12 +103,6 @@ void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
       if (!is_capturing(context_.api, stream.raw())) reclaim();
       fail_out_of_memory(bytes);
     }
-  }
-  // Another stream is being captured, in the mode that keeps everyone from calls that could disturb
-  // a capture; this one cannot.
-  if (code == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) [[unlikely]] {
-    const RelaxedCaptureMode relaxed(context_.api);
-    code = try_allocate(data, bytes, stream.raw());
   }
   check(context_.api, code, "allocating ", bytes, " bytes on ", context_.device);
   if (pool_ == nullptr) allocated_ += static_cast<std::int64_t>(bytes);
@@ -142,11 +136,8 @@ void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) n
     return defer(as_address(data), stream);
   if (has_deferred_.load(std::memory_order_relaxed)) [[unlikely]]
     free_deferred();
-  const CUresult code = api.mem_free_async(as_address(data), stream.raw());
-  if (code == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) [[unlikely]] {
-    const RelaxedCaptureMode relaxed(api);
-    api.mem_free_async(as_address(data), stream.raw());
-  }
+  const RelaxedCaptureMode relaxed(api);  // as in try_allocate()
+  api.mem_free_async(as_address(data), stream.raw());
 }
 
 void MemoryPool::defer(CUdeviceptr data, CudaStream& stream) noexcept {
