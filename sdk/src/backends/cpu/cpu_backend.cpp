@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "backends/cpu/copy/run.hpp"
+#include "backends/cpu/jit/cpu_module.hpp"
+#include "backends/cpu/jit/jit_compiler.hpp"
 #include "backends/cpu/memory_pool.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/thread_pool.hpp"
@@ -85,15 +87,15 @@ void CpuBackend::copy_peer(const void* source, int, void* target, int, std::size
 }
 
 std::string CpuBackend::compiler_fingerprint(int, const runtime::CompileRequest&) {
-  fail<DeviceError>("cpu: kernels are compiled by a part that is not linked in");
+  return jit_fingerprint();
 }
 
-runtime::KernelBinary CpuBackend::compile(int, const runtime::CompileRequest&) {
-  fail<DeviceError>("cpu: kernels are compiled by a part that is not linked in");
+runtime::KernelBinary CpuBackend::compile(int, const runtime::CompileRequest& request) {
+  return jit_compile(request);
 }
 
-Ref<runtime::LoadedModule> CpuBackend::load(int, const runtime::KernelBinary&) {
-  fail<DeviceError>("cpu: kernels are compiled by a part that is not linked in");
+Ref<runtime::LoadedModule> CpuBackend::load(int, const runtime::KernelBinary& binary) {
+  return make_ref<CpuModule>(binary);
 }
 
 }  // namespace spanwise::host

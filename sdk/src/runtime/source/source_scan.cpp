@@ -34,6 +34,8 @@ class Scanner {
   }
 
   void step(const Token& token) {
+    if (conditionals_.empty()) scan_.unconditional.push_back(index_);
+    if (token.text == "__shared__") shared();
     if (token.kind == Token::Kind::directive) return directive(token.text);
     if (token.text == "__global__") return kernel();
     if (token.text == "}") {
@@ -100,6 +102,31 @@ class Scanner {
     return {tokens()[first].text.data(), last.offset + last.text.size() - start};
   }
 
+  std::string enclosing_namespaces() const {
+    std::string names;
+    for (const Scope& scope : scopes_)
+      if (scope.kind == Scope::Kind::name_space && !scope.name.empty())
+        names.append(scope.name).append("::");
+    return names;
+  }
+
+  void shared() {
+    const auto& all = tokens();
+    const auto ends = [&](std::size_t i) {
+      const std::string_view text = all[i].text;
+      return text == ";" || text == "{" || text == "}" || text == ":" ||
+             all[i].kind == Token::Kind::directive;
+    };
+    SharedSite site;
+    site.token = site.begin = site.end = index_;
+    while (site.begin > 0 && !ends(site.begin - 1)) --site.begin;
+    while (site.end < all.size() && all[site.end].text != ";") ++site.end;
+    site.in_body = in_body();
+    site.is_conditional = !conditionals_.empty();
+    site.scope = enclosing_namespaces();
+    scan_.shared.push_back(std::move(site));
+  }
+
   void kernel() {
     // A __global__ never stands in a body or a type: braces hidden in macros led the scan astray.
     std::erase_if(scopes_, [](const Scope& s) {
@@ -119,10 +146,9 @@ class Scanner {
     }
     if (site.kernel.name.empty()) return;
     site.is_conditional = !conditionals_.empty();
-    for (const Scope& scope : scopes_) {
+    for (const Scope& scope : scopes_)
       site.kernel.is_extern_c |= scope.kind == Scope::Kind::extern_c;
-      if (!scope.name.empty()) site.kernel.qualified_name.append(scope.name).append("::");
-    }
+    site.kernel.qualified_name = enclosing_namespaces();
     site.kernel.qualified_name += site.kernel.name;
     scan_.sites.push_back(std::move(site));
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,10 +20,22 @@ struct KernelSite {
   bool is_conditional = false;     ///< inside #if: it may not be there when compiled
 };
 
+/// A declaration with __shared__, for who rewrites the text.
+struct SharedSite {
+  std::size_t token = 0;           ///< index of the __shared__
+  std::size_t begin = 0, end = 0;  ///< tokens of the declaration, without the ';'
+  bool in_body = false;            ///< at function scope
+  bool is_conditional = false;
+  std::string scope;  ///< "a::b::", the namespaces around it
+};
+
 /// All that the scan sees. Views point into the scanned text.
 struct SourceScan {
   std::vector<Token> tokens;
   std::vector<KernelSite> sites;  ///< in order of the text; has_barrier is not set here
+  std::vector<SharedSite> shared;
+  /// Indices of tokens outside of any #if: what they name is there whenever the text is compiled.
+  std::vector<std::size_t> unconditional;
   TypeNames type_names;
   UseGraph uses;
 };

@@ -51,18 +51,37 @@ void UseGraph::merge(const UseGraph& other) {
 }
 
 bool UseGraph::reaches_barrier(std::string_view owner) const {
+  const auto reached = closure(owner);
+  return std::any_of(reached.begin(), reached.end(), is_barrier_name);
+}
+
+bool UseGraph::recurses(std::string_view owner) const {
+  for (const std::string_view name : closure(owner)) {
+    const auto found = uses_.find(name);
+    if (found == uses_.end() || name.empty()) continue;
+    for (const std::string& used : found->second)
+      if (used == name || closure(used).contains(name)) return true;
+  }
+  return false;
+}
+
+bool UseGraph::mentions(std::string_view name) const {
+  return std::any_of(uses_.begin(), uses_.end(),
+                     [&](const auto& entry) { return entry.second.contains(name); });
+}
+
+// All identifiers that `owner` uses, itself or through what it uses, and `owner`.
+std::set<std::string_view> UseGraph::closure(std::string_view owner) const {
   std::set<std::string_view> seen{owner, ""};
   std::vector<std::string_view> pending(seen.begin(), seen.end());
   while (!pending.empty()) {
     const auto found = uses_.find(pending.back());
     pending.pop_back();
     if (found == uses_.end()) continue;
-    for (const std::string& name : found->second) {
-      if (is_barrier_name(name)) return true;
-      if (uses_.contains(name) && seen.insert(name).second) pending.push_back(name);
-    }
+    for (const std::string& name : found->second)
+      if (seen.insert(name).second) pending.push_back(name);
   }
-  return false;
+  return seen;
 }
 
 }  // namespace spanwise::runtime

@@ -20,8 +20,15 @@ class UseGraph {
   /// Whether `owner` uses a barrier, a warp collective or a cooperative group, itself or through
   /// what it uses. Threads of such a kernel must be able to wait for one another.
   bool reaches_barrier(std::string_view owner) const;
+  /// Whether `owner` may call itself, or calls what may.
+  bool recurses(std::string_view owner) const;
+  bool knows(std::string_view owner) const { return uses_.contains(owner); }
+  /// Whether anything uses `name`.
+  bool mentions(std::string_view name) const;
 
  private:
+  std::set<std::string_view> closure(std::string_view owner) const;
+
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> uses_;
 };
 

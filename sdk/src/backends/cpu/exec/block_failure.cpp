@@ -1,0 +1,126 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How a BlockRunner says that a kernel went wrong, and how it gets out of it.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "backends/cpu/exec/block_runner.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+std::string barrier_name(int op) {
+  switch (op) {
+    case sw_barrier_count:
+      return "__syncthreads_count()";
+    case sw_barrier_and:
+      return "__syncthreads_and()";
+    case sw_barrier_or:
+      return "__syncthreads_or()";
+    default:
+      return "__syncthreads()";
+  }
+}
+
+}  // namespace
+
+// The frames of the kernel are left as they stand: it is compiled without exceptions, and device
+// code owns nothing. `message` leaves nothing behind on the abandoned stack.
+void BlockRunner::fail(std::string message) {
+  failure_ = std::move(message);
+  abandon();
+}
+
+// To the worker's own stack first, where the jump to escape() is one within a stack.
+void BlockRunner::abandon() {
+  const bool already_left = std::exchange(aborting_, running_);
+  if (!running_ || already_left || threads_[current_].fiber == 0) std::longjmp(escape_, 1);
+  const auto is_main = [](const auto& x) { return x.fiber == 0; };
+  StackPointer main = nullptr;
+  if (const auto found = std::find_if(parked_.begin(), parked_.end(), is_main);
+      found != parked_.end()) {
+    main = found->stack;
+  } else {
+    const auto suspended = std::find_if(
+        threads_.begin(), threads_.begin() + static_cast<std::ptrdiff_t>(count_),
+        [&](const Thread& t) { return t.state != unstarted && t.state != ended && t.fiber == 0; });
+    main = suspended->stack;
+  }
+  StackPointer nowhere;
+  watch_.switch_to(&nowhere, main, 0);
+  std::abort();  // nothing comes back here
+}
+
+std::string BlockRunner::place(unsigned thread) const {
+  const sw_extent& at = coordinates_[thread];
+  return text("thread (", at.x, ", ", at.y, ", ", at.z, ") of block (", block_index_.x, ", ",
+              block_index_.y, ", ", block_index_.z, ")");
+}
+
+std::string BlockRunner::waiting_for(unsigned thread) const {
+  const Posted& posted = posted_[thread];
+  if (threads_[thread].state == converging) return text("__activemask() in line ", posted.line);
+  if (threads_[thread].state != in_warp)
+    return text(barrier_name(barrier_op_), " in line ", barrier_line_);
+  const Warp& warp = warps_[thread / 32];
+  for (int i = 0; i < warp.group_count; ++i) {
+    const Warp::Group& group = warp.groups[i];
+    if ((group.arrived >> thread % 32 & 1u) != 0)
+      return text(warp_op_name(group.op), " in line ", posted.line, " with the mask ",
+                  mask_text(group.mask));
+  }
+  return "a warp collective";
+}
+
+void BlockRunner::fail_divergence(int op, int line) {
+  unsigned waiting = 0;
+  while (threads_[waiting].state != generation_) ++waiting;
+  fail(text("threads of one block are at different barriers: ", place(current_), " at ",
+            barrier_name(op), " in line ", line, ", thread (", coordinates_[waiting].x, ", ",
+            coordinates_[waiting].y, ", ", coordinates_[waiting].z, ") at ", waiting_for(waiting),
+            ". Every thread of a block that has not returned must reach the same barrier"));
+}
+
+void BlockRunner::fail_standstill() {
+  std::map<std::string, std::pair<unsigned, int>> places;  // -> an example, how many
+  for (unsigned t = 0; t < count_; ++t) {
+    if (threads_[t].state == ended || threads_[t].state == unstarted) continue;
+    auto& [example, count] = places.try_emplace(waiting_for(t), t, 0).first->second;
+    ++count;
+  }
+  std::string list;
+  for (const auto& [what, who] : places)
+    list += text(list.empty() ? "" : "; ", place(who.first), " waits at ", what, " (", who.second,
+                 who.second == 1 ? " thread)" : " threads)");
+  places.clear();
+  std::string message = text("threads of one block wait for one another for ever: ", list,
+                             ". Every lane of a mask, and every thread of a block, must reach the "
+                             "same call");
+  list = {};
+  fail(std::move(message));
+}
+
+// A kernel whose source shows no barrier runs its threads as a loop, and nobody can wait in a loop.
+void BlockRunner::fail_hidden(const char* what, int line) {
+  fail(
+      text(what, " in line ", line,
+           " is reached by a way that the source does not show, such as a name that a macro pastes "
+           "together. Call it by its name"));
+}
+
+// Threads of one kernel need about the same, so a few stacks tell for all.
+void BlockRunner::check_stacks() {
+  for (int n = std::min(fibers_, 8); n > 0; --n) {
+    checked_stacks_ = checked_stacks_ + 1 < fibers_ ? checked_stacks_ + 1 : 0;
+    if (stacks_.intact(checked_stacks_)) continue;
+    forget_fibers();
+    fail(text("a thread used more than its ", stacks_.stack_bytes(),
+              " bytes of stack, and so wrote over another's. Set config cpu_stack_kb higher, or "
+              "recurse less deeply"));
+  }
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,86 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/exec/fiber_stacks.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+constexpr std::size_t least_spacing = 16 << 10;
+constexpr std::size_t most_spacing = 8 << 20;
+constexpr std::size_t huge_page = 2 << 20;
+// 21 steps of three cache lines go once round the 4 KB that decide a line's set in L1.
+constexpr std::size_t stagger_step = 192, stagger_steps = 21;
+constexpr std::size_t pattern_bytes = 64;
+constexpr std::byte pattern{0xa5};
+
+std::size_t page_size() {
+  static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+}  // namespace
+
+FiberStacks::~FiberStacks() {
+  if (base_ != nullptr) ::munmap(base_, bytes_);
+}
+
+bool FiberStacks::reserve(std::size_t bytes) {
+  const std::size_t needed = bytes + stagger_step * stagger_steps + pattern_bytes;
+  const std::size_t spacing = std::bit_ceil(needed < least_spacing ? least_spacing : needed);
+  if (spacing <= spacing_) return false;
+  require<OutOfMemoryError>(spacing <= most_spacing, "cpu: a kernel needs ", bytes,
+                            " bytes of stack a thread, more than the ", most_spacing,
+                            " that there are; keep large arrays in __shared__ or global memory");
+  // A page at either end, and room to begin the stacks on a huge page.
+  const std::size_t total = spacing * most + huge_page + 2 * page_size();
+  void* base = ::mmap(nullptr, total, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  require<OutOfMemoryError>(base != MAP_FAILED, "cpu: no address space for ", most, " stacks of ",
+                            spacing, " bytes each");
+  if (base_ != nullptr) ::munmap(base_, bytes_);
+  base_ = static_cast<std::byte*>(base);
+  bytes_ = total;
+  spacing_ = spacing;
+  std::byte* first = stack(0);
+  ::mprotect(first - page_size(), page_size(), PROT_NONE);
+  ::mprotect(first + spacing * most, page_size(), PROT_NONE);
+  // Large stacks are touched at their tops only, and would waste most of each huge page.
+  if (spacing <= (64 << 10)) ::madvise(first, spacing * most, MADV_HUGEPAGE);
+  return true;
+}
+
+std::byte* FiberStacks::stack(int index) const noexcept {
+  const auto start = reinterpret_cast<std::uintptr_t>(base_) + page_size();
+  const std::uintptr_t first = (start + huge_page - 1) / huge_page * huge_page;
+  return base_ + (first - reinterpret_cast<std::uintptr_t>(base_)) +
+         static_cast<std::size_t>(index) * spacing_;
+}
+
+std::span<std::byte> FiberStacks::prepare(int index) {
+  std::byte* low = stack(index);
+  std::memset(low, static_cast<int>(pattern), pattern_bytes);
+  const std::size_t stagger = static_cast<std::size_t>(index) % stagger_steps * stagger_step;
+  return {low + pattern_bytes, spacing_ - pattern_bytes - stagger};
+}
+
+bool FiberStacks::intact(int index) const {
+  const std::byte* low = stack(index);
+  for (std::size_t i = 0; i < pattern_bytes; ++i)
+    if (low[i] != pattern) return false;
+  return true;
+}
+
+std::size_t FiberStacks::stack_bytes() const noexcept {
+  return spacing_ - stagger_step * stagger_steps - pattern_bytes;
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,45 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace spanwise::host {
+
+/// The stacks of one worker's fibers, side by side in one mapping.
+///
+/// What a switch costs is cache and TLB misses, so stacks are close together, share huge pages, and
+/// begin at staggered places: tops a power of two apart would all fall into the same few cache
+/// sets. Guard pages stand at the ends only; a pattern at the low end of each stack tells when one
+/// ran over into its neighbour.
+class FiberStacks {
+ public:
+  static constexpr int most = 1024;
+
+  FiberStacks() = default;
+  FiberStacks(const FiberStacks&) = delete;
+  FiberStacks& operator=(const FiberStacks&) = delete;
+  ~FiberStacks();
+
+  /// Makes each stack at least `bytes` long; true where that replaced the stacks, whose contents
+  /// are then gone. Throws OutOfMemoryError.
+  bool reserve(std::size_t bytes);
+  /// Usable bytes of stack `index`, with a fresh pattern at its low end.
+  std::span<std::byte> prepare(int index);
+  /// Whether the pattern of stack `index` is whole.
+  bool intact(int index) const;
+  /// Of each stack, usable.
+  std::size_t stack_bytes() const noexcept;
+  /// All stacks, for who keeps books on memory.
+  std::span<std::byte> region() const noexcept { return {base_, bytes_}; }
+
+ private:
+  std::byte* stack(int index) const noexcept;
+
+  std::byte* base_ = nullptr;
+  std::size_t bytes_ = 0;    // of the mapping
+  std::size_t spacing_ = 0;  // from one stack to the next
+};
+
+}  // namespace spanwise::host

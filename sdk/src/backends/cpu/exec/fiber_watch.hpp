@@ -1,0 +1,58 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "backends/cpu/exec/stack_switch.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SW_WATCH_ADDRESSES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SW_WATCH_ADDRESSES 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define SW_WATCH_THREADS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SW_WATCH_THREADS 1
+#endif
+#endif
+
+namespace spanwise::host {
+
+/// Tells the sanitizers, where the library is built with one, which stack runs. Elsewhere it is
+/// switch_stack() and nothing else. Fiber 0 is the worker's own stack.
+class FiberWatch {
+ public:
+#if defined(SW_WATCH_ADDRESSES) || defined(SW_WATCH_THREADS)
+  FiberWatch();
+  ~FiberWatch();
+  FiberWatch(const FiberWatch&) = delete;
+  FiberWatch& operator=(const FiberWatch&) = delete;
+  void add(int fiber, std::span<std::byte> stack);
+  /// Fibers other than 0 are gone, wherever they stood.
+  void forget_all(std::span<std::byte> region);
+  void switch_to(StackPointer* from, StackPointer to, int fiber);
+  /// First thing on a new stack.
+  void entered();
+
+ private:
+  struct Known {
+    std::span<std::byte> stack{};
+    void* thread = nullptr;
+  };
+  std::vector<Known> known_;
+#else
+  void add(int, std::span<std::byte>) noexcept {}
+  void forget_all(std::span<std::byte>) noexcept {}
+  void switch_to(StackPointer* from, StackPointer to, int) noexcept { switch_stack(from, to); }
+  void entered() noexcept {}
+#endif
+};
+
+}  // namespace spanwise::host

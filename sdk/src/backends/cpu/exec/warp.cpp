@@ -1,0 +1,150 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/exec/warp.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <iomanip>
+#include <sstream>
+
+namespace spanwise::host {
+namespace {
+
+template <class F>
+void for_each_lane(unsigned lanes, F&& f) {
+  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<unsigned>(std::countr_zero(lanes)));
+}
+
+bool in(unsigned lanes, unsigned lane) { return (lanes >> lane & 1u) != 0; }
+
+// The lane that `lane` reads, PTX ISA 8.8, shfl.sync; itself where the source is out of its
+// segment.
+unsigned shuffle_source(int op, unsigned lane, int argument, int width) {
+  const auto segment = static_cast<unsigned>(width) - 1;
+  const auto distance = static_cast<unsigned>(argument);
+  const unsigned first = lane & ~segment, last = first | segment;
+  switch (op) {
+    case sw_warp_shuffle:
+      return first | (distance & segment);
+    case sw_warp_shuffle_up:
+      return lane - first >= distance ? lane - distance : lane;
+    case sw_warp_shuffle_down:
+      return last - lane >= distance ? lane + distance : lane;
+    default: {
+      const unsigned other = lane ^ distance;
+      return other <= last && other < 32 ? other : lane;
+    }
+  }
+}
+
+void shuffle(const Warp::Group& group, Posted* posted) {
+  for_each_lane(group.arrived, [&](unsigned lane) {
+    const Posted& asks = posted[lane];
+    const unsigned source = shuffle_source(group.op, lane, asks.lane, asks.width);
+    // CUDA leaves the value of a lane that does not take part undefined.
+    posted[lane].result = in(group.arrived, source) ? posted[source].value : asks.value;
+  });
+}
+
+unsigned lanes_where(unsigned lanes, const Posted* posted, std::uint64_t value) {
+  unsigned found = 0;
+  for_each_lane(lanes,
+                [&](unsigned lane) { found |= (posted[lane].value == value ? 1u : 0u) << lane; });
+  return found;
+}
+
+void match_any(const Warp::Group& group, Posted* posted) {
+  for_each_lane(group.arrived, [&](unsigned lane) {
+    posted[lane].result = lanes_where(group.arrived, posted, posted[lane].value);
+  });
+}
+
+std::uint64_t merge(int op, std::uint64_t a, std::uint64_t b) {
+  const auto x = static_cast<std::uint32_t>(a), y = static_cast<std::uint32_t>(b);
+  const auto signed_x = static_cast<std::int32_t>(x), signed_y = static_cast<std::int32_t>(y);
+  switch (op) {
+    case sw_warp_add:
+      return x + y;
+    case sw_warp_min_signed:
+      return signed_x < signed_y ? x : y;
+    case sw_warp_max_signed:
+      return signed_x > signed_y ? x : y;
+    case sw_warp_min_unsigned:
+      return std::min(x, y);
+    case sw_warp_max_unsigned:
+      return std::max(x, y);
+    case sw_warp_and:
+      return x & y;
+    case sw_warp_or:
+      return x | y;
+    default:
+      return x ^ y;
+  }
+}
+
+std::uint64_t common_result(const Warp::Group& group, const Posted* posted) {
+  const auto first = static_cast<unsigned>(std::countr_zero(group.arrived));
+  const auto lanes_set = [&] { return group.arrived & ~lanes_where(group.arrived, posted, 0); };
+  switch (group.op) {
+    case sw_warp_sync:
+      return 0;
+    case sw_warp_ballot:
+      return lanes_set();
+    case sw_warp_all:
+      return lanes_set() == group.arrived ? 1 : 0;
+    case sw_warp_any:
+      return lanes_set() != 0 ? 1 : 0;
+    case sw_warp_match_all: {
+      const unsigned equal = lanes_where(group.arrived, posted, posted[first].value);
+      return equal == group.arrived ? group.arrived : 0;
+    }
+    default: {
+      std::uint64_t sum = posted[first].value;
+      for_each_lane(group.arrived & (group.arrived - 1),
+                    [&](unsigned lane) { sum = merge(group.op, sum, posted[lane].value); });
+      return sum;
+    }
+  }
+}
+
+}  // namespace
+
+Warp::Group* Warp::find(unsigned mask) {
+  for (int i = 0; i < group_count; ++i)
+    if (groups[i].mask == mask) return &groups[i];
+  return nullptr;
+}
+
+Warp::Group& Warp::add(unsigned mask, int op, int line) {
+  // Each group holds a lane that waits nowhere else, so there are never more than 32.
+  Group& group = groups[group_count++];
+  group = {mask, 0, op, line};
+  return group;
+}
+
+void Warp::remove(Group& group) { group = groups[--group_count]; }
+
+void combine(const Warp::Group& group, Posted* posted) {
+  if (group.op >= sw_warp_shuffle && group.op <= sw_warp_shuffle_xor) return shuffle(group, posted);
+  if (group.op == sw_warp_match_any) return match_any(group, posted);
+  const std::uint64_t result = common_result(group, posted);
+  for_each_lane(group.arrived, [&](unsigned lane) { posted[lane].result = result; });
+}
+
+std::string warp_op_name(int op) {
+  static constexpr const char* names[sw_warp_op_count] = {
+      "__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
+      "__shfl_xor_sync",   "__ballot_sync",     "__all_sync",        "__any_sync",
+      "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
+      "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync",
+      "__reduce_or_sync",  "__reduce_xor_sync"};
+  return op >= 0 && op < sw_warp_op_count ? names[op] : "warp collective";
+}
+
+std::string mask_text(unsigned mask) {
+  std::ostringstream out;
+  out << "0x" << std::hex << std::setw(8) << std::setfill('0') << mask;
+  return out.str();
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,45 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backends/cpu/shim/spanwise_abi.h"
+
+namespace spanwise::host {
+
+/// What a thread brings to a collective, and what it takes away.
+struct Posted {
+  std::uint64_t value = 0;  ///< its bits
+  std::uint64_t result = 0;
+  int lane = 0, width = 32;  ///< of a shuffle
+  int line = 0;              ///< of the call
+};
+
+/// The collectives that gather in one warp. Groups with disjoint masks may gather at the same time.
+struct Warp {
+  struct Group {
+    unsigned mask = 0;     // lanes that were named
+    unsigned arrived = 0;  // lanes that are here
+    int op = 0;
+    int line = 0;  // where the first of them called
+  };
+  unsigned alive = 0;  // lanes that exist and have not ended
+  int group_count = 0;
+  Group groups[32];
+
+  Group* find(unsigned mask);
+  Group& add(unsigned mask, int op, int line);
+  void remove(Group& group);
+};
+
+/// Computes the results of `group` for the lanes in it. `posted` are the warp's 32 lanes.
+void combine(const Warp::Group& group, Posted* posted);
+
+/// "__shfl_down_sync", for messages.
+std::string warp_op_name(int op);
+/// "0xffffffff"
+std::string mask_text(unsigned mask);
+
+}  // namespace spanwise::host

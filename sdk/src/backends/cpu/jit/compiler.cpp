@@ -1,0 +1,162 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/jit/compiler.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+bool is_program(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+// As the shell finds it; "" where it does not.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = text(folder.empty() ? "." : folder.c_str(), "/", name);
+    if (is_program(candidate)) return candidate;
+  }
+  return "";
+}
+
+// The name behind symbolic links: c++ is g++-12 or clang-14. A wrapper such as ccache hides it, and
+// then the name that was called tells.
+bool looks_like_clang(const std::string& path, const std::vector<std::string>& arguments) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(path, error);
+  const std::string name = real.filename().string();
+  if (name.find("clang") != std::string::npos) return true;
+  if (name.find("g++") != std::string::npos || name.find("gcc") != std::string::npos) return false;
+  std::string called = std::filesystem::path(path).filename().string();
+  for (const std::string& word : arguments) called.append(" ").append(word);
+  return called.find("clang") != std::string::npos;
+}
+
+std::string identity_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path;
+  return text(path, " ", status.st_size, " ", status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec);
+}
+
+std::optional<HostCompiler> compiler_from(const std::string& command) {
+  std::istringstream words(command);
+  HostCompiler compiler;
+  std::string name;
+  if (!(words >> name)) return {};
+  compiler.path = find_program(name);
+  if (compiler.path.empty()) return {};
+  compiler.identity = identity_of(compiler.path);
+  for (std::string word; words >> word;) {
+    compiler.arguments.push_back(word);
+    // Behind a wrapper stands the program that matters.
+    if (const std::string program = find_program(word); !program.empty())
+      compiler.identity.append(" ").append(identity_of(program));
+  }
+  compiler.is_clang = looks_like_clang(compiler.path, compiler.arguments);
+  return compiler;
+}
+
+using Flags = std::vector<std::string>;
+
+// -fno-strict-aliasing: CUDA code reads one type's bytes as another's freely.
+// -fno-trapping-math: nobody sees floating-point exceptions, and keeping them forbids vectorising.
+// -ffp-contract=fast: a * b + c is one rounding, as nvcc has it.
+// -fno-semantic-interposition, -Bsymbolic: nobody replaces a function of the module.
+// -z defs: what is not defined is the compiler's error, not the loader's.
+const Flags& common_flags() {
+  static const Flags flags{"-x",
+                           "c++",
+                           "-O3",
+                           "-fPIC",
+                           "-shared",
+                           "-w",
+                           "-fno-strict-aliasing",
+                           "-fno-exceptions",
+                           "-fno-rtti",
+                           "-fno-threadsafe-statics",
+                           "-fno-math-errno",
+                           "-fno-trapping-math",
+                           "-ffp-contract=fast",
+                           "-fno-semantic-interposition",
+                           "-fno-stack-protector",
+                           "-fvisibility=hidden",
+                           "-fdiagnostics-color=never",
+                           "-fstack-usage",
+                           "-Wl,-Bsymbolic",
+                           "-Wl,-z,defs",
+                           "-nodefaultlibs"};
+  return flags;
+}
+
+#if defined(__x86_64__)
+constexpr const char* native_flag = "-march=native";
+#else
+constexpr const char* native_flag = "-mcpu=native";
+#endif
+
+// -fno-tree-slp-vectorize: it joins stores to threadIdx into one through its address, after which
+// the compiler thinks that any store may change threadIdx, and vectorises no loop any more.
+const Flags& gnu_flags() {
+  static const Flags flags {
+#if defined(__x86_64__)
+    "-mtls-dialect=gnu2", "-fcf-protection=none",
+#endif
+        "-fno-tree-slp-vectorize", "-fmax-errors=20"
+  };
+  return flags;
+}
+
+const Flags& clang_flags() {
+  static const Flags flags{"-ferror-limit=20"};
+  return flags;
+}
+
+}  // namespace
+
+std::optional<HostCompiler> find_compiler() {
+  if (const char* chosen = std::getenv("CXX"))
+    if (auto compiler = compiler_from(chosen)) return compiler;
+  if (auto compiler = compiler_from("g++")) return compiler;
+  return compiler_from("clang++");
+}
+
+HostCompiler require_compiler() {
+  if (auto compiler = find_compiler()) return *std::move(compiler);
+  const char* chosen = std::getenv("CXX");
+  fail<DeviceError>(
+      "cpu: kernels are compiled by the system's C++ compiler, and none was found: "
+      "looked for ",
+      chosen != nullptr && *chosen != '\0' ? text("CXX=", chosen, ", ") : "",
+      "g++ and clang++ in PATH. Install one: sudo apt-get install g++");
+}
+
+std::vector<std::string> base_flags(const HostCompiler& compiler) {
+  Flags flags = common_flags();
+  flags.emplace_back(native_flag);
+  const Flags& own = compiler.is_clang ? clang_flags() : gnu_flags();
+  flags.insert(flags.end(), own.begin(), own.end());
+  return flags;
+}
+
+std::string flags_fingerprint() {
+  std::string all = native_flag;
+  for (const Flags* flags : {&common_flags(), &gnu_flags(), &clang_flags()})
+    for (const std::string& flag : *flags) all.append(" ").append(flag);
+  return all;
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,115 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdio>
+
+#include "backends/cpu/exec/worker.hpp"
+#include "backends/cpu/jit/cpu_module.hpp"
+#include "backends/cpu/processor.hpp"
+#include "backends/cpu/settings.hpp"
+#include "backends/cpu/thread_pool.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+// A GPU's limits since compute capability 3.0, and the shared memory of 9.0 (CUDA C++ Programming
+// Guide 13.0, table "Technical Specifications per Compute Capability"): what runs here fits there.
+constexpr std::int64_t most_threads = 1024, most_block_z = 64;
+constexpr std::int64_t most_grid_x = 2147483647, most_grid_yz = 65535;
+constexpr std::int64_t most_shared = 232448;
+
+void require_at_most(const char* kernel, const char* what, const Dim3& given, const char* axis,
+                     std::int64_t value, std::int64_t limit) {
+  if (value >= 1 && value <= limit) return;
+  const char* problem = value < 1 ? " is too small: " : " is too large: ";
+  fail<KernelArgumentError>("kernel '", kernel, "': ", what, " (", given.x, ", ", given.y, ", ",
+                            given.z, ")", problem, axis, " ", value, ", expected 1 to ", limit);
+}
+
+void check_limits(const char* kernel, const Dim3& grid, const Dim3& block, std::int64_t shared) {
+  require_at_most(kernel, "block", block, "x", block.x, most_threads);
+  require_at_most(kernel, "block", block, "y", block.y, most_threads);
+  require_at_most(kernel, "block", block, "z", block.z, most_block_z);
+  require_at_most(kernel, "block", block, "threads", block.x * block.y * block.z, most_threads);
+  require_at_most(kernel, "grid", grid, "x", grid.x, most_grid_x);
+  require_at_most(kernel, "grid", grid, "y", grid.y, most_grid_yz);
+  require_at_most(kernel, "grid", grid, "z", grid.z, most_grid_yz);
+  require<KernelArgumentError>(shared >= 0 && shared <= most_shared, "kernel '", kernel,
+                               "': shared memory of ", shared,
+                               " bytes a block is too large: limit ", most_shared, " bytes");
+}
+
+sw_extent extent(const Dim3& dim) {
+  return {static_cast<unsigned>(dim.x), static_cast<unsigned>(dim.y), static_cast<unsigned>(dim.z)};
+}
+
+bool reverse_order() {
+  // Read again only after a setting has changed.
+  static std::atomic<std::uint64_t> seen{~std::uint64_t{0}};
+  static std::atomic<bool> reverse{false};
+  const std::uint64_t version = config::version();
+  if (seen.load(std::memory_order_acquire) != version) {
+    reverse.store(thread_order_setting() == ThreadOrder::reverse, std::memory_order_relaxed);
+    seen.store(version, std::memory_order_release);
+  }
+  return reverse.load(std::memory_order_relaxed);
+}
+
+void run_blocks(const LaunchedKernel& launched, const sw_range& launch, std::uint64_t blocks) {
+  ThreadPool& pool = ThreadPool::instance();
+  // Enough pieces that the last ones even out, few enough that taking one costs nothing.
+  const auto pieces = static_cast<std::uint64_t>(pool.workers()) * 16;
+  const std::uint64_t chunks = std::min(blocks, pieces);
+  const auto first_of = [&](std::uint64_t chunk) {
+    return blocks / chunks * chunk + std::min(chunk, blocks % chunks);
+  };
+  pool.run(chunks, Helpers::when_worth_it, [&](std::uint64_t chunk) {
+    if (launched.reverse) chunk = chunks - 1 - chunk;
+    sw_range range = launch;
+    range.first = first_of(chunk);
+    range.last = first_of(chunk + 1);
+    Worker::current().run(launched, range);
+  });
+}
+
+}  // namespace
+
+CpuKernel::CpuKernel(Ref<CpuModule> module, const sw_kernel* kernel)
+    : module_(std::move(module)), kernel_(kernel) {}
+
+std::vector<runtime::LoadedKernel::Slot> CpuKernel::slots() const {
+  std::vector<Slot> slots;
+  for (int i = 0; i < kernel_->parameter_count; ++i)
+    slots.push_back({kernel_->parameters[i].offset, kernel_->parameters[i].size});
+  return slots;
+}
+
+KernelAttributes CpuKernel::attributes() const {
+  KernelAttributes attributes;
+  attributes.static_shared_bytes = module_->static_shared_bytes();
+  attributes.local_bytes = static_cast<std::int64_t>(module_->info().stack_bytes);
+  attributes.architecture = processor_architecture();
+  return attributes;
+}
+
+void CpuKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
+                       runtime::StreamState&, void* const* arguments) {
+  check_limits(kernel_->name, grid, block, shared_bytes);
+  const sw_module& module = module_->info();
+  const LaunchedKernel launched{kernel_, module.file, static_cast<std::size_t>(module.stack_bytes),
+                                static_cast<std::size_t>(shared_bytes), reverse_order()};
+  sw_range launch{};
+  launch.arguments = arguments;
+  launch.grid = extent(grid);
+  launch.block = extent(block);
+  const auto blocks = static_cast<std::uint64_t>(grid.x) * static_cast<std::uint64_t>(grid.y) *
+                      static_cast<std::uint64_t>(grid.z);
+  run_blocks(launched, launch, blocks);
+  // A program's own output and its kernels' share one buffer; a GPU's appears when it is waited
+  // for.
+  if (module.prints != 0) std::fflush(stdout);
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,101 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/jit/cpu_module.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/exec/worker.hpp"
+#include "backends/cpu/jit/temporary_folder.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+void* open_library(const std::string& path) {
+  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library != nullptr) return library;
+  const char* reason = ::dlerror();
+  fail<DeviceError>("cpu: cannot load a compiled kernel: ", reason != nullptr ? reason : path,
+                    ". Where its folder must not hold programs (noexec), set TMPDIR or config "
+                    "cache_dir to another");
+}
+
+// The file may go as soon as it is mapped.
+void* open_image(const std::string& image) {
+  const TemporaryFolder folder;
+  return open_library(folder.write("kernel.so", image));
+}
+
+}  // namespace
+
+CpuModule::CpuModule(const runtime::KernelBinary& binary) {
+  library_ = binary.path.empty() ? open_image(binary.image) : open_library(binary.path);
+  info_ = static_cast<const sw_module*>(::dlsym(library_, "sw_module_info"));
+  if (info_ == nullptr || info_->magic != SW_MODULE_MAGIC) {
+    ::dlclose(library_);
+    fail<DeviceError>("cpu: ", binary.path.empty() ? "the image" : binary.path,
+                      " is a library, but not one that this version of Spanwise compiled");
+  }
+  *info_->runtime = &runtime_table();
+}
+
+CpuModule::~CpuModule() { ::dlclose(library_); }
+
+Ref<runtime::LoadedKernel> CpuModule::kernel(const std::string& symbol) {
+  std::string there;
+  for (const sw_kernel* kernel = info_->kernels; kernel->name != nullptr; ++kernel) {
+    if (symbol == kernel->name) return make_ref<CpuKernel>(Ref<CpuModule>(this), kernel);
+    there += (there.empty() ? "'" : ", '") + std::string(kernel->name) + "'";
+  }
+  fail<ArgumentError>("cpu: ", info_->file, " has no kernel '", symbol, "'; it has ",
+                      there.empty() ? "none" : there);
+}
+
+runtime::LoadedModule::Global CpuModule::global(const std::string& symbol) {
+  void* data = ::dlsym(library_, symbol.c_str());
+  Dl_info where;
+  void* entry = nullptr;
+  if (data == nullptr || ::dladdr1(data, &where, &entry, RTLD_DL_SYMENT) == 0 || entry == nullptr)
+    return {};
+  const auto* element = static_cast<const ElfW(Sym)*>(entry);
+  // A name from the C library that the module also sees, or a function, is no variable of its own.
+  Dl_info own;
+  const bool is_own = ::dladdr(info_, &own) != 0 && own.dli_fbase == where.dli_fbase;
+  if (!is_own || where.dli_saddr != data || (element->st_info & 0xf) != STT_OBJECT) return {};
+  return {data, static_cast<std::size_t>(element->st_size)};
+}
+
+std::int64_t CpuModule::static_shared_bytes() const {
+  struct Search {
+    ElfW(Addr) address;
+    std::int64_t bytes;
+  } search{reinterpret_cast<ElfW(Addr)>(info_), 0};
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* data) {
+        auto& wanted = *static_cast<Search*>(data);
+        std::int64_t thread_local_bytes = 0;
+        bool found = false;
+        for (int i = 0; i < object->dlpi_phnum; ++i) {
+          const auto& header = object->dlpi_phdr[i];
+          const ElfW(Addr) begin = object->dlpi_addr + header.p_vaddr;
+          if (header.p_type == PT_TLS)
+            thread_local_bytes = static_cast<std::int64_t>(header.p_memsz);
+          if (header.p_type == PT_LOAD && wanted.address >= begin &&
+              wanted.address < begin + header.p_memsz)
+            found = true;
+        }
+        if (found) wanted.bytes = thread_local_bytes;
+        return found ? 1 : 0;
+      },
+      &search);
+  // The shim's own: four builtin variables and two pointers.
+  constexpr std::int64_t shim_bytes = 4 * 12 + 2 * 8;
+  return std::max<std::int64_t>(0, search.bytes - shim_bytes);
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,47 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/cpu/shim/spanwise_abi.h"
+#include "runtime/backend.hpp"
+
+namespace spanwise::host {
+
+/// A compiled module, loaded into this process.
+class CpuModule final : public runtime::LoadedModule {
+ public:
+  /// Loads `binary.path`, or a private copy of the image. Throws DeviceError where it is no module
+  /// that this library can run.
+  explicit CpuModule(const runtime::KernelBinary& binary);
+  ~CpuModule() override;
+
+  /// By the name in KernelBinary::symbols. Throws ArgumentError.
+  Ref<runtime::LoadedKernel> kernel(const std::string& symbol) override;
+  Global global(const std::string& symbol) override;
+
+  const sw_module& info() const noexcept { return *info_; }
+  /// Of all kernels together; the loader does not tell them apart.
+  std::int64_t static_shared_bytes() const;
+
+ private:
+  void* library_ = nullptr;
+  const sw_module* info_ = nullptr;
+};
+
+/// One kernel of a module, which it keeps loaded.
+class CpuKernel final : public runtime::LoadedKernel {
+ public:
+  CpuKernel(Ref<CpuModule> module, const sw_kernel* kernel);
+  std::vector<Slot> slots() const override;
+  KernelAttributes attributes() const override;
+  /// Done when it returns. Throws KernelArgumentError for a limit, DeviceError for what a thread of
+  /// the kernel ran into.
+  void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
+              runtime::StreamState& stream, void* const* arguments) override;
+
+ private:
+  Ref<CpuModule> module_;
+  const sw_kernel* kernel_;
+};
+
+}  // namespace spanwise::host

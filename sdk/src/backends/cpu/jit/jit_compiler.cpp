@@ -1,0 +1,111 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/jit/jit_compiler.hpp"
+
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "backends/cpu/jit/compiler.hpp"
+#include "backends/cpu/jit/process.hpp"
+#include "backends/cpu/jit/shim_files.hpp"
+#include "backends/cpu/jit/stack_usage.hpp"
+#include "backends/cpu/jit/temporary_folder.hpp"
+#include "backends/cpu/jit/translation_unit.hpp"
+#include "backends/cpu/jit/unsupported.hpp"
+#include "backends/cpu/processor.hpp"
+#include "backends/cpu/settings.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace fs = std::filesystem;
+namespace {
+
+std::vector<std::string> command_line(const HostCompiler& compiler, const HostOptions& options,
+                                      const std::string& source, const std::string& output,
+                                      const TemporaryFolder& folder) {
+  std::vector<std::string> words{compiler.path};
+  const auto add = [&](const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+  };
+  add(compiler.arguments);
+  add(base_flags(compiler));
+  words.push_back(options.language);
+  // The shim's headers before all others: the C library's would clash with CUDA's intrinsics.
+  add({"-I", folder.path()});
+  for (const std::string& include_dir : options.include_dirs) add({"-I", include_dir});
+  add(options.flags);
+  const std::string sanitizer = sanitize_setting();
+  if (!sanitizer.empty()) add({"-O1", "-g", "-fsanitize=" + sanitizer, "-fno-omit-frame-pointer"});
+  add({source, "-o", output, "-lm", "-lc", "-lgcc"});
+  if (!sanitizer.empty()) {
+    std::erase(words, "-nodefaultlibs");
+    std::erase(words, "-Wl,-z,defs");  // the sanitizer's functions come with its runtime
+  }
+  return words;
+}
+
+// The compiler's words with the user's names for files.
+std::string readable_log(std::string log, const TemporaryFolder& folder) {
+  const std::string prefix = folder.path() + "/";
+  for (std::size_t at = log.find(prefix); at != std::string::npos; at = log.find(prefix, at))
+    log.erase(at, prefix.size());
+  return log;
+}
+
+[[noreturn]] void fail_compile(const runtime::KernelSource& source, const HostCompiler& compiler,
+                               const std::string& log) {
+  throw CompileError(
+      text(source.file_name, ": ", compiler.path, " could not compile it for the CPU:\n", log), log,
+      with_line_numbers(source.text));
+}
+
+// -fstack-usage names its files after the output, each compiler in its own way.
+std::string stack_reports(const TemporaryFolder& folder) {
+  std::string all;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder.path()))
+    if (entry.path().extension() == ".su") all += read_whole_file(entry.path().string());
+  return all;
+}
+
+}  // namespace
+
+std::string jit_fingerprint() {
+  const auto compiler = find_compiler();
+  return text(compiler ? compiler->identity : "", "\ncpu ", processor_features(), "\nshim ",
+              shim_fingerprint(), "\nflags ", flags_fingerprint(), "\norder ",
+              thread_order_setting() == ThreadOrder::reverse ? "reverse" : "forward", "\nsanitize ",
+              sanitize_setting());
+}
+
+runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
+  const runtime::KernelSource& source = *request.source;
+  const HostOptions options = translate_options(request.options, request.include_dirs);
+  const bool reverse = thread_order_setting() == ThreadOrder::reverse;
+  TranslationUnit unit = make_translation_unit(request, options, reverse);
+  const HostCompiler compiler = require_compiler();
+
+  TemporaryFolder folder;
+  if (request.keep) {
+    folder.keep();
+    std::fprintf(stderr, "spanwise cpu: kept %s/kernel.cpp and what belongs to it\n",
+                 folder.path().c_str());
+  }
+  write_shim(folder);
+  for (const auto& [name, contents] : unit.headers) folder.write(name, contents);
+  const std::string input = folder.write("kernel.cpp", unit.text);
+  const std::string output = folder.path() + "/kernel.so";
+  const auto command = command_line(compiler, options, input, output, folder);
+  const ProcessResult result = run_process(command, folder.path());
+  if (result.exit_code != 0 || !fs::exists(output))
+    fail_compile(source, compiler, readable_log(result.output, folder));
+
+  runtime::KernelBinary binary;
+  binary.image = read_whole_file(output);
+  set_stack_need(binary.image, stack_need(stack_reports(folder), unit));
+  binary.symbols = std::move(unit.symbols);
+  return binary;
+}
+
+}  // namespace spanwise::host

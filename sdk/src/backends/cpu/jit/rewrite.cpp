@@ -1,0 +1,176 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/jit/rewrite.hpp"
+
+#include <algorithm>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+using runtime::SharedSite;
+using runtime::SourceScan;
+using runtime::Token;
+
+class Rewriter {
+ public:
+  Rewriter(const SourceScan& scan, std::string_view file, TextEdits& edits, RewriteResult& result)
+      : scan_(scan), file_(file), edits_(edits), result_(result) {}
+
+  void run() {
+    for (const runtime::KernelSite& site : scan_.sites) kernel(site);
+    for (const SharedSite& site : scan_.shared) shared(site);
+  }
+
+ private:
+  const Token& token(std::size_t i) const { return scan_.tokens[i]; }
+
+  // A macro that exists from here on, where the code around it is compiled. The rest of the line
+  // keeps its number.
+  std::string marker(std::size_t offset, int line, const char* what) {
+    const std::string name =
+        text("SW_HAS_", what, "_", result_.kernels.size(), "_", result_.dynamic_shared.size());
+    edits_.insert(offset,
+                  text("\n#define ", name, " 1\n#line ", line, " ", c_literal(file_), "\n"));
+    return name;
+  }
+
+  int line_at(std::size_t offset) const {
+    int line = 1;
+    for (const Token& t : scan_.tokens) {
+      if (t.offset >= offset) break;
+      line = t.line;
+    }
+    return line;
+  }
+
+  void kernel(const runtime::KernelSite& site) {
+    if (!site.kernel.is_definition) return;
+    RewriteResult::Kernel kernel;
+    kernel.kernel = site.kernel;
+    kernel.name = site.kernel.qualified_name;
+    if (site.is_conditional)
+      kernel.macro = marker(site.parameters_end, line_at(site.parameters_end), "KERNEL");
+    result_.kernels.push_back(std::move(kernel));
+  }
+
+  void shared(const SharedSite& site) {
+    bool is_extern = false;
+    for (std::size_t i = site.begin; i < site.end; ++i) is_extern |= token(i).text == "extern";
+    if (is_extern)
+      dynamic(site);
+    else
+      fixed(site);
+  }
+
+  // static __shared__ and __shared__ alignas(N), in which C++ does not know its own words any more.
+  void fixed(const SharedSite& site) {
+    for (std::size_t i = site.begin; i < site.end && token(i).text != "="; ++i) {
+      const Token& t = token(i);
+      if (t.text == "static") edits_.replace(t.offset, t.text.size(), "");
+      if (t.text != "alignas" || i < site.token) continue;
+      edits_.replace(t.offset, t.text.size(), "__attribute__((aligned");
+      const std::size_t end = runtime::skip_balanced(scan_.tokens, i + 1);
+      if (end < scan_.tokens.size()) edits_.insert(token(end - 1).offset + 1, "))");
+    }
+  }
+
+  struct Declared {
+    std::string type, name, dimensions;
+  };
+
+  // extern __shared__ T name[]...;
+  bool read_dynamic(const SharedSite& site, Declared& declared) const {
+    std::size_t i = site.begin;
+    for (; i < site.end && token(i).text != "["; ++i) {
+      const Token& t = token(i);
+      if (t.kind == Token::Kind::directive) return false;
+      if (t.text == "extern" || t.text == "static" || t.text == "__shared__") continue;
+      if (t.text == "<") {
+        const std::size_t end = runtime::skip_balanced(scan_.tokens, i);
+        for (; i < end; ++i) declared.type.append(" ").append(token(i).text);
+        --i;
+        continue;
+      }
+      if (runtime::is_attribute_word(t.text)) {
+        i = runtime::skip_balanced(scan_.tokens, i + 1) - 1;
+        continue;
+      }
+      declared.type.append(declared.name.empty() ? "" : " ").append(declared.name);
+      declared.name = t.text;
+    }
+    if (i + 1 >= site.end || token(i + 1).text != "]") return false;
+    for (i += 2; i < site.end; ++i) {
+      if (token(i).text == ",") return false;
+      declared.dimensions.append(token(i).text).append(" ");
+    }
+    return !declared.type.empty() && !declared.name.empty();
+  }
+
+  void dynamic(const SharedSite& site) {
+    Declared d;
+    if (!read_dynamic(site, d)) return;  // left to the compiler's own words
+    const std::size_t begin = token(site.begin).offset;
+    const std::size_t end = token(site.end - 1).offset + token(site.end - 1).text.size();
+    const std::string pointer = text("(", d.type, " (*)", d.dimensions, ")sw_dynamic_shared");
+    if (site.in_body) {
+      edits_.replace(begin, end - begin,
+                     text(d.type, " (* const ", d.name, ")", d.dimensions, "= ", pointer));
+      return;
+    }
+    // One pointer a worker thread, set before it runs a block.
+    const std::string name = site.scope + d.name;
+    const bool known =
+        std::any_of(result_.dynamic_shared.begin(), result_.dynamic_shared.end(),
+                    [&](const Marked& m) { return m.name == name && m.macro.empty(); });
+    if (known) return edits_.replace(begin, end - begin, "");
+    Marked marked{name, ""};
+    if (site.is_conditional && site.end < scan_.tokens.size())
+      marked.macro = marker(token(site.end).offset + 1, token(site.end).line, "DYNAMIC");
+    edits_.replace(begin, end - begin,
+                   text("static __thread ", d.type, " (* ", d.name, ")", d.dimensions));
+    result_.dynamic_shared.push_back(std::move(marked));
+  }
+
+  const SourceScan& scan_;
+  std::string_view file_;
+  TextEdits& edits_;
+  RewriteResult& result_;
+};
+
+}  // namespace
+
+void TextEdits::replace(std::size_t offset, std::size_t length, std::string replacement) {
+  const std::string_view old = text_.substr(offset, length);
+  replacement.append(static_cast<std::size_t>(std::count(old.begin(), old.end(), '\n')), '\n');
+  edits_.push_back({offset, length, std::move(replacement)});
+}
+
+std::string TextEdits::apply() {
+  std::stable_sort(edits_.begin(), edits_.end(),
+                   [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
+  std::string out;
+  std::size_t done = 0;
+  for (const Edit& edit : edits_) {
+    out.append(text_.substr(done, edit.offset - done)).append(edit.replacement);
+    done = edit.offset + edit.length;
+  }
+  return out.append(text_.substr(done));
+}
+
+void rewrite_cuda(const SourceScan& scan, std::string_view file, TextEdits& edits,
+                  RewriteResult& result) {
+  Rewriter(scan, file, edits, result).run();
+}
+
+std::string c_literal(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+}  // namespace spanwise::host

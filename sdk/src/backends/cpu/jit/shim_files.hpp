@@ -1,0 +1,18 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "backends/cpu/jit/temporary_folder.hpp"
+
+namespace spanwise::host {
+
+/// The headers that stand for CUDA's and the C library's, embedded in the library.
+bool is_shim_header(std::string_view name);
+void write_shim(const TemporaryFolder& folder);
+/// Changes with any of their texts.
+const std::string& shim_fingerprint();
+
+}  // namespace spanwise::host

@@ -1,0 +1,46 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backends/cpu/jit/rewrite.hpp"
+#include "runtime/source/use_graph.hpp"
+
+namespace spanwise::host {
+
+/// Rewrites a source and the user's headers that it includes, directly or not. Headers of the
+/// system and of the shim are left where they are.
+class SourceFiles {
+ public:
+  explicit SourceFiles(std::vector<std::string> include_dirs)
+      : include_dirs_(std::move(include_dirs)) {}
+
+  /// The rewritten text of the main source. Throws CompileError for what no CPU has.
+  std::string add_main(std::string_view text, std::string_view file);
+
+  /// Of all files together.
+  const RewriteResult& result() const noexcept { return result_; }
+  runtime::UseGraph& uses() noexcept { return uses_; }
+  /// Rewritten headers: name in the compiler's folder, contents.
+  const std::vector<std::pair<std::string, std::string>>& headers() const noexcept {
+    return headers_;
+  }
+
+ private:
+  std::string add(std::string_view text, std::string_view file, const std::string& folder);
+  std::string header_for(std::string_view directive, const std::string& folder);
+  std::string find(std::string_view name, bool quoted, const std::string& folder) const;
+
+  std::vector<std::string> include_dirs_;
+  RewriteResult result_;
+  runtime::UseGraph uses_;
+  std::vector<std::pair<std::string, std::string>> headers_;
+  std::map<std::string, std::string> known_;  // path -> name in the compiler's folder
+};
+
+}  // namespace spanwise::host

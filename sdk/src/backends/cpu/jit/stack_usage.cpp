@@ -1,0 +1,78 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/jit/stack_usage.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+
+#include "backends/cpu/shim/spanwise_abi.h"
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+// Below the kernel: the switch, a library function such as powf, the frame of a signal handler with
+// all vector registers.
+constexpr std::size_t always = 6 << 10;
+// What printf takes with room, and what nobody can tell: a recursion's depth, a variable array.
+constexpr std::size_t for_printf = 16 << 10, for_unknown_depth = 128 << 10;
+
+struct Frame {
+  std::string_view function;
+  std::size_t bytes = 0;
+  bool is_fixed = true;
+};
+
+// "kernel.cu:3:17:void add(const float*)<tab>48<tab>static"
+bool read_frame(std::string_view line, Frame& frame) {
+  const std::size_t size = line.find('\t'), kind = line.find('\t', size + 1);
+  if (size == std::string_view::npos || kind == std::string_view::npos) return false;
+  frame.function = line.substr(0, size);
+  std::from_chars(line.data() + size + 1, line.data() + kind, frame.bytes);
+  frame.is_fixed = line.substr(kind + 1).find("dynamic") == std::string_view::npos ||
+                   line.substr(kind + 1).find("bounded") != std::string_view::npos;
+  return true;
+}
+
+bool names_kernel(std::string_view function, const TranslationUnit& unit) {
+  return std::any_of(
+      unit.kernel_names.begin(), unit.kernel_names.end(),
+      [&](const std::string& name) { return function.find(name) != std::string_view::npos; });
+}
+
+}  // namespace
+
+std::size_t stack_need(std::string_view report, const TranslationUnit& unit) {
+  std::size_t kernel = 0, others = 0;
+  bool known = !unit.recurses;
+  while (!report.empty()) {
+    const std::size_t end = std::min(report.find('\n'), report.size());
+    Frame frame;
+    if (read_frame(report.substr(0, end), frame)) {
+      known &= frame.is_fixed;
+      // Launchers stand in for the kernels that were inlined into them.
+      if (names_kernel(frame.function, unit) ||
+          frame.function.find("sw_code") != std::string_view::npos)
+        kernel = std::max(kernel, frame.bytes);
+      else
+        others += frame.bytes;
+    }
+    report.remove_prefix(std::min(end + 1, report.size()));
+  }
+  return always + 2 * kernel + others + (unit.prints ? for_printf : 0) +
+         (known ? 0 : for_unknown_depth);
+}
+
+void set_stack_need(std::string& image, std::size_t bytes) {
+  const std::uint64_t pattern[] = {SW_MODULE_MAGIC, SW_STACK_UNKNOWN};
+  const std::string_view wanted(reinterpret_cast<const char*>(pattern), sizeof pattern);
+  const std::size_t place = image.find(wanted);
+  require<DeviceError>(place != std::string::npos,
+                       "cpu: what the compiler made is no kernel module (it lacks sw_module_info)");
+  const std::uint64_t need = bytes;
+  std::memcpy(image.data() + place + sizeof(std::uint64_t), &need, sizeof need);
+}
+
+}  // namespace spanwise::host

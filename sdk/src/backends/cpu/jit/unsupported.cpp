@@ -1,0 +1,160 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/jit/unsupported.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iomanip>
+#include <sstream>
+#include <vector>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+using runtime::SourceScan;
+using runtime::Token;
+
+struct Construct {
+  std::string_view stem;  ///< of an identifier, or of a header's name
+  std::string_view what;
+};
+
+// Identifiers that begin so and are called or used as a type.
+constexpr std::array<Construct, 22> identifiers{{
+    {"nvcuda", "tensor-core matrices (wmma)"},
+    {"wmma", "tensor-core matrices (wmma)"},
+    {"tex1D", "texture fetches"},
+    {"tex2D", "texture fetches"},
+    {"tex3D", "texture fetches"},
+    {"texCubemap", "texture fetches"},
+    {"cudaTextureObject_t", "textures"},
+    {"surf1D", "surface access"},
+    {"surf2D", "surface access"},
+    {"surf3D", "surface access"},
+    {"cudaSurfaceObject_t", "surfaces"},
+    {"this_grid", "synchronisation of a whole grid (cooperative launch)"},
+    {"grid_group", "synchronisation of a whole grid (cooperative launch)"},
+    {"multi_grid_group", "synchronisation of several grids"},
+    {"this_cluster", "thread block clusters"},
+    {"cluster_group", "thread block clusters"},
+    {"__cluster_dims__", "thread block clusters"},
+    {"__pipeline_memcpy_async", "asynchronous copies to shared memory"},
+    {"memcpy_async", "asynchronous copies to shared memory"},
+    {"cp_async", "asynchronous copies to shared memory"},
+    {"cudaLaunchDevice", "kernel launches from a kernel"},
+    {"__nv_aligned_device_malloc", "aligned device allocation"},
+}};
+
+constexpr std::array<Construct, 13> headers{{
+    {"mma.h", "tensor-core matrices (wmma)"},
+    {"cuda/barrier", "asynchronous barriers"},
+    {"cuda/pipeline", "asynchronous pipelines"},
+    {"cuda/ptx", "PTX instructions"},
+    {"cuda_pipeline", "asynchronous pipelines"},
+    {"cuda_awbarrier", "asynchronous barriers"},
+    {"cooperative_groups/", "cooperative groups beyond thread blocks and tiles"},
+    {"curand", "cuRAND"},
+    {"cub/", "CUB"},
+    {"thrust/", "Thrust"},
+    {"cutlass/", "CUTLASS"},
+    {"cute/", "CuTe"},
+    {"cuda/std/", "libcu++"},
+}};
+
+class Finder {
+ public:
+  Finder(const SourceScan& scan, std::string_view file_name) : scan_(scan), file_(file_name) {}
+
+  std::string run() const {
+    for (const std::size_t i : scan_.unconditional) {
+      const Token& token = scan_.tokens[i];
+      std::string found;
+      if (token.kind == Token::Kind::directive) found = header(token);
+      if (token.kind == Token::Kind::identifier) found = identifier(i);
+      if (token.text == "<") found = launch(i);
+      if (!found.empty()) return found;
+    }
+    return {};
+  }
+
+ private:
+  const Token& at(std::size_t i) const {
+    static const Token none{Token::Kind::punctuation, "", 0, 0};
+    return i < scan_.tokens.size() ? scan_.tokens[i] : none;
+  }
+
+  std::string say(const Token& token, std::string_view what, std::string_view name) const {
+    return text(file_, ":", token.line, ": ", what, " (", name,
+                ") exist only on a GPU. Guard the code with #ifndef SW_CPU and give a plain path, "
+                "or use a CUDA device");
+  }
+
+  std::string header(const Token& token) const {
+    const std::size_t open = token.text.find_first_of("<\"");
+    if (token.text.find("include") == std::string_view::npos || open == std::string_view::npos)
+      return {};
+    const std::string_view name =
+        token.text.substr(open + 1, token.text.find_first_of(">\"", open + 1) - open - 1);
+    for (const Construct& construct : headers)
+      if (name.starts_with(construct.stem)) return say(token, construct.what, name);
+    return {};
+  }
+
+  std::string identifier(std::size_t i) const {
+    const Token& token = at(i);
+    const std::string_view name = token.text, next = at(i + 1).text;
+    if (name == "asm" || name == "__asm__" || name == "__asm") {
+      const bool is_statement = next == "(" || next == "volatile" || next == "__volatile__";
+      return is_statement ? say(token, "PTX instructions", name) : "";
+    }
+    // A name that the source gives to something of its own is nobody else's.
+    if (scan_.uses.knows(name)) return {};
+    for (const Construct& construct : identifiers)
+      if (name.starts_with(construct.stem) && is_used(construct, i))
+        return say(token, construct.what, name);
+    return {};
+  }
+
+  // Plain words such as memcpy_async are only meant where they are called.
+  bool is_used(const Construct& construct, std::size_t i) const {
+    const std::string_view name = at(i).text, next = at(i + 1).text, before = at(i - 1).text;
+    const bool calls = next == "(" || next == "<";
+    if (before == "." || before == "->") return false;
+    const bool whole = name == construct.stem;
+    if (construct.stem.starts_with("tex") || construct.stem.starts_with("surf")) return calls;
+    return whole &&
+           (calls || next == "::" || before == "::" || at(i + 1).kind == Token::Kind::identifier);
+  }
+
+  // kernel<<<grid, block>>>(...)
+  std::string launch(std::size_t i) const {
+    const std::size_t offset = at(i).offset;
+    const bool three = at(i + 1).text == "<" && at(i + 1).offset == offset + 1 &&
+                       at(i + 2).text == "<" && at(i + 2).offset == offset + 2;
+    return three ? say(at(i), "kernel launches in device code", "<<<") : "";
+  }
+
+  const SourceScan& scan_;
+  std::string_view file_;
+};
+
+}  // namespace
+
+std::string find_unsupported(const SourceScan& scan, std::string_view file_name) {
+  return Finder(scan, file_name).run();
+}
+
+std::string with_line_numbers(std::string_view source) {
+  std::ostringstream out;
+  int line = 1;
+  while (!source.empty()) {
+    const std::size_t end = std::min(source.find('\n'), source.size());
+    out << std::setw(5) << line++ << " | " << source.substr(0, end) << '\n';
+    source.remove_prefix(std::min(end + 1, source.size()));
+  }
+  return out.str();
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,21 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// In the place of the C library's.
+
+#define FLT_RADIX __FLT_RADIX__
+#define FLT_MANT_DIG __FLT_MANT_DIG__
+#define FLT_DIG __FLT_DIG__
+#define FLT_EPSILON __FLT_EPSILON__
+#define FLT_MIN __FLT_MIN__
+#define FLT_MAX __FLT_MAX__
+#define FLT_MIN_EXP __FLT_MIN_EXP__
+#define FLT_MAX_EXP __FLT_MAX_EXP__
+#define DBL_MANT_DIG __DBL_MANT_DIG__
+#define DBL_DIG __DBL_DIG__
+#define DBL_EPSILON ((double)__DBL_EPSILON__)
+#define DBL_MIN ((double)__DBL_MIN__)
+#define DBL_MAX ((double)__DBL_MAX__)
+#define DBL_MIN_EXP __DBL_MIN_EXP__
+#define DBL_MAX_EXP __DBL_MAX_EXP__

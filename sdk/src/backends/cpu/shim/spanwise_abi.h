@@ -1,0 +1,93 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What a compiled kernel module and the library that loads it know of one another. Both include this
+// file; the library's copy of the text is part of the cache key, so the two cannot disagree. It is
+// read by the shim before any other header, and so includes none.
+
+#define SW_MODULE_MAGIC 0x5350414e57495345ull
+// Stands for the stack need until the compiler has told it.
+#define SW_STACK_UNKNOWN 0x535441434b3f3f3full
+
+// Kinds of warp collective. All lanes that meet must ask for the same one.
+enum sw_warp_op {
+  sw_warp_sync,
+  sw_warp_shuffle,
+  sw_warp_shuffle_up,
+  sw_warp_shuffle_down,
+  sw_warp_shuffle_xor,
+  sw_warp_ballot,
+  sw_warp_all,
+  sw_warp_any,
+  sw_warp_match_any,
+  sw_warp_match_all,
+  sw_warp_add,
+  sw_warp_min_signed,
+  sw_warp_max_signed,
+  sw_warp_min_unsigned,
+  sw_warp_max_unsigned,
+  sw_warp_and,
+  sw_warp_or,
+  sw_warp_xor,
+  sw_warp_op_count
+};
+
+// Kinds of block barrier: plain, and those that combine a predicate.
+enum sw_barrier_op { sw_barrier_plain, sw_barrier_count, sw_barrier_and, sw_barrier_or };
+
+struct sw_extent {
+  unsigned x, y, z;
+};
+
+// Blocks [first, last) of a launch, in the linear order x, y, z, for one worker thread.
+struct sw_range {
+  void* worker;            // handed back to the functions of sw_runtime
+  void* const* arguments;  // one pointer a parameter
+  void* dynamic_shared;
+  sw_extent grid, block;
+  unsigned long long first, last;
+};
+
+// Runs one thread of the current block with the arguments packed at `arguments`.
+typedef void (*sw_thread_function)(const void* arguments, unsigned x, unsigned y, unsigned z);
+// Makes (x, y, z) the current block.
+typedef void (*sw_block_function)(unsigned x, unsigned y, unsigned z);
+
+// The library's side. Functions do not return where the launch fails: they leave the kernel.
+struct sw_runtime {
+  void (*run_blocks)(const sw_range* range, sw_block_function block, sw_thread_function thread,
+                     const void* arguments);
+  void (*barrier)(void* worker, int line);
+  int (*barrier_vote)(void* worker, int op, int predicate, int line);
+  // A collective of the lanes in `mask`. `value` holds the bits of the lane's value; `lane` is a
+  // shuffle's source lane, delta or lane mask, `width` its segments' width.
+  unsigned long long (*warp)(void* worker, int op, unsigned mask, unsigned long long value, int lane,
+                             int width, int line);
+  // Lanes of the calling thread's warp that arrive here together.
+  unsigned (*active_mask)(void* worker, int line);
+  void (*fail)(void* worker, const char* what, const char* file, int line, const sw_extent* block,
+               const sw_extent* thread);
+};
+
+struct sw_parameter {
+  unsigned offset, size;
+};
+
+struct sw_kernel {
+  const char* name;  // as the library asked for it
+  void (*run)(const sw_range* range);
+  const sw_parameter* parameters;
+  int parameter_count;
+  int has_barrier;
+};
+
+// The module's side, the exported symbol sw_module_info.
+struct sw_module {
+  unsigned long long magic;
+  unsigned long long stack_bytes;  // a thread's need, written into the binary after it is compiled
+  const sw_runtime** runtime;      // where the module wants the library's functions
+  const sw_kernel* kernels;        // ends with a null name
+  const char* file;                // the source's name, for messages
+  int prints;                      // uses printf
+};

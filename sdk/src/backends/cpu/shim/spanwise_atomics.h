@@ -1,0 +1,118 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Atomic functions (CUDA C++ Programming Guide 13.0, "Atomic Functions"). Relaxed order, as there.
+// Blocks run on several processors at once, so these are atomic in earnest.
+
+// Stores f(old) until no other thread came between; returns the old value.
+template <class SwT, class SwF>
+SW_FN SwT sw_atomic_update(SwT* place, SwF f) {
+  SwT old, desired;
+  __atomic_load(place, &old, __ATOMIC_RELAXED);
+  do {
+    desired = f(old);
+  } while (!__atomic_compare_exchange(place, &old, &desired, true, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED));
+  return old;
+}
+
+#define SW_ATOMIC_INTEGER(T)                                                              \
+  SW_FN T atomicAdd(T* place, T value) {                                                  \
+    return __atomic_fetch_add(place, value, __ATOMIC_RELAXED);                            \
+  }                                                                                       \
+  SW_FN T atomicSub(T* place, T value) {                                                  \
+    return __atomic_fetch_sub(place, value, __ATOMIC_RELAXED);                            \
+  }                                                                                       \
+  SW_FN T atomicAnd(T* place, T value) {                                                  \
+    return __atomic_fetch_and(place, value, __ATOMIC_RELAXED);                            \
+  }                                                                                       \
+  SW_FN T atomicOr(T* place, T value) {                                                   \
+    return __atomic_fetch_or(place, value, __ATOMIC_RELAXED);                             \
+  }                                                                                       \
+  SW_FN T atomicXor(T* place, T value) {                                                  \
+    return __atomic_fetch_xor(place, value, __ATOMIC_RELAXED);                            \
+  }                                                                                       \
+  SW_FN T atomicMin(T* place, T value) {                                                  \
+    return sw_atomic_update(place, [=](T old) { return old < value ? old : value; });     \
+  }                                                                                       \
+  SW_FN T atomicMax(T* place, T value) {                                                  \
+    return sw_atomic_update(place, [=](T old) { return old > value ? old : value; });     \
+  }
+SW_ATOMIC_INTEGER(int)
+SW_ATOMIC_INTEGER(unsigned)
+SW_ATOMIC_INTEGER(long)
+SW_ATOMIC_INTEGER(unsigned long)
+SW_ATOMIC_INTEGER(long long)
+SW_ATOMIC_INTEGER(unsigned long long)
+#undef SW_ATOMIC_INTEGER
+
+#define SW_ATOMIC_REAL(T)                                                   \
+  SW_FN T atomicAdd(T* place, T value) {                                    \
+    return sw_atomic_update(place, [=](T old) { return old + value; });     \
+  }
+SW_ATOMIC_REAL(float)
+SW_ATOMIC_REAL(double)
+#undef SW_ATOMIC_REAL
+
+#define SW_ATOMIC_EXCHANGE(T)                                             \
+  SW_FN T atomicExch(T* place, T value) {                                 \
+    T old;                                                                \
+    __atomic_exchange(place, &value, &old, __ATOMIC_RELAXED);             \
+    return old;                                                           \
+  }
+SW_ATOMIC_EXCHANGE(int)
+SW_ATOMIC_EXCHANGE(unsigned)
+SW_ATOMIC_EXCHANGE(long)
+SW_ATOMIC_EXCHANGE(unsigned long)
+SW_ATOMIC_EXCHANGE(long long)
+SW_ATOMIC_EXCHANGE(unsigned long long)
+SW_ATOMIC_EXCHANGE(float)
+SW_ATOMIC_EXCHANGE(double)
+#undef SW_ATOMIC_EXCHANGE
+
+#define SW_ATOMIC_COMPARE(T)                                                                  \
+  SW_FN T atomicCAS(T* place, T expected, T value) {                                          \
+    __atomic_compare_exchange(place, &expected, &value, false, __ATOMIC_SEQ_CST,              \
+                              __ATOMIC_SEQ_CST);                                              \
+    return expected;                                                                          \
+  }
+SW_ATOMIC_COMPARE(int)
+SW_ATOMIC_COMPARE(unsigned)
+SW_ATOMIC_COMPARE(unsigned short)
+SW_ATOMIC_COMPARE(long)
+SW_ATOMIC_COMPARE(unsigned long)
+SW_ATOMIC_COMPARE(long long)
+SW_ATOMIC_COMPARE(unsigned long long)
+#undef SW_ATOMIC_COMPARE
+
+SW_FN unsigned atomicInc(unsigned* place, unsigned most) {
+  return sw_atomic_update(place, [=](unsigned old) { return old >= most ? 0u : old + 1u; });
+}
+SW_FN unsigned atomicDec(unsigned* place, unsigned most) {
+  return sw_atomic_update(place,
+                          [=](unsigned old) { return old == 0u || old > most ? most : old - 1u; });
+}
+
+// One block at a time runs on a worker, and all of them belong to one system.
+#define SW_ATOMIC_SCOPES(name)                                               \
+  template <class SwT, class... SwU>                                         \
+  SW_FN SwT name##_block(SwT* place, SwU... values) {                        \
+    return name(place, (SwT)values...);                                      \
+  }                                                                          \
+  template <class SwT, class... SwU>                                         \
+  SW_FN SwT name##_system(SwT* place, SwU... values) {                       \
+    return name(place, (SwT)values...);                                      \
+  }
+SW_ATOMIC_SCOPES(atomicAdd)
+SW_ATOMIC_SCOPES(atomicSub)
+SW_ATOMIC_SCOPES(atomicExch)
+SW_ATOMIC_SCOPES(atomicMin)
+SW_ATOMIC_SCOPES(atomicMax)
+SW_ATOMIC_SCOPES(atomicInc)
+SW_ATOMIC_SCOPES(atomicDec)
+SW_ATOMIC_SCOPES(atomicCAS)
+SW_ATOMIC_SCOPES(atomicAnd)
+SW_ATOMIC_SCOPES(atomicOr)
+SW_ATOMIC_SCOPES(atomicXor)
+#undef SW_ATOMIC_SCOPES

@@ -1,0 +1,117 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Barriers and warp collectives. While one thread waits the worker runs others, so the builtin
+// variables are put back afterwards.
+
+#define SW_WAITING(call)                                                  \
+  const unsigned sw_x = threadIdx.x, sw_y = threadIdx.y, sw_z = threadIdx.z; \
+  call;                                                                   \
+  threadIdx.x = sw_x;                                                     \
+  threadIdx.y = sw_y;                                                     \
+  threadIdx.z = sw_z;
+
+SW_FN void sw_barrier(int line) { SW_WAITING(sw_rt->barrier(sw_worker, line)) }
+SW_FN int sw_barrier_vote(int op, int predicate, int line) {
+  int result;
+  SW_WAITING(result = sw_rt->barrier_vote(sw_worker, op, predicate, line))
+  return result;
+}
+SW_FN unsigned long long sw_warp(int op, unsigned mask, unsigned long long value, int lane,
+                                 int width, int line) {
+  unsigned long long result;
+  SW_WAITING(result = sw_rt->warp(sw_worker, op, mask, value, lane, width, line))
+  return result;
+}
+SW_FN unsigned sw_active_mask(int line) {
+  unsigned result;
+  SW_WAITING(result = sw_rt->active_mask(sw_worker, line))
+  return result;
+}
+#undef SW_WAITING
+
+// Macros, so that messages name the line of the call.
+#define __syncthreads() sw_barrier(__LINE__)
+#define __syncthreads_count(predicate) sw_barrier_vote(sw_barrier_count, (predicate) ? 1 : 0, __LINE__)
+#define __syncthreads_and(predicate) sw_barrier_vote(sw_barrier_and, (predicate) ? 1 : 0, __LINE__)
+#define __syncthreads_or(predicate) sw_barrier_vote(sw_barrier_or, (predicate) ? 1 : 0, __LINE__)
+
+// The value's bits in 64, and back.
+template <class SwT>
+SW_FN unsigned long long sw_widen(const SwT& value) {
+  static_assert(sizeof(SwT) <= 8, "a warp shuffle moves at most 8 bytes; shuffle the parts one by one");
+  unsigned long long bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof(SwT));
+  return bits;
+}
+template <class SwT>
+SW_FN SwT sw_narrow(unsigned long long bits) {
+  SwT value;
+  __builtin_memcpy(&value, &bits, sizeof(SwT));
+  return value;
+}
+
+template <class SwT>
+SW_FN SwT sw_shuffle(int line, int op, unsigned mask, SwT value, int lane, int width = warpSize) {
+  if (width < 1 || width > 32 || (width & (width - 1)) != 0)
+    sw_fail("the width of a warp shuffle must be 1, 2, 4, 8, 16 or 32", __FILE__, line);
+  return sw_narrow<SwT>(sw_warp(op, mask, sw_widen(value), lane, width, line));
+}
+#define __shfl_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle, mask, __VA_ARGS__)
+#define __shfl_up_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle_up, mask, __VA_ARGS__)
+#define __shfl_down_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle_down, mask, __VA_ARGS__)
+#define __shfl_xor_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle_xor, mask, __VA_ARGS__)
+
+struct sw_syncwarp {
+  int line;
+  __attribute__((always_inline)) void operator()(unsigned mask = 0xffffffffu) const {
+    sw_warp(sw_warp_sync, mask, 0, 0, warpSize, line);
+  }
+};
+#define __syncwarp(...) sw_syncwarp{__LINE__}(__VA_ARGS__)
+#define __ballot_sync(mask, predicate) \
+  ((unsigned)sw_warp(sw_warp_ballot, mask, (predicate) ? 1 : 0, 0, warpSize, __LINE__))
+#define __all_sync(mask, predicate) \
+  ((int)sw_warp(sw_warp_all, mask, (predicate) ? 1 : 0, 0, warpSize, __LINE__))
+#define __any_sync(mask, predicate) \
+  ((int)sw_warp(sw_warp_any, mask, (predicate) ? 1 : 0, 0, warpSize, __LINE__))
+#define __activemask() sw_active_mask(__LINE__)
+
+template <class SwT>
+SW_FN unsigned sw_match_any(int line, unsigned mask, SwT value) {
+  return (unsigned)sw_warp(sw_warp_match_any, mask, sw_widen(value), 0, warpSize, line);
+}
+template <class SwT>
+SW_FN unsigned sw_match_all(int line, unsigned mask, SwT value, int* all) {
+  const auto lanes = (unsigned)sw_warp(sw_warp_match_all, mask, sw_widen(value), 0, warpSize, line);
+  *all = lanes != 0;
+  return lanes;
+}
+#define __match_any_sync(mask, value) sw_match_any(__LINE__, mask, value)
+#define __match_all_sync(mask, value, all) sw_match_all(__LINE__, mask, value, all)
+
+SW_FN unsigned sw_reduce(int line, int op, unsigned mask, unsigned value) {
+  return (unsigned)sw_warp(op, mask, value, 0, warpSize, line);
+}
+SW_FN int sw_reduce(int line, int op, unsigned mask, int value) {
+  return (int)sw_warp(op, mask, (unsigned)value, 0, warpSize, line);
+}
+SW_FN int sw_reduce_least(int line, unsigned mask, int value) {
+  return sw_reduce(line, sw_warp_min_signed, mask, value);
+}
+SW_FN unsigned sw_reduce_least(int line, unsigned mask, unsigned value) {
+  return sw_reduce(line, sw_warp_min_unsigned, mask, value);
+}
+SW_FN int sw_reduce_most(int line, unsigned mask, int value) {
+  return sw_reduce(line, sw_warp_max_signed, mask, value);
+}
+SW_FN unsigned sw_reduce_most(int line, unsigned mask, unsigned value) {
+  return sw_reduce(line, sw_warp_max_unsigned, mask, value);
+}
+#define __reduce_add_sync(mask, value) sw_reduce(__LINE__, sw_warp_add, mask, value)
+#define __reduce_min_sync(mask, value) sw_reduce_least(__LINE__, mask, value)
+#define __reduce_max_sync(mask, value) sw_reduce_most(__LINE__, mask, value)
+#define __reduce_and_sync(mask, value) sw_reduce(__LINE__, sw_warp_and, mask, (unsigned)(value))
+#define __reduce_or_sync(mask, value) sw_reduce(__LINE__, sw_warp_or, mask, (unsigned)(value))
+#define __reduce_xor_sync(mask, value) sw_reduce(__LINE__, sw_warp_xor, mask, (unsigned)(value))

@@ -1,0 +1,110 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Gives a host C++17 compiler the language of CUDA C. It is read before the user's source and its
+// -D macros, includes no system header (that would cost more than all of this file), and puts what
+// CUDA predefines into the global namespace.
+
+#include "spanwise_abi.h"
+
+#define SW_CPU 1  // for users: #ifndef SW_CPU guards what only a GPU can do
+#define __CUDACC__ 1
+#define __CUDACC_RTC__ 1  // as with NVRTC, no host code is compiled
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define CUDA_VERSION 13000
+// Device paths are taken, as on a GPU: a kernel whose body stands under #ifdef __CUDA_ARCH__ must not
+// be silently empty. 7.0 has independent threads and everything that this shim gives; later
+// architectures promise instructions that it does not.
+#define __CUDA_ARCH__ 700
+
+#define __host__
+#define __global__ __attribute__((visibility("hidden")))
+// Visible, so that variables are found by name in the loaded module.
+#define __device__ __attribute__((visibility("default")))
+#define __constant__ __attribute__((visibility("default")))
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __inline_hint__
+#define __align__(n) __attribute__((aligned(n)))
+#define __device_builtin__
+#define __cudart_builtin__
+#define __CUDA_ALIGN__(n) __attribute__((aligned(n)))
+// A worker thread runs one block at a time, so what is private to it is shared by the block.
+#define __shared__ static __thread __attribute__((aligned(16)))
+#define asm \
+  _Pragma("GCC error \"inline PTX does not run on the CPU; guard it with #ifndef SW_CPU\"") asm
+
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long uint64_t;
+typedef long intptr_t;
+typedef unsigned long uintptr_t;
+typedef __SIZE_TYPE__ size_t;
+typedef __PTRDIFF_TYPE__ ptrdiff_t;
+typedef unsigned int uint;
+typedef unsigned short ushort;
+typedef unsigned long ulong;
+#ifndef NULL
+#define NULL __null
+#endif
+
+#include "spanwise_vectors.h"
+
+// POD, hidden and never passed by address: so the compiler knows that no store of the kernel changes
+// them, and can vectorise.
+struct sw_dim {
+  unsigned x, y, z;
+  operator dim3() const { return dim3(x, y, z); }
+  operator uint3() const { return {x, y, z}; }
+};
+static __thread uint3 threadIdx, blockIdx;
+static __thread sw_dim blockDim, gridDim;
+static __thread void* sw_worker;
+static __thread char* sw_dynamic_shared;
+static const sw_runtime* sw_rt;
+enum { warpSize = 32 };
+
+__attribute__((noreturn, noinline, cold)) static void sw_fail(const char* what, const char* file,
+                                                              int line) {
+  const sw_extent block{blockIdx.x, blockIdx.y, blockIdx.z};
+  const sw_extent thread{threadIdx.x, threadIdx.y, threadIdx.z};
+  sw_rt->fail(sw_worker, what, file, line, &block, &thread);
+  __builtin_unreachable();
+}
+
+extern "C" {
+int printf(const char*, ...);
+void* malloc(size_t) noexcept;
+void free(void*) noexcept;
+void* memcpy(void*, const void*, size_t) noexcept;
+void* memmove(void*, const void*, size_t) noexcept;
+void* memset(void*, int, size_t) noexcept;
+int memcmp(const void*, const void*, size_t) noexcept;
+size_t strlen(const char*) noexcept;
+}
+
+#ifdef NDEBUG
+#define assert(condition) ((void)0)
+#else
+#define assert(...) \
+  ((__VA_ARGS__) ? (void)0 : sw_fail("assertion failed: " #__VA_ARGS__, __FILE__, __LINE__))
+#endif
+#define __trap() sw_fail("__trap()", __FILE__, __LINE__)
+#define __brkpt() sw_fail("__brkpt()", __FILE__, __LINE__)
+
+#include "spanwise_intrinsics.h"
+#include "spanwise_math.h"
+#include "spanwise_atomics.h"
+#include "spanwise_barriers.h"
+#include "spanwise_launch.h"

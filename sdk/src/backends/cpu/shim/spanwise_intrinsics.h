@@ -1,0 +1,174 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Integer, bit, conversion and memory intrinsics (CUDA Math API 13.0).
+
+#define SW_FN static inline __attribute__((always_inline))
+
+template <class To, class From>
+SW_FN constexpr To sw_bits(From value) {
+  return __builtin_bit_cast(To, value);
+}
+
+SW_FN int __popc(unsigned x) { return __builtin_popcount(x); }
+SW_FN int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+SW_FN int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
+SW_FN int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long)x); }
+SW_FN int __ffs(int x) { return __builtin_ffs(x); }
+SW_FN int __ffsll(long long x) { return __builtin_ffsll(x); }
+SW_FN unsigned __brev(unsigned x) {
+  x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+  x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+  x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+  return __builtin_bswap32(x);
+}
+SW_FN unsigned long long __brevll(unsigned long long x) {
+  return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
+}
+SW_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
+  const unsigned long long both = (unsigned long long)y << 32 | x;
+  unsigned out = 0;
+  for (int i = 0; i < 4; ++i) {
+    const unsigned selector = s >> (4 * i);
+    unsigned byte = (unsigned)(both >> (8 * (selector & 7u))) & 0xffu;
+    if (selector & 8u) byte = byte & 0x80u ? 0xffu : 0u;  // replicate the sign
+    out |= byte << (8 * i);
+  }
+  return out;
+}
+SW_FN unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned s) {
+  return (unsigned)(((unsigned long long)hi << 32 | lo) << (s & 31u) >> 32);
+}
+SW_FN unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned s) {
+  return (unsigned)(((unsigned long long)hi << 32 | lo) >> (s & 31u));
+}
+SW_FN unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned s) {
+  return s >= 32u ? lo : __funnelshift_l(lo, hi, s);
+}
+SW_FN unsigned __funnelshift_rc(unsigned lo, unsigned hi, unsigned s) {
+  return s >= 32u ? hi : __funnelshift_r(lo, hi, s);
+}
+SW_FN int __mulhi(int a, int b) { return (int)((long long)a * b >> 32); }
+SW_FN unsigned __umulhi(unsigned a, unsigned b) {
+  return (unsigned)((unsigned long long)a * b >> 32);
+}
+SW_FN long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }
+SW_FN unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
+SW_FN int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
+SW_FN unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
+SW_FN unsigned __sad(int a, int b, unsigned c) {
+  return c + (a > b ? (unsigned)a - (unsigned)b : (unsigned)b - (unsigned)a);
+}
+SW_FN unsigned __usad(unsigned a, unsigned b, unsigned c) { return c + (a > b ? a - b : b - a); }
+SW_FN int __hadd(int a, int b) { return (int)(((long long)a + b) >> 1); }
+SW_FN unsigned __uhadd(unsigned a, unsigned b) {
+  return (unsigned)(((unsigned long long)a + b) >> 1);
+}
+SW_FN int __rhadd(int a, int b) { return (int)(((long long)a + b + 1) >> 1); }
+SW_FN unsigned __urhadd(unsigned a, unsigned b) {
+  return (unsigned)(((unsigned long long)a + b + 1) >> 1);
+}
+SW_FN int __dp4a(int a, int b, int c) {
+  for (int i = 0; i < 32; i += 8) c += (int)(signed char)(a >> i) * (signed char)(b >> i);
+  return c;
+}
+SW_FN unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
+  for (int i = 0; i < 32; i += 8) c += (unsigned)(unsigned char)(a >> i) * (unsigned char)(b >> i);
+  return c;
+}
+
+SW_FN int __float_as_int(float x) { return sw_bits<int>(x); }
+SW_FN unsigned __float_as_uint(float x) { return sw_bits<unsigned>(x); }
+SW_FN float __int_as_float(int x) { return sw_bits<float>(x); }
+SW_FN float __uint_as_float(unsigned x) { return sw_bits<float>(x); }
+SW_FN long long __double_as_longlong(double x) { return sw_bits<long long>(x); }
+SW_FN double __longlong_as_double(long long x) { return sw_bits<double>(x); }
+SW_FN int __double2hiint(double x) { return (int)(sw_bits<unsigned long long>(x) >> 32); }
+SW_FN int __double2loint(double x) { return (int)sw_bits<unsigned long long>(x); }
+SW_FN double __hiloint2double(int hi, int lo) {
+  return sw_bits<double>((unsigned long long)(unsigned)hi << 32 | (unsigned)lo);
+}
+
+// A GPU's conversions saturate, and take NaN to 0, or to the highest bit alone where either side has
+// 64 bits (PTX ISA 8.8, cvt).
+template <class To, class From>
+SW_FN To sw_saturated(From x) {
+  constexpr bool is_signed = (To)-1 < (To)0;
+  constexpr int bits = 8 * (int)sizeof(To) - (is_signed ? 1 : 0);
+  constexpr To highest = (To)(((unsigned long long)1 << (bits - 1)) - 1 + ((unsigned long long)1 << (bits - 1)));
+  constexpr To lowest = is_signed ? (To)(-highest - 1) : (To)0;
+  constexpr bool wide = sizeof(To) == 8 || sizeof(From) == 8;
+  if (x != x) return wide ? (To)(1ull << (8 * sizeof(To) - 1)) : (To)0;
+  const From limit = (From)((unsigned long long)1 << (bits - 1)) * 2;
+  if (x >= limit) return highest;
+  if (is_signed ? x < -limit : x < 0) return lowest;
+  return (To)x;
+}
+
+#define SW_ROUNDINGS(name, To, From, f)                                                         \
+  SW_FN To name##_rn(From x) { return sw_saturated<To>(__builtin_rint##f(x)); }                 \
+  SW_FN To name##_rz(From x) { return sw_saturated<To>(__builtin_trunc##f(x)); }                \
+  SW_FN To name##_ru(From x) { return sw_saturated<To>(__builtin_ceil##f(x)); }                 \
+  SW_FN To name##_rd(From x) { return sw_saturated<To>(__builtin_floor##f(x)); }
+SW_ROUNDINGS(__float2int, int, float, f)
+SW_ROUNDINGS(__float2uint, unsigned, float, f)
+SW_ROUNDINGS(__float2ll, long long, float, f)
+SW_ROUNDINGS(__float2ull, unsigned long long, float, f)
+SW_ROUNDINGS(__double2int, int, double, )
+SW_ROUNDINGS(__double2uint, unsigned, double, )
+SW_ROUNDINGS(__double2ll, long long, double, )
+SW_ROUNDINGS(__double2ull, unsigned long long, double, )
+#undef SW_ROUNDINGS
+SW_FN float __int2float_rn(int x) { return (float)x; }
+SW_FN float __uint2float_rn(unsigned x) { return (float)x; }
+SW_FN float __ll2float_rn(long long x) { return (float)x; }
+SW_FN float __ull2float_rn(unsigned long long x) { return (float)x; }
+SW_FN double __int2double_rn(int x) { return x; }
+SW_FN double __uint2double_rn(unsigned x) { return x; }
+SW_FN double __ll2double_rn(long long x) { return (double)x; }
+SW_FN double __ull2double_rn(unsigned long long x) { return (double)x; }
+SW_FN float __double2float_rn(double x) { return (float)x; }
+
+// Cache hints mean nothing here.
+#define SW_LOAD(name)      \
+  template <class SwT>     \
+  SW_FN SwT name(const SwT* place) { return *place; }
+SW_LOAD(__ldg)
+SW_LOAD(__ldca)
+SW_LOAD(__ldcg)
+SW_LOAD(__ldcs)
+SW_LOAD(__ldlu)
+SW_LOAD(__ldcv)
+#undef SW_LOAD
+#define SW_STORE(name)     \
+  template <class SwT>     \
+  SW_FN void name(SwT* place, SwT value) { *place = value; }
+SW_STORE(__stwb)
+SW_STORE(__stcg)
+SW_STORE(__stcs)
+SW_STORE(__stwt)
+#undef SW_STORE
+
+SW_FN void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+SW_FN void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+SW_FN void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+SW_FN void __nanosleep(unsigned) {}
+#if defined(__x86_64__)
+SW_FN long long clock64() { return (long long)__builtin_ia32_rdtsc(); }
+#elif defined(__aarch64__)
+SW_FN long long clock64() {
+  long long ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+}
+#else
+extern "C" long clock() noexcept;
+SW_FN long long clock64() { return clock(); }
+#endif
+#if defined(__x86_64__) || defined(__aarch64__)
+typedef long clock_t;
+SW_FN clock_t clock() { return (clock_t)clock64(); }
+#endif

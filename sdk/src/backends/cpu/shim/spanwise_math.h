@@ -1,0 +1,283 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// CUDA's math functions over the C library's (CUDA Math API 13.0). Names that the C library declares
+// have C linkage and its exception specification, so that a system header may repeat them.
+
+template <class T>
+struct sw_if_integer {};
+#define SW_INTEGER(T)       \
+  template <>               \
+  struct sw_if_integer<T> { \
+    typedef double real;    \
+  };
+SW_INTEGER(bool)
+SW_INTEGER(char)
+SW_INTEGER(signed char)
+SW_INTEGER(unsigned char)
+SW_INTEGER(short)
+SW_INTEGER(unsigned short)
+SW_INTEGER(int)
+SW_INTEGER(unsigned)
+SW_INTEGER(long)
+SW_INTEGER(unsigned long)
+SW_INTEGER(long long)
+SW_INTEGER(unsigned long long)
+#undef SW_INTEGER
+
+// In C++ sqrt(float) is sqrtf, and an integer argument means double.
+#define SW_UNARY_OVERLOADS(name)                        \
+  SW_FN float name(float x) { return name##f(x); }      \
+  template <class SwT>                                  \
+  SW_FN typename sw_if_integer<SwT>::real name(SwT x) { \
+    return name((double)x);                             \
+  }
+#define SW_UNARY(name)                               \
+  extern "C" {                                       \
+  double name(double) noexcept;                      \
+  float name##f(float) noexcept;                     \
+  }                                                  \
+  SW_UNARY_OVERLOADS(name)
+#define SW_BINARY(name)                                                   \
+  extern "C" {                                                            \
+  double name(double, double) noexcept;                                   \
+  float name##f(float, float) noexcept;                                   \
+  }                                                                       \
+  SW_FN float name(float x, float y) { return name##f(x, y); }            \
+  SW_FN double name(float x, double y) { return name((double)x, y); }     \
+  SW_FN double name(double x, float y) { return name(x, (double)y); }     \
+  template <class SwT>                                                    \
+  SW_FN typename sw_if_integer<SwT>::real name(SwT x, double y) {         \
+    return name((double)x, y);                                            \
+  }
+
+SW_UNARY(sin) SW_UNARY(cos) SW_UNARY(tan) SW_UNARY(asin) SW_UNARY(acos) SW_UNARY(atan)
+SW_UNARY(sinh) SW_UNARY(cosh) SW_UNARY(tanh) SW_UNARY(asinh) SW_UNARY(acosh) SW_UNARY(atanh)
+SW_UNARY(exp) SW_UNARY(exp2) SW_UNARY(expm1) SW_UNARY(log) SW_UNARY(log2) SW_UNARY(log10)
+SW_UNARY(log1p) SW_UNARY(logb) SW_UNARY(sqrt) SW_UNARY(cbrt) SW_UNARY(erf) SW_UNARY(erfc)
+SW_UNARY(tgamma) SW_UNARY(lgamma) SW_UNARY(ceil) SW_UNARY(floor) SW_UNARY(trunc) SW_UNARY(round)
+SW_UNARY(rint) SW_UNARY(nearbyint) SW_UNARY(fabs)
+SW_BINARY(atan2) SW_BINARY(fmod) SW_BINARY(hypot) SW_BINARY(fdim) SW_BINARY(copysign)
+SW_BINARY(nextafter) SW_BINARY(remainder)
+
+extern "C" {
+double pow(double, double) noexcept;
+float powf(float, float) noexcept;
+double fma(double, double, double) noexcept;
+float fmaf(float, float, float) noexcept;
+double ldexp(double, int) noexcept;
+float ldexpf(float, int) noexcept;
+double scalbn(double, int) noexcept;
+float scalbnf(float, int) noexcept;
+double scalbln(double, long) noexcept;
+float scalblnf(float, long) noexcept;
+double frexp(double, int*) noexcept;
+float frexpf(float, int*) noexcept;
+double modf(double, double*) noexcept;
+float modff(float, float*) noexcept;
+double remquo(double, double, int*) noexcept;
+float remquof(float, float, int*) noexcept;
+int ilogb(double) noexcept;
+int ilogbf(float) noexcept;
+long lrint(double) noexcept;
+long lrintf(float) noexcept;
+long lround(double) noexcept;
+long lroundf(float) noexcept;
+long long llrint(double) noexcept;
+long long llrintf(float) noexcept;
+long long llround(double) noexcept;
+long long llroundf(float) noexcept;
+double nan(const char*) noexcept;
+float nanf(const char*) noexcept;
+double j0(double) noexcept;
+double j1(double) noexcept;
+double jn(int, double) noexcept;
+double y0(double) noexcept;
+double y1(double) noexcept;
+double yn(int, double) noexcept;
+float j0f(float) noexcept;
+float j1f(float) noexcept;
+float jnf(int, float) noexcept;
+float y0f(float) noexcept;
+float y1f(float) noexcept;
+float ynf(int, float) noexcept;
+int abs(int) noexcept;
+long labs(long) noexcept;
+long long llabs(long long) noexcept;
+}
+SW_FN float pow(float x, float y) { return powf(x, y); }
+SW_FN double pow(double x, float y) { return pow(x, (double)y); }
+SW_FN double pow(float x, double y) { return pow((double)x, y); }
+SW_FN float pow(float x, int n) { return powf(x, (float)n); }
+SW_FN double pow(double x, int n) { return pow(x, (double)n); }
+template <class SwT, class SwU>
+SW_FN typename sw_if_integer<SwT>::real pow(SwT x, SwU y) {
+  return pow((double)x, (double)y);
+}
+SW_FN float fma(float x, float y, float z) { return fmaf(x, y, z); }
+SW_FN float ldexp(float x, int n) { return ldexpf(x, n); }
+SW_FN float scalbn(float x, int n) { return scalbnf(x, n); }
+SW_FN float frexp(float x, int* n) { return frexpf(x, n); }
+SW_FN float modf(float x, float* n) { return modff(x, n); }
+SW_FN float remquo(float x, float y, int* n) { return remquof(x, y, n); }
+SW_FN int ilogb(float x) { return ilogbf(x); }
+SW_FN long lrint(float x) { return lrintf(x); }
+SW_FN long lround(float x) { return lroundf(x); }
+SW_FN long long llrint(float x) { return llrintf(x); }
+SW_FN long long llround(float x) { return llroundf(x); }
+SW_FN long abs(long x) { return x < 0 ? -x : x; }
+SW_FN long long abs(long long x) { return x < 0 ? -x : x; }
+SW_FN float abs(float x) { return __builtin_fabsf(x); }
+SW_FN double abs(double x) { return __builtin_fabs(x); }
+
+// The C library's are calls; these become two instructions. A NaN gives way to the other argument.
+SW_FN float fminf(float a, float b) {
+  const float least = a < b ? a : b;
+  return b != b ? a : least;
+}
+SW_FN float fmaxf(float a, float b) {
+  const float most = a > b ? a : b;
+  return b != b ? a : most;
+}
+SW_FN double fmin(double a, double b) {
+  const double least = a < b ? a : b;
+  return b != b ? a : least;
+}
+SW_FN double fmax(double a, double b) {
+  const double most = a > b ? a : b;
+  return b != b ? a : most;
+}
+SW_FN float fmin(float a, float b) { return fminf(a, b); }
+SW_FN float fmax(float a, float b) { return fmaxf(a, b); }
+SW_FN double fmin(float a, double b) { return fmin((double)a, b); }
+SW_FN double fmin(double a, float b) { return fmin(a, (double)b); }
+SW_FN double fmax(float a, double b) { return fmax((double)a, b); }
+SW_FN double fmax(double a, float b) { return fmax(a, (double)b); }
+
+#define SW_MIN_MAX(R, A, B)                                             \
+  SW_FN constexpr R min(A a, B b) { return (R)a < (R)b ? (R)a : (R)b; } \
+  SW_FN constexpr R max(A a, B b) { return (R)a > (R)b ? (R)a : (R)b; }
+SW_MIN_MAX(int, int, int)
+SW_MIN_MAX(unsigned, unsigned, unsigned)
+SW_MIN_MAX(unsigned, int, unsigned)
+SW_MIN_MAX(unsigned, unsigned, int)
+SW_MIN_MAX(long, long, long)
+SW_MIN_MAX(unsigned long, unsigned long, unsigned long)
+SW_MIN_MAX(unsigned long, long, unsigned long)
+SW_MIN_MAX(unsigned long, unsigned long, long)
+SW_MIN_MAX(long long, long long, long long)
+SW_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
+SW_MIN_MAX(unsigned long long, long long, unsigned long long)
+SW_MIN_MAX(unsigned long long, unsigned long long, long long)
+#undef SW_MIN_MAX
+#define SW_MIN_MAX(R, A, B)                         \
+  SW_FN R min(A a, B b) { return fmin((R)a, (R)b); } \
+  SW_FN R max(A a, B b) { return fmax((R)a, (R)b); }
+SW_MIN_MAX(float, float, float)
+SW_MIN_MAX(double, double, double)
+SW_MIN_MAX(double, float, double)
+SW_MIN_MAX(double, double, float)
+#undef SW_MIN_MAX
+SW_FN unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
+SW_FN unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }
+SW_FN long long llmin(long long a, long long b) { return a < b ? a : b; }
+SW_FN long long llmax(long long a, long long b) { return a > b ? a : b; }
+SW_FN unsigned long long ullmin(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
+SW_FN unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
+
+SW_FN bool isnan(float x) { return __builtin_isnan(x); }
+SW_FN bool isnan(double x) { return __builtin_isnan(x); }
+SW_FN bool isinf(float x) { return __builtin_isinf(x); }
+SW_FN bool isinf(double x) { return __builtin_isinf(x); }
+SW_FN bool isfinite(float x) { return __builtin_isfinite(x); }
+SW_FN bool isfinite(double x) { return __builtin_isfinite(x); }
+SW_FN bool signbit(float x) { return __builtin_signbit(x); }
+SW_FN bool signbit(double x) { return __builtin_signbit(x); }
+
+// Beyond the C library. The reals' literal type decides the precision of the whole expression.
+SW_FN float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
+SW_FN double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+SW_FN float rcbrtf(float x) { return 1.0f / cbrtf(x); }
+SW_FN double rcbrt(double x) { return 1.0 / cbrt(x); }
+SW_FN float exp10f(float x) { return __builtin_powf(10.0f, x); }
+SW_FN double exp10(double x) { return __builtin_pow(10.0, x); }
+SW_FN double sinpi(double x) {
+  // Reduced to [-1/2, 1/2] exactly, so that sinpi(n) is 0 and sinpi(n + 1/2) is +-1.
+  const double turn = x - 2.0 * __builtin_rint(0.5 * x);
+  const double folded = turn > 0.5 ? 1.0 - turn : turn < -0.5 ? -1.0 - turn : turn;
+  return sin(3.14159265358979323846 * folded);
+}
+SW_FN double cospi(double x) {
+  const double turn = __builtin_fabs(x - 2.0 * __builtin_rint(0.5 * x));
+  return turn == 0.5 ? 0.0 : sin(3.14159265358979323846 * (0.5 - turn));
+}
+SW_FN float sinpif(float x) { return (float)sinpi((double)x); }
+SW_FN float cospif(float x) { return (float)cospi((double)x); }
+SW_FN void sincos(double x, double* s, double* c) {
+  *s = sin(x);
+  *c = cos(x);
+}
+SW_FN void sincosf(float x, float* s, float* c) {
+  *s = sinf(x);
+  *c = cosf(x);
+}
+SW_FN void sincos(float x, float* s, float* c) { sincosf(x, s, c); }
+SW_FN void sincospi(double x, double* s, double* c) {
+  *s = sinpi(x);
+  *c = cospi(x);
+}
+SW_FN void sincospif(float x, float* s, float* c) {
+  *s = sinpif(x);
+  *c = cospif(x);
+}
+SW_FN double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
+SW_FN float rhypotf(float x, float y) { return 1.0f / hypotf(x, y); }
+SW_FN double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
+SW_FN float norm3df(float x, float y, float z) { return hypotf(hypotf(x, y), z); }
+SW_FN double norm4d(double x, double y, double z, double w) { return hypot(norm3d(x, y, z), w); }
+SW_FN float norm4df(float x, float y, float z, float w) { return hypotf(norm3df(x, y, z), w); }
+SW_FN double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
+SW_FN float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
+SW_FN double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
+SW_FN float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
+SW_FN double fdivide(double x, double y) { return x / y; }
+SW_FN float fdividef(float x, float y) { return x / y; }
+
+// The fast intrinsics are as exact as their slow namesakes here.
+SW_FN float __sinf(float x) { return sinf(x); }
+SW_FN float __cosf(float x) { return cosf(x); }
+SW_FN float __tanf(float x) { return tanf(x); }
+SW_FN void __sincosf(float x, float* s, float* c) { sincosf(x, s, c); }
+SW_FN float __expf(float x) { return expf(x); }
+SW_FN float __exp10f(float x) { return exp10f(x); }
+SW_FN float __logf(float x) { return logf(x); }
+SW_FN float __log2f(float x) { return log2f(x); }
+SW_FN float __log10f(float x) { return log10f(x); }
+SW_FN float __powf(float x, float y) { return powf(x, y); }
+SW_FN float __tanhf(float x) { return tanhf(x); }
+SW_FN float __fdividef(float x, float y) { return x / y; }
+SW_FN float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
+SW_FN float __frsqrt_rn(float x) { return 1.0f / __builtin_sqrtf(x); }
+
+// These promise a rounding after each operation, so the compiler must not fuse them with a
+// neighbour.
+#if defined(__clang__)
+#define SW_ROUNDED(x) __arithmetic_fence(x)
+#else
+#define SW_ROUNDED(x) __builtin_assoc_barrier(x)
+#endif
+SW_FN float __fadd_rn(float x, float y) { return SW_ROUNDED(x + y); }
+SW_FN float __fsub_rn(float x, float y) { return SW_ROUNDED(x - y); }
+SW_FN float __fmul_rn(float x, float y) { return SW_ROUNDED(x * y); }
+SW_FN float __fdiv_rn(float x, float y) { return SW_ROUNDED(x / y); }
+SW_FN float __frcp_rn(float x) { return SW_ROUNDED(1.0f / x); }
+SW_FN float __fsqrt_rn(float x) { return SW_ROUNDED(__builtin_sqrtf(x)); }
+SW_FN float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+SW_FN double __dadd_rn(double x, double y) { return SW_ROUNDED(x + y); }
+SW_FN double __dsub_rn(double x, double y) { return SW_ROUNDED(x - y); }
+SW_FN double __dmul_rn(double x, double y) { return SW_ROUNDED(x * y); }
+SW_FN double __ddiv_rn(double x, double y) { return SW_ROUNDED(x / y); }
+SW_FN double __drcp_rn(double x) { return SW_ROUNDED(1.0 / x); }
+SW_FN double __dsqrt_rn(double x) { return SW_ROUNDED(__builtin_sqrt(x)); }
+SW_FN double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
