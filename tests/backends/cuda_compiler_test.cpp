@@ -31,7 +31,7 @@ using testing::StartsWith;
 class Compiler : public testing::Test {
  protected:
   void SetUp() override {
-    if (nvrtc::library_file().empty()) GTEST_SKIP() << "NVRTC is not installed";
+    if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   }
   static KernelBinary build(const std::string& source, CompileRequest request = {}) {
     const runtime::KernelSource scanned = runtime::scan_kernels(source);

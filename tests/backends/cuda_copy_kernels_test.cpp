@@ -341,7 +341,7 @@ constexpr DType computable[] = {bool_,    int8,    int16,   int32,     int64,
 class GeneratedKernels : public testing::Test {
  protected:
   void SetUp() override {
-    if (nvrtc::library_file().empty()) GTEST_SKIP() << "NVRTC is not installed";
+    if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   }
   static void expect_compiles(const CopyKernelText& kernel) {
     runtime::KernelSource source;

@@ -48,6 +48,10 @@ Bytes random_elements(Random& random, DType dtype, std::size_t bytes) {
                             std::numeric_limits<double>::infinity(),
                             std::numeric_limits<double>::quiet_NaN()};
   Bytes all(bytes);
+  if (!dtype.is_computable()) {
+    for (unsigned char& byte : all) byte = static_cast<unsigned char>(random());
+    return all;
+  }
   const auto width = static_cast<std::size_t>(dtype.itemsize());
   for (std::size_t at = 0; at + width <= bytes; at += width) {
     const double value =

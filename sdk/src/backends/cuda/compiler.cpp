@@ -9,7 +9,6 @@
 #include "backends/cuda/compile_options.hpp"
 #include "backends/cuda/default_options.hpp"
 #include "backends/cuda/kept_files.hpp"
-#include "backends/cuda/library_search.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "spanwise/error.hpp"
 
@@ -160,7 +159,7 @@ KernelBinary compile(ComputeCapability capability, const CompileRequest& request
       translate_options(request.options, capability.major, capability.minor);
   const Library& library = nvrtc::library();
   const std::string architecture = known_architecture(library, options.architecture);
-  const auto folders = header_folders(library.path);
+  const auto folders = nvrtc::installation()->headers;
 
   Program program(library, *request.source, rtc_headers(!folders.empty()));
   for (const std::string& name : request.names) program.add_name(name);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/context.hpp"
 
+#include <array>
 #include <atomic>
 #include <mutex>
-#include <vector>
 
 #include "backends/cuda/copy_kernels.hpp"
 #include "backends/cuda/event.hpp"
@@ -40,21 +40,30 @@ DeviceContext::DeviceContext(int ordinal)
 
 DeviceContext::~DeviceContext() = default;
 
+namespace {
+
+// More devices than a process can see. Never destroyed, as the contexts in them.
+constinit std::array<std::atomic<DeviceContext*>, 256> contexts{};
+std::mutex& making_contexts() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+
+}  // namespace
+
 DeviceContext& DeviceContext::of(int ordinal) {
-  struct Slot {
-    std::mutex making;
-    std::atomic<DeviceContext*> context{nullptr};
-  };
-  device_info(ordinal);  // checks the ordinal
-  static std::vector<Slot>& slots =
-      *new std::vector<Slot>(static_cast<std::size_t>(driver_status().device_count));
-  Slot& slot = slots[static_cast<std::size_t>(ordinal)];
-  if (DeviceContext* made = slot.context.load(std::memory_order_acquire)) return *made;
-  const std::lock_guard lock(slot.making);
-  if (slot.context.load(std::memory_order_relaxed) == nullptr) {
-    slot.context.store(new DeviceContext(ordinal), std::memory_order_release);
+  const auto index = static_cast<std::size_t>(ordinal);  // a negative one is out of range as well
+  if (index < contexts.size()) {
+    if (DeviceContext* made = contexts[index].load(std::memory_order_acquire)) return *made;
   }
-  return *slot.context.load(std::memory_order_relaxed);
+  device_info(ordinal);  // throws for what is not there
+  require<DeviceError>(index < contexts.size(), "cuda: at most ", contexts.size(),
+                       " devices can be used by one process");
+  const std::lock_guard lock(making_contexts());
+  std::atomic<DeviceContext*>& context = contexts[index];
+  if (context.load(std::memory_order_relaxed) == nullptr)
+    context.store(new DeviceContext(ordinal), std::memory_order_release);
+  return *context.load(std::memory_order_relaxed);
 }
 
 void ContextGuard::fail(const DeviceContext& context) const {

@@ -148,7 +148,8 @@ const DriverStatus& driver_status() {
 const DriverApi& driver() {
   const DriverStatus& status = driver_status();
   require<DeviceError>(status.usable, "cuda: ", status.why_absent);
-  require<DeviceError>(driver_survives(), "cuda: ", why_not_after_fork());
+  if (!driver_survives()) [[unlikely]]
+    fail<DeviceError>("cuda: ", why_not_after_fork());
   return status.api;
 }
 

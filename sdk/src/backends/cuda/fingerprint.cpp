@@ -8,7 +8,6 @@
 #include "backends/cuda/compile_options.hpp"
 #include "backends/cuda/compiler.hpp"
 #include "backends/cuda/default_options.hpp"
-#include "backends/cuda/library_search.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "spanwise/error.hpp"
 
@@ -34,12 +33,12 @@ bool includes_anything(const runtime::CompileRequest& request) {
 std::string compiler_fingerprint(ComputeCapability capability,
                                  const runtime::CompileRequest& request) {
   std::string compiler;
-  if (const std::filesystem::path library = nvrtc::library_file(); !library.empty()) {
-    compiler = text("nvrtc ", library.filename().string(), stamp(library));
+  const auto installed = nvrtc::installation();
+  if (!installed->library.empty()) {
+    compiler = text("nvrtc ", installed->library.filename().string(), stamp(installed->library));
     if (includes_anything(request)) {
-      for (const auto& folder : header_folders(library)) {
+      for (const auto& folder : installed->headers)
         compiler += text(" headers ", folder.string(), stamp(folder / "cuda_fp16.h"));
-      }
     }
   }
   return text(compiler, "\ncuda ",

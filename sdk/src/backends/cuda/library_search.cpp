@@ -33,11 +33,14 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-Paths entries_of(const fs::path& folder) {
+// The entries whose names start with `prefix`, in the order of their names.
+Paths entries_of(const fs::path& folder, std::string_view prefix = "") {
   Paths found;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    found.push_back(it->path());
+    const std::string& path = it->path().native();
+    if (std::string_view(path).substr(path.rfind('/') + 1).starts_with(prefix))
+      found.push_back(path);
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -115,9 +118,8 @@ std::vector<int> version_in(std::string_view name, std::string_view before) {
 void add_system_toolkits(Folders& folders) {
   folders.add_toolkit("/usr/local/cuda");
   std::vector<std::pair<std::vector<int>, fs::path>> versions;
-  for (const fs::path& entry : entries_of("/usr/local")) {
-    const std::string name = entry.filename().string();
-    if (name.starts_with("cuda-")) versions.emplace_back(version_in(name, "cuda-"), entry);
+  for (const fs::path& entry : entries_of("/usr/local", "cuda-")) {
+    versions.emplace_back(version_in(entry.filename().string(), "cuda-"), entry);
   }
   std::sort(versions.rbegin(), versions.rend());
   for (const auto& [version, root] : versions) folders.add_toolkit(root);
@@ -156,7 +158,7 @@ std::vector<FoundLibrary> find_libraries(std::string_view name, const Paths& fol
   std::vector<FoundLibrary> found;
   for (const fs::path& folder : folders) {
     std::vector<std::tuple<std::vector<int>, fs::path>> here;
-    for (const fs::path& entry : entries_of(folder)) {
+    for (const fs::path& entry : entries_of(folder, stem)) {
       const std::string file = entry.filename().string();
       if (file != stem && !file.starts_with(stem + '.')) continue;
       std::error_code error;

@@ -19,6 +19,7 @@ std::string joined(const std::map<std::string, std::string>& names) {
 
 CudaModule::CudaModule(DeviceContext& context, const std::string& image) : context_(context) {
   const ContextGuard guard(context);
+  const RelaxedCaptureMode relaxed(context.api);  // another thread may be capturing a stream
   const BinarySymbols symbols = read_symbols(image);
   kernels_ = names_of(symbols.kernels);
   variables_ = names_of(symbols.variables);

@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -80,34 +79,54 @@ std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& re
       "SPANWISE_CUDA_LIBRARY_PATH");
 }
 
-std::mutex mutex;  // guards the loading and the search below
-std::atomic<const Library*> loaded{nullptr};
+struct State {
+  std::mutex mutex;
+  std::uint64_t searched_at = 0;  // version of the settings
+  std::string searched_path;
+  std::shared_ptr<const Installation> found;
+  const Library* loaded = nullptr;
+};
+State& state() {
+  static State& made = *new State;
+  return made;
+}
 
-}  // namespace
-
-std::filesystem::path library_file() {
-  if (const Library* library = loaded.load(std::memory_order_acquire)) return library->path;
-  // The folders are a setting, so a search holds until the settings change.
-  static std::uint64_t searched_at = 0;
-  static std::filesystem::path& found = *new std::filesystem::path;
-  const std::lock_guard lock(mutex);
-  if (searched_at != config::version()) {
-    searched_at = config::version();
-    const std::vector<FoundLibrary> all = candidates();
-    found = all.empty() ? std::filesystem::path{} : all.front().path;
-  }
+std::shared_ptr<const Installation> describe(const std::filesystem::path& library) {
+  auto found = std::make_shared<Installation>();
+  found->library = library;
+  if (!library.empty()) found->headers = header_folders(library);
   return found;
 }
 
+}  // namespace
+
+std::shared_ptr<const Installation> installation() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  const std::uint64_t version = config::version();
+  if (now.found && (now.loaded != nullptr || now.searched_at == version)) return now.found;
+  // Only one of the settings matters here, and looking through the folders takes milliseconds.
+  std::string path = config::get("cuda_library_path");
+  if (!now.found || path != now.searched_path) {
+    const std::vector<FoundLibrary> all = candidates();
+    now.found = describe(all.empty() ? std::filesystem::path{} : all.front().path);
+    now.searched_path = std::move(path);
+  }
+  now.searched_at = version;
+  return now.found;
+}
+
 const Library& library() {
-  const std::lock_guard lock(mutex);
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
   // The first one stays: one process's kernels come from one compiler.
-  if (const Library* library = loaded.load(std::memory_order_relaxed)) return *library;
+  if (now.loaded != nullptr) return *now.loaded;
   std::string reason;
   for (const FoundLibrary& candidate : candidates()) {
     if (auto library = open(candidate.path, reason)) {
-      loaded.store(library.get(), std::memory_order_release);
-      return *library.release();
+      now.found = describe(library->path);
+      now.loaded = library.release();
+      return *now.loaded;
     }
   }
   fail_absent(reason);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -49,10 +50,16 @@ struct Library {
   std::vector<int> architectures;  ///< that it compiles for, ascending: 75, ..., 90, ...
 };
 
-/// The file of library(), or the one that it would load: the first found whose binaries the driver
-/// takes (no newer major version than the driver's), else the first found; empty where there is
-/// none. Loads nothing.
-std::filesystem::path library_file();
+/// What is installed, as far as the file system tells.
+struct Installation {
+  std::filesystem::path library;               ///< empty where there is none
+  std::vector<std::filesystem::path> headers;  ///< header_folders(library)
+};
+
+/// Of library(), or of the one that it would load: the first found whose binaries the driver takes
+/// (no newer major version than the driver's), else the first found. Loads nothing; searched once,
+/// and again when config "cuda_library_path" changes.
+std::shared_ptr<const Installation> installation();
 /// Loaded at the first call. Throws DeviceError where there is none, naming the places looked in
 /// and the package to install.
 const Library& library();

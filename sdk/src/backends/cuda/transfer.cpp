@@ -32,9 +32,9 @@ void upload(DeviceContext& context, const void* host, void* device, std::size_t 
   // The driver may read pageable memory after this call has returned (on machines where the GPU
   // follows the host's page tables), so only the stream says when the caller may write to it.
   const DriverApi& api = context.api;
+  const RelaxedCaptureMode relaxed(api);  // another thread may be capturing another stream
   check(api, api.memcpy_htod_async(address(device), host, bytes, stream.raw()), "copying ", bytes,
         " bytes to ", context.device);
-  const RelaxedCaptureMode relaxed(api);  // another thread may be capturing another stream
   check(api, api.stream_synchronize(stream.raw()), "waiting for ", bytes, " bytes to reach ",
         context.device);
 }
@@ -53,9 +53,9 @@ void download(DeviceContext& context, const void* device, void* host, std::size_
   const ContextGuard guard(context);
   refuse_capture(context, stream, "to the host from");
   const DriverApi& api = context.api;
+  const RelaxedCaptureMode relaxed(api);
   check(api, api.memcpy_dtoh_async(host, address(device), bytes, stream.raw()), "copying ", bytes,
         " bytes from ", context.device);
-  const RelaxedCaptureMode relaxed(api);  // another thread may be capturing another stream
   check(api, api.stream_synchronize(stream.raw()), "waiting for ", bytes, " bytes from ",
         context.device);
 }
