@@ -82,9 +82,10 @@ PyObject* function_repr(PyObject* self) noexcept {
     const Function& function = function_in(self);
     std::string parameters;
     for (const KernelParameter& parameter : function.parameters()) {
-      const std::string shown = parameter.type.empty() ? text(parameter.size, " bytes")
-                                                       : parameter.type + " " + parameter.name;
-      parameters += (parameters.empty() ? "" : ", ") + shown;
+      if (!parameters.empty()) parameters += ", ";
+      const bool starred = parameter.type.ends_with('*');
+      parameters += parameter.type.empty() ? text(parameter.size, " bytes")
+                                           : parameter.type + (starred ? "" : " ") + parameter.name;
     }
     return from_text(
         text("<kernel ", function.name(), "(", parameters, ") on ", function.device(), ">"));

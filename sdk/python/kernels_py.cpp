@@ -24,17 +24,15 @@ namespace {
 std::vector<std::string> strings_from(py::handle object, const char* what) {
   std::vector<std::string> out;
   if (object.is_none()) return out;
-  const bool is_list = py::isinstance<py::iterable>(object) && !py::isinstance<py::str>(object);
-  if (is_list) {
+  bool good = py::isinstance<py::iterable>(object) && !py::isinstance<py::str>(object);
+  if (good) {
+    const py::object fspath = py::module_::import("os").attr("fspath");
     for (const py::handle item : object) {
-      if (!py::isinstance<py::str>(item) && !py::hasattr(item, "__fspath__")) {
-        out.clear();
-        break;
-      }
-      out.push_back(py::module_::import("os").attr("fspath")(item).cast<std::string>());
+      good &= py::isinstance<py::str>(item) || py::hasattr(item, "__fspath__");
+      if (good) out.push_back(fspath(item).cast<std::string>());
     }
-    if (!out.empty() || py::len_hint(object) == 0) return out;
   }
+  if (good) return out;
   fail<ArgumentError>("SourceModule: expected ", what, " as a list of strings, got ",
                       std::string(py::repr(object)), "; write [",
                       std::string(py::repr(py::str(object))), "] for a single one");

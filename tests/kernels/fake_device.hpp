@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -142,6 +143,7 @@ class FakeBackend final : public runtime::Backend {
   std::shared_ptr<FakeLog> log = std::make_shared<FakeLog>();
   std::string compiler = "fakecc 1.0";  ///< "": not on this machine
   std::function<void(const runtime::CompileRequest&)> on_compile;
+  std::map<std::string, std::string> more_symbols;  ///< further names that the compiler gives
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   int device_count() noexcept override { return 2; }
@@ -189,6 +191,7 @@ class FakeBackend final : public runtime::Backend {
     runtime::KernelBinary binary{.image = request.source->text, .symbols = {}};
     for (const runtime::SourceKernel& kernel : request.source->kernels)
       if (!kernel.is_template) binary.symbols[kernel.name] = "_Z_" + kernel.name;
+    binary.symbols.insert(more_symbols.begin(), more_symbols.end());
     for (const std::string& name : request.names) binary.symbols[name] = "_Z_" + name;
     return binary;
   }

@@ -44,6 +44,16 @@ TEST_F(SourceModuleTest, FindsKernelsByEveryNameTheyHave) {
   EXPECT_EQ(module.device(), gpu_);
 }
 
+TEST_F(SourceModuleTest, AKernelOfSeveralNamesIsListedOnce) {
+  backend_->on_compile = [&](const auto&) {
+    backend_->more_symbols = {{"image::blur", "_Z_blur"}, {"blur(float*, int)", "_Z_blur"}};
+  };
+  const SourceModule module("namespace image { __global__ void blur(float *x, int n) {} }");
+  EXPECT_THAT(module.function_names(), UnorderedElementsAre("blur"));
+  const Function overload = module.get_function("blur(float*, int)");
+  EXPECT_EQ(overload.parameters()[1].name, "n");
+}
+
 TEST_F(SourceModuleTest, AnUnknownNameListsTheKernelsThereAre) {
   const SourceModule module(
       "__global__ void blur(float *x) {}\n__global__ void sharpen(float *x) {}\n"

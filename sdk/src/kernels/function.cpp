@@ -65,7 +65,6 @@ void Function::launch(const LaunchConfig& config, std::span<const KernelArg> arg
   order_arrays(function, arguments, stream);
   function.kernel().launch(config.grid, config.block, config.shared_bytes, stream,
                            bound.pointers());
-  runtime::after_queueing(stream);
 }
 
 const std::string& Function::name() const noexcept { return state().name(); }

@@ -31,8 +31,9 @@ std::string without_spaces(std::string_view name) {
   return out;
 }
 
-std::string_view without_template_arguments(std::string_view name) {
-  return name.substr(0, name.find('<'));
+// "scale" of "scale<float>" and of "scale(float*, int)", an overload.
+std::string_view base_name(std::string_view name) {
+  return name.substr(0, name.find_first_of("<("));
 }
 
 bool is_declaration_of(const runtime::SourceKernel& kernel, std::string_view name) {
@@ -89,14 +90,26 @@ ModuleState::Kernel ModuleState::resolve(std::string_view name) const {
 }
 
 std::vector<std::string> ModuleState::function_names() const {
+  // A kernel may be known by several names; the one that was asked for says most, then the
+  // shortest.
+  std::map<std::string_view, std::string_view> by_symbol;
+  const auto asked_for = [&](std::string_view name) {
+    return std::find(request_.names.begin(), request_.names.end(), name) != request_.names.end();
+  };
+  for (const auto& [name, symbol] : symbols_) {
+    std::string_view& best = by_symbol.try_emplace(symbol, name).first->second;
+    if (asked_for(best)) continue;
+    if (asked_for(name) || name.size() < best.size()) best = name;
+  }
   std::vector<std::string> names;
-  for (const auto& entry : symbols_) names.push_back(entry.first);
+  for (const auto& [symbol, name] : by_symbol) names.emplace_back(name);
+  std::sort(names.begin(), names.end());
   return names;
 }
 
 const runtime::SourceKernel* ModuleState::declaration(std::string_view name,
                                                       std::size_t parameter_count) const {
-  const std::string_view base = without_template_arguments(name);
+  const std::string_view base = base_name(name);
   const runtime::SourceKernel* best = nullptr;
   for (const runtime::SourceKernel& kernel : source_.kernels) {
     if (!is_declaration_of(kernel, base) || kernel.parameters.size() != parameter_count) continue;
@@ -114,8 +127,7 @@ void ModuleState::fail_unknown(std::string_view name) const {
     there += (there.empty() ? "'" : ", '") + known + "'";
   std::string remedy = "use one of them";
   for (const runtime::SourceKernel& kernel : source_.kernels) {
-    if (!kernel.is_template || !is_declaration_of(kernel, without_template_arguments(name)))
-      continue;
+    if (!kernel.is_template || !is_declaration_of(kernel, base_name(name))) continue;
     const std::string instance =
         name.find('<') == std::string_view::npos ? text(name, "<float>") : std::string(name);
     remedy = text("'", kernel.qualified_name,
