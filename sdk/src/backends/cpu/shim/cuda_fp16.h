@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Half precision (CUDA Math API 13.0, "Half Precision Intrinsics"): storage in 16 bits, arithmetic in
-// float with one rounding a result, as the GPU's instructions give it.
+// Half precision (CUDA Math API 13.0, "Half Precision Intrinsics"): storage in 16 bits, arithmetic
+// in float with one rounding a result, as the GPU's instructions give it.
 
 #include "spanwise_half.h"
 
@@ -15,7 +15,8 @@ SW_FN unsigned short sw_half_from_float(float value) {
 #if defined(__F16C__)
   return (unsigned short)__builtin_ia32_vcvtps2ph((sw_float4){value, 0, 0, 0}, 0)[0];
 #else
-  const unsigned word = sw_bits<unsigned>(value), sign = word >> 16 & 0x8000u, rest = word & 0x7fffffffu;
+  const unsigned word = sw_bits<unsigned>(value), sign = word >> 16 & 0x8000u,
+                 rest = word & 0x7fffffffu;
   if (rest > 0x7f800000u) return (unsigned short)(sign | 0x7e00u | (rest >> 13 & 0x1ffu));
   if (rest >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u);
   if (rest < 0x38800000u) {
@@ -31,7 +32,8 @@ SW_FN float sw_half_to_float(unsigned short half) {
 #if defined(__F16C__)
   return __builtin_ia32_vcvtph2ps((sw_short8){(short)half, 0, 0, 0, 0, 0, 0, 0})[0];
 #else
-  const unsigned sign = (half & 0x8000u) << 16, exponent = half >> 10 & 0x1fu, mantissa = half & 0x3ffu;
+  const unsigned sign = (half & 0x8000u) << 16, exponent = half >> 10 & 0x1fu,
+                 mantissa = half & 0x3ffu;
   if (exponent == 0x1fu) return sw_bits<float>(sign | 0x7f800000u | mantissa << 13);
   if (exponent == 0) return sw_bits<float>(sign | sw_bits<unsigned>((float)mantissa * 0x1p-24f));
   return sw_bits<float>(sign | (exponent + 112u) << 23 | mantissa << 13);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a compiled kernel module and the library that loads it know of one another. Both include this
-// file; the library's copy of the text is part of the cache key, so the two cannot disagree. It is
-// read by the shim before any other header, and so includes none.
+// What a compiled kernel module and the library that loads it know of one another. Both include
+// this file; the library's copy of the text is part of the cache key, so the two cannot disagree.
+// It is read by the shim before any other header, and so includes none.
 
 #define SW_MODULE_MAGIC 0x5350414e57495345ull
 // Stands for the stack need until the compiler has told it.
@@ -62,8 +62,8 @@ struct sw_runtime {
   int (*barrier_vote)(void* worker, int op, int predicate, int line);
   // A collective of the lanes in `mask`. `value` holds the bits of the lane's value; `lane` is a
   // shuffle's source lane, delta or lane mask, `width` its segments' width.
-  unsigned long long (*warp)(void* worker, int op, unsigned mask, unsigned long long value, int lane,
-                             int width, int line);
+  unsigned long long (*warp)(void* worker, int op, unsigned mask, unsigned long long value,
+                             int lane, int width, int line);
   // Lanes of the calling thread's warp that arrive here together.
   unsigned (*active_mask)(void* worker, int line);
   void (*fail)(void* worker, const char* what, const char* file, int line, const sw_extent* block,

@@ -12,32 +12,32 @@ SW_FN SwT sw_atomic_update(SwT* place, SwF f) {
   __atomic_load(place, &old, __ATOMIC_RELAXED);
   do {
     desired = f(old);
-  } while (!__atomic_compare_exchange(place, &old, &desired, true, __ATOMIC_RELAXED,
-                                      __ATOMIC_RELAXED));
+  } while (
+      !__atomic_compare_exchange(place, &old, &desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
   return old;
 }
 
-#define SW_ATOMIC_INTEGER(T)                                                              \
-  SW_FN T atomicAdd(T* place, T value) {                                                  \
-    return __atomic_fetch_add(place, value, __ATOMIC_RELAXED);                            \
-  }                                                                                       \
-  SW_FN T atomicSub(T* place, T value) {                                                  \
-    return __atomic_fetch_sub(place, value, __ATOMIC_RELAXED);                            \
-  }                                                                                       \
-  SW_FN T atomicAnd(T* place, T value) {                                                  \
-    return __atomic_fetch_and(place, value, __ATOMIC_RELAXED);                            \
-  }                                                                                       \
-  SW_FN T atomicOr(T* place, T value) {                                                   \
-    return __atomic_fetch_or(place, value, __ATOMIC_RELAXED);                             \
-  }                                                                                       \
-  SW_FN T atomicXor(T* place, T value) {                                                  \
-    return __atomic_fetch_xor(place, value, __ATOMIC_RELAXED);                            \
-  }                                                                                       \
-  SW_FN T atomicMin(T* place, T value) {                                                  \
-    return sw_atomic_update(place, [=](T old) { return old < value ? old : value; });     \
-  }                                                                                       \
-  SW_FN T atomicMax(T* place, T value) {                                                  \
-    return sw_atomic_update(place, [=](T old) { return old > value ? old : value; });     \
+#define SW_ATOMIC_INTEGER(T)                                                          \
+  SW_FN T atomicAdd(T* place, T value) {                                              \
+    return __atomic_fetch_add(place, value, __ATOMIC_RELAXED);                        \
+  }                                                                                   \
+  SW_FN T atomicSub(T* place, T value) {                                              \
+    return __atomic_fetch_sub(place, value, __ATOMIC_RELAXED);                        \
+  }                                                                                   \
+  SW_FN T atomicAnd(T* place, T value) {                                              \
+    return __atomic_fetch_and(place, value, __ATOMIC_RELAXED);                        \
+  }                                                                                   \
+  SW_FN T atomicOr(T* place, T value) {                                               \
+    return __atomic_fetch_or(place, value, __ATOMIC_RELAXED);                         \
+  }                                                                                   \
+  SW_FN T atomicXor(T* place, T value) {                                              \
+    return __atomic_fetch_xor(place, value, __ATOMIC_RELAXED);                        \
+  }                                                                                   \
+  SW_FN T atomicMin(T* place, T value) {                                              \
+    return sw_atomic_update(place, [=](T old) { return old < value ? old : value; }); \
+  }                                                                                   \
+  SW_FN T atomicMax(T* place, T value) {                                              \
+    return sw_atomic_update(place, [=](T old) { return old > value ? old : value; }); \
   }
 SW_ATOMIC_INTEGER(int)
 SW_ATOMIC_INTEGER(unsigned)
@@ -47,19 +47,19 @@ SW_ATOMIC_INTEGER(long long)
 SW_ATOMIC_INTEGER(unsigned long long)
 #undef SW_ATOMIC_INTEGER
 
-#define SW_ATOMIC_REAL(T)                                                   \
-  SW_FN T atomicAdd(T* place, T value) {                                    \
-    return sw_atomic_update(place, [=](T old) { return old + value; });     \
+#define SW_ATOMIC_REAL(T)                                               \
+  SW_FN T atomicAdd(T* place, T value) {                                \
+    return sw_atomic_update(place, [=](T old) { return old + value; }); \
   }
 SW_ATOMIC_REAL(float)
 SW_ATOMIC_REAL(double)
 #undef SW_ATOMIC_REAL
 
-#define SW_ATOMIC_EXCHANGE(T)                                             \
-  SW_FN T atomicExch(T* place, T value) {                                 \
-    T old;                                                                \
-    __atomic_exchange(place, &value, &old, __ATOMIC_RELAXED);             \
-    return old;                                                           \
+#define SW_ATOMIC_EXCHANGE(T)                                 \
+  SW_FN T atomicExch(T* place, T value) {                     \
+    T old;                                                    \
+    __atomic_exchange(place, &value, &old, __ATOMIC_RELAXED); \
+    return old;                                               \
   }
 SW_ATOMIC_EXCHANGE(int)
 SW_ATOMIC_EXCHANGE(unsigned)
@@ -71,11 +71,11 @@ SW_ATOMIC_EXCHANGE(float)
 SW_ATOMIC_EXCHANGE(double)
 #undef SW_ATOMIC_EXCHANGE
 
-#define SW_ATOMIC_COMPARE(T)                                                                  \
-  SW_FN T atomicCAS(T* place, T expected, T value) {                                          \
-    __atomic_compare_exchange(place, &expected, &value, false, __ATOMIC_SEQ_CST,              \
-                              __ATOMIC_SEQ_CST);                                              \
-    return expected;                                                                          \
+#define SW_ATOMIC_COMPARE(T)                                                     \
+  SW_FN T atomicCAS(T* place, T expected, T value) {                             \
+    __atomic_compare_exchange(place, &expected, &value, false, __ATOMIC_SEQ_CST, \
+                              __ATOMIC_SEQ_CST);                                 \
+    return expected;                                                             \
   }
 SW_ATOMIC_COMPARE(int)
 SW_ATOMIC_COMPARE(unsigned)
@@ -95,14 +95,14 @@ SW_FN unsigned atomicDec(unsigned* place, unsigned most) {
 }
 
 // One block at a time runs on a worker, and all of them belong to one system.
-#define SW_ATOMIC_SCOPES(name)                                               \
-  template <class SwT, class... SwU>                                         \
-  SW_FN SwT name##_block(SwT* place, SwU... values) {                        \
-    return name(place, (SwT)values...);                                      \
-  }                                                                          \
-  template <class SwT, class... SwU>                                         \
-  SW_FN SwT name##_system(SwT* place, SwU... values) {                       \
-    return name(place, (SwT)values...);                                      \
+#define SW_ATOMIC_SCOPES(name)                         \
+  template <class SwT, class... SwU>                   \
+  SW_FN SwT name##_block(SwT* place, SwU... values) {  \
+    return name(place, (SwT)values...);                \
+  }                                                    \
+  template <class SwT, class... SwU>                   \
+  SW_FN SwT name##_system(SwT* place, SwU... values) { \
+    return name(place, (SwT)values...);                \
   }
 SW_ATOMIC_SCOPES(atomicAdd)
 SW_ATOMIC_SCOPES(atomicSub)

@@ -5,15 +5,15 @@
 // Barriers and warp collectives. While one thread waits the worker runs others, so the builtin
 // variables are put back afterwards.
 
-#define SW_WAITING(call)                                                  \
+#define SW_WAITING(call)                                                     \
   const unsigned sw_x = threadIdx.x, sw_y = threadIdx.y, sw_z = threadIdx.z; \
-  call;                                                                   \
-  threadIdx.x = sw_x;                                                     \
-  threadIdx.y = sw_y;                                                     \
+  call;                                                                      \
+  threadIdx.x = sw_x;                                                        \
+  threadIdx.y = sw_y;                                                        \
   threadIdx.z = sw_z;
 
-SW_FN void sw_barrier(int line) { SW_WAITING(sw_rt->barrier(sw_worker, line)) }
-SW_FN int sw_barrier_vote(int op, int predicate, int line) {
+SW_FN void sw_barrier(int line){SW_WAITING(sw_rt->barrier(sw_worker, line))} SW_FN
+    int sw_barrier_vote(int op, int predicate, int line) {
   int result;
   SW_WAITING(result = sw_rt->barrier_vote(sw_worker, op, predicate, line))
   return result;
@@ -33,14 +33,16 @@ SW_FN unsigned sw_active_mask(int line) {
 
 // Macros, so that messages name the line of the call.
 #define __syncthreads() sw_barrier(__LINE__)
-#define __syncthreads_count(predicate) sw_barrier_vote(sw_barrier_count, (predicate) ? 1 : 0, __LINE__)
+#define __syncthreads_count(predicate) \
+  sw_barrier_vote(sw_barrier_count, (predicate) ? 1 : 0, __LINE__)
 #define __syncthreads_and(predicate) sw_barrier_vote(sw_barrier_and, (predicate) ? 1 : 0, __LINE__)
 #define __syncthreads_or(predicate) sw_barrier_vote(sw_barrier_or, (predicate) ? 1 : 0, __LINE__)
 
 // The value's bits in 64, and back.
 template <class SwT>
 SW_FN unsigned long long sw_widen(const SwT& value) {
-  static_assert(sizeof(SwT) <= 8, "a warp shuffle moves at most 8 bytes; shuffle the parts one by one");
+  static_assert(sizeof(SwT) <= 8,
+                "a warp shuffle moves at most 8 bytes; shuffle the parts one by one");
   unsigned long long bits = 0;
   __builtin_memcpy(&bits, &value, sizeof(SwT));
   return bits;

@@ -14,8 +14,8 @@
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 #define CUDA_VERSION 13000
-// Device paths are taken, as on a GPU: a kernel whose body stands under #ifdef __CUDA_ARCH__ must not
-// be silently empty. 7.0 has independent threads and everything that this shim gives; later
+// Device paths are taken, as on a GPU: a kernel whose body stands under #ifdef __CUDA_ARCH__ must
+// not be silently empty. 7.0 has independent threads and everything that this shim gives; later
 // architectures promise instructions that it does not.
 #define __CUDA_ARCH__ 700
 
@@ -61,8 +61,8 @@ typedef unsigned long ulong;
 
 #include "spanwise_vectors.h"
 
-// POD, hidden and never passed by address: so the compiler knows that no store of the kernel changes
-// them, and can vectorise.
+// POD, hidden and never passed by address: so the compiler knows that no store of the kernel
+// changes them, and can vectorise.
 struct sw_dim {
   unsigned x, y, z;
   operator dim3() const { return dim3(x, y, z); }
@@ -94,6 +94,17 @@ int memcmp(const void*, const void*, size_t) noexcept;
 size_t strlen(const char*) noexcept;
 }
 
+// The module links with the C library alone.
+void* operator new(size_t bytes) { return malloc(bytes); }
+void* operator new[](size_t bytes) { return malloc(bytes); }
+void operator delete(void* place) noexcept { free(place); }
+void operator delete[](void* place) noexcept { free(place); }
+void operator delete(void* place, size_t) noexcept { free(place); }
+void operator delete[](void* place, size_t) noexcept { free(place); }
+inline void* operator new(size_t, void* place) noexcept { return place; }
+inline void* operator new[](size_t, void* place) noexcept { return place; }
+extern "C" void __cxa_pure_virtual() { __builtin_trap(); }
+
 #ifdef NDEBUG
 #define assert(condition) ((void)0)
 #else
@@ -103,8 +114,13 @@ size_t strlen(const char*) noexcept;
 #define __trap() sw_fail("__trap()", __FILE__, __LINE__)
 #define __brkpt() sw_fail("__brkpt()", __FILE__, __LINE__)
 
+// Each uses what the ones before it declare; the blank lines keep a formatter from sorting them.
 #include "spanwise_intrinsics.h"
+
 #include "spanwise_math.h"
+
 #include "spanwise_atomics.h"
+
 #include "spanwise_barriers.h"
+
 #include "spanwise_launch.h"

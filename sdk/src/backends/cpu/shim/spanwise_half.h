@@ -19,90 +19,89 @@ SW_FN float sw_round_to_odd(double value) {
 
 // A half keeps 11 bits; a float keeps more than twice as many and two, so that the sum, product,
 // quotient or root in float, rounded to 11, is the correctly rounded one (Figueroa 1995).
-#define SW_SMALL_OPERATOR(T, op)                                            \
-  SW_FN T operator op(T a, T b) { return T((float)a op(float) b); }         \
+#define SW_SMALL_OPERATOR(T, op)                                    \
+  SW_FN T operator op(T a, T b) { return T((float)a op(float) b); } \
   SW_FN T& operator op##=(T& a, T b) { return a = a op b; }
-#define SW_SMALL_COMPARE(T, op, name)                                       \
-  SW_FN bool operator op(T a, T b) { return (float)a op(float) b; }         \
+#define SW_SMALL_COMPARE(T, op, name)                               \
+  SW_FN bool operator op(T a, T b) { return (float)a op(float) b; } \
   SW_FN bool name(T a, T b) { return (float)a op(float) b; }
-#define SW_SMALL_PAIR(T, T2, name)                                          \
+#define SW_SMALL_PAIR(T, T2, name) \
   SW_FN T2 name##2(T2 a, T2 b) { return {name(a.x, b.x), name(a.y, b.y)}; }
-#define SW_SMALL_FUNCTION(T, T2, name, f)                                   \
-  SW_FN T h##name(T x) { return T(f((float)x)); }                           \
+#define SW_SMALL_FUNCTION(T, T2, name, f)         \
+  SW_FN T h##name(T x) { return T(f((float)x)); } \
   SW_FN T2 h2##name(T2 v) { return {h##name(v.x), h##name(v.y)}; }
 
-#define SW_SMALL_FLOAT(T, T2, name)                                                         \
-  struct __attribute__((aligned(4))) T2 {                                                   \
-    T x, y;                                                                                 \
-    T2() = default;                                                                         \
-    T2(T a, T b) : x(a), y(b) {}                                                            \
-  };                                                                                        \
-  SW_SMALL_OPERATOR(T, +)                                                                   \
-  SW_SMALL_OPERATOR(T, -)                                                                   \
-  SW_SMALL_OPERATOR(T, *)                                                                   \
-  SW_SMALL_OPERATOR(T, /)                                                                   \
-  SW_FN T operator-(T a) { return T(-(float)a); }                                           \
-  SW_FN T operator+(T a) { return a; }                                                      \
-  SW_FN T& operator++(T& a) { return a = T((float)a + 1.0f); }                              \
-  SW_FN T& operator--(T& a) { return a = T((float)a - 1.0f); }                              \
-  SW_SMALL_COMPARE(T, ==, __heq)                                                            \
-  SW_SMALL_COMPARE(T, !=, __hne)                                                            \
-  SW_SMALL_COMPARE(T, <, __hlt)                                                             \
-  SW_SMALL_COMPARE(T, <=, __hle)                                                            \
-  SW_SMALL_COMPARE(T, >, __hgt)                                                             \
-  SW_SMALL_COMPARE(T, >=, __hge)                                                            \
-  SW_FN T __hadd(T a, T b) { return a + b; }                                                \
-  SW_FN T __hsub(T a, T b) { return a - b; }                                                \
-  SW_FN T __hmul(T a, T b) { return a * b; }                                                \
-  SW_FN T __hdiv(T a, T b) { return a / b; }                                                \
-  SW_FN T __hneg(T a) { return -a; }                                                        \
-  SW_FN T __habs(T a) { return T(__builtin_fabsf((float)a)); }                              \
-  SW_FN T __hfma(T a, T b, T c) { return T((double)(float)a * (float)b + (float)c); }       \
-  SW_FN T __hmin(T a, T b) { return T(fminf((float)a, (float)b)); }                         \
-  SW_FN T __hmax(T a, T b) { return T(fmaxf((float)a, (float)b)); }                         \
-  SW_FN bool __hisnan(T a) { return __builtin_isnan((float)a); }                            \
-  SW_FN int __hisinf(T a) { return __builtin_isinf_sign((float)a); }                        \
-  SW_SMALL_PAIR(T, T2, __hadd)                                                              \
-  SW_SMALL_PAIR(T, T2, __hsub)                                                              \
-  SW_SMALL_PAIR(T, T2, __hmul)                                                              \
-  SW_SMALL_PAIR(T, T2, __hmin)                                                              \
-  SW_SMALL_PAIR(T, T2, __hmax)                                                              \
-  SW_FN T2 __h2div(T2 a, T2 b) { return {a.x / b.x, a.y / b.y}; }                           \
-  SW_FN T2 __hneg2(T2 a) { return {-a.x, -a.y}; }                                           \
-  SW_FN T2 __habs2(T2 a) { return {__habs(a.x), __habs(a.y)}; }                             \
+#define SW_SMALL_FLOAT(T, T2, name)                                                             \
+  struct __attribute__((aligned(4))) T2 {                                                       \
+    T x, y;                                                                                     \
+    T2() = default;                                                                             \
+    T2(T a, T b) : x(a), y(b) {}                                                                \
+  };                                                                                            \
+  SW_SMALL_OPERATOR(T, +)                                                                       \
+  SW_SMALL_OPERATOR(T, -)                                                                       \
+  SW_SMALL_OPERATOR(T, *)                                                                       \
+  SW_SMALL_OPERATOR(T, /)                                                                       \
+  SW_FN T operator-(T a) { return T(-(float)a); }                                               \
+  SW_FN T operator+(T a) { return a; }                                                          \
+  SW_FN T& operator++(T& a) { return a = T((float)a + 1.0f); }                                  \
+  SW_FN T& operator--(T& a) { return a = T((float)a - 1.0f); }                                  \
+  SW_SMALL_COMPARE(T, ==, __heq)                                                                \
+  SW_SMALL_COMPARE(T, !=, __hne)                                                                \
+  SW_SMALL_COMPARE(T, <, __hlt)                                                                 \
+  SW_SMALL_COMPARE(T, <=, __hle)                                                                \
+  SW_SMALL_COMPARE(T, >, __hgt)                                                                 \
+  SW_SMALL_COMPARE(T, >=, __hge)                                                                \
+  SW_FN T __hadd(T a, T b) { return a + b; }                                                    \
+  SW_FN T __hsub(T a, T b) { return a - b; }                                                    \
+  SW_FN T __hmul(T a, T b) { return a * b; }                                                    \
+  SW_FN T __hdiv(T a, T b) { return a / b; }                                                    \
+  SW_FN T __hneg(T a) { return -a; }                                                            \
+  SW_FN T __habs(T a) { return T(__builtin_fabsf((float)a)); }                                  \
+  SW_FN T __hfma(T a, T b, T c) { return T((double)(float)a * (float)b + (float)c); }           \
+  SW_FN T __hmin(T a, T b) { return T(fminf((float)a, (float)b)); }                             \
+  SW_FN T __hmax(T a, T b) { return T(fmaxf((float)a, (float)b)); }                             \
+  SW_FN bool __hisnan(T a) { return __builtin_isnan((float)a); }                                \
+  SW_FN int __hisinf(T a) { return __builtin_isinf_sign((float)a); }                            \
+  SW_SMALL_PAIR(T, T2, __hadd)                                                                  \
+  SW_SMALL_PAIR(T, T2, __hsub)                                                                  \
+  SW_SMALL_PAIR(T, T2, __hmul)                                                                  \
+  SW_SMALL_PAIR(T, T2, __hmin)                                                                  \
+  SW_SMALL_PAIR(T, T2, __hmax)                                                                  \
+  SW_FN T2 __h2div(T2 a, T2 b) { return {a.x / b.x, a.y / b.y}; }                               \
+  SW_FN T2 __hneg2(T2 a) { return {-a.x, -a.y}; }                                               \
+  SW_FN T2 __habs2(T2 a) { return {__habs(a.x), __habs(a.y)}; }                                 \
   SW_FN T2 __hfma2(T2 a, T2 b, T2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; } \
-  SW_FN T2 operator+(T2 a, T2 b) { return __hadd2(a, b); }                                  \
-  SW_FN T2 operator-(T2 a, T2 b) { return __hsub2(a, b); }                                  \
-  SW_FN T2 operator*(T2 a, T2 b) { return __hmul2(a, b); }                                  \
-  SW_FN T2 operator/(T2 a, T2 b) { return __h2div(a, b); }                                  \
-  SW_FN T2& operator+=(T2& a, T2 b) { return a = a + b; }                                   \
-  SW_FN T2& operator-=(T2& a, T2 b) { return a = a - b; }                                   \
-  SW_FN T2& operator*=(T2& a, T2 b) { return a = a * b; }                                   \
-  SW_SMALL_FUNCTION(T, T2, exp, expf)                                                       \
-  SW_SMALL_FUNCTION(T, T2, exp2, exp2f)                                                     \
-  SW_SMALL_FUNCTION(T, T2, exp10, exp10f)                                                   \
-  SW_SMALL_FUNCTION(T, T2, log, logf)                                                       \
-  SW_SMALL_FUNCTION(T, T2, log2, log2f)                                                     \
-  SW_SMALL_FUNCTION(T, T2, log10, log10f)                                                   \
-  SW_SMALL_FUNCTION(T, T2, sqrt, __builtin_sqrtf)                                           \
-  SW_SMALL_FUNCTION(T, T2, rsqrt, rsqrtf)                                                   \
-  SW_SMALL_FUNCTION(T, T2, rcp, 1.0f /)                                                     \
-  SW_SMALL_FUNCTION(T, T2, sin, sinf)                                                       \
-  SW_SMALL_FUNCTION(T, T2, cos, cosf)                                                       \
-  SW_SMALL_FUNCTION(T, T2, tanh, tanhf)                                                     \
-  SW_SMALL_FUNCTION(T, T2, ceil, __builtin_ceilf)                                           \
-  SW_SMALL_FUNCTION(T, T2, floor, __builtin_floorf)                                         \
-  SW_SMALL_FUNCTION(T, T2, trunc, __builtin_truncf)                                         \
-  SW_SMALL_FUNCTION(T, T2, rint, __builtin_rintf)                                           \
-  SW_FN T atomicAdd(T* place, T value) {                                                    \
-    auto* bits = reinterpret_cast<unsigned short*>(place);                                  \
-    return sw_narrow<T>(sw_atomic_update(bits, [=](unsigned short old) {                    \
-      return (unsigned short)sw_widen(sw_narrow<T>(old) + value);                           \
-    }));                                                                                    \
-  }                                                                                         \
-  SW_FN T2 atomicAdd(T2* place, T2 value) {                                                 \
-    auto* bits = reinterpret_cast<unsigned*>(place);                                        \
-    return sw_narrow<T2>(sw_atomic_update(bits, [=](unsigned old) {                         \
-      return (unsigned)sw_widen(sw_narrow<T2>(old) + value);                                \
-    }));                                                                                    \
+  SW_FN T2 operator+(T2 a, T2 b) { return __hadd2(a, b); }                                      \
+  SW_FN T2 operator-(T2 a, T2 b) { return __hsub2(a, b); }                                      \
+  SW_FN T2 operator*(T2 a, T2 b) { return __hmul2(a, b); }                                      \
+  SW_FN T2 operator/(T2 a, T2 b) { return __h2div(a, b); }                                      \
+  SW_FN T2& operator+=(T2& a, T2 b) { return a = a + b; }                                       \
+  SW_FN T2& operator-=(T2& a, T2 b) { return a = a - b; }                                       \
+  SW_FN T2& operator*=(T2& a, T2 b) { return a = a * b; }                                       \
+  SW_SMALL_FUNCTION(T, T2, exp, expf)                                                           \
+  SW_SMALL_FUNCTION(T, T2, exp2, exp2f)                                                         \
+  SW_SMALL_FUNCTION(T, T2, exp10, exp10f)                                                       \
+  SW_SMALL_FUNCTION(T, T2, log, logf)                                                           \
+  SW_SMALL_FUNCTION(T, T2, log2, log2f)                                                         \
+  SW_SMALL_FUNCTION(T, T2, log10, log10f)                                                       \
+  SW_SMALL_FUNCTION(T, T2, sqrt, __builtin_sqrtf)                                               \
+  SW_SMALL_FUNCTION(T, T2, rsqrt, rsqrtf)                                                       \
+  SW_SMALL_FUNCTION(T, T2, rcp, 1.0f /)                                                         \
+  SW_SMALL_FUNCTION(T, T2, sin, sinf)                                                           \
+  SW_SMALL_FUNCTION(T, T2, cos, cosf)                                                           \
+  SW_SMALL_FUNCTION(T, T2, tanh, tanhf)                                                         \
+  SW_SMALL_FUNCTION(T, T2, ceil, __builtin_ceilf)                                               \
+  SW_SMALL_FUNCTION(T, T2, floor, __builtin_floorf)                                             \
+  SW_SMALL_FUNCTION(T, T2, trunc, __builtin_truncf)                                             \
+  SW_SMALL_FUNCTION(T, T2, rint, __builtin_rintf)                                               \
+  SW_FN T atomicAdd(T* place, T value) {                                                        \
+    auto* bits = reinterpret_cast<unsigned short*>(place);                                      \
+    return sw_narrow<T>(sw_atomic_update(bits, [=](unsigned short old) {                        \
+      return (unsigned short)sw_widen(sw_narrow<T>(old) + value);                               \
+    }));                                                                                        \
+  }                                                                                             \
+  SW_FN T2 atomicAdd(T2* place, T2 value) {                                                     \
+    auto* bits = reinterpret_cast<unsigned*>(place);                                            \
+    return sw_narrow<T2>(sw_atomic_update(                                                      \
+        bits, [=](unsigned old) { return (unsigned)sw_widen(sw_narrow<T2>(old) + value); }));   \
   }

@@ -92,13 +92,14 @@ SW_FN double __hiloint2double(int hi, int lo) {
   return sw_bits<double>((unsigned long long)(unsigned)hi << 32 | (unsigned)lo);
 }
 
-// A GPU's conversions saturate, and take NaN to 0, or to the highest bit alone where either side has
-// 64 bits (PTX ISA 8.8, cvt).
+// A GPU's conversions saturate, and take NaN to 0, or to the highest bit alone where either side
+// has 64 bits (PTX ISA 8.8, cvt).
 template <class To, class From>
 SW_FN To sw_saturated(From x) {
   constexpr bool is_signed = (To)-1 < (To)0;
   constexpr int bits = 8 * (int)sizeof(To) - (is_signed ? 1 : 0);
-  constexpr To highest = (To)(((unsigned long long)1 << (bits - 1)) - 1 + ((unsigned long long)1 << (bits - 1)));
+  constexpr To highest =
+      (To)(((unsigned long long)1 << (bits - 1)) - 1 + ((unsigned long long)1 << (bits - 1)));
   constexpr To lowest = is_signed ? (To)(-highest - 1) : (To)0;
   constexpr bool wide = sizeof(To) == 8 || sizeof(From) == 8;
   if (x != x) return wide ? (To)(1ull << (8 * sizeof(To) - 1)) : (To)0;
@@ -108,10 +109,10 @@ SW_FN To sw_saturated(From x) {
   return (To)x;
 }
 
-#define SW_ROUNDINGS(name, To, From, f)                                                         \
-  SW_FN To name##_rn(From x) { return sw_saturated<To>(__builtin_rint##f(x)); }                 \
-  SW_FN To name##_rz(From x) { return sw_saturated<To>(__builtin_trunc##f(x)); }                \
-  SW_FN To name##_ru(From x) { return sw_saturated<To>(__builtin_ceil##f(x)); }                 \
+#define SW_ROUNDINGS(name, To, From, f)                                          \
+  SW_FN To name##_rn(From x) { return sw_saturated<To>(__builtin_rint##f(x)); }  \
+  SW_FN To name##_rz(From x) { return sw_saturated<To>(__builtin_trunc##f(x)); } \
+  SW_FN To name##_ru(From x) { return sw_saturated<To>(__builtin_ceil##f(x)); }  \
   SW_FN To name##_rd(From x) { return sw_saturated<To>(__builtin_floor##f(x)); }
 SW_ROUNDINGS(__float2int, int, float, f)
 SW_ROUNDINGS(__float2uint, unsigned, float, f)
@@ -133,9 +134,11 @@ SW_FN double __ull2double_rn(unsigned long long x) { return (double)x; }
 SW_FN float __double2float_rn(double x) { return (float)x; }
 
 // Cache hints mean nothing here.
-#define SW_LOAD(name)      \
-  template <class SwT>     \
-  SW_FN SwT name(const SwT* place) { return *place; }
+#define SW_LOAD(name)                \
+  template <class SwT>               \
+  SW_FN SwT name(const SwT* place) { \
+    return *place;                   \
+  }
 SW_LOAD(__ldg)
 SW_LOAD(__ldca)
 SW_LOAD(__ldcg)
@@ -143,9 +146,11 @@ SW_LOAD(__ldcs)
 SW_LOAD(__ldlu)
 SW_LOAD(__ldcv)
 #undef SW_LOAD
-#define SW_STORE(name)     \
-  template <class SwT>     \
-  SW_FN void name(SwT* place, SwT value) { *place = value; }
+#define SW_STORE(name)                     \
+  template <class SwT>                     \
+  SW_FN void name(SwT* place, SwT value) { \
+    *place = value;                        \
+  }
 SW_STORE(__stwb)
 SW_STORE(__stcg)
 SW_STORE(__stcs)

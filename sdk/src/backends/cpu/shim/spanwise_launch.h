@@ -41,8 +41,8 @@ struct sw_parameter_list {
   sw_parameter list[sizeof...(T) + 1] = {};
   constexpr sw_parameter_list() {
     unsigned offset = 0, i = 0;
-    ((offset = (offset + alignof(T) - 1) / alignof(T) * alignof(T),
-      list[i].offset = offset, list[i].size = sizeof(T), offset += sizeof(T), ++i),
+    ((offset = (offset + alignof(T) - 1) / alignof(T) * alignof(T), list[i].offset = offset,
+      list[i].size = sizeof(T), offset += sizeof(T), ++i),
      ...);
   }
 };
@@ -93,8 +93,8 @@ struct sw_code<K, void (*)(T...)> {
     sw_rt->run_blocks(r, enter_block, thread, &arguments);
   }
 
-  // Rows of threads of blocks first .. last - 1 along x, as loops. Each builtin is set from a scalar
-  // here, where the compiler sees it.
+  // Rows of threads of blocks first .. last - 1 along x, as loops. Each builtin is set from a
+  // scalar here, where the compiler sees it.
   __attribute__((flatten, noinline)) static void row(unsigned first, unsigned last, unsigned by,
                                                      unsigned bz, const sw_range* r, unsigned y,
                                                      unsigned z, T... arguments) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CUDA's math functions over the C library's (CUDA Math API 13.0). Names that the C library declares
-// have C linkage and its exception specification, so that a system header may repeat them.
+// CUDA's math functions over the C library's (CUDA Math API 13.0). Names that the C library
+// declares have C linkage and its exception specification, so that a system header may repeat them.
 
 template <class T>
 struct sw_if_integer {};
@@ -33,78 +33,80 @@ SW_INTEGER(unsigned long long)
   SW_FN typename sw_if_integer<SwT>::real name(SwT x) { \
     return name((double)x);                             \
   }
-#define SW_UNARY(name)                               \
-  extern "C" {                                       \
-  double name(double) noexcept;                      \
-  float name##f(float) noexcept;                     \
-  }                                                  \
+#define SW_UNARY(name)           \
+  extern "C" {                   \
+  double name(double) noexcept;  \
+  float name##f(float) noexcept; \
+  }                              \
   SW_UNARY_OVERLOADS(name)
-#define SW_BINARY(name)                                                   \
-  extern "C" {                                                            \
-  double name(double, double) noexcept;                                   \
-  float name##f(float, float) noexcept;                                   \
-  }                                                                       \
-  SW_FN float name(float x, float y) { return name##f(x, y); }            \
-  SW_FN double name(float x, double y) { return name((double)x, y); }     \
-  SW_FN double name(double x, float y) { return name(x, (double)y); }     \
-  template <class SwT>                                                    \
-  SW_FN typename sw_if_integer<SwT>::real name(SwT x, double y) {         \
-    return name((double)x, y);                                            \
+#define SW_BINARY(name)                                               \
+  extern "C" {                                                        \
+  double name(double, double) noexcept;                               \
+  float name##f(float, float) noexcept;                               \
+  }                                                                   \
+  SW_FN float name(float x, float y) { return name##f(x, y); }        \
+  SW_FN double name(float x, double y) { return name((double)x, y); } \
+  SW_FN double name(double x, float y) { return name(x, (double)y); } \
+  template <class SwT>                                                \
+  SW_FN typename sw_if_integer<SwT>::real name(SwT x, double y) {     \
+    return name((double)x, y);                                        \
   }
 
-SW_UNARY(sin) SW_UNARY(cos) SW_UNARY(tan) SW_UNARY(asin) SW_UNARY(acos) SW_UNARY(atan)
-SW_UNARY(sinh) SW_UNARY(cosh) SW_UNARY(tanh) SW_UNARY(asinh) SW_UNARY(acosh) SW_UNARY(atanh)
-SW_UNARY(exp) SW_UNARY(exp2) SW_UNARY(expm1) SW_UNARY(log) SW_UNARY(log2) SW_UNARY(log10)
-SW_UNARY(log1p) SW_UNARY(logb) SW_UNARY(sqrt) SW_UNARY(cbrt) SW_UNARY(erf) SW_UNARY(erfc)
-SW_UNARY(tgamma) SW_UNARY(lgamma) SW_UNARY(ceil) SW_UNARY(floor) SW_UNARY(trunc) SW_UNARY(round)
-SW_UNARY(rint) SW_UNARY(nearbyint) SW_UNARY(fabs)
-SW_BINARY(atan2) SW_BINARY(fmod) SW_BINARY(hypot) SW_BINARY(fdim) SW_BINARY(copysign)
-SW_BINARY(nextafter) SW_BINARY(remainder)
+SW_UNARY(sin)
+SW_UNARY(cos)
+SW_UNARY(tan) SW_UNARY(asin) SW_UNARY(acos) SW_UNARY(atan) SW_UNARY(sinh) SW_UNARY(cosh)
+    SW_UNARY(tanh) SW_UNARY(asinh) SW_UNARY(acosh) SW_UNARY(atanh) SW_UNARY(exp) SW_UNARY(exp2)
+        SW_UNARY(expm1) SW_UNARY(log) SW_UNARY(log2) SW_UNARY(log10) SW_UNARY(log1p) SW_UNARY(logb)
+            SW_UNARY(sqrt) SW_UNARY(cbrt) SW_UNARY(erf) SW_UNARY(erfc) SW_UNARY(tgamma)
+                SW_UNARY(lgamma) SW_UNARY(ceil) SW_UNARY(floor) SW_UNARY(trunc) SW_UNARY(round)
+                    SW_UNARY(rint) SW_UNARY(nearbyint) SW_UNARY(fabs) SW_BINARY(atan2)
+                        SW_BINARY(fmod) SW_BINARY(hypot) SW_BINARY(fdim) SW_BINARY(copysign)
+                            SW_BINARY(nextafter) SW_BINARY(remainder)
 
-extern "C" {
-double pow(double, double) noexcept;
-float powf(float, float) noexcept;
-double fma(double, double, double) noexcept;
-float fmaf(float, float, float) noexcept;
-double ldexp(double, int) noexcept;
-float ldexpf(float, int) noexcept;
-double scalbn(double, int) noexcept;
-float scalbnf(float, int) noexcept;
-double scalbln(double, long) noexcept;
-float scalblnf(float, long) noexcept;
-double frexp(double, int*) noexcept;
-float frexpf(float, int*) noexcept;
-double modf(double, double*) noexcept;
-float modff(float, float*) noexcept;
-double remquo(double, double, int*) noexcept;
-float remquof(float, float, int*) noexcept;
-int ilogb(double) noexcept;
-int ilogbf(float) noexcept;
-long lrint(double) noexcept;
-long lrintf(float) noexcept;
-long lround(double) noexcept;
-long lroundf(float) noexcept;
-long long llrint(double) noexcept;
-long long llrintf(float) noexcept;
-long long llround(double) noexcept;
-long long llroundf(float) noexcept;
-double nan(const char*) noexcept;
-float nanf(const char*) noexcept;
-double j0(double) noexcept;
-double j1(double) noexcept;
-double jn(int, double) noexcept;
-double y0(double) noexcept;
-double y1(double) noexcept;
-double yn(int, double) noexcept;
-float j0f(float) noexcept;
-float j1f(float) noexcept;
-float jnf(int, float) noexcept;
-float y0f(float) noexcept;
-float y1f(float) noexcept;
-float ynf(int, float) noexcept;
-int abs(int) noexcept;
-long labs(long) noexcept;
-long long llabs(long long) noexcept;
+                                extern "C" {
+  double pow(double, double) noexcept;
+  float powf(float, float) noexcept;
+  double fma(double, double, double) noexcept;
+  float fmaf(float, float, float) noexcept;
+  double ldexp(double, int) noexcept;
+  float ldexpf(float, int) noexcept;
+  double scalbn(double, int) noexcept;
+  float scalbnf(float, int) noexcept;
+  double scalbln(double, long) noexcept;
+  float scalblnf(float, long) noexcept;
+  double frexp(double, int*) noexcept;
+  float frexpf(float, int*) noexcept;
+  double modf(double, double*) noexcept;
+  float modff(float, float*) noexcept;
+  double remquo(double, double, int*) noexcept;
+  float remquof(float, float, int*) noexcept;
+  int ilogb(double) noexcept;
+  int ilogbf(float) noexcept;
+  long lrint(double) noexcept;
+  long lrintf(float) noexcept;
+  long lround(double) noexcept;
+  long lroundf(float) noexcept;
+  long long llrint(double) noexcept;
+  long long llrintf(float) noexcept;
+  long long llround(double) noexcept;
+  long long llroundf(float) noexcept;
+  double nan(const char*) noexcept;
+  float nanf(const char*) noexcept;
+  double j0(double) noexcept;
+  double j1(double) noexcept;
+  double jn(int, double) noexcept;
+  double y0(double) noexcept;
+  double y1(double) noexcept;
+  double yn(int, double) noexcept;
+  float j0f(float) noexcept;
+  float j1f(float) noexcept;
+  float jnf(int, float) noexcept;
+  float y0f(float) noexcept;
+  float y1f(float) noexcept;
+  float ynf(int, float) noexcept;
+  int abs(int) noexcept;
+  long labs(long) noexcept;
+  long long llabs(long long) noexcept;
 }
 SW_FN float pow(float x, float y) { return powf(x, y); }
 SW_FN double pow(double x, float y) { return pow(x, (double)y); }
@@ -171,7 +173,7 @@ SW_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 SW_MIN_MAX(unsigned long long, long long, unsigned long long)
 SW_MIN_MAX(unsigned long long, unsigned long long, long long)
 #undef SW_MIN_MAX
-#define SW_MIN_MAX(R, A, B)                         \
+#define SW_MIN_MAX(R, A, B)                          \
   SW_FN R min(A a, B b) { return fmin((R)a, (R)b); } \
   SW_FN R max(A a, B b) { return fmax((R)a, (R)b); }
 SW_MIN_MAX(float, float, float)
@@ -183,8 +185,12 @@ SW_FN unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
 SW_FN unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }
 SW_FN long long llmin(long long a, long long b) { return a < b ? a : b; }
 SW_FN long long llmax(long long a, long long b) { return a > b ? a : b; }
-SW_FN unsigned long long ullmin(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
-SW_FN unsigned long long ullmax(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
+SW_FN unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+  return a < b ? a : b;
+}
+SW_FN unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+  return a > b ? a : b;
+}
 
 SW_FN bool isnan(float x) { return __builtin_isnan(x); }
 SW_FN bool isnan(double x) { return __builtin_isnan(x); }

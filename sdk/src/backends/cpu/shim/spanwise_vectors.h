@@ -5,27 +5,23 @@
 // CUDA's vector types, sizes and alignments (CUDA C++ Programming Guide 13.0, "Built-in Vector
 // Types"), and their make_ functions.
 
-#define SW_VECTOR(name, type, align2, align4)                               \
-  struct name##1 {                                                          \
-    type x;                                                                 \
-  };                                                                        \
-  struct __attribute__((aligned(align2))) name##2 {                         \
-    type x, y;                                                              \
-  };                                                                        \
-  struct name##3 {                                                          \
-    type x, y, z;                                                           \
-  };                                                                        \
-  struct __attribute__((aligned(align4))) name##4 {                         \
-    type x, y, z, w;                                                        \
-  };                                                                        \
-  static inline name##1 make_##name##1(type x) { return {x}; }              \
-  static inline name##2 make_##name##2(type x, type y) { return {x, y}; }   \
-  static inline name##3 make_##name##3(type x, type y, type z) {            \
-    return {x, y, z};                                                       \
-  }                                                                         \
-  static inline name##4 make_##name##4(type x, type y, type z, type w) {    \
-    return {x, y, z, w};                                                    \
-  }
+#define SW_VECTOR(name, type, align2, align4)                                        \
+  struct name##1 {                                                                   \
+    type x;                                                                          \
+  };                                                                                 \
+  struct __attribute__((aligned(align2))) name##2 {                                  \
+    type x, y;                                                                       \
+  };                                                                                 \
+  struct name##3 {                                                                   \
+    type x, y, z;                                                                    \
+  };                                                                                 \
+  struct __attribute__((aligned(align4))) name##4 {                                  \
+    type x, y, z, w;                                                                 \
+  };                                                                                 \
+  static inline name##1 make_##name##1(type x) { return {x}; }                       \
+  static inline name##2 make_##name##2(type x, type y) { return {x, y}; }            \
+  static inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
+  static inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
 
 SW_VECTOR(char, signed char, 2, 4)
 SW_VECTOR(uchar, unsigned char, 2, 4)

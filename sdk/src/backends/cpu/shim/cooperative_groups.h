@@ -1,0 +1,145 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Cooperative groups within a block: the block, its tiles of up to 32 threads, and the threads that
+// have converged (CUDA C++ Programming Guide 13.0, "Cooperative Groups"). Grids and clusters need a
+// GPU. Lines of messages are those of the caller.
+
+namespace cooperative_groups {
+namespace sw_detail {
+
+SW_FN unsigned rank_in_block() {
+  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+SW_FN unsigned block_size() { return blockDim.x * blockDim.y * blockDim.z; }
+SW_FN unsigned lane() { return rank_in_block() % 32; }
+
+// The lane of the set bit number `rank` of `mask`.
+SW_FN unsigned lane_of(unsigned mask, unsigned rank) {
+  for (; rank > 0; --rank) mask &= mask - 1;
+  return (unsigned)__builtin_ctz(mask);
+}
+// The bits of `lanes` at the places of `mask`, side by side.
+SW_FN unsigned packed(unsigned lanes, unsigned mask) {
+  unsigned out = 0;
+  for (unsigned place = 0; mask != 0; mask &= mask - 1, ++place)
+    out |= (lanes >> __builtin_ctz(mask) & 1u) << place;
+  return out;
+}
+
+// What tiles and coalesced groups have in common: some lanes of one warp, in order.
+template <class SwGroup>
+class lanes_of_a_warp {
+ public:
+  __attribute__((always_inline)) void sync(int line = __builtin_LINE()) const {
+    sw_warp(sw_warp_sync, self().mask(), 0, 0, warpSize, line);
+  }
+  unsigned long long num_threads() const { return self().size(); }
+  template <class SwT>
+  SwT shfl(SwT value, unsigned rank, int line = __builtin_LINE()) const {
+    return from(value, rank < self().size() ? rank : self().thread_rank(), line);
+  }
+  template <class SwT>
+  SwT shfl_up(SwT value, unsigned delta, int line = __builtin_LINE()) const {
+    const unsigned rank = self().thread_rank();
+    return from(value, rank >= delta ? rank - delta : rank, line);
+  }
+  template <class SwT>
+  SwT shfl_down(SwT value, unsigned delta, int line = __builtin_LINE()) const {
+    const unsigned rank = self().thread_rank();
+    return from(value, rank + delta < self().size() ? rank + delta : rank, line);
+  }
+  int any(int predicate, int line = __builtin_LINE()) const {
+    return (int)sw_warp(sw_warp_any, self().mask(), predicate != 0, 0, warpSize, line);
+  }
+  int all(int predicate, int line = __builtin_LINE()) const {
+    return (int)sw_warp(sw_warp_all, self().mask(), predicate != 0, 0, warpSize, line);
+  }
+  unsigned ballot(int predicate, int line = __builtin_LINE()) const {
+    const unsigned mask = self().mask();
+    return packed((unsigned)sw_warp(sw_warp_ballot, mask, predicate != 0, 0, warpSize, line), mask);
+  }
+  template <class SwT>
+  unsigned match_any(SwT value, int line = __builtin_LINE()) const {
+    return packed(sw_match_any(line, self().mask(), value), self().mask());
+  }
+  template <class SwT>
+  unsigned match_all(SwT value, int& all, int line = __builtin_LINE()) const {
+    return packed(sw_match_all(line, self().mask(), value, &all), self().mask());
+  }
+
+ private:
+  const SwGroup& self() const { return static_cast<const SwGroup&>(*this); }
+  template <class SwT>
+  SwT from(SwT value, unsigned rank, int line) const {
+    const unsigned mask = self().mask();
+    return sw_shuffle(line, sw_warp_shuffle, mask, value, (int)lane_of(mask, rank));
+  }
+};
+
+}  // namespace sw_detail
+
+class thread_block {
+ public:
+  __attribute__((always_inline)) static void sync(int line = __builtin_LINE()) { sw_barrier(line); }
+  static unsigned thread_rank() { return sw_detail::rank_in_block(); }
+  static unsigned size() { return sw_detail::block_size(); }
+  static unsigned num_threads() { return sw_detail::block_size(); }
+  static dim3 group_index() { return blockIdx; }
+  static dim3 thread_index() { return threadIdx; }
+  static dim3 group_dim() { return blockDim; }
+  static dim3 dim_threads() { return blockDim; }
+};
+SW_FN thread_block this_thread_block() { return {}; }
+
+template <unsigned SwSize, class SwParent = void>
+class thread_block_tile : public sw_detail::lanes_of_a_warp<thread_block_tile<SwSize, SwParent>> {
+  static_assert(SwSize >= 1 && SwSize <= 32 && (SwSize & (SwSize - 1)) == 0,
+                "a tile has 1, 2, 4, 8, 16 or 32 threads on the CPU");
+
+ public:
+  static unsigned size() { return SwSize; }
+  static unsigned thread_rank() { return sw_detail::rank_in_block() % SwSize; }
+  static unsigned meta_group_rank() { return sw_detail::rank_in_block() / SwSize; }
+  static unsigned meta_group_size() { return (sw_detail::block_size() + SwSize - 1) / SwSize; }
+  static unsigned mask() {
+    return (SwSize == 32 ? ~0u : (1u << SwSize % 32) - 1) << sw_detail::lane() / SwSize * SwSize;
+  }
+  template <class SwT>
+  SwT shfl_xor(SwT value, unsigned lanes, int line = __builtin_LINE()) const {
+    return sw_shuffle(line, sw_warp_shuffle_xor, mask(), value, (int)lanes, (int)SwSize);
+  }
+};
+template <unsigned SwSize, class SwParent>
+SW_FN thread_block_tile<SwSize, SwParent> tiled_partition(const SwParent&) {
+  return {};
+}
+
+class coalesced_group : public sw_detail::lanes_of_a_warp<coalesced_group> {
+ public:
+  explicit coalesced_group(unsigned mask) : mask_(mask) {}
+  unsigned size() const { return (unsigned)__popc(mask_); }
+  unsigned thread_rank() const { return (unsigned)__popc(mask_ & ((1u << sw_detail::lane()) - 1)); }
+  unsigned mask() const { return mask_; }
+
+ private:
+  unsigned mask_;
+};
+SW_FN coalesced_group coalesced_threads(int line = __builtin_LINE()) {
+  return coalesced_group(sw_active_mask(line));
+}
+// Some lanes of a warp, as many as are asked for at run time.
+typedef coalesced_group thread_group;
+template <class SwParent>
+SW_FN thread_group tiled_partition(const SwParent&, unsigned size) {
+  const unsigned lanes = size >= 32 ? ~0u : (1u << size) - 1;
+  return thread_group(lanes << sw_detail::lane() / size * size);
+}
+
+template <class SwGroup>
+SW_FN void sync(const SwGroup& group, int line = __builtin_LINE()) {
+  group.sync(line);
+}
+
+}  // namespace cooperative_groups

@@ -1,0 +1,96 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+/// Kernels on the CPU as the kernels layer runs them: compiled, loaded, launched, without a cache.
+namespace spanwise::test {
+
+class CpuKernels {
+ public:
+  explicit CpuKernels(std::string source, std::vector<std::string> names = {},
+                      std::vector<std::string> options = {},
+                      std::vector<std::string> include_dirs = {})
+      : source_(runtime::scan_kernels(std::move(source))) {
+    runtime::CompileRequest request;
+    request.source = &source_;
+    request.names = std::move(names);
+    request.options = std::move(options);
+    request.include_dirs = std::move(include_dirs);
+    binary_ = backend().compile(0, request);
+    module_ = backend().load(0, binary_);
+  }
+
+  struct Launch {
+    Dim3 grid{}, block{};
+    std::int64_t shared = 0;
+  };
+  /// Arguments as the kernel declares them, each of the parameter's own type.
+  template <class... Args>
+  void run(const std::string& name, const Launch& launch, Args... args) {
+    void* pointers[] = {&args..., nullptr};
+    const auto stream = backend().default_stream(0);
+    kernel(name)->launch(launch.grid, launch.block, launch.shared, *stream, pointers);
+  }
+
+  Ref<runtime::LoadedKernel> kernel(const std::string& name) {
+    const auto symbol = binary_.symbols.find(name);
+    require<ArgumentError>(symbol != binary_.symbols.end(), "no kernel ", name);
+    return module_->kernel(symbol->second);
+  }
+  runtime::LoadedModule& module() { return *module_; }
+  const runtime::KernelBinary& binary() const { return binary_; }
+  static runtime::Backend& backend() { return runtime::backend_for(cpu); }
+
+ private:
+  runtime::KernelSource source_;
+  runtime::KernelBinary binary_;
+  Ref<runtime::LoadedModule> module_;
+};
+
+/// Sets a setting until the end of the scope.
+class Setting {
+ public:
+  Setting(const char* name, const std::string& value) : name_(name), before_(config::get(name)) {
+    config::set(name, value);
+  }
+  ~Setting() { config::set(name_, before_); }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+  std::string before_;
+};
+
+/// Sets an environment variable until the end of the scope.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before, was_set_ = true;
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Environment() {
+    if (was_set_)
+      ::setenv(name_, before_.c_str(), 1);
+    else
+      ::unsetenv(name_);
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  std::string before_;
+  bool was_set_ = false;
+};
+
+}  // namespace spanwise::test
