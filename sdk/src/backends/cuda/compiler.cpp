@@ -44,6 +44,7 @@ class Program {
   }
   nvrtc::Result compile(const std::vector<std::string>& options) {
     std::vector<const char*> words;
+    words.reserve(options.size());
     for (const std::string& option : options) words.push_back(option.c_str());
     return library_.api.compile_program(program_, static_cast<int>(words.size()), words.data());
   }

@@ -22,6 +22,7 @@ CUdeviceptr address(const void* data) { return reinterpret_cast<CUdeviceptr>(dat
 template <class Integer>
 std::vector<std::byte> pack_axes(const std::vector<CopyAxis>& axes) {
   std::vector<Integer> values;
+  values.reserve(3 * axes.size());
   for (const CopyAxis& axis : axes) values.push_back(static_cast<Integer>(axis.extent));
   for (const CopyAxis& axis : axes) values.push_back(static_cast<Integer>(axis.source_stride));
   for (const CopyAxis& axis : axes) values.push_back(static_cast<Integer>(axis.target_stride));

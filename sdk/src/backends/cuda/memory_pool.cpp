@@ -3,6 +3,7 @@
 #include "backends/cuda/memory_pool.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "backends/cuda/preallocate.hpp"
@@ -11,7 +12,7 @@
 namespace spanwise::cuda {
 namespace {
 
-void* as_pointer(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+void* as_pointer(CUdeviceptr address) { return std::bit_cast<void*>(address); }
 CUdeviceptr as_address(void* data) { return reinterpret_cast<CUdeviceptr>(data); }
 
 CUmemLocation location_of(int ordinal) {

@@ -3,6 +3,7 @@
 #include "backends/cuda/module.hpp"
 
 #include <array>
+#include <bit>
 
 #include "backends/cuda/binary_symbols.hpp"
 
@@ -34,7 +35,7 @@ void CudaModule::load(const std::string& image) {
   if (!image.starts_with("\x7f"
                          "ELF")) {  // else there is nothing to compile
     log_.resize(log_bytes);
-    values = {log_.data(), reinterpret_cast<void*>(log_bytes)};
+    values = {log_.data(), std::bit_cast<void*>(log_bytes)};
     option_count = static_cast<unsigned>(options.size());
   }
   const DriverApi& api = context_.api;
@@ -88,7 +89,7 @@ runtime::LoadedModule::Global CudaModule::find_global(const std::string& symbol)
   }
   if (code == CUDA_ERROR_NOT_FOUND) return {};
   check(api, code, "looking for variable ", symbol, " on ", context_.device);
-  return {reinterpret_cast<void*>(data), bytes};
+  return {std::bit_cast<void*>(data), bytes};
 }
 
 runtime::LoadedModule::Global CudaModule::global(const std::string& name) {

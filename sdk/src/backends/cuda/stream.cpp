@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/stream.hpp"
 
+#include <bit>
+
 #include "backends/cuda/event.hpp"
 
 namespace spanwise::cuda {
@@ -106,7 +108,7 @@ Ref<runtime::StreamState> foreign_stream(DeviceContext& context, std::uintptr_t 
   constexpr std::uintptr_t first_page = 4096;
   require<ArgumentError>(handle <= 2 || handle >= first_page, "Stream.foreign: ", handle,
                          " is no stream: expected 1, 2 or a CUstream");
-  const auto stream = reinterpret_cast<CUstream>(handle);
+  const auto stream = std::bit_cast<CUstream>(handle);
   const ContextGuard guard(context);
   if (handle > 2) check_foreign(context, stream);
   return make_ref<CudaStream>(context, stream, CudaStream::Owner::foreign);
