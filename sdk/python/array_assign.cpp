@@ -4,13 +4,12 @@
 #include "array_assign.hpp"
 
 #include "py_array.hpp"
+#include "py_call.hpp"
 #include "py_scalar.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
-
-namespace py = pybind11;
 
 namespace {
 
@@ -18,6 +17,12 @@ namespace {
 Array without_surplus_axes(Array value, int rank) {
   while (value.rank() > rank && value.shape()[0] == 1) value = value.squeeze(0);
   return value;
+}
+
+void check_writeable(const Array& target) {
+  require<ReadOnlyError>(
+      !target.readonly(), "Array: cannot assign to ", target,
+      ", whose owner handed it out for reading only; assign to a copy: a.copy()");
 }
 
 }  // namespace
@@ -33,17 +38,18 @@ Array assignable(PyObject* value, DType dtype) {
 }
 
 void assign(const Array& target, PyObject* value) {
-  require<ReadOnlyError>(!target.readonly(), "Array: cannot assign to ", target,
-                         ", whose owner handed it out for reading only; assign to a copy: a.copy()");
-  if (is_python_scalar(value)) {
-    const Scalar scalar = scalar_from(value, target.dtype());
-    const py::gil_scoped_release unlocked;
-    fill(target, scalar);
-    return;
-  }
-  const Array source = without_surplus_axes(assignable(value, target.dtype()), target.rank());
-  const py::gil_scoped_release unlocked;
-  copy(source, target);
+  if (!is_python_scalar(value)) return assign(target, assignable(value, target.dtype()));
+  check_writeable(target);
+  const Scalar scalar = scalar_from(value, target.dtype());
+  const Unlocked unlocked(target);
+  fill(target, scalar);
+}
+
+void assign(const Array& target, const Array& source) {
+  check_writeable(target);
+  const Array fitting = without_surplus_axes(source, target.rank());
+  const Unlocked unlocked(fitting, target);
+  copy(fitting, target);
 }
 
 }  // namespace spanwise::python

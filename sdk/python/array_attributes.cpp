@@ -49,10 +49,16 @@ PyObject* strides(PyObject* self, void*) noexcept {
 }
 
 PyObject* ndim(PyObject* self, void*) noexcept { return PyLong_FromLong(array_in(self).rank()); }
-PyObject* size(PyObject* self, void*) noexcept { return PyLong_FromLongLong(array_in(self).size()); }
-PyObject* nbytes(PyObject* self, void*) noexcept { return PyLong_FromLongLong(array_in(self).nbytes()); }
+PyObject* size(PyObject* self, void*) noexcept {
+  return PyLong_FromLongLong(array_in(self).size());
+}
+PyObject* nbytes(PyObject* self, void*) noexcept {
+  return PyLong_FromLongLong(array_in(self).nbytes());
+}
 
-PyObject* itemsize(PyObject* self, void*) noexcept { return PyLong_FromLong(array_in(self).dtype().itemsize()); }
+PyObject* itemsize(PyObject* self, void*) noexcept {
+  return PyLong_FromLong(array_in(self).dtype().itemsize());
+}
 
 PyObject* address(PyObject* self, void*) noexcept {
   return PyLong_FromUnsignedLongLong(reinterpret_cast<std::uintptr_t>(array_in(self).data()));
@@ -65,8 +71,8 @@ PyObject* transposed(PyObject* self) { return wrap_view(self, array_in(self).tra
 PyObject* matrix_transposed(PyObject* self) {
   const Array& array = array_in(self);
   const int rank = array.rank();
-  require<LayoutError>(rank >= 2, "Array.mT: expected two dimensions or more, got shape ", array.shape(),
-                       "; use a[:, None] for a column");
+  require<LayoutError>(rank >= 2, "Array.mT: expected two dimensions or more, got shape ",
+                       array.shape(), "; use a[:, None] for a column");
   std::vector<int> axes(static_cast<std::size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
@@ -108,10 +114,12 @@ PyGetSetDef array_attributes[] = {
      nullptr},
     {"device", &guarded<&device>, nullptr, "Where the memory is.", nullptr},
     {"stream", &guarded<&stream>, nullptr,
-     "The stream that last used the memory, by preference the last writer's; the current one for an\n"
+     "The stream that last used the memory, by preference the last writer's; the current one for "
+     "an\n"
      "unused array.",
      nullptr},
-    {"ptr", &address, nullptr, "Address of element (0, ..., 0); what a raw kernel argument gets.", nullptr},
+    {"ptr", &address, nullptr, "Address of element (0, ..., 0); what a raw kernel argument gets.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace spanwise::python

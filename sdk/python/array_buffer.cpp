@@ -28,17 +28,20 @@ void check_request(const Array& array, int flags) {
     throw py::error_already_set();
   };
   if (!array.device().is_cpu()) {
-    refuse("the memory of a GPU has no host buffer", "copy it to the host with a.numpy() or a.to('cpu')");
+    refuse("the memory of a GPU has no host buffer",
+           "copy it to the host with a.numpy() or a.to('cpu')");
   }
   if ((flags & PyBUF_WRITABLE) != 0 && array.readonly()) {
     refuse("a writable buffer of read-only memory was asked for", "copy it first: a.copy()");
   }
-  const bool row_major = array.layout().is_row_major(), column_major = array.layout().is_column_major();
+  const bool row_major = array.layout().is_row_major(),
+             column_major = array.layout().is_column_major();
   const char* remedy = "copy it first: spanwise.ascontiguousarray(a)";
   const auto asked = [flags](int form) { return (flags & form) == form; };
   if (asked(PyBUF_C_CONTIGUOUS) && !row_major) refuse("it is not C-contiguous", remedy);
   if (asked(PyBUF_F_CONTIGUOUS) && !column_major) refuse("it is not Fortran-contiguous", remedy);
-  if (asked(PyBUF_ANY_CONTIGUOUS) && !row_major && !column_major) refuse("it is not contiguous", remedy);
+  if (asked(PyBUF_ANY_CONTIGUOUS) && !row_major && !column_major)
+    refuse("it is not contiguous", remedy);
   if (!asked(PyBUF_STRIDES) && !row_major) {
     refuse("a buffer without strides was asked for, but it is not C-contiguous", remedy);
   }
@@ -50,13 +53,15 @@ void fill_buffer(PyObject* self, Py_buffer* view, int flags) {
   const char* format = buffer_format(array.dtype());
   const auto asked = [flags](int form) { return (flags & form) == form; };
   if (format == nullptr && asked(PyBUF_FORMAT)) {
-    PyErr_Format(PyExc_BufferError, "Array: the buffer protocol has no format for dtype %s; pass a.view('uint%d')",
+    PyErr_Format(PyExc_BufferError,
+                 "Array: the buffer protocol has no format for dtype %s; pass a.view('uint%d')",
                  array.dtype().name().c_str(), array.dtype().itemsize() * 8);
     throw py::error_already_set();
   }
   auto exported = std::make_unique<Exported>();
   exported->shape.assign(array.shape().begin(), array.shape().end());
-  for (const std::int64_t stride : array.strides()) exported->strides.push_back(stride * array.dtype().itemsize());
+  for (const std::int64_t stride : array.strides())
+    exported->strides.push_back(stride * array.dtype().itemsize());
   // Consumers may take a null pointer for an error, also where there is nothing to read.
   static char nothing[16];
   view->buf = array.data() != nullptr ? array.data() : nothing;

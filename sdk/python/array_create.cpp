@@ -1,18 +1,15 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-
-#include <optional>
-#include <string>
+#include <cstdint>
+#include <utility>
 
 #include "array_assign.hpp"
 #include "array_order.hpp"
 #include "bind.hpp"
 #include "py_array.hpp"
-#include "py_scalar.hpp"
-#include "spanwise/creation.hpp"
+#include "py_call.hpp"
+#include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 
 /// empty, zeros, ones, full, their *_like forms and eye: NumPy's signatures plus device=.
@@ -22,19 +19,30 @@ namespace py = pybind11;
 
 namespace {
 
-// NumPy's default dtype where nothing else says one.
-DType dtype_or(py::handle dtype, DType otherwise) { return dtype.is_none() ? otherwise : dtype_from(dtype); }
+// What a new array is filled with.
+enum class Content { nothing, zeros, ones };
 
-Array make_empty(const Shape& shape, DType dtype, const std::string& order, Device device) {
-  const Order wanted = order_from(order);
-  const py::gil_scoped_release unlocked;
-  return empty_in(layout_in(wanted, shape), dtype, device);
+void fill_with(const Array& array, Content content) {
+  if (content == Content::nothing) return;
+  const Scalar value = Scalar(std::int64_t{content == Content::ones}).cast(array.dtype());
+  const Unlocked unlocked(array);
+  fill(array, value);
 }
 
-Array filled(Array array, const Scalar& value) {
-  const py::gil_scoped_release unlocked;
-  fill(array, value.cast(array.dtype()));
-  return array;
+Device home_of(PyObject* device) { return given(device) ? device_from(device) : default_device(); }
+
+// float64 is NumPy's default where nothing else says a dtype.
+template <Content content>
+PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr const char* who = content == Content::zeros  ? "zeros"
+                                     : content == Content::ones ? "ones"
+                                                                : "empty";
+  static constexpr Signature<4> signature{who, {"shape", "dtype", "order", "device"}, 1, 3};
+  const auto [shape, dtype, order, device] = signature.read(values, count, words);
+  const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
+  Array made = empty_in(layout, dtype_in(dtype, float64), home_of(device));
+  fill_with(made, content);
+  return wrap(std::move(made));
 }
 
 // The dtype of an array of this one value: NumPy's for a Python number, else the value's own.
@@ -46,90 +54,96 @@ DType dtype_of_value(PyObject* value) {
   return import_array(value).dtype();
 }
 
-// What the *_like functions take from an existing array unless told otherwise.
-struct Like {
-  py::object dtype, shape, device;
-  std::string order;
-
-  Array make(const Array& model) const {
-    const Shape extents = shape.is_none() ? model.shape() : shape_from(shape);
-    const Layout layout = layout_in(order_from(order), extents, model.layout());
-    const DType type = dtype_or(dtype, model.dtype());
-    const Device home = device.is_none() ? model.device() : device_from(device);
-    const py::gil_scoped_release unlocked;
-    return empty_in(layout, type, home);
-  }
-};
-
-void bind_new(py::module_& module) {
-  const auto def = [&module](const char* name, std::optional<std::int64_t> value, const char* doc) {
-    module.def(
-        name,
-        [value](const Shape& shape, py::handle dtype, const std::string& order, Device device) {
-          Array made = make_empty(shape, dtype_or(dtype, float64), order, device);
-          return value ? filled(std::move(made), Scalar(*value)) : made;
-        },
-        py::arg("shape"), py::arg("dtype") = py::none(), py::arg("order") = "C", py::kw_only(),
-        py::arg("device") = py::none(), doc);
-  };
-  def("empty", std::nullopt, "An array of `shape`, uninitialised; float64 unless told otherwise.");
-  def("zeros", 0, "An array of zeros; float64 unless told otherwise.");
-  def("ones", 1, "An array of ones; float64 unless told otherwise.");
-  module.def(
-      "full",
-      [](const Shape& shape, py::handle fill_value, py::handle dtype, const std::string& order, Device device) {
-        const DType type = dtype.is_none() ? dtype_of_value(fill_value.ptr()) : dtype_from(dtype);
-        const Array made = make_empty(shape, type, order, device);
-        assign(made, fill_value.ptr());
-        return made;
-      },
-      py::arg("shape"), py::arg("fill_value"), py::arg("dtype") = py::none(), py::arg("order") = "C",
-      py::kw_only(), py::arg("device") = py::none(), "An array filled with `fill_value`, which may be an array that broadcasts.");
+PyObject* full(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<5> signature{
+      "full", {"shape", "fill_value", "dtype", "order", "device"}, 2, 4};
+  const auto [shape, value, dtype, order, device] = signature.read(values, count, words);
+  const DType type = given(dtype) ? dtype_from(dtype) : dtype_of_value(value);
+  const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
+  Array made = empty_in(layout, type, home_of(device));
+  assign(made, value);
+  return wrap(std::move(made));
 }
 
-void bind_like(py::module_& module) {
-  const auto def = [&module](const char* name, std::optional<std::int64_t> value, const char* doc) {
-    module.def(
-        name,
-        [value](const Array& a, py::object dtype, std::string order, py::object shape, py::object device) {
-          Array made = Like{std::move(dtype), std::move(shape), std::move(device), std::move(order)}.make(a);
-          return value ? filled(std::move(made), Scalar(*value)) : made;
-        },
-        py::arg("a"), py::arg("dtype") = py::none(), py::arg("order") = "K", py::kw_only(),
-        py::arg("shape") = py::none(), py::arg("device") = py::none(), doc);
-  };
-  def("empty_like", std::nullopt, "Uninitialised, with the shape, dtype, device and order of axes of `a`.");
-  def("zeros_like", 0, "Zeros, with the shape, dtype, device and order of axes of `a`.");
-  def("ones_like", 1, "Ones, with the shape, dtype, device and order of axes of `a`.");
-  module.def(
-      "full_like",
-      [](const Array& a, py::handle fill_value, py::object dtype, std::string order, py::object shape,
-         py::object device) {
-        const Array made = Like{std::move(dtype), std::move(shape), std::move(device), std::move(order)}.make(a);
-        assign(made, fill_value.ptr());
-        return made;
-      },
-      py::arg("a"), py::arg("fill_value"), py::arg("dtype") = py::none(), py::arg("order") = "K", py::kw_only(),
-      py::arg("shape") = py::none(), py::arg("device") = py::none(),
-      "Filled with `fill_value`, with the shape, dtype, device and order of axes of `a`.");
+// Uninitialised, like `a` but for what is given.
+Array empty_like(PyObject* a, PyObject* dtype, PyObject* order, PyObject* shape, PyObject* device) {
+  const Array model = import_array(a);
+  const Shape extents = given(shape) ? shape_from(shape) : model.shape();
+  const Layout layout = layout_in(order_in(order, Order::k), extents, model.layout());
+  return empty_in(layout, dtype_in(dtype, model.dtype()), device_in(device, model.device()));
 }
 
-Array eye(std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t k, py::handle dtype,
-          const std::string& order, Device device) {
-  const Shape shape{rows, columns.value_or(rows)};
-  const Array matrix = filled(make_empty(shape, dtype_or(dtype, float64), order, device), Scalar(std::int64_t{0}));
-  filled(matrix.diagonal(k), Scalar(std::int64_t{1}));
-  return matrix;
+template <Content content>
+PyObject* make_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr const char* who = content == Content::zeros  ? "zeros_like"
+                                     : content == Content::ones ? "ones_like"
+                                                                : "empty_like";
+  static constexpr Signature<5> signature{who, {"a", "dtype", "order", "shape", "device"}, 1, 3};
+  const auto [a, dtype, order, shape, device] = signature.read(values, count, words);
+  Array made = empty_like(a, dtype, order, shape, device);
+  fill_with(made, content);
+  return wrap(std::move(made));
 }
+
+PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<6> signature{
+      "full_like", {"a", "fill_value", "dtype", "order", "shape", "device"}, 2, 4};
+  const auto [a, value, dtype, order, shape, device] = signature.read(values, count, words);
+  Array made = empty_like(a, dtype, order, shape, device);
+  assign(made, value);
+  return wrap(std::move(made));
+}
+
+PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<6> signature{"eye", {"N", "M", "k", "dtype", "order", "device"}, 1, 5};
+  const auto [rows, columns, k, dtype, order, device] = signature.read(values, count, words);
+  const std::int64_t n = integer_from(rows);
+  const Layout layout = layout_in(order_in(order, Order::c), Shape{n, integer_in(columns, n)});
+  Array matrix = empty_in(layout, dtype_in(dtype, float64), home_of(device));
+  fill_with(matrix, Content::zeros);
+  fill_with(matrix.diagonal(integer_in(k, 0)), Content::ones);
+  return wrap(std::move(matrix));
+}
+
+PyMethodDef functions[] = {
+    method<&make<Content::nothing>>(
+        "empty",
+        "empty(shape, dtype=None, order='C', *, device=None)\n--\n\n"
+        "An array of `shape`, uninitialised; float64 unless told otherwise."),
+    method<&make<Content::zeros>>("zeros",
+                                  "zeros(shape, dtype=None, order='C', *, device=None)\n--\n\n"
+                                  "An array of zeros; float64 unless told otherwise."),
+    method<&make<Content::ones>>("ones",
+                                 "ones(shape, dtype=None, order='C', *, device=None)\n--\n\n"
+                                 "An array of ones; float64 unless told otherwise."),
+    method<&full>("full",
+                  "full(shape, fill_value, dtype=None, order='C', *, device=None)\n--\n\n"
+                  "An array filled with `fill_value`, which may be an array that broadcasts."),
+    method<&make_like<Content::nothing>>(
+        "empty_like",
+        "empty_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
+        "Uninitialised, with the shape, dtype, device and order of axes of `a`."),
+    method<&make_like<Content::zeros>>(
+        "zeros_like",
+        "zeros_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
+        "Zeros, with the shape, dtype, device and order of axes of `a`."),
+    method<&make_like<Content::ones>>(
+        "ones_like",
+        "ones_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
+        "Ones, with the shape, dtype, device and order of axes of `a`."),
+    method<&full_like>(
+        "full_like",
+        "full_like(a, fill_value, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
+        "Filled with `fill_value`, with the shape, dtype, device and order of axes of `a`."),
+    method<&eye>("eye",
+                 "eye(N, M=None, k=0, dtype=None, order='C', *, device=None)\n--\n\n"
+                 "A matrix with ones on the k-th diagonal and zeros elsewhere."),
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
-SW_BIND(array_create, 56) {
-  bind_new(module);
-  bind_like(module);
-  module.def("eye", &eye, py::arg("N"), py::arg("M") = py::none(), py::arg("k") = 0, py::arg("dtype") = py::none(),
-             py::arg("order") = "C", py::kw_only(), py::arg("device") = py::none(),
-             "A matrix with ones on the k-th diagonal and zeros elsewhere.");
+SW_BIND(array_create, 57) {
+  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw py::error_already_set();
 }
 
 }  // namespace spanwise::python

@@ -42,15 +42,17 @@ bool flag(const Flags& flags, const std::string& name) {
   if (name == "ALIGNED" || name == "A") return flags.aligned();
   if (name == "FNC") return flags.f_contiguous() && !flags.c_contiguous();
   if (name == "FORC") return flags.f_contiguous() || flags.c_contiguous();
-  throw py::key_error("Array.flags: no flag \"" + name +
-                      "\"; there are C_CONTIGUOUS, F_CONTIGUOUS, OWNDATA, WRITEABLE, ALIGNED, FNC, FORC");
+  throw py::key_error(
+      "Array.flags: no flag \"" + name +
+      "\"; there are C_CONTIGUOUS, F_CONTIGUOUS, OWNDATA, WRITEABLE, ALIGNED, FNC, FORC");
 }
 
 // The bit belongs to the window: other arrays on the same memory keep theirs.
 void set_writeable(Flags& flags, bool writeable) {
   if (writeable == flags.writeable()) return;
-  require<ReadOnlyError>(!writeable, "Array.flags: ", flags.array(),
-                         " was handed out for reading only and cannot be made writeable; copy it: a.copy()");
+  require<ReadOnlyError>(
+      !writeable, "Array.flags: ", flags.array(),
+      " was handed out for reading only and cannot be made writeable; copy it: a.copy()");
   Array& array = array_in(flags.owner.ptr());
   array = array.as_readonly();
 }
@@ -66,7 +68,8 @@ std::string listing(const Flags& flags) {
 }  // namespace
 
 SW_BIND(array_flags, 52) {
-  py::class_<Flags> type(module, "_Flags", "How an array lies in memory and what may be done to it.");
+  py::class_<Flags> type(module, "_Flags",
+                         "How an array lies in memory and what may be done to it.");
   type.def_property_readonly("c_contiguous", &Flags::c_contiguous);
   type.def_property_readonly("contiguous", &Flags::c_contiguous);
   type.def_property_readonly("f_contiguous", &Flags::f_contiguous);
@@ -78,9 +81,12 @@ SW_BIND(array_flags, 52) {
   type.def("__getitem__", &flag, py::arg("name"), py::pos_only());
   type.def("__repr__", &listing);
   const py::handle array_class(reinterpret_cast<PyObject*>(array_type));
-  const py::cpp_function getter([](const ArrayObject& self) { return Flags{self}; }, py::is_method(array_class));
-  const py::object property(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(&PyProperty_Type)));
-  py::setattr(array_class, "flags", property(getter, py::none(), py::none(), "As numpy.ndarray.flags."));
+  const py::cpp_function getter([](const ArrayObject& self) { return Flags{self}; },
+                                py::is_method(array_class));
+  const py::object property(
+      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(&PyProperty_Type)));
+  py::setattr(array_class, "flags",
+              property(getter, py::none(), py::none(), "As numpy.ndarray.flags."));
 }
 
 }  // namespace spanwise::python

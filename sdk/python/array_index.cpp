@@ -1,8 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <array>
 #include <cstring>
 #include <span>
+#include <string>
 
 #include "array_assign.hpp"
 #include "array_slots.hpp"
@@ -10,8 +12,8 @@
 #include "py_errors.hpp"
 #include "spanwise/error.hpp"
 
-/// NumPy's basic indexing (numpy.org/doc/stable/user/basics.indexing.html): integers, slices, Ellipsis
-/// and newaxis, all of which make views.
+/// NumPy's basic indexing (numpy.org/doc/stable/user/basics.indexing.html): integers, slices,
+/// Ellipsis and newaxis, all of which make views.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -24,12 +26,14 @@ namespace {
   const bool is_truth = PyBool_Check(key) || std::strncmp(type, "numpy.bool", 10) == 0;
   const bool is_collection = PySequence_Check(key) && !PyUnicode_Check(key) && !PyBytes_Check(key);
   if (is_truth || is_collection || is_array(key)) {
-    fail<ArgumentError>("Array: indexing by ", is_truth ? "a boolean" : "an array or list of indices",
-                        " (here a ", type,
-                        ") is not part of this release, which takes integers, slices, Ellipsis and None; "
-                        "index on the host: a.numpy()[...]");
+    fail<ArgumentError>(
+        "Array: indexing by ", is_truth ? "a boolean" : "an array or list of indices", " (here a ",
+        type,
+        ") is not part of this release, which takes integers, slices, Ellipsis and None; "
+        "index on the host: a.numpy()[...]");
   }
-  fail<BoundsError>("Array: an index is an integer, a slice, Ellipsis or None (newaxis), got a ", type);
+  fail<BoundsError>("Array: an index is an integer, a slice, Ellipsis or None (newaxis), got a ",
+                    type);
 }
 
 std::int64_t integer_from(PyObject* key) {
@@ -45,20 +49,25 @@ std::int64_t integer_from(PyObject* key) {
   return value;
 }
 
-Slice slice_from(PyObject* key) {
+// One axis under a slice, by CPython's own arithmetic.
+struct Cut {
+  std::int64_t start, extent, step;
+};
+
+Cut cut(PyObject* key, std::int64_t extent) {
   Py_ssize_t start = 0, stop = 0, step = 0;
-  if (PySlice_Unpack(key, &start, &stop, &step) < 0) throw py::error_already_set();
-  const auto* slice = reinterpret_cast<PySliceObject*>(key);
-  Slice range;
-  if (slice->start != Py_None) range.start = start;
-  if (slice->stop != Py_None) range.stop = stop;
-  if (slice->step != Py_None) range.step = step;
-  return range;
+  if (PySlice_Unpack(key, &start, &stop, &step) < 0) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw py::error_already_set();
+    PyErr_Clear();
+    fail<ArgumentError>("Array: the step of a slice cannot be 0, got ", std::string(py::repr(key)));
+  }
+  const Py_ssize_t length = PySlice_AdjustIndices(extent, &start, &stop, step);
+  return {start, length, step};
 }
 
-void check_rank(const Array& array, int consumed) {
-  require<BoundsError>(consumed <= array.rank(), "Array: too many indices: ", consumed,
-                       " for an array of ", array.rank(), " dimensions, shape ", array.shape());
+void check_rank(const Layout& layout, int consumed) {
+  require<BoundsError>(consumed <= layout.rank(), "Array: too many indices: ", consumed,
+                       " for an array of ", layout.rank(), " dimensions, shape ", layout.shape);
 }
 
 // How many axes the indices use up; finds a second Ellipsis.
@@ -71,42 +80,77 @@ int count_axes(std::span<PyObject* const> keys) {
       ++axes;
     }
   }
-  require<BoundsError>(ellipses <= 1, "Array: an index can hold one Ellipsis ('...'), got ", ellipses);
+  require<BoundsError>(ellipses <= 1, "Array: an index can hold one Ellipsis ('...'), got ",
+                       ellipses);
   return axes;
 }
 
-Array view_by_all(const Array& array, std::span<PyObject* const> keys) {
+// A view being put together, axis by axis.
+class View {
+ public:
+  explicit View(const Layout& source) noexcept : source_(source), offset_(source.offset) {}
+
+  void keep() { add(source_.shape[axis_], source_.strides[axis_]), ++axis_; }
+  void insert() { add(1, 0); }
+  void take(std::int64_t i) {
+    const std::int64_t extent = source_.shape[axis_];
+    require<BoundsError>(i >= -extent && i < extent, "Array: index ", i, " is outside axis ", axis_,
+                         " of shape ", source_.shape);
+    offset_ += (i < 0 ? i + extent : i) * source_.strides[axis_];
+    ++axis_;
+  }
+  void take(const Cut& cut) {
+    const std::int64_t stride = source_.strides[axis_];
+    if (cut.extent > 0) offset_ += cut.start * stride;
+    // With one element or none the step leads nowhere, and might not fit in 64 bits.
+    add(cut.extent, cut.extent > 1 ? cut.step * stride : stride);
+    ++axis_;
+  }
+  int axis() const noexcept { return axis_; }
+  std::int64_t extent() const noexcept { return source_.shape[axis_]; }
+  Layout layout() const {
+    const auto size = static_cast<std::size_t>(rank_);
+    return {Shape(std::span(shape_.data(), size)), Strides(std::span(strides_.data(), size)),
+            offset_};
+  }
+
+ private:
+  void add(std::int64_t extent, std::int64_t stride) {
+    require<BoundsError>(rank_ < max_rank, "Array: the index makes more than ", max_rank,
+                         " dimensions");
+    shape_[static_cast<std::size_t>(rank_)] = extent;
+    strides_[static_cast<std::size_t>(rank_++)] = stride;
+  }
+
+  const Layout& source_;
+  std::int64_t offset_;
+  int axis_ = 0, rank_ = 0;
+  std::array<std::int64_t, max_rank> shape_, strides_;  // the first rank_ of each are set
+};
+
+Layout layout_by(const Layout& source, std::span<PyObject* const> keys) {
   const int consumed = count_axes(keys);
-  check_rank(array, consumed);
-  Layout layout = array.layout();
-  int axis = 0;
+  check_rank(source, consumed);
+  View view(source);
   for (PyObject* key : keys) {
     if (key == Py_Ellipsis) {
-      axis += array.rank() - consumed;
+      for (int i = source.rank() - consumed; i > 0; --i) view.keep();
     } else if (key == Py_None) {
-      layout = layout.expand(axis++);
+      view.insert();
     } else if (PySlice_Check(key)) {
-      layout = layout.slice(axis++, slice_from(key));
+      view.take(cut(key, view.extent()));
     } else {
-      layout = layout.index(axis, integer_from(key));
+      view.take(integer_from(key));
     }
   }
-  return array.with_layout(std::move(layout));
+  while (view.axis() < source.rank()) view.keep();
+  return view.layout();
 }
 
 Array view_by(const Array& array, PyObject* key) {
-  if (PySlice_Check(key)) {
-    check_rank(array, 1);
-    return array.slice(0, slice_from(key));
-  }
-  if (PyLong_CheckExact(key)) {
-    check_rank(array, 1);
-    return array.index(0, integer_from(key));
-  }
-  if (PyTuple_Check(key)) {
-    return view_by_all(array, {&PyTuple_GET_ITEM(key, 0), static_cast<std::size_t>(PyTuple_GET_SIZE(key))});
-  }
-  return view_by_all(array, {&key, 1});
+  if (!PyTuple_Check(key)) return array.with_layout(layout_by(array.layout(), {&key, 1}));
+  const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(key));
+  return array.with_layout(layout_by(array.layout(), {&PyTuple_GET_ITEM(key, 0), size}));
 }
 
 }  // namespace
@@ -121,7 +165,8 @@ PyObject* array_subscript(PyObject* self, PyObject* key) noexcept {
 
 int array_assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
   try {
-    require<ArgumentError>(value != nullptr, "Array: elements cannot be deleted; take a view or a copy of the rest");
+    require<ArgumentError>(value != nullptr,
+                           "Array: elements cannot be deleted; take a view or a copy of the rest");
     assign(view_by(array_in(self), key), value);
     return 0;
   } catch (...) {

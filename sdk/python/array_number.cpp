@@ -1,18 +1,16 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <optional>
-
 #include "array_slots.hpp"
 #include "py_array.hpp"
 #include "py_errors.hpp"
+#include "py_host.hpp"
 #include "py_scalar.hpp"
-#include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
 /// Arrays of one element as Python's numbers. Elementwise arithmetic and comparison are no slots of
-/// this type: the absent ones make Python raise TypeError, and comparison, which Python would answer
-/// by identity, refuses.
+/// this type: the absent ones make Python raise TypeError, and comparison, which Python would
+/// answer by identity, refuses.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -20,12 +18,7 @@ namespace py = pybind11;
 namespace {
 
 py::object number_in(const Array& array) {
-  std::optional<Scalar> element;
-  {
-    const py::gil_scoped_release unlocked;
-    element = item(array);
-  }
-  return py::reinterpret_steal<py::object>(python_number(*element));
+  return py::reinterpret_steal<py::object>(python_number(item_of(array)));
 }
 
 // As NumPy: a conversion takes rank 0 only, since a vector of one element is more often a mistake.
@@ -34,8 +27,8 @@ PyObject* convert(PyObject* self, const char* target, F&& convert_number) noexce
   const Array& array = array_in(self);
   try {
     if (array.rank() != 0) {
-      fail<DTypeError>("Array: only an array of rank 0 converts to ", target, ", this one has shape ",
-                       array.shape(), "; use a.item() or index it");
+      fail<DTypeError>("Array: only an array of rank 0 converts to ", target,
+                       ", this one has shape ", array.shape(), "; use a.item() or index it");
     }
     return convert_number(number_in(array).ptr());
   } catch (...) {
@@ -61,7 +54,8 @@ int array_bool(PyObject* self) noexcept {
 PyObject* array_index(PyObject* self) noexcept {
   const Array& array = array_in(self);
   if (!array.dtype().is_integer()) {
-    PyErr_Format(errors.dtype, "Array: only an integer array of rank 0 is an index, this one has dtype %s",
+    PyErr_Format(errors.dtype,
+                 "Array: only an integer array of rank 0 is an index, this one has dtype %s",
                  array.dtype().name().c_str());
     return nullptr;
   }
@@ -78,10 +72,11 @@ PyObject* array_float(PyObject* self) noexcept {
 
 PyObject* array_compare(PyObject*, PyObject* other, int operation) noexcept {
   static const char* const signs[] = {"<", "<=", "==", "!=", ">", ">="};
-  PyErr_Format(errors.dtype,
-               "Array: elementwise comparison (%s, with a %s) is not part of this release, and "
-               "identity would be a wrong answer; compare on the host: a.numpy() %s ..., or use `is`",
-               signs[operation], Py_TYPE(other)->tp_name, signs[operation]);
+  PyErr_Format(
+      errors.dtype,
+      "Array: elementwise comparison (%s, with a %s) is not part of this release, and "
+      "identity would be a wrong answer; compare on the host: a.numpy() %s ..., or use `is`",
+      signs[operation], Py_TYPE(other)->tp_name, signs[operation]);
   return nullptr;
 }
 

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "py_call.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
@@ -18,8 +19,8 @@ namespace spanwise::python {
 
 namespace {
 
-// The axes of `like`, longest stride first. A stride of 0 says nothing about the order in memory, so
-// such an axis stays where it is among its neighbours.
+// The axes of `like`, longest stride first. A stride of 0 says nothing about the order in memory,
+// so such an axis stays where it is among its neighbours.
 std::vector<int> axes_by_stride(const Layout& like) {
   std::vector<int> axes(static_cast<std::size_t>(like.rank()));
   std::iota(axes.begin(), axes.end(), 0);
@@ -33,7 +34,8 @@ std::vector<int> axes_by_stride(const Layout& like) {
       if (before >= here) break;
       place = j - 1;
     }
-    std::rotate(axes.begin() + static_cast<std::ptrdiff_t>(place), axes.begin() + static_cast<std::ptrdiff_t>(i),
+    std::rotate(axes.begin() + static_cast<std::ptrdiff_t>(place),
+                axes.begin() + static_cast<std::ptrdiff_t>(i),
                 axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }
   return axes;
@@ -66,23 +68,33 @@ Order order_from(std::string_view word) {
   fail<ArgumentError>("order: expected \"C\", \"F\", \"A\" or \"K\", got \"", word, "\"");
 }
 
+Order order_in(PyObject* argument, Order otherwise) {
+  if (!given(argument)) return otherwise;
+  Py_ssize_t size = 0;
+  const char* word = PyUnicode_AsUTF8AndSize(argument, &size);
+  if (word == nullptr) throw pybind11::error_already_set();
+  return order_from({word, static_cast<std::size_t>(size)});
+}
+
 Layout layout_in(Order order, const Shape& shape, const Layout& like) {
   const bool like_is_column_major = like.is_column_major() && !like.is_row_major();
-  if (order == Order::f || (order == Order::a && like_is_column_major)) return Layout::column_major(shape);
+  if (order == Order::f || (order == Order::a && like_is_column_major))
+    return Layout::column_major(shape);
   if (order == Order::k && like.rank() == shape.size()) return keep_order(shape, like);
   return Layout::row_major(shape);
 }
 
 Array empty_in(const Layout& layout, DType dtype, Device device) {
   if (layout.is_row_major()) return empty(layout.shape, dtype, device);
-  const auto bytes = static_cast<std::size_t>(layout.size()) * static_cast<std::size_t>(dtype.itemsize());
+  const auto bytes =
+      static_cast<std::size_t>(layout.size()) * static_cast<std::size_t>(dtype.itemsize());
   return Array(allocate(bytes, device), layout, dtype);
 }
 
 Array copied(const Array& source, DType dtype, Device device, Order order) {
   const Layout layout = layout_in(order, source.shape(), source.layout());
-  const pybind11::gil_scoped_release unlocked;
   Array target = empty_in(layout, dtype, device);
+  const Unlocked unlocked(source, target);
   copy(source, target);
   return target;
 }
@@ -90,7 +102,7 @@ Array copied(const Array& source, DType dtype, Device device, Order order) {
 // Column-major reading is row-major reading of the transposed, both ways.
 Array reshaped(const Array& source, const Shape& shape, Order order, CopyMode mode) {
   const bool is_column_major = source.layout().is_column_major() && !source.layout().is_row_major();
-  const pybind11::gil_scoped_release unlocked;
+  const Unlocked unlocked(source);
   if (order == Order::f || (order == Order::a && is_column_major)) {
     return reshape(source.transpose(), reversed(shape), mode).transpose();
   }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <Python.h>
+
 #include <string_view>
 
 #include "spanwise/array.hpp"
@@ -15,8 +17,12 @@ enum class Order { c, f, a, k };
 /// "C", "F", "A" or "K", either case. Throws ArgumentError.
 Order order_from(std::string_view word);
 
-/// A compact layout of `shape`: row-major (c), column-major (f), column-major only if `like` is and is
-/// not row-major (a), or with the axes in the order of `like`'s strides (k; where the ranks differ: c).
+/// An `order` argument, read; `otherwise` where it is absent or None.
+Order order_in(PyObject* argument, Order otherwise);
+
+/// A compact layout of `shape`: row-major (c), column-major (f), column-major only if `like` is and
+/// is not row-major (a), or with the axes in the order of `like`'s strides (k; where the ranks
+/// differ: c).
 Layout layout_in(Order order, const Shape& shape, const Layout& like = {});
 
 /// An uninitialised array of that layout.

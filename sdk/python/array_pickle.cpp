@@ -32,7 +32,9 @@ py::object reduce(const ArrayObject& self, int protocol) {
   if (!host.layout().is_row_major()) host = copied(host, host.dtype(), cpu, Order::c);
   // As bytes, so that dtypes without a format travel too.
   const Shape flat{host.nbytes()};
-  const Array bytes(host.storage(), Layout{flat, Strides{1}, host.layout().offset * host.dtype().itemsize()}, uint8);
+  const Array bytes(host.storage(),
+                    Layout{flat, Strides{1}, host.layout().offset * host.dtype().itemsize()},
+                    uint8);
   const py::object content = py::cast(bytes);
   const py::object rebuild = py::module_::import("spanwise._core").attr("_rebuild_array");
   py::object carried;
@@ -60,8 +62,8 @@ py::object rebuild(const py::object& type, const py::buffer& content, const std:
   const py::buffer_info bytes = content.request();
   const Array host = empty(shape, dtype, cpu);
   const std::int64_t size = static_cast<std::int64_t>(bytes.size) * bytes.itemsize;
-  require<ArgumentError>(size == host.nbytes(), "pickle: expected ", host.nbytes(), " bytes for ", host, ", got ",
-                         size, "; the pickle is damaged");
+  require<ArgumentError>(size == host.nbytes(), "pickle: expected ", host.nbytes(), " bytes for ",
+                         host, ", got ", size, "; the pickle is damaged");
   if (size > 0) std::memcpy(host.data(), bytes.ptr, static_cast<std::size_t>(size));
   Array array = to_device(host, present_or_cpu(device));
   const py::object plain = py::cast(std::move(array));
@@ -70,7 +72,7 @@ py::object rebuild(const py::object& type, const py::buffer& content, const std:
 
 }  // namespace
 
-SW_BIND(array_pickle, 58) {
+SW_BIND(array_pickle, 59) {
   def_array_method("__reduce_ex__", &reduce, py::arg("protocol"), py::pos_only());
   def_array_method("__reduce__", [](const ArrayObject& self) { return reduce(self, 2); });
   module.def("_rebuild_array", &rebuild);

@@ -18,10 +18,11 @@ namespace py = pybind11;
 namespace {
 
 [[noreturn]] void throw_overflow(PyObject* number, DType dtype) {
-  PyErr_Format(PyExc_OverflowError,
-               "spanwise: the number %R does not fit in %s; assign an array, which wraps around, or "
-               "choose a wider dtype",
-               number, dtype.name().c_str());
+  PyErr_Format(
+      PyExc_OverflowError,
+      "spanwise: the number %R does not fit in %s; assign an array, which wraps around, or "
+      "choose a wider dtype",
+      number, dtype.name().c_str());
   throw py::error_already_set();
 }
 
@@ -45,8 +46,8 @@ Scalar integer_from_int(PyObject* number, DType dtype) {
 
 Scalar integer_from_float(PyObject* number, DType dtype) {
   const double value = PyFloat_AsDouble(number);
-  require<ArgumentError>(!std::isnan(value), "spanwise: NaN cannot become an element of dtype ", dtype,
-                         "; choose a floating dtype or replace the value");
+  require<ArgumentError>(!std::isnan(value), "spanwise: NaN cannot become an element of dtype ",
+                         dtype, "; choose a floating dtype or replace the value");
   if (std::isinf(value)) throw_overflow(number, dtype);
   const auto whole = py::reinterpret_steal<py::object>(PyLong_FromDouble(value));
   if (!whole) throw py::error_already_set();
@@ -74,13 +75,15 @@ Scalar scalar_from(PyObject* number, DType dtype) {
     return Scalar(truth == 1);
   }
   if (PyComplex_Check(number)) {
-    require<DTypeError>(dtype.is_complex(), "spanwise: a complex number cannot become an element of dtype ",
-                        dtype, "; take its .real, or choose a complex dtype");
+    require<DTypeError>(dtype.is_complex(),
+                        "spanwise: a complex number cannot become an element of dtype ", dtype,
+                        "; take its .real, or choose a complex dtype");
     const Py_complex value = PyComplex_AsCComplex(number);
     return Scalar(std::complex<double>(value.real, value.imag)).cast(dtype);
   }
   if (dtype.is_integer()) {
-    return PyFloat_Check(number) ? integer_from_float(number, dtype) : integer_from_int(number, dtype);
+    return PyFloat_Check(number) ? integer_from_float(number, dtype)
+                                 : integer_from_int(number, dtype);
   }
   return Scalar(real_part(number)).cast(dtype);
 }
@@ -104,8 +107,9 @@ PyObject* python_number(const Scalar& scalar) {
   } else if (dtype.is_floating() && dtype.is_computable()) {
     number = PyFloat_FromDouble(scalar.as_double());
   } else {
-    fail<DTypeError>("spanwise: an element of dtype ", dtype,
-                     " is no Python number; convert with a.view() or a library that knows the dtype");
+    fail<DTypeError>(
+        "spanwise: an element of dtype ", dtype,
+        " is no Python number; convert with a.view() or a library that knows the dtype");
   }
   if (number == nullptr) throw py::error_already_set();
   return number;

@@ -76,7 +76,8 @@ PyType_Slot slot(int id, F* function) {
 
 constexpr const char* doc =
     "A typed, strided window onto memory of a device, which other arrays may share.\n\n"
-    "Made by spanwise.array, asarray, empty, zeros, ..., or Array(x), which shares x's memory where\n"
+    "Made by spanwise.array, asarray, empty, zeros, ..., or Array(x), which shares x's memory "
+    "where\n"
     "it can. Indexing with integers, slices, Ellipsis and None makes views.";
 
 PyTypeObject* make_type() {
@@ -124,7 +125,8 @@ void attach(const char* name, PyObject* descriptor) {
 
 PyObject* wrap(Array array) noexcept {
   // No tp_alloc: it would clear what construct() fills at once.
-  return construct(reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type)), std::move(array));
+  return construct(reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type)),
+                   std::move(array));
 }
 
 PyObject* wrap_view(PyObject* source, Array view) noexcept {
@@ -151,7 +153,8 @@ void add_array_attributes(PyGetSetDef* attributes) {
 
 SW_BIND(array_type, 5) {
   array_type = make_type();
-  module.add_object("Array", py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(array_type)));
+  module.add_object("Array",
+                    py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(array_type)));
 }
 
 }  // namespace spanwise::python

@@ -1,18 +1,16 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-
 #include <algorithm>
-#include <optional>
-#include <string>
+#include <array>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "array_order.hpp"
 #include "bind.hpp"
 #include "py_array.hpp"
-#include "spanwise/copy.hpp"
+#include "py_call.hpp"
 #include "spanwise/error.hpp"
 
 /// The methods that make views, and reshape and its kin, which make one where they can.
@@ -22,156 +20,191 @@ namespace py = pybind11;
 
 namespace {
 
-CopyMode copy_mode(std::optional<bool> copy) {
-  if (!copy) return CopyMode::if_needed;
-  return *copy ? CopyMode::always : CopyMode::never;
-}
+using Axes = std::array<int, max_rank>;
 
 // f(2, 3) and f((2, 3)) are the same call.
-Shape shape_in(const py::args& args, const char* who) {
-  require<ArgumentError>(!args.empty(), who, ": expected a shape, got none; pass () for rank 0");
-  return shape_from(args.size() == 1 ? py::handle(args[0]) : py::handle(args));
+Shape shape_in(PyObject* const* values, Py_ssize_t count) {
+  if (count == 1) return shape_from(values[0]);
+  Shape shape(static_cast<int>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) shape[static_cast<int>(i)] = integer_from(values[i]);
+  return shape;
 }
 
 // Who asks for .base learns whether the result is a view.
-py::object view_or_copy(const ArrayObject& self, Array result) {
-  if (result.storage() == self.array().storage()) return self.with_view(std::move(result));
-  return py::cast(std::move(result));
+PyObject* view_or_copy(PyObject* self, Array result) {
+  if (result.storage() == array_in(self).storage()) return wrap_view(self, std::move(result));
+  return wrap(std::move(result));
 }
 
-py::object reshape_object(const ArrayObject& self, const Shape& shape, const std::string& order,
-                          std::optional<bool> copy) {
-  const Order wanted = order_from(order);
-  require<ArgumentError>(wanted != Order::k, "reshape: expected order \"C\", \"F\" or \"A\", got \"", order, "\"");
-  return view_or_copy(self, reshaped(self.array(), shape, wanted, copy_mode(copy)));
+PyObject* reshape_to(PyObject* self, const Shape& shape, PyObject* order, PyObject* copy) {
+  const Order wanted = order_in(order, Order::c);
+  require<ArgumentError>(wanted != Order::k, "reshape: expected order \"C\", \"F\" or \"A\", got ",
+                         "\"K\", which says nothing about a new shape");
+  return view_or_copy(self, reshaped(array_in(self), shape, wanted, mode_in(copy)));
 }
 
-py::object transpose(const ArrayObject& self, const py::args& args) {
-  if (args.empty() || (args.size() == 1 && args[0].is_none())) return self.with_view(self.array().transpose());
-  const Shape given = shape_in(args, "transpose");
-  std::vector<int> axes;
-  for (const std::int64_t axis : given) axes.push_back(self.array().layout().normalise_axis(axis));
-  return self.with_view(self.array().permute(axes));
-}
-
-py::object swapaxes(const ArrayObject& self, std::int64_t axis1, std::int64_t axis2) {
-  const Layout& layout = self.array().layout();
-  std::vector<int> axes(static_cast<std::size_t>(layout.rank()));
-  for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int>(i);
-  const auto first = static_cast<std::size_t>(layout.normalise_axis(axis1));
-  std::swap(axes[first], axes[static_cast<std::size_t>(layout.normalise_axis(axis2))]);
-  return self.with_view(self.array().permute(axes));
-}
-
-// The axes to drop, highest first, so that dropping one does not renumber the rest.
-std::vector<int> axes_to_squeeze(const Layout& layout, py::handle axis) {
-  std::vector<int> axes;
-  if (axis.is_none()) {
-    for (int i = 0; i < layout.rank(); ++i) {
-      if (layout.shape[i] == 1) axes.push_back(i);
-    }
-  } else {
-    for (const std::int64_t a : shape_from(axis)) axes.push_back(layout.normalise_axis(a));
+PyObject* reshape(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"reshape", {"shape", "order", "copy"}, 0, 0};
+  const auto [shape, order, copy] = signature.read(values + count, 0, words);
+  const bool is_named = shape != nullptr;
+  if (is_named ? count != 0 : count == 0) {
+    throw py::type_error("reshape() needs one shape: a.reshape(2, 3) or a.reshape((2, 3))");
   }
-  std::sort(axes.rbegin(), axes.rend());
-  const bool repeated = std::adjacent_find(axes.begin(), axes.end()) != axes.end();
-  require<LayoutError>(!repeated, "squeeze: an axis is named twice for shape ", layout.shape);
-  return axes;
+  return reshape_to(self, is_named ? shape_from(shape) : shape_in(values, count), order, copy);
 }
 
-py::object squeeze(const ArrayObject& self, py::handle axis) {
-  Array view = self.array();
-  for (const int a : axes_to_squeeze(view.layout(), axis)) view = view.squeeze(a);
-  return self.with_view(std::move(view));
+PyObject* transpose(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<0> signature{"transpose", {}, 0, 0};
+  signature.read(values + count, 0, words);
+  const Array& array = array_in(self);
+  if (count == 0 || (count == 1 && values[0] == Py_None)) {
+    return wrap_view(self, array.transpose());
+  }
+  const Shape given_axes = shape_in(values, count);
+  require<LayoutError>(given_axes.size() == array.rank(), "transpose: expected ", array.rank(),
+                       " axes for shape ", array.shape(), ", got ", given_axes);
+  Axes axes{};
+  for (int i = 0; i < array.rank(); ++i) {
+    axes[static_cast<std::size_t>(i)] = array.layout().normalise_axis(given_axes[i]);
+  }
+  return wrap_view(self, array.permute({axes.data(), static_cast<std::size_t>(array.rank())}));
 }
 
-py::object ravel(const ArrayObject& self, const std::string& order) {
-  return view_or_copy(self, flattened(self.array(), order_from(order), CopyMode::if_needed));
+PyObject* swapaxes(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"swapaxes", {"axis1", "axis2"}, 2, 2};
+  const auto [axis1, axis2] = signature.read(values, count, words);
+  const Array& array = array_in(self);
+  Axes axes{};
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto place = [&array](PyObject* axis) {
+    return static_cast<std::size_t>(array.layout().normalise_axis(integer_from(axis)));
+  };
+  std::swap(axes[place(axis1)], axes[place(axis2)]);
+  return wrap_view(self, array.permute({axes.data(), static_cast<std::size_t>(array.rank())}));
 }
 
-py::object view(const ArrayObject& self, py::handle dtype) {
-  if (dtype.is_none()) return self.with_view(self.array());
-  return self.with_view(self.array().reinterpret(dtype_from(dtype)));
+PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"squeeze", {"axis"}, 0, 1};
+  const auto [axis] = signature.read(values, count, words);
+  const Layout& layout = array_in(self).layout();
+  std::array<bool, max_rank> drop{};
+  for (int i = 0; i < layout.rank(); ++i) {
+    drop[static_cast<std::size_t>(i)] = !given(axis) && layout.shape[i] == 1;
+  }
+  if (given(axis)) {
+    for (const std::int64_t a : shape_from(axis)) {
+      bool& is_dropped = drop[static_cast<std::size_t>(layout.normalise_axis(a))];
+      require<LayoutError>(!is_dropped, "squeeze: axis ", a, " is named twice for shape ",
+                           layout.shape);
+      is_dropped = true;
+    }
+  }
+  Layout squeezed = layout;
+  // From the last, so that dropping one does not renumber the rest.
+  for (int i = layout.rank() - 1; i >= 0; --i) {
+    if (drop[static_cast<std::size_t>(i)]) squeezed = squeezed.squeeze(i);
+  }
+  return wrap_view(self, array_in(self).with_layout(std::move(squeezed)));
 }
 
-py::object diagonal(const ArrayObject& self, std::int64_t offset, std::int64_t axis1, std::int64_t axis2) {
-  const Layout& layout = self.array().layout();
-  return self.with_view(
-      self.array().diagonal(offset, layout.normalise_axis(axis1), layout.normalise_axis(axis2)));
+PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"ravel", {"order"}, 0, 1};
+  const auto [order] = signature.read(values, count, words);
+  return view_or_copy(self,
+                      flattened(array_in(self), order_in(order, Order::c), CopyMode::if_needed));
 }
+
+PyObject* flatten(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"flatten", {"order"}, 0, 1};
+  const auto [order] = signature.read(values, count, words);
+  return wrap(flattened(array_in(self), order_in(order, Order::c), CopyMode::always));
+}
+
+PyObject* view(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"view", {"dtype"}, 0, 1};
+  const auto [dtype] = signature.read(values, count, words);
+  const Array& array = array_in(self);
+  return wrap_view(self, given(dtype) ? array.reinterpret(dtype_from(dtype)) : array);
+}
+
+PyObject* diagonal(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"diagonal", {"offset", "axis1", "axis2"}, 0, 3};
+  const auto [offset, axis1, axis2] = signature.read(values, count, words);
+  const Layout& layout = array_in(self).layout();
+  const int first = layout.normalise_axis(integer_in(axis1, 0));
+  const int second = layout.normalise_axis(integer_in(axis2, 1));
+  return wrap_view(self, array_in(self).diagonal(integer_in(offset, 0), first, second));
+}
+
+PyObject* broadcast_to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"broadcast_to", {"shape"}, 1, 1};
+  const auto [shape] = signature.read(values, count, words);
+  return wrap_view(self, array_in(self).broadcast_to(shape_from(shape)));
+}
+
+PyMethodDef methods[] = {
+    method<&reshape>(
+        "reshape",
+        "The same elements under another shape, given as (2, 3) or as 2, 3; one extent may be -1.\n"
+        "order='C', copy=None: a view where the strides allow (then .base is not None), else a "
+        "copy;\n"
+        "copy=False refuses to copy, copy=True always does."),
+    method<&transpose>("transpose",
+                       "View with the axes reversed, or in the order given: (1, 0) or 1, 0."),
+    method<&swapaxes>("swapaxes",
+                      "swapaxes($self, axis1, axis2)\n--\n\nView with two axes exchanged."),
+    method<&squeeze>("squeeze",
+                     "squeeze($self, axis=None)\n--\n\n"
+                     "View without the axes of extent 1, or without those named."),
+    method<&ravel>("ravel",
+                   "ravel($self, order='C')\n--\n\n"
+                   "One-dimensional; a view where the strides allow."),
+    method<&flatten>(
+        "flatten", "flatten($self, order='C')\n--\n\nA new one-dimensional array of the elements."),
+    method<&view>("view", "view($self, dtype=None)\n--\n\nThe same bytes, read as another dtype."),
+    method<&diagonal>(
+        "diagonal",
+        "diagonal($self, offset=0, axis1=0, axis2=1)\n--\n\n"
+        "View of a diagonal, which becomes the last axis; writeable as the array is."),
+    method<&broadcast_to>("broadcast_to",
+                          "broadcast_to($self, shape)\n--\n\n"
+                          "View stretched to `shape` with strides of 0."),
+    {nullptr, nullptr, 0, nullptr}};
 
 // A function of the module takes any library's array; the result's base is then the imported one.
-ArrayObject as_object(py::handle x) {
-  if (is_array(x.ptr())) return py::reinterpret_borrow<ArrayObject>(x);
-  return py::reinterpret_steal<ArrayObject>(py::cast(import_array(x.ptr())).release());
+py::object as_object(PyObject* x) {
+  if (is_array(x)) return py::reinterpret_borrow<py::object>(x);
+  return py::cast(import_array(x));
 }
+
+PyObject* reshape_function(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<4> signature{"reshape", {"a", "shape", "order", "copy"}, 2, 3};
+  const auto [a, shape, order, copy] = signature.read(values, count, words);
+  return reshape_to(as_object(a).ptr(), shape_from(shape), order, copy);
+}
+
+PyObject* broadcast_to_function(PyObject*, PyObject* const* values, Py_ssize_t count,
+                                PyObject* words) {
+  static constexpr Signature<2> signature{"broadcast_to", {"array", "shape"}, 2, 2};
+  const auto [array, shape] = signature.read(values, count, words);
+  const py::object object = as_object(array);
+  return wrap_view(object.ptr(), array_in(object.ptr()).broadcast_to(shape_from(shape)));
+}
+
+PyMethodDef functions[] = {
+    method<&reshape_function>("reshape",
+                              "reshape(a, shape, order='C', *, copy=None)\n--\n\n"
+                              "As Array.reshape, for any library's array."),
+    method<&broadcast_to_function>("broadcast_to",
+                                   "broadcast_to(array, shape)\n--\n\n"
+                                   "As Array.broadcast_to, for any library's array."),
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
-Shape shape_from(py::handle object) {
-  const auto extent = [&object](py::handle item) -> std::int64_t {
-    if (!PyIndex_Check(item.ptr()) || PyBool_Check(item.ptr())) {
-      fail<ArgumentError>("shape: expected an int or a sequence of ints, got ", std::string(py::repr(object)));
-    }
-    const Py_ssize_t value = PyNumber_AsSsize_t(item.ptr(), PyExc_OverflowError);
-    if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
-    return value;
-  };
-  // Arrays have __index__ and are iterable too; only those of rank 0 are an int.
-  const bool is_sequence = PyTuple_Check(object.ptr()) || PyList_Check(object.ptr()) ||
-                           (PySequence_Check(object.ptr()) && PyObject_Size(object.ptr()) >= 0);
-  PyErr_Clear();
-  if (!is_sequence && PyIndex_Check(object.ptr())) return Shape{extent(object)};
-  const auto iterator = py::reinterpret_steal<py::object>(PyObject_GetIter(object.ptr()));
-  if (!iterator) {
-    PyErr_Clear();
-    fail<ArgumentError>("shape: expected an int or a sequence of ints, got ", std::string(py::repr(object)));
-  }
-  std::vector<std::int64_t> extents;
-  while (const auto item = py::reinterpret_steal<py::object>(PyIter_Next(iterator.ptr()))) {
-    extents.push_back(extent(item));
-  }
-  if (PyErr_Occurred()) throw py::error_already_set();
-  return Shape(std::span<const std::int64_t>(extents));
-}
-
 SW_BIND(array_views, 54) {
-  def_array_method(
-      "reshape",
-      [](const ArrayObject& self, const py::args& shape, const std::string& order, std::optional<bool> copy) {
-        return reshape_object(self, shape_in(shape, "reshape"), order, copy);
-      },
-      py::arg("order") = "C", py::arg("copy") = py::none(),
-      "The same elements under another shape; one extent may be -1. A view where the strides allow\n"
-      "(then .base is not None), else a copy; copy=False refuses to copy, copy=True always does.");
-  def_array_method("transpose", &transpose, "View with the axes reversed, or in the order given.");
-  def_array_method("swapaxes", &swapaxes, py::arg("axis1"), py::arg("axis2"), py::pos_only(),
-                   "View with two axes exchanged.");
-  def_array_method("squeeze", &squeeze, py::arg("axis") = py::none(),
-                   "View without the axes of extent 1, or without those named.");
-  def_array_method("ravel", &ravel, py::arg("order") = "C", "One-dimensional; a view where the strides allow.");
-  def_array_method("view", &view, py::arg("dtype") = py::none(), "The same bytes, read as another dtype.");
-  def_array_method("diagonal", &diagonal, py::arg("offset") = 0, py::arg("axis1") = 0, py::arg("axis2") = 1,
-                   "View of a diagonal, which becomes the last axis; writeable unless the array is read-only.");
-  def_array_method(
-      "broadcast_to",
-      [](const ArrayObject& self, const Shape& shape) { return self.with_view(self.array().broadcast_to(shape)); },
-      py::arg("shape"), "View stretched to `shape` with strides of 0.");
-
-  module.def(
-      "reshape",
-      [](py::handle x, const Shape& shape, const std::string& order, std::optional<bool> copy) {
-        return reshape_object(as_object(x), shape, order, copy);
-      },
-      py::arg("a"), py::pos_only(), py::arg("shape"), py::arg("order") = "C", py::kw_only(),
-      py::arg("copy") = py::none(), "As Array.reshape, for any library's array.");
-  module.def(
-      "broadcast_to",
-      [](py::handle x, const Shape& shape) {
-        const ArrayObject array = as_object(x);
-        return array.with_view(array.array().broadcast_to(shape));
-      },
-      py::arg("array"), py::arg("shape"), "As Array.broadcast_to, for any library's array.");
+  add_array_methods(methods);
+  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw py::error_already_set();
 }
 
 }  // namespace spanwise::python

@@ -37,7 +37,7 @@ struct Part {
 
 }  // namespace spanwise::python
 
-#define SW_BIND(name, order)                                                                      \
-  static void bind_##name(::pybind11::module_& module);                                           \
-  [[maybe_unused]] static ::spanwise::python::Part part_##name{#name, order, &bind_##name};       \
+#define SW_BIND(name, order)                                                                \
+  static void bind_##name(::pybind11::module_& module);                                     \
+  [[maybe_unused]] static ::spanwise::python::Part part_##name{#name, order, &bind_##name}; \
   static void bind_##name([[maybe_unused]] ::pybind11::module_& module)

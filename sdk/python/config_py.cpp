@@ -17,7 +17,8 @@ namespace py = pybind11;
 
 SW_BIND(config, 40) {
   using config::Setting;
-  py::class_<Setting> type(module, "_Setting", "One setting: what it is, and where its value came from.");
+  py::class_<Setting> type(module, "_Setting",
+                           "One setting: what it is, and where its value came from.");
   type.def_readonly("name", &Setting::name);
   type.def_readonly("description", &Setting::description);
   type.def_readonly("value", &Setting::value);
@@ -25,9 +26,12 @@ SW_BIND(config, 40) {
   type.def_readonly("choices", &Setting::choices);
   type.def_readonly("source", &Setting::source);
   module.def("_config_list", &config::list);
-  module.def("_config_get", [](const std::string& name) { return config::get(name); }, py::arg("name"));
-  module.def("_config_set", [](const std::string& name, std::string value) { config::set(name, std::move(value)); },
-             py::arg("name"), py::arg("value"));
+  module.def(
+      "_config_get", [](const std::string& name) { return config::get(name); }, py::arg("name"));
+  module.def(
+      "_config_set",
+      [](const std::string& name, std::string value) { config::set(name, std::move(value)); },
+      py::arg("name"), py::arg("value"));
 }
 
 }  // namespace spanwise::python

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bind.hpp"
@@ -60,7 +61,8 @@ std::optional<Device> find(py::handle object, bool through_attribute = true) {
 }
 
 py::object compare_equal(const PyDevice& self, py::handle other) {
-  if (py::isinstance<PyDevice>(other)) return py::bool_(py::cast<const PyDevice&>(other).device == self.device);
+  if (py::isinstance<PyDevice>(other))
+    return py::bool_(py::cast<const PyDevice&>(other).device == self.device);
   if (!py::isinstance<py::str>(other)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   try {
     return py::bool_(Device::parse(text_of(other)) == self.device);
@@ -70,7 +72,8 @@ py::object compare_equal(const PyDevice& self, py::handle other) {
 }
 
 void leave() {
-  require<ArgumentError>(!guards().empty(), "device: left a `with` block that this thread has not entered");
+  require<ArgumentError>(!guards().empty(),
+                         "device: left a `with` block that this thread has not entered");
   guards().pop_back();
 }
 
@@ -88,22 +91,27 @@ const char* kind_name(Device device) {
 }
 
 void bind_properties(py::module_& module) {
-  py::class_<DeviceProperties> type(module, "DeviceProperties", "What a device is and how much it takes.");
+  py::class_<DeviceProperties> type(module, "DeviceProperties",
+                                    "What a device is and how much it takes.");
   type.attr("__module__") = "spanwise";
   type.def_readonly("name", &DeviceProperties::name, "As the vendor names it.");
   type.def_readonly("architecture", &DeviceProperties::architecture, "\"sm_90\", \"x86_64\"");
   type.def_readonly("driver", &DeviceProperties::driver, "The driver's version; empty on the CPU.");
   type.def_readonly("total_memory", &DeviceProperties::total_memory, "Bytes.");
   type.def_readonly("free_memory", &DeviceProperties::free_memory, "Bytes.");
-  type.def_readonly("multiprocessors", &DeviceProperties::multiprocessors, "On the CPU: worker threads.");
+  type.def_readonly("multiprocessors", &DeviceProperties::multiprocessors,
+                    "On the CPU: worker threads.");
   type.def_readonly("warp_size", &DeviceProperties::warp_size);
   type.def_readonly("max_threads_per_block", &DeviceProperties::max_threads_per_block);
-  type.def_property_readonly(
-      "max_block", [](const DeviceProperties& self) { return py::tuple(py::cast(self.max_block)); });
+  type.def_property_readonly("max_block", [](const DeviceProperties& self) {
+    return py::tuple(py::cast(self.max_block));
+  });
   type.def_property_readonly(
       "max_grid", [](const DeviceProperties& self) { return py::tuple(py::cast(self.max_grid)); });
-  type.def_readonly("max_shared_bytes", &DeviceProperties::max_shared_bytes, "Per block without asking.");
-  type.def_readonly("max_shared_bytes_optin", &DeviceProperties::max_shared_bytes_optin, "Per block at most.");
+  type.def_readonly("max_shared_bytes", &DeviceProperties::max_shared_bytes,
+                    "Per block without asking.");
+  type.def_readonly("max_shared_bytes_optin", &DeviceProperties::max_shared_bytes_optin,
+                    "Per block at most.");
   type.def("__repr__", [](const DeviceProperties& self) {
     return text("<", self.name, ", ", self.architecture, ", ", self.total_memory >> 20, " MiB, ",
                 self.multiprocessors, " multiprocessors>");
@@ -111,18 +119,22 @@ void bind_properties(py::module_& module) {
 }
 
 void bind_device(py::module_& module) {
-  py::class_<PyDevice> type(module, "device",
-                            "Where memory lives and work runs. As a context manager: where the thread makes "
-                            "its arrays meanwhile.");
+  py::class_<PyDevice> type(
+      module, "device",
+      "Where memory lives and work runs. As a context manager: where the thread makes "
+      "its arrays meanwhile.");
   type.attr("__module__") = "spanwise";
-  type.def(py::init([](py::handle x) { return PyDevice{device_from(x)}; }), py::arg("x") = py::none(),
-           py::pos_only(),
-           "\"cpu\", \"cuda\", \"cuda:1\", another library's device or array, or None for the default. "
-           "Does not check that the device is there.");
-  type.def_property_readonly("name", [](const PyDevice& self) { return self.device.name(); }, "\"cuda:0\"");
-  type.def_property_readonly("kind", [](const PyDevice& self) { return kind_name(self.device); },
-                             "\"cpu\" or \"cuda\"; memory that bridges bring may also be \"cuda_host\" or "
-                             "\"cuda_managed\".");
+  type.def(
+      py::init([](py::handle x) { return PyDevice{device_from(x)}; }), py::arg("x") = py::none(),
+      py::pos_only(),
+      "\"cpu\", \"cuda\", \"cuda:1\", another library's device or array, or None for the default. "
+      "Does not check that the device is there.");
+  type.def_property_readonly(
+      "name", [](const PyDevice& self) { return self.device.name(); }, "\"cuda:0\"");
+  type.def_property_readonly(
+      "kind", [](const PyDevice& self) { return kind_name(self.device); },
+      "\"cpu\" or \"cuda\"; memory that bridges bring may also be \"cuda_host\" or "
+      "\"cuda_managed\".");
   type.def_property_readonly("ordinal", [](const PyDevice& self) { return self.device.ordinal(); });
   type.def_property_readonly(
       "properties",
@@ -131,8 +143,9 @@ void bind_device(py::module_& module) {
         return properties(self.device);
       },
       "A DeviceProperties. Raises DeviceError where the device is absent.");
-  type.def("synchronize", [](const PyDevice& self) { synchronize(self.device); },
-           py::call_guard<py::gil_scoped_release>(), "Waits until all work on the device is done.");
+  type.def(
+      "synchronize", [](const PyDevice& self) { synchronize(self.device); },
+      py::call_guard<py::gil_scoped_release>(), "Waits until all work on the device is done.");
   type.def("__enter__", [](const py::object& self) {
     guards().push_back(std::make_unique<DeviceGuard>(py::cast<const PyDevice&>(self).device));
     return self;
@@ -157,7 +170,16 @@ Device device_from(py::handle object) {
                       std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name);
 }
 
-py::object device_object(Device device) { return py::cast(PyDevice{device}); }
+py::object device_object(Device device) {
+  // Made once and never given back, since the interpreter may outlive or end before any static.
+  static auto* const objects = new std::vector<std::pair<Device, PyObject*>>;
+  for (const auto& [known, object] : *objects) {
+    if (known == device) return py::reinterpret_borrow<py::object>(object);
+  }
+  py::object made = py::cast(PyDevice{device});
+  objects->emplace_back(device, made.inc_ref().ptr());
+  return made;
+}
 
 SW_BIND(devices, 20) {
   bind_properties(module);
@@ -165,7 +187,8 @@ SW_BIND(devices, 20) {
   module.def("devices", &devices, py::call_guard<py::gil_scoped_release>(),
              "All devices of this machine, the CPU last. Loads the CUDA driver.");
   module.def("default_device", &default_device,
-             "Where arrays are made: the innermost `with device:`, else config.device, else the first GPU, "
+             "Where arrays are made: the innermost `with device:`, else config.device, else the "
+             "first GPU, "
              "else the CPU.");
   module.def(
       "synchronize", [](Device device) { synchronize(device); }, py::arg("device") = py::none(),

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "py_array.hpp"
 #include "py_dtype.hpp"
@@ -24,19 +24,68 @@ struct Alias {
   DType dtype;
 };
 
-// NumPy's other names and its one-character codes (numpy.org/doc/stable/reference/arrays.dtypes.html),
-// as they are on 64-bit Linux.
-constexpr std::array<Alias, 32> aliases{{{"bool_", bool_},     {"int", int64},       {"uint", uint64},
-                                         {"half", float16},    {"single", float32},  {"float", float64},
-                                         {"double", float64},  {"csingle", complex64}, {"complex", complex128},
-                                         {"cdouble", complex128}, {"byte", int8},    {"ubyte", uint8},
-                                         {"short", int16},     {"ushort", uint16},   {"intc", int32},
-                                         {"uintc", uint32},    {"long", int64},      {"ulong", uint64},
-                                         {"longlong", int64},  {"ulonglong", uint64}, {"intp", int64},
-                                         {"uintp", uint64},    {"?", bool_},         {"b", int8},
-                                         {"B", uint8},         {"h", int16},         {"H", uint16},
-                                         {"e", float16},       {"f", float32},       {"d", float64},
-                                         {"F", complex64},     {"D", complex128}}};
+// The names proper first, as most are; then NumPy's other names and its one-character codes
+// (numpy.org/doc/stable/reference/arrays.dtypes.html), as they are on 64-bit Linux.
+constexpr Alias aliases[] = {{"float32", float32},
+                             {"float64", float64},
+                             {"int32", int32},
+                             {"int64", int64},
+                             {"uint8", uint8},
+                             {"bool", bool_},
+                             {"float16", float16},
+                             {"bfloat16", bfloat16},
+                             {"int8", int8},
+                             {"int16", int16},
+                             {"uint16", uint16},
+                             {"uint32", uint32},
+                             {"uint64", uint64},
+                             {"complex64", complex64},
+                             {"complex128", complex128},
+                             {"bool_", bool_},
+                             {"int", int64},
+                             {"uint", uint64},
+                             {"half", float16},
+                             {"single", float32},
+                             {"float", float64},
+                             {"double", float64},
+                             {"csingle", complex64},
+                             {"complex", complex128},
+                             {"cdouble", complex128},
+                             {"byte", int8},
+                             {"ubyte", uint8},
+                             {"short", int16},
+                             {"ushort", uint16},
+                             {"intc", int32},
+                             {"uintc", uint32},
+                             {"long", int64},
+                             {"ulong", uint64},
+                             {"longlong", int64},
+                             {"ulonglong", uint64},
+                             {"intp", int64},
+                             {"uintp", uint64},
+                             {"?", bool_},
+                             {"b", int8},
+                             {"B", uint8},
+                             {"h", int16},
+                             {"H", uint16},
+                             {"i", int32},
+                             {"I", uint32},
+                             {"l", int64},
+                             {"L", uint64},
+                             {"q", int64},
+                             {"Q", uint64},
+                             {"e", float16},
+                             {"f", float32},
+                             {"d", float64},
+                             {"F", complex64},
+                             {"D", complex128}};
+
+std::optional<DType> from_alias(std::string_view name) {
+  for (const Alias& alias : aliases) {
+    if (alias.name == name) return alias.dtype;
+  }
+  return std::nullopt;
+}
 
 std::optional<DType> from_code(std::string_view code) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> codes) {
@@ -47,11 +96,16 @@ std::optional<DType> from_code(std::string_view code) {
   const int bytes = std::atoi(std::string(code.substr(1)).c_str());
   const auto kind_of = [](char c) -> std::optional<DTypeCode> {
     switch (c) {
-      case 'i': return DTypeCode::int_;
-      case 'u': return DTypeCode::uint;
-      case 'f': return DTypeCode::float_;
-      case 'c': return DTypeCode::complex;
-      default: return std::nullopt;
+      case 'i':
+        return DTypeCode::int_;
+      case 'u':
+        return DTypeCode::uint;
+      case 'f':
+        return DTypeCode::float_;
+      case 'c':
+        return DTypeCode::complex;
+      default:
+        return std::nullopt;
     }
   };
   const auto kind = kind_of(code[0]);
@@ -61,14 +115,10 @@ std::optional<DType> from_code(std::string_view code) {
 }
 
 std::optional<DType> from_name(std::string_view name) {
-  for (const Alias& alias : aliases) {
-    if (alias.name == name) return alias.dtype;
-  }
+  if (const auto dtype = from_alias(name)) return dtype;
   std::string_view code = name;
   if (!code.empty() && std::strchr("=<|", code[0]) != nullptr) code.remove_prefix(1);
-  for (const Alias& alias : aliases) {
-    if (code.size() == 1 && alias.name == code) return alias.dtype;
-  }
+  if (code.size() == 1) return from_alias(code);
   if (const auto dtype = from_code(code)) return dtype;
   try {
     return DType::parse(name);
@@ -106,22 +156,40 @@ std::optional<DType> from_type(py::handle type) {
   if (python_type == &PyComplex_Type) return complex128;
   const std::string module = module_of(type);
   if (module != "numpy" && module != "ml_dtypes") return std::nullopt;
-  const py::object dtype = py::module_::import("numpy").attr("dtype")(type);
-  // Abstract types (numpy.generic, numpy.floating) have no element, but numpy.dtype guesses one.
+  const auto dtype = py::reinterpret_steal<py::object>(
+      PyObject_CallOneArg(py::module_::import("numpy").attr("dtype").ptr(), type.ptr()));
+  if (!dtype) {
+    // Abstract types (numpy.generic, numpy.floating) have no element.
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  // Older versions of NumPy guess one for them, with another type.
   return dtype.attr("type").ptr() == type.ptr() ? from_numpy_dtype(dtype) : std::nullopt;
+}
+
+// Asking NumPy takes microseconds; scalar types live long and are few.
+std::optional<DType> from_known_type(py::handle type) {
+  static auto* const known = new std::unordered_map<PyObject*, DType>;
+  if (const auto found = known->find(type.ptr()); found != known->end()) return found->second;
+  const auto dtype = from_type(type);
+  // The reference that is kept makes sure that the address means this type for good.
+  if (dtype) known->emplace(type.inc_ref().ptr(), *dtype);
+  return dtype;
 }
 
 std::optional<DType> find(py::handle object, bool through_attribute = true) {
   if (const DType* own = dtype_in(object)) return *own;
   if (py::isinstance<py::str>(object)) return from_name(string_in(object));
   if (PyType_Check(object.ptr())) {
-    if (const auto dtype = from_type(object)) return dtype;
+    if (const auto dtype = from_known_type(object)) return dtype;
   } else if (const auto dtype = from_numpy_dtype(object)) {
     return dtype;
   }
   // torch.dtype has no name attribute; its text is "torch.float32".
-  const std::string own_text =
-      module_of(py::type::handle_of(object)) == "torch" ? std::string(py::str(object)) : std::string();
+  const std::string own_text = module_of(py::type::handle_of(object)) == "torch"
+                                   ? std::string(py::str(object))
+                                   : std::string();
   if (own_text.starts_with("torch.")) return from_name(own_text.substr(std::strlen("torch.")));
   // JAX's scalar types, Numba's and others': an attribute that is a dtype itself.
   if (through_attribute && py::hasattr(object, "dtype")) return find(object.attr("dtype"), false);
@@ -133,10 +201,13 @@ std::optional<DType> find(py::handle object, bool through_attribute = true) {
 DType dtype_from(py::handle object) {
   const auto dtype = find(object);
   if (dtype) return *dtype;
-  if (py::isinstance<py::str>(object)) return DType::parse(string_in(object));  // throws, with the names
-  fail<DTypeError>("spanwise: expected a dtype (\"float32\", spanwise.float32, numpy.float32, float, ...), got ",
-                   std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name,
-                   "; byte-swapped and structured dtypes have to be converted by NumPy first: x.astype(\"float32\")");
+  if (py::isinstance<py::str>(object))
+    return DType::parse(string_in(object));  // throws, with the names
+  fail<DTypeError>(
+      "spanwise: expected a dtype (\"float32\", spanwise.float32, numpy.float32, float, ...), got ",
+      std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name,
+      "; byte-swapped and structured dtypes have to be converted by NumPy first: "
+      "x.astype(\"float32\")");
 }
 
 std::optional<DType> try_dtype_from(py::handle object) noexcept {

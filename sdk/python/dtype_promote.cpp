@@ -61,7 +61,8 @@ DType with_weak(DType strong, Weak weak) {
 }
 
 DType result_type(const py::args& operands) {
-  require<ArgumentError>(!operands.empty(), "result_type: expected at least one array, dtype or number, got none");
+  require<ArgumentError>(!operands.empty(),
+                         "result_type: expected at least one array, dtype or number, got none");
   std::optional<DType> strong;
   Weak weak = Weak::none;
   for (const py::handle operand : operands) {
@@ -70,7 +71,8 @@ DType result_type(const py::args& operands) {
       weak = std::max(weak, kind);
       continue;
     }
-    const DType dtype = is_array(operand.ptr()) ? array_in(operand.ptr()).dtype() : dtype_from(operand);
+    const DType dtype =
+        is_array(operand.ptr()) ? array_in(operand.ptr()).dtype() : dtype_from(operand);
     strong = strong ? promote(*strong, dtype) : dtype;
   }
   return strong ? with_weak(*strong, weak) : default_of(weak);
@@ -82,19 +84,23 @@ Casting casting_from(const std::string& word) {
   if (word == "safe") return Casting::safe;
   if (word == "same_kind") return Casting::same_kind;
   if (word == "unsafe") return Casting::unsafe;
-  fail<ArgumentError>("casting: expected \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", got \"", word, "\"");
+  fail<ArgumentError>(
+      "casting: expected \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", got \"", word,
+      "\"");
 }
 
 }  // namespace
 
 void check_casting(DType from, DType to, const std::string& casting, const char* who) {
   const Casting rule = casting_from(casting);
-  require<DTypeError>(rule == Casting::unsafe || can_cast(from, to, rule), who, ": cannot cast ", from, " to ",
-                      to, " under casting=\"", casting, "\"; allow more with casting=\"unsafe\"");
+  require<DTypeError>(rule == Casting::unsafe || can_cast(from, to, rule), who, ": cannot cast ",
+                      from, " to ", to, " under casting=\"", casting,
+                      "\"; allow more with casting=\"unsafe\"");
 }
 
 SW_BIND(promotion, 12) {
-  module.def("result_type", &result_type, "The dtype of an operation on the arrays, dtypes and Python numbers.");
+  module.def("result_type", &result_type,
+             "The dtype of an operation on the arrays, dtypes and Python numbers.");
   module.def("promote_types", &promote, py::arg("type1"), py::arg("type2"),
              "The smallest dtype to which both cast safely.");
   module.def(
@@ -102,10 +108,12 @@ SW_BIND(promotion, 12) {
       [](py::handle from, DType to, const std::string& casting) {
         require<DTypeError>(weak_kind(from.ptr()) == Weak::none,
                             "can_cast: expected a dtype or an array, got the Python number ",
-                            std::string(py::repr(from)), ", whose dtype depends on its partner; name a dtype");
+                            std::string(py::repr(from)),
+                            ", whose dtype depends on its partner; name a dtype");
         return can_cast(dtype_from(from), to, casting_from(casting));
       },
-      py::arg("from_"), py::arg("to"), py::arg("casting") = "safe", "Whether the cast obeys the rule.");
+      py::arg("from_"), py::arg("to"), py::arg("casting") = "safe",
+      "Whether the cast obeys the rule.");
 }
 
 }  // namespace spanwise::python

@@ -24,11 +24,12 @@ struct PyDType {
 };
 
 std::uint32_t key_of(DType dtype) noexcept {
-  return static_cast<std::uint32_t>(dtype.code()) << 24 | static_cast<std::uint32_t>(dtype.bits()) << 16 |
-         static_cast<std::uint32_t>(dtype.lanes());
+  return static_cast<std::uint32_t>(dtype.code()) << 24 |
+         static_cast<std::uint32_t>(dtype.bits()) << 16 | static_cast<std::uint32_t>(dtype.lanes());
 }
 
-// Objects made once and never given back, since the interpreter may outlive or end before any static.
+// Objects made once and never given back, since the interpreter may outlive or end before any
+// static.
 using ObjectTable = std::unordered_map<std::uint32_t, PyObject*>;
 ObjectTable& dtype_objects() {
   static auto* const table = new ObjectTable;
@@ -103,8 +104,9 @@ bool has_numpy_dtype(DType dtype) { return static_cast<bool>(find_numpy_dtype(dt
 
 py::object numpy_dtype(DType dtype) {
   py::object found = find_numpy_dtype(dtype);
-  require<DTypeError>(static_cast<bool>(found), "spanwise: NumPy has no dtype for ", dtype,
-                      "; install ml_dtypes, which has the narrow floats, or convert with a.astype(\"float32\")");
+  require<DTypeError>(
+      static_cast<bool>(found), "spanwise: NumPy has no dtype for ", dtype,
+      "; install ml_dtypes, which has the narrow floats, or convert with a.astype(\"float32\")");
   return found;
 }
 
@@ -128,27 +130,38 @@ const char* buffer_format(DType dtype) noexcept {
 }
 
 SW_BIND(dtypes, 10) {
-  py::class_<PyDType> type(module, "dtype", "The type of one element. Equal to NumPy's dtype, its scalar "
-                                            "type and its name; hashes as its name.");
+  py::class_<PyDType> type(module, "dtype",
+                           "The type of one element. Equal to NumPy's dtype, its scalar "
+                           "type and its name; hashes as its name.");
   type.attr("__module__") = "spanwise";
-  type.def(py::init([](py::handle x) { return PyDType{dtype_from(x)}; }), py::arg("x"), py::pos_only(),
-           "The dtype that `x` names: a name, a NumPy dtype or scalar type, a Python type, an object "
-           "with a .dtype.");
+  type.def(
+      py::init([](py::handle x) { return PyDType{dtype_from(x)}; }), py::arg("x"), py::pos_only(),
+      "The dtype that `x` names: a name, a NumPy dtype or scalar type, a Python type, an object "
+      "with a .dtype.");
   const auto attribute = [&type](const char* name, auto getter, const char* doc) {
     type.def_property_readonly(name, getter, doc);
   };
-  attribute("name", [](const PyDType& self) { return self.dtype.name(); }, "\"float32\", ...");
-  attribute("itemsize", [](const PyDType& self) { return self.dtype.itemsize(); }, "Bytes of one element.");
-  attribute("kind", [](const PyDType& self) { return kind_of(self.dtype); },
-            "NumPy's letter: b, i, u, f, c; V for dtypes that NumPy itself lacks.");
-  attribute("bits", [](const PyDType& self) { return self.dtype.bits(); }, "Bits of one lane.");
-  attribute("lanes", [](const PyDType& self) { return self.dtype.lanes(); }, "1 but for vector types.");
-  attribute("is_computable", [](const PyDType& self) { return self.dtype.is_computable(); },
-            "Whether it can be cast and computed on; other dtypes are only moved.");
-  attribute("__numpy_dtype__", [](const PyDType& self) { return numpy_dtype(self.dtype); },
-            "What numpy.dtype(self) gives.");
+  attribute(
+      "name", [](const PyDType& self) { return self.dtype.name(); }, "\"float32\", ...");
+  attribute(
+      "itemsize", [](const PyDType& self) { return self.dtype.itemsize(); },
+      "Bytes of one element.");
+  attribute(
+      "kind", [](const PyDType& self) { return kind_of(self.dtype); },
+      "NumPy's letter: b, i, u, f, c; V for dtypes that NumPy itself lacks.");
+  attribute(
+      "bits", [](const PyDType& self) { return self.dtype.bits(); }, "Bits of one lane.");
+  attribute(
+      "lanes", [](const PyDType& self) { return self.dtype.lanes(); }, "1 but for vector types.");
+  attribute(
+      "is_computable", [](const PyDType& self) { return self.dtype.is_computable(); },
+      "Whether it can be cast and computed on; other dtypes are only moved.");
+  attribute(
+      "__numpy_dtype__", [](const PyDType& self) { return numpy_dtype(self.dtype); },
+      "What numpy.dtype(self) gives.");
   // NumPy before 2.4 reads this one.
-  attribute("dtype", [](const PyDType& self) { return numpy_dtype(self.dtype); }, "The numpy.dtype.");
+  attribute(
+      "dtype", [](const PyDType& self) { return numpy_dtype(self.dtype); }, "The numpy.dtype.");
   type.def("__eq__", &compare_equal, py::arg("other"), py::pos_only());
   type.def("__hash__", [](const PyDType& self) { return py::hash(py::str(self.dtype.name())); });
   type.def("__repr__", [](const PyDType& self) { return "spanwise." + self.dtype.name(); });
@@ -157,8 +170,8 @@ SW_BIND(dtypes, 10) {
     return py::make_tuple(py::type::of(self), py::make_tuple(self.attr("name")));
   });
 
-  for (const DType dtype : {bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16,
-                            float32, float64, complex64, complex128}) {
+  for (const DType dtype : {bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+                            float16, bfloat16, float32, float64, complex64, complex128}) {
     module.attr(dtype.name().c_str()) = dtype_object(dtype);
   }
   module.attr("bool_") = dtype_object(bool_);

@@ -40,7 +40,8 @@ void raise(PyObject* type, const Error& error,
 
 // A log or a source may hold any bytes; what is no UTF-8 must not hide the error itself.
 py::object lenient_text(const std::string& text) {
-  PyObject* object = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+  PyObject* object =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
   if (object == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(object);
 }
@@ -54,7 +55,8 @@ void translate(const std::exception_ptr& exception) {
   } catch (const DeviceError& e) {
     raise(errors.device, e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
   } catch (const CompileError& e) {
-    raise(errors.compile, e, {{"log", lenient_text(e.log())}, {"source", lenient_text(e.source())}});
+    raise(errors.compile, e,
+          {{"log", lenient_text(e.log())}, {"source", lenient_text(e.source())}});
   } catch (const ArgumentError& e) {
     raise(errors.argument, e);
   } catch (const LayoutError& e) {
@@ -121,12 +123,14 @@ SW_BIND(errors, 0) {
       make_class(module, "BoundsError", "An index outside its axis.", {e.error, PyExc_IndexError});
   e.dtype = make_class(module, "DTypeError", "A dtype that the operation or library does not take.",
                        {e.error, PyExc_TypeError});
-  e.copy_needed = make_class(module, "CopyNeededError", "Sharing was asked for and would need a copy.",
-                             {e.error, PyExc_ValueError, PyExc_BufferError});
+  e.copy_needed =
+      make_class(module, "CopyNeededError", "Sharing was asked for and would need a copy.",
+                 {e.error, PyExc_ValueError, PyExc_BufferError});
   e.read_only = make_class(module, "ReadOnlyError", "Writing to memory handed out as read-only.",
                            {e.error, PyExc_ValueError});
-  e.bridge = make_class(module, "BridgeError", "An object that no bridge, or not this one, can take.",
-                        {e.error, PyExc_TypeError});
+  e.bridge =
+      make_class(module, "BridgeError", "An object that no bridge, or not this one, can take.",
+                 {e.error, PyExc_TypeError});
   e.kernel_argument =
       make_class(module, "KernelArgumentError", "Arguments that do not fit the compiled kernel.",
                  {e.error, PyExc_TypeError});

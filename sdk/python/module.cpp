@@ -14,7 +14,8 @@ std::vector<const spanwise::python::Part*> parts_in_order() {
   for (const auto* part = spanwise::python::Part::first; part != nullptr; part = part->next) {
     parts.push_back(part);
   }
-  std::sort(parts.begin(), parts.end(), [](const auto* a, const auto* b) { return a->order < b->order; });
+  std::sort(parts.begin(), parts.end(),
+            [](const auto* a, const auto* b) { return a->order < b->order; });
   return parts;
 }
 

@@ -11,14 +11,13 @@
 #include "spanwise/array.hpp"
 #include "spanwise/bridge.hpp"
 
-/// spanwise.Array as CPython sees it. The type is a plain heap type rather than a pybind11 class, so
-/// that making, importing and passing arrays costs tens of nanoseconds; the casters below let
+/// spanwise.Array as CPython sees it. The type is a plain heap type rather than a pybind11 class,
+/// so that making, importing and passing arrays costs tens of nanoseconds; the casters below let
 /// pybind11 functions take and return spanwise::Array, and DType, Device and Shape, all the same.
 namespace spanwise::python {
 
 struct PyArray {
-  PyObject_HEAD
-  Array array;
+  PyObject_HEAD Array array;
   /// The spanwise.Array whose memory this is a view of, or null; never a view itself.
   PyObject* base;
   PyObject* weakrefs;
@@ -31,7 +30,9 @@ inline bool is_array(PyObject* object) noexcept {
   return Py_TYPE(object) == array_type || PyType_IsSubtype(Py_TYPE(object), array_type);
 }
 /// Only for objects that is_array() accepts.
-inline Array& array_in(PyObject* object) noexcept { return reinterpret_cast<PyArray*>(object)->array; }
+inline Array& array_in(PyObject* object) noexcept {
+  return reinterpret_cast<PyArray*>(object)->array;
+}
 
 /// A new reference to a new spanwise.Array around `array`. Null with a Python error set when out of
 /// memory. Needs the GIL.
@@ -47,15 +48,17 @@ Array import_array(PyObject* object, const ImportOptions& options = {});
 /// that pybind11 does not guard. Returns null, so that `return raise_current()` reads well.
 PyObject* raise_current() noexcept;
 
-/// Storage over memory that `owner` (a new reference is taken) keeps alive. The reference is dropped
-/// when the last array goes, on any thread, and simply forgotten once the interpreter has ended.
+/// Storage over memory that `owner` (a new reference is taken) keeps alive. The reference is
+/// dropped when the last array goes, on any thread, and simply forgotten once the interpreter has
+/// ended.
 Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly);
 /// The same as bridges need it: a new reference to `owner`, given back as keep_alive() does.
 ForeignOwner python_owner(PyObject* owner);
 /// The owner that one of the two was given for this storage (borrowed), or null.
 PyObject* owner_of(const Storage& storage) noexcept;
 
-/// np.dtype-like objects, names, Python types (float, int, bool, complex) and ours. Throws DTypeError.
+/// np.dtype-like objects, names, Python types (float, int, bool, complex) and ours. Throws
+/// DTypeError.
 DType dtype_from(pybind11::handle object);
 /// A Device, a string, None (the default device), or an object with .device.
 Device device_from(pybind11::handle object);
@@ -80,8 +83,8 @@ class ArrayObject : public pybind11::object {
 };
 
 /// Adds to the type what other parts know about arrays (protocols, conversions); call from SW_BIND
-/// parts of an order above 50. The definitions must live as long as the process. The tables end with
-/// an empty entry.
+/// parts of an order above 50. The definitions must live as long as the process. The tables end
+/// with an empty entry.
 void add_array_methods(PyMethodDef* methods);
 void add_array_attributes(PyGetSetDef* attributes);
 /// The same for a callable whose first parameter is the array, through pybind11.
@@ -103,7 +106,8 @@ struct handle_type_name<spanwise::python::ArrayObject> {
 };
 
 /// What these casters cannot read raises the reason (a BridgeError, a DTypeError, ...) instead of
-/// pybind11's "incompatible function arguments". They are therefore for functions without overloads.
+/// pybind11's "incompatible function arguments". They are therefore for functions without
+/// overloads.
 template <>
 struct type_caster<spanwise::Array> {
   PYBIND11_TYPE_CASTER(spanwise::Array, const_name("spanwise.Array"));

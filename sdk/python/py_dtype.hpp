@@ -19,8 +19,8 @@ const DType* dtype_in(pybind11::handle object) noexcept;
 /// As dtype_from(), or nothing. Never leaves a Python error set.
 std::optional<DType> try_dtype_from(pybind11::handle object) noexcept;
 
-/// Throws DTypeError in the name of `who` unless NumPy's rule `casting` ("safe", ...) allows the cast,
-/// ArgumentError where there is no such rule.
+/// Throws DTypeError in the name of `who` unless NumPy's rule `casting` ("safe", ...) allows the
+/// cast, ArgumentError where there is no such rule.
 void check_casting(DType from, DType to, const std::string& casting, const char* who);
 
 /// PEP 3118's format of one element, as NumPy writes it; null where there is none (bfloat16, ...).

@@ -5,14 +5,19 @@
 #include <pybind11/pybind11.h>
 
 #include "spanwise/array.hpp"
+#include "spanwise/scalar.hpp"
 
 namespace spanwise::python {
 
-/// The array on the CPU: itself, or a copy that is complete when this returns. Waits without the GIL.
+/// The array on the CPU: itself, or a copy that is complete when this returns. Waits without the
+/// GIL.
 Array on_host(const Array& array);
 
-/// The array as a numpy.ndarray: shares memory on the CPU, copies from a GPU. Throws DTypeError where
-/// no installed library gives NumPy the dtype.
+/// The one element of an array of size 1. Throws LayoutError. Waits without the GIL.
+Scalar item_of(const Array& array);
+
+/// The array as a numpy.ndarray: shares memory on the CPU, copies from a GPU. Throws DTypeError
+/// where no installed library gives NumPy the dtype.
 pybind11::object to_numpy(const Array& array);
 
 }  // namespace spanwise::python

@@ -9,11 +9,11 @@
 
 namespace spanwise::python {
 
-/// Any library's stream as one of ours on `device`; `object` is held by nobody, so it must live while
-/// work is queued through the result. Accepts a spanwise.Stream, None (the thread's current stream),
-/// an integer handle, and objects with __cuda_stream__ (cuda.core), cuda_stream (PyTorch), ptr (CuPy)
-/// or handle (Numba, PyCUDA). Throws ArgumentError for the integer 0, for a stream of another device
-/// and for anything else. Needs the GIL.
+/// Any library's stream as one of ours on `device`; `object` is held by nobody, so it must live
+/// while work is queued through the result. Accepts a spanwise.Stream, None (the thread's current
+/// stream), an integer handle, and objects with __cuda_stream__ (cuda.core), cuda_stream (PyTorch),
+/// ptr (CuPy) or handle (Numba, PyCUDA). Throws ArgumentError for the integer 0, for a stream of
+/// another device and for anything else. Needs the GIL.
 Stream stream_from(pybind11::handle object, Device device);
 
 }  // namespace spanwise::python

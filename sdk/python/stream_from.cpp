@@ -21,8 +21,8 @@ constexpr std::uintptr_t legacy_default = 1;
 
 std::optional<std::uintptr_t> integer_in(py::handle value) {
   // ctypes integers (Numba) hold theirs in .value, and a null pointer as None.
-  const py::object number =
-      PyLong_Check(value.ptr()) ? py::reinterpret_borrow<py::object>(value) : py::getattr(value, "value", value);
+  const py::object number = PyLong_Check(value.ptr()) ? py::reinterpret_borrow<py::object>(value)
+                                                      : py::getattr(value, "value", value);
   if (number.is_none()) return 0;
   if (!PyIndex_Check(number.ptr())) return std::nullopt;
   return static_cast<std::uintptr_t>(py::int_(number).cast<std::uint64_t>());
@@ -30,7 +30,8 @@ std::optional<std::uintptr_t> integer_in(py::handle value) {
 
 std::optional<std::uintptr_t> handle_of(py::handle stream) {
   if (py::hasattr(stream, "__cuda_stream__")) {
-    // (protocol version, handle): https://nvidia.github.io/cuda-python/cuda-core/latest/interoperability.html
+    // (protocol version, handle):
+    // https://nvidia.github.io/cuda-python/cuda-core/latest/interoperability.html
     const py::object answer = stream.attr("__cuda_stream__");
     const py::tuple pair = PyCallable_Check(answer.ptr()) ? py::tuple(answer()) : py::tuple(answer);
     return integer_in(pair[1]);
@@ -48,8 +49,9 @@ void check_device(py::handle stream, Device device) {
     if (!PyLong_Check(ordinal.ptr())) continue;
     const auto value = ordinal.cast<std::int64_t>();
     // CuPy says -1 for a stream that belongs to whatever device is current.
-    require<ArgumentError>(value < 0 || value == device.ordinal(), "stream: expected one of ", device, ", got a ",
-                           Py_TYPE(stream.ptr())->tp_name, " of cuda:", value, "; make it on ", device);
+    require<ArgumentError>(value < 0 || value == device.ordinal(), "stream: expected one of ",
+                           device, ", got a ", Py_TYPE(stream.ptr())->tp_name, " of cuda:", value,
+                           "; make it on ", device);
     return;
   }
 }
@@ -60,17 +62,21 @@ Stream stream_from(py::handle object, Device device) {
   if (object.is_none()) return Stream::current(device);
   if (py::isinstance<Stream>(object)) {
     const Stream& own = py::cast<const Stream&>(object);
-    require<ArgumentError>(own.device() == device, "stream: expected one of ", device, ", got a stream of ",
-                           own.device(), "; make it there: spanwise.Stream(\"", device, "\")");
+    require<ArgumentError>(own.device() == device, "stream: expected one of ", device,
+                           ", got a stream of ", own.device(),
+                           "; make it there: spanwise.Stream(\"", device, "\")");
     return own;
   }
   const bool is_integer = PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr());
   const auto handle = is_integer ? integer_in(object) : handle_of(object);
-  require<ArgumentError>(handle.has_value(), "stream: expected a spanwise.Stream, an integer handle or a stream of "
+  require<ArgumentError>(handle.has_value(),
+                         "stream: expected a spanwise.Stream, an integer handle or a stream of "
                          "another library (__cuda_stream__, .cuda_stream, .ptr or .handle), got ",
-                         std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name);
-  require<ArgumentError>(device.is_cuda(), "stream: work on ", device, " takes no CUDA stream, got ",
-                         std::string(py::repr(object)), "; pass none, or use arrays of a GPU");
+                         std::string(py::repr(object)), " of type ",
+                         Py_TYPE(object.ptr())->tp_name);
+  require<ArgumentError>(device.is_cuda(), "stream: work on ", device,
+                         " takes no CUDA stream, got ", std::string(py::repr(object)),
+                         "; pass none, or use arrays of a GPU");
   if (is_integer) return Stream::foreign(device, *handle);
   check_device(object, device);
   return Stream::foreign(device, *handle == 0 ? legacy_default : *handle);

@@ -25,7 +25,8 @@ struct PyEvent {
   std::optional<Event> event{};
 
   const Event& recorded() const {
-    require<ArgumentError>(event.has_value(), "Event: it has not been recorded; call event.record(stream) first");
+    require<ArgumentError>(event.has_value(),
+                           "Event: it has not been recorded; call event.record(stream) first");
     return *event;
   }
 };
@@ -36,12 +37,14 @@ std::vector<std::unique_ptr<StreamGuard>>& guards() {
 }
 
 void leave() {
-  require<ArgumentError>(!guards().empty(), "Stream: left a `with` block that this thread has not entered");
+  require<ArgumentError>(!guards().empty(),
+                         "Stream: left a `with` block that this thread has not entered");
   guards().pop_back();
 }
 
 void wait_for(const Stream& stream, py::handle other) {
-  if (py::isinstance<PyEvent>(other)) return stream.wait(py::cast<const PyEvent&>(other).recorded());
+  if (py::isinstance<PyEvent>(other))
+    return stream.wait(py::cast<const PyEvent&>(other).recorded());
   if (is_array(other.ptr())) return order_use(stream, array_in(other.ptr()), false);
   if (py::isinstance<Stream>(other)) return stream.wait(py::cast<const Stream&>(other));
   stream.wait(stream_from(other, stream.device()));
@@ -56,26 +59,32 @@ py::tuple cuda_stream(const Stream& stream) {
 }
 
 void bind_stream(py::module_& module) {
-  py::class_<Stream> type(module, "Stream",
-                          "A queue of work on one device, run in order. As a context manager: the thread's "
-                          "current stream of that device meanwhile.");
+  py::class_<Stream> type(
+      module, "Stream",
+      "A queue of work on one device, run in order. As a context manager: the thread's "
+      "current stream of that device meanwhile.");
   type.attr("__module__") = "spanwise";
   type.def(py::init([](Device device) {
              const py::gil_scoped_release unlocked;
              return Stream::create(device);
            }),
-           py::arg("device") = py::none(), "A new queue that does not wait for the legacy default stream.");
-  type.def_static("foreign", &stream_from, py::arg("stream"), py::arg("device") = py::none(),
-                  "Another library's stream object or integer handle as a Stream; it is not owned.");
+           py::arg("device") = py::none(),
+           "A new queue that does not wait for the legacy default stream.");
+  type.def_static(
+      "foreign", &stream_from, py::arg("stream"), py::arg("device") = py::none(),
+      "Another library's stream object or integer handle as a Stream; it is not owned.");
   type.def_property_readonly("device", &Stream::device);
-  type.def_property_readonly("handle", &Stream::handle, "The CUstream as an integer; 0 on the CPU.");
+  type.def_property_readonly("handle", &Stream::handle,
+                             "The CUstream as an integer; 0 on the CPU.");
   type.def("synchronize", &Stream::synchronize, py::call_guard<py::gil_scoped_release>(),
            "Waits until the queue is empty. Errors of earlier asynchronous work surface here.");
   type.def("query", &Stream::query, "True when all queued work is done. Never waits.");
-  type.def("wait", &wait_for, py::arg("x"), py::pos_only(),
-           "Work queued from now on starts after `x`: an Event, a stream (any library's), or the work "
-           "queued on an Array. Does not block.");
-  type.def("record", &record, py::arg("timing") = false, "An Event that marks this point of the queue.");
+  type.def(
+      "wait", &wait_for, py::arg("x"), py::pos_only(),
+      "Work queued from now on starts after `x`: an Event, a stream (any library's), or the work "
+      "queued on an Array. Does not block.");
+  type.def("record", &record, py::arg("timing") = false,
+           "An Event that marks this point of the queue.");
   type.def("__cuda_stream__", &cuda_stream, "(0, handle), for other libraries.");
   type.def("__enter__", [](const py::object& self) {
     guards().push_back(std::make_unique<StreamGuard>(py::cast<const Stream&>(self)));
@@ -83,7 +92,8 @@ void bind_stream(py::module_& module) {
   });
   type.def("__exit__", [](const Stream&, const py::args&) { leave(); });
   type.def("__eq__", [](const Stream& self, py::handle other) -> py::object {
-    if (!py::isinstance<Stream>(other)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+    if (!py::isinstance<Stream>(other))
+      return py::reinterpret_borrow<py::object>(Py_NotImplemented);
     return py::bool_(self == py::cast<const Stream&>(other));
   });
   type.def("__hash__", [](const Stream& self) {
@@ -111,14 +121,19 @@ void bind_event(py::module_& module) {
       },
       py::arg("stream") = py::none(), py::kw_only(), py::arg("device") = py::none(),
       "Marks this point of `stream`, by default the current stream of the device.");
-  type.def_property_readonly("device", [](const PyEvent& self) { return self.recorded().device(); });
-  type.def("synchronize", [](const PyEvent& self) { self.recorded().synchronize(); },
-           py::call_guard<py::gil_scoped_release>(), "Waits until the work before the event is done.");
-  type.def("query", [](const PyEvent& self) { return self.recorded().query(); },
-           "True when the work before the event is done. Never waits.");
+  type.def_property_readonly("device",
+                             [](const PyEvent& self) { return self.recorded().device(); });
+  type.def(
+      "synchronize", [](const PyEvent& self) { self.recorded().synchronize(); },
+      py::call_guard<py::gil_scoped_release>(), "Waits until the work before the event is done.");
+  type.def(
+      "query", [](const PyEvent& self) { return self.recorded().query(); },
+      "True when the work before the event is done. Never waits.");
   type.def(
       "elapsed",
-      [](const PyEvent& self, const PyEvent& end) { return end.recorded().milliseconds_since(self.recorded()); },
+      [](const PyEvent& self, const PyEvent& end) {
+        return end.recorded().milliseconds_since(self.recorded());
+      },
       py::arg("end"),
       "Milliseconds from this event to `end`; both made with timing=True and passed already.");
 }
@@ -129,8 +144,8 @@ SW_BIND(streams, 30) {
   bind_stream(module);
   bind_event(module);
   module.def(
-      "current_stream", [](Device device) { return Stream::current(device); }, py::arg("device") = py::none(),
-      "The calling thread's current stream of the device.");
+      "current_stream", [](Device device) { return Stream::current(device); },
+      py::arg("device") = py::none(), "The calling thread's current stream of the device.");
 }
 
 }  // namespace spanwise::python

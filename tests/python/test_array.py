@@ -9,10 +9,11 @@ import weakref
 
 import numpy as np
 import pytest
-import spanwise as sw
 from hypothesis import given
 from hypothesis import strategies as st
 from support.arrays import COMPUTABLE, assert_same, numbers, pair, windows
+
+import spanwise as sw
 
 
 @given(window=windows(), dtype=st.sampled_from(COMPUTABLE), seed=st.integers(0, 2**32))
@@ -118,7 +119,7 @@ def test_one_element_is_a_python_number(device, dtype):
     assert type(array.item()) is type(np.ones((), dtype if dtype != "bfloat16" else "f4").item())
     assert bool(array) is True
     assert complex(array) == 1 + 0j
-    if not array.dtype.kind == "c":
+    if array.dtype.kind != "c":
         assert float(array) == 1.0
         assert int(array) == 1
     if array.dtype.kind in "iu":
@@ -164,7 +165,7 @@ def test_item_counts_as_numpys(device, window, seed, data):
 
 
 def test_item_of_many_elements_says_so():
-    with pytest.raises(ValueError, match="(2, 2)"):
+    with pytest.raises(ValueError, match=r"\(2, 2\)"):
         sw.ones((2, 2)).item()
     with pytest.raises(IndexError, match="expected 2 indices"):
         sw.ones((2, 2)).item(0, 0, 0)
@@ -188,6 +189,7 @@ def test_text_is_numpys_plus_the_device(device, values, dtype):
     array = sw.array(values, dtype, device=device)
     expected, text = repr(values), repr(array)
     assert text.endswith(f"device='{device}')")
+
     # Without the device and the line that it may have opened, it is NumPy's; the shape of a
     # summary is told by newer versions of NumPy only.
     def essence(line):

@@ -8,10 +8,11 @@ import weakref
 
 import numpy as np
 import pytest
-import spanwise as sw
 from hypothesis import given
 from hypothesis import strategies as st
 from support.arrays import COMPLEX, FLOATS, INTEGERS, assert_same, numbers, pair, windows
+
+import spanwise as sw
 
 WITH_FORMAT = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
 # object.h / buffer.h of CPython
@@ -135,7 +136,7 @@ def test_the_array_method_of_numpys_protocol(device):
     private = array.__array__(copy=True)
     private[0] = 9
     assert array[0].item() == 1.5
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="without a copy"):
         array.__array__("int32", copy=False)
     assert np.asarray(array, dtype="float32").dtype == np.float32
 

@@ -7,10 +7,11 @@ import warnings
 
 import numpy as np
 import pytest
-import spanwise as sw
 from hypothesis import given
 from hypothesis import strategies as st
 from support.arrays import COMPUTABLE, assert_same, numbers, pair, windows
+
+import spanwise as sw
 
 SEEDS = st.integers(0, 2**32)
 

@@ -6,11 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
-import spanwise as sw
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from support.arrays import COMPUTABLE, assert_same, numbers, pair, poisoned, whole_key, windows
+
+import spanwise as sw
 
 SEEDS = st.integers(0, 2**32)
 DTYPES = st.sampled_from(COMPUTABLE)
@@ -94,7 +95,8 @@ def test_reversing_and_transposing_in_place(device):
 @pytest.mark.parametrize("dtype", COMPUTABLE)
 @pytest.mark.parametrize("value", [True, 3, -2, 2.75, 2 + 1j, 10**30, np.inf, np.nan, 300, 2**63])
 def test_python_numbers_are_taken_or_refused_as_by_numpy(device, dtype, value):
-    expected = np.zeros(3, sw.dtype(dtype).dtype)
+    # ml_dtypes takes fewer kinds of number than NumPy's own floats do.
+    expected = np.zeros(3, "float32" if dtype == "bfloat16" else dtype)
     ours = poisoned((3,), dtype, device)
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -105,7 +107,8 @@ def test_python_numbers_are_taken_or_refused_as_by_numpy(device, dtype, value):
             ours[...] = value
         return
     ours[...] = value
-    assert_same(ours, expected)
+    with np.errstate(all="ignore"):
+        assert_same(ours, expected.astype(sw.dtype(dtype).dtype))
 
 
 @given(window=windows(broadcast=False), seed=SEEDS)
@@ -117,6 +120,7 @@ def test_assigning_numpys_arrays_and_lists(device, window, seed):
     ours[...] = values[::-1] if values.ndim else values
     oracle[...] = values[::-1] if values.ndim else values
     assert_same(base, expected)
+    assume(values.size > 0)  # an empty list has lost its further axes
     ours[...] = values.tolist()
     oracle[...] = values
     assert_same(base, expected)
@@ -128,7 +132,7 @@ def test_lists_are_checked_number_by_number(device):
     assert ours.tolist() == [1, 255, 0]
     with pytest.raises((OverflowError, sw.Error)):
         ours[...] = [1, 256, 0]
-    with pytest.raises(ValueError):
+    with pytest.raises(sw.LayoutError):
         ours[...] = [1, 2]
     assert ours.tolist() == [1, 255, 0]
 

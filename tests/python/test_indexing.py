@@ -6,11 +6,12 @@ import operator
 
 import numpy as np
 import pytest
-import spanwise as sw
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from support.arrays import assert_same, assert_same_layout, numbers, pair, windows
+
+import spanwise as sw
 
 
 @given(data=st.data(), window=windows(), seed=st.integers(0, 2**32))
@@ -80,7 +81,7 @@ def test_slices_with_bounds_far_outside(key):
     [
         (4, "4"),
         (-5, "-5"),
-        (10**30, "outside"),
+        (10**30, "axis 0"),
         ((0, 3), "3"),
         ((0, 0, 0), "too many indices: 3 for an array of 2 dimensions"),
         ((Ellipsis, Ellipsis), "one Ellipsis"),
@@ -122,7 +123,7 @@ def test_an_array_of_indices_of_ours_is_refused(device):
 
 
 def test_a_step_of_zero_is_an_argument_error():
-    with pytest.raises(ValueError, match="zero|0"):
+    with pytest.raises(ValueError, match=r"zero|0"):
         sw.zeros(4)[::0]
 
 

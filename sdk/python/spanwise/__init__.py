@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
-from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _wheels
 from ._config import config as config
@@ -24,8 +24,15 @@ newaxis = None
 _wheels.tell_where_cuda_is()
 
 
-def __getattr__(name: str) -> _ModuleType:
-    """Loads the module ``spanwise.<name>`` on first use."""
-    if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
-        return _import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if _TYPE_CHECKING:
+    # For type checkers, which cannot follow __getattr__; running programs load these on first use.
+    from . import doctor as doctor
+    from . import driver as driver
+    from . import settings as settings
+else:
+
+    def __getattr__(name):
+        """Loads the module ``spanwise.<name>`` on first use."""
+        if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
+            return _import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
         print(_usage(), file=sys.stderr)
         return 2
     module, _ = COMMANDS[arguments[0]]
-    return import_module(module).main(arguments[1:])
+    return int(import_module(module).main(arguments[1:]))
 
 
 if __name__ == "__main__":

@@ -2,38 +2,50 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranges. NumPy computes the values on the host, and is imported only when one is asked for."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from . import _core
 
 
-def arange(*args, dtype=None, device=None):
+def arange(*args: float, dtype: Any = None, device: Any = None) -> _core.Array:
     """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange."""
     import numpy as np
 
     wanted = None if dtype is None else _core.dtype(dtype)
-    values = np.arange(*args, dtype=_numpy_dtype(wanted))
+    values = np.arange(*args, dtype=_dtype_of_values(wanted))
     return _moved(values, wanted, device)
 
 
 def linspace(
-    start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None
-):
-    """`num` values from `start` to `stop`, as numpy.linspace."""
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """`num` values from `start` to `stop`, as numpy.linspace; (values, step) with `retstep`."""
     import numpy as np
 
     wanted = None if dtype is None else _core.dtype(dtype)
     values, step = np.linspace(
-        start, stop, num, endpoint, True, dtype=_numpy_dtype(wanted), axis=axis
+        start, stop, num, endpoint, retstep=True, dtype=_dtype_of_values(wanted), axis=axis
     )
     made = _moved(values, wanted, device)
     return (made, step) if retstep else made
 
 
-def _numpy_dtype(wanted):
+def _dtype_of_values(wanted: _core.dtype | None) -> Any:
     # bfloat16 is rounded from float64 by us: NumPy computes ranges in its own types only.
     if wanted is None or wanted == _core.bfloat16:
         return None
     return wanted.dtype
 
 
-def _moved(values, dtype, device):
+def _moved(values: Any, dtype: _core.dtype | None, device: Any) -> _core.Array:
     return _core.array(values, dtype, device=_core.device(device))

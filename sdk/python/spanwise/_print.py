@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays as text: NumPy's, plus the device. NumPy is imported when an array is first printed."""
 
+from __future__ import annotations
+
 import itertools
+from types import ModuleType
+from typing import Any
 
 from . import _core
 
@@ -10,7 +14,7 @@ from . import _core
 _IMPLIED = (_core.bool, _core.int64, _core.float64, _core.complex128)
 
 
-def array_repr(array):
+def array_repr(array: _core.Array) -> str:
     """``array([1., 2.], dtype=float32, device='cpu')``."""
     import numpy as np
 
@@ -33,21 +37,21 @@ def array_repr(array):
     return text + (" " if fits else "\n" + " " * len("array(")) + tail
 
 
-def array_str(array):
+def array_str(array: _core.Array) -> str:
     """``[1. 2.]``, as NumPy prints it."""
     import numpy as np
 
     values, summary = _values_of(array, np)
     if values is None:
         return f"<{_what(array)}>"
-    return np.array2string(values, **summary) if summary else str(values)
+    return str(np.array2string(values, **summary) if summary else values)
 
 
-def _what(array):
+def _what(array: _core.Array) -> str:
     return f"array of {array.dtype} {array.shape} on {array.device}"
 
 
-def _values_of(array, np):
+def _values_of(array: _core.Array, np: ModuleType) -> tuple[Any, dict[str, Any]]:
     """What to print as an ndarray, and array2string's arguments if it stands for a larger array.
 
     (None, {}) for elements that neither NumPy nor an installed library can print.
@@ -57,7 +61,7 @@ def _values_of(array, np):
     options = np.get_printoptions()
     try:
         if array.device == "cpu" or array.size <= options["threshold"]:
-            summary = {}
+            summary: dict[str, Any] = {}
             if array.size > options["threshold"]:
                 summary = {"threshold": options["threshold"]}
             return array.numpy(), summary
@@ -67,19 +71,20 @@ def _values_of(array, np):
         return None, {}
 
 
-def _edges_of(array, edge, np):
+def _edges_of(array: _core.Array, edge: int, np: ModuleType) -> Any:
     """The corners that a summary shows, with one element between them, so that a large array of a
     device is not copied to the host to print a few numbers."""
-    parts_of_axes = []
+    # Of each axis the parts to fetch, as (where from, where to).
+    parts_of_axes: list[list[tuple[slice, slice]]] = []
     for extent in array.shape:
+        parts = [(slice(None), slice(None))]
         if extent > 2 * edge:
-            parts = ((slice(0, edge), slice(0, edge)), (slice(-edge, None), slice(edge + 1, None)))
-        else:
-            parts = ((slice(None), slice(None)),)
+            parts = [(slice(0, edge), slice(0, edge)), (slice(-edge, None), slice(edge + 1, None))]
         parts_of_axes.append(parts)
     shape = [min(extent, 2 * edge + 1) for extent in array.shape]
     corners = np.zeros(shape, dtype=array.dtype.dtype)
     for corner in itertools.product(*parts_of_axes):
-        source, target = (tuple(sides) for sides in zip(*corner, strict=True))
+        source = tuple(part[0] for part in corner)
+        target = tuple(part[1] for part in corner)
         corners[target] = array[source].numpy()
     return corners

@@ -1,0 +1,161 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+#include <utility>
+
+#include "array_order.hpp"
+#include "bind.hpp"
+#include "py_array.hpp"
+#include "py_call.hpp"
+#include "py_host.hpp"
+#include "py_scalar.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+/// The methods that bring elements to the host: as Python's numbers, lists and text, as NumPy's.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// C order, as numpy.ndarray.item counts.
+Array element_at(const Array& array, std::int64_t flat) {
+  const std::int64_t size = array.size();
+  require<BoundsError>(flat >= -size && flat < size, "item: index ", flat,
+                       " is outside an array of ", size, " elements");
+  if (flat < 0) flat += size;
+  Layout layout = array.layout();
+  for (int axis = layout.rank() - 1; axis >= 0; --axis) {
+    const std::int64_t extent = layout.shape[axis];
+    layout = layout.index(axis, flat % extent);
+    flat /= extent;
+  }
+  return array.with_layout(std::move(layout));
+}
+
+Array element_at(const Array& array, const Shape& index) {
+  require<BoundsError>(index.size() == array.rank(), "item: expected ", array.rank(),
+                       " indices for shape ", array.shape(), ", got ", index.size());
+  Layout layout = array.layout();
+  for (const std::int64_t i : index) layout = layout.index(0, i);
+  return array.with_layout(std::move(layout));
+}
+
+Array element_at(const Array& array, PyObject* const* values, Py_ssize_t count) {
+  if (count == 0) return array;
+  if (count == 1) {
+    return PyTuple_Check(values[0]) ? element_at(array, shape_from(values[0]))
+                                    : element_at(array, integer_from(values[0]));
+  }
+  Shape index(static_cast<int>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) index[static_cast<int>(i)] = integer_from(values[i]);
+  return element_at(array, index);
+}
+
+PyObject* item_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<0> signature{"item", {}, 0, 0};
+  signature.read(values + count, 0, words);
+  return python_number(item_of(element_at(array_in(self), values, count)));
+}
+
+PyObject* tolist(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+  Array array = array_in(self);
+  // NumPy may lack it; every value is a float32.
+  if (array.dtype() == bfloat16) array = copied(array, float32, array.device(), Order::k);
+  return to_numpy(array).attr("tolist")().release().ptr();
+}
+
+PyObject* numpy(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+  return to_numpy(array_in(self)).release().ptr();
+}
+
+// NumPy's protocol (numpy.org/doc/stable/user/basics.interoperability.html): copy=False must raise
+// where a copy is needed.
+PyObject* array_protocol(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                         PyObject* words) {
+  static constexpr Signature<2> signature{"__array__", {"dtype", "copy"}, 0, 1};
+  const auto [dtype, copy_word] = signature.read(values, count, words);
+  const Array& array = array_in(self);
+  const CopyMode mode = mode_in(copy_word);
+  require<CopyNeededError>(mode != CopyMode::never || array.device().is_cpu(), "__array__: ", array,
+                           " cannot be shared with NumPy, which sees host memory only; allow the "
+                           "copy: a.numpy()");
+  const py::object host = to_numpy(array);
+  if (given(dtype) && dtype_from(dtype) != array.dtype()) {
+    require<CopyNeededError>(mode != CopyMode::never, "__array__: ", array.dtype(),
+                             " cannot be read as ", std::string(py::str(dtype)),
+                             " without a copy; allow it with copy=None");
+    return host.attr("astype")(py::handle(dtype)).release().ptr();
+  }
+  const bool is_shared = array.device().is_cpu();
+  const py::object result = mode == CopyMode::always && is_shared ? host.attr("copy")() : host;
+  return Py_NewRef(result.ptr());
+}
+
+PyObject* complex_number(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+  const Array& array = array_in(self);
+  require<DTypeError>(array.rank() == 0,
+                      "Array: only an array of rank 0 converts to complex, this one has shape ",
+                      array.shape(), "; use a.item() or index it");
+  const auto number = py::reinterpret_steal<py::object>(python_number(item_of(array)));
+  return PyComplex_FromCComplex(PyComplex_AsCComplex(number.ptr()));
+}
+
+// Rank 0 formats as its number; other arrays have no format but the empty one, as in NumPy.
+PyObject* format(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"__format__", {"format_spec"}, 1, 1};
+  const auto [spec] = signature.read(values, count, words);
+  const Array& array = array_in(self);
+  const bool is_empty = PyUnicode_Check(spec) && PyUnicode_GET_LENGTH(spec) == 0;
+  if (array.rank() == 0 && array.dtype().is_computable()) {
+    const auto number = py::reinterpret_steal<py::object>(python_number(item_of(array)));
+    return PyObject_Format(number.ptr(), spec);
+  }
+  if (is_empty) return PyObject_Str(self);
+  throw py::type_error(
+      "a format applies to one number: f\"{a.item():.3f}\", not to an array of shape " +
+      text(array.shape()));
+}
+
+PyMethodDef methods[] = {
+    method<&item_method>("item",
+                         "The one element, or that at the index given, as a Python number."),
+    method<&tolist>("tolist",
+                    "tolist($self)\n--\n\nThe elements as nested lists of Python numbers."),
+    method<&numpy>("numpy",
+                   "numpy($self)\n--\n\n"
+                   "As a numpy.ndarray: shares memory on the CPU, copies from a GPU."),
+    method<&array_protocol>("__array__", "__array__($self, dtype=None, *, copy=None)\n--\n\n"),
+    method<&complex_number>("__complex__", "__complex__($self)\n--\n\n"),
+    method<&format>("__format__", "__format__($self, format_spec, /)\n--\n\n"),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+Scalar item_of(const Array& array) {
+  const Unlocked unlocked(array);
+  return item(array);
+}
+
+Array on_host(const Array& array) {
+  if (array.device().is_cpu()) return array;
+  const py::gil_scoped_release unlocked;
+  return to_device(array, cpu);
+}
+
+py::object to_numpy(const Array& array) {
+  const Bridge* bridge = find_bridge("numpy");
+  require<BridgeError>(bridge != nullptr, "numpy(): this build of spanwise has no bridge to NumPy");
+  const Array host = on_host(array);
+  if (auto obstacle = bridge->obstacle(host)) throw SharingError("numpy()", *std::move(obstacle));
+  PyObject* made = bridge->wrap(host);
+  if (made == nullptr) throw py::error_already_set();
+  bridge->count_export(!array.device().is_cpu(), array.nbytes());
+  return py::reinterpret_steal<py::object>(made);
+}
+
+SW_BIND(array_host, 56) { add_array_methods(methods); }
+
+}  // namespace spanwise::python

@@ -1,0 +1,91 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "py_call.hpp"
+
+#include <string>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  PyErr_SetString(PyExc_TypeError, message.c_str());
+  throw pybind11::error_already_set();
+}
+
+std::string listed(const char* const* names, int size) {
+  std::string list;
+  for (int i = 0; i < size; ++i) list += (i > 0 ? ", " : "") + std::string(names[i]);
+  return list;
+}
+
+int place_of(const char* who, const char* const* names, int size, PyObject* word) {
+  for (int i = 0; i < size; ++i) {
+    if (PyUnicode_CompareWithASCIIString(word, names[i]) == 0) return i;
+  }
+  refuse(text(who, "() has no argument '", std::string(pybind11::str(word)), "'; it has ",
+              listed(names, size)));
+}
+
+}  // namespace
+
+namespace detail {
+
+void read_arguments(const char* who, const char* const* names, int size, int required,
+                    int positional, PyObject** out, PyObject* const* values, Py_ssize_t count,
+                    PyObject* words) {
+  if (count > positional) {
+    refuse(text(who, "() takes at most ", positional, " arguments by position (of ",
+                listed(names, size), "), got ", count));
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) out[i] = values[i];
+  const Py_ssize_t named = words != nullptr ? PyTuple_GET_SIZE(words) : 0;
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    PyObject*& place = out[place_of(who, names, size, PyTuple_GET_ITEM(words, i))];
+    if (place != nullptr) {
+      refuse(text(who, "() got '", std::string(pybind11::str(PyTuple_GET_ITEM(words, i))),
+                  "' twice, by position and by name"));
+    }
+    place = values[count + i];
+  }
+  for (int i = 0; i < required; ++i) {
+    if (out[i] == nullptr) refuse(text(who, "() needs '", names[i], "'"));
+  }
+}
+
+}  // namespace detail
+
+bool truth_in(PyObject* argument, bool otherwise) {
+  if (!given(argument)) return otherwise;
+  const int truth = PyObject_IsTrue(argument);
+  if (truth < 0) throw pybind11::error_already_set();
+  return truth == 1;
+}
+
+std::int64_t integer_from(PyObject* argument) {
+  const Py_ssize_t value = PyNumber_AsSsize_t(argument, PyExc_OverflowError);
+  if (value == -1 && PyErr_Occurred()) throw pybind11::error_already_set();
+  return value;
+}
+
+std::int64_t integer_in(PyObject* argument, std::int64_t otherwise) {
+  return given(argument) ? integer_from(argument) : otherwise;
+}
+
+CopyMode mode_in(PyObject* copy) {
+  if (!given(copy)) return CopyMode::if_needed;
+  return truth_in(copy, false) ? CopyMode::always : CopyMode::never;
+}
+
+DType dtype_in(PyObject* argument, DType otherwise) {
+  return given(argument) ? dtype_from(argument) : otherwise;
+}
+
+Device device_in(PyObject* argument, Device otherwise) {
+  return given(argument) ? device_from(argument) : otherwise;
+}
+
+}  // namespace spanwise::python

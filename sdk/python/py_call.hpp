@@ -1,0 +1,105 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+#include <pybind11/pybind11.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "py_array.hpp"
+#include "spanwise/copy.hpp"
+
+/// Functions and methods in CPython's own calling convention, METH_FASTCALL | METH_KEYWORDS, for
+/// what programs call often: an order of magnitude cheaper than through pybind11.
+namespace spanwise::python {
+
+/// The parameters of a function by name, in order.
+template <std::size_t n>
+struct Signature {
+  const char* who;
+  std::array<const char*, n> names;
+  int required;    ///< so many must be given
+  int positional;  ///< so many may be given by position
+
+  /// The arguments in the order of `names`, borrowed, null where absent. Throws TypeError (as
+  /// pybind11::error_already_set) for calls that do not fit.
+  std::array<PyObject*, n> read(PyObject* const* values, Py_ssize_t count, PyObject* words) const;
+};
+
+namespace detail {
+void read_arguments(const char* who, const char* const* names, int size, int required,
+                    int positional, PyObject** out, PyObject* const* values, Py_ssize_t count,
+                    PyObject* words);
+}  // namespace detail
+
+template <std::size_t n>
+std::array<PyObject*, n> Signature<n>::read(PyObject* const* values, Py_ssize_t count,
+                                            PyObject* words) const {
+  std::array<PyObject*, n> out{};
+  detail::read_arguments(who, names.data(), static_cast<int>(n), required, positional, out.data(),
+                         values, count, words);
+  return out;
+}
+
+/// Neither absent nor None.
+inline bool given(PyObject* argument) noexcept {
+  return argument != nullptr && argument != Py_None;
+}
+
+/// An argument that is true or false; `otherwise` where it is not given.
+bool truth_in(PyObject* argument, bool otherwise);
+/// An integer, or whatever has __index__. Throws TypeError, OverflowError.
+std::int64_t integer_from(PyObject* argument);
+/// The same; `otherwise` where it is not given.
+std::int64_t integer_in(PyObject* argument, std::int64_t otherwise);
+/// The array API's copy=: None (or absent) if needed, True always, False never.
+CopyMode mode_in(PyObject* copy);
+/// dtype= and device=; `otherwise` where they are not given.
+DType dtype_in(PyObject* argument, DType otherwise);
+Device device_in(PyObject* argument, Device otherwise);
+
+using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
+/// A function that throws, as CPython wants it: null and a Python error instead.
+template <FastCall function>
+PyObject* guarded(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                  PyObject* words) noexcept {
+  try {
+    return function(self, values, count, words);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+/// An entry of a method table. `doc` opens with "name($self, ...)\n--\n\n".
+template <FastCall function>
+PyMethodDef method(const char* name, const char* doc) {
+  // CPython keeps every convention under one type; through void* no compiler warns of it.
+  auto* call = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&guarded<function>));
+  return {name, call, METH_FASTCALL | METH_KEYWORDS, doc};
+}
+
+/// Lets other Python threads run while something is waited for or much is copied. Small work on the
+/// CPU is done sooner than the lock is given away and taken back.
+class Unlocked {
+ public:
+  Unlocked(Device device, std::int64_t bytes) noexcept
+      : state_(device.is_cpu() && bytes < small ? nullptr : PyEval_SaveThread()) {}
+  explicit Unlocked(const Array& array) noexcept : Unlocked(array.device(), array.nbytes()) {}
+  Unlocked(const Array& a, const Array& b) noexcept
+      : Unlocked(a.device().is_cpu() ? b.device() : a.device(), a.nbytes() + b.nbytes()) {}
+  ~Unlocked() {
+    if (state_ != nullptr) PyEval_RestoreThread(state_);
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  static constexpr std::int64_t small = 1 << 16;
+  PyThreadState* state_;
+};
+
+}  // namespace spanwise::python

@@ -1,0 +1,72 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "py_array.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+[[noreturn]] void refuse(py::handle object) {
+  fail<ArgumentError>("shape: expected an int or a sequence of ints, got ",
+                      std::string(py::repr(object)));
+}
+
+std::int64_t extent_in(PyObject* item, py::handle whole) {
+  if (!PyIndex_Check(item) || PyBool_Check(item)) refuse(whole);
+  const Py_ssize_t value = PyNumber_AsSsize_t(item, PyExc_OverflowError);
+  if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
+  return value;
+}
+
+Shape from_iterable(py::handle object) {
+  const auto iterator = py::reinterpret_steal<py::object>(PyObject_GetIter(object.ptr()));
+  if (!iterator) {
+    PyErr_Clear();
+    refuse(object);
+  }
+  std::vector<std::int64_t> extents;
+  while (const auto item = py::reinterpret_steal<py::object>(PyIter_Next(iterator.ptr()))) {
+    extents.push_back(extent_in(item.ptr(), object));
+  }
+  if (PyErr_Occurred()) throw py::error_already_set();
+  return Shape(std::span<const std::int64_t>(extents));
+}
+
+// Arrays have __index__ and a length too; only those of rank 0, which have no length, are an int.
+bool has_length(PyObject* object) {
+  if (PyLong_Check(object) || !PySequence_Check(object)) return false;
+  if (PyObject_Size(object) >= 0) return true;
+  PyErr_Clear();
+  return false;
+}
+
+}  // namespace
+
+Shape shape_from(py::handle object) {
+  if (PyTuple_Check(object.ptr())) {
+    const Py_ssize_t rank = PyTuple_GET_SIZE(object.ptr());
+    require<LayoutError>(rank <= max_rank, "shape: at most ", max_rank, " dimensions, got ", rank);
+    Shape shape(static_cast<int>(rank));
+    for (int i = 0; i < shape.size(); ++i) {
+      shape[i] = extent_in(PyTuple_GET_ITEM(object.ptr(), i), object);
+    }
+    return shape;
+  }
+  if (PyIndex_Check(object.ptr()) && !has_length(object.ptr())) {
+    return Shape{extent_in(object.ptr(), object)};
+  }
+  return from_iterable(object);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,118 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The doctor: works everywhere, tells what is missing, imports nothing heavy."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+import spanwise as sw
+from spanwise import doctor
+
+
+def run(**environment):
+    return subprocess.run(
+        [sys.executable, "-m", "spanwise", "doctor"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.fixture(scope="module")
+def report():
+    done = run()
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def section(report, title):
+    found = re.search(rf"^{title}\n((?:  .*\n)+)", report, re.MULTILINE)
+    assert found, f"no section {title!r} in:\n{report}"
+    return found.group(1)
+
+
+def test_it_has_every_section(report):
+    for title, _ in doctor.SECTIONS:
+        assert section(report, title)
+    assert "cannot be told" not in report
+
+
+def test_it_names_program_and_devices(report):
+    assert f"spanwise {sw.__version__}" in section(report, "Program")
+    devices = section(report, "Devices")
+    for device in sw.devices():
+        assert f"{device.name}: {device.properties.name}" in devices
+    if len(sw.devices()) == 1:
+        assert "no GPU: " in devices
+
+
+def test_it_says_what_to_do_about_a_missing_driver(report):
+    if "no GPU" not in report:
+        pytest.skip("has a GPU")
+    assert "install" in section(report, "Devices")
+
+
+def test_it_shows_the_compilers_with_version_and_place(report):
+    lines = section(report, "Compilers of kernels").splitlines()
+    for line in lines:
+        assert re.match(r"  .+ \S*\d+\.\d+.*, /|  .+: missing\. .+", line), line
+    assert any("NVRTC" in line for line in lines)
+    assert any("host compiler" in line for line in lines)
+
+
+def test_a_machine_without_a_compiler_is_told_the_package(tmp_path):
+    done = run(PATH=str(tmp_path), CXX="")
+    assert done.returncode == 0, done.stderr
+    compilers = section(done.stdout, "Compilers of kernels")
+    assert re.search(r"host compiler: missing\. .*install", compilers), compilers
+
+
+def test_it_knows_the_cache_and_the_bridges(report):
+    assert sw.kernel_cache.info().path in section(report, "Kernel cache")
+    bridges = section(report, "Bridges")
+    assert re.search(r"numpy \d+\.\d+", bridges)
+    assert "dlpack" in bridges
+
+
+def test_it_tells_settings_that_were_changed():
+    done = run(SPANWISE_FLOATX="float16")
+    assert "floatX = float16 (environment)" in section(done.stdout, "Settings")
+
+
+def test_a_wrong_setting_is_no_end_of_it():
+    done = run(SPANWISE_DEVICE="abacus", SPANWISE_CACHE_DIR="/proc/no/such/place")
+    assert done.returncode == 0, done.stderr
+    assert "abacus" in done.stdout
+    assert "Bridges\n" in done.stdout
+
+
+def test_a_broken_part_is_a_line_of_the_report(monkeypatch):
+    def broken():
+        yield "first"
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(doctor, "SECTIONS", (("Part", broken), ("Next", lambda: iter(["fine"]))))
+    assert list(doctor.report()) == [
+        "Part",
+        "  first",
+        "  cannot be told: RuntimeError: out of order",
+        "Next",
+        "  fine",
+    ]
+
+
+def test_it_imports_no_array_library():
+    program = """
+import contextlib, io, sys
+from spanwise import doctor
+with contextlib.redirect_stdout(io.StringIO()):
+    assert doctor.main([]) == 0
+heavy = {"numpy", "torch", "cupy", "jax", "numba", "pycuda", "tensorflow"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

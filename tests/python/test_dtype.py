@@ -1,0 +1,157 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""dtypes: every spelling is read, promotion and casting are NumPy's."""
+
+import itertools
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.arrays import COMPLEX, COMPUTABLE, FLOATS, INTEGERS
+
+import spanwise as sw
+
+IN_NUMPY = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
+
+
+@pytest.mark.parametrize("name", IN_NUMPY)
+def test_equals_everything_that_names_it(name):
+    ours, theirs = getattr(sw, name), np.dtype(name)
+    for spelling in (name, theirs, theirs.type, theirs.str, theirs.char, sw.dtype(name)):
+        assert ours == spelling
+        assert spelling == ours
+        assert sw.dtype(spelling) == ours
+    assert np.dtype(ours) == theirs
+    assert ours.dtype == theirs
+    assert (ours.name, ours.itemsize, ours.kind) == (theirs.name, theirs.itemsize, theirs.kind)
+    assert str(ours) == name
+    assert repr(ours) == f"spanwise.{name}"
+    assert ours.is_computable
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_narrow_floats_go_through_ml_dtypes(name):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    theirs = getattr(ml_dtypes, name)
+    assert sw.dtype(theirs) == name
+    assert sw.dtype(np.dtype(theirs)) == name
+    assert np.dtype(sw.dtype(name)) == np.dtype(theirs)
+
+
+def test_python_types_and_numpys_other_names():
+    assert [sw.dtype(t) for t in (bool, int, float, complex)] == [
+        sw.bool,
+        sw.int64,
+        sw.float64,
+        sw.complex128,
+    ]
+    for name in (
+        "half",
+        "single",
+        "double",
+        "intc",
+        "longlong",
+        "uintp",
+        "byte",
+        "<f4",
+        "=i8",
+        "|b1",
+    ):
+        assert sw.dtype(name) == np.dtype(name), name
+    assert sw.bool is sw.bool_
+
+
+def test_an_object_with_a_dtype_is_a_spelling():
+    assert sw.dtype(np.zeros(2, "int16")) == "int16"
+    assert sw.dtype(sw.zeros(2, "int16")) == "int16"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "floaty",
+        "",
+        "f3",
+        ">f4",
+        np.dtype(">f4"),
+        np.dtype([("a", "f4")]),
+        np.dtype("M8[s]"),
+        np.floating,
+        np.generic,
+        object,
+        None,
+        3,
+        [],
+    ],
+)
+def test_what_is_no_dtype_is_a_type_error(wrong):
+    with pytest.raises(sw.DTypeError) as caught:
+        sw.dtype(wrong)
+    assert isinstance(caught.value, TypeError)
+    assert sw.float32 != wrong
+
+
+def test_unknown_names_get_the_known_ones():
+    with pytest.raises(sw.DTypeError, match=r"complex64.*float8_e4m3fn"):
+        sw.dtype("float31")
+
+
+def test_equal_dtypes_hash_alike_and_by_name():
+    assert {sw.float32: 1}[sw.dtype("f4")] == 1
+    assert {sw.float32: 1}["float32"] == 1
+    assert len(
+        {sw.dtype(name) for name in COMPUTABLE} | {getattr(sw, n) for n in COMPUTABLE}
+    ) == len(COMPUTABLE)
+
+
+@pytest.mark.parametrize("name", [*COMPUTABLE, "float8_e4m3fn", "opaque24", "float32x4"])
+def test_pickles(name):
+    assert pickle.loads(pickle.dumps(sw.dtype(name))) == sw.dtype(name)
+
+
+def test_a_vector_dtype_says_how_it_is_made():
+    vector = sw.dtype("float32x4")
+    assert (vector.itemsize, vector.bits, vector.lanes, vector.kind) == (16, 32, 4, "V")
+    assert not vector.is_computable
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.product(IN_NUMPY, IN_NUMPY)))
+def test_promotion_and_casting_are_numpys(a, b):
+    assert sw.promote_types(a, b) == np.promote_types(a, b)
+    assert sw.result_type(getattr(sw, a), b) == np.result_type(np.dtype(a), np.dtype(b))
+    for rule in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        assert sw.can_cast(a, b, rule) == np.can_cast(a, b, rule), rule
+
+
+@given(
+    names=st.lists(st.sampled_from(IN_NUMPY), max_size=3),
+    weak=st.lists(st.sampled_from([True, 3, 2.5, 1j]), max_size=2),
+)
+def test_python_numbers_are_weak(names, weak):
+    if not names and not weak:
+        with pytest.raises(sw.ArgumentError, match="at least one"):
+            sw.result_type()
+        return
+    expected = np.result_type(*(np.dtype(name) for name in names), *weak)
+    assert sw.result_type(*weak, *names) == expected
+    assert sw.result_type(*(sw.zeros(2, name) for name in names), *weak) == expected
+
+
+def test_casting_rules_have_names():
+    with pytest.raises(sw.ArgumentError, match='got "lax"'):
+        sw.can_cast("int8", "int16", "lax")
+    with pytest.raises(sw.DTypeError, match="Python number"):
+        sw.can_cast(3, "int16")
+    assert sw.can_cast(sw.zeros(2, "int8"), "int16")
+
+
+def test_asking_for_a_dtype_imports_no_numpy():
+    program = (
+        "import sys, spanwise as sw; a = sw.zeros((2, 3), 'float32'); a[1:] = 3; sw.dtype(float);"
+        "assert a.dtype == 'float32' and a.tolist and 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,83 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The error family: classes that old programs catch already, and nothing lost on the way."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+FAMILY = {
+    "Error": (Exception,),
+    "ArgumentError": (sw.Error, ValueError),
+    "LayoutError": (sw.Error, ValueError),
+    "BoundsError": (sw.Error, IndexError),
+    "DTypeError": (sw.Error, TypeError),
+    "CopyNeededError": (sw.Error, ValueError, BufferError),
+    "ReadOnlyError": (sw.Error, ValueError),
+    "BridgeError": (sw.Error, TypeError),
+    "KernelArgumentError": (sw.Error, TypeError),
+    "CompileError": (sw.Error,),
+    "DeviceError": (sw.Error,),
+    "OutOfMemoryError": (sw.DeviceError, MemoryError),
+    "GraphError": (sw.Error,),
+}
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_bases_names_and_pickles(name):
+    kind = getattr(sw, name)
+    assert kind.__bases__ == FAMILY[name]
+    assert (kind.__module__, kind.__qualname__) == ("spanwise", name)
+    assert kind.__doc__
+    error = pickle.loads(pickle.dumps(kind("what went wrong")))
+    assert type(error) is kind
+    assert str(error) == "what went wrong"
+
+
+# One way to each class that needs no device and no compiler.
+RAISED = {
+    "ArgumentError": lambda: sw.device("abacus"),
+    "LayoutError": lambda: sw.zeros((2, 3)).reshape(7),
+    "BoundsError": lambda: sw.zeros(3)[3],
+    "DTypeError": lambda: sw.dtype("float31"),
+    "CopyNeededError": lambda: sw.zeros((2, 3)).T.reshape(6, copy=False),
+    "ReadOnlyError": lambda: sw.copyto(np.broadcast_to(np.zeros(1), (3,)), 1),
+    "BridgeError": lambda: sw.asarray(object()),
+    "DeviceError": lambda: sw.zeros(2, device="cuda:99"),
+    "OutOfMemoryError": lambda: sw.empty(2**61, "uint8", device="cpu"),
+}
+
+
+@pytest.mark.parametrize("name", RAISED)
+def test_each_class_arrives_as_itself(name):
+    with pytest.raises(sw.Error) as caught:
+        RAISED[name]()
+    assert type(caught.value) is getattr(sw, name)
+    assert len(str(caught.value)) > 20  # who, expected, got, what to do
+
+
+def test_a_device_error_has_the_drivers_code_and_name():
+    with pytest.raises(sw.DeviceError) as caught:
+        sw.zeros(2, device="cuda:99")
+    assert isinstance(caught.value.code, int)
+    assert isinstance(caught.value.name, str)
+    assert (sw.DeviceError("raised in Python").code, sw.DeviceError("x").name) == (0, "")
+    assert (sw.CompileError("raised in Python").log, sw.CompileError("x").source) == ("", "")
+
+
+def test_an_error_in_a_callback_is_not_translated():
+    class Broken:
+        @property
+        def __array_interface__(self):
+            raise ZeroDivisionError("mine")
+
+        def __index__(self):
+            raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        sw.zeros(3)[Broken()]
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        sw.zeros((Broken(), 2))

@@ -1,0 +1,150 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Streams and events: order, the thread's current stream, other libraries' streams."""
+
+import ctypes
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+
+@pytest.fixture
+def gpu(device):
+    if device.kind != "cuda":
+        pytest.skip("needs a GPU")
+    return device
+
+
+def test_a_stream_belongs_to_its_device(device):
+    stream = sw.Stream(device)
+    assert stream.device == device
+    assert (stream.handle != 0) == (device.kind == "cuda")
+    assert str(device) in repr(stream)
+    stream.synchronize()
+    assert stream.query()
+
+
+def test_with_stream_is_the_threads_current(device):
+    stream = sw.Stream(device)
+    before = sw.current_stream(device)
+    seen = []
+    with stream as entered:
+        assert entered == stream
+        assert sw.current_stream(device) == stream
+        inner = sw.Stream(device)
+        with inner:
+            assert sw.current_stream(device) == inner
+        assert sw.current_stream(device) == stream
+        thread = threading.Thread(target=lambda: seen.append(sw.current_stream(device)))
+        thread.start()
+        thread.join()
+    assert sw.current_stream(device) == before
+    assert seen == [before]
+    assert {before: 1}[sw.current_stream(device)] == 1
+    with pytest.raises(sw.ArgumentError, match="not entered"):
+        stream.__exit__(None, None, None)
+
+
+def test_work_on_two_streams_is_in_order(device):
+    one, two = sw.Stream(device), sw.Stream(device)
+    values = np.arange(100_000, dtype="float32")
+    with one:
+        array = sw.array(values, device=device)
+        array[...] = array[::-1]
+    with two:  # ordered after `one` by the array itself
+        result = array.copy()
+    assert (result.numpy() == values[::-1]).all()
+    two.wait(one)
+    one.wait(array)
+    one.wait(two.record())
+    assert isinstance(array.stream, sw.Stream)
+
+
+def test_events(device):
+    stream = sw.Stream(device)
+    start, end = sw.Event(timing=True), sw.Event(timing=True)
+    start.record(stream)
+    with stream:
+        sw.zeros(1000, device=device).fill(1)
+    end.record(stream)
+    end.synchronize()
+    assert end.query()
+    assert start.device == device
+    assert start.elapsed(end) >= 0
+    stream.wait(end)
+    marked = stream.record(timing=True)
+    marked.synchronize()
+    assert marked.query()
+
+
+def test_an_event_of_the_current_stream(device):
+    event = sw.Event()
+    event.record(device=device)
+    event.synchronize()
+    assert event.device == device
+
+
+def test_an_event_that_was_not_recorded():
+    event = sw.Event()
+    for use in (event.synchronize, event.query, lambda: event.device, lambda: event.elapsed(event)):
+        with pytest.raises(sw.ArgumentError, match="record"):
+            use()
+
+
+def test_waiting_for_nonsense():
+    with pytest.raises(sw.ArgumentError, match="__cuda_stream__"):
+        sw.Stream("cpu").wait("yesterday")
+
+
+def test_a_cpu_stream_is_no_cuda_stream():
+    with pytest.raises(sw.BridgeError, match="no CUDA stream"):
+        sw.Stream("cpu").__cuda_stream__()
+    with pytest.raises(sw.ArgumentError, match="takes no CUDA stream"):
+        sw.Stream.foreign(1, "cpu")
+
+
+class CudaCore:
+    def __init__(self, handle):
+        self.handle_of_mine = handle
+
+    def __cuda_stream__(self):
+        return (0, self.handle_of_mine)
+
+
+SPELLINGS = {
+    "integer": lambda handle: handle,
+    "cuda.core": CudaCore,
+    "torch": lambda handle: SimpleNamespace(cuda_stream=handle, device_index=0),
+    "cupy": lambda handle: SimpleNamespace(ptr=handle, device_id=-1),
+    "pycuda": lambda handle: SimpleNamespace(handle=handle),
+    "numba": lambda handle: SimpleNamespace(handle=ctypes.c_void_p(handle)),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_every_librarys_stream_is_one(gpu, spelling):
+    own = sw.Stream(gpu)
+    foreign = sw.Stream.foreign(SPELLINGS[spelling](own.handle), gpu)
+    assert foreign.handle == own.handle
+    assert foreign.__cuda_stream__() == (0, own.handle)
+    foreign.synchronize()
+    own.wait(SPELLINGS[spelling](own.handle))
+
+
+def test_the_legacy_stream_is_1_and_a_bare_0_is_ambiguous(gpu):
+    assert sw.Stream.foreign(SimpleNamespace(cuda_stream=0), gpu).handle == 1
+    with pytest.raises(sw.ArgumentError):
+        sw.Stream.foreign(0, gpu)
+
+
+@pytest.mark.parametrize("attribute", ["device_index", "device_id"])
+def test_a_stream_of_another_device_is_refused(attribute):
+    stream = SimpleNamespace(cuda_stream=16, **{attribute: 1})
+    with pytest.raises(sw.ArgumentError, match=r"cuda:0.*cuda:1"):
+        sw.Stream.foreign(stream, "cuda:0")
+    with pytest.raises(sw.ArgumentError, match="cpu"):
+        sw.Stream.foreign(sw.Stream("cpu"), "cuda:0")
