@@ -13,19 +13,27 @@
 namespace spanwise::host {
 namespace {
 
-constexpr int most_threads = 1024;
+constexpr int most_threads = 1024, most_stack_kb = 4096;
 
-int parse_threads(std::string_view value) {
-  int threads = -1;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
-  return error == std::errc{} && end == value.data() + value.size() ? threads : -1;
+// -1 for what is no number.
+int parse(std::string_view value) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return error == std::errc{} && end == value.data() + value.size() ? number : -1;
 }
 
 void check_threads(std::string_view value) {
-  const int threads = parse_threads(value);
+  const int threads = parse(value);
   require<ArgumentError>(threads >= 0 && threads <= most_threads,
                          "config cpu_threads: expected a number from 0 to ", most_threads,
                          ", got '", value, "'; 0 is one thread for each processor");
+}
+
+void check_stack(std::string_view value) {
+  const int kilobytes = parse(value);
+  require<ArgumentError>(kilobytes >= 0 && kilobytes <= most_stack_kb,
+                         "config cpu_stack_kb: expected a number from 0 to ", most_stack_kb,
+                         ", got '", value, "'; 0 leaves it to the compiler's knowledge");
 }
 
 bool declare_all() {
@@ -45,6 +53,14 @@ bool declare_all() {
                    .default_value = "forward",
                    .choices = {"forward", "reverse"},
                    .source = {}});
+  config::declare({.name = "cpu_stack_kb",
+                   .description = "least stack in KiB of a CPU kernel's thread that waits at "
+                                  "barriers, for deep recursions",
+                   .value = {},
+                   .default_value = "0",
+                   .choices = {},
+                   .source = {},
+                   .check = check_stack});
   return config::declare({.name = "cpu_sanitize",
                           .description = "sanitizer that kernels are compiled with on the CPU; "
                                          "address needs its runtime preloaded",
@@ -59,13 +75,17 @@ bool declare_all() {
 }  // namespace
 
 int worker_setting() {
-  const int threads = parse_threads(config::get("cpu_threads"));
+  const int threads = parse(config::get("cpu_threads"));
   if (threads > 0) return threads;
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, most_threads);
 }
 
 ThreadOrder thread_order_setting() {
   return config::get("cpu_thread_order") == "reverse" ? ThreadOrder::reverse : ThreadOrder::forward;
+}
+
+std::size_t stack_setting() {
+  return static_cast<std::size_t>(std::max(0, parse(config::get("cpu_stack_kb")))) << 10;
 }
 
 std::string sanitize_setting() {

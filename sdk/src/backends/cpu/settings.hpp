@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace spanwise::host {
@@ -13,6 +14,10 @@ int worker_setting();
 /// "cpu_thread_order". A kernel whose result depends on it lacks a barrier.
 enum class ThreadOrder { forward, reverse };
 ThreadOrder thread_order_setting();
+
+/// Bytes of stack that a waiting thread of a kernel gets at least: config "cpu_stack_kb". What the
+/// compiler knows of is added by itself; a recursion's depth it does not know.
+std::size_t stack_setting();
 
 /// What -fsanitize= is given for users' kernels, "" for nothing: config "cpu_sanitize".
 std::string sanitize_setting();

@@ -115,12 +115,17 @@ void BlockRunner::fail_hidden(const char* what, int line) {
 void BlockRunner::check_stacks() {
   for (int n = std::min(fibers_, 8); n > 0; --n) {
     checked_stacks_ = checked_stacks_ + 1 < fibers_ ? checked_stacks_ + 1 : 0;
-    if (stacks_.intact(checked_stacks_)) continue;
-    forget_fibers();
-    fail(text("a thread used more than its ", stacks_.stack_bytes(),
-              " bytes of stack, and so wrote over another's. Set config cpu_stack_kb higher, or "
-              "recurse less deeply"));
+    check_stack(checked_stacks_ + 1);
   }
+}
+
+// The worker's own stack, fiber 0, is the system's to guard.
+void BlockRunner::check_stack(std::int32_t fiber) {
+  if (fiber == 0 || stacks_.intact(fiber - 1)) return;
+  const std::size_t bytes = stacks_.stack_bytes();
+  if (!running_) forget_fibers();
+  fail(text("a thread used more than its ", bytes,
+            " bytes of stack. Set config cpu_stack_kb higher, or recurse less deeply"));
 }
 
 }  // namespace spanwise::host

@@ -11,6 +11,7 @@ namespace spanwise::host {
 
 void BlockRunner::reserve_stack(std::size_t bytes) {
   if (!stacks_.reserve(bytes)) return;
+  careful_ = stacks_.guarded();
   forget_fibers();
 }
 
@@ -164,6 +165,7 @@ void BlockRunner::leave_for(unsigned next) {
   Thread& mine = threads_[current_];
   Thread& other = threads_[next];
   if (&mine == &other) return;
+  if (careful_) check_stack(mine.fiber);
   current_ = next;
   if (other.state == unstarted) {
     const Parked fiber = take_fiber();
@@ -251,7 +253,7 @@ std::uint64_t BlockRunner::warp(int op, unsigned mask, std::uint64_t value, int 
   Thread& thread = threads_[me];
   thread.state = in_warp;
   const unsigned next = after(me);
-  if (next / 32 == me / 32 && threads_[next].state == ready)
+  if (next / 32 == me / 32 && threads_[next].state == ready && !careful_)
     go_on_with(thread, next, threads_[next]);
   else
     wait_in_warp();

@@ -52,7 +52,7 @@ class BlockRunner {
     const unsigned next = after(current_);
     Thread& other = threads_[next];
     // Neither at this barrier nor in any special state: it waited for an earlier one.
-    if (other.state < first_generation || other.state == generation) return wait();
+    if (other.state < first_generation || other.state == generation || careful_) return wait();
     go_on_with(mine, next, other);
   }
   /// `op` is a sw_barrier_op; the result is the block's count, and, or of the predicates.
@@ -132,6 +132,7 @@ class BlockRunner {
   std::string waiting_for(unsigned thread) const;
   void forget_fibers();
   void check_stacks();
+  void check_stack(std::int32_t fiber);
 
   static constexpr unsigned nobody = ~0u;
 
@@ -142,6 +143,7 @@ class BlockRunner {
   std::uint32_t generation_ = first_generation;
   int barrier_op_ = 0, barrier_line_ = 0;
   bool aborting_ = false, done_ = false, running_ = false, reverse_ = false;
+  bool careful_ = false;  // each wait looks at the stack first
   std::array<Thread, 1024> threads_{};
 
   // Of the barrier being gathered, and of the one before, whose results are still being read.

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 
 #include "spanwise/error.hpp"
 
@@ -19,7 +19,9 @@ constexpr std::size_t most_spacing = 8 << 20;
 constexpr std::size_t huge_page = 2 << 20;
 // 21 steps of three cache lines go once round the 4 KB that decide a line's set in L1.
 constexpr std::size_t stagger_step = 192, stagger_steps = 21;
-constexpr std::size_t pattern_bytes = 64;
+// Spacings from here on are for unknown depths: what runs over lands in the red zone, and what runs
+// over that as well meets a guard page.
+constexpr std::size_t guarded_spacing = 128 << 10, guarded_zone = 32 << 10;
 constexpr std::byte pattern{0xa5};
 
 std::size_t page_size() {
@@ -34,7 +36,8 @@ FiberStacks::~FiberStacks() {
 }
 
 bool FiberStacks::reserve(std::size_t bytes) {
-  const std::size_t needed = bytes + stagger_step * stagger_steps + pattern_bytes;
+  const std::size_t zone = bytes >= guarded_spacing / 2 ? guarded_zone : 64;
+  const std::size_t needed = bytes + stagger_step * stagger_steps + zone;
   const std::size_t spacing = std::bit_ceil(needed < least_spacing ? least_spacing : needed);
   if (spacing <= spacing_) return false;
   require<OutOfMemoryError>(spacing <= most_spacing, "cpu: a kernel needs ", bytes,
@@ -65,22 +68,32 @@ std::byte* FiberStacks::stack(int index) const noexcept {
          static_cast<std::size_t>(index) * spacing_;
 }
 
+std::size_t FiberStacks::red_zone() const noexcept {
+  return spacing_ >= guarded_spacing ? guarded_zone : 0;
+}
+
+// Any frame that runs into the zone writes within each 2 KB, if only its return address.
+std::span<std::byte> FiberStacks::pattern_of(int index) const noexcept {
+  const std::size_t size = guarded() ? 2 << 10 : 64;
+  return {stack(index) + (guarded() ? red_zone() - size : 0), size};
+}
+
 std::span<std::byte> FiberStacks::prepare(int index) {
-  std::byte* low = stack(index);
-  std::memset(low, static_cast<int>(pattern), pattern_bytes);
+  const auto below = pattern_of(index);
+  std::fill(below.begin(), below.end(), pattern);
+  if (guarded()) ::mprotect(stack(index), page_size(), PROT_NONE);
   const std::size_t stagger = static_cast<std::size_t>(index) % stagger_steps * stagger_step;
-  return {low + pattern_bytes, spacing_ - pattern_bytes - stagger};
+  std::byte* top = stack(index) + spacing_ - stagger;
+  return {below.data() + below.size(), top};
 }
 
 bool FiberStacks::intact(int index) const {
-  const std::byte* low = stack(index);
-  for (std::size_t i = 0; i < pattern_bytes; ++i)
-    if (low[i] != pattern) return false;
-  return true;
+  const auto below = pattern_of(index);
+  return std::all_of(below.begin(), below.end(), [](std::byte b) { return b == pattern; });
 }
 
 std::size_t FiberStacks::stack_bytes() const noexcept {
-  return spacing_ - stagger_step * stagger_steps - pattern_bytes;
+  return spacing_ - stagger_step * stagger_steps - (guarded() ? red_zone() : 64);
 }
 
 }  // namespace spanwise::host

@@ -11,8 +11,9 @@ namespace spanwise::host {
 ///
 /// What a switch costs is cache and TLB misses, so stacks are close together, share huge pages, and
 /// begin at staggered places: tops a power of two apart would all fall into the same few cache
-/// sets. Guard pages stand at the ends only; a pattern at the low end of each stack tells when one
-/// ran over into its neighbour.
+/// sets. A pattern at the low end of each stack tells when it was not enough. Where nobody knows
+/// the depth (a recursion), stacks are large and far between, with a red zone and a guard page
+/// below each.
 class FiberStacks {
  public:
   static constexpr int most = 1024;
@@ -29,6 +30,8 @@ class FiberStacks {
   std::span<std::byte> prepare(int index);
   /// Whether the pattern of stack `index` is whole.
   bool intact(int index) const;
+  /// Whether depths are unknown, so that intact() is worth asking whenever a thread waits.
+  bool guarded() const noexcept { return red_zone() > 0; }
   /// Of each stack, usable.
   std::size_t stack_bytes() const noexcept;
   /// All stacks, for who keeps books on memory.
@@ -36,6 +39,8 @@ class FiberStacks {
 
  private:
   std::byte* stack(int index) const noexcept;
+  std::size_t red_zone() const noexcept;
+  std::span<std::byte> pattern_of(int index) const noexcept;
 
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;    // of the mapping

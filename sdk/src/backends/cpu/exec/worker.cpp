@@ -10,7 +10,9 @@
 namespace spanwise::host {
 namespace {
 
-BlockRunner& blocks_of(void* worker) { return static_cast<Worker*>(worker)->blocks(); }
+constexpr std::size_t deep_from = 64 << 10;
+
+BlockRunner& blocks_of(void* worker) { return *static_cast<BlockRunner*>(worker); }
 
 void run_blocks(const sw_range* range, sw_block_function block, sw_thread_function thread,
                 const void* arguments) {
@@ -25,11 +27,16 @@ unsigned long long warp(void* worker, int op, unsigned mask, unsigned long long 
   return blocks_of(worker).warp(op, mask, value, lane, width, line);
 }
 unsigned active_mask(void* worker, int line) { return blocks_of(worker).active_mask(line); }
+// The message is made in a function of its own: what is left behind by fail() must own nothing.
+std::string failure_message(const char* what, const char* file, int line, const sw_extent& block,
+                            const sw_extent& thread) {
+  const std::string place = file != nullptr ? text(file, ":", line) : text("line ", line);
+  return text(what, ", ", place, ", in thread (", thread.x, ", ", thread.y, ", ", thread.z,
+              ") of block (", block.x, ", ", block.y, ", ", block.z, ")");
+}
 void fail_thread(void* worker, const char* what, const char* file, int line, const sw_extent* block,
                  const sw_extent* thread) {
-  blocks_of(worker).fail(text(what, ", ", file, ":", line, ", in thread (", thread->x, ", ",
-                              thread->y, ", ", thread->z, ") of block (", block->x, ", ", block->y,
-                              ", ", block->z, ")"));
+  blocks_of(worker).fail(failure_message(what, file, line, *block, *thread));
 }
 
 // On its own, so that no variable lives across the jump.
@@ -61,14 +68,22 @@ void* Worker::dynamic_shared(std::size_t bytes) {
   return shared_.get();
 }
 
+// Kernels of unknown depth have stacks of their own, so that they slow down nobody else.
+BlockRunner& Worker::blocks_for(std::size_t stack_bytes) {
+  if (stack_bytes < deep_from) return blocks_;
+  if (!deep_blocks_) deep_blocks_ = std::make_unique<BlockRunner>();
+  return *deep_blocks_;
+}
+
 void Worker::run(const LaunchedKernel& launched, sw_range range) {
-  blocks_.reserve_stack(launched.stack_bytes);
-  blocks_.set_reverse(launched.reverse);
-  range.worker = this;
+  BlockRunner& blocks = blocks_for(launched.stack_bytes);
+  blocks.reserve_stack(launched.stack_bytes);
+  blocks.set_reverse(launched.reverse);
+  range.worker = &blocks;
   range.dynamic_shared = dynamic_shared(launched.shared_bytes);
-  if (run_guarded(blocks_, *launched.kernel, range)) return;
+  if (run_guarded(blocks, *launched.kernel, range)) return;
   fail<DeviceError>("cpu: kernel '", launched.kernel->name, "' of ", launched.file, ": ",
-                    blocks_.take_failure());
+                    blocks.take_failure());
 }
 
 const sw_runtime& runtime_table() {

@@ -28,20 +28,20 @@ class Worker {
   /// where a thread failed: assert, __trap, barriers that diverge.
   void run(const LaunchedKernel& launched, sw_range range);
 
-  BlockRunner& blocks() noexcept { return blocks_; }
-
  private:
   struct Free {
     void operator()(void* data) const noexcept;
   };
   void* dynamic_shared(std::size_t bytes);
+  BlockRunner& blocks_for(std::size_t stack_bytes);
 
   BlockRunner blocks_;
+  std::unique_ptr<BlockRunner> deep_blocks_;
   std::unique_ptr<void, Free> shared_;
   std::size_t shared_bytes_ = 0;
 };
 
-/// What modules call; `worker` in each is a Worker.
+/// What modules call; `worker` in each is a BlockRunner.
 const sw_runtime& runtime_table();
 
 }  // namespace spanwise::host

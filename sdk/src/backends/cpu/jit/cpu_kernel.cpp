@@ -45,16 +45,21 @@ sw_extent extent(const Dim3& dim) {
   return {static_cast<unsigned>(dim.x), static_cast<unsigned>(dim.y), static_cast<unsigned>(dim.z)};
 }
 
-bool reverse_order() {
-  // Read again only after a setting has changed.
-  static std::atomic<std::uint64_t> seen{~std::uint64_t{0}};
-  static std::atomic<bool> reverse{false};
+// Settings that a launch reads, looked up again only after one has changed.
+struct LaunchSettings {
+  bool reverse = false;
+  std::size_t stack_bytes = 0;
+};
+
+LaunchSettings launch_settings() {
+  static thread_local std::uint64_t seen = ~std::uint64_t{0};
+  static thread_local LaunchSettings settings;
   const std::uint64_t version = config::version();
-  if (seen.load(std::memory_order_acquire) != version) {
-    reverse.store(thread_order_setting() == ThreadOrder::reverse, std::memory_order_relaxed);
-    seen.store(version, std::memory_order_release);
+  if (seen != version) {
+    settings = {thread_order_setting() == ThreadOrder::reverse, stack_setting()};
+    seen = version;
   }
-  return reverse.load(std::memory_order_relaxed);
+  return settings;
 }
 
 void run_blocks(const LaunchedKernel& launched, const sw_range& launch, std::uint64_t blocks) {
@@ -98,8 +103,10 @@ void CpuKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_
                        runtime::StreamState&, void* const* arguments) {
   check_limits(kernel_->name, grid, block, shared_bytes);
   const sw_module& module = module_->info();
-  const LaunchedKernel launched{kernel_, module.file, static_cast<std::size_t>(module.stack_bytes),
-                                static_cast<std::size_t>(shared_bytes), reverse_order()};
+  const LaunchSettings settings = launch_settings();
+  const auto known_need = static_cast<std::size_t>(module.stack_bytes);
+  const LaunchedKernel launched{kernel_, module.file, std::max(known_need, settings.stack_bytes),
+                                static_cast<std::size_t>(shared_bytes), settings.reverse};
   sw_range launch{};
   launch.arguments = arguments;
   launch.grid = extent(grid);

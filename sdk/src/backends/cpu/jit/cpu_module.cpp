@@ -93,9 +93,9 @@ std::int64_t CpuModule::static_shared_bytes() const {
         return found ? 1 : 0;
       },
       &search);
-  // The shim's own: four builtin variables and two pointers.
-  constexpr std::int64_t shim_bytes = 4 * 12 + 2 * 8;
-  return std::max<std::int64_t>(0, search.bytes - shim_bytes);
+  // The builtin variables are in it, as far as a kernel uses them.
+  constexpr std::int64_t builtins = 4 * 12 + 2 * 8;
+  return search.bytes <= builtins ? 0 : search.bytes;
 }
 
 }  // namespace spanwise::host

@@ -20,7 +20,8 @@ class CpuModule final : public runtime::LoadedModule {
   Global global(const std::string& symbol) override;
 
   const sw_module& info() const noexcept { return *info_; }
-  /// Of all kernels together; the loader does not tell them apart.
+  /// Of all kernels together, as the loader does not tell them apart, and with up to 64 bytes for
+  /// threadIdx and its like.
   std::int64_t static_shared_bytes() const;
 
  private:

@@ -57,7 +57,7 @@ SW_FN SwT sw_narrow(unsigned long long bits) {
 template <class SwT>
 SW_FN SwT sw_shuffle(int line, int op, unsigned mask, SwT value, int lane, int width = warpSize) {
   if (width < 1 || width > 32 || (width & (width - 1)) != 0)
-    sw_fail("the width of a warp shuffle must be 1, 2, 4, 8, 16 or 32", __FILE__, line);
+    sw_fail("the width of a warp shuffle must be 1, 2, 4, 8, 16 or 32", nullptr, line);
   return sw_narrow<SwT>(sw_warp(op, mask, sw_widen(value), lane, width, line));
 }
 #define __shfl_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle, mask, __VA_ARGS__)

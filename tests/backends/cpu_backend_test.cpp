@@ -1,0 +1,137 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/cpu_backend.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "backends/cpu/memory_pool.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+using testing::HasSubstr;
+
+runtime::Backend& backend() { return runtime::backend_for(cpu); }
+runtime::StreamState& stream() { return *backend().default_stream(0); }
+
+TEST(CpuBackend, DescribesTheMachine) {
+  const DeviceProperties properties = backend().properties(0);
+  EXPECT_FALSE(properties.name.empty());
+  EXPECT_FALSE(properties.architecture.empty());
+  EXPECT_GT(properties.total_memory, 0);
+  EXPECT_GT(properties.free_memory, 0);
+  EXPECT_LE(properties.free_memory, properties.total_memory);
+  EXPECT_GE(properties.multiprocessors, 1);
+  EXPECT_EQ(properties.max_threads_per_block, 1024);
+  EXPECT_EQ(backend().device_count(), 1);
+  EXPECT_EQ(backend().why_absent(), "");
+}
+
+TEST(CpuMemory, IsAlignedWritableAndDistinct) {
+  std::vector<std::pair<void*, std::size_t>> blocks;
+  for (const std::size_t bytes : {1u, 255u, 257u, 5000u, 1u << 20, (5u << 20) + 3}) {
+    void* data = backend().allocate(0, bytes, stream());
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data) % 256, 0u) << bytes;
+    std::memset(data, static_cast<int>(blocks.size()), bytes);
+    blocks.emplace_back(data, bytes);
+  }
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto* bytes = static_cast<const unsigned char*>(blocks[i].first);
+    EXPECT_EQ(bytes[0], i);
+    EXPECT_EQ(bytes[blocks[i].second - 1], i);
+    backend().deallocate(0, blocks[i].first, blocks[i].second, stream());
+  }
+}
+
+TEST(CpuMemory, IsKeptForTheNextOfItsSize) {
+  void* first = backend().allocate(0, 3 << 20, stream());
+  const auto used = backend().memory(0).used;
+  backend().deallocate(0, first, 3 << 20, stream());
+  EXPECT_EQ(backend().memory(0).used, used - (3 << 20));
+  EXPECT_GE(backend().memory(0).held, 3 << 20);
+  void* second = backend().allocate(0, (3 << 20) - 100, stream());
+  EXPECT_EQ(first, second);
+  backend().deallocate(0, second, (3 << 20) - 100, stream());
+  MemoryPool::instance().trim();
+  EXPECT_EQ(backend().memory(0).held, backend().memory(0).used);
+}
+
+TEST(CpuMemory, IsZeroWhereItSaysSo) {
+  const std::size_t bytes = 8 << 20;
+  void* dirty = backend().allocate(0, bytes, stream());
+  std::memset(dirty, 0xff, bytes);
+  backend().deallocate(0, dirty, bytes, stream());
+  auto* data = static_cast<unsigned char*>(backend().allocate_zeroed(0, bytes, stream()));
+  ASSERT_NE(data, nullptr);
+  for (std::size_t i = 0; i < bytes; i += 997) ASSERT_EQ(data[i], 0);
+  backend().deallocate(0, data, bytes, stream());
+  EXPECT_EQ(backend().allocate_zeroed(0, 100, stream()), nullptr);
+}
+
+TEST(CpuMemory, SaysWhatWasAskedWhenThereIsNoMore) {
+  for (const std::size_t bytes : {std::size_t{1} << 60, ~std::size_t{0}}) {
+    try {
+      backend().allocate(0, bytes, stream());
+      FAIL();
+    } catch (const OutOfMemoryError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(std::to_string(bytes)));
+      EXPECT_THAT(error.what(), HasSubstr("are free"));
+    }
+  }
+}
+
+TEST(CpuMemory, WastesAtMostAnEighth) {
+  for (std::size_t bytes = 1; bytes < (std::size_t{1} << 40); bytes = bytes * 9 / 8 + 1) {
+    const std::size_t size = MemoryPool::rounded(bytes);
+    EXPECT_GE(size, bytes);
+    EXPECT_LE(size, std::max<std::size_t>(bytes + bytes / 8 + 1, bytes + 4096));
+    EXPECT_EQ(size % 256, 0u);
+    EXPECT_EQ(MemoryPool::rounded(size), size);
+  }
+}
+
+TEST(CpuStreams, AreAlwaysIdle) {
+  const auto own = backend().create_stream(0);
+  EXPECT_NE(own.get(), &stream());
+  EXPECT_EQ(backend().default_stream(0).get(), &stream());
+  EXPECT_TRUE(own->query());
+  EXPECT_EQ(own->handle(), 0u);
+  EXPECT_EQ(own->device(), cpu);
+  own->wait(*stream().record(false));
+  own->synchronize();
+  EXPECT_THROW(backend().foreign_stream(0, 1), ArgumentError);
+}
+
+TEST(CpuEvents, CarryTheTimeTheyWereRecorded) {
+  const auto start = stream().record(true);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto end = stream().record(true);
+  EXPECT_GE(end->milliseconds_since(*start), 4.9);
+  EXPECT_LE(start->milliseconds_since(*end), -4.9);
+  EXPECT_TRUE(start->query());
+  const auto untimed = stream().record(false);
+  EXPECT_THROW(untimed->milliseconds_since(*start), DeviceError);
+}
+
+TEST(CpuTransfers, CopyBytes) {
+  const std::vector<int> from{1, 2, 3};
+  std::vector<int> there(3), back(3);
+  backend().upload(from.data(), there.data(), 12, stream());
+  backend().download(there.data(), back.data(), 12, stream());
+  EXPECT_EQ(back, from);
+  std::vector<int> peer(3);
+  backend().copy_peer(back.data(), 0, peer.data(), 0, 12, stream());
+  EXPECT_EQ(peer, from);
+  backend().upload(nullptr, nullptr, 0, stream());
+}
+
+}  // namespace
+}  // namespace spanwise::host

@@ -1,0 +1,213 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Kernels that go wrong while they run end the launch with an error, and nothing else: the next
+// launch is sound.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "backends/cpu_kernels.hpp"
+
+namespace spanwise {
+namespace {
+
+using test::CpuKernels;
+using testing::AllOf;
+using testing::HasSubstr;
+
+struct Failure {
+  const char* name;
+  const char* source;
+  std::vector<const char*> message;
+};
+std::ostream& operator<<(std::ostream& out, const Failure& f) { return out << f.name; }
+
+// Each fails with 64 threads a block, in a kernel that takes an int*.
+const Failure failures[] = {
+    {"assertion",
+     "__global__ void k(int* out) {\n  assert(threadIdx.x < 40);\n}",
+     {"kernel 'k'", "assertion failed: threadIdx.x < 40", "kernel.cu:2", "thread (40, 0, 0)",
+      "block (0, 0, 0)"}},
+    {"assertion_beside_a_barrier",
+     "__global__ void k(int* out) {\n  __syncthreads();\n  assert(threadIdx.x < 40);\n  "
+     "__syncthreads();\n}",
+     {"assertion failed", "kernel.cu:3"}},
+    {"trap",
+     "__global__ void k(int* out) {\n  if (threadIdx.x == 3) __trap();\n}",
+     {"__trap()", "kernel.cu:2"}},
+    {"two_barriers",
+     "__global__ void k(int* out) {\n  if (threadIdx.x < 32)\n    __syncthreads();\n  else\n    "
+     "__syncthreads();\n}",
+     {"different barriers", "__syncthreads() in line 3", "__syncthreads() in line 5",
+      "block (0, 0, 0)"}},
+    {"two_kinds_of_barrier",
+     "__global__ void k(int* out) {\n  if (threadIdx.x < 32) __syncthreads(); else out[0] = "
+     "__syncthreads_or(1);\n}",
+     {"different barriers", "__syncthreads_or() in line 2"}},
+    {"barrier_and_shuffle",
+     "__global__ void k(int* out) {\n  if (threadIdx.x % 2)\n    __syncthreads();\n  else\n    "
+     "out[0] = __shfl_sync(~0u, 1, 0);\n}",
+     {"wait for one another for ever", "__syncthreads() in line 3", "__shfl_sync in line 5",
+      "0xffffffff"}},
+    {"collectives_that_differ",
+     "__global__ void k(int* out) {\n  if (threadIdx.x % 2)\n    __syncwarp();\n  else\n    out[0] "
+     "= __ballot_sync(~0u, 1);\n}",
+     {"__syncwarp", "__ballot_sync", "line 3", "line 5"}},
+    {"mask_without_the_caller",
+     "__global__ void k(int* out) {\n  __syncwarp(1u);\n}",
+     {"__syncwarp in line 2", "0x00000001", "leaves out the calling lane"}},
+    {"width_that_is_none",
+     "__global__ void k(int* out) {\n  out[0] = __shfl_sync(~0u, 1, 0, 12);\n}",
+     {"width", "line 2"}},
+    {"hidden_barrier",
+     "#define PASTE(a, b) a##b\n__global__ void k(int* out) {\n  PASTE(__sync, threads)();\n}",
+     {"line 3", "does not show"}},
+};
+
+class CpuFailures : public testing::TestWithParam<Failure> {};
+
+TEST_P(CpuFailures, EndTheLaunchWithAMessage) {
+  CpuKernels kernels(
+      std::string(GetParam().source) +
+      "\n__global__ void sound(int* out) { __shared__ int s; if (threadIdx.x == 5) s = 7; "
+      "__syncthreads(); if (threadIdx.x == 0) out[blockIdx.x] = s; }");
+  std::vector<int> out(100, 0);
+  for (const char* threads : {"1", "2"}) {
+    const test::Setting workers("cpu_threads", threads);
+    for (const std::int64_t blocks : {1, 100}) {
+      try {
+        kernels.run("k", {{blocks}, {64}}, out.data());
+        FAIL() << "the launch went through";
+      } catch (const DeviceError& error) {
+        if (blocks > 1) continue;  // which block comes first is nobody's promise
+        for (const char* part : GetParam().message) EXPECT_THAT(error.what(), HasSubstr(part));
+      }
+      std::fill(out.begin(), out.end(), 0);
+      kernels.run("sound", {{100}, {64}}, out.data());
+      EXPECT_EQ(out, std::vector<int>(100, 7));
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, CpuFailures, testing::ValuesIn(failures),
+                         [](const auto& way) { return std::string(way.param.name); });
+
+TEST(CpuLaunchLimits, AreThoseOfAGpu) {
+  CpuKernels kernels("__global__ void k(int* out) { }");
+  const auto message = [&](const CpuKernels::Launch& launch) -> std::string {
+    int out = 0;
+    try {
+      kernels.run("k", launch, &out);
+    } catch (const KernelArgumentError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message({{1}, {2048}}),
+              AllOf(HasSubstr("kernel 'k'"), HasSubstr("too large"), HasSubstr("1 to 1024")));
+  EXPECT_THAT(message({{1}, {32, 32, 2}}), AllOf(HasSubstr("threads 2048"), HasSubstr("1024")));
+  EXPECT_THAT(message({{1}, {1, 1, 65}}), AllOf(HasSubstr("z 65"), HasSubstr("64")));
+  EXPECT_THAT(message({{1}, {0}}), HasSubstr("too small"));
+  EXPECT_THAT(message({{2147483648}, {1}}), HasSubstr("2147483647"));
+  EXPECT_THAT(message({{1, 65536}, {1}}), HasSubstr("65535"));
+  EXPECT_THAT(message({{1, 1, 0}, {1}}), HasSubstr("too small"));
+  EXPECT_THAT(message({{1}, {1}, 300000}), AllOf(HasSubstr("shared memory"), HasSubstr("232448")));
+  EXPECT_THAT(message({{1}, {1}, -1}), HasSubstr("shared memory"));
+  EXPECT_EQ(message({{1}, {1024}, 232448}), "");
+}
+
+TEST(CpuStacks, HoldLargeArraysOfEveryThread) {
+  CpuKernels kernels(
+      "__global__ void k(int* out) {\n  volatile int big[20000];\n  for (int i = 0; i < 20000; "
+      "++i) big[i] = threadIdx.x + i;\n"
+      "  __syncthreads();\n  int sum = 0;\n  for (int i = 0; i < 20000; i += 100) sum += big[i] - "
+      "i;\n  out[threadIdx.x] = sum;\n}");
+  std::vector<int> out(64, -1);
+  kernels.run("k", {{1}, {64}}, out.data());
+  for (int t = 0; t < 64; ++t) EXPECT_EQ(out[static_cast<std::size_t>(t)], 200 * t);
+}
+
+TEST(CpuStacks, HoldARecursion) {
+  CpuKernels kernels(
+      "__device__ __noinline__ int depth(int n) { volatile int pad[16]; pad[n % 16] = n; "
+      "__syncwarp(); return n == 0 ? 0 : 1 + depth(n - 1) + pad[n % 16] - n; }\n"
+      "__global__ void k(int* out) { out[threadIdx.x] = depth(200); }");
+  std::vector<int> out(64, -1);
+  kernels.run("k", {{1}, {64}}, out.data());
+  EXPECT_EQ(out, std::vector<int>(64, 200));
+}
+
+TEST(CpuStacks, ThatRanOverAreReported) {
+  // The depth comes from memory, so no compiler can tell it. Each frame is a little over 1000
+  // bytes.
+  CpuKernels kernels(
+      "__device__ __noinline__ int depth(int left) {\n"
+      "  volatile char pad[1000];\n  pad[left % 1000] = 1;\n"
+      "  if (left > 0) return depth(left - 1) + pad[left % 1000];\n  return 0;\n}\n"
+      "__global__ void k(int* out, int left) {\n"
+      "  __syncthreads();\n  out[threadIdx.x] = depth(left);\n  __syncthreads();\n}");
+  std::vector<int> out(4, 0);
+  try {
+    kernels.run("k", {{1}, {4}}, out.data(), 230);
+    FAIL() << "nobody noticed";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("bytes of stack"), HasSubstr("cpu_stack_kb")));
+  }
+  kernels.run("k", {{1}, {4}}, out.data(), 100);
+  EXPECT_EQ(out, std::vector<int>(4, 100));
+  const test::Setting larger("cpu_stack_kb", "1000");
+  kernels.run("k", {{1}, {4}}, out.data(), 700);
+  EXPECT_EQ(out, std::vector<int>(4, 700));
+}
+
+TEST(CpuLaunches, FromSeveralThreadsAtOnceAreIndependent) {
+  CpuKernels kernels(
+      "__global__ void k(int* out, int base) { __shared__ int s[64]; int t = threadIdx.x; s[t] = "
+      "base + t; "
+      "__syncthreads(); out[blockIdx.x * 64 + t] = s[63 - t]; }\n"
+      "__global__ void bad(int* out, int base) { __syncthreads(); assert(blockIdx.x < 50); }");
+  std::atomic<int> wrong{0}, caught{0};
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 6; ++n) {
+    threads.emplace_back([&, n] {
+      for (int round = 0; round < 20; ++round) {
+        std::vector<int> out(64 * 100, -1);
+        kernels.run("k", {{100}, {64}}, out.data(), n * 1000);
+        for (int i = 0; i < 6400; ++i)
+          wrong += out[static_cast<std::size_t>(i)] != n * 1000 + 63 - i % 64;
+        try {
+          kernels.run("bad", {{100}, {64}}, out.data(), n);
+        } catch (const DeviceError&) {
+          ++caught;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(caught, 120);
+}
+
+TEST(CpuOrder, ShowsAMissingBarrier) {
+  // Right by luck where each thread runs after its lower neighbour.
+  const char* racy =
+      "__global__ void k(int* out) { __shared__ int s[65]; int t = threadIdx.x; s[0] = 1; s[t + 1] "
+      "= t + 2; out[t] = s[t]; }";
+  const auto is_right = [&](const char* order) {
+    const test::Setting setting("cpu_thread_order", order);
+    CpuKernels kernels(racy);
+    std::vector<int> out(64, 0), zero(64, 0);
+    kernels.run("k", {{1}, {64}}, out.data());
+    for (int t = 0; t < 64; ++t)
+      if (out[static_cast<std::size_t>(t)] != t + 1) return false;
+    return true;
+  };
+  EXPECT_TRUE(is_right("forward"));
+  EXPECT_FALSE(is_right("reverse"));
+}
+
+}  // namespace
+}  // namespace spanwise

@@ -1,0 +1,295 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Compiling and loading: options, headers, fingerprints, compilers that are not there.
+#include "backends/cpu/jit/jit_compiler.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "backends/cpu/jit/options.hpp"
+#include "backends/cpu/jit/stack_usage.hpp"
+#include "backends/cpu/jit/temporary_folder.hpp"
+#include "backends/cpu_kernels.hpp"
+
+namespace spanwise::host {
+namespace {
+
+using test::CpuKernels;
+using test::Environment;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+HostOptions translate(const std::vector<std::string>& options) {
+  return translate_options(options, {});
+}
+
+TEST(CpuOptions, ReachTheHostCompilerWhereTheyMeanSomething) {
+  const HostOptions options = translate({"-DN=4", "-D", "M", "--define-macro=X=a b", "-U", "N",
+                                         "-UM", "-Ifolder", "-I", "other", "--include-path=third",
+                                         "--pre-include=first.h", "-g", "-O2", "--fmad=false"});
+  EXPECT_THAT(options.directives,
+              ElementsAre("#define N 4", "#define M 1", "#define X a b", "#undef N", "#undef M"));
+  EXPECT_THAT(options.include_dirs, ElementsAre("folder", "other", "third"));
+  EXPECT_THAT(options.pre_includes, ElementsAre("first.h"));
+  EXPECT_THAT(options.flags, ElementsAre("-g", "-O2", "-ffp-contract=off"));
+  EXPECT_EQ(translate({"-std=c++20"}).language, "-std=c++20");
+  EXPECT_EQ(translate({"--std=c++11"}).language, "-std=c++17");
+}
+
+TEST(CpuOptions, ForGpuCodeAreDropped) {
+  const HostOptions options =
+      translate({"-arch=sm_90", "--gpu-architecture=compute_80", "-arch", "sm_75", "-lineinfo",
+                 "-G", "--ftz=true", "-prec-div=false", "--maxrregcount=32", "-rdc=true", "-Xptxas",
+                 "-v", "--ptxas-options=-v", "-w", ""});
+  EXPECT_TRUE(options.flags.empty());
+  EXPECT_TRUE(options.directives.empty());
+}
+
+TEST(CpuOptions, ThatNobodyKnowsAreRefused) {
+  EXPECT_THROW(translate({"--frobnicate"}), ArgumentError);
+  EXPECT_THROW(translate({"file.cu"}), ArgumentError);
+  EXPECT_THROW(translate({"-D"}), ArgumentError);
+  EXPECT_THROW(translate({"-Wl,-rpath,/"}), ArgumentError);
+  EXPECT_THROW(translate({"-shared"}), ArgumentError);
+}
+
+TEST(CpuJit, DefinesMacrosBehindItsOwnHeaders) {
+  CpuKernels kernels("__global__ void k(T* out) { out[0] = N; WAIT; }", {},
+                     {"-DT=int", "-DN=41", "-UN", "-DN=42", "-DWAIT=__syncthreads()"});
+  int out = 0;
+  kernels.run("k", {{1}, {2}}, &out);
+  EXPECT_EQ(out, 42);
+}
+
+TEST(CpuJit, FollowsTheUsersHeaders) {
+  const TemporaryFolder folder, other;
+  folder.write("outer.cuh",
+               "#pragma once\n#include \"inner.cuh\"\n#include <cmath>\n__device__ int outer(int "
+               "x) { return inner(x); }\n");
+  folder.write("inner.cuh",
+               "#pragma once\n#include \"outer.cuh\"\n__device__ int inner(int x) { extern "
+               "__shared__ int s[]; s[threadIdx.x] = x; "
+               "__syncthreads(); return s[blockDim.x - 1 - threadIdx.x]; }\n__global__ void "
+               "there(int* out) { out[0] = 5; }\n");
+  const std::string source =
+      "#include <outer.cuh>\n__global__ void k(int* out) { out[threadIdx.x] = outer(threadIdx.x + "
+      "1); }";
+  for (const bool by_option : {false, true}) {
+    std::vector<std::string> options, folders;
+    (by_option ? options : folders).push_back((by_option ? "-I" : "") + folder.path());
+    CpuKernels kernels(source, {}, options, folders);
+    std::vector<int> out(8, -1);
+    kernels.run("k", {{1}, {8}, 64}, out.data());
+    EXPECT_THAT(out, ElementsAre(8, 7, 6, 5, 4, 3, 2, 1));
+    kernels.run("there", {}, out.data());
+    EXPECT_EQ(out[0], 5);
+  }
+  folder.write("outer.cuh", "\n\n  nonsense;\n");
+  try {
+    CpuKernels kernels(source, {}, {}, {folder.path()});
+    FAIL();
+  } catch (const CompileError& error) {
+    EXPECT_THAT(error.log(), HasSubstr(folder.path() + "/outer.cuh:3"));
+  }
+}
+
+TEST(CpuJit, TakesItsOwnHeadersWhereTheToolkitsAreGivenToo) {
+  const TemporaryFolder toolkit;
+  toolkit.write("cuda_fp16.h", "#error the toolkit's\n");
+  EXPECT_NO_THROW(CpuKernels("#include <cuda_fp16.h>\n__global__ void k(half* x) { x[0] = 1; }", {},
+                             {}, {toolkit.path()}));
+}
+
+TEST(CpuJit, FindsVariablesByName) {
+  CpuKernels kernels(
+      "__constant__ float table[3] = {1, 2, 3};\n__device__ int counter = 7;\n__device__ static "
+      "int hidden;\n"
+      "__device__ void function() {}\n"
+      "__global__ void k(float* out) { out[0] = table[2] * counter; hidden = 1; function(); }");
+  const auto table = kernels.module().global("table");
+  ASSERT_EQ(table.bytes, 12u);
+  const float three = 30;
+  std::memcpy(static_cast<std::byte*>(table.data) + 8, &three, 4);
+  const auto counter = kernels.module().global("counter");
+  ASSERT_EQ(counter.bytes, 4u);
+  const int two = 2;
+  std::memcpy(counter.data, &two, 4);
+  float out = 0;
+  kernels.run("k", {}, &out);
+  EXPECT_EQ(out, 60);
+  for (const char* none : {"hidden", "nowhere", "malloc", "sw_switch_stack", "_Z8functionv"})
+    EXPECT_EQ(kernels.module().global(none).data, nullptr) << none;
+}
+
+TEST(CpuJit, GivesEachLoadingItsOwnVariables) {
+  CpuKernels kernels("__device__ int n = 1;\n__global__ void k(int* out) { out[0] = n++; }");
+  const auto again = CpuKernels::backend().load(0, kernels.binary());
+  int out = 0;
+  kernels.run("k", {}, &out);
+  kernels.run("k", {}, &out);
+  EXPECT_EQ(out, 2);
+  EXPECT_EQ(*static_cast<int*>(again->global("n").data), 1);
+}
+
+TEST(CpuJit, TellsPlaceAndSizeOfParameters) {
+  CpuKernels kernels(
+      "struct S { char c; double d; };\n__global__ void k(char a, float* b, short c, S d, float4 "
+      "e, bool f) {}");
+  std::vector<std::pair<std::int64_t, std::int64_t>> places;
+  for (const auto& slot : kernels.kernel("k")->slots()) places.emplace_back(slot.offset, slot.size);
+  using P = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_THAT(places, ElementsAre(P(0, 1), P(8, 8), P(16, 2), P(24, 16), P(48, 16), P(64, 1)));
+  const KernelAttributes attributes = kernels.kernel("k")->attributes();
+  EXPECT_EQ(attributes.max_threads_per_block, 1024);
+  EXPECT_GT(attributes.local_bytes, 0);
+  EXPECT_FALSE(attributes.architecture.empty());
+}
+
+TEST(CpuJit, TakesArgumentsThatAreNotAligned) {
+  CpuKernels kernels("__global__ void k(double* out, double x, float4 v) { out[0] = x + v.w; }");
+  alignas(16) std::byte room[64] = {};
+  const double x = 1.5;
+  const float v[4] = {0, 0, 0, 2};
+  std::memcpy(room + 1, &x, 8);
+  std::memcpy(room + 17, v, 16);
+  double out = 0;
+  double* target = &out;
+  void* arguments[] = {&target, room + 1, room + 17};
+  kernels.kernel("k")->launch({}, {}, 0, *CpuKernels::backend().default_stream(0), arguments);
+  EXPECT_EQ(out, 3.5);
+}
+
+TEST(CpuJit, CountsStaticSharedMemory) {
+  CpuKernels with(
+      "__global__ void k(int* out) { __shared__ int s[1000]; s[threadIdx.x] = 1; out[0] = s[0]; }");
+  EXPECT_GE(with.kernel("k")->attributes().static_shared_bytes, 4000);
+  EXPECT_LE(with.kernel("k")->attributes().static_shared_bytes, 4064);
+  CpuKernels without("__global__ void k(int* out) { out[0] = blockIdx.x + gridDim.x; }");
+  EXPECT_EQ(without.kernel("k")->attributes().static_shared_bytes, 0);
+}
+
+TEST(CpuJit, SaysWhichKernelsThereAre) {
+  CpuKernels kernels("__global__ void first() {}\nnamespace n { __global__ void second() {} }");
+  EXPECT_EQ(kernels.binary().symbols.at("second"), "n::second");
+  EXPECT_EQ(kernels.binary().symbols.at("n::second"), "n::second");
+  try {
+    kernels.module().kernel("third");
+    FAIL();
+  } catch (const ArgumentError& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("'third'"), HasSubstr("'first'"), HasSubstr("'n::second'")));
+  }
+}
+
+TEST(CpuJit, LoadsAFileWhereOneIsGiven) {
+  CpuKernels kernels("__global__ void k(int* out) { out[0] = 9; }");
+  const TemporaryFolder folder;
+  runtime::KernelBinary binary = kernels.binary();
+  binary.path = folder.write("kernel.so", binary.image);
+  binary.image = "not looked at";
+  const auto module = CpuKernels::backend().load(0, binary);
+  int out = 0;
+  int* target = &out;
+  void* arguments[] = {&target};
+  module->kernel("k")->launch({}, {}, 0, *CpuKernels::backend().default_stream(0), arguments);
+  EXPECT_EQ(out, 9);
+}
+
+TEST(CpuJit, RefusesWhatIsNoModule) {
+  runtime::KernelBinary binary;
+  binary.image = "no library";
+  EXPECT_THROW(CpuKernels::backend().load(0, binary), DeviceError);
+  binary.path = "libm.so.6";
+  EXPECT_THROW(CpuKernels::backend().load(0, binary), DeviceError);
+  std::string image = "no library";
+  EXPECT_THROW(set_stack_need(image, 1), DeviceError);
+}
+
+TEST(CpuFingerprint, BeginsWithTheCompilerAndGoesOnWithoutIt) {
+  const std::string before = jit_fingerprint();
+  const std::string rest = before.substr(before.find('\n'));
+  EXPECT_THAT(before.substr(0, before.find('\n')), Not(testing::IsEmpty()));
+  {
+    const TemporaryFolder empty;
+    const Environment path("PATH", empty.path()), cxx("CXX", "");
+    EXPECT_EQ(jit_fingerprint(), rest);
+  }
+  if (std::filesystem::exists("/usr/bin/clang++")) {
+    const Environment cxx("CXX", "clang++");
+    EXPECT_NE(jit_fingerprint(), before);
+    EXPECT_EQ(jit_fingerprint().substr(jit_fingerprint().find('\n')), rest);
+  }
+  const test::Setting order("cpu_thread_order", "reverse");
+  EXPECT_NE(jit_fingerprint(), before);
+}
+
+TEST(CpuFingerprint, ChangesWithTheCompilersFile) {
+  const TemporaryFolder folder;
+  const std::string program = folder.write("g++", "#!/bin/sh\nexit 1\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Environment cxx("CXX", program);
+  const std::string before = jit_fingerprint();
+  EXPECT_THAT(before, HasSubstr(program));
+  folder.write("g++", "#!/bin/sh\nexit 1 \n");
+  EXPECT_NE(jit_fingerprint(), before);
+}
+
+TEST(CpuJit, NamesThePackageWhereThereIsNoCompiler) {
+  const TemporaryFolder empty;
+  const Environment path("PATH", empty.path()), cxx("CXX", "no-such-compiler");
+  try {
+    CpuKernels kernels("__global__ void k() {}");
+    FAIL();
+  } catch (const CompileError&) {
+    FAIL() << "there was a compiler";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("no-such-compiler"), HasSubstr("g++"),
+                                    HasSubstr("apt-get install g++")));
+  }
+}
+
+TEST(CpuJit, ShowsWhatACompilerThatFailsSays) {
+  const TemporaryFolder folder;
+  const std::string program =
+      folder.write("g++", "#!/bin/sh\necho \"$LC_ALL: no licence\" >&2\nexit 3\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Environment cxx("CXX", program);
+  try {
+    CpuKernels kernels("__global__ void k() {}");
+    FAIL();
+  } catch (const CompileError& error) {
+    EXPECT_EQ(error.log(), "C: no licence\n");
+    EXPECT_THAT(error.what(), HasSubstr(program));
+  }
+}
+
+TEST(CpuJit, LeavesNothingBehind) {
+  const TemporaryFolder folder;
+  const Environment temporary("TMPDIR", folder.path());
+  CpuKernels kernels("__global__ void k(int* out) { out[0] = 1; }");
+  EXPECT_THROW(CpuKernels("__global__ void k() { nonsense }"), CompileError);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(CpuStackNeed, IsTheLargestKernelWithAllThatItMayCall) {
+  TranslationUnit unit;
+  unit.kernel_names = {"big", "small"};
+  const std::string report =
+      "kernel.cu:1:1:void small(int*)\t100\tstatic\nkernel.cu:2:1:void big(int*)\t5000\tstatic\n"
+      "kernel.cu:3:1:int helper(int)\t300\tstatic\n";
+  const std::size_t need = stack_need(report, unit);
+  EXPECT_GE(need, 5300u);
+  EXPECT_LT(need, 20000u);
+  EXPECT_GT(stack_need(report + "kernel.cu:4:1:int f(int)\t16\tdynamic\n", unit), 100000u);
+  EXPECT_EQ(stack_need(report + "kernel.cu:4:1:int f(int)\t0\tdynamic,bounded\n", unit), need);
+}
+
+}  // namespace
+}  // namespace spanwise::host

@@ -1,0 +1,119 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/thread_pool.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "backends/cpu_kernels.hpp"
+
+namespace spanwise::host {
+namespace {
+
+TEST(ThreadPool, RunsEachChunkOnce) {
+  const test::Setting threads("cpu_threads", "4");
+  for (const Helpers helpers : {Helpers::at_once, Helpers::when_worth_it}) {
+    for (const std::uint64_t chunks : {0u, 1u, 2u, 1000u}) {
+      std::vector<std::atomic<int>> runs(chunks);
+      ThreadPool::instance().run(chunks, helpers, [&](std::uint64_t chunk) { ++runs[chunk]; });
+      for (const auto& count : runs) EXPECT_EQ(count, 1);
+    }
+  }
+}
+
+TEST(ThreadPool, UsesHelpersWhereTheWorkIsLong) {
+  const test::Setting threads("cpu_threads", "2");
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  ThreadPool::instance().run(20, Helpers::when_worth_it, [&](std::uint64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const std::lock_guard lock(mutex);
+    seen.insert(std::this_thread::get_id());
+  });
+  EXPECT_EQ(seen.size(), 2u);
+}
+
+TEST(ThreadPool, HandsOutChunksInAscendingOrder) {
+  const test::Setting threads("cpu_threads", "1");
+  std::vector<std::uint64_t> order;
+  ThreadPool::instance().run(50, Helpers::at_once,
+                             [&](std::uint64_t chunk) { order.push_back(chunk); });
+  for (std::uint64_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], i);
+}
+
+TEST(ThreadPool, CarriesTheFirstErrorToTheCallerAndStops) {
+  for (const char* threads : {"1", "3"}) {
+    const test::Setting setting("cpu_threads", threads);
+    std::atomic<int> runs{0};
+    const auto work = [&](std::uint64_t chunk) {
+      ++runs;
+      if (chunk == 3) throw std::runtime_error("chunk 3");
+      std::this_thread::yield();
+    };
+    EXPECT_THROW(ThreadPool::instance().run(100000, Helpers::at_once, work), std::runtime_error);
+    EXPECT_LT(runs, 100000);
+    std::atomic<int> after{0};
+    ThreadPool::instance().run(100, Helpers::at_once, [&](std::uint64_t) { ++after; });
+    EXPECT_EQ(after, 100);
+  }
+}
+
+TEST(ThreadPool, ServesSeveralCallersAndJobsWithinJobs) {
+  const test::Setting setting("cpu_threads", "3");
+  std::atomic<long> sum{0};
+  std::vector<std::thread> callers;
+  for (int n = 0; n < 4; ++n) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 30; ++round) {
+        ThreadPool::instance().run(8, Helpers::at_once, [&](std::uint64_t) {
+          ThreadPool::instance().run(8, Helpers::at_once,
+                                     [&](std::uint64_t chunk) { sum += static_cast<long>(chunk); });
+        });
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum, 4 * 30 * 8 * 28);
+}
+
+TEST(ThreadPool, WorksInAForkedChild) {
+  const test::Setting setting("cpu_threads", "2");
+  std::atomic<int> runs{0};
+  const auto work = [&](std::uint64_t) {
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    ++runs;
+  };
+  ThreadPool::instance().run(50, Helpers::at_once, work);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    runs = 0;
+    ThreadPool::instance().run(50, Helpers::at_once, work);
+    ::_exit(runs == 50 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  ThreadPool::instance().run(50, Helpers::at_once, work);
+  EXPECT_EQ(runs, 100);
+}
+
+TEST(ThreadPool, FollowsTheSetting) {
+  const test::Setting setting("cpu_threads", "3");
+  EXPECT_EQ(ThreadPool::instance().workers(), 3);
+  config::set("cpu_threads", "0");
+  EXPECT_EQ(ThreadPool::instance().workers(),
+            static_cast<int>(std::thread::hardware_concurrency()));
+  EXPECT_THROW(config::set("cpu_threads", "many"), ArgumentError);
+  EXPECT_THROW(config::set("cpu_threads", "-1"), ArgumentError);
+}
+
+}  // namespace
+}  // namespace spanwise::host
