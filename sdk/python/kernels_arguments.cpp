@@ -53,7 +53,7 @@ KernelArg PackedArguments::argument_from(std::size_t index, PyObject* object) {
 }
 
 KernelArg PackedArguments::other_argument(std::size_t index, PyObject* object) {
-  if (PyLong_CheckExact(object)) return integer_from(object);
+  if (PyLong_CheckExact(object)) return integer_argument(object);
   if (is_array(object)) return array_in(object);
   if (PyBool_Check(object)) return Scalar(object == Py_True);
   if (const PyWrapped* wrapped = wrapped_in(object)) return wrapped_argument(index, *wrapped);
@@ -64,7 +64,7 @@ KernelArg PackedArguments::other_argument(std::size_t index, PyObject* object) {
     return KernelArg::bytes(std::as_bytes(std::span(bytes)));
   }
   if (PyFloat_Check(object)) return KernelArg::real(PyFloat_AS_DOUBLE(object));
-  if (PyLong_Check(object)) return integer_from(object);
+  if (PyLong_Check(object)) return integer_argument(object);
   return foreign_array(object);
 }
 
@@ -94,7 +94,7 @@ KernelArg PackedArguments::foreign_array(PyObject* object) {
     if (!PyIndex_Check(object)) throw;
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object));
     if (!number) throw py::error_already_set();
-    return integer_from(number.ptr());
+    return integer_argument(number.ptr());
   }
 }
 

@@ -130,7 +130,7 @@ std::optional<Value> value_from(PyObject* object) {
   return std::nullopt;
 }
 
-KernelArg integer_from(PyObject* object) {
+KernelArg integer_argument(PyObject* object) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (overflow == 0) [[likely]]

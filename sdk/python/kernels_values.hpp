@@ -21,6 +21,6 @@ using ValueBytes = std::string;
 std::optional<std::variant<KernelArg, ValueBytes>> value_from(PyObject* object);
 
 /// A Python int: as itself, or as uint64 where only that holds it. Throws KernelArgumentError.
-KernelArg integer_from(PyObject* object);
+KernelArg integer_argument(PyObject* object);
 
 }  // namespace spanwise::python
