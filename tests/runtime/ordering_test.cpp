@@ -55,6 +55,13 @@ TEST_F(OrderingTest, AReaderComesAfterTheWriter) {
   EXPECT_THAT(gpus().take_log(), IsEmpty());
 }
 
+TEST_F(OrderingTest, TwoObjectsOfOneQueueTakeNoEvents) {
+  const Array array = imported();
+  order_use(Stream::foreign(test::gpu, 0x77), array, true);
+  order_use(Stream::foreign(test::gpu, 0x77), array, false);
+  EXPECT_THAT(gpus().take_log(), IsEmpty());
+}
+
 TEST_F(OrderingTest, AWriterComesAfterAllReaders) {
   const Stream a = Stream::create(test::gpu), b = Stream::create(test::second_gpu),
                c = Stream::create(test::gpu);

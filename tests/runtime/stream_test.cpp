@@ -59,6 +59,8 @@ TEST_F(StreamTest, OfAnotherLibraryKeepsItsHandle) {
   EXPECT_EQ(stream.handle(), 0x77U);
   EXPECT_EQ(stream, Stream::foreign(test::gpu, 0x77)) << "the same queue";
   EXPECT_NE(stream, Stream::foreign(test::second_gpu, 0x77));
+  EXPECT_NE(Stream::foreign(test::gpu, 2), Stream::foreign(test::gpu, 2))
+      << "the per-thread default stream is another on each thread";
   EXPECT_THROW(Stream::foreign(test::gpu, 0), ArgumentError);
   EXPECT_THROW(Stream::foreign(cpu, 5), ArgumentError);
   EXPECT_THROW(Stream::foreign(Device(DeviceKind::cuda, 4), 5), DeviceError);

@@ -40,7 +40,8 @@ class SW_API Stream {
   Device device() const noexcept;
   /// CUstream as an integer; 0 on the CPU.
   std::uintptr_t handle() const noexcept;
-  /// Blocks the calling thread until the queue is empty. Errors of earlier asynchronous work surface here.
+  /// Blocks the calling thread until the queue is empty. Errors of earlier asynchronous work
+  /// surface here.
   void synchronize() const;
   /// True when all queued work is done. Never blocks.
   bool query() const;
@@ -52,6 +53,8 @@ class SW_API Stream {
   Event record(bool timing = false) const;
 
   runtime::StreamState& state() const noexcept;
+  /// One queue, though maybe two objects: another library's streams are equal where their handles
+  /// are.
   friend SW_API bool operator==(const Stream& a, const Stream& b) noexcept;
 
  private:
@@ -89,9 +92,9 @@ class SW_API StreamGuard {
   bool had_previous_;
 };
 
-/// Orders coming work on `stream` after all queued work on `array`'s bytes that it must not overtake
-/// (by events, without blocking), and remembers the use. Every launch and copy does this for its
-/// operands; call it where you hand a pointer to code of your own.
+/// Orders coming work on `stream` after all queued work on `array`'s bytes that it must not
+/// overtake (by events, without blocking), and remembers the use. Every launch and copy does this
+/// for its operands; call it where you hand a pointer to code of your own.
 SW_API void order_use(const Stream& stream, const Array& array, bool writes);
 
 }  // namespace spanwise

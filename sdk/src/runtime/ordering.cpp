@@ -8,7 +8,7 @@ namespace spanwise {
 namespace runtime {
 
 void wait_for(StreamState& stream, StreamState& other) {
-  if (&stream == &other || other.device().is_cpu()) return;
+  if (other.device().is_cpu() || same_queue(stream, other)) return;
   if (stream.device().is_cpu())
     other.record(/*timing=*/false)->synchronize();
   else

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "runtime/backend.hpp"
 #include "runtime/settings.hpp"
 #include "spanwise/export.hpp"
@@ -9,6 +11,16 @@
 /// Who comes after whom. Order between device streams is made by events; only the host itself waits
 /// by blocking, since a CPU stream works in the calling thread.
 namespace spanwise::runtime {
+
+/// Whether two objects stand for one queue. Other libraries' streams are told apart by their
+/// handle; the per-thread default stream (2) is another queue on each thread, and the host has none
+/// (0).
+inline bool same_queue(const StreamState& a, const StreamState& b) noexcept {
+  constexpr std::uintptr_t per_thread = 2;
+  if (&a == &b) return true;
+  const std::uintptr_t handle = a.handle();
+  return handle != 0 && handle != per_thread && handle == b.handle() && a.device() == b.device();
+}
 
 /// Work queued on `stream` from now on starts after what `other` holds now.
 SW_API void wait_for(StreamState& stream, StreamState& other);

@@ -50,16 +50,12 @@ void Stream::wait(const Event& event) const {
     state().wait(event.state());
 }
 
-void Stream::wait(const Stream& other) const {
-  if (*this != other) runtime::wait_for(state(), other.state());
-}
+void Stream::wait(const Stream& other) const { runtime::wait_for(state(), other.state()); }
 
 Event Stream::record(bool timing) const { return Event(state().record(timing)); }
 
 bool operator==(const Stream& a, const Stream& b) noexcept {
-  if (a.state_ == b.state_) return true;
-  // Two objects may stand for one foreign queue.
-  return a.device() == b.device() && a.handle() == b.handle() && a.handle() != 0;
+  return runtime::same_queue(a.state(), b.state());
 }
 
 Event::Event(Ref<EventState> state) noexcept : state_(std::move(state)) {}
