@@ -9,6 +9,7 @@
 #include "bind.hpp"
 #include "py_array.hpp"
 #include "py_call.hpp"
+#include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 
@@ -29,6 +30,17 @@ void fill_with(const Array& array, Content content) {
   fill(array, value);
 }
 
+// Zeroed memory costs nothing where the system hands out fresh pages.
+Array make_array(const Layout& layout, DType dtype, Device device, Content content) {
+  if (content == Content::zeros && layout.is_row_major()) {
+    const Unlocked unlocked(device, layout.size() * dtype.itemsize());
+    return zeros(layout.shape, dtype, device);
+  }
+  Array made = empty_in(layout, dtype, device);
+  fill_with(made, content);
+  return made;
+}
+
 Device home_of(PyObject* device) { return given(device) ? device_from(device) : default_device(); }
 
 // float64 is NumPy's default where nothing else says a dtype.
@@ -40,9 +52,7 @@ PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
   static constexpr Signature<4> signature{who, {"shape", "dtype", "order", "device"}, 1, 3};
   const auto [shape, dtype, order, device] = signature.read(values, count, words);
   const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
-  Array made = empty_in(layout, dtype_in(dtype, float64), home_of(device));
-  fill_with(made, content);
-  return wrap(std::move(made));
+  return wrap(make_array(layout, dtype_in(dtype, float64), home_of(device), content));
 }
 
 // The dtype of an array of this one value: NumPy's for a Python number, else the value's own.
@@ -65,12 +75,14 @@ PyObject* full(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
   return wrap(std::move(made));
 }
 
-// Uninitialised, like `a` but for what is given.
-Array empty_like(PyObject* a, PyObject* dtype, PyObject* order, PyObject* shape, PyObject* device) {
+// Like `a` but for what is given.
+Array make_array_like(PyObject* a, PyObject* dtype, PyObject* order, PyObject* shape,
+                      PyObject* device, Content content) {
   const Array model = import_array(a);
   const Shape extents = given(shape) ? shape_from(shape) : model.shape();
   const Layout layout = layout_in(order_in(order, Order::k), extents, model.layout());
-  return empty_in(layout, dtype_in(dtype, model.dtype()), device_in(device, model.device()));
+  return make_array(layout, dtype_in(dtype, model.dtype()), device_in(device, model.device()),
+                    content);
 }
 
 template <Content content>
@@ -80,16 +92,14 @@ PyObject* make_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
                                                                 : "empty_like";
   static constexpr Signature<5> signature{who, {"a", "dtype", "order", "shape", "device"}, 1, 3};
   const auto [a, dtype, order, shape, device] = signature.read(values, count, words);
-  Array made = empty_like(a, dtype, order, shape, device);
-  fill_with(made, content);
-  return wrap(std::move(made));
+  return wrap(make_array_like(a, dtype, order, shape, device, content));
 }
 
 PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<6> signature{
       "full_like", {"a", "fill_value", "dtype", "order", "shape", "device"}, 2, 4};
   const auto [a, value, dtype, order, shape, device] = signature.read(values, count, words);
-  Array made = empty_like(a, dtype, order, shape, device);
+  Array made = make_array_like(a, dtype, order, shape, device, Content::nothing);
   assign(made, value);
   return wrap(std::move(made));
 }
@@ -99,8 +109,8 @@ PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* wo
   const auto [rows, columns, k, dtype, order, device] = signature.read(values, count, words);
   const std::int64_t n = integer_from(rows);
   const Layout layout = layout_in(order_in(order, Order::c), Shape{n, integer_in(columns, n)});
-  Array matrix = empty_in(layout, dtype_in(dtype, float64), home_of(device));
-  fill_with(matrix, Content::zeros);
+  const DType type = dtype_in(dtype, float64);
+  Array matrix = make_array(layout, type, home_of(device), Content::zeros);
   fill_with(matrix.diagonal(integer_in(k, 0)), Content::ones);
   return wrap(std::move(matrix));
 }

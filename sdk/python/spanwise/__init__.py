@@ -8,9 +8,9 @@ public is here; a module of this folder is loaded when its name is first used (`
 
 from __future__ import annotations
 
+import typing as _typing
 from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import _wheels
 from ._config import config as config
@@ -24,7 +24,7 @@ newaxis = None
 _wheels.tell_where_cuda_is()
 
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     # For type checkers, which cannot follow __getattr__; running programs load these on first use.
     from . import doctor as doctor
     from . import driver as driver

@@ -10,6 +10,15 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+# The other parts of the module, each beside its owner's code.
+from ._core_bridges import *  # noqa: F403
+from ._core_bridges import _bridge_rows as _bridge_rows
+from ._core_kernels import *  # noqa: F403
+from ._core_kernels import _DriverIn as _DriverIn
+from ._core_kernels import _DriverInOut as _DriverInOut
+from ._core_kernels import _DriverMemory as _DriverMemory
+from ._core_kernels import _DriverOut as _DriverOut
+
 # ---- What arguments may be ----
 
 #: "float32", spanwise.float32, numpy.float32, numpy.dtype("f4"), float, torch.float32, ...

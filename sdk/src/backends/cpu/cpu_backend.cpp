@@ -8,6 +8,7 @@
 #include "backends/cpu/copy/run.hpp"
 #include "backends/cpu/jit/cpu_module.hpp"
 #include "backends/cpu/jit/jit_compiler.hpp"
+#include "backends/cpu/jit/tools.hpp"
 #include "backends/cpu/memory_pool.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/thread_pool.hpp"
@@ -32,6 +33,8 @@ DeviceProperties CpuBackend::properties(int) {
   properties.multiprocessors = ThreadPool::instance().workers();
   return properties;
 }
+
+std::vector<Tool> CpuBackend::tools() { return host::tools(); }
 
 void* CpuBackend::allocate(int, std::size_t bytes, runtime::StreamState&) {
   return MemoryPool::instance().allocate(bytes);

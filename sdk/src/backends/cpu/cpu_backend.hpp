@@ -15,6 +15,7 @@ class CpuBackend final : public runtime::Backend {
   int device_count() noexcept override { return 1; }
   std::string why_absent() override { return {}; }
   DeviceProperties properties(int ordinal) override;
+  std::vector<Tool> tools() override;
 
   void* allocate(int ordinal, std::size_t bytes, runtime::StreamState& stream) override;
   void* allocate_zeroed(int ordinal, std::size_t bytes, runtime::StreamState& stream) override;
