@@ -65,6 +65,14 @@ TEST(Ref, ToTheBaseSharesTheCount) {
   EXPECT_EQ(destroyed, 1);
 }
 
+TEST(Ref, MovingToTheBaseTakesTheReference) {
+  std::atomic<int> destroyed{0};
+  Ref<Derived> derived = make_ref<Derived>(destroyed);
+  const Ref<Counted> base = std::move(derived);
+  EXPECT_FALSE(derived);  // NOLINT(bugprone-use-after-move): it is the test
+  EXPECT_EQ(base->use_count(), 1);
+}
+
 TEST(Ref, CountsRightWhenManyThreadsShareIt) {
   std::atomic<int> destroyed{0};
   {

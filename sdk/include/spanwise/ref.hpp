@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "spanwise/export.hpp"
@@ -46,10 +47,14 @@ class Ref {
   Ref(const Ref& other) noexcept : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   template <class U>
-    requires std::is_convertible_v<U*, T*>
-  Ref(const Ref<U>& other) noexcept : Ref(static_cast<T*>(other.get())) {}
+  requires std::is_convertible_v<U*, T*> Ref(const Ref<U>& other)
+  noexcept : Ref(static_cast<T*>(other.get())) {}
+  template <class U>
+  requires std::is_convertible_v<U*, T*> Ref(Ref<U>&& other)
+  noexcept : object_(std::exchange(other.object_, nullptr)) {}
   ~Ref() {
-    if (object_ != nullptr) object_->release();
+    // An analyzer that does not follow the count takes every release for the last.
+    if (object_ != nullptr) object_->release();  // NOLINT(clang-analyzer-cplusplus.NewDelete)
   }
   Ref& operator=(Ref other) noexcept {
     std::swap(object_, other.object_);
@@ -63,6 +68,9 @@ class Ref {
   friend bool operator==(const Ref& a, const Ref& b) noexcept { return a.object_ == b.object_; }
 
  private:
+  template <class U>
+  friend class Ref;
+
   T* object_ = nullptr;
 };
 

@@ -17,7 +17,8 @@ void check_device(std::string_view value) {
 // NVIDIA's variable of the same meaning (CUDA C++ Programming Guide, "CUDA Environment Variables").
 bool cuda_launches_block() {
   const char* given = std::getenv("CUDA_LAUNCH_BLOCKING");
-  return given != nullptr && std::string_view(given) != "" && std::string_view(given) != "0";
+  const std::string_view value = given != nullptr ? given : "";
+  return !value.empty() && value != "0";
 }
 
 config::Setting launch_blocking_setting() {

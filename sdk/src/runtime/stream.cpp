@@ -74,9 +74,9 @@ double Event::milliseconds_since(const Event& start) const {
   return state().milliseconds_since(start.state());
 }
 
-StreamGuard::StreamGuard(Stream stream) : previous_(stream), had_previous_(false) {
+StreamGuard::StreamGuard(Stream stream) : previous_(std::move(stream)), had_previous_(false) {
   Ref<StreamState> previous =
-      runtime::exchange_current_stream(stream.device(), Ref<StreamState>(&stream.state()));
+      runtime::exchange_current_stream(previous_.device(), Ref<StreamState>(&previous_.state()));
   if (!previous) return;
   previous_ = Stream(std::move(previous));
   had_previous_ = true;
