@@ -5,7 +5,7 @@
 #include <cstdint>
 
 /// The binary interface of DLPack 1.3, declared by ourselves so that a build needs no header of it
-/// (docs/adr/0007-dlpack-abi.md). Layouts, numbers and names are facts of that interface:
+/// (docs/adr/0005-dlpack-abi.md). Layouts, numbers and names are facts of that interface:
 /// dmlc/dlpack, include/dlpack/dlpack.h. tests/bridges/test_dlpack_abi.py holds them against the
 /// real header.
 namespace spanwise::dlpack {

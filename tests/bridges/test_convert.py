@@ -1,0 +1,240 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""convert, explain, bridges and strict_copies: the same rules whatever the library."""
+
+import numpy as np
+import pytest
+from support.dlpack import IS_COPIED, Producer
+
+import spanwise as sw
+
+
+def big_endian():
+    return np.arange(6, dtype=">f4")
+
+
+def test_what_is_the_librarys_already_is_given_back():
+    values = np.arange(3.0)
+    assert sw.convert(values, "numpy") is values
+    assert sw.to_numpy(values) is values
+
+
+def test_any_source_goes_to_numpy():
+    values = np.arange(6.0).reshape(2, 3)
+    for source in (Producer(values), memoryview(values), sw.asarray(values)):
+        made = sw.convert(source, "numpy")
+        assert isinstance(made, np.ndarray)
+        assert made.ctypes.data == values.ctypes.data
+        assert made.strides == values.strides
+
+
+def test_from_numpy_takes_numpys_arrays_only():
+    values = np.arange(3.0)
+    assert sw.from_numpy(values).ptr == values.ctypes.data
+    with pytest.raises(sw.BridgeError, match="asarray"):
+        sw.from_numpy(Producer(values))
+
+
+def test_copyif_is_false_unless_asked_for():
+    swapped = big_endian()
+    with pytest.raises(sw.CopyNeededError, match="byte order"):
+        sw.from_numpy(swapped)
+    with pytest.raises(sw.CopyNeededError, match="byte order"):
+        sw.from_numpy(swapped, copyif=False)
+    for ours in (sw.from_numpy(swapped, copyif=True), sw.from_numpy(swapped, True)):
+        assert ours.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_gpu_array_goes_to_numpy_by_a_copy_that_was_allowed(device):
+    ours = sw.asarray(np.arange(3.0), device=device)
+    if device.kind == "cpu":
+        assert sw.to_numpy(ours).tolist() == [0.0, 1.0, 2.0]
+        return
+    with pytest.raises(sw.CopyNeededError, match=r"x\.numpy\(\)"):
+        sw.to_numpy(ours)
+    assert sw.to_numpy(ours, copyif=True).tolist() == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("library", ["pycuda", "cudamat", "gnumpy", "warp", "tensorflow"])
+def test_libraries_to_come_say_what_is_supported(library):
+    with pytest.raises(sw.BridgeError, match="supported: numpy, torch"):
+        sw.convert(np.zeros(3), library)
+
+
+def test_unknown_libraries_and_protocols_say_what_is_supported():
+    with pytest.raises(sw.ArgumentError, match="supported: numpy, torch"):
+        sw.convert(np.zeros(3), "nunpy")
+    with pytest.raises(sw.BridgeError, match="protocol"):
+        sw.convert(np.zeros(3), "dlpack")
+
+
+@pytest.mark.parametrize("library", ["torch", "jax", "cupy", "numba"])
+def test_libraries_that_are_not_installed_say_so(library, monkeypatch):
+    import sys
+
+    for name in [n for n in sys.modules if n.split(".")[0] == library]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.setitem(sys.modules, f"{library}.cuda", None)
+    with pytest.raises(sw.BridgeError, match="pip install"):
+        sw.convert(sw.zeros(3, device="cpu", dtype="float32"), library)
+
+
+def test_arguments_are_checked():
+    values = np.zeros(3)
+    for call in (
+        lambda: sw.convert(values),
+        lambda: sw.convert(values, 3),
+        lambda: sw.convert(values, "numpy", copy=True),
+        lambda: sw.to_numpy(),
+        lambda: sw.to_numpy(values, True, copyif=True),
+        lambda: sw.from_numpy(values, nothing=1),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+# --- explain
+
+
+def test_explain_says_that_it_shares():
+    said = sw.explain(np.zeros((2, 3), np.float32), "numpy")
+    assert said.shares
+    assert said.bytes == 0
+    assert said.remedy == ""
+    assert "already" in str(said)
+    said = sw.explain(memoryview(np.zeros((2, 3), np.float32)), "numpy")
+    assert said.shares
+    assert said.reason == "C-contiguous float32 on cpu"
+    assert said.layout.startswith("float32 (2, 3) on cpu")
+    assert str(said).startswith("shares memory")
+
+
+def test_explain_says_what_would_be_copied_and_why():
+    said = sw.explain(memoryview(np.zeros((4, 2), ">f8")), "numpy")
+    assert not said.shares
+    assert said.bytes == 64
+    assert "byte order" in said.reason
+    assert "float64 (4, 2)" in said.layout
+    assert "copyif=True" in said.remedy
+    assert "copies 64 bytes" in str(said)
+    assert "copies 64 bytes" in repr(said)
+
+
+def test_explain_copies_nothing_of_what_can_be_shared():
+    producer = Producer(np.arange(3.0))
+    assert sw.explain(producer, "numpy").shares
+    assert producer.deleted == 1
+    assert not sw.explain(Producer(np.arange(3.0), flags=IS_COPIED), "numpy").shares
+
+
+def test_explain_of_numbers():
+    said = sw.explain([1, 2, 3], "numpy")
+    assert not said.shares
+    assert said.bytes == 24
+
+
+# --- counters
+
+
+def counts(name):
+    (info,) = [info for info in sw.bridges() if info.name == name]
+    return info
+
+
+def test_exchanges_are_counted():
+    values, swapped = np.arange(6.0), big_endian()
+    before = counts("numpy")
+    sw.asarray(values)
+    sw.asarray(swapped)
+    sw.asarray(values, dtype="float32")
+    sw.to_numpy(sw.zeros(3, device="cpu"))
+    after = counts("numpy")
+    assert after.shared - before.shared == 2
+    assert after.copies - before.copies == 2
+    assert after.bytes_copied - before.bytes_copied == 24 + 24
+
+
+def test_the_table_lists_every_bridge():
+    table = sw.bridges()
+    names = [info.name for info in table]
+    expected = ["numpy", "torch", "jax", "cupy", "numba", "dlpack", "cuda_array_interface"]
+    assert [name for name in names if name in expected] == expected
+    assert counts("numpy").version == np.__version__
+    assert counts("numpy").directions == "in, out"
+    assert counts("dlpack").directions == "in"
+    lines = str(table).splitlines()
+    assert len(lines) == len(table) + 1
+    assert "DLPack 1.3" in str(table)
+
+
+def test_reading_numbers_is_no_copy():
+    before = counts("numpy")
+    sw.asarray(np.float32(3))
+    sw.asarray([1, 2, 3])
+    assert counts("numpy") == before
+
+
+# --- strict copies
+
+
+def test_hidden_copies_are_errors_while_strict():
+    values, swapped = np.arange(6.0), big_endian()
+    with sw.strict_copies():
+        assert sw.asarray(values).ptr == values.ctypes.data
+        for hidden in (
+            lambda: sw.asarray(swapped),
+            lambda: sw.asarray(values, dtype="float32"),
+            lambda: sw.from_numpy(swapped, copyif=True),
+        ):
+            with pytest.raises(sw.CopyNeededError):
+                hidden()
+        assert sw.asarray(swapped, copy=True).size == 6  # asked for in so many words
+        assert sw.asarray([1, 2]).size == 2
+        assert sw.asarray(np.float32(1)).size == 1
+    assert sw.asarray(swapped).size == 6
+
+
+def test_strictness_nests_and_ends_with_an_error():
+    swapped = big_endian()
+    strict = sw.strict_copies()
+    with strict, strict:
+        pass
+    assert sw.asarray(swapped).size == 6
+    with pytest.raises(sw.CopyNeededError), sw.strict_copies(), sw.strict_copies():
+        sw.asarray(swapped)
+    assert sw.asarray(swapped).size == 6
+
+
+def test_strictness_is_the_threads_own():
+    import threading
+
+    made = []
+    with sw.strict_copies():
+        thread = threading.Thread(target=lambda: made.append(sw.asarray(big_endian())))
+        thread.start()
+        thread.join()
+    assert made[0].size == 6
+
+
+# --- nothing is imported that was not asked for
+
+
+def test_importing_arrays_imports_no_library():
+    import subprocess
+    import sys
+
+    program = (
+        "import sys; before = set(sys.modules); import spanwise as sw; sw.asarray(b'abc'); "
+        "sw.asarray([1, 2]); sw.from_dlpack(sw.zeros(3, device='cpu'));"
+        "found = {n.split('.')[0] for n in set(sys.modules) - before};"
+        "print(sorted(found & {'numpy', 'torch', 'jax', 'cupy', 'numba'}))"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PYTHONPATH": ":".join(p for p in sys.path if p), "PATH": ""},
+    )
+    assert out.stdout.strip() == "[]"

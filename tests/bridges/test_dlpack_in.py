@@ -1,0 +1,321 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""DLPack tensors in: every deleter called exactly once, every malformed tensor an error."""
+
+import ctypes
+import gc
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support import dlpack
+from support.arrays import COMPUTABLE, assert_same, numbers, windows
+from support.dlpack import Producer
+
+import spanwise as sw
+
+
+@given(
+    window=windows(),
+    dtype=st.sampled_from(COMPUTABLE),
+    versioned=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_any_window_is_shared_and_deleted_once(window, dtype, versioned, seed):
+    values = window.of(numbers(window.base_shape, dtype, seed))
+    producer = Producer(values, versioned)
+    ours = sw.from_dlpack(producer)
+    assert_same(ours, values)
+    if values.size > 0:
+        assert ours.ptr == values.ctypes.data
+    view = ours[...] if ours.ndim else ours.reshape(1)
+    del ours
+    assert producer.deleted == 0
+    del view
+    assert producer.deleted == 1
+
+
+@pytest.mark.parametrize("versioned", [True, False])
+def test_null_strides_are_c_order(versioned):
+    values = np.arange(24, dtype=np.int16).reshape(2, 3, 4)
+    ours = sw.from_dlpack(Producer(values, versioned, null_strides=True))
+    assert_same(ours, values)
+
+
+def test_null_shape_and_strides_are_right_for_rank_0():
+    producer = Producer(np.array(2.5), null_strides=True)
+    producer.tensor.shape = None
+    assert sw.from_dlpack(producer).item() == 2.5
+
+
+def test_the_byte_offset_counts():
+    producer = Producer(np.arange(4.0))
+    producer.tensor.ndim = 0
+    producer.tensor.byte_offset = 16
+    assert sw.from_dlpack(producer).item() == 2.0
+
+
+@pytest.mark.parametrize("data", [0, 0xDEADBEEF])
+def test_without_elements_the_address_means_nothing(data):
+    producer = Producer(np.zeros((0, 3), np.float32))
+    producer.tensor.data = data
+    assert sw.from_dlpack(producer).shape == (0, 3)
+
+
+def test_strides_of_extents_up_to_1_mean_nothing():
+    producer = Producer(np.arange(3.0).reshape(1, 3))
+    producer._strides[0] = -(2**62)
+    assert sw.from_dlpack(producer).tolist() == [[0.0, 1.0, 2.0]]
+
+
+def test_the_read_only_flag_is_kept():
+    ours = sw.from_dlpack(Producer(np.arange(3.0), flags=dlpack.READ_ONLY))
+    assert not ours.flags.writeable
+    assert sw.from_dlpack(Producer(np.arange(3.0))).flags.writeable
+    assert sw.from_dlpack(Producer(np.arange(3.0), versioned=False)).flags.writeable
+
+
+def test_a_copy_that_the_producer_made_is_refused_without_copies():
+    producer = Producer(np.arange(3.0), flags=dlpack.IS_COPIED)
+    with pytest.raises(sw.CopyNeededError):
+        sw.from_dlpack(producer, copy=False)
+    assert producer.deleted == 1
+    assert sw.from_dlpack(Producer(np.arange(3.0), flags=dlpack.IS_COPIED)).tolist() == [0, 1, 2]
+
+
+def test_misaligned_memory_is_copied_and_the_tensor_given_back():
+    raw = np.zeros(33, np.uint8)
+    raw[1:].view("<f8")[...] = np.arange(4)
+    producer = Producer(raw[1:].view("<f8"))
+    with pytest.raises(sw.CopyNeededError, match="address"):
+        sw.from_dlpack(producer, copy=False)
+    assert producer.deleted == 1
+    assert sw.from_dlpack(producer).tolist() == [0, 1, 2, 3]
+    gc.collect()
+    assert producer.deleted == 2
+
+
+@pytest.mark.parametrize("versioned", [True, False])
+def test_a_capsule_can_be_taken_itself_but_once(versioned):
+    producer = Producer(np.arange(3.0), versioned)
+    capsule = producer.capsule()
+    ours = sw.from_dlpack(capsule)
+    assert dlpack.name_of(capsule).startswith("used_dltensor")
+    with pytest.raises(sw.ArgumentError, match="once"):
+        sw.from_dlpack(capsule)
+    assert ours.tolist() == [0.0, 1.0, 2.0]
+    del ours
+    assert producer.deleted == 1
+
+
+def test_a_capsule_of_something_else_is_refused():
+    other = dlpack.pythonapi.PyCapsule_New(1, b"something_else", None)
+    with pytest.raises(sw.BridgeError):
+        sw.from_dlpack(other)
+
+
+def test_of_another_major_version_only_the_deleter_is_touched():
+    producer = Producer(np.arange(3.0))
+    producer.managed.version = dlpack.Version(2, 0)
+    producer.tensor.ndim = -7
+    with pytest.raises(sw.BridgeError, match="version 2.0"):
+        sw.from_dlpack(producer)
+    assert producer.deleted == 1
+
+
+def test_a_later_minor_version_is_taken():
+    producer = Producer(np.arange(3.0))
+    producer.managed.version = dlpack.Version(1, 99)
+    assert sw.from_dlpack(producer).tolist() == [0.0, 1.0, 2.0]
+
+
+def set_shape(producer, *extents):
+    for axis, extent in enumerate(extents):
+        producer._shape[axis] = extent
+
+
+MALFORMED = {
+    "negative rank": lambda p: setattr(p.tensor, "ndim", -1),
+    "huge rank": lambda p: setattr(p.tensor, "ndim", 65),
+    "no shape": lambda p: setattr(p.tensor, "shape", None),
+    "negative extent": lambda p: set_shape(p, 2, -3),
+    "size overflow": lambda p: set_shape(p, 2**40, 2**40),
+    "byte overflow": lambda p: set_shape(p, 2**61, 1),
+    "stride overflow": lambda p: p._strides.__setitem__(0, 2**62),
+    "address underflow": lambda p: p._strides.__setitem__(0, -(2**59)),
+    "null address": lambda p: setattr(p.tensor, "data", None),
+    "unknown device": lambda p: setattr(p.tensor.device, "type", 77),
+    "no bits": lambda p: setattr(p.tensor.dtype, "bits", 0),
+    "no lanes": lambda p: setattr(p.tensor.dtype, "lanes", 0),
+    "broken bytes": lambda p: setattr(p.tensor.dtype, "bits", 12),
+}
+
+
+@pytest.mark.parametrize("versioned", [True, False])
+@pytest.mark.parametrize("spoil", MALFORMED.values(), ids=MALFORMED.keys())
+def test_malformed_tensors_are_errors_and_given_back(spoil, versioned):
+    producer = Producer(np.zeros((2, 3), np.float64), versioned)
+    spoil(producer)
+    with pytest.raises(sw.Error):
+        sw.from_dlpack(producer.capsule())
+    assert producer.deleted == 1
+
+
+def test_a_device_without_a_bridge_is_named():
+    producer = Producer(np.zeros(3), device=dlpack.METAL)
+    with pytest.raises(sw.BridgeError, match="Metal"):
+        sw.from_dlpack(producer)
+
+
+def test_a_gpu_that_is_not_there_says_why():
+    if any(device.kind == "cuda" for device in sw.devices()):
+        pytest.skip("there is a GPU")
+    producer = Producer(np.zeros(3), device=dlpack.CUDA)
+    with pytest.raises(sw.DeviceError, match="cuda:0"):
+        sw.from_dlpack(producer)
+    with pytest.raises(sw.DeviceError, match="cuda:0"):
+        sw.from_dlpack(producer.capsule())
+    assert producer.deleted == 1
+
+
+def test_pinned_memory_is_the_cpus():
+    ours = sw.from_dlpack(Producer(np.arange(3.0), device=dlpack.PINNED))
+    assert ours.device == "cpu" or str(ours.device) == "cpu"
+    assert ours.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_vector_elements_are_carried_as_they_are():
+    producer = Producer(np.arange(8, dtype=np.float32).reshape(2, 4)[:, 0])
+    producer.tensor.dtype = dlpack.DataType(2, 32, 4)
+    producer._strides[0] = 1
+    ours = sw.from_dlpack(producer)
+    assert ours.dtype.name == "float32x4"
+    assert ours.nbytes == 32
+
+
+@pytest.mark.parametrize(
+    ("code", "bits", "lanes", "name"),
+    [(10, 8, 1, "float8_e4m3fn"), (12, 8, 1, "float8_e5m2"), (17, 4, 2, "float4_e2m1fnx2")],
+)
+def test_narrow_floats_are_carried(code, bits, lanes, name):
+    producer = Producer(np.arange(4, dtype=np.uint8))
+    producer.tensor.dtype = dlpack.DataType(code, bits, lanes)
+    assert sw.from_dlpack(producer).dtype.name == name
+
+
+def test_padded_sub_byte_elements_are_refused():
+    producer = Producer(np.arange(4, dtype=np.uint8), flags=dlpack.PADDED)
+    producer.tensor.dtype = dlpack.DataType(17, 4, 2)
+    with pytest.raises(sw.DTypeError, match="packed"):
+        sw.from_dlpack(producer)
+    assert producer.deleted == 1
+
+
+def test_a_deleter_may_be_missing():
+    producer = Producer(np.arange(3.0))
+    producer.managed.deleter = dlpack.DELETER()
+    assert sw.from_dlpack(producer).tolist() == [0.0, 1.0, 2.0]
+
+
+def test_our_version_is_asked_for():
+    producer = Producer(np.arange(3.0))
+    sw.from_dlpack(producer)
+    sw.from_dlpack(producer, copy=False)
+    assert producer.calls == [{"max_version": (1, 3)}, {"max_version": (1, 3), "copy": False}]
+
+
+def test_producers_from_before_1_0_are_asked_again_without_words():
+    class Old(Producer):
+        def __dlpack__(self, stream=None):
+            return self.capsule()
+
+    assert sw.from_dlpack(Old(np.arange(3.0), versioned=False)).tolist() == [0.0, 1.0, 2.0]
+    assert sw.from_dlpack(Old(np.arange(3.0), versioned=False), copy=False).size == 3
+
+
+def test_a_producers_refusal_is_told():
+    class Refuses(Producer):
+        def __dlpack__(self, **words):
+            raise BufferError("not in this state")
+
+    with pytest.raises(sw.BridgeError, match="not in this state"):
+        sw.from_dlpack(Refuses(np.arange(3.0)))
+    with pytest.raises(sw.CopyNeededError, match="not in this state"):
+        sw.from_dlpack(Refuses(np.arange(3.0)), copy=False)
+
+
+def test_a_producers_own_error_comes_through():
+    class Broken(Producer):
+        def __dlpack__(self, **words):
+            raise ZeroDivisionError("inside")
+
+    with pytest.raises(ZeroDivisionError, match="inside"):
+        sw.from_dlpack(Broken(np.arange(3.0)))
+
+
+@pytest.mark.parametrize("device", [None, 1, (1,), ("cpu", 0), (1, 0, 0)], ids=repr)
+def test_a_malformed_device_is_an_error(device):
+    class Odd(Producer):
+        def __dlpack_device__(self):
+            return device
+
+    with pytest.raises(sw.BridgeError, match="__dlpack_device__"):
+        sw.from_dlpack(Odd(np.arange(3.0)))
+
+
+def test_a_result_that_is_no_capsule_is_an_error():
+    class Odd(Producer):
+        def __dlpack__(self, **words):
+            return 3
+
+    with pytest.raises(sw.BridgeError, match="capsule"):
+        sw.from_dlpack(Odd(np.arange(3.0)))
+
+
+def test_objects_without_dlpack_are_refused():
+    with pytest.raises(sw.BridgeError, match="__dlpack__"):
+        sw.from_dlpack([1, 2])
+
+
+def test_arguments_are_checked():
+    with pytest.raises(TypeError):
+        sw.from_dlpack()
+    with pytest.raises(TypeError, match="device, copy"):
+        sw.from_dlpack(np.zeros(2), dtype="float32")
+
+
+def test_a_device_can_be_asked_for(device):
+    ours = sw.from_dlpack(np.arange(3.0), device=device)
+    assert ours.device == device
+    assert ours.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_copy_true_copies():
+    values = np.arange(3.0)
+    producer = Producer(values)
+    ours = sw.from_dlpack(producer, copy=True)
+    assert ours.ptr != values.ctypes.data
+    assert producer.deleted == 1
+
+
+def test_the_deleter_may_run_on_another_thread():
+    producer = Producer(np.arange(3.0))
+    held = [sw.from_dlpack(producer)]
+    thread = threading.Thread(target=held.clear)
+    thread.start()
+    thread.join()
+    assert producer.deleted == 1
+
+
+def test_our_own_tensors_can_be_deleted_without_the_gil():
+    # A CDLL function runs without the GIL, as a thread of a foreign library would.
+    ours = sw.asarray(np.arange(1000.0))
+    managed = dlpack.take_out(ours.__dlpack__(max_version=(1, 0)))
+    address = ctypes.cast(managed.deleter, ctypes.c_void_p).value
+    delete = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+    del ours
+    thread = threading.Thread(target=delete, args=(ctypes.addressof(managed),))
+    thread.start()
+    thread.join()

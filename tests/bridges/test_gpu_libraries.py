@@ -1,0 +1,124 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""CuPy and Numba, whose arrays are on a GPU: the real libraries, where there is one."""
+
+import gc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.arrays import COMPLEX, FLOATS, INTEGERS, assert_same, pair, windows
+
+import spanwise as sw
+
+DTYPES = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    if all(device.kind != "cuda" for device in sw.devices()):
+        pytest.skip("needs a GPU")
+    return sw.device("cuda:0")
+
+
+@pytest.fixture(scope="module")
+def cupy(gpu):
+    return pytest.importorskip("cupy", reason="cupy is not installed")
+
+
+@pytest.fixture(scope="module")
+def cuda(gpu):
+    return pytest.importorskip("numba.cuda", reason="numba-cuda is not installed")
+
+
+@given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
+def test_any_window_of_ours_is_cupys(gpu, cupy, window, dtype, seed):
+    ours, oracle = pair(window, dtype, gpu, seed)
+    foreign = sw.to_cupy(ours)
+    assert isinstance(foreign, cupy.ndarray)
+    if ours.size:
+        assert foreign.data.ptr == ours.ptr
+    np.testing.assert_array_equal(cupy.asnumpy(foreign), oracle)
+
+
+@given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
+def test_any_window_of_cupys_is_ours(gpu, cupy, window, dtype, seed):
+    _, oracle = pair(window, dtype, "cpu", seed)
+    base = cupy.asarray(np.asarray(pair(window, dtype, "cpu", seed)[0]))
+    ours = sw.from_cupy(base)
+    assert_same(ours, oracle)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_negative_strides_of_cupy_are_right(gpu, cupy, dtype):
+    base = cupy.arange(12).astype(dtype).reshape(3, 4)
+    foreign = base[::-1, ::-2]
+    ours = sw.asarray(foreign, copy=False)
+    assert ours.ptr == foreign.data.ptr
+    np.testing.assert_array_equal(ours.numpy(), cupy.asnumpy(foreign))
+
+
+def test_cupys_streams_are_followed(gpu, cupy):
+    for round in range(20):
+        with cupy.cuda.Stream(non_blocking=True):
+            foreign = cupy.full(1 << 22, float(round))
+            foreign += 1
+            ours = sw.asarray(foreign).copy()
+        assert ours[-1].item() == round + 1
+
+
+def test_a_cupy_stream_may_go_before_its_array(gpu, cupy):
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        ours = sw.asarray(cupy.arange(1000))
+    del stream
+    gc.collect()
+    assert ours.copy().tolist()[-1] == 999
+
+
+def test_host_arrays_go_to_cupy_by_a_copy_that_was_allowed(gpu, cupy):
+    values = np.arange(6.0)
+    with pytest.raises(sw.CopyNeededError, match="GPU"):
+        sw.to_cupy(values)
+    np.testing.assert_array_equal(cupy.asnumpy(sw.to_cupy(values, copyif=True)), values)
+
+
+def test_read_only_arrays_are_not_given_to_cupy(gpu, cupy):
+    values = cupy.arange(3)
+    interface = dict(values.__cuda_array_interface__)
+    interface["data"] = (interface["data"][0], True)
+    offers = type("Offers", (), {"__cuda_array_interface__": interface, "keep": values})()
+    with pytest.raises(sw.CopyNeededError, match="read-only"):
+        sw.to_cupy(offers)
+
+
+@given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
+def test_any_window_of_ours_is_numbas(gpu, cuda, window, dtype, seed):
+    ours, _ = pair(window, dtype, gpu, seed)
+    foreign = sw.to_numba(ours)
+    assert foreign.shape == ours.shape
+    if ours.size:
+        assert foreign.device_ctypes_pointer.value == ours.ptr
+        again = sw.from_numba(foreign)
+        assert again.ptr == ours.ptr
+        assert again.tolist() == ours.tolist()
+
+
+def test_numba_kernels_work_on_our_memory(gpu, cuda):
+    @cuda.jit
+    def double(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] *= 2
+
+    ours = sw.asarray(np.arange(256.0), device=gpu)
+    double[2, 128](sw.to_numba(ours))
+    assert_same(sw.asarray(sw.to_numba(ours)), np.arange(256.0) * 2)
+
+
+def test_numbas_arrays_are_shared_in(gpu, cuda):
+    foreign = cuda.to_device(np.arange(12.0).reshape(3, 4))
+    ours = sw.from_numba(foreign)
+    assert ours.ptr == foreign.device_ctypes_pointer.value
+    assert_same(ours, np.arange(12.0).reshape(3, 4))

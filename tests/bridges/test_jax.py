@@ -1,0 +1,128 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""JAX: what its layouts can hold is shared, everything else is said."""
+
+import gc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.arrays import assert_same, pair, windows
+
+import spanwise as sw
+
+jax = pytest.importorskip("jax", reason="jax is not installed")
+jnp = jax.numpy
+
+DTYPES = ("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float16", "float32")
+
+
+def address(array):
+    return array.unsafe_buffer_pointer()
+
+
+@pytest.fixture(autouse=True)
+def on_a_device_of_both(device):
+    if device.kind == "cuda" and jax.default_backend() != "gpu":
+        pytest.skip("this jax has no GPU")
+
+
+def make(values, device):
+    kind = "gpu" if device.kind == "cuda" else "cpu"
+    return jax.device_put(values, jax.devices(kind)[0])
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "bfloat16", "complex64"])
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3, 4)])
+def test_arrays_are_shared_in_and_cannot_be_written(device, shape, dtype):
+    foreign = make(jnp.ones(shape, dtype), device)
+    ours = sw.from_jax(foreign)
+    assert ours.shape == shape
+    assert ours.dtype == dtype
+    assert ours.device == device
+    assert not ours.flags.writeable
+    if ours.size:
+        assert ours.ptr == address(foreign)
+    np.testing.assert_array_equal(ours.numpy(), np.asarray(foreign))
+    with pytest.raises(sw.ReadOnlyError):
+        ours[...] = 0
+
+
+@given(window=windows(broadcast=False), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
+def test_what_is_said_is_what_happens(device, window, dtype, seed):
+    ours, oracle = pair(window, dtype, device, seed)
+    said = sw.explain(ours, "jax")
+    if said.shares:
+        made = sw.to_jax(ours)
+        if ours.size:
+            assert address(made) == ours.ptr
+    else:
+        with pytest.raises(sw.CopyNeededError):
+            sw.to_jax(ours)
+        made = sw.to_jax(ours, copyif=True)
+        assert address(made) != ours.ptr
+    np.testing.assert_array_equal(np.asarray(made), oracle)
+    assert made.dtype == oracle.dtype
+
+
+def test_permuted_axes_are_shared_and_slices_are_not(device):
+    base = sw.asarray(np.arange(24, dtype=np.float32).reshape(2, 3, 4), device=device, copy=True)
+    for view in (base, base.T, base.transpose(1, 2, 0), base[None]):
+        assert sw.explain(view, "jax").shares
+        np.testing.assert_array_equal(np.asarray(sw.to_jax(view)), view.numpy())
+    for view in (base[:, ::2], base[::-1]):
+        assert "strides" in sw.explain(view, "jax").reason
+
+
+def test_an_unaligned_address_is_said_where_jax_would_copy_in_silence():
+    raw = sw.zeros(65, dtype="float32", device="cpu")
+    assert sw.explain(raw, "jax").shares
+    said = sw.explain(raw[1:], "jax")
+    assert not said.shares
+    assert "64" in said.reason
+    assert sw.to_jax(raw[1:], copyif=True).shape == (64,)
+
+
+def test_a_width_that_jax_would_halve_is_refused(device):
+    ours = sw.zeros(3, dtype="float64", device=device)
+    if jax.config.jax_enable_x64:
+        pytest.skip("x64 is enabled")
+    with pytest.raises(sw.DTypeError, match="jax_enable_x64"):
+        sw.to_jax(ours)
+    with pytest.raises(sw.DTypeError):
+        sw.to_jax(ours, copyif=True)
+
+
+def test_read_only_memory_can_be_given_to_arrays_that_cannot_be_written():
+    values = np.zeros(16, np.float32)
+    values.flags.writeable = False
+    ours = sw.asarray(sw.zeros(16, dtype="float32", device="cpu"))
+    shared = sw.to_jax(sw.from_dlpack(sw.to_jax(ours)))  # read-only after the first hop
+    assert address(shared) == ours.ptr
+
+
+def test_traced_arrays_are_refused():
+    def traced(x):
+        sw.asarray(x)
+        return x
+
+    with pytest.raises(sw.ArgumentError, match="concrete"):
+        jax.jit(traced)(jnp.ones(3))
+
+
+def test_memory_lives_as_long_as_either_side_needs_it(device):
+    ours = sw.asarray(np.arange(1024, dtype=np.float32), device=device, copy=True)
+    foreign = sw.to_jax(ours)
+    del ours
+    gc.collect()
+    assert float(foreign.sum()) == 1023 * 512
+    ours = sw.from_jax(foreign)
+    del foreign
+    gc.collect()
+    assert_same(ours, np.arange(1024, dtype=np.float32))
+
+
+def test_jax_takes_our_arrays_itself(device):
+    ours = sw.asarray(np.arange(16, dtype=np.float32), device=device, copy=True)
+    np.testing.assert_array_equal(np.asarray(jax.dlpack.from_dlpack(ours)), ours.numpy())

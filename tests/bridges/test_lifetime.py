@@ -1,0 +1,197 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who keeps memory alive, for how long, and who may let go of it: threads, forks, the end."""
+
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+
+class Own(np.ndarray):
+    """An ndarray that can be watched."""
+
+
+def test_one_owner_for_many_views():
+    foreign = np.arange(24.0).reshape(4, 6).view(Own)
+    owner = weakref.ref(foreign)
+    views = [sw.asarray(foreign)]
+    views += [views[0][::2], views[0].T, views[0].reshape(24)]
+    del foreign
+    while views:
+        gc.collect()
+        assert owner() is not None
+        views.pop()
+    gc.collect()
+    assert owner() is None
+
+
+def test_threads_share_and_drop_owners():
+    def work():
+        for _ in range(200):
+            foreign = np.arange(8.0).view(Own)
+            owners.append(weakref.ref(foreign))
+            array = sw.asarray(foreign)
+            assert sw.from_dlpack(array)[3].item() == 3.0
+
+    owners = []
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    gc.collect()
+    assert all(owner() is None for owner in owners)
+
+
+def test_a_type_that_went_is_forgotten():
+    """A new type may get the address of one that was freed; what the old one was must not stick."""
+    for i in range(200):
+        as_dlpack = type("Foreign", (), {
+            "__dlpack__": lambda self, **words: np.arange(3.0).__dlpack__(**words),
+            "__dlpack_device__": lambda self: (1, 0),
+        })
+        assert sw.asarray(as_dlpack()).tolist() == [0.0, 1.0, 2.0]
+        del as_dlpack
+        gc.collect()
+        as_method = type("Foreign", (), {
+            "__array__": lambda self, dtype=None, copy=None, i=i: np.full(2, i),
+        })
+        assert sw.asarray(as_method()).tolist() == [i, i]
+        del as_method
+        gc.collect()
+
+
+def run(program):
+    environment = dict(os.environ)
+    environment["PYTHONPATH"] = os.pathsep.join([p for p in sys.path if p])
+    result = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "ignore", "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_arrays_may_outlive_the_interpreter_on_both_sides():
+    out = run("""
+        import builtins, ctypes, sys
+        import numpy as np
+        import spanwise as sw
+
+        # Kept by a module that is cleared last, by a cycle, and by a capsule that nobody took.
+        builtins.ours = sw.asarray(np.arange(10.0))
+        builtins.theirs = np.from_dlpack(sw.zeros(10, device="cpu"))
+        builtins.capsule = sw.zeros(10, device="cpu").__dlpack__()
+        cycle = [sw.asarray(np.arange(3.0))]
+        cycle.append(cycle)
+        sys.modules["_keeps"] = builtins.ours
+        # One that is never dropped at all.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(sw.asarray(np.arange(4.0))))
+        print("done")
+    """)
+    assert out.strip() == "done"
+
+
+def test_a_tensor_may_be_deleted_after_the_interpreter_has_ended(tmp_path):
+    """A C library that deletes its tensors when the process ends, long after Python."""
+    compiler = os.environ.get("CC", "gcc")
+    source = tmp_path / "late.c"
+    source.write_text("""
+        #include <stdio.h>
+        #include <stdlib.h>
+        struct head { unsigned major, minor; void* manager; void (*deleter)(void*); };
+        static struct head* kept[4];
+        static int count = 0;
+        static void delete_all(void) {
+          for (int i = 0; i < count; ++i) kept[i]->deleter(kept[i]);
+          puts("deleted");
+          fflush(stdout);
+        }
+        void start(void) { atexit(delete_all); }
+        void keep(struct head* tensor) { kept[count++] = tensor; }
+    """)
+    library = tmp_path / "late.so"
+    built = subprocess.run(
+        [compiler, "-shared", "-fPIC", "-o", str(library), str(source)], check=False
+    )
+    if built.returncode != 0:
+        pytest.skip("no C compiler")
+    out = run(f"""
+        import ctypes
+        import numpy as np
+        import spanwise as sw
+        from support import dlpack
+
+        late = ctypes.CDLL({str(library)!r})
+        late.start()
+        late.keep.argtypes = (ctypes.c_void_p,)
+        for array in (sw.asarray(np.arange(5.0)), sw.zeros(5, device="cpu")):
+            late.keep(ctypes.addressof(dlpack.take_out(array.__dlpack__(max_version=(1, 0)))))
+        del array
+    """)
+    assert out.split() == ["deleted"]
+
+
+def test_threads_without_the_gil_may_drop_owners_while_python_ends():
+    out = run("""
+        import ctypes, gc, threading, weakref
+        import numpy as np
+        import spanwise as sw
+        from support import dlpack
+
+        class Own(np.ndarray):
+            pass
+
+        foreign = np.arange(5.0).view(Own)
+        owner = weakref.ref(foreign)
+        ours = sw.asarray(foreign)
+        managed = dlpack.take_out(ours.__dlpack__(max_version=(1, 0)))
+        del foreign, ours
+        gc.collect()
+        assert owner() is not None
+        address = ctypes.cast(managed.deleter, ctypes.c_void_p).value
+        delete = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)  # releases the GIL for the call
+        thread = threading.Thread(target=delete, args=(ctypes.addressof(managed),))
+        thread.start()
+        thread.join()
+        for _ in range(1000):
+            if owner() is None:
+                break
+        gc.collect()
+        print(owner())
+    """)
+    assert out.strip() == "None"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_may_use_and_drop_what_its_parent_imported():
+    out = run("""
+        import os
+        import numpy as np
+        import spanwise as sw
+
+        values = np.arange(5.0)
+        ours = sw.asarray(values)
+        child = os.fork()
+        if child == 0:
+            again = sw.asarray(np.from_dlpack(ours))
+            total = float(np.asarray(again).sum())
+            del ours, again
+            os._exit(0 if total == 10.0 else 1)
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), ours.tolist())
+    """)
+    assert out.strip() == "0 [0.0, 1.0, 2.0, 3.0, 4.0]"

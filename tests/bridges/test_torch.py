@@ -1,0 +1,175 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch: shared through its C exchange API, refused where a tensor is more than memory."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.arrays import assert_same, pair, windows
+
+import spanwise as sw
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def on_a_device_of_both(device):
+    if device.kind == "cuda" and not torch.cuda.is_available():
+        pytest.skip("this torch has no GPU")
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "bfloat16", "float8_e4m3fn", "float8_e5m2"])
+@pytest.mark.parametrize("shape", [(), (0, 2), (3,), (2, 3, 4)])
+def test_tensors_are_shared_both_ways(device, shape, dtype):
+    foreign = torch.zeros(shape, dtype=getattr(torch, dtype), device=str(device))
+    ours = sw.from_torch(foreign)
+    assert ours.shape == shape
+    assert ours.dtype.name == dtype
+    assert ours.device == device
+    back = sw.to_torch(ours)
+    assert back.dtype == foreign.dtype
+    assert back.shape == foreign.shape
+    if ours.size:
+        assert ours.ptr == foreign.data_ptr() == back.data_ptr()
+
+
+@given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
+def test_what_is_said_is_what_happens(device, window, dtype, seed):
+    ours, oracle = pair(window, dtype, device, seed)
+    said = sw.explain(ours, "torch")
+    if said.shares:
+        made = sw.to_torch(ours)
+        if ours.size:
+            assert made.data_ptr() == ours.ptr
+    else:
+        assert "negative" in said.reason
+        with pytest.raises(sw.CopyNeededError, match="negative"):
+            sw.to_torch(ours)
+        made = sw.to_torch(ours, copyif=True)
+        assert made.data_ptr() != ours.ptr
+    np.testing.assert_array_equal(made.cpu().numpy(), oracle)
+
+
+@given(window=windows(), seed=st.integers(0, 2**32))
+def test_torchs_own_import_of_ours_is_the_same_memory(device, window, seed):
+    ours, oracle = pair(window, "float32", device, seed)
+    if not sw.explain(ours, "torch").shares:
+        return
+    made = torch.from_dlpack(ours)
+    np.testing.assert_array_equal(made.cpu().numpy(), oracle)
+    if ours.size:
+        assert made.data_ptr() == ours.ptr
+
+
+def test_strided_tensors_keep_their_strides(device):
+    base = torch.arange(24, dtype=torch.int32, device=str(device)).reshape(4, 6)
+    for foreign in (base[::2, ::3], base.T, base[1], base[:1].expand(3, 6)):
+        ours = sw.asarray(foreign, copy=False)
+        assert ours.ptr == foreign.data_ptr()
+        assert ours.tolist() == foreign.tolist()
+
+
+def test_gradients_are_refused_by_name(device):
+    foreign = torch.ones(3, requires_grad=True, device=str(device))
+    for take in (sw.asarray, sw.from_dlpack, sw.from_torch):
+        with pytest.raises(sw.ArgumentError, match=r"detach\(\)"):
+            take(foreign)
+    assert sw.asarray(foreign.detach()).tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(sw.ArgumentError, match=r"detach\(\)"):
+        sw.asarray(torch.nn.Parameter(torch.ones(3)))
+
+
+def test_lazy_conjugates_and_negatives_are_resolved(device):
+    foreign = torch.tensor([1 + 2j, 3 - 1j], device=str(device))
+    for lazy in (foreign.conj(), foreign.conj().imag):
+        with pytest.raises(sw.CopyNeededError, match="resolve_conj"):
+            sw.asarray(lazy, copy=False)
+        with pytest.raises(sw.CopyNeededError):
+            sw.from_torch(lazy)
+        assert sw.asarray(lazy).tolist() == lazy.tolist()
+        assert sw.from_torch(lazy, copyif=True).tolist() == lazy.tolist()
+
+
+def test_sparse_tensors_are_refused(device):
+    with pytest.raises(sw.ArgumentError, match=r"to_dense\(\)"):
+        sw.asarray(torch.eye(3, device=str(device)).to_sparse())
+
+
+def test_read_only_memory_is_not_given_to_tensors():
+    values = np.zeros(3, np.float32)
+    values.flags.writeable = False
+    with pytest.raises(sw.CopyNeededError, match="read-only"):
+        sw.to_torch(values)
+    made = sw.to_torch(values, copyif=True)
+    made += 1
+    assert values.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_dtype_that_torch_lacks_is_named(device):
+    ours = sw.from_dlpack(lanes()) if device.kind == "cpu" else None
+    if ours is None:
+        pytest.skip("made on the host")
+    with pytest.raises(sw.DTypeError, match="float32x4"):
+        sw.to_torch(ours)
+
+
+def lanes():
+    from support import dlpack
+
+    producer = dlpack.Producer(np.zeros(2, np.float64))
+    producer.tensor.dtype = dlpack.DataType(2, 32, 4)
+    producer.tensor.ndim = 0
+    return producer
+
+
+def test_writes_are_seen_on_both_sides(device):
+    foreign = torch.zeros(4, device=str(device))
+    ours = sw.asarray(foreign)
+    ours[1] = 5
+    sw.synchronize(device)
+    assert foreign.tolist() == [0, 5, 0, 0]
+    foreign[2] = 7
+    assert sw.asarray(foreign).tolist() == [0, 5, 7, 0]
+
+
+def test_memory_lives_as_long_as_either_side_needs_it(device):
+    foreign = torch.arange(1000, device=str(device))
+    ours, watch = sw.asarray(foreign), weakref.ref(foreign)
+    del foreign
+    gc.collect()
+    assert watch() is None  # the memory is kept, not the tensor
+    assert_same(ours, np.arange(1000))
+    back = sw.to_torch(ours)
+    del ours
+    gc.collect()
+    assert int(back.sum()) == 499500
+
+
+def test_work_of_both_is_ordered_without_waiting_by_hand(device):
+    if device.kind == "cpu":
+        pytest.skip("needs a GPU")
+    stream = torch.cuda.Stream()
+    for round in range(20):
+        with torch.cuda.stream(stream):
+            foreign = torch.full((1 << 22,), float(round), device="cuda")
+            foreign += 1
+            copied = sw.asarray(foreign).copy()
+        foreign = sw.to_torch(copied)
+        foreign += 1
+        assert sw.asarray(foreign)[-1].item() == round + 2
+
+
+def test_many_tensors_do_not_leak(device):
+    foreign = torch.zeros(1000, device=str(device))
+    for _ in range(1000):
+        sw.to_torch(sw.asarray(foreign))
+    assert foreign.untyped_storage().nbytes() == 4000
