@@ -17,6 +17,8 @@
 #include "backends/cuda/copy_source.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "core/convert.hpp"
+#include "embedded/cuda_kernels.hpp"
+#include "spanwise/error.hpp"
 #include "support/layouts.hpp"
 
 namespace spanwise::cuda {
@@ -381,7 +383,7 @@ TEST_F(GeneratedKernels, OfCopiesCompileForEveryWordRankAndIndex) {
 TEST_F(GeneratedKernels, OfCastsCompileFromAndToEveryDtype) {
   // Each dtype on both sides, without all 210 pairs.
   for (std::size_t i = 0; i < std::size(computable); ++i) {
-    for (const std::size_t step : {std::size_t{1}, std::size_t{4}, std::size_t{10}}) {
+    for (const std::size_t step : {std::size_t{1}, std::size_t{4}}) {
       const DType from = computable[i], to = computable[(i + step) % std::size(computable)];
       expect_compiles(
           copy_kernel_text(plan(step == 4 ? CopyPlan::Kind::tiled : CopyPlan::Kind::strided, 2,
@@ -389,6 +391,39 @@ TEST_F(GeneratedKernels, OfCastsCompileFromAndToEveryDtype) {
                            from, to));
     }
   }
+}
+
+TEST_F(GeneratedKernels, ConvertBetweenAllPairsOfDtypes) {
+  // One source for all of them: a compilation each would take minutes.
+  const std::pair<const char*, const char*> types[] = {{"b", "Bool"},
+                                                       {"i8", "signed char"},
+                                                       {"i16", "short"},
+                                                       {"i32", "int"},
+                                                       {"i64", "long long"},
+                                                       {"u8", "unsigned char"},
+                                                       {"u16", "unsigned short"},
+                                                       {"u32", "unsigned"},
+                                                       {"u64", "unsigned long long"},
+                                                       {"f16", "Half"},
+                                                       {"bf16", "BFloat16"},
+                                                       {"f32", "float"},
+                                                       {"f64", "double"},
+                                                       {"c64", "Complex<float>"},
+                                                       {"c128", "Complex<double>"}};
+  runtime::KernelSource source;
+  for (const embedded::TextFile& file : embedded::cuda_kernels) {
+    if (file.name == "cast.cuh") source.text = file.text;
+  }
+  for (const auto& [from_name, from] : types) {
+    for (const auto& [to_name, to] : types) {
+      source.text +=
+          text("extern \"C\" __global__ void cast_", from_name, "_to_", to_name, "(const ", from,
+               "* x, ", to, "* y) {\n  *y = Convert<", to, ", ", from, ">::from(*x);\n}\n");
+    }
+  }
+  runtime::CompileRequest request;
+  request.source = &source;
+  EXPECT_EQ(compile({9, 0}, request).symbols.size(), std::size(types) * std::size(types));
 }
 
 TEST(CopyKernelKeys, TellApartWhatNeedsAnotherKernel) {
