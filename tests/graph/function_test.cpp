@@ -88,8 +88,10 @@ TEST(Function, ConstantsTakePart) {
   });
   const Variable x = input("x"), c = Variable::constant(vector_of({100}));
   const CompiledFunction f = function({x}, {apply(add, {x, c}), c}, on_cpu());
+  f({vector_of({0})});
   const std::vector<Array> results = f({vector_of({1})});
   EXPECT_THAT(values_of(results[0]), ElementsAre(101));
+  EXPECT_THAT(values_of(results[1]), ElementsAre(100));
   EXPECT_FALSE(may_share_memory(results[1], *c.value()));
   EXPECT_FALSE(results[1].readonly());
 }
@@ -260,7 +262,7 @@ TEST(Function, AnErrorKeepsItsTypeAndNamesTheNode) {
                                     "Toposort index: 1 of function train\n"
                                     "Inputs types: [TensorType(float32, vector)]\n"
                                     "Inputs shapes: [(2,)]\nInputs strides: [(4,)]\n"
-                                    "Inputs values: [[2, 3]]\nOutputs clients: [[Plus(Bad.0)]]\n"
+                                    "Inputs values: [[2.0, 3.0]]\nOutputs clients: [[Plus(Bad.0)]]\n"
                                     "Created at:\n  File \"user.py\", line 3"));
   }
   fails = false;

@@ -31,8 +31,24 @@ if _typing.TYPE_CHECKING:
     from . import settings as settings
 else:
 
-    def __getattr__(name):
-        """Loads the module ``spanwise.<name>`` on first use."""
-        if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
-            return _import_module(f"{__name__}.{name}")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if _TYPE_CHECKING:
+    from .graph import In as In
+    from .graph import Op as Op
+    from .graph import Out as Out
+    from .graph import contiguous as contiguous
+    from .graph import function as function
+    from .graph import kernel_op as kernel_op
+
+# Names that a module of this folder has, by the module.
+_ELSEWHERE = dict.fromkeys(("In", "Op", "Out", "contiguous", "function", "kernel_op"), "graph")
+
+
+def __getattr__(name: str) -> _Any:
+    """Loads ``spanwise.<name>``, or the module that has the name, on first use."""
+    if name in _ELSEWHERE:
+        value = getattr(_import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
+        globals()[name] = value
+        return value
+    if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
+        return _import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

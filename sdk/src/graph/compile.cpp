@@ -96,7 +96,12 @@ Ref<FunctionState> Compilation::run() {
   leaving_.insert(outputs_.begin(), outputs_.end());
 
   make_input_slots();
-  for (const Variable& output : outputs_) state_->output_cells.push_back(cell_of(output));
+  std::vector<Cell*> results;
+  for (const Variable& output : outputs_) {
+    const bool is_leaf = output.owner() == nullptr || given_.contains(output);
+    state_->result_slots.push_back({cell_of(output), is_leaf});
+    results.push_back(state_->result_slots.back().cell.get());
+  }
   std::vector<Step> steps;
   steps.reserve(nodes_.size());
   for (const Ref<Apply>& node : nodes_) steps.push_back(make_step(node));
@@ -105,8 +110,6 @@ Ref<FunctionState> Compilation::run() {
   state_->device = device_;
   state_->inputs = inputs_;
   state_->outputs = outputs_;
-  std::vector<Cell*> results;
-  for (const Ref<Cell>& cell : state_->output_cells) results.push_back(cell.get());
   state_->program = Program(options_.name, std::move(steps), readers_first_, std::move(results));
   return state_;
 }

@@ -88,16 +88,19 @@ void FunctionState::take_inputs(std::span<const Array> arguments) {
 
 std::vector<Array> FunctionState::give_outputs() {
   std::vector<Array> results;
-  results.reserve(output_cells.size());
-  for (std::size_t i = 0; i < output_cells.size(); ++i) {
-    Cell& cell = *output_cells[i];
-    if (cell.value) {
+  results.reserve(result_slots.size());
+  for (const ResultSlot& slot : result_slots) {
+    Cell& cell = *slot.cell;
+    if (slot.is_leaf) {
+      results.push_back(copy(*cell.value));
+    } else if (cell.value) {
       Array result = std::move(*cell.value);
       cell.value.reset();
       results.push_back(own(std::move(result), results));
     } else {  // the same variable as an earlier output
-      const auto first = std::find(output_cells.begin(), output_cells.end(), output_cells[i]);
-      results.push_back(copy(results[static_cast<std::size_t>(first - output_cells.begin())]));
+      const auto first = std::find_if(result_slots.begin(), result_slots.end(),
+                                      [&](const ResultSlot& s) { return s.cell == slot.cell; });
+      results.push_back(copy(results[static_cast<std::size_t>(first - result_slots.begin())]));
     }
   }
   return results;

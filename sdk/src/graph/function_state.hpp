@@ -22,6 +22,11 @@ struct InputSlot {
   bool has_fixed_extents;
 };
 
+struct ResultSlot {
+  Ref<Cell> cell;
+  bool is_leaf;  ///< an input or a constant, which stays where it is
+};
+
 /// What CompiledFunction shares: the program and the cells that it works on.
 class FunctionState final : public RefCounted {
  public:
@@ -29,7 +34,7 @@ class FunctionState final : public RefCounted {
   Device device;
   std::vector<Variable> inputs, outputs;
   std::vector<InputSlot> input_slots;
-  std::vector<Ref<Cell>> output_cells;
+  std::vector<ResultSlot> result_slots;
   std::vector<Ref<Cell>> constant_cells;
   /// Emptied after each call: what leaves the function or views what does, and what views or
   /// overwrites other cells' memory, so that a thunk never finds another's buffer in its cell.

@@ -1,0 +1,147 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/stl.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bind.hpp"
+#include "bridge_convert.hpp"
+#include "graph_apply.hpp"
+#include "graph_function.hpp"
+#include "graph_variable.hpp"
+#include "py_array.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/op_sdk.hpp"
+
+/// What spanwise.graph.function() and kernel_op() call once they have read their arguments.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+UnusedInput unused_from(const std::string& how) {
+  if (how == "raise") return UnusedInput::raise;
+  if (how == "warn") return UnusedInput::warn;
+  if (how == "ignore") return UnusedInput::ignore;
+  fail<ArgumentError>("function: on_unused_input must be \"raise\", \"warn\" or \"ignore\", got \"",
+                      how, "\"");
+}
+
+// An In of spanwise.graph, read by its attributes.
+InputPlace place_from(py::handle in) {
+  const auto variable = in.attr("variable").cast<Variable>();
+  InputPlace place{variable.type(), {}, "", nullptr, std::nullopt};
+  place.rule.strict = in.attr("strict").cast<bool>();
+  place.rule.allow_downcast = in.attr("allow_downcast").cast<std::optional<bool>>();
+  const py::object name = in.attr("name");
+  if (!name.is_none()) {
+    place.name = name.cast<std::string>();
+    PyObject* interned = py::str(place.name).release().ptr();
+    PyUnicode_InternInPlace(&interned);
+    place.name_object = share_object(py::reinterpret_steal<py::object>(interned));
+  }
+  const py::object value = in.attr("value");
+  if (!value.is_none()) place.default_value = input_from(value, place.type, place.rule);
+  return place;
+}
+
+ResultForm form_from(py::handle keys, const std::vector<std::optional<std::string>>& libraries,
+                     bool single) {
+  ResultForm form;
+  form.kind = single ? ResultForm::Kind::one : ResultForm::Kind::list;
+  for (const auto& library : libraries)
+    form.libraries.push_back(library ? &target_bridge(*library) : nullptr);
+  if (keys.is_none()) return form;
+  form.kind = ResultForm::Kind::dict;
+  for (const py::handle key : py::iter(keys))
+    form.keys.push_back(share_object(py::reinterpret_borrow<py::object>(key)));
+  return form;
+}
+
+using Givens = std::vector<std::pair<Variable, Variable>>;
+
+py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
+                   const std::vector<std::optional<std::string>>& libraries, bool single,
+                   py::handle keys, Givens givens, const std::string& name,
+                   const std::string& on_unused_input, py::handle device) {
+  std::vector<Variable> inputs;
+  std::vector<InputPlace> places;
+  for (const py::handle in : ins) {
+    inputs.push_back(in.attr("variable").cast<Variable>());
+    places.push_back(place_from(in));
+  }
+  ResultForm form = form_from(keys, libraries, single);
+  FunctionOptions options{.name = name,
+                          .givens = std::move(givens),
+                          .on_unused_input = unused_from(on_unused_input)};
+  if (!device.is_none()) options.device = device_from(device);
+  std::optional<CompiledFunction> function;
+  {
+    const WithoutGil unlocked;
+    function = spanwise::function(std::move(inputs), outputs, std::move(options));
+  }
+  return wrap_compiled({std::move(*function), std::move(places), std::move(form)});
+}
+
+// A Python number keeps its kind; what the parameter makes of it is the kernel's business.
+Scalar scalar_from_number(const std::string& op, const std::string& name, py::handle value) {
+  if (PyBool_Check(value.ptr())) return Scalar(value.cast<bool>());
+  if (PyLong_Check(value.ptr())) return Scalar(value.cast<std::int64_t>());
+  if (PyFloat_CheckExact(value.ptr())) return Scalar(value.cast<double>());
+  if (PyComplex_CheckExact(value.ptr())) return Scalar(value.cast<std::complex<double>>());
+  const Array array = import_array(value.ptr());
+  require<ArgumentError>(array.size() == 1, "kernel_op ", op, ": scalar ", name,
+                         ": expected a number, got an array of shape ", array.shape());
+  return item(array);
+}
+
+KernelOpSpec spec_from(const py::dict& given) {
+  const auto texts = [&](const char* key) { return given[key].cast<std::vector<std::string>>(); };
+  KernelOpSpec spec;
+  spec.name = given["name"].cast<std::string>();
+  spec.source = given["source"].cast<std::string>();
+  spec.kernel = given["kernel"].cast<std::string>();
+  spec.inputs = texts("inputs");
+  spec.outputs = texts("outputs");
+  spec.arguments = texts("arguments");
+  spec.block = texts("block");
+  spec.grid = texts("grid");
+  spec.shared = given["shared"].cast<std::string>();
+  for (const auto& [name, value] : given["scalars"].cast<py::dict>()) {
+    const auto key = name.cast<std::string>();
+    spec.scalars.emplace(key, scalar_from_number(spec.name, key, value));
+  }
+  spec.options.options = texts("options");
+  spec.options.include_dirs = texts("include_dirs");
+  return spec;
+}
+
+py::list counts() {
+  py::list all;
+  for (const KernelOpCounts& counts : kernel_op_counts()) {
+    py::dict entry;
+    entry["name"] = counts.name;
+    entry["shared"] = counts.shared;
+    entry["copied"] = counts.copied;
+    entry["bytes_copied"] = counts.bytes_copied;
+    all.append(std::move(entry));
+  }
+  return all;
+}
+
+}  // namespace
+
+SW_BIND(graph_compile, 85) {
+  module.def("_compile", &compile);
+  module.def("_kernel_op",
+             [](const py::dict& given) { return op_object(kernel_op(spec_from(given))); });
+  module.def("_kernel_op_counts", &counts);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,147 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/stl.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bind.hpp"
+#include "graph_apply.hpp"
+#include "graph_object.hpp"
+#include "graph_thunk.hpp"
+#include "py_array.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/op_sdk.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+py::module_ graph_module() { return py::module_::import("spanwise.graph"); }
+
+AliasMap alias_map(py::handle op, const char* attribute) {
+  const py::object map = py::getattr(op, attribute, py::none());
+  if (map.is_none() || py::len(map) == 0) return {};
+  return map.cast<AliasMap>();
+}
+
+/// An op written in Python, as the graph sees it. Its maps are read once: ops do not change after
+/// they are made.
+class PythonOp final : public Op {
+ public:
+  explicit PythonOp(py::object op)
+      : views_(alias_map(op, "view_map")),
+        destroys_(alias_map(op, "destroy_map")),
+        op_(share_object(std::move(op))) {}
+
+  std::string name() const override {
+    const WithGil gil;
+    try {
+      return py::str(object()).cast<std::string>();
+    } catch (py::error_already_set&) {
+      return py::str(py::type::handle_of(object()).attr("__name__")).cast<std::string>();
+    }
+  }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    const WithGil gil;
+    py::tuple arguments(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) arguments[i] = py::cast(inputs[i]);
+    const py::object node = object().attr("make_node")(*arguments);
+    if (!py::isinstance<Apply>(node))
+      fail<GraphError>(name(), ": make_node must return an Apply, got ",
+                       std::string(py::repr(node)));
+    return node.cast<Ref<Apply>>();
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    const WithGil gil;
+    return make_python_thunk(object(), context);
+  }
+
+  bool equals(const Op& other) const override {
+    if (this == &other) return true;
+    const auto* python = dynamic_cast<const PythonOp*>(&other);
+    if (python == nullptr) return false;
+    const WithGil gil;
+    return object().equal(python->object());
+  }
+  std::size_t hash() const override {
+    const WithGil gil;
+    return static_cast<std::size_t>(py::hash(object()));
+  }
+  AliasMap view_map() const override { return views_; }
+  AliasMap destroy_map() const override { return destroys_; }
+
+  py::object object() const { return py::reinterpret_borrow<py::object>(op_.get()); }
+
+ private:
+  AliasMap views_, destroys_;
+  SharedObject op_;
+};
+
+/// A C++ op as spanwise.graph.NativeOp holds it.
+struct OpHandle {
+  Ref<const Op> op;
+};
+
+OpProperty property_from(py::handle value) {
+  if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
+  if (py::isinstance<py::int_>(value)) return value.cast<std::int64_t>();
+  if (py::isinstance<py::float_>(value)) return value.cast<double>();
+  if (py::isinstance<py::str>(value)) return value.cast<std::string>();
+  if (py::isinstance<py::sequence>(value)) return value.cast<std::vector<std::int64_t>>();
+  return py::str(value).cast<std::string>();  // a device, a dtype
+}
+
+OpHandle make_registered(const std::string& name, const py::dict& properties) {
+  OpProperties given;
+  for (const auto& [key, value] : properties)
+    given.emplace(key.cast<std::string>(), property_from(value));
+  return {make_op(name, given)};
+}
+
+}  // namespace
+
+Ref<const Op> op_from(py::handle op) {
+  const py::module_ graph = graph_module();
+  if (py::isinstance(op, graph.attr("NativeOp"))) return op.attr("_handle").cast<OpHandle&>().op;
+  if (!py::isinstance(op, graph.attr("Op")))
+    throw py::type_error(text("Apply: op must be a spanwise.Op, got ",
+                              std::string(py::repr(op)), "; derive its class from spanwise.Op"));
+  return make_ref<const PythonOp>(py::reinterpret_borrow<py::object>(op));
+}
+
+py::object op_object(const Ref<const Op>& op) {
+  if (const auto* python = dynamic_cast<const PythonOp*>(op.get())) return python->object();
+  return graph_module().attr("NativeOp")(OpHandle{op});
+}
+
+SW_BIND(graph_op, 82) {
+  py::class_<OpHandle>(module, "_OpHandle")
+      .def_property_readonly("name", [](const OpHandle& self) { return self.op->name(); })
+      .def_property_readonly("view_map", [](const OpHandle& self) { return self.op->view_map(); })
+      .def_property_readonly("destroy_map",
+                             [](const OpHandle& self) { return self.op->destroy_map(); })
+      .def("make_node", [](const OpHandle& self,
+                           const std::vector<Variable>& in) { return self.op->make_node(in); })
+      .def("equals", [](const OpHandle& a, const OpHandle& b) { return a.op->equals(*b.op); })
+      .def("hash", [](const OpHandle& self) { return self.op->hash(); });
+  module.def("_make_op", &make_registered);
+  module.def("_op_names", &op_names);
+  module.def(
+      "_as_variable",
+      [](py::handle value, py::handle name) {
+        const Variable variable = as_variable(value);
+        if (!name.is_none() && !is_variable(value.ptr()))
+          variable.set_name(name.cast<std::string>());
+        return variable;
+      },
+      py::arg("value"), py::arg("name") = py::none());
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,245 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "graph_variable.hpp"
+
+#include <structmember.h>
+
+#include <new>
+#include <string>
+#include <vector>
+
+#include "bind.hpp"
+#include "graph_apply.hpp"
+#include "graph_errors.hpp"
+#include "py_array.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+PyTypeObject* variable_type = nullptr;
+PyTypeObject* constant_type = nullptr;
+
+namespace {
+
+/// What Python keeps with a node of the graph.
+struct Face {
+  PyObject* wrapper = nullptr;  ///< the live wrapper, not counted
+  SharedObject tag;
+};
+
+Face& face_in(std::shared_ptr<void>& attachment) {
+  if (attachment == nullptr) attachment = std::make_shared<Face>();
+  return *static_cast<Face*>(attachment.get());
+}
+
+PyObject* text_object(const std::string& text) noexcept {
+  return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+}
+
+void dealloc(PyObject* object) noexcept {
+  auto* self = reinterpret_cast<PyVariable*>(object);
+  PyTypeObject* type = Py_TYPE(object);
+  if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
+  if (const auto face = static_cast<Face*>(self->variable.attachment().get()))
+    if (face->wrapper == object) face->wrapper = nullptr;
+  self->variable.~Variable();
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
+  if ((operation != Py_EQ && operation != Py_NE) || !is_variable(other)) Py_RETURN_NOTIMPLEMENTED;
+  const bool same = variable_in(self) == variable_in(other);
+  return PyBool_FromLong(same == (operation == Py_EQ));
+}
+
+Py_hash_t hash(PyObject* self) noexcept {
+  const auto hash = static_cast<Py_hash_t>(std::hash<Variable>()(variable_in(self)) >> 4);
+  return hash == -1 ? -2 : hash;
+}
+
+int refuse_bool(PyObject* self) noexcept {
+  PyErr_Format(PyExc_TypeError,
+               "%s has no value yet, so it is neither true nor false; compile it with function(), "
+               "or ask it.eval({...})",
+               variable_in(self).label().c_str());
+  return -1;
+}
+
+// An attribute from an expression that may throw.
+template <class F>
+PyObject* guarded(F&& f) noexcept {
+  try {
+    return py::object(f()).release().ptr();
+  } catch (...) {
+    return raise_graph_error();
+  }
+}
+
+PyObject* label(PyObject* self) noexcept {
+  return guarded([&] { return py::str(variable_in(self).label()); });
+}
+
+PyObject* get_type(PyObject* self, void*) noexcept {
+  return guarded([&] { return py::cast(variable_in(self).type()); });
+}
+PyObject* get_dtype(PyObject* self, void*) noexcept {
+  return guarded([&] { return dtype_object(variable_in(self).type().dtype()); });
+}
+PyObject* get_broadcastable(PyObject* self, void*) noexcept {
+  return guarded([&] { return py::cast(variable_in(self).type()).attr("broadcastable"); });
+}
+PyObject* get_ndim(PyObject* self, void*) noexcept {
+  return PyLong_FromLong(variable_in(self).type().rank());
+}
+PyObject* get_name(PyObject* self, void*) noexcept {
+  const std::string& name = variable_in(self).name();
+  if (name.empty()) Py_RETURN_NONE;
+  return text_object(name);
+}
+int set_name(PyObject* self, PyObject* value, void*) noexcept {
+  if (value == nullptr || value == Py_None) {
+    variable_in(self).set_name("");
+    return 0;
+  }
+  const char* text = PyUnicode_AsUTF8(value);
+  if (text == nullptr) return -1;
+  variable_in(self).set_name(text);
+  return 0;
+}
+PyObject* get_owner(PyObject* self, void*) noexcept {
+  return guarded([&]() -> py::object {
+    Apply* owner = variable_in(self).owner();
+    if (owner == nullptr) return py::none();
+    return py::cast(Ref<Apply>(owner));
+  });
+}
+PyObject* get_index(PyObject* self, void*) noexcept {
+  if (variable_in(self).owner() == nullptr) Py_RETURN_NONE;
+  return PyLong_FromLong(variable_in(self).index());
+}
+PyObject* get_tag(PyObject* self, void*) noexcept {
+  return guarded([&] { return tag_of(variable_in(self).attachment()); });
+}
+PyObject* get_data(PyObject* self, void*) noexcept {
+  return guarded([&] { return py::cast(*variable_in(self).value()); });
+}
+
+// Methods that spanwise.graph has as functions: name(self, ...).
+template <const char* function>
+PyObject* forward(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
+  return guarded([&] {
+    py::tuple all(1 + PyTuple_GET_SIZE(arguments));
+    all[0] = py::reinterpret_borrow<py::object>(self);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i)
+      all[static_cast<std::size_t>(i + 1)] = py::handle(PyTuple_GET_ITEM(arguments, i));
+    const py::object target = py::module_::import("spanwise.graph").attr(function);
+    PyObject* result = PyObject_Call(target.ptr(), all.ptr(), keywords);
+    if (result == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(result);
+  });
+}
+
+constexpr char eval_function[] = "variable_eval", clone_function[] = "variable_clone",
+               transfer_function[] = "transfer";
+
+template <const char* function>
+constexpr PyMethodDef forwarded(const char* name, const char* doc) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&forward<function>)),
+          METH_VARARGS | METH_KEYWORDS, doc};
+}
+
+PyMethodDef methods[] = {
+    forwarded<eval_function>("eval",
+                             "eval($self, inputs_to_values=None, /)\n--\n\n"
+                             "The value, given those of the inputs: z.eval({x: 1.0})."),
+    forwarded<transfer_function>("transfer",
+                                 "transfer($self, target, /)\n--\n\n"
+                                 "The value on another device: a name or a spanwise.device."),
+    forwarded<clone_function>("clone",
+                              "clone($self, name=None, /)\n--\n\n"
+                              "A new variable of the same type, without an owner."),
+    {}};
+
+PyGetSetDef attributes[] = {
+    {"type", get_type, nullptr, "Its TensorType.", nullptr},
+    {"dtype", get_dtype, nullptr, nullptr, nullptr},
+    {"ndim", get_ndim, nullptr, nullptr, nullptr},
+    {"broadcastable", get_broadcastable, nullptr, "Which axes have the fixed extent 1.", nullptr},
+    {"name", get_name, set_name, "A str or None.", nullptr},
+    {"owner", get_owner, nullptr, "The Apply that computes it, or None.", nullptr},
+    {"index", get_index, nullptr, "Which of the owner's outputs it is; None without one.", nullptr},
+    {"tag", get_tag, nullptr, "A scratchpad for attributes of your own.", nullptr},
+    {}};
+
+PyGetSetDef constant_attributes[] = {
+    {"data", get_data, nullptr, "The value, a read-only Array.", nullptr},
+    {"value", get_data, nullptr, "The value, a read-only Array.", nullptr},
+    {}};
+
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyVariable, weakrefs), READONLY, nullptr}, {}};
+
+PyTypeObject* make_type(const char* name, const char* doc, std::vector<PyType_Slot> slots,
+                        PyTypeObject* base) {
+  slots.push_back({Py_tp_doc, const_cast<char*>(doc)});
+  slots.push_back({0, nullptr});
+  PyType_Spec spec{name, sizeof(PyVariable), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                   slots.data()};
+  PyObject* type = PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(base));
+  if (type == nullptr) throw py::error_already_set();
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+}  // namespace
+
+PyObject* wrap_variable(const Variable& variable) noexcept {
+  try {
+    Face& face = face_in(variable.attachment());
+    if (face.wrapper != nullptr) return Py_NewRef(face.wrapper);
+    PyTypeObject* type = variable.value() == nullptr ? variable_type : constant_type;
+    auto* self = reinterpret_cast<PyVariable*>(type->tp_alloc(type, 0));
+    if (self == nullptr) return nullptr;
+    new (&self->variable) Variable(variable);
+    face.wrapper = reinterpret_cast<PyObject*>(self);
+    return face.wrapper;
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
+}
+
+py::object tag_of(std::shared_ptr<void>& attachment) {
+  SharedObject& tag = face_in(attachment).tag;
+  if (tag == nullptr) tag = share_object(py::module_::import("types").attr("SimpleNamespace")());
+  return py::reinterpret_borrow<py::object>(tag.get());
+}
+
+SW_BIND(graph_variable, 81) {
+  std::vector<PyType_Slot> slots{{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                                 {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+                                 {Py_tp_hash, reinterpret_cast<void*>(hash)},
+                                 {Py_tp_str, reinterpret_cast<void*>(label)},
+                                 {Py_tp_repr, reinterpret_cast<void*>(label)},
+                                 {Py_nb_bool, reinterpret_cast<void*>(refuse_bool)},
+                                 {Py_tp_methods, methods},
+                                 {Py_tp_getset, attributes},
+                                 {Py_tp_members, members}};
+  for (const PyType_Slot* slot = variable_number_slots; slot->slot != 0; ++slot)
+    slots.push_back(*slot);
+  variable_type = make_type("spanwise.Variable",
+                            "A value that a graph will compute, is given, or holds as a constant.",
+                            slots, nullptr);
+  // So that `array + variable` asks the variable instead of building an array of objects.
+  py::setattr(reinterpret_cast<PyObject*>(variable_type), "__array_ufunc__", py::none());
+  constant_type = make_type("spanwise.Constant", "A variable whose value is known.",
+                            {{Py_tp_getset, constant_attributes}}, variable_type);
+  module.add_object("Variable",
+                    py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(variable_type)));
+  module.add_object("Constant",
+                    py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(constant_type)));
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,65 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+#include <pybind11/pybind11.h>
+
+#include <optional>
+
+#include "graph_object.hpp"
+#include "spanwise/graph/variable.hpp"
+
+/// spanwise.Variable as CPython sees it. While a wrapper of a variable lives, wrapping the variable
+/// again gives the same object, so `is` means what it means in C++'s ==.
+namespace spanwise::python {
+
+struct PyVariable {
+  PyObject_HEAD
+  Variable variable;
+  PyObject* weakrefs;
+};
+
+/// Set while the module is being initialised, never changed after. Constant derives from Variable.
+extern PyTypeObject* variable_type;
+extern PyTypeObject* constant_type;
+
+inline bool is_variable(PyObject* object) noexcept {
+  return PyObject_TypeCheck(object, variable_type);
+}
+/// Only for objects that is_variable() accepts.
+inline Variable& variable_in(PyObject* object) noexcept {
+  return reinterpret_cast<PyVariable*>(object)->variable;
+}
+/// A new reference. Null with a Python error set when out of memory. Needs the GIL.
+PyObject* wrap_variable(const Variable& variable) noexcept;
+
+/// The variable itself, or a constant that holds a copy of the value. A Python number becomes 0-d: of
+/// `beside`'s dtype where that holds its kind, as NumPy 2 treats Python numbers beside arrays.
+/// Throws what importing the value throws.
+Variable as_variable(pybind11::handle value, std::optional<DType> beside = std::nullopt);
+
+/// The numeric slots of Variable.
+extern PyType_Slot variable_number_slots[];
+
+/// The scratchpad of a variable or an Apply (Theano's `tag`), made on first use.
+pybind11::object tag_of(std::shared_ptr<void>& attachment);
+
+}  // namespace spanwise::python
+
+namespace pybind11::detail {
+template <>
+struct type_caster<spanwise::Variable> {
+  PYBIND11_TYPE_CASTER(spanwise::Variable, const_name("spanwise.Variable"));
+  bool load(handle source, bool) {
+    if (!spanwise::python::is_variable(source.ptr())) return false;
+    value = spanwise::python::variable_in(source.ptr());
+    return true;
+  }
+  static handle cast(const spanwise::Variable& variable, return_value_policy, handle) {
+    PyObject* object = spanwise::python::wrap_variable(variable);
+    if (object == nullptr) throw error_already_set();
+    return object;
+  }
+};
+}  // namespace pybind11::detail

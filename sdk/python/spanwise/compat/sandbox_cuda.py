@@ -1,0 +1,44 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What custom ops use of ``theano.sandbox.cuda``, so that they run with their imports changed alone::
+
+    import spanwise as theano
+    import spanwise.compat.sandbox_cuda as cuda
+    from spanwise import SourceModule
+
+On a machine without a GPU the same arrays and kernels live on the CPU.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from .. import _core
+from ..graph import as_variable, contiguous
+
+__all__ = ["CudaNdarray", "basic_ops"]
+
+
+def _as_cuda_ndarray_variable(x: Any) -> _core.Variable:
+    variable = as_variable(x)
+    if variable.dtype != "float32":
+        raise TypeError(f"as_cuda_ndarray_variable: expected float32, got {variable.dtype} ({variable})")
+    return variable
+
+
+basic_ops = SimpleNamespace(as_cuda_ndarray_variable=_as_cuda_ndarray_variable, gpu_contiguous=contiguous)
+
+
+class CudaNdarray:
+    """Makes arrays as ``CudaNdarray`` did: float32 only, on the default device."""
+
+    def __new__(cls, array: Any) -> Any:
+        made = _core.asarray(array)
+        if made.dtype != "float32":
+            raise TypeError(f"CudaNdarray: can only copy from float arrays, got {made.dtype}")
+        return _core.array(made, device=_core.default_device())
+
+    @staticmethod
+    def zeros(shape: Any) -> Any:
+        return _core.zeros(shape, dtype="float32")

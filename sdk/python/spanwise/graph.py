@@ -1,0 +1,84 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: ops, variables and compiled functions, with Theano's contracts.
+
+``x = sw.tensor.fmatrix("x"); f = sw.function([x], x * 2)``. An op is a class derived from ``Op`` with
+``make_node`` and ``make_thunk`` or ``perform``; ``kernel_op`` makes one of a CUDA kernel in one call.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+from . import _core
+from ._compiled import FunctionGraph, In, Maker, Out, function
+from ._core import Apply, Constant, CompiledFunction, GraphError, InputError, TensorType, Variable
+from ._kernel_op import kernel_op, kernel_op_counts
+from ._op import NativeOp, Op
+from ._op import call_make_thunk as call_make_thunk
+
+__all__ = [
+    "Apply",
+    "Constant",
+    "CompiledFunction",
+    "FunctionGraph",
+    "GraphError",
+    "In",
+    "InputError",
+    "Maker",
+    "NativeOp",
+    "Op",
+    "Out",
+    "TensorType",
+    "Variable",
+    "as_variable",
+    "contiguous",
+    "function",
+    "kernel_op",
+    "kernel_op_counts",
+    "transfer",
+]
+
+_EVAL_CACHE_SIZE = 32
+_compiled: OrderedDict[Any, CompiledFunction] = OrderedDict()
+
+
+def as_variable(value: Any, name: str | None = None) -> Variable:
+    """The variable itself; of an array of any library or a number, a constant that holds a copy."""
+    return _core._as_variable(value, name)
+
+
+def contiguous(x: Any) -> Variable:
+    """The same elements in C order: shared where they are, else copied."""
+    return NativeOp(_core._make_op("contiguous", {}))(x)
+
+
+def transfer(x: Any, target: Any) -> Variable:
+    """`x` on a device (a name such as "cpu" or "cuda:1", or a device)."""
+    variable, device = as_variable(x), _core.device(target)
+    if variable.type.device == device:
+        return variable
+    return NativeOp(_core._make_op("transfer", {"device": str(device)}))(variable)
+
+
+# Methods of Variable, which the compiled half asks for here.
+
+
+def variable_eval(x: Variable, inputs_to_values: Mapping[Variable, Any] | None = None) -> Any:
+    """The value, given those of the inputs: ``z.eval({x: 1.0})``. Compiles once for the same inputs."""
+    given = dict(inputs_to_values or {})
+    key = (x, tuple(given))
+    compiled = _compiled.pop(key, None)
+    if compiled is None:
+        compiled = function(list(given), x)
+    _compiled[key] = compiled  # the latest stands last
+    while len(_compiled) > _EVAL_CACHE_SIZE:
+        _compiled.popitem(last=False)
+    return compiled(*given.values())
+
+
+def variable_clone(x: Variable, name: str | None = None) -> Variable:
+    """A new variable of the same type, without an owner."""
+    return x.type(name or x.name)
