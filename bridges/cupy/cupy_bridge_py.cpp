@@ -47,7 +47,9 @@ class CupyBridge final : public Bridge {
   }
 
   PyObject* wrap(const Array& array) const override {
-    return py::module_::import("cupy").attr("from_dlpack")(array).release().ptr();
+    const auto ours = py::reinterpret_steal<py::object>(python::wrap(array));
+    if (!ours) throw py::error_already_set();
+    return py::module_::import("cupy").attr("from_dlpack")(ours).release().ptr();
   }
 
   Array fitting(const Array& array) const override { return copy_on_gpu(array); }

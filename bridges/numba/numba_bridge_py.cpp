@@ -50,6 +50,11 @@ class NumbaBridge final : public Bridge {
       obstacle->remedy += "; Numba's functions for the CPU take spanwise.to_numpy(x)";
       return obstacle;
     }
+    for (int axis = 0; axis < array.rank(); ++axis) {
+      if (array.strides()[axis] == 0 && array.shape()[axis] > 1)
+        return Obstacle{text("axis ", axis, " is broadcast (stride 0), which Numba takes for contiguous memory"),
+                        "pass copyif=True"};
+    }
     return readonly_obstacle(array, "Numba");
   }
 

@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
@@ -110,8 +111,11 @@ class View {
   std::int64_t extent() const noexcept { return source_.shape[axis_]; }
   Layout layout() const {
     const auto size = static_cast<std::size_t>(rank_);
-    return {Shape(std::span(shape_.data(), size)), Strides(std::span(strides_.data(), size)),
-            offset_};
+    const std::span shape(shape_.data(), size);
+    const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+    // Indices into axes beside an empty one lead outside the memory; a view of nothing stays in it.
+    return {Shape(shape), Strides(std::span(strides_.data(), size)),
+            is_empty ? source_.offset : offset_};
   }
 
  private:

@@ -31,19 +31,19 @@ PyObject* make_class(py::module_& module, const char* name, const char* doc,
   return type;
 }
 
-void raise(PyObject* type, const Error& error,
-           std::initializer_list<std::pair<const char*, py::object>> attributes = {}) {
-  const py::object instance = py::reinterpret_borrow<py::object>(type)(py::str(error.what()));
-  for (const auto& [name, value] : attributes) py::setattr(instance, name, value);
-  PyErr_SetObject(type, instance.ptr());
-}
-
 // A log or a source may hold any bytes; what is no UTF-8 must not hide the error itself.
 py::object lenient_text(const std::string& text) {
   PyObject* object =
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
   if (object == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(object);
+}
+
+void raise(PyObject* type, const Error& error,
+           std::initializer_list<std::pair<const char*, py::object>> attributes = {}) {
+  const py::object instance = py::reinterpret_borrow<py::object>(type)(lenient_text(error.what()));
+  for (const auto& [name, value] : attributes) py::setattr(instance, name, value);
+  PyErr_SetObject(type, instance.ptr());
 }
 
 // Most derived first.
@@ -55,7 +55,7 @@ void translate(const std::exception_ptr& exception) {
   } catch (const DeviceError& e) {
     raise(errors.device, e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
   } catch (const CompileError& e) {
-    raise(errors.compile, e,
+    raise(errors.compile, Error(text(e.what(), '\n', e.source())),
           {{"log", lenient_text(e.log())}, {"source", lenient_text(e.source())}});
   } catch (const ArgumentError& e) {
     raise(errors.argument, e);

@@ -137,7 +137,8 @@ def test_memory_is_shared_from_and_to_a_gpu(gpu, version, stream):
 
 
 def test_stream_0_is_refused(gpu):
-    interface = sw.zeros(3, device=gpu).__cuda_array_interface__
+    owner = sw.zeros(3, device=gpu)
+    interface = owner.__cuda_array_interface__
     with pytest.raises(sw.BridgeError, match="stream 0"):
         sw.asarray(Offers(**dict(interface) | {"stream": 0}))
 
@@ -154,6 +155,7 @@ def test_without_elements_the_address_is_not_looked_up(gpu):
 
 
 def test_read_only_is_kept(gpu):
-    interface = dict(sw.zeros(3, device=gpu).__cuda_array_interface__)
+    owner = sw.zeros(3, device=gpu)
+    interface = dict(owner.__cuda_array_interface__)
     interface["data"] = (interface["data"][0], True)
     assert not sw.asarray(Offers(**interface)).flags.writeable

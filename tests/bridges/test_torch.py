@@ -3,7 +3,6 @@
 """PyTorch: shared through its C exchange API, refused where a tensor is more than memory."""
 
 import gc
-import weakref
 
 import numpy as np
 import pytest
@@ -143,10 +142,9 @@ def test_writes_are_seen_on_both_sides(device):
 
 def test_memory_lives_as_long_as_either_side_needs_it(device):
     foreign = torch.arange(1000, device=str(device))
-    ours, watch = sw.asarray(foreign), weakref.ref(foreign)
+    ours = sw.asarray(foreign)
     del foreign
     gc.collect()
-    assert watch() is None  # the memory is kept, not the tensor
     assert_same(ours, np.arange(1000))
     back = sw.to_torch(ours)
     del ours

@@ -61,13 +61,13 @@ def test_numpy_reads_the_same_memory(window, dtype, seed):
 
 
 def test_writing_through_numpy_is_seen():
-    ours = sw.zeros((3, 4))
+    ours = sw.zeros((3, 4), device="cpu")
     np.asarray(ours.T)[1] = 5
     assert ours.tolist() == [[0, 5, 0, 0]] * 3
 
 
 def test_a_buffer_keeps_the_array():
-    ours = sw.zeros(4)
+    ours = sw.zeros(4, device="cpu")
     watch = weakref.ref(ours)
     theirs = np.asarray(ours)
     del ours
@@ -136,7 +136,7 @@ def test_the_array_method_of_numpys_protocol(device):
     private = array.__array__(copy=True)
     private[0] = 9
     assert array[0].item() == 1.5
-    with pytest.raises(ValueError, match="without a copy"):
+    with pytest.raises(ValueError, match="without a copy|allow the copy"):
         array.__array__("int32", copy=False)
     assert np.asarray(array, dtype="float32").dtype == np.float32
 

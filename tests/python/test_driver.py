@@ -205,7 +205,7 @@ def test_events_time_a_stream():
     start, end = drv.Event(), drv.Event()
     stream = drv.Stream()
     start.record(stream)
-    x = sw.array(random(1000))
+    x = sw.array(random(1000), device=sw.default_device())
     kernel("double_them")(x, 1000, block=256, grid=4, stream=stream)
     end.record(stream).synchronize()
     assert end.query()

@@ -104,13 +104,13 @@ class TestCalls:
         for call in calls:
             out = on_device(np.full(1000, np.nan, "float32"))
             call(out, on_device(x), on_device(y), np.float32(3), np.intc(1000))
-            np.testing.assert_allclose(out.numpy(), 3 * x + y, rtol=1e-6)
+            np.testing.assert_allclose(out.numpy(), 3 * x + y, rtol=1e-6, atol=1e-6)
 
     def test_prepare_checks_types(self, axpy):
         assert axpy.prepare([np.intp, "P", "P", np.float32, np.int32]) is axpy
         with pytest.raises(sw.KernelArgumentError, match="5 argument types, got 2"):
             axpy.prepare("PP")
-        with pytest.raises(sw.KernelArgumentError, match="argument 4.*4 bytes"):
+        with pytest.raises(sw.KernelArgumentError, match="4 bytes for argument 4"):
             axpy.prepare("PPPdi")
         with pytest.raises(sw.KernelArgumentError, match="'!'|'y'"):
             axpy.prepare("PPPfy")
