@@ -33,7 +33,7 @@ def find_picture() -> pathlib.Path:
     return pathlib.Path(package.origin).parent / "mpl-data/sample_data/grace_hopper.jpg"
 
 
-def compile_sketch(device: str) -> sw.CompiledFunction:
+def compile_sketch(device: str) -> sw.Function:
     """uint8[h, w, 3] of any strides -> float32[h, w], edges dark on white."""
     luma = sw.kernel_op(
         "luma",
@@ -65,7 +65,7 @@ def choose_peer() -> str:
 class Log:
     """Prints a line a hop and keeps the clock."""
 
-    def hop(self, who: str, run, explained: "sw.Exchange | None" = None, reason: str = ""):
+    def hop(self, who: str, run, explained: sw.Exchange | None = None, reason: str = ""):
         start = time.perf_counter()
         result = run()
         sw.synchronize()

@@ -29,9 +29,7 @@ if _typing.TYPE_CHECKING:
     from . import doctor as doctor
     from . import driver as driver
     from . import settings as settings
-else:
-
-    if _TYPE_CHECKING:
+    from . import tensor as tensor
     from .graph import In as In
     from .graph import Op as Op
     from .graph import Out as Out
@@ -43,7 +41,7 @@ else:
 _ELSEWHERE = dict.fromkeys(("In", "Op", "Out", "contiguous", "function", "kernel_op"), "graph")
 
 
-def __getattr__(name: str) -> _Any:
+def __getattr__(name: str) -> _typing.Any:
     """Loads ``spanwise.<name>``, or the module that has the name, on first use."""
     if name in _ELSEWHERE:
         value = getattr(_import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
