@@ -146,7 +146,7 @@ constexpr char eval_function[] = "variable_eval", clone_function[] = "variable_c
                transfer_function[] = "transfer";
 
 template <const char* function>
-constexpr PyMethodDef forwarded(const char* name, const char* doc) {
+PyMethodDef forwarded(const char* name, const char* doc) {
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&forward<function>)),
           METH_VARARGS | METH_KEYWORDS, doc};
 }

@@ -1,0 +1,267 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""sw.function: inputs, outputs, conversions, errors, memory."""
+
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+@pytest.fixture
+def x():
+    return T.fmatrix("x")
+
+
+def ones(*shape, dtype="float32"):
+    return np.ones(shape, dtype)
+
+
+def test_one_output_a_list_and_a_dict(x, device):
+    one = sw.function([x], x + 1, device=device)(ones(2, 3))
+    assert isinstance(one, sw.Array) and one.device == device and np.array_equal(one, ones(2, 3) + 1)
+    several = sw.function([x], [x + 1, x * 3], device=device)(ones(2, 3))
+    assert isinstance(several, list) and float(several[1].numpy()[0, 0]) == 3
+    named = sw.function([x], {"sum": x + 1, "product": x * 3}, device=device)(ones(2, 3))
+    assert list(named) == ["sum", "product"] and float(named["product"].numpy()[0, 0]) == 3
+    assert sw.function([], [], device=device)() == []
+    assert sw.function([x], [x], device=device)(ones(1, 1))[0].shape == (1, 1)
+
+
+def test_by_position_by_name_and_by_default(x):
+    y = T.fmatrix("y")
+    f = sw.function([x, sw.In(y, value=ones(1, 1) * 10)], x - y, name="f")
+    assert float(f(ones(1, 1)).item()) == -9
+    assert float(f(ones(1, 1), ones(1, 1)).item()) == 0
+    assert float(f(y=ones(1, 1) * 3, x=ones(1, 1)).item()) == -2
+    assert float(f(ones(1, 1), y=ones(1, 1) * 3).item()) == -2
+    g = sw.function([sw.In(x, name="left"), y], x - y)
+    assert float(g(left=ones(1, 1) * 5, y=ones(1, 1)).item()) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords", "message"),
+    [
+        ((), {}, "Missing required input: x"),
+        ((ones(1, 1),), {"x": ones(1, 1)}, "input x was given twice"),
+        ((ones(1, 1), ones(1, 1)), {}, "Too many parameters passed to function f: expected at most 1, got 2"),
+        ((), {"z": 1}, "there is no input named z"),
+        ((ones(1, 1, dtype="float64"),), {}, "index 0 .*x of .*expected dtype float32, got float64"),
+        ((ones(1),), {}, r"expected 2 axes, got 1 \(shape \(1,\)\)"),
+        ((2.5,), {}, "expected 2 axes, got 0"),
+        ((object(),), {}, "Bad input argument to function f at index 0"),
+    ],
+)
+def test_bad_arguments_name_function_and_input(x, arguments, keywords, message):
+    f = sw.function([x], x, name="f")
+    with pytest.raises(sw.InputError, match=message) as caught:
+        f(*arguments, **keywords)
+    assert isinstance(caught.value, sw.GraphError) and isinstance(caught.value, TypeError)
+    assert np.array_equal(f(ones(2, 2)), ones(2, 2))
+
+
+def test_only_lossless_casts_unless_asked():
+    x = T.dvector("x")
+    f = sw.function([x], x)
+    assert f(np.arange(3, dtype="float32")).dtype == "float64"
+    assert f(np.arange(3, dtype="int32")).tolist() == [0, 1, 2]
+    i = T.ivector("i")
+    with pytest.raises(sw.InputError, match="allow_input_downcast"):
+        sw.function([i], i)(np.array([2.5]))
+    assert sw.function([i], i, allow_input_downcast=True)(np.array([2.5])).tolist() == [2]
+    with pytest.raises(sw.InputError, match="strict"):
+        sw.function([sw.In(x, strict=True)], x)(np.arange(3, dtype="float32"))
+
+
+def test_python_numbers_have_no_width():
+    x, i = T.fscalar("x"), T.tensor("int8", (), "i")
+    f, g = sw.function([x], x), sw.function([i], i)
+    assert f(2.5).item() == 2.5 and f(3).item() == 3 and f(True).item() == 1
+    assert g(3).item() == 3
+    with pytest.raises(sw.InputError, match="got the Python number 2.5"):
+        g(2.5)
+    with pytest.raises(OverflowError):
+        g(300)
+    v = T.fvector("v")
+    assert sw.function([v], v)([1, 2.5]).tolist() == [1, 2.5]
+    with pytest.raises(sw.InputError):
+        sw.function([sw.In(v, allow_downcast=False)], v)([1, 2.5])
+
+
+def test_inputs_of_any_library(x, device):
+    f = sw.function([x], x * 2, device=device)
+    jax = pytest.importorskip("jax")
+    for value in (ones(2, 2), sw.ones((2, 2), dtype="float32"), jax.numpy.ones((2, 2), "float32")):
+        assert np.array_equal(f(value), ones(2, 2) * 2)
+
+
+@pytest.mark.parametrize("library", ["numpy", "jax"])
+def test_results_as_the_library_asked_for(x, library, device):
+    module = pytest.importorskip(library)
+    f = sw.function([x], [sw.Out(x + 1, as_=library), x], device=device)
+    theirs, ours = f(ones(2, 3))
+    assert type(theirs).__module__.split(".")[0] in (library, "jaxlib") and isinstance(ours, sw.Array)
+    assert np.array_equal(np.asarray(theirs), ones(2, 3) + 1)
+    assert module is not None
+
+
+def test_an_unknown_library_is_refused_at_once(x):
+    with pytest.raises(sw.Error, match="no_such_library"):
+        sw.function([x], sw.Out(x, as_="no_such_library"))
+
+
+def test_inputs_elsewhere_are_moved_to_the_function(x, device):
+    f = sw.function([x], x + 1, device=device)
+    for other in sw.devices():
+        assert f(sw.ones((2, 2), dtype="float32", device=other)).device == device
+
+
+def test_the_default_device_counts_at_compile_time(x, device):
+    with device:
+        f = sw.function([x], x + 1)
+    assert f.device == device and f(ones(1, 1)).device == device
+
+
+def test_results_are_nobody_elses(x, device):
+    c = T.constant(ones(1, 2))
+    f = sw.function([x], [x, x, c, x + 1], device=device)
+    given = sw.asarray(ones(1, 2), device=device)
+    first = f(given)
+    for result in first:
+        result[...] = -1
+    assert np.array_equal(given, ones(1, 2))
+    assert [r.tolist() for r in f(given)] == [[[1, 1]], [[1, 1]], [[1, 1]], [[2, 2]]]
+
+
+def test_readonly_inputs_are_taken(x):
+    value = ones(2, 2)
+    value.flags.writeable = False
+    assert np.array_equal(sw.function([x], x + 1)(value), value + 1)
+
+
+def test_the_graph_of_a_function(x):
+    y = x + 1
+    f = sw.function([x], y * 2, name="f")
+    nodes = f.maker.fgraph.toposort()
+    assert [str(node) for node in nodes] == ["Add(x, TensorConstant{1.0})", "Multiply(Add.0, TensorConstant{2.0})"]
+    assert f.name == "f" and "2 nodes" in repr(f)
+    assert f.maker.fgraph.inputs == [x] and y in f.maker.fgraph.variables
+
+
+def test_givens(x):
+    y = T.fmatrix("y")
+    z = x * 2
+    assert sw.function([y], z, givens={x: y + 1})(ones(1, 1)).item() == 4
+    assert sw.function([], z, givens=[(x, ones(1, 1) * 7)])().item() == 14
+    with pytest.raises(sw.GraphError, match="givens"):
+        sw.function([x], z, givens={x: y})
+    with pytest.raises(sw.GraphError, match="float64"):
+        sw.function([], z, givens={x: T.dmatrix("d")})
+
+
+def test_unused_inputs(x):
+    y = T.fmatrix("y")
+    with pytest.raises(sw.GraphError, match="index 1, y"):
+        sw.function([x, y], x)
+    with pytest.warns(UserWarning, match="index 1, y"):
+        sw.function([x, y], x, on_unused_input="warn")
+    assert sw.function([x, y], x, on_unused_input="ignore")(ones(1, 1), ones(1, 1)).item() == 1
+    with pytest.raises(ValueError, match="on_unused_input"):
+        sw.function([x, y], x, on_unused_input="perhaps")
+
+
+def test_what_cannot_be_compiled(x):
+    with pytest.raises(sw.GraphError, match="neither an input nor a constant"):
+        sw.function([], x + 1)
+    with pytest.raises(sw.GraphError, match="stands twice"):
+        sw.function([x, x], x)
+    with pytest.raises(TypeError, match="must be a list"):
+        sw.function(x, x)
+    with pytest.raises(TypeError, match="expected a Variable"):
+        sw.function([3], x)
+    for option in ("updates", "mode", "profile"):
+        with pytest.raises(sw.GraphError, match=f"{option}= is not supported.*supported are givens"):
+            sw.function([x], x, **{option: {1: 2}})
+
+
+def test_eval(x):
+    assert (x * 3).eval({x: ones(1, 1)}).item() == 3
+    assert (T.constant(2.0) * 4).eval().item() == 8
+    z = x + 1
+    assert [z.eval({x: ones(1, 1) * i}).item() for i in range(3)] == [1, 2, 3]
+
+
+def test_free_and_call_again(x):
+    f = sw.function([x], (x + 1) * 2)
+    assert f(ones(1, 1)).item() == 4
+    assert f.free() is None
+    assert f(ones(1, 1)).item() == 4
+
+
+def test_trust_input(x):
+    f = sw.function([x], x + 1)
+    assert f.trust_input is False
+    f.trust_input = True
+    assert f(sw.ones((1, 1), dtype="float32")).item() == 2
+    with pytest.raises(sw.InputError, match="trust_input"):
+        f(ones(1, 1))
+
+
+def test_transfer_to_where_it_is_changes_nothing(device):
+    x = T.tensor("float32", (None, None), "x", device=device)
+    assert x.transfer(device) is x
+    y = T.fmatrix("y").transfer(str(device))
+    assert y.type.device == device and str(y.owner.op) == f"Transfer{{{device}}}"
+
+
+def test_transfer_moves_results(x, device):
+    result = sw.function([x], (x + 1).transfer("cpu") * 2, device=device)(ones(2, 2))
+    assert result.device == sw.device("cpu") and np.array_equal(result, ones(2, 2) * 4)
+
+
+def test_contiguous_shares_or_copies(x):
+    f = sw.function([x], sw.contiguous(x.transfer("cpu")) + 0, device="cpu")
+    value = np.arange(6, dtype="float32").reshape(2, 3)
+    assert np.array_equal(f(value.T), value.T)
+    assert np.array_equal(f(value[::-1]), value[::-1])
+
+
+def test_functions_and_what_they_hold_go_away(x):
+    class Held(np.ndarray):
+        pass
+
+    held = ones(2, 2).view(Held)
+    there = weakref.ref(held)
+    f = sw.function([x], x + 1)
+    function_there = weakref.ref(f)
+    f(held)
+    del held
+    gc.collect()
+    assert there() is None, "a function must let go of its inputs after the call"
+    del f
+    gc.collect()
+    assert function_there() is None
+
+
+def test_threads_take_turns(x, device):
+    f = sw.function([x], (x + 1) * 2, device=device)
+    wrong = []
+
+    def work(value):
+        for _ in range(200):
+            result = f(np.full((3, 3), value, "float32")).numpy()
+            if not (result == (value + 1) * 2).all():
+                wrong.append((value, result))
+
+    threads = [threading.Thread(target=work, args=(value,)) for value in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

@@ -1,0 +1,100 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""debugprint, in Theano's format to the last space."""
+
+import io
+
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+@pytest.fixture
+def graph():
+    x, y = T.fmatrix("x"), T.fmatrix("y")
+    z = (x + y) * -(x + y)
+    return x, y, z
+
+
+def test_a_variable(graph):
+    _, _, z = graph
+    assert sw.printing.debugprint(z, file="str") == (
+        "Multiply [id A] ''   \n"
+        " |Add [id B] ''   \n"
+        " | |x [id C]\n"
+        " | |y [id D]\n"
+        " |Negative [id E] ''   \n"
+        "   |Add [id F] ''   \n"
+        "     |x [id C]\n"
+        "     |y [id D]\n"
+    )
+
+
+def test_what_was_printed_is_not_repeated():
+    x = T.fmatrix("x")
+    y = -x
+    y.name = "y"
+    assert sw.printing.debugprint(y + y, file="str") == (
+        "Add [id A] ''   \n"
+        " |Negative [id B] 'y'   \n"
+        " | |x [id C]\n"
+        " |Negative [id B] 'y'   \n"
+    )
+
+
+def test_a_function_shows_the_order():
+    x = T.fmatrix("x")
+    f = sw.function([x], [-x + 1, x])
+    assert sw.printing.debugprint(f, file="str") == (
+        "Add [id A] ''   1\n"
+        " |Negative [id B] ''   0\n"
+        " | |x [id C]\n"
+        " |TensorConstant{1.0} [id D]\n"
+        "x [id C]\n"
+    )
+
+
+def test_types_ids_depth_and_names(graph):
+    x, _, z = graph
+    show = sw.printing.debugprint
+    assert show(-x, print_type=True, file="str").splitlines()[1] == " |x [id B] <TensorType(float32, matrix)>"
+    assert show(-x, ids="int", file="str").startswith("Negative [id 0]")
+    assert show(-x, ids="", file="str") == "Negative  ''   \n |x \n"
+    assert show(z, depth=2, file="str").count("\n") == 3
+    z.name = "z"
+    assert show(z, stop_on_name=True, file="str") == "Multiply [id A] 'z'   \n"
+    with pytest.raises(ValueError, match="ids"):
+        show(z, ids="roman")
+    with pytest.raises(TypeError, match="expected a Variable"):
+        show(3)
+
+
+def test_outputs_of_several_have_an_index(graph):
+    class Two(sw.Op):
+        def make_node(self, x):
+            return sw.Apply(self, [x], [x.type(), x.type()])
+
+    x, *_ = graph
+    first, second = Two()(x)
+    text = sw.printing.debugprint([first, second], file="str")
+    assert text == "Two.0 [id A] ''   \n |x [id B]\nTwo.1 [id A] ''   \n"
+    assert sw.printing.debugprint(first.owner, file="str") == text
+
+
+def test_it_prints_where_it_is_told(graph, capsys):
+    x, *_ = graph
+    stream = io.StringIO()
+    sw.printing.debugprint(x, file=stream)
+    assert stream.getvalue() == "x [id A]\n" and capsys.readouterr().out == ""
+    sw.printing.debugprint(x)
+    assert capsys.readouterr().out == "x [id A]\n"
+
+
+def test_deep_graphs_and_many_ids():
+    x = T.fvector("x")
+    for _ in range(2000):
+        x = -x
+    lines = sw.printing.debugprint(x, file="str").splitlines()
+    assert len(lines) == 2001 and "[id Z]" in lines[25] and "[id BA]" in lines[26]

@@ -1,0 +1,241 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Types, variables, constants and Apply nodes."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+class Copy(sw.Op):
+    __props__ = ()
+
+    def make_node(self, x):
+        x = sw.graph.as_variable(x)
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = inputs[0].copy()
+
+
+@pytest.mark.parametrize(
+    ("variable", "shown", "dtype"),
+    [
+        (T.fmatrix(), "<TensorType(float32, matrix)>", "float32"),
+        (T.dscalar(), "<TensorType(float64, scalar)>", "float64"),
+        (T.ivector(), "<TensorType(int32, vector)>", "int32"),
+        (T.ltensor3(), "<TensorType(int64, tensor3)>", "int64"),
+        (T.wrow(), "<TensorType(int16, row)>", "int16"),
+        (T.zcol(), "<TensorType(complex128, col)>", "complex128"),
+        (T.tensor("uint8", (None, None, 3)), "<TensorType(uint8, (None, None, 3))>", "uint8"),
+        (T.tensor("float32", broadcastable=(True, False)), "<TensorType(float32, row)>", "float32"),
+        (T.tensor("float32", (None,), device="cpu"), "<TensorType(float32, vector, cpu)>", "float32"),
+    ],
+    ids=str,
+)
+def test_constructors_make_what_they_say(variable, shown, dtype):
+    assert str(variable) == shown
+    assert variable.dtype == dtype
+    assert variable.ndim == len(variable.type.shape)
+    assert variable.owner is None and variable.index is None and variable.name is None
+
+
+def test_constructors_without_a_letter_follow_floatx():
+    assert T.matrix().dtype == sw.config.floatX
+    with sw.config.change(floatX="float32"):
+        assert T.matrix().dtype == "float32"
+    assert T.vector("v", dtype="int8").dtype == "int8"
+
+
+def test_several_at_once():
+    x, y = T.fmatrices("x", "y")
+    assert (x.name, y.name) == ("x", "y")
+    assert [v.type for v in T.dvectors(3)] == [T.dvector().type] * 3
+
+
+def test_types_compare_and_make_variables():
+    a, b = sw.TensorType("float32", (None, 3)), sw.TensorType(np.float32, [None, 3])
+    assert a == b and hash(a) == hash(b) and a != sw.TensorType("float32", (None, 4))
+    assert a != "float32"
+    assert a.shape == (None, 3) and a.broadcastable == (False, False) and a.device is None
+    assert sw.TensorType("float32", (), device="cpu").device == sw.device("cpu")
+    x = a("x")
+    assert x.name == "x" and x.type == a and str(x) == "x"
+    with pytest.raises(ValueError, match="extent -5"):
+        sw.TensorType("float32", (-5,))
+    with pytest.raises(TypeError):
+        sw.TensorType("no such dtype", ())
+
+
+def test_a_variable_is_one_object_wherever_it_is_met():
+    x = T.fmatrix("x")
+    y = Copy()(x)
+    node = y.owner
+    assert node.inputs[0] is x and node.outputs[0] is y and node.out is y
+    assert y.owner is node
+    assert {x: 1}[node.inputs[0]] == 1
+    assert x == x and x != y and not (x == 3) and x in [y, x]
+
+
+def test_names_can_be_set_and_cleared():
+    x = T.fmatrix()
+    x.name = "weights"
+    assert str(x) == repr(x) == "weights"
+    x.name = None
+    assert x.name is None
+    y = Copy()(x)
+    assert str(y) == "Copy.0"
+
+
+def test_the_tag_stays_with_the_variable():
+    x = T.fmatrix("x")
+    x.tag.test_value = np.ones(3)
+    y = Copy()(x)
+    y.owner.tag.note = "n"
+    del x
+    gc.collect()
+    assert y.owner.inputs[0].tag.test_value.sum() == 3
+    assert y.owner.tag.note == "n"
+    with pytest.raises(AttributeError):
+        y.tag.nothing  # noqa: B018
+
+
+def test_the_tag_goes_with_the_variable():
+    class Thing:
+        pass
+
+    thing = Thing()
+    there = weakref.ref(thing)
+    x = T.fmatrix("x")
+    x.tag.thing = thing
+    y = Copy()(x)
+    del thing, x
+    gc.collect()
+    assert there() is not None
+    del y
+    gc.collect()
+    assert there() is None
+
+
+def test_variables_can_be_referred_to_weakly():
+    x = T.fmatrix("x")
+    there = weakref.ref(x)
+    assert there() is x
+    del x
+    assert there() is None
+
+
+def test_a_variable_is_neither_true_nor_a_sequence():
+    x = T.fmatrix("x")
+    with pytest.raises(TypeError, match="neither true nor false"):
+        bool(x)
+    with pytest.raises(TypeError):
+        iter(x)
+    with pytest.raises(TypeError):
+        sw.Variable()
+
+
+def test_clone_is_a_new_variable_of_the_type():
+    x = T.fmatrix("x")
+    assert x.clone() != x and x.clone().type == x.type and x.clone().name == "x"
+    assert x.clone("y").name == "y"
+
+
+def test_constants_hold_a_copy():
+    value = np.arange(3, dtype="float32")
+    c = sw.graph.as_variable(value, name="c")
+    value[:] = -1
+    assert isinstance(c, sw.Constant) and isinstance(c, sw.Variable)
+    assert not isinstance(T.fmatrix(), sw.Constant)
+    assert c.name == "c" and np.array_equal(c.data, [0, 1, 2]) and c.type.shape == (3,)
+    assert T.constant([1, 2], dtype="int8").dtype == "int8"
+    x = T.fmatrix()
+    assert sw.graph.as_variable(x) is x
+
+
+@pytest.mark.parametrize(
+    ("beside", "number", "expected"),
+    [
+        ("float32", 2, "float32"),
+        ("float32", 2.5, "float32"),
+        ("float32", True, "float32"),
+        ("float32", 1j, "complex64"),
+        ("float64", 1j, "complex128"),
+        ("int8", 2, "int8"),
+        ("int8", 2.5, "float64"),
+        ("bool", 2, "int64"),
+        ("bool", True, "bool"),
+        ("complex64", 2.5, "complex64"),
+        ("float32", np.float64(2), "float64"),
+        ("float32", np.ones(2, "int32"), "float64"),
+        ("uint8", np.int8(2), "int16"),
+    ],
+)
+def test_numbers_beside_variables_follow_numpy_2(beside, number, expected):
+    x = T.tensor(beside, (None,))
+    assert (x + number).dtype == (number + x).dtype == expected
+    assert (np.ones(2, beside) + number).dtype == expected
+
+
+def test_a_number_that_does_not_fit_is_refused():
+    with pytest.raises(OverflowError):
+        T.tensor("uint8", (None,)) + 300
+
+
+def test_foreign_operands_get_their_say():
+    class Greedy:
+        def __radd__(self, other):
+            return "mine"
+
+    assert T.fmatrix() + Greedy() == "mine"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        T.fmatrix() + object()
+
+
+def test_arrays_on_the_left_leave_the_operation_to_the_variable():
+    y = np.ones((2, 2), "float32") + T.fmatrix("x")
+    assert isinstance(y, sw.Variable) and y.ndim == 2
+
+
+def test_apply_refuses_what_is_no_variable():
+    x = T.fmatrix()
+    with pytest.raises(TypeError, match=r"inputs\[1\] must be a Variable, got int"):
+        sw.Apply(Copy(), [x, 3], [x.type()])
+    with pytest.raises(TypeError, match=r"outputs\[0\] must be a Variable, got str"):
+        sw.Apply(Copy(), [x], ["y"])
+    with pytest.raises(TypeError, match="op must be a spanwise.Op"):
+        sw.Apply("no op", [x], [x.type()])
+    with pytest.raises(sw.GraphError, match="result of another Apply"):
+        sw.Apply(Copy(), [x], [Copy()(x)])
+
+
+def test_apply_shows_and_clones_itself():
+    x, y = T.fmatrix("x"), T.fmatrix("y")
+    node = Copy()(x).owner
+    assert repr(node) == "Copy(x)" and (node.nin, node.nout) == (1, 1) and node.op == Copy()
+    other = node.clone_with_new_inputs([y])
+    assert repr(other) == "Copy(y)" and other.out.type == y.type
+    narrower = node.clone_with_new_inputs([T.dvector("v")])
+    assert narrower.out.type == T.dvector().type
+    assert node.clone() is not node and node.clone().inputs == [x]
+
+
+def test_the_trace_names_the_users_lines():
+    y = Copy()(T.fmatrix("x"))
+    assert __file__ in y.owner.trace
+    assert "test_the_trace_names_the_users_lines" in y.owner.trace
+    assert "_op.py" not in y.owner.trace
+
+
+def test_deep_graphs_are_let_go():
+    x = T.fvector("x")
+    for _ in range(100_000):
+        x = x + x
+    del x
+    gc.collect()
