@@ -33,7 +33,7 @@ def find_picture() -> pathlib.Path:
     return pathlib.Path(package.origin).parent / "mpl-data/sample_data/grace_hopper.jpg"
 
 
-def compile_sketch(device: str) -> sw.Function:
+def compile_sketch(device: str) -> sw.graph.Function:
     """uint8[h, w, 3] of any strides -> float32[h, w], edges dark on white."""
     luma = sw.kernel_op(
         "luma",

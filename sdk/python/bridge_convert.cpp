@@ -76,9 +76,27 @@ Look look_at(PyObject* object) {
                     made.nbytes(), text(made))};
   }
   ForeignView& view = found->view;
-  if (auto array = share(view)) return {std::move(array), {}};
+  if (auto array = share(view)) {
+    if (!view.copied) return {std::move(array), {}};
+    return {{},
+            refused({"its producer gives out copies", "ask the producer for its own memory"},
+                    array->nbytes(), text(*array))};
+  }
   const std::int64_t bytes = Layout{view.memory.shape, {}, 0}.size() * view.memory.dtype.itemsize();
   return {{}, refused(*obstacle_of(view.memory), bytes, described(view.memory))};
+}
+
+// explain() for what `target` says of the array itself.
+template <class F>
+Exchange explain_by(py::handle object, F&& target) {
+  try {
+    const Look look = look_at(object.ptr());
+    return look.array ? target(*look.array) : look.refusal;
+  } catch (const SharingError& error) {
+    // The producer would have to copy: how much shows once it has.
+    const Array copied = import_array(object.ptr());
+    return refused(error.obstacle(), copied.nbytes(), text(copied));
+  }
 }
 
 }  // namespace
@@ -124,17 +142,24 @@ Exchange explain(py::handle object, const Bridge& target) {
     return {true, "it is an array of " + name + " already", 0,
             std::string(py::str(py::type::of(object))), ""};
   }
-  try {
-    const Look look = look_at(object.ptr());
-    if (!look.array) return look.refusal;
-    if (const auto obstacle = target.obstacle(*look.array))
-      return refused(*obstacle, look.array->nbytes(), text(*look.array));
-    return shared(*look.array);
-  } catch (const SharingError& error) {
-    // The producer would have to copy: how much shows once it has.
-    const Array copied = import_array(object.ptr());
-    return refused(error.obstacle(), copied.nbytes(), text(copied));
-  }
+  return explain_by(object, [&](const Array& array) {
+    if (const auto obstacle = target.obstacle(array))
+      return refused(*obstacle, array.nbytes(), text(array));
+    return shared(array);
+  });
+}
+
+Exchange explain(py::handle object) {
+  return explain_by(object, [](const Array& array) { return shared(array); });
+}
+
+Exchange explain(py::handle object, Device target) {
+  return explain_by(object, [&](const Array& array) {
+    if (array.device() == target) return shared(array);
+    return refused({text("it lives on ", array.device()),
+                    text("keep it there, or copy: x.to(\"", target, "\")")},
+                   array.nbytes(), text(array));
+  });
 }
 
 }  // namespace spanwise::python

@@ -23,5 +23,9 @@ pybind11::object convert(pybind11::handle object, const Bridge& target, CopyMode
 /// What convert() would do, without doing it. Throws what convert() would throw where no copy could
 /// help either.
 Exchange explain(pybind11::handle object, const Bridge& target);
+/// What importing `object` would do.
+Exchange explain(pybind11::handle object);
+/// What having `object` on `target` would do.
+Exchange explain(pybind11::handle object, Device target);
 
 }  // namespace spanwise::python

@@ -69,9 +69,14 @@ SW_BIND(bridge_report, 63) {
       .def("__repr__", [](const Exchange& self) { return "<Exchange: " + sentence(self) + ">"; });
   module.def(
       "explain",
-      [](py::handle x, const std::string& library) { return explain(x, target_bridge(library)); },
+      [](py::handle x, const std::string& target) {
+        if (target == "spanwise") return explain(x);
+        const bool names_device = target.starts_with("cpu") || target.starts_with("cuda");
+        return names_device ? explain(x, Device::parse(target)) : explain(x, target_bridge(target));
+      },
       py::arg("x"), py::arg("library"),
-      "Whether convert(x, library) would share or copy, why, and how many bytes.");
+      "Whether convert(x, library) would share or copy, why, and how many bytes. \"spanwise\" for "
+      "the library asks about asarray(x), a device's name about x.to(device).");
   module.def("_bridge_rows", &bridge_rows);
   module.def(
       "bridges", [] { return py::module_::import("spanwise._bridges").attr("bridges")(); },

@@ -238,3 +238,13 @@ def test_importing_arrays_imports_no_library():
         env={"PYTHONPATH": ":".join(p for p in sys.path if p), "PATH": ""},
     )
     assert out.stdout.strip() == "[]"
+
+
+def test_explain_of_an_import_and_of_a_move(device):
+    values = np.arange(6.0)
+    assert sw.explain(values, "spanwise").shares
+    swapped = sw.explain(values.astype(">f8"), "spanwise")
+    assert (swapped.shares, swapped.bytes) == (False, 48)
+    moved = sw.explain(values, str(device))
+    assert moved.shares == (str(device) == "cpu")
+    assert moved.bytes == (0 if moved.shares else 48)

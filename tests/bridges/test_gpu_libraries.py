@@ -116,6 +116,10 @@ def test_numba_kernels_work_on_our_memory(gpu, cuda):
         if i < x.size:
             x[i] *= 2
 
+    try:
+        double[128, 2](cuda.to_device(np.arange(256.0)))
+    except AttributeError as error:  # releases of Numba that this NumPy is too new for
+        pytest.skip(f"Numba fails on its own arrays: {error}")
     ours = sw.asarray(np.arange(256.0), device=gpu)
     double[128, 2](sw.to_numba(ours))
     assert_same(sw.asarray(sw.to_numba(ours)), np.arange(256.0) * 2)

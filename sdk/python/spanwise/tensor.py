@@ -74,13 +74,17 @@ def _constructor(kind: str, shape: tuple[int | None, ...], default: str | None) 
     return make
 
 
+def _plural(kind: str) -> str:
+    return kind[:-2] + "ices" if kind.endswith("ix") else kind + "s"
+
+
 def _several(kind: str, make: Callable[..., Variable]) -> Callable[..., list[Variable]]:
     def make_several(*names: Any, dtype: Any = None) -> list[Variable]:
         if len(names) == 1 and isinstance(names[0], int):
             return [make(None, dtype) for _ in range(names[0])]
         return [make(name, dtype) for name in names]
 
-    make_several.__name__ = make_several.__qualname__ = kind + "s"
+    make_several.__name__ = make_several.__qualname__ = _plural(kind)
     make_several.__doc__ = f"One {kind} for each name, or as many as the integer says."
     return make_several
 
@@ -91,8 +95,8 @@ def _add_constructors() -> None:
             kind = letter + shape_name
             make = _constructor(kind, shape, dtype)
             globals()[kind] = make
-            globals()[kind + "s"] = _several(kind, make)
-            __all__.extend((kind, kind + "s"))
+            globals()[_plural(kind)] = _several(kind, make)
+            __all__.extend((kind, _plural(kind)))
 
 
 _add_constructors()
