@@ -14,6 +14,7 @@ import importlib.util
 import os
 import pathlib
 import time
+from collections.abc import Callable
 
 import numpy as np
 import PIL.Image
@@ -33,7 +34,7 @@ def find_picture() -> pathlib.Path:
     return pathlib.Path(package.origin).parent / "mpl-data/sample_data/grace_hopper.jpg"
 
 
-def compile_sketch(device: str) -> sw.graph.Function:
+def compile_sketch(device: str) -> Callable[..., sw.Array]:
     """uint8[h, w, 3] of any strides -> float32[h, w], edges dark on white."""
     luma = sw.kernel_op(
         "luma",
