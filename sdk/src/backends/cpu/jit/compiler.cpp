@@ -108,6 +108,8 @@ constexpr const char* native_flag = "-march=native";
 constexpr const char* native_flag = "-mcpu=native";
 #endif
 
+// logical-op-non-short-circuit: `x < w && y < h` must stay two conditions, of which a loop can be
+// split at one and freed of the other.
 // -fno-tree-slp-vectorize: it joins stores to threadIdx into one through its address, after which
 // the compiler thinks that any store may change threadIdx, and vectorises no loop any more.
 const Flags& gnu_flags() {
@@ -115,7 +117,7 @@ const Flags& gnu_flags() {
 #if defined(__x86_64__)
     "-mtls-dialect=gnu2", "-fcf-protection=none",
 #endif
-        "-fno-tree-slp-vectorize", "-fmax-errors=20"
+        "--param=logical-op-non-short-circuit=0", "-fno-tree-slp-vectorize", "-fmax-errors=20"
   };
   return flags;
 }

@@ -52,7 +52,38 @@ class Rewriter {
     kernel.name = site.kernel.qualified_name;
     if (site.is_conditional)
       kernel.macro = marker(site.parameters_end, line_at(site.parameters_end), "KERNEL");
+    kernel.counter = counter_of(site);
     result_.kernels.push_back(std::move(kernel));
+  }
+
+  // The type of the first variable of the body that is made from blockIdx. Where the guess is wrong
+  // the kernel is slower, not wrong.
+  const char* counter_of(const runtime::KernelSite& site) const {
+    std::size_t i = 0;
+    while (i < scan_.tokens.size() && token(i).offset < site.parameters_end) ++i;
+    std::size_t begin = i;  // of the statement
+    for (int depth = 0; i < scan_.tokens.size(); ++i) {
+      const std::string_view text = token(i).text;
+      if (text == "{") ++depth;
+      if (text == "}" && --depth == 0) break;
+      if (text == "{" || text == "}" || text == ";" || text == "(") begin = i + 1;
+      if (text != "=" || i + 1 >= scan_.tokens.size()) continue;
+      std::size_t end = i;
+      bool from_block = false;
+      for (; end < scan_.tokens.size() && token(end).text != ";" && token(end).text != ","; ++end)
+        from_block |= token(end).text == "blockIdx";
+      if (!from_block) continue;
+      bool is_wide = false, is_unsigned = false;
+      for (std::size_t word = begin; word < i; ++word) {
+        const std::string_view type = token(word).text;
+        is_unsigned |= type == "unsigned" || type == "uint" || type == "uint32_t" || type == "auto";
+        is_wide |= type == "long" || type == "size_t" || type == "int64_t" || type == "uint64_t" ||
+                   type == "ptrdiff_t";
+      }
+      if (is_wide) return "sw_wide_counter";
+      return is_unsigned ? "unsigned" : "int";
+    }
+    return "int";
   }
 
   void shared(const SharedSite& site) {

@@ -41,6 +41,8 @@ struct RewriteResult {
   std::vector<Marked> dynamic_shared;  ///< pointers to set to the block's dynamic shared memory
   struct Kernel : Marked {
     runtime::SourceKernel kernel;
+    /// In what it keeps its global index, as a type for sw_launcher.
+    std::string counter = "int";
   };
   std::vector<Kernel> kernels;  ///< definitions
 };

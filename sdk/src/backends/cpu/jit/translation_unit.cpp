@@ -77,7 +77,8 @@ class Tail {
       name = text(name, "(", types, ")");
       address = text("static_cast<void (*)(", types, ")>(", address, ")");
     }
-    guarded(kernel, out, entry(address, uses_.reaches_barrier(kernel.kernel.name), name));
+    guarded(kernel, out,
+            entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name));
     unit_.symbols.emplace(name, name);
     // The plain name too, where it means one kernel.
     const bool is_alone =
@@ -92,16 +93,22 @@ class Tail {
     const std::size_t start = expression.find_first_not_of(" &");
     if (start == std::string::npos) return;
     bool has_barrier = false;
-    for (const runtime::Token& token : runtime::lex(expression))
+    std::string counter = "int";
+    const std::vector<runtime::Token> words = runtime::lex(expression);
+    for (const Kernel& kernel : found_.kernels)
+      for (const runtime::Token& token : words)
+        if (token.text == kernel.kernel.name) counter = kernel.counter;
+    for (const runtime::Token& token : words)
       has_barrier |=
           token.kind == runtime::Token::Kind::identifier && uses_.reaches_barrier(token.text);
     if (!unit_.symbols.emplace(expression, expression).second) return;
-    out << entry(text("&", expression.substr(start)), has_barrier, expression) << "\n";
+    out << entry(text("&", expression.substr(start)), has_barrier, counter, expression) << "\n";
   }
 
-  static std::string entry(const std::string& address, bool has_barrier, const std::string& name) {
-    return text("sw_launcher<", address, ", ", has_barrier ? "true" : "false", ">::entry(",
-                c_literal(name), "),");
+  static std::string entry(const std::string& address, bool has_barrier, const std::string& counter,
+                           const std::string& name) {
+    return text("sw_launcher<", address, ", ", has_barrier ? "true" : "false", ", ", counter,
+                ">::entry(", c_literal(name), "),");
   }
 
   const RewriteResult& found_;

@@ -51,10 +51,10 @@ struct sw_parameter_list {
 // threadIdx.x does not wrap, which is what the compiler has to know to vectorise.
 #define SW_MOST_INDEX (0x7fffffffu - 1024u)
 
-template <auto K, class F>
+template <auto K, class Counter, class F>
 struct sw_code;
-template <auto K, class... T>
-struct sw_code<K, void (*)(T...)> {
+template <auto K, class Counter, class... T>
+struct sw_code<K, Counter, void (*)(T...)> {
   using Indices = sw_make_indices<sizeof...(T)>;
   using Arguments = sw_arguments<Indices, T...>;
   static constexpr sw_parameter_list<T...> parameters{};
@@ -93,93 +93,94 @@ struct sw_code<K, void (*)(T...)> {
     sw_rt->run_blocks(r, enter_block, thread, &arguments);
   }
 
-  // Rows of threads of blocks first .. last - 1 along x, as loops. Each builtin is set from a
-  // scalar here, where the compiler sees it.
-  __attribute__((flatten, noinline)) static void row(unsigned first, unsigned last, unsigned by,
-                                                     unsigned bz, const sw_range* r, unsigned y,
-                                                     unsigned z, T... arguments) {
-    const unsigned nx = r->block.x;
+  // The threads of blocks first .. last - 1 along x, as loops: for each row of the blocks' threads
+  // all of it, so that the innermost loops walk through memory in its order. Threads that never
+  // wait may be run in any order. Each builtin is set from a scalar here, where the compiler sees
+  // it.
+  __attribute__((flatten, noinline)) static void rows(unsigned first, unsigned last, unsigned by,
+                                                      unsigned bz, const sw_range* r,
+                                                      T... arguments) {
+    const unsigned nx = r->block.x, ny = r->block.y, nz = r->block.z;
     if (nx == 0 || nx > 1024u) __builtin_unreachable();
     blockDim.x = nx;
-    blockDim.y = r->block.y;
-    blockDim.z = r->block.z;
+    blockDim.y = ny;
+    blockDim.z = nz;
     gridDim.x = r->grid.x;
     gridDim.y = r->grid.y;
     gridDim.z = r->grid.z;
     blockIdx.y = by;
     blockIdx.z = bz;
-    threadIdx.y = y;
-    threadIdx.z = z;
-    for (unsigned n = first; n < last; ++n) {
+    for (unsigned row = 0; row < ny * nz; ++row) {
 #ifdef SW_REVERSE
-      const unsigned bx = first + (last - 1 - n);
+      const unsigned yz = ny * nz - 1 - row;
 #else
-      const unsigned bx = n;
+      const unsigned yz = row;
 #endif
-      if (bx * nx > SW_MOST_INDEX) __builtin_unreachable();
-      blockIdx.x = bx;
-      // The loop counts the global index, so that a guard such as `if (i < n)` compares the counter
-      // itself: the compiler then splits the loop there, instead of masking every store.
-      const int begin = (int)(bx * nx), end = begin + (int)nx;
+      const unsigned y = nz == 1 ? yz : yz % ny, z = nz == 1 ? 0 : yz / ny;
+      threadIdx.y = y;
+      threadIdx.z = z;
+      for (unsigned block = first; block < last; ++block) {
 #ifdef SW_REVERSE
-      for (int i = end - 1; i >= begin; --i) {
+        const unsigned bx = first + (last - 1 - block);
 #else
-      for (int i = begin; i < end; ++i) {
+        const unsigned bx = block;
 #endif
-        threadIdx.x = (unsigned)i - (unsigned)begin;
-        K(arguments...);
+        if (bx * nx > SW_MOST_INDEX) __builtin_unreachable();
+        blockIdx.x = bx;
+        // The loop counts the global index, in the type in which the kernel keeps it: then a guard
+        // such as `if (i < n)` compares the counter itself, and the compiler splits the loop there
+        // instead of masking every store.
+        const Counter begin = (Counter)(bx * nx), end = begin + (Counter)nx;
+        for (Counter n = begin; n < end; ++n) {
+#ifdef SW_REVERSE
+          const Counter i = begin + (end - 1 - n);
+#else
+          const Counter i = n;
+#endif
+          threadIdx.x = (unsigned)i - (unsigned)begin;
+          K(arguments...);
+        }
       }
     }
   }
 
   template <int... I>
-  static void run_row(const Arguments& a, const sw_range* r, unsigned first, unsigned last,
-                      unsigned by, unsigned bz, unsigned y, unsigned z, sw_indices<I...>) {
-    row(first, last, by, bz, r, y, z, static_cast<const sw_held<I, T>&>(a).value()...);
-  }
-  static void run_block(const Arguments& a, const sw_range* r, unsigned bx, unsigned by,
-                        unsigned bz) {
-    for (unsigned zi = 0; zi < r->block.z; ++zi) {
-      for (unsigned yi = 0; yi < r->block.y; ++yi) {
-#ifdef SW_REVERSE
-        const unsigned z = r->block.z - 1 - zi, y = r->block.y - 1 - yi;
-#else
-        const unsigned z = zi, y = yi;
-#endif
-        run_row(a, r, bx, bx + 1, by, bz, y, z, Indices{});
-      }
-    }
+  static void run_rows(const Arguments& a, const sw_range* r, unsigned first, unsigned last,
+                       unsigned by, unsigned bz, sw_indices<I...>) {
+    rows(first, last, by, bz, r, static_cast<const sw_held<I, T>&>(a).value()...);
   }
   static void run_loops(const sw_range* r) {
-    // Where the index would wrap, which takes 2^31 threads along x, the promise in row() is false.
+    // Where the index would wrap, which takes 2^31 threads along x, the promise in rows() is false.
     if ((unsigned long long)r->grid.x * r->block.x > SW_MOST_INDEX) return run_threads(r);
     const Arguments arguments(r->arguments);
     enter_launch(r);
-    const bool flat = r->block.y == 1 && r->block.z == 1;
     for (unsigned long long b = r->first; b < r->last;) {
       const unsigned bx = (unsigned)(b % r->grid.x);
       const unsigned long long rest = b / r->grid.x;
       const unsigned by = (unsigned)(rest % r->grid.y), bz = (unsigned)(rest / r->grid.y);
-      unsigned long long count = 1;
-      if (flat) {
-        count = r->grid.x - bx;
-        if (count > r->last - b) count = r->last - b;
-        run_row(arguments, r, bx, bx + (unsigned)count, by, bz, 0, 0, Indices{});
-      } else {
-        run_block(arguments, r, bx, by, bz);
-      }
+      unsigned long long count = r->grid.x - bx;
+      if (count > r->last - b) count = r->last - b;
+      run_rows(arguments, r, bx, bx + (unsigned)count, by, bz, Indices{});
       b += count;
     }
   }
 };
-template <auto K, class... T>
-struct sw_code<K, void (*)(T...) noexcept> : sw_code<K, void (*)(T...)> {};
 
-template <auto K, bool HasBarrier, class F = decltype(K)>
+// For kernels with a 64-bit index, whose loop no compiler splits. Stores under a mask, which an
+// unsigned counter then leads to, are cheap only with AVX-512's mask registers.
+#if defined(__AVX512F__) || defined(__ARM_FEATURE_SVE)
+typedef unsigned sw_wide_counter;
+#else
+typedef int sw_wide_counter;
+#endif
+
+// Counter is int, unsigned or sw_wide_counter. A kernel may be declared noexcept, which is part of
+// its type.
+template <auto K, bool HasBarrier, class Counter, class F = decltype(K)>
 struct sw_launcher;
-template <auto K, bool HasBarrier, class... T>
-struct sw_launcher<K, HasBarrier, void (*)(T...)> {
-  using Code = sw_code<K, void (*)(T...)>;
+template <auto K, bool HasBarrier, class Counter, class... T>
+struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
+  using Code = sw_code<K, Counter, void (*)(T...)>;
   static constexpr sw_kernel entry(const char* name) {
     if constexpr (HasBarrier)
       return {name, Code::run_threads, Code::parameters.list, sizeof...(T), 1};
@@ -187,3 +188,6 @@ struct sw_launcher<K, HasBarrier, void (*)(T...)> {
       return {name, Code::run_loops, Code::parameters.list, sizeof...(T), 0};
   }
 };
+template <auto K, bool HasBarrier, class Counter, class... T>
+struct sw_launcher<K, HasBarrier, Counter, void (*)(T...) noexcept>
+    : sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {};

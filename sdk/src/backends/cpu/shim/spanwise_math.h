@@ -55,16 +55,18 @@ SW_INTEGER(unsigned long long)
 SW_UNARY(sin)
 SW_UNARY(cos)
 SW_UNARY(tan)
-SW_UNARY(asin) SW_UNARY(acos) SW_UNARY(atan) SW_UNARY(sinh) SW_UNARY(cosh) SW_UNARY(tanh)
-    SW_UNARY(asinh) SW_UNARY(acosh) SW_UNARY(atanh) SW_UNARY(exp) SW_UNARY(exp2) SW_UNARY(expm1)
-        SW_UNARY(log) SW_UNARY(log2) SW_UNARY(log10) SW_UNARY(log1p) SW_UNARY(logb) SW_UNARY(sqrt)
-            SW_UNARY(cbrt) SW_UNARY(erf) SW_UNARY(erfc) SW_UNARY(tgamma) SW_UNARY(lgamma)
-                SW_UNARY(ceil) SW_UNARY(floor) SW_UNARY(trunc) SW_UNARY(round) SW_UNARY(rint)
-                    SW_UNARY(nearbyint) SW_UNARY(fabs) SW_BINARY(atan2) SW_BINARY(fmod)
-                        SW_BINARY(hypot) SW_BINARY(fdim) SW_BINARY(copysign) SW_BINARY(nextafter)
-                            SW_BINARY(remainder)
+SW_UNARY(asin)
+SW_UNARY(acos)
+SW_UNARY(atan)
+SW_UNARY(sinh) SW_UNARY(cosh) SW_UNARY(tanh) SW_UNARY(asinh) SW_UNARY(acosh) SW_UNARY(atanh)
+    SW_UNARY(exp) SW_UNARY(exp2) SW_UNARY(expm1) SW_UNARY(log) SW_UNARY(log2) SW_UNARY(log10)
+        SW_UNARY(log1p) SW_UNARY(logb) SW_UNARY(sqrt) SW_UNARY(cbrt) SW_UNARY(erf) SW_UNARY(erfc)
+            SW_UNARY(tgamma) SW_UNARY(lgamma) SW_UNARY(ceil) SW_UNARY(floor) SW_UNARY(trunc)
+                SW_UNARY(round) SW_UNARY(rint) SW_UNARY(nearbyint) SW_UNARY(fabs) SW_BINARY(atan2)
+                    SW_BINARY(fmod) SW_BINARY(hypot) SW_BINARY(fdim) SW_BINARY(copysign)
+                        SW_BINARY(nextafter) SW_BINARY(remainder)
 
-                                extern "C" {
+                            extern "C" {
   double pow(double, double) noexcept;
   float powf(float, float) noexcept;
   double fma(double, double, double) noexcept;
