@@ -3,6 +3,8 @@
 
 #include "graph_thunk.hpp"
 
+#include <pybind11/stl.h>
+
 #include <optional>
 #include <string>
 #include <utility>
