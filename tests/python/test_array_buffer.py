@@ -136,7 +136,7 @@ def test_the_array_method_of_numpys_protocol(device):
     private = array.__array__(copy=True)
     private[0] = 9
     assert array[0].item() == 1.5
-    with pytest.raises(ValueError, match="without a copy|allow the copy"):
+    with pytest.raises(ValueError, match=r"without a copy|allow the copy"):
         array.__array__("int32", copy=False)
     assert np.asarray(array, dtype="float32").dtype == np.float32
 

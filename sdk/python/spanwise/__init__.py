@@ -40,13 +40,14 @@ if _typing.TYPE_CHECKING:
 # Names that a module of this folder has, by the module.
 _ELSEWHERE = dict.fromkeys(("In", "Op", "Out", "contiguous", "function", "kernel_op"), "graph")
 
+if not _typing.TYPE_CHECKING:  # for a checker it would make every misspelt name a good one
 
-def __getattr__(name: str) -> _typing.Any:
-    """Loads ``spanwise.<name>``, or the module that has the name, on first use."""
-    if name in _ELSEWHERE:
-        value = getattr(_import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
-        globals()[name] = value
-        return value
-    if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
-        return _import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name):
+        """Loads ``spanwise.<name>``, or the module that has the name, on first use."""
+        if name in _ELSEWHERE:
+            value = getattr(_import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
+            globals()[name] = value
+            return value
+        if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
+            return _import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
