@@ -66,20 +66,52 @@ std::string bytes_of(PyObject* object) {
   return py::handle(object).attr("tobytes")().cast<std::string>();
 }
 
+/// What is known of a type of NumPy scalars.
+struct ScalarType {
+  DType dtype;
+  /// NumPy's own types have their value right after the object's head (numpy/arrayscalars.h, part
+  /// of NumPy's C API), where it is read many times faster than through the buffer protocol.
+  bool value_follows_head;
+};
+
+std::size_t value_offset(DType dtype) {
+  const int part = dtype.is_complex() ? dtype.itemsize() / 2 : dtype.itemsize();
+  const auto alignment = static_cast<std::size_t>(std::min(part, 8));
+  return (sizeof(PyObject) + alignment - 1) / alignment * alignment;
+}
+
+const char* value_in(PyObject* scalar, DType dtype) {
+  return reinterpret_cast<const char*>(scalar) + value_offset(dtype);
+}
+
+// Trusted for a class that NumPy itself offers, and only if the buffer protocol agrees.
+bool value_follows_head(PyObject* scalar, DType dtype) {
+  PyTypeObject* type = Py_TYPE(scalar);
+  const py::handle class_object(reinterpret_cast<PyObject*>(type));
+  const py::object offered =
+      py::getattr(py::module_::import("numpy"), class_object.attr("__name__"), py::none());
+  const std::string bytes = bytes_of(scalar);
+  return offered.is(class_object) && bytes.size() == static_cast<std::size_t>(dtype.itemsize()) &&
+         static_cast<std::size_t>(type->tp_basicsize) >= value_offset(dtype) + bytes.size() &&
+         std::memcmp(value_in(scalar, dtype), bytes.data(), bytes.size()) == 0;
+}
+
 // Asking a scalar for its dtype takes longer than the rest of a launch, so it is asked once a type.
-DType numpy_dtype_of(PyObject* scalar) {
-  static auto& known = *new std::unordered_map<PyTypeObject*, DType>;
+const ScalarType& scalar_type_of(PyObject* scalar) {
+  static auto& known = *new std::unordered_map<PyTypeObject*, ScalarType>;
   PyTypeObject* type = Py_TYPE(scalar);
   if (const auto found = known.find(type); found != known.end()) return found->second;
   const DType dtype = dtype_from(py::handle(scalar).attr("dtype"));
+  const bool direct = value_follows_head(scalar, dtype);
   Py_INCREF(type);  // so that the address stays this type's
-  known.emplace(type, dtype);
-  return dtype;
+  return known.emplace(type, ScalarType{dtype, direct}).first->second;
 }
 
 Value numpy_value(PyObject* scalar) {
   if (numpy_struct.has(scalar)) return bytes_of(scalar);
-  const DType dtype = numpy_dtype_of(scalar);
+  const auto& [dtype, direct] = scalar_type_of(scalar);
+  if (direct) [[likely]]
+    return KernelArg(Scalar(dtype, value_in(scalar, dtype)));
   std::string bytes = bytes_of(scalar);
   // A scalar that has other bytes than its dtype says (an aligned long double) goes by its bytes.
   if (bytes.size() != static_cast<std::size_t>(dtype.itemsize()) || dtype.itemsize() > 16)

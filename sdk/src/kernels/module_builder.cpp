@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/cache_key.hpp"
+#include "kernels/compile_report.hpp"
 #include "kernels/device_headers.hpp"
 #include "kernels/disk_cache.hpp"
 #include "kernels/log.hpp"
@@ -89,12 +90,16 @@ class ModuleBuilder {
     return load(binary, false);
   }
 
-  runtime::KernelBinary compile() const {
+  runtime::KernelBinary compile() const try {
     if (!includes_.wants_device_headers) return backend_.compile(device_.ordinal(), request_);
     const DeviceHeaderFolder headers;
     runtime::CompileRequest request = request_;
     request.include_dirs.push_back(headers.path());
     return backend_.compile(device_.ordinal(), request);
+  } catch (const CompileError& error) {
+    throw CompileError(
+        text(error.what(), '\n', source_excerpt(error.source(), error.log(), source_.file_name)),
+        error.log(), error.source());
   }
 
   Ref<ModuleState> load(const runtime::KernelBinary& binary, bool from_cache) const {

@@ -3,6 +3,7 @@
 #include "kernels/module_cache.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 
 #include "kernels/module_builder.hpp"
 #include "runtime/source/kernel_source.hpp"
+#include "spanwise/config.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -89,16 +91,16 @@ class ModuleCache {
  public:
   Ref<ModuleState> get(std::string_view source, const ModuleOptions& options, Device device) {
     const std::string key = request_key(source, options, device);
-    const std::shared_ptr<const BuiltModule> seen = find_loaded(key);
-    if (seen && is_current(*seen)) return seen->module;
+    const std::shared_ptr<LoadedModule> seen = find_loaded(key);
+    if (seen && is_current(*seen)) return seen->built.module;
     const Turn turn = take_turn(key, seen);
-    if (turn.loaded) return turn.loaded->module;
+    if (turn.loaded) return turn.loaded->built.module;
     if (!turn.is_mine) return turn.build->wait();
     return finish(key, *turn.build, [&] { return build_now(source, options, device); });
   }
 
   void clear() {
-    std::unordered_map<std::string, Loaded> dropped;  // unloads outside the lock
+    std::unordered_map<std::string, std::shared_ptr<LoadedModule>> dropped;  // outside the lock
     const std::lock_guard lock(mutex_);
     dropped.swap(loaded_);
   }
@@ -114,38 +116,48 @@ class ModuleCache {
   }
 
  private:
-  struct Loaded {
-    std::shared_ptr<const BuiltModule> built;
-    std::uint64_t last_use = 0;
+  struct LoadedModule {
+    LoadedModule(BuiltModule built_module, std::uint64_t version)
+        : built(std::move(built_module)), settings(version) {}
+
+    const BuiltModule built;
+    std::atomic<std::uint64_t> settings;  // the version under which it was last found current
+    std::uint64_t last_use = 0;           // under the cache's lock
   };
 
-  std::shared_ptr<const BuiltModule> find_loaded(const std::string& key) {
+  std::shared_ptr<LoadedModule> find_loaded(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto found = loaded_.find(key);
     if (found == loaded_.end()) return nullptr;
-    found->second.last_use = ++uses_;
-    return found->second.built;
+    found->second->last_use = ++uses_;
+    return found->second;
   }
 
-  // The same words give the same module only while files and compiler are the same.
-  static bool is_current(const BuiltModule& built) {
-    const ModuleState& module = *built.module;
-    return built.includes.unchanged() &&
-           runtime::backend_for(module.device())
-                   .compiler_fingerprint(module.device().ordinal(), module.request()) ==
-               built.fingerprint;
+  // The same words give the same module while the user's files and settings are the same. A
+  // compiler that is replaced while the process runs is noticed by the next process.
+  static bool is_current(LoadedModule& loaded) {
+    if (!loaded.built.includes.unchanged()) return false;
+    const std::uint64_t settings = config::version();
+    if (loaded.settings.load(std::memory_order_relaxed) == settings) return true;
+    const ModuleState& module = *loaded.built.module;
+    runtime::Backend& backend = runtime::backend_for(module.device());
+    const std::string now =
+        backend.compiler_fingerprint(module.device().ordinal(), module.request());
+    if (now != loaded.built.fingerprint) return false;
+    loaded.settings.store(settings, std::memory_order_relaxed);
+    return true;
   }
 
   struct Turn {
-    std::shared_ptr<const BuiltModule> loaded;  // by another thread since `seen`
+    std::shared_ptr<LoadedModule> loaded;  // by another thread since `seen`
     std::shared_ptr<Build> build;
     bool is_mine = false;
   };
 
-  Turn take_turn(const std::string& key, const std::shared_ptr<const BuiltModule>& seen) {
+  Turn take_turn(const std::string& key, const std::shared_ptr<LoadedModule>& seen) {
     const std::lock_guard lock(mutex_);
-    if (const auto found = loaded_.find(key); found != loaded_.end() && found->second.built != seen)
-      return {.loaded = found->second.built, .build = nullptr};
+    if (const auto found = loaded_.find(key); found != loaded_.end() && found->second != seen)
+      return {.loaded = found->second, .build = nullptr};
     const auto [place, is_new] = building_.try_emplace(key);
     if (is_new) place->second = std::make_shared<Build>();
     return {.loaded = nullptr, .build = place->second, .is_mine = is_new};
@@ -153,29 +165,31 @@ class ModuleCache {
 
   template <class F>
   Ref<ModuleState> finish(const std::string& key, Build& build, F&& make) {
-    std::shared_ptr<const BuiltModule> built;
+    std::shared_ptr<LoadedModule> made;
+    const std::uint64_t settings = config::version();
     try {
-      built = std::make_shared<const BuiltModule>(build.run(make));
+      made = std::make_shared<LoadedModule>(build.run(make), settings);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       building_.erase(key);
       throw;
     }
-    Loaded dropped, replaced;  // unload outside the lock
+    std::shared_ptr<LoadedModule> dropped, replaced;  // unload outside the lock
     const std::lock_guard lock(mutex_);
     building_.erase(key);
-    if (built->includes.complete) {
-      replaced = std::exchange(loaded_[key], Loaded{built, ++uses_});
+    if (made->built.includes.complete) {
+      made->last_use = ++uses_;
+      replaced = std::exchange(loaded_[key], made);
       if (loaded_.size() > capacity) dropped = take_least_recently_used();
     }
-    return built->module;
+    return made->built.module;
   }
 
-  Loaded take_least_recently_used() {
+  std::shared_ptr<LoadedModule> take_least_recently_used() {
     const auto oldest = std::min_element(
         loaded_.begin(), loaded_.end(),
-        [](const auto& a, const auto& b) { return a.second.last_use < b.second.last_use; });
-    Loaded out = std::move(oldest->second);
+        [](const auto& a, const auto& b) { return a.second->last_use < b.second->last_use; });
+    std::shared_ptr<LoadedModule> out = std::move(oldest->second);
     loaded_.erase(oldest);
     return out;
   }
@@ -184,7 +198,7 @@ class ModuleCache {
   static constexpr std::size_t capacity = 512;
 
   std::mutex mutex_;
-  std::unordered_map<std::string, Loaded> loaded_;
+  std::unordered_map<std::string, std::shared_ptr<LoadedModule>> loaded_;
   std::unordered_map<std::string, std::shared_ptr<Build>> building_;
   std::uint64_t uses_ = 0;
 };
