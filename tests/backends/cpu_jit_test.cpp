@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/cpu/jit/options.hpp"
+#include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/stack_usage.hpp"
 #include "backends/cpu/jit/temporary_folder.hpp"
 #include "backends/cpu_kernels.hpp"
@@ -276,6 +277,24 @@ TEST(CpuJit, LeavesNothingBehind) {
   CpuKernels kernels("__global__ void k(int* out) { out[0] = 1; }");
   EXPECT_THROW(CpuKernels("__global__ void k() { nonsense }"), CompileError);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(CpuShim, IsReadInThePartsThatASourceNeeds) {
+  EXPECT_EQ(shim_parts({"threadIdx", "x", "if", "float", "printf"}), "");
+  for (const char* name : {"sinf", "sin", "sqrt", "max", "min", "fmaxf", "__expf", "rsqrtf",
+                           "__fmul_rn", "powf", "isnan"})
+    EXPECT_EQ(shim_parts({name}), "#define SW_WITH_MATH 1\n") << name;
+  for (const char* name :
+       {"__popc", "__float2int_rn", "__ldg", "__threadfence", "clock64", "__float_as_int"})
+    EXPECT_EQ(shim_parts({name}), "#define SW_WITH_INTRINSICS 1\n") << name;
+  for (const char* name : {"atomicAdd", "atomicAdd_block", "atomicCAS", "atomicInc"})
+    EXPECT_EQ(shim_parts({name}), "#define SW_WITH_ATOMICS 1\n") << name;
+  for (const char* name :
+       {"__syncthreads", "__shfl_xor_sync", "__ballot_sync", "__reduce_max_sync", "__activemask"})
+    EXPECT_EQ(shim_parts({name}), "#define SW_WITH_BARRIERS 1\n") << name;
+  for (const char* name : {"float4", "make_uchar2", "longlong1"})
+    EXPECT_EQ(shim_parts({name}), "#define SW_WITH_VECTORS 1\n") << name;
+  EXPECT_EQ(shim_parts({"new"}), "#define SW_WITH_OBJECTS 1\n");
 }
 
 TEST(CpuStackNeed, IsTheLargestKernelWithAllThatItMayCall) {

@@ -77,7 +77,7 @@ const std::string& processor_features() {
 
 SystemMemory system_memory() {
   SystemMemory memory;
-  struct ::sysinfo info {};
+  struct ::sysinfo info{};
   if (::sysinfo(&info) == 0) {
     memory.total = static_cast<std::int64_t>(info.totalram) * info.mem_unit;
     memory.available = static_cast<std::int64_t>(info.freeram) * info.mem_unit;

@@ -65,9 +65,10 @@ bool UseGraph::recurses(std::string_view owner) const {
   return false;
 }
 
-bool UseGraph::mentions(std::string_view name) const {
-  return std::any_of(uses_.begin(), uses_.end(),
-                     [&](const auto& entry) { return entry.second.contains(name); });
+std::set<std::string_view> UseGraph::used() const {
+  std::set<std::string_view> names;
+  for (const auto& [owner, uses] : uses_) names.insert(uses.begin(), uses.end());
+  return names;
 }
 
 // All identifiers that `owner` uses, itself or through what it uses, and `owner`.

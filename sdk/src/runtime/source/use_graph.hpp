@@ -23,8 +23,8 @@ class UseGraph {
   /// Whether `owner` may call itself, or calls what may.
   bool recurses(std::string_view owner) const;
   bool knows(std::string_view owner) const { return uses_.contains(owner); }
-  /// Whether anything uses `name`.
-  bool mentions(std::string_view name) const;
+  /// All names that anything uses.
+  std::set<std::string_view> used() const;
 
  private:
   std::set<std::string_view> closure(std::string_view owner) const;

@@ -16,7 +16,7 @@ namespace spanwise::host {
 namespace {
 
 bool is_program(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
 }
@@ -47,7 +47,7 @@ bool looks_like_clang(const std::string& path, const std::vector<std::string>& a
 }
 
 std::string identity_of(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return path;
   return text(path, " ", status.st_size, " ", status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec);
 }
@@ -113,12 +113,11 @@ constexpr const char* native_flag = "-mcpu=native";
 // -fno-tree-slp-vectorize: it joins stores to threadIdx into one through its address, after which
 // the compiler thinks that any store may change threadIdx, and vectorises no loop any more.
 const Flags& gnu_flags() {
-  static const Flags flags {
+  static const Flags flags{
 #if defined(__x86_64__)
-    "-mtls-dialect=gnu2", "-fcf-protection=none",
+      "-mtls-dialect=gnu2", "-fcf-protection=none",
 #endif
-        "--param=logical-op-non-short-circuit=0", "-fno-tree-slp-vectorize", "-fmax-errors=20"
-  };
+      "--param=logical-op-non-short-circuit=0", "-fno-tree-slp-vectorize", "-fmax-errors=20"};
   return flags;
 }
 

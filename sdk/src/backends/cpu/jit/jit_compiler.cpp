@@ -94,12 +94,17 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   }
   write_shim(folder);
   for (const auto& [name, contents] : unit.headers) folder.write(name, contents);
-  const std::string input = folder.write("kernel.cpp", unit.text);
-  const std::string output = folder.path() + "/kernel.so";
+  const std::string input = folder.path() + "/kernel.cpp", output = folder.path() + "/kernel.so";
   const auto command = command_line(compiler, options, input, output, folder);
-  const ProcessResult result = run_process(command, folder.path());
-  if (result.exit_code != 0 || !fs::exists(output))
-    fail_compile(source, compiler, readable_log(result.output, folder));
+  const auto compiles = [&](const std::string& parts, std::string& log) {
+    folder.write("kernel.cpp", parts + unit.text);
+    const ProcessResult result = run_process(command, folder.path());
+    log = readable_log(result.output, folder);
+    return result.exit_code == 0 && fs::exists(output);
+  };
+  std::string log;
+  if (!compiles(unit.parts, log) && (unit.parts == all_parts() || !compiles(all_parts(), log)))
+    fail_compile(source, compiler, log);
 
   runtime::KernelBinary binary;
   binary.image = read_whole_file(output);

@@ -3,10 +3,13 @@
 #include "backends/cpu/jit/shim_files.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <sstream>
+#include <vector>
 
 #include "embedded/cpu_shim.hpp"
+#include "runtime/source/kernel_source.hpp"
 
 namespace spanwise::host {
 namespace {
@@ -17,7 +20,89 @@ std::uint64_t hashed(std::uint64_t hash, std::string_view text) {
   return hash;
 }
 
+std::string_view text_of(std::string_view name) {
+  for (const embedded::TextFile& file : embedded::cpu_shim)
+    if (file.name == name) return file.text;
+  return {};
+}
+
+// Words in front of a parenthesis, or in one of our macros, that declare nothing.
+bool is_keyword(std::string_view word) {
+  static constexpr std::array<std::string_view, 18> words{
+      "if",   "for",  "while", "switch", "return", "sizeof",   "alignof", "decltype", "defined",
+      "bool", "char", "short", "int",    "long",   "unsigned", "signed",  "float",    "double"};
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// What a part declares: names with a parenthesis behind them, and what its own macros make of their
+// first argument, which are functions and their f-suffixed namesakes. Some parameters and callees
+// are among them, and some declarations are missed; both cost time only.
+std::set<std::string_view> names_in(std::string_view part) {
+  std::set<std::string_view> names;
+  const std::vector<runtime::Token> tokens = runtime::lex(part);
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+    if (tokens[i].kind == runtime::Token::Kind::directive) {
+      const std::vector<runtime::Token> words = runtime::lex(tokens[i].text.substr(1));
+      for (std::size_t w = 0; w + 1 < words.size(); ++w)
+        if (words[w + 1].text == "(") names.insert(words[w].text);
+    }
+    if (tokens[i].kind != runtime::Token::Kind::identifier || tokens[i + 1].text != "(") continue;
+    names.insert(tokens[i].text.starts_with("SW_") ? tokens[i + 2].text : tokens[i].text);
+  }
+  std::erase_if(names, [](std::string_view name) { return name.size() < 2 || is_keyword(name); });
+  return names;
+}
+
+bool declares(const std::set<std::string_view>& names, std::string_view name) {
+  if (names.contains(name)) return true;
+  const std::size_t suffix = name.rfind('_');  // __float2int_rn, atomicAdd_block
+  return (name.ends_with('f') && names.contains(name.substr(0, name.size() - 1))) ||
+         (suffix != std::string_view::npos && names.contains(name.substr(0, suffix)));
+}
+
+bool is_vector_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 12> stems{
+      "char", "uchar", "short",    "ushort",    "int",   "uint",
+      "long", "ulong", "longlong", "ulonglong", "float", "double"};
+  if (name.starts_with("make_")) name.remove_prefix(5);
+  if (name.empty() || name.back() < '1' || name.back() > '4') return false;
+  name.remove_suffix(1);
+  return std::find(stems.begin(), stems.end(), name) != stems.end();
+}
+
+bool is_object_word(std::string_view name) {
+  return name == "new" || name == "delete" || name == "virtual";
+}
+
+struct Part {
+  const char* define;
+  std::string_view file;
+};
+constexpr std::array<Part, 4> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
+                                     {"SW_WITH_MATH", "spanwise_math.h"},
+                                     {"SW_WITH_ATOMICS", "spanwise_atomics.h"},
+                                     {"SW_WITH_BARRIERS", "spanwise_barriers.h"}}};
+
 }  // namespace
+
+std::string shim_parts(const std::set<std::string_view>& used) {
+  static const auto declared = [] {
+    std::array<std::set<std::string_view>, parts.size()> names;
+    for (std::size_t i = 0; i < parts.size(); ++i) names[i] = names_in(text_of(parts[i].file));
+    return names;
+  }();
+  std::string defines;
+  const auto define = [&](const char* name) {
+    defines.append("#define ").append(name).append(" 1\n");
+  };
+  const auto any = [&](auto&& matches) { return std::any_of(used.begin(), used.end(), matches); };
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    if (any([&](std::string_view name) { return declares(declared[i], name); }))
+      define(parts[i].define);
+  if (any(is_vector_name)) define("SW_WITH_VECTORS");
+  if (any(is_object_word)) define("SW_WITH_OBJECTS");
+  return defines;
+}
 
 bool is_shim_header(std::string_view name) {
   return std::any_of(embedded::cpu_shim.begin(), embedded::cpu_shim.end(),

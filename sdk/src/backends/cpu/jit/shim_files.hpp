@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,8 @@ namespace spanwise::host {
 /// The headers that stand for CUDA's and the C library's, embedded in the library.
 bool is_shim_header(std::string_view name);
 void write_shim(const TemporaryFolder& folder);
+/// Defines for the parts of spanwise_cpu.h that declare one of the names in `used`.
+std::string shim_parts(const std::set<std::string_view>& used);
 /// Changes with any of their texts.
 const std::string& shim_fingerprint();
 

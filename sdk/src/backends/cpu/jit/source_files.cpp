@@ -16,6 +16,12 @@ std::string SourceFiles::add_main(std::string_view text, std::string_view file) 
   return add(text, file, ".");
 }
 
+std::set<std::string_view> SourceFiles::identifiers() const {
+  std::set<std::string_view> all = uses_.used();
+  all.insert(identifiers_.begin(), identifiers_.end());
+  return all;
+}
+
 std::string SourceFiles::add(std::string_view text, std::string_view file,
                              const std::string& folder) {
   const runtime::SourceScan scan = runtime::scan_source(text);
@@ -24,6 +30,7 @@ std::string SourceFiles::add(std::string_view text, std::string_view file,
   uses_.merge(scan.uses);
   TextEdits edits(text);
   for (const runtime::Token& token : scan.tokens) {
+    if (token.kind == runtime::Token::Kind::identifier) identifiers_.emplace(token.text);
     if (token.kind != runtime::Token::Kind::directive) continue;
     if (const std::string header = header_for(token.text, folder); !header.empty())
       edits.replace(token.offset, token.text.size(), "#include " + c_literal(header));
@@ -38,11 +45,13 @@ std::string SourceFiles::header_for(std::string_view directive, const std::strin
   const std::vector<runtime::Token> words = runtime::lex(directive.substr(1));
   if (words.size() < 2 || words[0].text != "include") return {};
   const std::size_t open = directive.find_first_of("<\"");
+  includes_others_ |= open == std::string_view::npos;
   if (open == std::string_view::npos) return {};
   const bool is_quoted = directive[open] == '"';
   const std::size_t close = directive.find(is_quoted ? '"' : '>', open + 1);
   if (close == std::string_view::npos) return {};
   const std::string path = find(directive.substr(open + 1, close - open - 1), is_quoted, folder);
+  includes_others_ |= path.empty();
   if (path.empty()) return {};
   const auto [place, is_new] = known_.try_emplace(path, text("sw_user_", known_.size(), ".h"));
   const std::string name = place->second;

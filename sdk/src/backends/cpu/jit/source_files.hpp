@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +28,10 @@ class SourceFiles {
   /// Of all files together.
   const RewriteResult& result() const noexcept { return result_; }
   runtime::UseGraph& uses() noexcept { return uses_; }
+  /// Every identifier of the files, in macros too.
+  std::set<std::string_view> identifiers() const;
+  /// Whether some header that is not the user's is included.
+  bool includes_others() const noexcept { return includes_others_; }
   /// Rewritten headers: name in the compiler's folder, contents.
   const std::vector<std::pair<std::string, std::string>>& headers() const noexcept {
     return headers_;
@@ -38,6 +44,8 @@ class SourceFiles {
 
   std::vector<std::string> include_dirs_;
   RewriteResult result_;
+  std::set<std::string, std::less<>> identifiers_;
+  bool includes_others_ = false;
   runtime::UseGraph uses_;
   std::vector<std::pair<std::string, std::string>> headers_;
   std::map<std::string, std::string> known_;  // path -> name in the compiler's folder

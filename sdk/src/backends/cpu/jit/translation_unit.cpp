@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "backends/cpu/jit/rewrite.hpp"
+#include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/source_files.hpp"
 #include "spanwise/error.hpp"
 
@@ -118,6 +119,8 @@ class Tail {
 
 }  // namespace
 
+std::string all_parts() { return "#define SW_WITH_ALL 1\n"; }
+
 TranslationUnit make_translation_unit(const runtime::CompileRequest& request,
                                       const HostOptions& options, bool reverse) {
   const runtime::KernelSource& source = *request.source;
@@ -127,7 +130,9 @@ TranslationUnit make_translation_unit(const runtime::CompileRequest& request,
 
   TranslationUnit unit;
   unit.headers = files.headers();
-  unit.prints = files.uses().mentions("printf");
+  const std::set<std::string_view> identifiers = files.identifiers();
+  unit.prints = identifiers.contains("printf");
+  unit.parts = files.includes_others() ? all_parts() : shim_parts(identifiers);
   std::ostringstream out;
   if (reverse) out << "#define SW_REVERSE 1\n";
   out << "#include \"spanwise_cpu.h\"\n";

@@ -59,7 +59,20 @@ typedef unsigned long ulong;
 #define NULL __null
 #endif
 
+#define SW_FN static inline __attribute__((always_inline))
+
+struct uint3 {
+  unsigned x, y, z;
+};
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}
+  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  constexpr operator uint3() const { return {x, y, z}; }
+};
+#if defined(SW_WITH_VECTORS) || defined(SW_WITH_ALL)
 #include "spanwise_vectors.h"
+#endif
 
 // POD, hidden and never passed by address: so the compiler knows that no store of the kernel
 // changes them, and can vectorise.
@@ -94,16 +107,9 @@ int memcmp(const void*, const void*, size_t) noexcept;
 size_t strlen(const char*) noexcept;
 }
 
-// The module links with the C library alone.
-void* operator new(size_t bytes) { return malloc(bytes); }
-void* operator new[](size_t bytes) { return malloc(bytes); }
-void operator delete(void* place) noexcept { free(place); }
-void operator delete[](void* place) noexcept { free(place); }
-void operator delete(void* place, size_t) noexcept { free(place); }
-void operator delete[](void* place, size_t) noexcept { free(place); }
-inline void* operator new(size_t, void* place) noexcept { return place; }
-inline void* operator new[](size_t, void* place) noexcept { return place; }
-extern "C" void __cxa_pure_virtual() { __builtin_trap(); }
+#if defined(SW_WITH_OBJECTS) || defined(SW_WITH_ALL)
+#include "spanwise_objects.h"
+#endif
 
 #ifdef NDEBUG
 #define assert(condition) ((void)0)
@@ -114,13 +120,18 @@ extern "C" void __cxa_pure_virtual() { __builtin_trap(); }
 #define __trap() sw_fail("__trap()", __FILE__, __LINE__)
 #define __brkpt() sw_fail("__brkpt()", __FILE__, __LINE__)
 
-// Each uses what the ones before it declare; the blank lines keep a formatter from sorting them.
+// The library asks for the parts that a source mentions something of: reading them all costs a
+// third of a small kernel's compilation. Where that was too few it compiles again SW_WITH_ALL.
+#if defined(SW_WITH_INTRINSICS) || defined(SW_WITH_ALL)
 #include "spanwise_intrinsics.h"
-
+#endif
+#if defined(SW_WITH_MATH) || defined(SW_WITH_ALL)
 #include "spanwise_math.h"
-
+#endif
+#if defined(SW_WITH_ATOMICS) || defined(SW_WITH_ALL)
 #include "spanwise_atomics.h"
-
+#endif
+#if defined(SW_WITH_BARRIERS) || defined(SW_WITH_ALL)
 #include "spanwise_barriers.h"
-
+#endif
 #include "spanwise_launch.h"

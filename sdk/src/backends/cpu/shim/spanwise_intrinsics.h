@@ -4,8 +4,6 @@
 
 // Integer, bit, conversion and memory intrinsics (CUDA Math API 13.0).
 
-#define SW_FN static inline __attribute__((always_inline))
-
 template <class To, class From>
 SW_FN constexpr To sw_bits(From value) {
   return __builtin_bit_cast(To, value);

@@ -92,6 +92,16 @@ struct sw_code<K, Counter, void (*)(T...)> {
     enter_launch(r);
     sw_rt->run_blocks(r, enter_block, thread, &arguments);
   }
+  // For a kernel that nearly always runs as loops: not worth the compiler's time.
+  __attribute__((cold)) static void rare_thread(const void* arguments, unsigned x, unsigned y,
+                                                unsigned z) {
+    thread(arguments, x, y, z);
+  }
+  __attribute__((cold)) static void run_rarely(const sw_range* r) {
+    const Arguments arguments(r->arguments);
+    enter_launch(r);
+    sw_rt->run_blocks(r, enter_block, rare_thread, &arguments);
+  }
 
   // The threads of blocks first .. last - 1 along x, as loops: for each row of the blocks' threads
   // all of it, so that the innermost loops walk through memory in its order. Threads that never
@@ -151,7 +161,7 @@ struct sw_code<K, Counter, void (*)(T...)> {
   }
   static void run_loops(const sw_range* r) {
     // Where the index would wrap, which takes 2^31 threads along x, the promise in rows() is false.
-    if ((unsigned long long)r->grid.x * r->block.x > SW_MOST_INDEX) return run_threads(r);
+    if ((unsigned long long)r->grid.x * r->block.x > SW_MOST_INDEX) return run_rarely(r);
     const Arguments arguments(r->arguments);
     enter_launch(r);
     for (unsigned long long b = r->first; b < r->last;) {

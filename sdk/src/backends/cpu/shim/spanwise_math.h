@@ -58,58 +58,85 @@ SW_UNARY(tan)
 SW_UNARY(asin)
 SW_UNARY(acos)
 SW_UNARY(atan)
-SW_UNARY(sinh) SW_UNARY(cosh) SW_UNARY(tanh) SW_UNARY(asinh) SW_UNARY(acosh) SW_UNARY(atanh)
-    SW_UNARY(exp) SW_UNARY(exp2) SW_UNARY(expm1) SW_UNARY(log) SW_UNARY(log2) SW_UNARY(log10)
-        SW_UNARY(log1p) SW_UNARY(logb) SW_UNARY(sqrt) SW_UNARY(cbrt) SW_UNARY(erf) SW_UNARY(erfc)
-            SW_UNARY(tgamma) SW_UNARY(lgamma) SW_UNARY(ceil) SW_UNARY(floor) SW_UNARY(trunc)
-                SW_UNARY(round) SW_UNARY(rint) SW_UNARY(nearbyint) SW_UNARY(fabs) SW_BINARY(atan2)
-                    SW_BINARY(fmod) SW_BINARY(hypot) SW_BINARY(fdim) SW_BINARY(copysign)
-                        SW_BINARY(nextafter) SW_BINARY(remainder)
+SW_UNARY(sinh)
+SW_UNARY(cosh)
+SW_UNARY(tanh)
+SW_UNARY(asinh)
+SW_UNARY(acosh)
+SW_UNARY(atanh)
+SW_UNARY(exp)
+SW_UNARY(exp2)
+SW_UNARY(expm1)
+SW_UNARY(log)
+SW_UNARY(log2)
+SW_UNARY(log10)
+SW_UNARY(log1p)
+SW_UNARY(logb)
+SW_UNARY(sqrt)
+SW_UNARY(cbrt)
+SW_UNARY(erf)
+SW_UNARY(erfc)
+SW_UNARY(tgamma)
+SW_UNARY(lgamma)
+SW_UNARY(ceil)
+SW_UNARY(floor)
+SW_UNARY(trunc)
+SW_UNARY(round)
+SW_UNARY(rint)
+SW_UNARY(nearbyint)
+SW_UNARY(fabs)
+SW_BINARY(atan2)
+SW_BINARY(fmod)
+SW_BINARY(hypot)
+SW_BINARY(fdim)
+SW_BINARY(copysign)
+SW_BINARY(nextafter)
+SW_BINARY(remainder)
 
-                            extern "C" {
-  double pow(double, double) noexcept;
-  float powf(float, float) noexcept;
-  double fma(double, double, double) noexcept;
-  float fmaf(float, float, float) noexcept;
-  double ldexp(double, int) noexcept;
-  float ldexpf(float, int) noexcept;
-  double scalbn(double, int) noexcept;
-  float scalbnf(float, int) noexcept;
-  double scalbln(double, long) noexcept;
-  float scalblnf(float, long) noexcept;
-  double frexp(double, int*) noexcept;
-  float frexpf(float, int*) noexcept;
-  double modf(double, double*) noexcept;
-  float modff(float, float*) noexcept;
-  double remquo(double, double, int*) noexcept;
-  float remquof(float, float, int*) noexcept;
-  int ilogb(double) noexcept;
-  int ilogbf(float) noexcept;
-  long lrint(double) noexcept;
-  long lrintf(float) noexcept;
-  long lround(double) noexcept;
-  long lroundf(float) noexcept;
-  long long llrint(double) noexcept;
-  long long llrintf(float) noexcept;
-  long long llround(double) noexcept;
-  long long llroundf(float) noexcept;
-  double nan(const char*) noexcept;
-  float nanf(const char*) noexcept;
-  double j0(double) noexcept;
-  double j1(double) noexcept;
-  double jn(int, double) noexcept;
-  double y0(double) noexcept;
-  double y1(double) noexcept;
-  double yn(int, double) noexcept;
-  float j0f(float) noexcept;
-  float j1f(float) noexcept;
-  float jnf(int, float) noexcept;
-  float y0f(float) noexcept;
-  float y1f(float) noexcept;
-  float ynf(int, float) noexcept;
-  int abs(int) noexcept;
-  long labs(long) noexcept;
-  long long llabs(long long) noexcept;
+extern "C" {
+double pow(double, double) noexcept;
+float powf(float, float) noexcept;
+double fma(double, double, double) noexcept;
+float fmaf(float, float, float) noexcept;
+double ldexp(double, int) noexcept;
+float ldexpf(float, int) noexcept;
+double scalbn(double, int) noexcept;
+float scalbnf(float, int) noexcept;
+double scalbln(double, long) noexcept;
+float scalblnf(float, long) noexcept;
+double frexp(double, int*) noexcept;
+float frexpf(float, int*) noexcept;
+double modf(double, double*) noexcept;
+float modff(float, float*) noexcept;
+double remquo(double, double, int*) noexcept;
+float remquof(float, float, int*) noexcept;
+int ilogb(double) noexcept;
+int ilogbf(float) noexcept;
+long lrint(double) noexcept;
+long lrintf(float) noexcept;
+long lround(double) noexcept;
+long lroundf(float) noexcept;
+long long llrint(double) noexcept;
+long long llrintf(float) noexcept;
+long long llround(double) noexcept;
+long long llroundf(float) noexcept;
+double nan(const char*) noexcept;
+float nanf(const char*) noexcept;
+double j0(double) noexcept;
+double j1(double) noexcept;
+double jn(int, double) noexcept;
+double y0(double) noexcept;
+double y1(double) noexcept;
+double yn(int, double) noexcept;
+float j0f(float) noexcept;
+float j1f(float) noexcept;
+float jnf(int, float) noexcept;
+float y0f(float) noexcept;
+float y1f(float) noexcept;
+float ynf(int, float) noexcept;
+int abs(int) noexcept;
+long labs(long) noexcept;
+long long llabs(long long) noexcept;
 }
 SW_FN float pow(float x, float y) { return powf(x, y); }
 SW_FN double pow(double x, float y) { return pow(x, (double)y); }
