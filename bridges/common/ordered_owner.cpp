@@ -20,6 +20,7 @@ struct Held {
   void* data = nullptr;
   std::size_t bytes = 0;
   std::vector<Event> events{};  // of our work that has not passed yet
+  Held* next_kept = nullptr;
 
   void tell() noexcept {
     StreamUses none;
@@ -65,6 +66,18 @@ Waiting& waiting() {
   return *the_waiting;
 }
 
+// For good: memory that is never given back beats memory that is written to by two. A list, so that
+// keeping cannot fail and leak checkers see what it holds.
+void keep(std::unique_ptr<Held> held) noexcept {
+  static constinit std::atomic<Held*> kept{nullptr};
+  held->home.reset();
+  held->events.clear();
+  held->next_kept = kept.load();
+  while (!kept.compare_exchange_weak(held->next_kept, held.get())) {
+  }
+  static_cast<void>(held.release());
+}
+
 void order_behind_uses(Held& held, const StreamUses& uses) {
   for (const Ref<StreamIdentity>& identity : uses.all()) {
     const Stream used = Stream::of(*identity);
@@ -89,9 +102,8 @@ void release_ordered(void* context, void* data, std::size_t bytes, StreamUses& u
       waiting().add(std::move(held));
     }
   } catch (...) {
-    // A device that cannot tell whether our work has passed (a lost context, the end of the
-    // process): memory that is never given back beats memory that is written to by two.
-    static_cast<void>(held.release());
+    // The device cannot tell whether our work has passed: a lost context, the end of the process.
+    if (held) keep(std::move(held));
   }
 }
 

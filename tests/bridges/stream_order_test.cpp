@@ -1,0 +1,204 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "spanwise/bridge.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/dlpack.hpp"
+#include "support/fake_devices.hpp"
+
+/// Foreign memory of a GPU among streams: on fake GPUs whose work is done as late as it may be, so
+/// that a wait which is missing is a wrong result.
+namespace spanwise {
+namespace {
+
+using test::gpu;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Owner {
+  int told = 0;
+};
+
+class StreamOrder : public test::RuntimeTest {
+ protected:
+  // The default stream is idle: what it had to do for the memory has passed.
+  void SetUp() override { gpus().synchronize(gpu.ordinal()); }
+
+  // Owners that still wait for work of the fake devices must not outlive these.
+  void TearDown() override {
+    memory_ = Array();
+    for (const Device device : {gpu, test::second_gpu}) gpus().synchronize(device.ordinal());
+    release_passed();
+    RuntimeTest::TearDown();
+  }
+
+  // Four floats of a GPU that belong to another library, and its view of them.
+  ForeignView foreign_view(std::vector<std::uintptr_t> streams, bool streams_stay) {
+    ForeignView view;
+    view.owner = ForeignOwner([](void* context, void*, std::size_t,
+                                 StreamUses&) noexcept { ++static_cast<Owner*>(context)->told; },
+                              &owner_);
+    view.memory.data = memory_.data();
+    view.memory.device = gpu;
+    view.memory.dtype = float32;
+    view.memory.shape = Shape{4};
+    view.memory.row_major = true;
+    view.streams = std::move(streams);
+    view.streams_stay = streams_stay;
+    return view;
+  }
+
+  Array memory_ = empty(Shape{4}, float32, gpu);
+  Owner owner_;
+};
+
+TEST_F(StreamOrder, AStreamThatStaysIsWaitedForAtTheFirstUse) {
+  ForeignView view = foreign_view({7}, true);
+  gpus().take_log();
+  const Array array = share(view).value();
+  EXPECT_THAT(gpus().take_log(), IsEmpty());
+  const Stream used = Stream::create(gpu);
+  order_use(used, array, false);
+  EXPECT_THAT(gpus().take_log(), ElementsAre("record f7 e1", "wait s1 e1"));
+}
+
+TEST_F(StreamOrder, AStreamThatMayGoIsWaitedForAtOnce) {
+  ForeignView view = foreign_view({7}, false);
+  gpus().take_log();
+  const Array array = share(view).value();
+  EXPECT_THAT(gpus().take_log(), ElementsAre("record f7 e1", "wait d0 e1"));
+  // Another stream of ours then comes after the one that has waited.
+  order_use(Stream::create(gpu), array, false);
+  EXPECT_THAT(gpus().take_log(), ElementsAre("record d0 e2", "wait s1 e2"));
+}
+
+TEST_F(StreamOrder, SeveralStreamsAreAllWaitedFor) {
+  ForeignView view = foreign_view({1, 7}, false);
+  gpus().take_log();
+  const Array array = share(view).value();
+  EXPECT_THAT(gpus().take_log(),
+              ElementsAre("record f1 e1", "wait d0 e1", "record f7 e2", "wait d0 e2"));
+}
+
+TEST_F(StreamOrder, WithoutElementsNothingIsOrdered) {
+  ForeignView view = foreign_view({7}, false);
+  view.memory.shape = Shape{0};
+  gpus().take_log();
+  EXPECT_EQ(share(view).value().device(), gpu);
+  EXPECT_THAT(gpus().take_log(), IsEmpty());
+}
+
+TEST_F(StreamOrder, ImportingNeverLetsTheHostWait) {
+  for (const bool stays : {false, true}) {
+    ForeignView view = foreign_view({1}, stays);
+    gpus().take_log();
+    const Array array = share(view).value();
+    order_use(Stream::create(gpu), array, true);
+    for (const std::string& entry : gpus().take_log())
+      EXPECT_NE(entry.find("synchronize"), 0u) << entry;
+  }
+}
+
+TEST_F(StreamOrder, AHomeStreamWaitsForOurWorkAndTheOwnerIsToldAtOnce) {
+  ForeignView view = foreign_view({7}, true);
+  {
+    const Array array = share(view).value();
+    order_use(Stream::create(gpu), array, true);
+    gpus().take_log();
+  }
+  EXPECT_THAT(gpus().take_log(), ElementsAre("record s1 e2", "wait f7 e2"));
+  EXPECT_EQ(owner_.told, 1);
+}
+
+TEST_F(StreamOrder, WithoutAHomeStreamTheOwnerIsToldWhenOurWorkHasPassed) {
+  const Stream used = Stream::create(gpu);
+  ForeignView view = foreign_view({}, false);
+  {
+    const StreamGuard current(used);
+    const Array array = share(view).value();
+    copy(memory_, empty(Shape{4}, float32, gpu));
+    order_use(used, array, false);
+  }
+  EXPECT_EQ(owner_.told, 0);
+  release_passed();
+  EXPECT_EQ(owner_.told, 0);
+  used.synchronize();
+  EXPECT_EQ(owner_.told, 0);
+  release_passed();
+  EXPECT_EQ(owner_.told, 1);
+  release_passed();
+  EXPECT_EQ(owner_.told, 1);
+}
+
+TEST_F(StreamOrder, AnIdleStreamKeepsNobodyWaiting) {
+  ForeignView view = foreign_view({}, false);
+  {
+    const Array array = share(view).value();
+  }
+  EXPECT_EQ(owner_.told, 1);
+}
+
+TEST_F(StreamOrder, MemoryOfADeviceThatFailedIsKept) {
+  ForeignView view = foreign_view({7}, true);
+  {
+    const Array array = share(view).value();
+    order_use(Stream::create(gpu), array, true);
+    gpus().break_events();
+  }
+  EXPECT_EQ(owner_.told, 0);
+}
+
+TEST_F(StreamOrder, BytesOfAGpuAreGatheredThere) {
+  std::vector<unsigned char> swapped{0x3f, 0x80, 0, 0, 0x40, 0, 0, 0};  // 1.0f and 2.0f, big-endian
+  const Array bytes = empty(Shape{8}, uint8, gpu);
+  copy(Array(Storage::adopt(swapped.data(), 8, cpu, nullptr, nullptr), Layout::row_major({8}),
+             uint8),
+       bytes);
+  ForeignView view = foreign_view({7}, true);
+  view.memory.data = bytes.data();
+  view.memory.shape = Shape{2};
+  view.memory.byte_swapped = true;
+  const Array result = take(view, CopyMode::if_needed, "test");
+  EXPECT_EQ(result.device(), gpu);
+  const Array host = to_device(result, cpu);
+  EXPECT_EQ(static_cast<float*>(host.data())[0], 1.0f);
+  EXPECT_EQ(static_cast<float*>(host.data())[1], 2.0f);
+}
+
+TEST_F(StreamOrder, PinnedMemoryIsTheHostsAndManagedMemoryTheGpus) {
+  std::vector<float> pinned(4);
+  ForeignView view = foreign_view({}, false);
+  view.memory.data = pinned.data();
+  view.memory.device = Device(DeviceKind::cuda_host);
+  EXPECT_EQ(share(view).value().device(), cpu);
+  ForeignView managed = foreign_view({}, false);
+  managed.memory.device = Device(DeviceKind::cuda_managed);
+  EXPECT_EQ(share(managed).value().device(), gpu);
+}
+
+TEST_F(StreamOrder, ADeviceThatIsNotThereIsRefusedAndTheOwnerTold) {
+  {
+    ForeignView view = foreign_view({}, false);
+    view.memory.device = Device(DeviceKind::cuda, 5);
+    EXPECT_THROW(share(view), DeviceError);
+  }
+  EXPECT_EQ(owner_.told, 1);
+}
+
+TEST_F(StreamOrder, ATensorOfAGpuGoesRound) {
+  fill(memory_, 3.0f);
+  const Array again = from_dlpack(to_dlpack(memory_));
+  EXPECT_EQ(again.data(), memory_.data());
+  EXPECT_EQ(again.device(), gpu);
+  EXPECT_EQ(item(again.index(0, 2)).as_double(), 3.0);
+}
+
+}  // namespace
+}  // namespace spanwise
