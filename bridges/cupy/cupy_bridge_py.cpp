@@ -4,7 +4,6 @@
 #include <pybind11/pybind11.h>
 
 #include "python/bridge_library.hpp"
-#include "python/py_array.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 
@@ -47,9 +46,7 @@ class CupyBridge final : public Bridge {
   }
 
   PyObject* wrap(const Array& array) const override {
-    const auto ours = py::reinterpret_steal<py::object>(python::wrap(array));
-    if (!ours) throw py::error_already_set();
-    return py::module_::import("cupy").attr("from_dlpack")(ours).release().ptr();
+    return py::module_::import("cupy").attr("from_dlpack")(object_of(array)).release().ptr();
   }
 
   Array fitting(const Array& array) const override { return copy_on_gpu(array); }

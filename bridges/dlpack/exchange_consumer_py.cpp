@@ -84,7 +84,8 @@ pybind11::object wrap_through_exchange(PyTypeObject* type, const Array& array) {
   }
   void* object = nullptr;
   // It owns the tensor from here on, also where it fails.
-  if (api->managed_to_object(dlpack::exported(array), &object) != 0) throw pybind11::error_already_set();
+  if (api->managed_to_object(dlpack::exported(array), &object) != 0)
+    throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::object>(static_cast<PyObject*>(object));
 }
 

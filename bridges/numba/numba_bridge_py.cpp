@@ -5,7 +5,6 @@
 
 #include "python/bridge_library.hpp"
 #include "python/bridge_streams.hpp"
-#include "python/py_array.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
@@ -52,15 +51,16 @@ class NumbaBridge final : public Bridge {
     }
     for (int axis = 0; axis < array.rank(); ++axis) {
       if (array.strides()[axis] == 0 && array.shape()[axis] > 1)
-        return Obstacle{text("axis ", axis, " is broadcast (stride 0), which Numba takes for contiguous memory"),
-                        "pass copyif=True"};
+        return Obstacle{text("axis ", axis, " is broadcast (stride 0), which Numba takes for ",
+                             "contiguous memory"),
+                        "allow a copy (copyif=True)"};
     }
     return readonly_obstacle(array, "Numba");
   }
 
   PyObject* wrap(const Array& array) const override {
-    const py::object made =
-        py::module_::import("numba.cuda").attr("as_cuda_array")(array, py::arg("sync") = false);
+    const py::object made = py::module_::import("numba.cuda")
+                                .attr("as_cuda_array")(object_of(array), py::arg("sync") = false);
     order_default_stream(made.ptr(), array);
     return made.inc_ref().ptr();
   }

@@ -85,7 +85,7 @@ class TorchBridge final : public Bridge {
   PyObject* wrap(const Array& array) const override {
     auto* type = reinterpret_cast<PyTypeObject*>(tensor_class.get());
     if (py::object tensor = wrap_through_exchange(type, array)) return tensor.release().ptr();
-    return py::module_::import("torch").attr("from_dlpack")(array).release().ptr();
+    return py::module_::import("torch").attr("from_dlpack")(object_of(array)).release().ptr();
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include "bridge_library.hpp"
 
+#include "py_array.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -38,6 +39,12 @@ py::module_ import_library(const char* module, const char* package) {
     fail<BridgeError>(package, ": cannot be imported here (", std::string(py::str(error.value())),
                       "); install it: pip install ", package);
   }
+}
+
+py::object object_of(const Array& array) {
+  auto object = py::reinterpret_steal<py::object>(wrap(array));
+  if (!object) throw py::error_already_set();
+  return object;
 }
 
 std::optional<Obstacle> readonly_obstacle(const Array& array, std::string_view library) {

@@ -32,6 +32,9 @@ class ForeignClass {
 /// The module, imported. Throws BridgeError saying how to install it where there is none.
 pybind11::module_ import_library(const char* module, const char* package);
 
+/// A new spanwise.Array around `array`, to hand to a library's own function.
+pybind11::object object_of(const Array& array);
+
 /// Obstacle of libraries whose arrays can always be written to, where `array` is read-only.
 std::optional<Obstacle> readonly_obstacle(const Array& array, std::string_view library);
 /// Obstacle of libraries with arrays on GPUs only, where `array` is not on one.
