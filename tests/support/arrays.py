@@ -22,6 +22,13 @@ COMPLEX = ("complex64", "complex128")
 COMPUTABLE = ("bool", *INTEGERS, *FLOATS, *COMPLEX, *(("bfloat16",) if ml_dtypes else ()))
 
 
+def same_kind(source, target):
+    """NumPy's rule; to casting, bfloat16 is a floating dtype like float16, of which NumPy knows
+    nothing."""
+    kinds = [np.dtype("float16") if dtype == "bfloat16" else dtype for dtype in (source, target)]
+    return np.can_cast(*kinds, "same_kind")
+
+
 def poisoned(shape, dtype, device):
     """An array whose bytes are all 0xA5: no value that a test expects."""
     dtype = np.dtype(sw.dtype(dtype).dtype)

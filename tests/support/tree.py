@@ -4,6 +4,7 @@
 
 import functools
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,15 +16,35 @@ BUILD = Path(os.environ.get("SPANWISE_BUILD_DIR", ROOT / "build" / "release"))
 @functools.cache
 def project_files() -> tuple[Path, ...]:
     """All files that git tracks or would track, relative to ROOT."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if listing.returncode == 0:
-        names = {Path(name) for name in listing.stdout.splitlines()}
-    else:  # an unpacked archive; build outputs are all in hidden folders or in build/
-        found = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
-        skip = ("build", "dist", ".venv", ".cache", ".git", "__pycache__")
-        names = {path for path in found if not set(path.parts) & set(skip)}
+    listed = git_listing()
+    names = in_an_archive() if listed is None else listed
     return tuple(sorted(name for name in names if (ROOT / name).is_file()))
+
+
+def git_listing() -> set[Path] | None:
+    """None where git is missing or has no record of this folder."""
+    git = shutil.which("git")
+    if git is None:
+        return None
+    # The checkout may belong to another user, as a mounted one does; listing it runs nothing of it.
+    command = [git, "-c", f"safe.directory={ROOT}"]
+    command += ["ls-files", "--cached", "--others", "--exclude-standard"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if listing.returncode != 0:
+        return None
+    return {Path(name) for name in listing.stdout.splitlines()}
+
+
+def in_an_archive() -> set[Path]:
+    """All but what building and testing leave behind: hidden folders, build/ and dist/."""
+    found = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
+    return {path for path in found if not any(map(is_output, path.parent.parts))}
+
+
+def is_output(folder: str) -> bool:
+    return folder in ("build", "dist", "__pycache__") or (
+        folder.startswith(".") and folder != ".ci"
+    )
 
 
 def tree_files(folders: Sequence[str], suffixes: Sequence[str]) -> list[Path]:
