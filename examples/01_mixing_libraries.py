@@ -80,7 +80,9 @@ class Log:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--device", default=str(sw.default_device()))
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/demo.png"))
     options = parser.parse_args()
@@ -89,17 +91,33 @@ def main() -> None:
     # As photographs come: interleaved bytes, read-only; and without the alpha channel, so strided.
     picture = PIL.Image.open(find_picture()).convert("RGBA")
     pixels = np.asarray(picture)[:, :, :3]
-    print(f"{pixels.shape} {pixels.dtype}, strides {pixels.strides}, writeable {pixels.flags.writeable}; on {device}")
+    print(
+        f"{pixels.shape} {pixels.dtype}, strides {pixels.strides}, writeable {pixels.flags.writeable}; on {device}"
+    )
 
-    x = log.hop("NumPy -> Spanwise", lambda: sw.asarray(pixels, copy=False), sw.explain(pixels, "spanwise"))
+    x = log.hop(
+        "NumPy -> Spanwise", lambda: sw.asarray(pixels, copy=False), sw.explain(pixels, "spanwise")
+    )
     if device != "cpu":
         x = log.hop(f"Spanwise cpu -> {device}", lambda: x.to(device), sw.explain(x, device))
     sketch = compile_sketch(device)
-    log.hop("sketch, first call", lambda: sketch(x), reason="kernels compiled, or read from the cache")
-    edges = log.hop("sketch: luma, then sobel", lambda: sketch(x), reason="strided in by View, contiguous between")
+    log.hop(
+        "sketch, first call", lambda: sketch(x), reason="kernels compiled, or read from the cache"
+    )
+    edges = log.hop(
+        "sketch: luma, then sobel",
+        lambda: sketch(x),
+        reason="strided in by View, contiguous between",
+    )
     peer = choose_peer()
-    theirs = log.hop(f"Spanwise -> {peer}", lambda: sw.convert(edges, peer), sw.explain(edges, peer))
-    after = log.hop(f"{peer} -> NumPy", lambda: sw.convert(theirs, "numpy", copyif=True), sw.explain(theirs, "numpy"))
+    theirs = log.hop(
+        f"Spanwise -> {peer}", lambda: sw.convert(edges, peer), sw.explain(edges, peer)
+    )
+    after = log.hop(
+        f"{peer} -> NumPy",
+        lambda: sw.convert(theirs, "numpy", copyif=True),
+        sw.explain(theirs, "numpy"),
+    )
 
     before = np.asarray(pixels)
     sketched = np.repeat(after.astype(np.uint8)[:, :, None], 3, axis=2)

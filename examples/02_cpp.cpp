@@ -40,10 +40,12 @@ Picture load_ppm(const std::string& path) {
   std::string magic;
   Picture picture;
   int maximum = 0;
-  if (!(header >> magic >> picture.width >> picture.height >> maximum) || magic != "P6" || maximum != 255)
+  if (!(header >> magic >> picture.width >> picture.height >> maximum) || magic != "P6" ||
+      maximum != 255)
     throw std::runtime_error(path + " is no binary 8-bit PPM (P6)");
   const auto start = static_cast<std::size_t>(header.tellg()) + 1;
-  const auto size = static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height) * 3;
+  const auto size =
+      static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height) * 3;
   if (picture.width < 1 || picture.height < 1 || bytes.size() < start + size)
     throw std::runtime_error(path + " ends before its last pixel");
   picture.rgb.assign(bytes.begin() + static_cast<std::ptrdiff_t>(start),
@@ -64,8 +66,9 @@ Picture draw_disc(int width, int height) {
 
 // A window onto memory that somebody else owns; Spanwise gives nothing back.
 sw::Array share(Picture& picture) {
-  auto storage = sw::Storage::adopt(picture.rgb.data(), picture.rgb.size(), sw::cpu, nullptr, nullptr,
-                                    /*readonly=*/true);
+  auto storage =
+      sw::Storage::adopt(picture.rgb.data(), picture.rgb.size(), sw::cpu, nullptr, nullptr,
+                         /*readonly=*/true);
   return sw::Array(storage, sw::Layout::row_major({picture.height, picture.width, 3}), sw::uint8);
 }
 
@@ -85,7 +88,8 @@ sw::CompiledFunction compile_sketch(const std::string& folder) {
                                     .arguments = {"grey", "edges", "w", "h"},
                                     .block = {"16", "16"},
                                     .grid = {"cdiv(w, 16)", "cdiv(h, 16)"}});
-  const sw::Variable pixels(sw::TensorType(sw::uint8, {sw::TensorType::any, sw::TensorType::any, 3}), "pixels");
+  const sw::Variable pixels(
+      sw::TensorType(sw::uint8, {sw::TensorType::any, sw::TensorType::any, 3}), "pixels");
   const sw::Variable grey = (*luma)(std::vector{pixels}).front();
   return sw::function({pixels}, (*sobel)(std::vector{grey}), {.name = "sketch"});
 }
@@ -107,11 +111,12 @@ int main(int count, char** arguments) {
     const std::string out = count > 2 ? arguments[2] : "sketch.pgm";
     const auto sketch = compile_sketch(EXAMPLES_FOLDER);
     // Mirrored, and only every pixel but the outermost: strides, no copy.
-    const sw::Array pixels = share(picture).slice(1, {.step = -1}).slice(0, {.start = 1, .stop = -1});
+    const sw::Array pixels =
+        share(picture).slice(1, {.step = -1}).slice(0, {.start = 1, .stop = -1});
     std::cout << "pixels:  " << pixels << '\n';
     const sw::Array edges = sketch({pixels})[0];
-    std::cout << "sketch:  " << edges << ", by " << sketch.toposort().size() << " ops on " << sketch.device()
-              << '\n';
+    std::cout << "sketch:  " << edges << ", by " << sketch.toposort().size() << " ops on "
+              << sketch.device() << '\n';
     save_pgm(out, edges);
     std::cout << "written: " << out << '\n';
     return 0;

@@ -50,7 +50,9 @@ class PyCUDADoubleOp(theano.Op):
             if z[0] is None or z[0].shape != inputs[0][0].shape:
                 z[0] = cuda.CudaNdarray.zeros(inputs[0][0].shape)
             grid = (int(numpy.ceil(inputs[0][0].size / 512.0)), 1)
-            pycuda_fct(inputs[0][0], z[0], numpy.intc(inputs[0][0].size), block=(512, 1, 1), grid=grid)
+            pycuda_fct(
+                inputs[0][0], z[0], numpy.intc(inputs[0][0].size), block=(512, 1, 1), grid=grid
+            )
 
         return thunk
 
@@ -118,7 +120,9 @@ double_strided = theano.kernel_op(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--device", default=str(theano.default_device()))
     with theano.device(parser.parse_args().device) as device:
         run(device)

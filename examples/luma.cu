@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Grey from interleaved colour (ITU-R BT.601 weights). The pixels come with any strides: a window of
-// a bigger picture, mirrored, every second pixel, RGB out of RGBA: nothing is copied for it.
+// Grey from interleaved colour (ITU-R BT.601 weights). The pixels come with any strides: a window
+// of a bigger picture, mirrored, every second pixel, RGB out of RGBA: nothing is copied for it.
 
 #include <spanwise/view.cuh>
 
-__global__ void luma(spanwise::View<const unsigned char, 3> pixels, float *grey) {
+__global__ void luma(spanwise::View<const unsigned char, 3> pixels, float* grey) {
   const long long x = blockIdx.x * blockDim.x + threadIdx.x;
   const long long y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x >= pixels.shape[1] || y >= pixels.shape[0]) return;

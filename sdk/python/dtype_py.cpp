@@ -141,16 +141,14 @@ SW_BIND(dtypes, 10) {
   const auto attribute = [&type](const char* name, auto getter, const char* doc) {
     type.def_property_readonly(name, getter, doc);
   };
-  attribute(
-      "name", [](const PyDType& self) { return self.dtype.name(); }, "\"float32\", ...");
+  attribute("name", [](const PyDType& self) { return self.dtype.name(); }, "\"float32\", ...");
   attribute(
       "itemsize", [](const PyDType& self) { return self.dtype.itemsize(); },
       "Bytes of one element.");
   attribute(
       "kind", [](const PyDType& self) { return kind_of(self.dtype); },
       "NumPy's letter: b, i, u, f, c; V for dtypes that NumPy itself lacks.");
-  attribute(
-      "bits", [](const PyDType& self) { return self.dtype.bits(); }, "Bits of one lane.");
+  attribute("bits", [](const PyDType& self) { return self.dtype.bits(); }, "Bits of one lane.");
   attribute(
       "lanes", [](const PyDType& self) { return self.dtype.lanes(); }, "1 but for vector types.");
   attribute(

@@ -9,8 +9,8 @@
 
 #include "spanwise/graph/op.hpp"
 
-/// A cell of the storage map as a Python thunk sees it: like a list of one element, which is None or
-/// an Array. Its twin shows the compute map's entry, a bool.
+/// A cell of the storage map as a Python thunk sees it: like a list of one element, which is None
+/// or an Array. Its twin shows the compute map's entry, a bool.
 namespace spanwise::python {
 
 /// What a value put into a cell has to be, and who is told otherwise.

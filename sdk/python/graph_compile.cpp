@@ -77,9 +77,8 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
     places.push_back(place_from(in));
   }
   ResultForm form = form_from(keys, libraries, single);
-  FunctionOptions options{.name = name,
-                          .givens = std::move(givens),
-                          .on_unused_input = unused_from(on_unused_input)};
+  FunctionOptions options{
+      .name = name, .givens = std::move(givens), .on_unused_input = unused_from(on_unused_input)};
   if (!device.is_none()) options.device = device_from(device);
   std::optional<CompiledFunction> function;
   {

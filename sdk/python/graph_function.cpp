@@ -44,8 +44,7 @@ Array argument_from(const FunctionFace& face, std::size_t index, PyObject* value
     return input_from(value, place.type, place.rule);
   } catch (const Error& error) {
     fail<InputError>("Bad input argument to function ", face.function.name(), " at index ", index,
-                     " (0-based), ", label_of(face, index), " of ", place.type, ": ",
-                     error.what());
+                     " (0-based), ", label_of(face, index), " of ", place.type, ": ", error.what());
   }
 }
 
@@ -121,8 +120,8 @@ PyObject* call(PyObject* self, PyObject* const* values, std::size_t flags,
   try {
     const FunctionFace& face = face_in(self);
     // Held until the GIL is back, so that no argument's last reference goes without it.
-    const std::vector<Array> arguments = arguments_from(
-        face, values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), names);
+    const std::vector<Array> arguments =
+        arguments_from(face, values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), names);
     std::vector<Array> results;
     {
       const WithoutGil unlocked;
@@ -155,8 +154,8 @@ PyObject* guarded(F&& f) noexcept {
 PyObject* repr(PyObject* self) noexcept {
   return guarded([&] {
     const CompiledFunction& function = face_in(self).function;
-    return py::str(text("<spanwise.CompiledFunction ", function.name(), " on ", function.device(), ": ",
-                        function.toposort().size(), " nodes>"));
+    return py::str(text("<spanwise.CompiledFunction ", function.name(), " on ", function.device(),
+                        ": ", function.toposort().size(), " nodes>"));
   });
 }
 

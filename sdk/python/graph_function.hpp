@@ -13,15 +13,15 @@
 #include "spanwise/bridge.hpp"
 #include "spanwise/graph/function.hpp"
 
-/// spanwise.CompiledFunction as CPython sees it: a plain heap type with a vectorcall slot, so that a call
-/// costs little more than the call from C++.
+/// spanwise.CompiledFunction as CPython sees it: a plain heap type with a vectorcall slot, so that
+/// a call costs little more than the call from C++.
 namespace spanwise::python {
 
 /// One input as the call sees it.
 struct InputPlace {
   TensorType type;
   InputRule rule;
-  std::string name;        ///< "" where it can only be given by position
+  std::string name;          ///< "" where it can only be given by position
   SharedObject name_object;  ///< interned
   std::optional<Array> default_value;
 };
@@ -41,7 +41,8 @@ struct FunctionFace {
 };
 
 struct PyFunction {
-  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
   FunctionFace face;
   PyObject* weakrefs;
 };

@@ -39,7 +39,8 @@ int kind_of_number(PyObject* value) {
 
 // Python's numbers have no width; a narrower float takes them unless that was forbidden.
 bool may_narrow(const InputRule& rule, DType natural, DType wanted) {
-  const bool loses = wanted.is_floating() && natural.is_floating() && wanted.bits() < natural.bits();
+  const bool loses =
+      wanted.is_floating() && natural.is_floating() && wanted.bits() < natural.bits();
   return !loses || rule.allow_downcast != false;
 }
 
@@ -53,8 +54,8 @@ Array cast(const Array& array, DType dtype, const InputRule& rule) {
 }
 
 Array from_number(PyObject* value, DType dtype, const InputRule& rule) {
-  const bool fits = rule.allow_downcast == true || (kind_of_number(value) <= kind_of(dtype) &&
-                                                    may_narrow(rule, float64, dtype));
+  const bool fits = rule.allow_downcast == true ||
+                    (kind_of_number(value) <= kind_of(dtype) && may_narrow(rule, float64, dtype));
   require<InputError>(fits, "expected dtype ", dtype, ", got the Python number ",
                       std::string(py::repr(value)), "; convert it");
   const Scalar scalar = scalar_from(value, dtype);
@@ -64,8 +65,8 @@ Array from_number(PyObject* value, DType dtype, const InputRule& rule) {
 Array from_list(py::handle value, DType dtype, const InputRule& rule) {
   const Array natural = import_array(value.ptr());
   if (natural.dtype() == dtype) return natural;
-  const bool fits = kind_of(natural.dtype()) <= kind_of(dtype) &&
-                    may_narrow(rule, natural.dtype(), dtype);
+  const bool fits =
+      kind_of(natural.dtype()) <= kind_of(dtype) && may_narrow(rule, natural.dtype(), dtype);
   if (!fits) return cast(natural, dtype, rule);
   return import_array(value.ptr(), {.dtype = dtype});  // an integer that does not fit raises
 }

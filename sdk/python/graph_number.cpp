@@ -110,13 +110,12 @@ Variable as_variable(py::handle value, std::optional<DType> beside) {
   return Variable::constant(copy(array));
 }
 
-PyType_Slot variable_number_slots[] = {
-    {Py_nb_add, reinterpret_cast<void*>(binary<0>)},
-    {Py_nb_subtract, reinterpret_cast<void*>(binary<1>)},
-    {Py_nb_multiply, reinterpret_cast<void*>(binary<2>)},
-    {Py_nb_true_divide, reinterpret_cast<void*>(binary<3>)},
-    {Py_nb_negative, reinterpret_cast<void*>(negative)},
-    {Py_nb_positive, reinterpret_cast<void*>(positive)},
-    {0, nullptr}};
+PyType_Slot variable_number_slots[] = {{Py_nb_add, reinterpret_cast<void*>(binary<0>)},
+                                       {Py_nb_subtract, reinterpret_cast<void*>(binary<1>)},
+                                       {Py_nb_multiply, reinterpret_cast<void*>(binary<2>)},
+                                       {Py_nb_true_divide, reinterpret_cast<void*>(binary<3>)},
+                                       {Py_nb_negative, reinterpret_cast<void*>(negative)},
+                                       {Py_nb_positive, reinterpret_cast<void*>(positive)},
+                                       {0, nullptr}};
 
 }  // namespace spanwise::python

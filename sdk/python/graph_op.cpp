@@ -111,8 +111,8 @@ Ref<const Op> op_from(py::handle op) {
   const py::module_ graph = graph_module();
   if (py::isinstance(op, graph.attr("NativeOp"))) return op.attr("_handle").cast<OpHandle&>().op;
   if (!py::isinstance(op, graph.attr("Op")))
-    throw py::type_error(text("Apply: op must be a spanwise.Op, got ",
-                              std::string(py::repr(op)), "; derive its class from spanwise.Op"));
+    throw py::type_error(text("Apply: op must be a spanwise.Op, got ", std::string(py::repr(op)),
+                              "; derive its class from spanwise.Op"));
   return make_ref<const PythonOp>(py::reinterpret_borrow<py::object>(op));
 }
 

@@ -56,7 +56,8 @@ class PythonThunk final : public Thunk {
  private:
   std::vector<int> needed(const py::object& result) const {
     if (!py::isinstance<py::list>(result) && !py::isinstance<py::tuple>(result))
-      raise_type_error(text(name_, ": a lazy thunk returns a list of the indices of the inputs that ",
+      raise_type_error(text(name_,
+                            ": a lazy thunk returns a list of the indices of the inputs that ",
                             "it needs, or None; got ", repr_of(result)));
     return result.cast<std::vector<int>>();
   }
@@ -107,9 +108,9 @@ std::unique_ptr<Thunk> make_python_thunk(py::object op, const ThunkContext& cont
   const Maps maps = maps_for(context);
   const DeviceGuard on_device(context.device());
   const Ref<Apply> node(const_cast<Apply*>(&context.node()));
-  py::object thunk = py::module_::import("spanwise.graph")
-                         .attr("call_make_thunk")(op, node, maps.storage, maps.compute,
-                                                   maps.no_recycling);
+  py::object thunk =
+      py::module_::import("spanwise.graph")
+          .attr("call_make_thunk")(op, node, maps.storage, maps.compute, maps.no_recycling);
   return std::make_unique<PythonThunk>(std::move(thunk), context);
 }
 

@@ -34,8 +34,8 @@ inline Variable& variable_in(PyObject* object) noexcept {
 /// A new reference. Null with a Python error set when out of memory. Needs the GIL.
 PyObject* wrap_variable(const Variable& variable) noexcept;
 
-/// The variable itself, or a constant that holds a copy of the value. A Python number becomes 0-d: of
-/// `beside`'s dtype where that holds its kind, as NumPy 2 treats Python numbers beside arrays.
+/// The variable itself, or a constant that holds a copy of the value. A Python number becomes 0-d:
+/// of `beside`'s dtype where that holds its kind, as NumPy 2 treats Python numbers beside arrays.
 /// Throws what importing the value throws.
 Variable as_variable(pybind11::handle value, std::optional<DType> beside = std::nullopt);
 

@@ -11,14 +11,16 @@
 namespace spanwise::python {
 
 struct PyKernelFunction {
-  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
   Function function;
 };
 
 /// A function with its grid, block and stream: what f[grid, block, stream] gives. Called with the
 /// kernel's arguments.
 struct PyKernelLaunch {
-  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
   Function function;
   LaunchConfig config;
   PyObject* stream_owner;  ///< the stream object that `config` was made from, or null

@@ -22,8 +22,8 @@ enum class Around : int {
 
 /// An object of one of those four types.
 struct PyWrapped {
-  PyObject_HEAD PyObject*
-      array;  ///< what the user wrapped, any library's; of memory, a spanwise.Array or None
+  PyObject_HEAD
+  PyObject* array;  ///< what the user wrapped, any library's; of memory, a spanwise.Array or None
   Around around;
 };
 

@@ -17,7 +17,8 @@
 namespace spanwise::python {
 
 struct PyArray {
-  PyObject_HEAD Array array;
+  PyObject_HEAD
+  Array array;
   /// The spanwise.Array whose memory this is a view of, or null; never a view itself.
   PyObject* base;
   PyObject* weakrefs;

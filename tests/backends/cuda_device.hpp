@@ -105,7 +105,8 @@ void launch(runtime::LoadedKernel& kernel, int threads, runtime::StreamState& st
 inline Ref<runtime::LoadedKernel> late_write() {
   static const Ref<runtime::LoadedKernel> kernel = load_kernel(
       "__device__ long long now() {\n"
-      "  long long t;\n  asm volatile(\"mov.u64 %0, %%globaltimer;\" : \"=l\"(t));\n  return t;\n}\n"
+      "  long long t;\n  asm volatile(\"mov.u64 %0, %%globaltimer;\" : \"=l\"(t));\n  return "
+      "t;\n}\n"
       "__global__ void late_write(int* place, int value, long long nanoseconds) {\n"
       "  const long long start = now();\n  while (now() - start < nanoseconds) {}\n"
       "  *place = value;\n}\n",

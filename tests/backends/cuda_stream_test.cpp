@@ -131,7 +131,9 @@ TEST_F(CudaStreams, TimingHasToBeAskedFor) {
 
 TEST_F(CudaStreams, ForeignHandlesAreWrappedAndStayAliveAfterwards) {
   const Ref<StreamState> ours = backend().create_stream(0);
-  { const Ref<StreamState> foreign = backend().foreign_stream(0, ours->handle()); }
+  {
+    const Ref<StreamState> foreign = backend().foreign_stream(0, ours->handle());
+  }
   DeviceBytes place(4);
   write_later(*backend().foreign_stream(0, ours->handle()), place, 3, 1);
   ours->synchronize();

@@ -66,7 +66,9 @@ TEST(ForeignView, TheOwnerIsToldOnceWhenTheLastArrayGoes) {
 
 TEST(ForeignView, TheOwnerIsToldWhereNothingWasTaken) {
   Owner owner;
-  { ForeignView view = view_of(owner, &owner, float32, {1}, {4}); }
+  {
+    ForeignView view = view_of(owner, &owner, float32, {1}, {4});
+  }
   EXPECT_EQ(owner.told, 1);
 }
 

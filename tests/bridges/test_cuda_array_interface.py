@@ -77,7 +77,13 @@ def test_a_mask_is_refused():
 
 @pytest.mark.parametrize(
     ("typestr", "remedy"),
-    [("|V12", "uint8"), ("<M8[s]", "int64"), ("|O8", "astype"), ("<U4", "numbers"), ("<f16", "float64")],
+    [
+        ("|V12", "uint8"),
+        ("<M8[s]", "int64"),
+        ("|O8", "astype"),
+        ("<U4", "numbers"),
+        ("<f16", "float64"),
+    ],
 )
 def test_elements_that_are_no_numbers_are_refused(typestr, remedy):
     with pytest.raises(sw.DTypeError, match=remedy):

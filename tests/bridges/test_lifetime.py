@@ -55,16 +55,24 @@ def test_threads_share_and_drop_owners():
 def test_a_type_that_went_is_forgotten():
     """A new type may get the address of one that was freed; what the old one was must not stick."""
     for i in range(200):
-        as_dlpack = type("Foreign", (), {
-            "__dlpack__": lambda self, **words: np.arange(3.0).__dlpack__(**words),
-            "__dlpack_device__": lambda self: (1, 0),
-        })
+        as_dlpack = type(
+            "Foreign",
+            (),
+            {
+                "__dlpack__": lambda self, **words: np.arange(3.0).__dlpack__(**words),
+                "__dlpack_device__": lambda self: (1, 0),
+            },
+        )
         assert sw.asarray(as_dlpack()).tolist() == [0.0, 1.0, 2.0]
         del as_dlpack
         gc.collect()
-        as_method = type("Foreign", (), {
-            "__array__": lambda self, dtype=None, copy=None, i=i: np.full(2, i),
-        })
+        as_method = type(
+            "Foreign",
+            (),
+            {
+                "__array__": lambda self, dtype=None, copy=None, i=i: np.full(2, i),
+            },
+        )
         assert sw.asarray(as_method()).tolist() == [i, i]
         del as_method
         gc.collect()

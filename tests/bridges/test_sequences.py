@@ -49,8 +49,10 @@ def test_an_integer_beyond_64_bits_is_no_array():
 
 
 @given(
-    values=hnp.arrays(st.sampled_from(("int64", "float64", "complex128", "bool")),
-                      hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4))
+    values=hnp.arrays(
+        st.sampled_from(("int64", "float64", "complex128", "bool")),
+        hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4),
+    )
 )
 def test_lists_go_round(values):
     assert_same(sw.asarray(values.tolist(), device="cpu"), values)
@@ -60,7 +62,9 @@ def test_lists_go_round(values):
 def test_a_dtype_is_made_at_once(dtype):
     ours = sw.asarray([[1, 0], [0, 1]], dtype=dtype, device="cpu")
     assert ours.dtype == dtype
-    assert ours.astype("float64").tolist() == [[1.0, 0.0], [0.0, 1.0]] or dtype.startswith("complex")
+    assert ours.astype("float64").tolist() == [[1.0, 0.0], [0.0, 1.0]] or dtype.startswith(
+        "complex"
+    )
 
 
 def test_numbers_that_do_not_fit_the_dtype_are_refused():

@@ -40,8 +40,7 @@ std::string message_of(F&& f) {
 
 TEST(Function, RunsAChainInOrder) {
   const Variable x = input("x");
-  const CompiledFunction f =
-      function({x}, {apply(plus(10), {apply(plus(1), {x})})}, on_cpu());
+  const CompiledFunction f = function({x}, {apply(plus(10), {apply(plus(1), {x})})}, on_cpu());
   EXPECT_THAT(values_of(f({vector_of({1, 2})})[0]), ElementsAre(12, 13));
   EXPECT_THAT(values_of(f({vector_of({5})})[0]), ElementsAre(16));
   EXPECT_EQ(f.toposort().size(), 2u);
@@ -51,13 +50,13 @@ TEST(Function, RunsAChainInOrder) {
 
 TEST(Function, ComputesASharedNodeOnce) {
   int runs = 0;
-  const auto op = test::make_test_op("Count", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
-    ++runs;
-    test::map_into(*in[0]->value, *out[0], [](float x) { return 2 * x; });
-  });
+  const auto op =
+      test::make_test_op("Count", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+        ++runs;
+        test::map_into(*in[0]->value, *out[0], [](float x) { return 2 * x; });
+      });
   const Variable x = input("x"), y = apply(op, {x});
-  const CompiledFunction f =
-      function({x}, {apply(plus(1), {y}), apply(plus(2), {y}), y}, on_cpu());
+  const CompiledFunction f = function({x}, {apply(plus(1), {y}), apply(plus(2), {y}), y}, on_cpu());
   const std::vector<Array> results = f({vector_of({3})});
   EXPECT_EQ(runs, 1);
   EXPECT_THAT(values_of(results[0]), ElementsAre(7));
@@ -98,10 +97,11 @@ TEST(Function, ConstantsTakePart) {
 
 TEST(Function, OpsFindConstantsReadOnly) {
   bool readonly = false;
-  const auto op = test::make_test_op("Look", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
-    readonly = in[0]->value->readonly();
-    out[0]->value = copy(*in[0]->value);
-  });
+  const auto op =
+      test::make_test_op("Look", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+        readonly = in[0]->value->readonly();
+        out[0]->value = copy(*in[0]->value);
+      });
   function({}, {apply(op, {Variable::constant(vector_of({1}))})}, on_cpu())({});
   EXPECT_TRUE(readonly);
 }
@@ -116,7 +116,8 @@ TEST(Function, RefusesABadInputNamingFunctionAndInput) {
   EXPECT_EQ(message({good, empty(Shape{1}, float64, cpu)}),
             "Bad input argument to function train at index 1 (0-based), y of "
             "TensorType(float32, vector): expected dtype float32, got float64");
-  EXPECT_THAT(message({empty(Shape{1, 2}, float32, cpu), good}), HasSubstr("expected 1 axes, got 2"));
+  EXPECT_THAT(message({empty(Shape{1, 2}, float32, cpu), good}),
+              HasSubstr("expected 1 axes, got 2"));
   EXPECT_THAT(message({good}), HasSubstr("function train: expected 2 inputs, got 1"));
 }
 
@@ -126,8 +127,9 @@ TEST(Function, RefusesWhatCannotBeCompiled) {
   const auto message = [](std::vector<Variable> inputs, std::vector<Variable> outputs) {
     return message_of<GraphError>([&] { function(inputs, outputs, on_cpu()); });
   };
-  EXPECT_THAT(message({}, {z}), HasSubstr("x of TensorType(float32, vector), which Plus(x) needs, is "
-                                          "neither an input nor a constant"));
+  EXPECT_THAT(message({}, {z}),
+              HasSubstr("x of TensorType(float32, vector), which Plus(x) needs, is "
+                        "neither an input nor a constant"));
   EXPECT_THAT(message({x, x}, {z}), HasSubstr("x stands twice"));
   EXPECT_THAT(message({x, y}, {z}), HasSubstr("no output needs the input at index 1, y"));
   EXPECT_THAT(message({x, c}, {z}), HasSubstr("is a constant"));
@@ -164,8 +166,7 @@ TEST(Function, GivensMustFit) {
 
 TEST(Function, ResultsAreNobodyElses) {
   const Variable x = input("x"), y = apply(plus(1), {x}), back = apply(test::reversed(), {y});
-  const CompiledFunction f =
-      function({x}, {x, y, y, back, apply(test::reversed(), {x})}, on_cpu());
+  const CompiledFunction f = function({x}, {x, y, y, back, apply(test::reversed(), {x})}, on_cpu());
   const Array given = vector_of({1, 2});
   const std::vector<Array> first = f({given});
   for (std::size_t i = 0; i < first.size(); ++i) {
@@ -189,9 +190,9 @@ TEST(Function, AViewOfAKeptBufferIsNotOverwrittenByTheNextCall) {
 }
 
 TEST(Function, AnUndeclaredAliasIsNotOverwrittenEither) {
-  const auto alias = test::make_test_op("Alias", [](const TestOp::Cells& in, const TestOp::Cells& out) {
-    out[0]->value = *in[0]->value;
-  });
+  const auto alias = test::make_test_op(
+      "Alias",
+      [](const TestOp::Cells& in, const TestOp::Cells& out) { out[0]->value = *in[0]->value; });
   const Variable x = input("x");
   const CompiledFunction f =
       function({x}, {apply(alias, {apply(plus(1), {x})}), apply(alias, {x})}, on_cpu());
@@ -204,11 +205,12 @@ TEST(Function, AnUndeclaredAliasIsNotOverwrittenEither) {
 
 TEST(Function, KeepsIntermediateBuffersAndEmptiesWhatLeaves) {
   std::vector<const void*> buffers;
-  const auto watch = test::make_test_op("Watch", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
-    buffers.push_back(in[0]->value->data());
-    EXPECT_FALSE(out[0]->value.has_value());
-    test::map_into(*in[0]->value, *out[0], [](float x) { return x; });
-  });
+  const auto watch =
+      test::make_test_op("Watch", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+        buffers.push_back(in[0]->value->data());
+        EXPECT_FALSE(out[0]->value.has_value());
+        test::map_into(*in[0]->value, *out[0], [](float x) { return x; });
+      });
   const auto inner = plus(1);
   const Variable x = input("x");
   const CompiledFunction f = function({x}, {apply(watch, {apply(inner, {x})})}, on_cpu());
@@ -237,18 +239,21 @@ TEST(Function, AThunkThatBreaksItsContractIsNamed) {
   };
   using Cells = TestOp::Cells;
   EXPECT_THAT(run([](const Cells&, const Cells&) {}), HasSubstr("Bad: output 0 was not computed"));
-  EXPECT_THAT(run([](const Cells&, const Cells& out) { out[0]->value = empty(Shape{1}, int32, cpu); }),
-              HasSubstr("expected dtype float32, got int32"));
-  EXPECT_THAT(run([](const Cells&, const Cells& out) { out[0]->value = empty(Shape{}, float32, cpu); }),
-              HasSubstr("expected 1 axes, got 0"));
+  EXPECT_THAT(
+      run([](const Cells&, const Cells& out) { out[0]->value = empty(Shape{1}, int32, cpu); }),
+      HasSubstr("expected dtype float32, got int32"));
+  EXPECT_THAT(
+      run([](const Cells&, const Cells& out) { out[0]->value = empty(Shape{}, float32, cpu); }),
+      HasSubstr("expected 1 axes, got 0"));
 }
 
 TEST(Function, AnErrorKeepsItsTypeAndNamesTheNode) {
   bool fails = true;
-  const auto bad = test::make_test_op("Bad", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
-    if (fails) throw DeviceError("it broke", 719, "LAUNCH_FAILED");
-    out[0]->value = copy(*in[0]->value);
-  });
+  const auto bad =
+      test::make_test_op("Bad", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+        if (fails) throw DeviceError("it broke", 719, "LAUNCH_FAILED");
+        out[0]->value = copy(*in[0]->value);
+      });
   const Variable x = input("x"), y = apply(bad, {apply(plus(1), {x})});
   y.owner()->set_trace("  File \"user.py\", line 3");
   const CompiledFunction f = function({x}, {apply(plus(1), {y})}, on_cpu("train"));
@@ -258,12 +263,13 @@ TEST(Function, AnErrorKeepsItsTypeAndNamesTheNode) {
   } catch (const DeviceError& e) {
     EXPECT_EQ(e.code(), 719);
     EXPECT_EQ(e.name(), "LAUNCH_FAILED");
-    EXPECT_THAT(e.what(), HasSubstr("it broke\nApply node that caused the error: Bad(Plus.0)\n"
-                                    "Toposort index: 1 of function train\n"
-                                    "Inputs types: [TensorType(float32, vector)]\n"
-                                    "Inputs shapes: [(2,)]\nInputs strides: [(4,)]\n"
-                                    "Inputs values: [[2.0, 3.0]]\nOutputs clients: [[Plus(Bad.0)]]\n"
-                                    "Created at:\n  File \"user.py\", line 3"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("it broke\nApply node that caused the error: Bad(Plus.0)\n"
+                          "Toposort index: 1 of function train\n"
+                          "Inputs types: [TensorType(float32, vector)]\n"
+                          "Inputs shapes: [(2,)]\nInputs strides: [(4,)]\n"
+                          "Inputs values: [[2.0, 3.0]]\nOutputs clients: [[Plus(Bad.0)]]\n"
+                          "Created at:\n  File \"user.py\", line 3"));
   }
   fails = false;
   EXPECT_THAT(values_of(f({vector_of({1})})[0]), ElementsAre(3));
@@ -287,10 +293,11 @@ TEST(Function, ForeignExceptionsPassUnchanged) {
 
 TEST(Function, RefusesToCallItself) {
   std::vector<CompiledFunction> self;
-  const auto op = test::make_test_op("Call", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
-    const Array x = *in[0]->value;
-    out[0]->value = self.front()({x})[0];
-  });
+  const auto op =
+      test::make_test_op("Call", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+        const Array x = *in[0]->value;
+        out[0]->value = self.front()({x})[0];
+      });
   const Variable x = input("x");
   self.push_back(function({x}, {apply(op, {x})}, on_cpu()));
   EXPECT_THAT(message_of<GraphError>([&] { self.front()({vector_of({1})}); }),

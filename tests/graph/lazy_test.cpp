@@ -61,9 +61,9 @@ std::string error_of(const TestOp::LazyWork& work) {
 TEST(LazyThunks, EvaluateOnlyWhatTheyAskFor) {
   int left = 0, right = 0;
   const Variable condition = input("condition"), x = input("x");
-  const Variable chosen = apply(choose(), {apply(plus(0), {condition}),
-                                           apply(plus(1), {apply(counted(left), {x})}),
-                                           apply(plus(2), {apply(counted(right), {x})})});
+  const Variable chosen =
+      apply(choose(), {apply(plus(0), {condition}), apply(plus(1), {apply(counted(left), {x})}),
+                       apply(plus(2), {apply(counted(right), {x})})});
   const CompiledFunction f = compile({condition, x}, {apply(plus(10), {chosen})});
   EXPECT_THAT(values_of(f({vector_of({1}), vector_of({5})})[0]), ElementsAre(16));
   EXPECT_EQ(left, 1);

@@ -29,7 +29,8 @@ TEST(TensorType, MismatchSaysWhichPartDiffers) {
   EXPECT_EQ(type.mismatch(empty(Shape{5, 3}, float32, cpu)), std::nullopt);
   EXPECT_EQ(type.mismatch(empty(Shape{5, 3}, float64, cpu)), "expected dtype float32, got float64");
   EXPECT_EQ(type.mismatch(empty(Shape{3}, float32, cpu)), "expected 2 axes, got 1 (shape (3,))");
-  EXPECT_EQ(type.mismatch(empty(Shape{5, 4}, float32, cpu)), "expected shape (None, 3), got (5, 4)");
+  EXPECT_EQ(type.mismatch(empty(Shape{5, 4}, float32, cpu)),
+            "expected shape (None, 3), got (5, 4)");
   const TensorType there(float32, Shape{any, 3}, Device(DeviceKind::cuda));
   EXPECT_EQ(there.mismatch(empty(Shape{5, 3}, float32, cpu)), "expected device cuda:0, got cpu");
 }

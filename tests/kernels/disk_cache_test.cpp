@@ -183,7 +183,7 @@ TEST_F(DiskCacheTest, ADiskThatTakesNothingCostsOnlySpeed) {
   struct rlimit before;
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit tiny { 1000, before.rlim_max };
+  const struct rlimit tiny{1000, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tiny), 0);
   cache().store(other_, large);
   ::setrlimit(RLIMIT_FSIZE, &before);

@@ -264,9 +264,7 @@ TEST_F(KernelArgumentsTest, TheGridAndTheBlockHaveAtLeastOneOfEach) {
   const Function f = kernel("float *x");
   EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.grid = {0}}, {x_}); }),
               AllOf(HasSubstr("kernel 'k'"), HasSubstr("(0, 1, 1)"), HasSubstr("skip the call")));
-  EXPECT_THAT(message_of<KernelArgumentError>([&] {
-                f({.block = {32, -1}}, {x_});
-              }),
+  EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.block = {32, -1}}, {x_}); }),
               HasSubstr("(32, -1, 1)"));
   EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.shared_bytes = -1}, {x_}); }),
               HasSubstr("-1"));

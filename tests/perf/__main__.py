@@ -27,7 +27,9 @@ def lines() -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests/perf", description=__doc__.splitlines()[0])
-    parser.add_argument("line", nargs="*", help=f"which to run (default: all of {', '.join(lines())})")
+    parser.add_argument(
+        "line", nargs="*", help=f"which to run (default: all of {', '.join(lines())})"
+    )
     parser.add_argument("--json", metavar="FILE", help="also write every figure as JSON")
     parser.add_argument("--list", action="store_true", help="name the lines and exit")
     options = parser.parse_args()

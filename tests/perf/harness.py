@@ -106,7 +106,9 @@ def interleave_processes(
         for name, command in commands.items():
             before.get(name, _nothing)()
             start = time.perf_counter()
-            subprocess.run(command, check=True, env={**os.environ, **(env or {})}, capture_output=True)
+            subprocess.run(
+                command, check=True, env={**os.environ, **(env or {})}, capture_output=True
+            )
             if counted:
                 figures[name].seconds.append(time.perf_counter() - start)
     return figures

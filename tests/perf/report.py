@@ -15,7 +15,9 @@ def as_text(result: Result) -> str:
     for name, figures in result.contenders.items():
         low, high = figures.spread
         ratio = "" if name == result.ours else f"   ours / this = {ours / figures.median:.3g}"
-        rows.append(f"  {name:<32} {_unit(figures.median):>10}  [{_unit(low)} .. {_unit(high)}]{ratio}")
+        rows.append(
+            f"  {name:<32} {_unit(figures.median):>10}  [{_unit(low)} .. {_unit(high)}]{ratio}"
+        )
     head = result.name + (f"  ({result.note})" if result.note else "")
     goal = ""
     if result.goal is not None:
@@ -58,7 +60,16 @@ def _record(result: Result) -> dict:
 def _versions() -> dict[str, str]:
     from importlib import metadata
 
-    names = ("spanwise", "numpy", "torch", "cupy-cuda13x", "jax", "numba-cuda", "cuda-core", "pycuda")
+    names = (
+        "spanwise",
+        "numpy",
+        "torch",
+        "cupy-cuda13x",
+        "jax",
+        "numba-cuda",
+        "cuda-core",
+        "pycuda",
+    )
     found = {}
     for name in names:
         try:

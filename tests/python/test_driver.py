@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+
 import spanwise as sw
 import spanwise.driver as drv
 
@@ -50,6 +51,7 @@ def kernel(name):
 def test_the_seeds_program():
     """The example of PyCUDA's introduction, with its import lines changed."""
     import numpy
+
     from spanwise.driver import SourceModule
 
     mod = SourceModule(MULTIPLY)
@@ -86,7 +88,11 @@ def test_host_arrays_of_any_layout_go_around_a_call(layout):
     if layout == "strided":
         np.testing.assert_array_equal(base[1::2], untouched[1::2])
 
-    out = np.full((16, 12), np.nan, "float32").T if layout == "F" else np.full(x.shape, np.nan, "float32")
+    out = (
+        np.full((16, 12), np.nan, "float32").T
+        if layout == "F"
+        else np.full(x.shape, np.nan, "float32")
+    )
     kernel("add")(drv.Out(out), drv.In(x), x.size, block=256)
     np.testing.assert_array_equal(out, x + 1)
 

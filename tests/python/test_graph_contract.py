@@ -81,7 +81,16 @@ class Perform(DoubleOp):
 
 
 @pytest.mark.parametrize(
-    "op", [FourParameters, FiveParameters, DefaultImpl, AnyParameters, CallableObject, LazyFalse, Perform]
+    "op",
+    [
+        FourParameters,
+        FiveParameters,
+        DefaultImpl,
+        AnyParameters,
+        CallableObject,
+        LazyFalse,
+        Perform,
+    ],
 )
 def test_every_shape_of_make_thunk(op, device):
     x = T.fmatrix("x")
@@ -96,7 +105,10 @@ def test_every_shape_of_make_thunk(op, device):
     ("make_thunk", "message"),
     [
         (lambda self, node: None, "must take .self, node, storage_map"),
-        (lambda self, node, storage_map, compute_map, no_recycling: 3, "callable without arguments, got 3"),
+        (
+            lambda self, node, storage_map, compute_map, no_recycling: 3,
+            "callable without arguments, got 3",
+        ),
     ],
 )
 def test_other_shapes_of_make_thunk_are_refused(make_thunk, message):
@@ -123,7 +135,14 @@ def test_a_cell_is_like_a_list_of_one():
     def work(x, z):
         seen["empty"] = (z[0], list(z), len(z), z == [None], repr(z))
         z[0] = x[0]
-        seen["full"] = (z[0].shape, z[-1].shape, z == z, z != x, z[:][0].shape, [c.shape for c in z])
+        seen["full"] = (
+            z[0].shape,
+            z[-1].shape,
+            z == z,
+            z != x,
+            z[:][0].shape,
+            [c.shape for c in z],
+        )
         with pytest.raises(IndexError):
             z[1]
         with pytest.raises(IndexError):
@@ -195,7 +214,9 @@ def test_cells_take_arrays_of_any_library(kind, device):
         elif kind == "strided":
             value = sw.full((3, 2), 7, dtype="float32", device=device).T
         else:
-            value = sw.full((2, 3), 7, dtype="float32", device="cpu" if kind == "elsewhere" else device)
+            value = sw.full(
+                (2, 3), 7, dtype="float32", device="cpu" if kind == "elsewhere" else device
+            )
         z[0] = value
 
     x = T.fmatrix("x")
@@ -347,7 +368,9 @@ def test_an_exception_keeps_type_and_traceback_and_names_the_node():
 def test_an_error_of_ours_keeps_its_type_too():
     x, y = T.fvector("x"), T.fvector("y")
     f = sw.function([x, y], x + y)
-    with pytest.raises(sw.Error, match=r"(?s)Apply node that caused the error: Add\(x, y\).*Inputs shapes"):
+    with pytest.raises(
+        sw.Error, match=r"(?s)Apply node that caused the error: Add\(x, y\).*Inputs shapes"
+    ):
         f(np.ones(2, "float32"), np.ones(3, "float32"))
     assert f(np.ones(2, "float32"), np.ones(1, "float32")).tolist() == [2, 2]
 

@@ -25,7 +25,9 @@ def ones(*shape, dtype="float32"):
 
 def test_one_output_a_list_and_a_dict(x, device):
     one = sw.function([x], x + 1, device=device)(ones(2, 3))
-    assert isinstance(one, sw.Array) and one.device == device and np.array_equal(one, ones(2, 3) + 1)
+    assert (
+        isinstance(one, sw.Array) and one.device == device and np.array_equal(one, ones(2, 3) + 1)
+    )
     several = sw.function([x], [x + 1, x * 3], device=device)(ones(2, 3))
     assert isinstance(several, list) and float(several[1].numpy()[0, 0]) == 3
     named = sw.function([x], {"sum": x + 1, "product": x * 3}, device=device)(ones(2, 3))
@@ -50,9 +52,17 @@ def test_by_position_by_name_and_by_default(x):
     [
         ((), {}, "Missing required input: x"),
         ((ones(1, 1),), {"x": ones(1, 1)}, "input x was given twice"),
-        ((ones(1, 1), ones(1, 1)), {}, "Too many parameters passed to function f: expected at most 1, got 2"),
+        (
+            (ones(1, 1), ones(1, 1)),
+            {},
+            "Too many parameters passed to function f: expected at most 1, got 2",
+        ),
         ((), {"z": 1}, "there is no input named z"),
-        ((ones(1, 1, dtype="float64"),), {}, "index 0 .*x of .*expected dtype float32, got float64"),
+        (
+            (ones(1, 1, dtype="float64"),),
+            {},
+            "index 0 .*x of .*expected dtype float32, got float64",
+        ),
         ((ones(1),), {}, r"expected 2 axes, got 1 \(shape \(1,\)\)"),
         ((2.5,), {}, "expected 2 axes, got 0"),
         ((object(),), {}, "Bad input argument to function f at index 0"),
@@ -106,7 +116,9 @@ def test_results_as_the_library_asked_for(x, library, device):
     module = pytest.importorskip(library)
     f = sw.function([x], [sw.Out(x + 1, as_=library), x], device=device)
     theirs, ours = f(ones(2, 3))
-    assert type(theirs).__module__.split(".")[0] in (library, "jaxlib") and isinstance(ours, sw.Array)
+    assert type(theirs).__module__.split(".")[0] in (library, "jaxlib") and isinstance(
+        ours, sw.Array
+    )
     assert np.array_equal(np.asarray(theirs), ones(2, 3) + 1)
     assert module is not None
 
@@ -149,7 +161,10 @@ def test_the_graph_of_a_function(x):
     y = x + 1
     f = sw.function([x], y * 2, name="f")
     nodes = f.maker.fgraph.toposort()
-    assert [str(node) for node in nodes] == ["Add(x, TensorConstant{1.0})", "Multiply(Add.0, TensorConstant{2.0})"]
+    assert [str(node) for node in nodes] == [
+        "Add(x, TensorConstant{1.0})",
+        "Multiply(Add.0, TensorConstant{2.0})",
+    ]
     assert f.name == "f" and "2 nodes" in repr(f)
     assert f.maker.fgraph.inputs == [x] and y in f.maker.fgraph.variables
 
@@ -186,7 +201,9 @@ def test_what_cannot_be_compiled(x):
     with pytest.raises(TypeError, match="expected a Variable"):
         sw.function([3], x)
     for option in ("updates", "mode", "profile"):
-        with pytest.raises(sw.GraphError, match=f"{option}= is not supported.*supported are givens"):
+        with pytest.raises(
+            sw.GraphError, match=f"{option}= is not supported.*supported are givens"
+        ):
             sw.function([x], x, **{option: {1: 2}})
 
 

@@ -37,10 +37,7 @@ def test_what_was_printed_is_not_repeated():
     y = -x
     y.name = "y"
     assert sw.printing.debugprint(y + y, file="str") == (
-        "Add [id A] ''   \n"
-        " |Negative [id B] 'y'   \n"
-        " | |x [id C]\n"
-        " |Negative [id B] 'y'   \n"
+        "Add [id A] ''   \n |Negative [id B] 'y'   \n | |x [id C]\n |Negative [id B] 'y'   \n"
     )
 
 
@@ -59,7 +56,10 @@ def test_a_function_shows_the_order():
 def test_types_ids_depth_and_names(graph):
     x, _, z = graph
     show = sw.printing.debugprint
-    assert show(-x, print_type=True, file="str").splitlines()[1] == " |x [id B] <TensorType(float32, matrix)>"
+    assert (
+        show(-x, print_type=True, file="str").splitlines()[1]
+        == " |x [id B] <TensorType(float32, matrix)>"
+    )
     assert show(-x, ids="int", file="str").startswith("Negative [id 0]")
     assert show(-x, ids="", file="str") == "Negative  ''   \n |x \n"
     assert show(z, depth=2, file="str").count("\n") == 3

@@ -35,7 +35,11 @@ class Copy(sw.Op):
         (T.zcol(), "<TensorType(complex128, col)>", "complex128"),
         (T.tensor("uint8", (None, None, 3)), "<TensorType(uint8, (None, None, 3))>", "uint8"),
         (T.tensor("float32", broadcastable=(True, False)), "<TensorType(float32, row)>", "float32"),
-        (T.tensor("float32", (None,), device="cpu"), "<TensorType(float32, vector, cpu)>", "float32"),
+        (
+            T.tensor("float32", (None,), device="cpu"),
+            "<TensorType(float32, vector, cpu)>",
+            "float32",
+        ),
     ],
     ids=str,
 )
@@ -80,7 +84,7 @@ def test_a_variable_is_one_object_wherever_it_is_met():
     assert node.inputs[0] is x and node.outputs[0] is y and node.out is y
     assert y.owner is node
     assert {x: 1}[node.inputs[0]] == 1
-    assert x == x and x != y and not (x == 3) and x in [y, x]
+    assert x == x and x != y and not (x == 3) and x in [y, x]  # noqa: SIM201  (both operators are tested)
 
 
 def test_names_can_be_set_and_cleared():

@@ -12,6 +12,7 @@ import threading
 
 import numpy as np
 import pytest
+
 import spanwise as sw
 
 AXPY = r"""
@@ -81,7 +82,18 @@ class TestCalls:
         multiply_them(dest, ga, gb, block=(100, 1, 1), grid=(1, 1))
         assert (np.asarray(dest) == a * b).all()
 
-    @pytest.mark.parametrize("block", [128, (128,), [128, 1], (128, 1, 1), np.int32(128), (np.int64(128), 1), np.array([128, 1, 1])])
+    @pytest.mark.parametrize(
+        "block",
+        [
+            128,
+            (128,),
+            [128, 1],
+            (128, 1, 1),
+            np.int32(128),
+            (np.int64(128), 1),
+            np.array([128, 1, 1]),
+        ],
+    )
     @pytest.mark.parametrize("grid", [8, (8, 1), np.uint8(8)])
     def test_block_and_grid_take_every_spelling(self, axpy, on_device, block, grid):
         x, y = random(1000), random(1000)
@@ -188,18 +200,39 @@ class TestScalars:
         np.testing.assert_array_equal(out.numpy()[: len(expected)], expected)
 
     def test_python_numbers(self, scalars, poisoned):
-        self.check(scalars, poisoned, (-5, 2**40, 200, 0.5, 0.1, True), [-5, 2**40, 200, 0.5, 0.1, 1])
+        self.check(
+            scalars, poisoned, (-5, 2**40, 200, 0.5, 0.1, True), [-5, 2**40, 200, 0.5, 0.1, 1]
+        )
         self.check(scalars, poisoned, (True, -1, 0, 3, 7, False), [1, -1, 0, 3, 7, 0])
 
     def test_numpy_scalars(self, scalars, poisoned):
-        args = np.int32(-5), np.int64(2**40), np.uint8(200), np.float16(0.5), np.float32(0.25), np.bool_(True)
+        args = (
+            np.int32(-5),
+            np.int64(2**40),
+            np.uint8(200),
+            np.float16(0.5),
+            np.float32(0.25),
+            np.bool_(True),
+        )
         self.check(scalars, poisoned, args, [-5, 2**40, 200, 0.5, 0.25, 1])
-        self.check(scalars, poisoned, (np.int8(3), 4, 5, np.float64(0.5), np.float64(0.1), False), [3, 4, 5, 0.5, 0.1, 0])
+        self.check(
+            scalars,
+            poisoned,
+            (np.int8(3), 4, 5, np.float64(0.5), np.float64(0.1), False),
+            [3, 4, 5, 0.5, 0.1, 0],
+        )
         self.check(scalars, poisoned, (np.int16(-300), np.uint64(2**63)), [-300, 2.0**63], "small")
         self.check(scalars, poisoned, (-300, 2**64 - 1), [-300, 2.0**64], "small")
 
     def test_ctypes(self, scalars, poisoned):
-        args = ctypes.c_int(-5), ctypes.c_longlong(9), ctypes.c_ubyte(7), ctypes.c_float(0.5), ctypes.c_double(0.1), ctypes.c_bool(True)
+        args = (
+            ctypes.c_int(-5),
+            ctypes.c_longlong(9),
+            ctypes.c_ubyte(7),
+            ctypes.c_float(0.5),
+            ctypes.c_double(0.1),
+            ctypes.c_bool(True),
+        )
         self.check(scalars, poisoned, args, [-5, 9, 7, 0.5, 0.1, 1])
 
     def test_structs(self, scalars, poisoned):
@@ -221,7 +254,13 @@ class TestScalars:
         self.check(scalars, poisoned, (0,), [-1], "pointer")
         self.check(scalars, poisoned, (ctypes.c_void_p(None),), [-1], "pointer")
         x = on_device(np.float32([0.5, 0.25]))
-        for address in (x.ptr, np.uintp(x.ptr), np.intp(x.ptr), ctypes.c_void_p(x.ptr), ctypes.c_uint64(x.ptr)):
+        for address in (
+            x.ptr,
+            np.uintp(x.ptr),
+            np.intp(x.ptr),
+            ctypes.c_void_p(x.ptr),
+            ctypes.c_uint64(x.ptr),
+        ):
             self.check(scalars, poisoned, (address,), [0.5], "pointer")
         self.check(scalars, poisoned, (x[1:].ptr,), [0.25], "pointer")
 
@@ -270,7 +309,11 @@ class TestRefusals:
 
     def test_wrong_dtype(self, axpy, args, on_device):
         args[1] = on_device(random(8, "float64"))
-        self.refused(axpy, args, r"argument 2 of 5 \('const float \*x'\): expected a float32 array.*float64 \(8,\).*astype")
+        self.refused(
+            axpy,
+            args,
+            r"argument 2 of 5 \('const float \*x'\): expected a float32 array.*float64 \(8,\).*astype",
+        )
 
     def test_strided_array(self, axpy, args, on_device):
         args[1] = on_device(random(16))[::2]
@@ -333,7 +376,9 @@ class TestRefusals:
         assert str(sw.device(device)) in str(error.value)
 
     def test_unknown_kernel_name(self, device):
-        module = sw.SourceModule(AXPY + "template <class T> __global__ void scale(T *x) { x[0] *= 2; }", device=device)
+        module = sw.SourceModule(
+            AXPY + "template <class T> __global__ void scale(T *x) { x[0] *= 2; }", device=device
+        )
         with pytest.raises(sw.ArgumentError, match="'axpi'.*'axpy'"):
             module.get_function("axpi")
         with pytest.raises(sw.ArgumentError, match="template.*names="):
@@ -363,7 +408,9 @@ class TestModules:
         (tmp_path / "amount.cuh").write_text("#define AMOUNT (FACTOR * 2)\n")
         source = '#include "amount.cuh"\n__global__ void fill(int *x) { x[threadIdx.x] = AMOUNT; }'
         for factor in (3, 5):
-            module = sw.SourceModule(source, options=[f"-DFACTOR={factor}"], include_dirs=[tmp_path], device=device)
+            module = sw.SourceModule(
+                source, options=[f"-DFACTOR={factor}"], include_dirs=[tmp_path], device=device
+            )
             x = on_device(np.zeros(4, "int32"))
             module.get_function("fill")(x, block=4)
             assert x.tolist() == [2 * factor] * 4
@@ -374,7 +421,9 @@ class TestModules:
         for amount in (1, 22, 1):
             header.write_text(f"#define AMOUNT {amount}\n")
             x = on_device(np.zeros(2, "int32"))
-            sw.SourceModule(source, include_dirs=[tmp_path], device=device).get_function("fill")(x, block=2)
+            sw.SourceModule(source, include_dirs=[tmp_path], device=device).get_function("fill")(
+                x, block=2
+            )
             assert x.tolist() == [amount] * 2
 
     def test_global_variables(self, device, on_device):
@@ -398,7 +447,9 @@ class TestModules:
             module.get_global("tabel")
 
     def test_a_function_outlives_its_module(self, device, on_device):
-        kernel = sw.SourceModule("__global__ void one(int *x) { x[0] = 1; }", device=device).get_function("one")
+        kernel = sw.SourceModule(
+            "__global__ void one(int *x) { x[0] = 1; }", device=device
+        ).get_function("one")
         x = on_device(np.zeros(1, "int32"))
         kernel(x, block=1)
         assert x.tolist() == [1]
@@ -444,7 +495,9 @@ class TestCompileErrors:
         with pytest.raises(sw.CompileError):
             sw.SourceModule(source, include_dirs=[tmp_path], device=device)
         header.write_text("#define VALUE 1\n")
-        assert sw.SourceModule(source, include_dirs=[tmp_path], device=device).function_names == ["k"]
+        assert sw.SourceModule(source, include_dirs=[tmp_path], device=device).function_names == [
+            "k"
+        ]
 
 
 class TestCache:
@@ -483,8 +536,13 @@ class TestCache:
     def test_a_hit_needs_no_compiler(self, device, tmp_path):
         self.run(device, tmp_path / "c")
         if device_kind(device) != "cpu":
-            pytest.skip("NVRTC is found where the driver's toolkit is; the C++ tests cover its absence")
-        assert self.run(device, tmp_path / "c", PATH="/nonexistent", CXX="/nonexistent/c++")[0] == "True"
+            pytest.skip(
+                "NVRTC is found where the driver's toolkit is; the C++ tests cover its absence"
+            )
+        assert (
+            self.run(device, tmp_path / "c", PATH="/nonexistent", CXX="/nonexistent/c++")[0]
+            == "True"
+        )
 
     def test_broken_files_are_replaced_quietly(self, device, tmp_path):
         self.run(device, tmp_path / "c")
@@ -501,7 +559,10 @@ class TestCache:
 
     def test_processes_may_compile_the_same_at_once(self, device, tmp_path):
         answers = []
-        threads = [threading.Thread(target=lambda: answers.append(self.run(device, tmp_path / "c"))) for _ in range(3)]
+        threads = [
+            threading.Thread(target=lambda: answers.append(self.run(device, tmp_path / "c")))
+            for _ in range(3)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -525,7 +586,12 @@ class TestCache:
         program = 'import spanwise as sw; sw.SourceModule("__global__ void k() {}", device="cpu")'
         process = subprocess.run(
             [sys.executable, "-c", program],
-            env={**os.environ, "SPANWISE_CACHE_DIR": str(tmp_path), "PATH": "/nonexistent", "CXX": ""},
+            env={
+                **os.environ,
+                "SPANWISE_CACHE_DIR": str(tmp_path),
+                "PATH": "/nonexistent",
+                "CXX": "",
+            },
             capture_output=True,
             text=True,
             timeout=60,

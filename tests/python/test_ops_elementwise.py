@@ -89,7 +89,10 @@ def test_special_values(device):
         check(f(a[:, None], a), a[:, None] / a)
     c = np.array([0, 1, 1j, np.inf, 1e300 + 1e300j], "complex128")
     with np.errstate(all="ignore"):
-        check(compiled(lambda x, y: x / y, ("complex128",) * 2, (1, 1), device)(c + 1, c[::-1]), (c + 1) / c[::-1])
+        check(
+            compiled(lambda x, y: x / y, ("complex128",) * 2, (1, 1), device)(c + 1, c[::-1]),
+            (c + 1) / c[::-1],
+        )
 
 
 def test_static_shapes_broadcast_in_the_type():
@@ -150,8 +153,15 @@ def test_random_layouts(device):
         other_shape = other_shape[data.draw(st.integers(0, len(shape))) :]
         other = numbers(other_shape, "float32", seed + 1) + np.float32(0.5)
         axes = data.draw(st.permutations(range(other.ndim)))
-        other = np.ascontiguousarray(other.transpose(axes)).transpose(np.argsort(axes)) if axes else other
-        ours, theirs = window.of(sw.array(numbers(window.base_shape, "float32", seed), device=device)), None
+        other = (
+            np.ascontiguousarray(other.transpose(axes)).transpose(np.argsort(axes))
+            if axes
+            else other
+        )
+        ours, theirs = (
+            window.of(sw.array(numbers(window.base_shape, "float32", seed), device=device)),
+            None,
+        )
         theirs = window.of(numbers(window.base_shape, "float32", seed))
         key = (ours.ndim, other.ndim)
         if key not in f:

@@ -15,7 +15,9 @@ import pytest
 import spanwise as sw
 
 PACKAGE = Path(sw.__file__).parent
-REMEDY = "the stubs, sdk/python/spanwise/_core*.pyi, are kept by hand: add, remove or mend the entry"
+REMEDY = (
+    "the stubs, sdk/python/spanwise/_core*.pyi, are kept by hand: add, remove or mend the entry"
+)
 # Members that only type checkers see, or that every class has.
 NOT_COMPARED = {"__init__", "__hash__", "__doc__", "__module__", "__buffer__", "__numpy_dtype__"}
 

@@ -3,7 +3,17 @@
 """A DLPack producer made of ctypes: every field as a test wants it, and every deleter call counted."""
 
 import ctypes
-from ctypes import POINTER, c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p, pythonapi
+from ctypes import (
+    POINTER,
+    c_int32,
+    c_int64,
+    c_uint8,
+    c_uint16,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+    pythonapi,
+)
 
 import numpy as np
 

@@ -52,7 +52,7 @@ class TestOp final : public Op {
   AliasMap destroy_map() const override { return destroys; }
 
   AliasMap views, destroys;
-  LazyWork lazy_work;                   ///< makes the thunks lazy
+  LazyWork lazy_work;                    ///< makes the thunks lazy
   mutable std::vector<bool> recyclable;  ///< what the last make_thunk was told
 
  private:

@@ -31,8 +31,8 @@ SW_API Array copy(const Array& source);
 /// The same elements as `dtype`; shares with `source` only under CopyMode::if_needed or never and
 /// equal dtype. Throws CopyNeededError under never.
 SW_API Array astype(const Array& source, DType dtype, CopyMode mode = CopyMode::always);
-/// The same elements on `device`; shares where it is there already and `mode` allows. A GPU result is
-/// ordered on the current stream.
+/// The same elements on `device`; shares where it is there already and `mode` allows. A GPU result
+/// is ordered on the current stream.
 SW_API Array to_device(const Array& source, Device device, CopyMode mode = CopyMode::if_needed);
 /// C-contiguous: the array itself where it is, else a copy, else (never) CopyNeededError.
 SW_API Array contiguous(const Array& source, CopyMode mode = CopyMode::if_needed);

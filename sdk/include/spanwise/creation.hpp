@@ -20,7 +20,8 @@ SW_API Storage allocate(std::size_t bytes, Device device);
 SW_API Array empty(const Shape& shape, DType dtype, Device device = default_device());
 SW_API Array zeros(const Shape& shape, DType dtype, Device device = default_device());
 /// Every element `value`, cast to `dtype`. Queued on the current stream.
-SW_API Array full(const Shape& shape, const Scalar& value, DType dtype, Device device = default_device());
+SW_API Array full(const Shape& shape, const Scalar& value, DType dtype,
+                  Device device = default_device());
 /// Uninitialised with `like`'s shape, dtype and device; its axes keep `like`'s order of strides
 /// (NumPy's order='K').
 SW_API Array empty_like(const Array& like);

@@ -19,7 +19,8 @@ enum class DeviceKind : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_ma
 class SW_API Device {
  public:
   constexpr Device() noexcept = default;
-  constexpr explicit Device(DeviceKind kind, int ordinal = 0) noexcept : kind_(kind), ordinal_(ordinal) {}
+  constexpr explicit Device(DeviceKind kind, int ordinal = 0) noexcept
+      : kind_(kind), ordinal_(ordinal) {}
   /// "cpu", "cuda", "cuda:1" ("cuda0" and "gpu0", as Theano wrote, too). Throws ArgumentError.
   static Device parse(std::string_view name);
 

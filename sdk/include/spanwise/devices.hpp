@@ -36,11 +36,12 @@ SW_API std::vector<Device> devices();
 SW_API std::string why_no_cuda();
 /// Throws DeviceError for a device that is not there, saying what was looked for.
 SW_API DeviceProperties properties(Device device);
-/// Where arrays are made when nothing else is said: the innermost DeviceGuard's of this thread, else
-/// config "device", else the first GPU, else the CPU.
+/// Where arrays are made when nothing else is said: the innermost DeviceGuard's of this thread,
+/// else config "device", else the first GPU, else the CPU.
 SW_API Device default_device();
-/// Where `address` lives, as the drivers know it (cuda, cuda_host or cuda_managed with its ordinal);
-/// nothing for an address that no driver handed out. Loads the CUDA driver; never throws for its absence.
+/// Where `address` lives, as the drivers know it (cuda, cuda_host or cuda_managed with its
+/// ordinal); nothing for an address that no driver handed out. Loads the CUDA driver; never throws
+/// for its absence.
 SW_API std::optional<Device> device_of(const void* address);
 /// Blocks until all work on the device is done.
 SW_API void synchronize(Device device);

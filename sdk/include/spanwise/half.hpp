@@ -26,7 +26,9 @@ struct BFloat16 {
   BFloat16() = default;
   /// Rounds to nearest even; NaN stays NaN.
   explicit BFloat16(float value) noexcept : bits(from_float(value)) {}
-  explicit operator float() const noexcept { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+  explicit operator float() const noexcept {
+    return std::bit_cast<float>(std::uint32_t{bits} << 16);
+  }
 
  private:
   static std::uint16_t from_float(float value) noexcept {
@@ -52,7 +54,8 @@ inline std::uint16_t Half::from_float(float value) noexcept {
   const auto word = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((word >> 16) & 0x8000u);
   const std::uint32_t magnitude = word & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));
+  if (magnitude > 0x7f800000u)
+    return static_cast<std::uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));
   if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
   if (magnitude < 0x38800000u) {
     // Adding 0.5 puts the units of 2^-24 in the low bits of the sum; the adder rounds to even.

@@ -28,8 +28,8 @@ struct SW_API Layout {
   Strides strides;
   std::int64_t offset = 0;
 
-  /// C order, last axis fastest. Throws LayoutError for a negative extent, a rank above max_rank, or
-  /// a size that does not fit in 63 bits.
+  /// C order, last axis fastest. Throws LayoutError for a negative extent, a rank above max_rank,
+  /// or a size that does not fit in 63 bits.
   static Layout row_major(const Shape& shape);
   /// Fortran order, first axis fastest. Throws as row_major.
   static Layout column_major(const Shape& shape);
@@ -55,7 +55,8 @@ struct SW_API Layout {
   Layout expand(int axis) const;
   /// Without `axis`, whose extent must be 1; throws LayoutError otherwise.
   Layout squeeze(int axis) const;
-  /// Axis i of the result is axis axes[i] of this. Throws LayoutError unless `axes` is a permutation.
+  /// Axis i of the result is axis axes[i] of this. Throws LayoutError unless `axes` is a
+  /// permutation.
   Layout permute(std::span<const int> axes) const;
   /// All axes in reverse order.
   Layout transpose() const;
@@ -66,8 +67,8 @@ struct SW_API Layout {
   /// The same elements in C order under another shape, or nothing where that needs a copy. One
   /// extent may be -1. Throws LayoutError where the sizes differ.
   std::optional<Layout> reshape(const Shape& target) const;
-  /// The same bytes as elements of `to` bytes instead of `from` (ndarray.view(dtype)): the last axis
-  /// changes its extent. Throws LayoutError where the last axis does not allow it.
+  /// The same bytes as elements of `to` bytes instead of `from` (ndarray.view(dtype)): the last
+  /// axis changes its extent. Throws LayoutError where the last axis does not allow it.
   Layout reinterpret(int from_itemsize, int to_itemsize) const;
 
   friend bool operator==(const Layout&, const Layout&) noexcept = default;

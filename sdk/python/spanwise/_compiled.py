@@ -156,7 +156,9 @@ def function(
                 "on_unused_input, allow_input_downcast and device"
             )
     if not isinstance(inputs, (list, tuple)):
-        raise TypeError(f"function: inputs must be a list or a tuple of variables, got {inputs!r}; write [{inputs!r}]")
+        raise TypeError(
+            f"function: inputs must be a list or a tuple of variables, got {inputs!r}; write [{inputs!r}]"
+        )
     ins = [_as_in(given, allow_input_downcast) for given in inputs]
     outs, single, keys = _outputs(outputs)
     return _core._compile(

@@ -3,9 +3,9 @@
 """The graph in spanwise._core; a part of _core.pyi, and no module of its own."""
 
 import builtins
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, Literal, final
+from typing import Any, final
 
 from ._compiled import Maker
 from ._core import Array, GraphError, device, dtype

@@ -47,7 +47,7 @@ class Op:
         if len(inputs) != len(self.itypes):
             raise GraphError(f"{self}: expected {len(self.itypes)} inputs, got {len(inputs)}")
         variables = [_core._as_variable(value) for value in inputs]
-        for i, (variable, wanted) in enumerate(zip(variables, self.itypes)):
+        for i, (variable, wanted) in enumerate(zip(variables, self.itypes, strict=False)):
             if variable.type != wanted:
                 raise GraphError(f"{self}: input {i} must be of {wanted}, got {variable.type}")
         return Apply(self, variables, [output() for output in self.otypes])
@@ -143,7 +143,9 @@ class NativeOp(Op):
         return self._handle.make_node([_core._as_variable(value) for value in inputs])
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):  # type: ignore[no-untyped-def]
-        raise GraphError(f"{self}: a C++ op makes its thunk when a function is compiled, not from Python")
+        raise GraphError(
+            f"{self}: a C++ op makes its thunk when a function is compiled, not from Python"
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, NativeOp) and self._handle.equals(other._handle)
@@ -166,7 +168,9 @@ def _positional_parameters(method: Any) -> int | None:
     return code.co_argcount - (0 if function is method else 1)
 
 
-def call_make_thunk(op: Op, node: Any, storage_map: Any, compute_map: Any, no_recycling: Any) -> Any:
+def call_make_thunk(
+    op: Op, node: Any, storage_map: Any, compute_map: Any, no_recycling: Any
+) -> Any:
     """Calls ``op.make_thunk`` as it wants to be called: ops of before 2016 have no ``impl``."""
     arguments = (node, storage_map, compute_map, no_recycling, None)
     count = _positional_parameters(op.make_thunk)
@@ -177,5 +181,7 @@ def call_make_thunk(op: Op, node: Any, storage_map: Any, compute_map: Any, no_re
         )
     thunk = op.make_thunk(*arguments[: 4 if count == 4 else 5])
     if not callable(thunk):
-        raise GraphError(f"{op}: make_thunk must return a callable without arguments, got {thunk!r}")
+        raise GraphError(
+            f"{op}: make_thunk must return a callable without arguments, got {thunk!r}"
+        )
     return thunk

@@ -154,7 +154,9 @@ class DeviceAllocation(_Memory):
 
     def _held(self):
         if self.array is None:
-            raise _core.ArgumentError("device allocation: it was freed; make another with mem_alloc()")
+            raise _core.ArgumentError(
+                "device allocation: it was freed; make another with mem_alloc()"
+            )
         return self.array
 
     def __int__(self):
@@ -225,7 +227,9 @@ def memcpy_dtoh(dest, src):
 
 def memcpy_dtod(dest, src, size):
     """Copies `size` bytes between two allocations or arrays."""
-    _core.copyto(_bytes_on_device(dest, size, "memcpy_dtod"), _bytes_on_device(src, size, "memcpy_dtod"))
+    _core.copyto(
+        _bytes_on_device(dest, size, "memcpy_dtod"), _bytes_on_device(src, size, "memcpy_dtod")
+    )
 
 
 def _on(stream, copy, *args):
@@ -269,4 +273,6 @@ def from_device(allocation, shape, dtype, order="C"):
 
 def from_device_like(allocation, other):
     """A new NumPy array like `other` with the allocation's bytes."""
-    return from_device(allocation, other.shape, other.dtype, "C" if other.flags.c_contiguous else "F")
+    return from_device(
+        allocation, other.shape, other.dtype, "C" if other.flags.c_contiguous else "F"
+    )

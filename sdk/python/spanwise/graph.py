@@ -14,15 +14,15 @@ from typing import Any
 
 from . import _core
 from ._compiled import FunctionGraph, In, Maker, Out, function
-from ._core import Apply, Constant, CompiledFunction, GraphError, InputError, TensorType, Variable
+from ._core import Apply, CompiledFunction, Constant, GraphError, InputError, TensorType, Variable
 from ._kernel_op import kernel_op, kernel_op_counts
 from ._op import NativeOp, Op
 from ._op import call_make_thunk as call_make_thunk
 
 __all__ = [
     "Apply",
-    "Constant",
     "CompiledFunction",
+    "Constant",
     "FunctionGraph",
     "GraphError",
     "In",

@@ -71,7 +71,7 @@ def check_prepared(function, arg_types):
             f"kernel {function.name!r}, prepare: expected {len(parameters)} argument types, got {len(sizes)}; "
             "name one for each parameter"
         )
-    for place, (size, parameter) in enumerate(zip(sizes, parameters), 1):
+    for place, (size, parameter) in enumerate(zip(sizes, parameters, strict=False), 1):
         if size != parameter.size:
             raise KernelArgumentError(
                 f"kernel {function.name!r}, prepare: expected a type of {parameter.size} bytes for argument {place} "

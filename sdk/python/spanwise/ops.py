@@ -15,7 +15,9 @@ def __getattr__(name: str) -> Callable[..., Any]:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name not in _core._op_names():
-        raise AttributeError(f"there is no op named {name!r}; the registered ops are {', '.join(_core._op_names())}")
+        raise AttributeError(
+            f"there is no op named {name!r}; the registered ops are {', '.join(_core._op_names())}"
+        )
 
     def apply(*inputs: Any, **properties: Any) -> Any:
         return NativeOp(_core._make_op(name, properties))(*inputs)

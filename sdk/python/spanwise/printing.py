@@ -35,7 +35,11 @@ class _Printer:
 
     def _id(self, thing: Any) -> str:
         if thing not in self.done:
-            numbers = {"CHAR": _letters(len(self.done)), "int": str(len(self.done)), "id": str(id(thing))}
+            numbers = {
+                "CHAR": _letters(len(self.done)),
+                "int": str(len(self.done)),
+                "id": str(id(thing)),
+            }
             self.done[thing] = f"[id {numbers[self.ids]}]" if self.ids else ""
         return self.done[thing]
 
@@ -92,8 +96,12 @@ def debugprint(
             graph = thing.maker.fgraph if isinstance(thing, CompiledFunction) else thing
             roots += [(output, graph.toposort()) for output in graph.outputs]
         else:
-            raise TypeError(f"debugprint: expected a Variable, an Apply, a CompiledFunction or a list of them, got {thing!r}")
-    printer = _Printer(ids, print_type, stop_on_name, [node for _, order in roots for node in order])
+            raise TypeError(
+                f"debugprint: expected a Variable, an Apply, a CompiledFunction or a list of them, got {thing!r}"
+            )
+    printer = _Printer(
+        ids, print_type, stop_on_name, [node for _, order in roots for node in order]
+    )
     for root, order in roots:
         if order:
             printer.order = {node: i for i, node in enumerate(order)}

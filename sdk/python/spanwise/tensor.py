@@ -65,7 +65,9 @@ def constant(value: Any, name: str | None = None, dtype: Any = None) -> Variable
     return as_variable(array(value, dtype=dtype), name)
 
 
-def _constructor(kind: str, shape: tuple[int | None, ...], default: str | None) -> Callable[..., Variable]:
+def _constructor(
+    kind: str, shape: tuple[int | None, ...], default: str | None
+) -> Callable[..., Variable]:
     def make(name: str | None = None, dtype: Any = None) -> Variable:
         return TensorType(dtype or default or config.floatX, shape)(name)
 

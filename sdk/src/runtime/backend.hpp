@@ -114,8 +114,8 @@ class Backend {
   /// One sentence, "" where there are devices.
   virtual std::string why_absent() = 0;
   virtual DeviceProperties properties(int ordinal) = 0;
-  /// The compilers and the like that this back end uses (spanwise::tools). Never throws for one that
-  /// is missing.
+  /// The compilers and the like that this back end uses (spanwise::tools). Never throws for one
+  /// that is missing.
   virtual std::vector<Tool> tools() { return {}; }
 
   /// At least `bytes` bytes, 256-byte aligned, usable in stream order on `stream`. Throws

@@ -3,8 +3,9 @@
 """Host time of taking another library's array in."""
 
 import numpy as np
-import spanwise as sw
 from harness import Result, installed, interleave
+
+import spanwise as sw
 
 
 def measure():
@@ -26,7 +27,9 @@ def measure():
     yield Result(
         "import of a strided NumPy view",
         "sw.asarray",
-        interleave({"sw.asarray": lambda: sw.asarray(view), "np.from_dlpack": lambda: np.from_dlpack(view)}),
+        interleave(
+            {"sw.asarray": lambda: sw.asarray(view), "np.from_dlpack": lambda: np.from_dlpack(view)}
+        ),
     )
     gpu = str(sw.devices()[0]) != "cpu"
     if installed("torch"):

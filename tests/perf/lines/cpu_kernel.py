@@ -5,9 +5,10 @@
 import ctypes
 
 import numpy as np
-import spanwise as sw
 from harness import Contender, Result, interleave
 from native import build
+
+import spanwise as sw
 
 ADD = """
 __global__ void add(float *z, const float *x, const float *y, int n) {
@@ -70,7 +71,10 @@ def _barrier():
     np.testing.assert_array_equal(out.numpy(), many)
     figures = interleave({"few": lambda: call(few), "many": lambda: call(many)})
     meetings = threads * blocks * (many - few)
-    each = [(m - f) / meetings for m, f in zip(figures["many"].seconds, figures["few"].seconds, strict=True)]
+    each = [
+        (m - f) / meetings
+        for m, f in zip(figures["many"].seconds, figures["few"].seconds, strict=True)
+    ]
     return Result(
         f"__syncthreads() on the CPU, a thread and barrier, blocks of {threads}, one worker",
         "__syncthreads()",

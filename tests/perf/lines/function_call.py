@@ -3,8 +3,9 @@
 """A compiled function of one custom op, beside the bare kernel call and JAX's jitted call."""
 
 import numpy as np
-import spanwise as sw
 from harness import Result, installed, interleave
+
+import spanwise as sw
 
 SOURCE = """
 __global__ void twice(const float *x, float *y, int n) {
@@ -15,13 +16,16 @@ __global__ void twice(const float *x, float *y, int n) {
 
 
 def measure():
-    T = sw.tensor
+    T = sw.tensor  # noqa: N806  (the usual alias)
     for device in map(str, sw.devices()):
         x = sw.array(np.arange(256, dtype="float32"), device=device)
         y = sw.empty(256, dtype="float32", device=device)
         kernel = sw.SourceModule(SOURCE, device=device).get_function("twice")
         twice = sw.kernel_op(
-            "twice", SOURCE, inputs=["x: contiguous float32[n]"], outputs=["y: contiguous float32[n]"],
+            "twice",
+            SOURCE,
+            inputs=["x: contiguous float32[n]"],
+            outputs=["y: contiguous float32[n]"],
             arguments=["x", "y", "n"],
         )
         v = T.vector("v", dtype="float32")
@@ -30,7 +34,9 @@ def measure():
         wait = lambda device=device: sw.synchronize(device)  # noqa: E731
         contenders = {
             "compiled function": lambda f=f, x=x: f(x),
-            "kernel call alone": lambda k=kernel, x=x, y=y: k(x, y, np.int32(256), block=256, grid=1),
+            "kernel call alone": lambda k=kernel, x=x, y=y: k(
+                x, y, np.int32(256), block=256, grid=1
+            ),
         }
         if installed("jax"):
             import jax
@@ -41,5 +47,5 @@ def measure():
         yield Result(
             f"call of a compiled one-node function on {device}, 256 float32",
             "compiled function",
-            interleave(contenders, after={name: wait for name in contenders}),
+            interleave(contenders, after=dict.fromkeys(contenders, wait)),
         )

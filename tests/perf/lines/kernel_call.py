@@ -5,9 +5,10 @@
 import ctypes
 
 import numpy as np
-import spanwise as sw
 from harness import Contender, Result, Unavailable, installed, interleave
 from native import build
+
+import spanwise as sw
 
 SOURCE = """
 extern "C" __global__ void add(float *z, const float *x, const float *y) {
@@ -39,7 +40,10 @@ LAUNCHES = 500  # a round: well inside the driver's queue of pending launches
 def measure():
     for device in map(str, sw.devices()):
         x = sw.array(np.arange(128, dtype="float32"), device=device)
-        y, z = sw.ones(128, dtype="float32", device=device), sw.zeros(128, dtype="float32", device=device)
+        y, z = (
+            sw.ones(128, dtype="float32", device=device),
+            sw.zeros(128, dtype="float32", device=device),
+        )
         f = sw.SourceModule(SOURCE, device=device).get_function("add")
         f(z, x, y, block=(128, 1, 1), grid=(1, 1))
         np.testing.assert_array_equal(z.numpy(), x.numpy() + 1)
@@ -47,10 +51,14 @@ def measure():
             yield Result(
                 "kernel call, three arrays, on the CPU (128 threads run before it returns)",
                 "f(z, x, y, block=, grid=)",
-                interleave({
-                    "f(z, x, y, block=, grid=)": lambda f=f, x=x, y=y, z=z: f(z, x, y, block=(128, 1, 1), grid=(1, 1)),
-                    "np.add(x, y, out=z)": _numpy_add(),
-                }),
+                interleave(
+                    {
+                        "f(z, x, y, block=, grid=)": lambda f=f, x=x, y=y, z=z: f(
+                            z, x, y, block=(128, 1, 1), grid=(1, 1)
+                        ),
+                        "np.add(x, y, out=z)": _numpy_add(),
+                    }
+                ),
             )
         else:
             yield _on_gpu(device, f, x, y, z)
@@ -66,6 +74,7 @@ def _on_gpu(device, f, x, y, z):
         def run():
             for _ in range(LAUNCHES):
                 call()
+
         return run
 
     wait = lambda: sw.synchronize(device)  # noqa: E731
@@ -78,13 +87,15 @@ def _on_gpu(device, f, x, y, z):
     # The floor times itself inside C; it takes its turn in each round like the others.
     floors: list[float] = []
     contenders["C cuLaunchKernel"] = lambda: floors.append(floor())
-    figures = interleave(contenders, seconds=0, rounds=25, after={name: wait for name in contenders})
+    figures = interleave(contenders, seconds=0, rounds=25, after=dict.fromkeys(contenders, wait))
     for name, figure in figures.items():
         if name != "C cuLaunchKernel":
             figure.seconds = [s / LAUNCHES for s in figure.seconds]
     figures["C cuLaunchKernel"] = Contender(floors[-25:])
     return Result(
-        f"kernel call, three arrays, on {device}", "f(z, x, y, block=, grid=)", figures,
+        f"kernel call, three arrays, on {device}",
+        "f(z, x, y, block=, grid=)",
+        figures,
         goal=("over", "C cuLaunchKernel", 1e-6),
     )
 

@@ -11,8 +11,8 @@
 namespace {
 using Function = void*;
 using Module = void*;
-using Launch = int (*)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                       void*, void**, void**);
+using Launch = int (*)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                       unsigned, void*, void**, void**);
 
 template <class F>
 F symbol(const char* name) {
@@ -27,12 +27,14 @@ extern "C" Function floor_load(const char* image, const char* kernel) {
   const auto get = symbol<int (*)(Function*, Module, const char*)>("cuModuleGetFunction");
   Module module = nullptr;
   Function function = nullptr;
-  if (load == nullptr || load(&module, image) != 0 || get(&function, module, kernel) != 0) return nullptr;
+  if (load == nullptr || load(&module, image) != 0 || get(&function, module, kernel) != 0)
+    return nullptr;
   return function;
 }
 
 // Seconds a launch over `repeats` of them, or -1. Does not wait for the kernels.
-extern "C" double floor_launch(Function function, void* stream, void* a, void* b, void* c, int repeats) {
+extern "C" double floor_launch(Function function, void* stream, void* a, void* b, void* c,
+                               int repeats) {
   static const auto launch = symbol<Launch>("cuLaunchKernel");
   void* arguments[] = {&a, &b, &c};
   const auto start = std::chrono::steady_clock::now();

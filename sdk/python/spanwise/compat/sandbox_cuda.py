@@ -23,11 +23,15 @@ __all__ = ["CudaNdarray", "basic_ops"]
 def _as_cuda_ndarray_variable(x: Any) -> _core.Variable:
     variable = as_variable(x)
     if variable.dtype != "float32":
-        raise TypeError(f"as_cuda_ndarray_variable: expected float32, got {variable.dtype} ({variable})")
+        raise TypeError(
+            f"as_cuda_ndarray_variable: expected float32, got {variable.dtype} ({variable})"
+        )
     return variable
 
 
-basic_ops = SimpleNamespace(as_cuda_ndarray_variable=_as_cuda_ndarray_variable, gpu_contiguous=contiguous)
+basic_ops = SimpleNamespace(
+    as_cuda_ndarray_variable=_as_cuda_ndarray_variable, gpu_contiguous=contiguous
+)
 
 
 class CudaNdarray:

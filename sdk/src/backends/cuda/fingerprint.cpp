@@ -17,7 +17,7 @@ namespace {
 // " <size> <time of change>" of a file: tells one build of a library from another without reading
 // it.
 std::string stamp(const std::filesystem::path& file) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(file.c_str(), &status) != 0) return " absent";
   return text(' ', status.st_size, ' ', status.st_mtim.tv_sec, '.', status.st_mtim.tv_nsec);
 }
