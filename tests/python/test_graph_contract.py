@@ -429,7 +429,7 @@ def test_an_undeclared_view_does_no_harm():
 
 
 class AddOneInPlace(DoubleOp):
-    destroy_map = {0: [0]}  # noqa: RUF012
+    destroy_map = {0: [0]}
 
     def perform(self, node, inputs, output_storage):
         values = np.asarray(inputs[0])
@@ -438,7 +438,7 @@ class AddOneInPlace(DoubleOp):
 
 
 class Reversed(DoubleOp):
-    view_map = {0: [0]}  # noqa: RUF012
+    view_map = {0: [0]}
 
     def perform(self, node, inputs, output_storage):
         output_storage[0][0] = inputs[0][::-1]
