@@ -48,8 +48,8 @@ class BufferBridge final : public Bridge {
   }
 };
 
-const BufferBridge bridge;
-[[maybe_unused]] const bool registered = register_bridge(bridge);
+const BufferBridge buffer_bridge;
+[[maybe_unused]] const bool buffer_registered = register_bridge(buffer_bridge);
 
 }  // namespace
 }  // namespace spanwise::python

@@ -88,8 +88,8 @@ class CudaArrayInterfaceBridge final : public Bridge {
   }
 };
 
-const CudaArrayInterfaceBridge bridge;
-[[maybe_unused]] const bool registered = register_bridge(bridge);
+const CudaArrayInterfaceBridge cai_bridge;
+[[maybe_unused]] const bool cai_registered = register_bridge(cai_bridge);
 
 }  // namespace
 }  // namespace spanwise::python

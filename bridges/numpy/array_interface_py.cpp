@@ -121,8 +121,8 @@ class ArrayInterfaceBridge final : public Bridge {
   }
 };
 
-const ArrayInterfaceBridge bridge;
-[[maybe_unused]] const bool registered = register_bridge(bridge);
+const ArrayInterfaceBridge interface_bridge;
+[[maybe_unused]] const bool interface_registered = register_bridge(interface_bridge);
 
 }  // namespace
 }  // namespace spanwise::python

@@ -71,7 +71,7 @@ bool register_all() {
   return true;
 }
 
-[[maybe_unused]] const bool registered = register_all();
+[[maybe_unused]] const bool arithmetic_registered = register_all();
 
 }  // namespace
 
