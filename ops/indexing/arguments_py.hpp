@@ -13,6 +13,8 @@
 #include "python/py_call.hpp"
 #include "python/py_scalar.hpp"
 #include "spanwise/creation.hpp"
+#include "spanwise/scalar.hpp"
+#include "spanwise/storage.hpp"
 
 /// What Python hands to the functions of this family.
 namespace spanwise::python {
@@ -30,12 +32,31 @@ inline Array index_array_in(PyObject* object) {
   return import_array(object);
 }
 
-/// What is to be assigned to elements of `target`: as a[k] = v takes it.
-inline Array value_in(PyObject* object, const Array& target) {
-  if (!is_python_scalar(object)) return assignable(object, target.dtype());
-  const Device device = target.device().is_cuda() ? target.device() : cpu;
-  return full(Shape{}, scalar_from(object, target.dtype()), target.dtype(), device);
-}
+/// What is to be assigned to elements of `target`, as a[k] = v takes it. On the host a number is
+/// used where it is: the array must not outlive this.
+class Value {
+ public:
+  Value(PyObject* object, const Array& target) {
+    if (!is_python_scalar(object)) {
+      array_ = assignable(object, target.dtype());
+      return;
+    }
+    number_ = scalar_from(object, target.dtype());
+    const auto bytes = static_cast<std::size_t>(target.dtype().itemsize());
+    array_ = target.device().is_cuda()
+                 ? full(Shape{}, number_, target.dtype(), target.device())
+                 : Array(Storage::adopt(const_cast<void*>(number_.data()), bytes, cpu, nullptr,
+                                        nullptr, /*readonly=*/true),
+                         Layout{}, target.dtype());
+  }
+  Value(const Value&) = delete;
+  Value& operator=(const Value&) = delete;
+  const Array& array() const noexcept { return array_; }
+
+ private:
+  Scalar number_{false};
+  Array array_;
+};
 
 /// Runs `work` while other Python threads may run.
 template <class Work>

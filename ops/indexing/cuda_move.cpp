@@ -98,8 +98,11 @@ class GpuMove {
          plain_targets_[static_cast<std::size_t>(i)], zeros_for_indices()});
   }
   void add_position(int i) {
-    Axis axis{selection_.positions[i], selection_.riding[i] * words_,
-              value_.strides()[selection_.place + i] * words_, riding_targets_[i], {}};
+    Axis axis{selection_.positions[i],
+              selection_.riding[i] * words_,
+              value_.strides()[selection_.place + i] * words_,
+              riding_targets_[i],
+              {}};
     for (const Indices& indices : selection_.indices)
       axis.index.push_back(indices.array.strides()[i]);
     add(std::move(axis));
@@ -126,7 +129,7 @@ class GpuMove {
   // The bytes of the kernels' Plan: each number is eight bytes, so there are no gaps.
   std::vector<std::int64_t> packed_plan() const {
     std::vector<std::int64_t> plan;
-    const auto column = [&](std::int64_t Axis::*member) {
+    const auto column = [&](std::int64_t Axis::* member) {
       for (const Axis& axis : axes_) plan.push_back(axis.*member);
     };
     column(&Axis::extent);

@@ -119,7 +119,9 @@ PyObject* take_from(const Array& array, PyObject* indices, PyObject* axis, PyObj
   const auto [source, place] = along(array, axis);
   const Array wanted = index_array_in(indices);
   const ops::Bounds bounds = mode_of(mode);
-  const auto work = [&, &from = source, &at = place] { return ops::take(from, wanted, at, bounds); };
+  const auto work = [&, &from = source, &at = place] {
+    return ops::take(from, wanted, at, bounds);
+  };
   return delivered(is_small(source) && is_small(wanted) ? work() : unlocked(work), out, "take");
 }
 
@@ -218,11 +220,12 @@ void write_flat(const Array& target, Write&& write) {
 }
 
 void put_into(const Array& target, PyObject* indices, PyObject* values, PyObject* mode) {
-  const Array places = index_array_in(indices), value = value_in(values, target);
+  const Array places = index_array_in(indices);
+  const Value value(values, target);
   const ops::Bounds bounds = mode_of(mode);
   require<ReadOnlyError>(!target.readonly(), "put: assignment destination is read-only: ", target,
                          "; put into a copy: a.copy()");
-  write_flat(target, [&](const Array& line) { ops::put(line, places, value, bounds); });
+  write_flat(target, [&](const Array& line) { ops::put(line, places, value.array(), bounds); });
 }
 
 PyObject* put(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -243,7 +246,8 @@ PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, P
       "put_along_axis", {"arr", "indices", "values", "axis"}, 4, 4};
   const auto [arr, indices, given_values, axis] = signature.read(values, count, words);
   const Array target = target_in(arr), places = index_array_in(indices);
-  const Array value = value_in(given_values, target);
+  const Value owner(given_values, target);
+  const Array& value = owner.array();
   if (axis == Py_None) {
     require<ArgumentError>(places.rank() == 1,
                            "put_along_axis: when axis=None, `indices` must have a single "
@@ -297,8 +301,7 @@ PyMethodDef methods[] = {
                              "As spanwise.compress."),
     method<&repeat_method>("repeat",
                            "repeat($self, repeats, axis=None)\n--\n\nAs spanwise.repeat."),
-    method<&put_method>("put",
-                        "put($self, indices, values, mode='raise')\n--\n\nAs spanwise.put."),
+    method<&put_method>("put", "put($self, indices, values, mode='raise')\n--\n\nAs spanwise.put."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

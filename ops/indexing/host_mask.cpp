@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_mask.hpp"
 
+#include "host_loops.hpp"
 #include "spanwise/parallel.hpp"
 
 namespace spanwise::ops {
@@ -10,20 +11,10 @@ namespace {
 constexpr std::int64_t piece_length = 1 << 16;
 constexpr std::int64_t most_pieces = 256;
 
-// For each byte 1 where it is not 0, summed.
-std::int64_t true_of_eight(const std::byte* bytes) noexcept {
-  constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7f, ones = 0x0101010101010101;
-  std::uint64_t word;
-  std::memcpy(&word, bytes, sizeof word);
-  const std::uint64_t high = (((word & low) + low) | word) & ~low;
-  return static_cast<std::int64_t>(((high >> 7) * ones) >> 56);
-}
-
 std::int64_t count_stretch(const std::byte* mask, std::int64_t step, std::int64_t n) noexcept {
-  std::int64_t found = 0, i = 0;
-  if (step == 1)
-    for (; i + 8 <= n; i += 8) found += true_of_eight(mask + i);
-  for (; i < n; ++i) found += mask[i * step] != std::byte{0};
+  if (step == 1) return count_true_bytes(mask, n);
+  std::int64_t found = 0;
+  for (std::int64_t i = 0; i < n; ++i) found += mask[i * step] != std::byte{0};
   return found;
 }
 
@@ -50,9 +41,10 @@ MaskWalk::MaskWalk(const Array& mask, const Strides& other_strides, std::int64_t
 
 std::int64_t count_true(const MaskWalk& walk, std::int64_t first, std::int64_t last) {
   std::int64_t found = 0;
-  for_each_stretch(walk, first, last,
-                   [&](const std::byte* mask, std::int64_t step, std::int64_t n, std::int64_t,
-                       std::int64_t, const std::int64_t*) { found += count_stretch(mask, step, n); });
+  for_each_stretch(
+      walk, first, last,
+      [&](const std::byte* mask, std::int64_t step, std::int64_t n, std::int64_t, std::int64_t,
+          const std::int64_t*) { found += count_stretch(mask, step, n); });
   return found;
 }
 

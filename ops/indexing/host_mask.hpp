@@ -14,8 +14,8 @@
 /// Masks in memory of the host: arrays of bool, of which any byte but 0 is true.
 namespace spanwise::ops {
 
-/// The axes of a mask together with those of what it chooses from, in C order, as few as the strides
-/// allow. `step` goes with the mask (bytes), `other_step` with the other (any unit).
+/// The axes of a mask together with those of what it chooses from, in C order, as few as the
+/// strides allow. `step` goes with the mask (bytes), `other_step` with the other (any unit).
 struct MaskWalk {
   struct Axis {
     std::int64_t extent, step, other_step;
@@ -64,8 +64,8 @@ inline std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::
   return found;
 }
 
-/// Calls run(mask, step, n, offset, other_step, coordinates) for each stretch of [first, last) along
-/// the last axis; `coordinates` are those of its first element.
+/// Calls run(mask, step, n, offset, other_step, coordinates) for each stretch of [first, last)
+/// along the last axis; `coordinates` are those of its first element.
 template <class F>
 void for_each_stretch(const MaskWalk& walk, std::int64_t first, std::int64_t last, F&& run) {
   if (first >= last) return;

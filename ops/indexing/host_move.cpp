@@ -14,7 +14,8 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t chunk = 2048;             // offsets at a time: they stay in the first cache
+constexpr std::int64_t chunk = 2048;              // offsets at a time: they stay in the first cache
+constexpr std::int64_t wide_chunk = 8192;         // where each is used often: in the second
 constexpr std::int64_t parallel_bytes = 1 << 19;  // moved; below this one thread is as fast as two
 
 // What is moved at each position: `outer` counts through the plain axes, and of the last of them,
@@ -83,8 +84,8 @@ class Block {
   MoveLoop loop_;
 };
 
-// The positions that index arrays name, in C order. Of each axis: its extent, the step of what rides
-// along, the value's (bytes), and one for each index array (elements).
+// The positions that index arrays name, in C order. Of each axis: its extent, the step of what
+// rides along, the value's (bytes), and one for each index array (elements).
 class IndexedPositions {
  public:
   IndexedPositions(const Selection& selection, const Array& value)
@@ -111,9 +112,9 @@ class IndexedPositions {
   std::int64_t size() const noexcept { return size_; }
 
   // move(offsets, count, value's offset, value's step) for the positions [first, last).
-  template <class Move>
+  template <std::int64_t at_once, class Move>
   void run(std::int64_t first, std::int64_t last, Move&& move) const {
-    std::int64_t offsets[chunk];
+    std::int64_t offsets[at_once];
     const int inner = rank_ - 1;
     const std::int64_t* row = axis(inner);
     std::int64_t at[max_rank];
@@ -123,7 +124,7 @@ class IndexedPositions {
       if (i > 0) rest /= axis(i)[0];
     }
     for (std::int64_t left = last - first; left > 0;) {
-      const std::int64_t n = std::min({left, row[0] - at[inner], chunk});
+      const std::int64_t n = std::min({left, row[0] - at[inner], at_once});
       fill(offsets, n, at);
       move(offsets, n, place_of(at, 2), row[2]);
       left -= n;
@@ -165,21 +166,10 @@ class IndexedPositions {
       const auto* values = static_cast<const std::byte*>(indices_[k].array.data()) +
                            place_of(at, 3 + k) * std::int64_t{sizeof(std::int64_t)};
       const std::int64_t extent = indices_[k].extent, stride = indices_[k].stride * item_;
-      if (row[3 + k] == 1)
-        add(offsets, n, values, sizeof(std::int64_t), extent, stride);
-      else
-        add(offsets, n, values, row[3 + k] * std::int64_t{sizeof(std::int64_t)}, extent, stride);
+      add_offsets(offsets, n, values, row[3 + k] * std::int64_t{sizeof(std::int64_t)}, extent,
+                  stride);
     }
   }
-  static void add(std::int64_t* offsets, std::int64_t n, const std::byte* values,
-                  std::int64_t step, std::int64_t extent, std::int64_t stride) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      std::int64_t value;
-      std::memcpy(&value, values + i * step, sizeof value);
-      offsets[i] += (value + (extent & (value >> 63))) * stride;
-    }
-  }
-
   std::size_t count_, width_;
   const std::vector<Indices>& indices_;
   std::vector<std::int64_t> numbers_;
@@ -194,17 +184,20 @@ void move_by_indices(const Selection& selection, const Array& value, Direction d
   auto* to = static_cast<std::byte*>(value.data());
   const auto run = [&](std::int64_t first, std::int64_t last, std::int64_t part,
                        std::int64_t last_part) {
-    positions.run(first, last,
-                  [&](const std::int64_t* offsets, std::int64_t n, std::int64_t value_at,
-                      std::int64_t value_step) {
-                    block.move(array, offsets, n, to + value_at, value_step, part, last_part);
-                  });
+    const auto move = [&](const std::int64_t* offsets, std::int64_t n, std::int64_t value_at,
+                          std::int64_t value_step) {
+      block.move(array, offsets, n, to + value_at, value_step, part, last_part);
+    };
+    if (block.size() == 1)
+      positions.run<chunk>(first, last, move);
+    else
+      positions.run<wide_chunk>(first, last, move);
   };
   const std::int64_t bytes = positions.size() * block.bytes();
   if (bytes < parallel_bytes) return run(0, positions.size(), 0, block.size());
   // Positions may name an element twice, and the last one must win; the parts of a block are apart,
   // unless the array lies in itself.
-  if (direction == Direction::read && positions.size() >= block.size()) {
+  if (direction == Direction::read && block.size() < 16) {
     const std::int64_t grain = std::max<std::int64_t>(1, parallel_bytes / 4 / block.bytes());
     return parallel_for(positions.size(), grain, [&](std::int64_t first, std::int64_t last) {
       run(first, last, 0, block.size());
@@ -231,19 +224,19 @@ void move_by_mask(const Selection& selection, const Array& value, Direction dire
                      [&](const std::byte* mask, std::int64_t mask_step, std::int64_t n,
                          std::int64_t offset, std::int64_t other_step, const std::int64_t*) {
                        for (std::int64_t i = 0; i < n; i += chunk) {
-                         const std::int64_t found = collect_true(
-                             mask + i * mask_step, mask_step, std::min(chunk, n - i),
-                             offset + i * other_step, other_step, offsets);
+                         const std::int64_t found =
+                             collect_true(mask + i * mask_step, mask_step, std::min(chunk, n - i),
+                                          offset + i * other_step, other_step, offsets);
                          if (found == 0) continue;
                          block.move(array, offsets, found, to + done * step, step, 0, block.size());
                          done += found;
                        }
                      });
   };
-  const bool is_small = walk.size < 1 << 16 && selection.positions[0] * block.bytes() < parallel_bytes;
+  const bool is_small =
+      walk.size < 1 << 16 && selection.positions[0] * block.bytes() < parallel_bytes;
   // Another thread might write the same place where the array lies in itself.
-  if (is_small ||
-      (direction == Direction::write && selection.array.layout().may_overlap_itself()))
+  if (is_small || (direction == Direction::write && selection.array.layout().may_overlap_itself()))
     return run(0, walk.size, 0);
   const MaskPieces pieces(walk);
   parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {

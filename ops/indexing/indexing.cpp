@@ -7,6 +7,7 @@
 
 #include "cuda_indices.hpp"
 #include "cuda_move.hpp"
+#include "host_loops.hpp"
 #include "host_mask.hpp"
 #include "host_move.hpp"
 #include "indices.hpp"
@@ -14,24 +15,22 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
-#include "spanwise/stream.hpp"
 
 namespace spanwise::ops {
 namespace {
 
 void move(const Selection& selection, const Array& value, Direction direction) {
   if (selection.array.device().is_cuda()) return move_on_gpu(selection, value, direction);
-  const Stream stream = Stream::current(selection.array.device());
-  order_use(stream, selection.array, direction == Direction::write);
-  order_use(stream, value, direction == Direction::read);
-  for (const Indices& indices : selection.indices) order_use(stream, indices.array, false);
+  await(selection.array, direction == Direction::write);
+  await(value, direction == Direction::read);
+  for (const Indices& indices : selection.indices) await(indices.array, false);
   move_on_host(selection, value, direction);
 }
 
 Array read(const Selection& selection) {
   const Device device = selection.array.device();
-  Array result = empty(selection.result_shape(), selection.array.dtype(),
-                       device.is_cuda() ? device : cpu);
+  Array result =
+      empty(selection.result_shape(), selection.array.dtype(), device.is_cuda() ? device : cpu);
   move(selection, result, Direction::read);
   return result;
 }
@@ -67,9 +66,7 @@ void write(const Selection& selection, const Array& value) {
   move(selection, fitting_value(selection, value), Direction::write);
 }
 
-Array as_mask(const Array& array) {
-  return array.dtype().is_bool() ? array : astype(array, bool_);
-}
+Array as_mask(const Array& array) { return array.dtype().is_bool() ? array : astype(array, bool_); }
 
 Array positions_on_host(const Array& mask) {
   const MaskWalk walk(mask, Strides(mask.rank()), 0, /*keep_axes=*/true);
@@ -79,39 +76,154 @@ Array positions_on_host(const Array& mask) {
   auto* rows = static_cast<std::int64_t*>(positions.data());
   const int inner = mask.rank() - 1;
   parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
-    // Found with room to spare, then copied: what is looked at in vain is written to as well.
     std::int64_t found[2048];
     std::int64_t done = pieces.before[static_cast<std::size_t>(first)];
-    for_each_stretch(
-        walk, first * pieces.length, std::min(walk.size, last * pieces.length),
-        [&](const std::byte* bytes, std::int64_t step, std::int64_t n, std::int64_t, std::int64_t,
-            const std::int64_t* at) {
-          for (std::int64_t i = 0; i < n; i += 2048) {
-            const std::int64_t count =
-                collect_true(bytes + i * step, step, std::min<std::int64_t>(2048, n - i),
-                             inner < 0 ? 0 : at[inner] + i, 1, found);
-            for (int axis = 0; axis < inner; ++axis)
-              std::fill_n(rows + axis * total + done, count, at[axis]);
-            if (inner >= 0) std::copy_n(found, count, rows + inner * total + done);
-            done += count;
-          }
-        });
+    const std::int64_t end = pieces.before[static_cast<std::size_t>(last)];  // others' from here on
+    for_each_stretch(walk, first * pieces.length, std::min(walk.size, last * pieces.length),
+                     [&](const std::byte* bytes, std::int64_t step, std::int64_t n, std::int64_t,
+                         std::int64_t, const std::int64_t* at) {
+                       for (std::int64_t i = 0; i < n; i += 2048) {
+                         const std::int64_t length = std::min<std::int64_t>(2048, n - i);
+                         // What is looked at in vain is written to as well, so near the end there
+                         // is no room.
+                         const bool has_room = inner >= 0 && done + length <= end;
+                         std::int64_t* last_row = has_room ? rows + inner * total + done : found;
+                         const std::int64_t count =
+                             collect_true(bytes + i * step, step, length,
+                                          inner < 0 ? 0 : at[inner] + i, 1, last_row);
+                         for (int axis = 0; axis < inner; ++axis)
+                           std::fill_n(rows + axis * total + done, count, at[axis]);
+                         if (inner >= 0 && !has_room)
+                           std::copy_n(found, count, rows + inner * total + done);
+                         done += count;
+                       }
+                     });
   });
   return positions;
+}
+
+// ---- The case that most programs have: one C-contiguous int64 array on the host, one axis ----
+
+// Whole slices along `axis` of a C-contiguous array, or elements of a vector with any stride.
+struct Line {
+  const Array& array;
+  const Array& indices;
+  int axis;
+  std::int64_t extent, stride, row_bytes, outer = 1;
+
+  Line(const Array& a, const Array& i, int along)
+      : array(a), indices(i), axis(along), extent(a.shape()[along]) {
+    row_bytes = a.dtype().itemsize();
+    for (int k = axis + 1; k < a.rank(); ++k) row_bytes *= a.shape()[k];
+    for (int k = 0; k < axis; ++k) outer *= a.shape()[k];
+    stride = a.strides()[axis] * a.dtype().itemsize();
+  }
+
+  static bool fits(const Array& array, const Array& indices) noexcept {
+    const bool is_aligned =
+        reinterpret_cast<std::uintptr_t>(indices.data()) % alignof(std::int64_t) == 0;
+    return indices.dtype() == int64 && is_aligned && indices.layout().is_row_major() &&
+           on_host(indices) && on_host(array) &&
+           (array.rank() == 1 || array.layout().is_row_major());
+  }
+  static bool on_host(const Array& array) noexcept {
+    return array.device().is_cpu() && (!array.storage() || array.storage().uses().none());
+  }
+  Shape result_shape() const {
+    Shape shape(array.rank() - 1 + indices.rank());
+    std::int64_t* next = std::copy_n(array.shape().begin(), axis, shape.begin());
+    next = std::copy(indices.shape().begin(), indices.shape().end(), next);
+    std::copy(array.shape().begin() + axis + 1, array.shape().end(), next);
+    return shape;
+  }
+  // Elements that lie apart by more than a C-contiguous array's row.
+  std::int64_t outer_step() const { return extent * row_bytes; }
+};
+
+Array read_line(const Line& line) {
+  Array result = empty(line.result_shape(), line.array.dtype(), cpu);
+  const std::int64_t count = line.indices.size();
+  if (result.size() == 0) {
+    if (count > 0)
+      (void)usable_indices(line.indices, line.extent, line.axis, line.array.shape(), Bounds::raise,
+                           line.array, false);
+    return result;
+  }
+  const auto* indices = static_cast<const std::int64_t*>(line.indices.data());
+  auto* from = static_cast<std::byte*>(line.array.data());
+  auto* to = static_cast<std::byte*>(result.data());
+  const IndexLoop loop = index_loop(Direction::read, line.row_bytes);
+  const auto read_part = [&](std::int64_t outer, std::int64_t first, std::int64_t last) {
+    const std::int64_t done = loop(
+        from + outer * line.outer_step(), indices + first, last - first, line.extent, line.stride,
+        to + (outer * count + first) * line.row_bytes, line.row_bytes, line.row_bytes);
+    if (first + done < last) fail_outside(indices[first + done], line.axis, line.array.shape());
+  };
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 17) / line.row_bytes);
+  if (line.outer == 1) {
+    parallel_for(count, grain,
+                 [&](std::int64_t first, std::int64_t last) { read_part(0, first, last); });
+  } else {
+    parallel_for(line.outer, std::max<std::int64_t>(1, grain / count),
+                 [&](std::int64_t first, std::int64_t last) {
+                   for (std::int64_t outer = first; outer < last; ++outer)
+                     read_part(outer, 0, count);
+                 });
+  }
+  return result;
+}
+
+// One index array for the first axis, where `key` is that.
+const Array* only_index(std::span<const IndexPart> key, const Array& array) {
+  if (key.size() != 1 || array.rank() == 0) return nullptr;
+  const Array* indices = std::get_if<Array>(&key[0]);
+  return indices != nullptr && Line::fits(array, *indices) &&
+                 array.rank() - 1 + indices->rank() <= max_rank
+             ? indices
+             : nullptr;
+}
+
+// Whether the value can be taken element by element, or is one for all.
+bool is_plain_value(const Line& line, const Array& value) {
+  return value.dtype() == line.array.dtype() && Line::on_host(value) &&
+         (value.rank() == 0 ||
+          (value.layout().is_row_major() && value.shape() == line.result_shape()));
+}
+
+bool try_write_line(const Line& line, const Array& value) {
+  const bool is_one = value.rank() == 0;
+  if (line.outer != 1 || !is_plain_value(line, value) ||
+      (is_one && line.row_bytes != line.array.dtype().itemsize()) ||
+      may_share_memory(line.array, value) || may_share_memory(line.array, line.indices))
+    return false;
+  const auto* indices = static_cast<const std::int64_t*>(line.indices.data());
+  const std::int64_t count = line.indices.size();
+  if (!all_inside(indices, count, line.extent)) return false;  // the long way says which
+  if (line.row_bytes > 0)
+    index_loop(Direction::write, line.row_bytes)(
+        static_cast<std::byte*>(line.array.data()), indices, count, line.extent, line.stride,
+        static_cast<std::byte*>(value.data()), is_one ? 0 : line.row_bytes, line.row_bytes);
+  return true;
 }
 
 }  // namespace
 
 Array index_by(const Array& array, std::span<const IndexPart> key) {
+  if (const Array* indices = only_index(key, array)) return read_line({array, *indices, 0});
   return read(select(array, key, Bounds::raise, /*writes=*/false));
 }
 
 void assign_by(const Array& array, std::span<const IndexPart> key, const Array& value) {
   check_writable(array);
+  if (const Array* indices = only_index(key, array))
+    if (try_write_line({array, *indices, 0}, value)) return;
   write(select(array, key, Bounds::raise, /*writes=*/true), value);
 }
 
 Array take(const Array& array, const Array& indices, int axis, Bounds bounds) {
+  if (bounds == Bounds::raise && Line::fits(array, indices) &&
+      array.rank() - 1 + indices.rank() <= max_rank)
+    return read_line({array, indices, axis});
   std::vector<IndexPart> key(static_cast<std::size_t>(axis), Slice{});
   key.emplace_back(indices.dtype().is_bool() ? astype(indices, int64) : indices);
   return read(select(array, key, bounds, /*writes=*/false));
@@ -145,14 +257,14 @@ void put_along(const Array& array, const Array& indices, int axis, const Array& 
 std::int64_t count_true(const Array& array) {
   const Array mask = as_mask(array);
   if (mask.device().is_cuda()) return count_true_on_gpu(mask);
-  order_use(Stream::current(mask.device()), mask, /*writes=*/false);
+  await(mask, /*writes=*/false);
   return MaskPieces(MaskWalk(mask, Strides(mask.rank()), 0)).total();
 }
 
 Array positions_of_true(const Array& array) {
   const Array mask = as_mask(array);
   if (mask.device().is_cuda()) return positions_of_true_on_gpu(mask);
-  order_use(Stream::current(mask.device()), mask, /*writes=*/false);
+  await(mask, /*writes=*/false);
   return positions_on_host(mask);
 }
 

@@ -4,32 +4,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 
 #include "cuda_indices.hpp"
+#include "host_loops.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
-#include "spanwise/stream.hpp"
 
 namespace spanwise::ops {
 namespace {
 
 constexpr std::int64_t grain = 1 << 16;  // indices that are worth another thread
-
-// True where all of `count` values are in [-extent, extent). Without branches, for the vectoriser.
-bool all_inside(const std::int64_t* values, std::int64_t count, std::int64_t extent) {
-  std::int64_t done = 0;
-  for (; done < count; done += 4096) {
-    const std::int64_t end = std::min(count, done + 4096);
-    std::uint64_t outside = 0;
-    for (std::int64_t i = done; i < end; ++i)
-      outside |= static_cast<std::uint64_t>(values[i] >= extent) |
-                 static_cast<std::uint64_t>(values[i] < -extent);
-    if (outside != 0) return false;
-  }
-  return true;
-}
 
 void check_on_host(const Array& indices, std::int64_t extent, int axis, const Shape& shape) {
   const auto* values = static_cast<const std::int64_t*>(indices.data());
@@ -88,8 +73,7 @@ Array as_int64(const Array& indices) {
 }
 
 Array on_device_of(const Array& index, const Array& target, bool target_is_written) {
-  if (index.device() != target.device() &&
-      (index.device().is_cuda() || target.device().is_cuda()))
+  if (index.device() != target.device() && (index.device().is_cuda() || target.device().is_cuda()))
     return to_device(index, target.device().is_cuda() ? target.device() : cpu);
   return target_is_written && may_share_memory(index, target) ? copy(index) : index;
 }
@@ -101,12 +85,13 @@ Array usable_indices(const Array& indices, std::int64_t extent, int axis, const 
   if (ready.device().is_cuda() && !target.device().is_cuda()) ready = to_device(ready, cpu);
   if (!ready.layout().is_row_major() || !is_aligned(ready)) ready = copy(ready);
   if (bounds != Bounds::raise) {
-    if (extent == 0) fail<BoundsError>("Array: cannot take from axis ", axis, " of shape ", shape,
-                                       ", which has no elements");
+    if (extent == 0)
+      fail<BoundsError>("Array: cannot take from axis ", axis, " of shape ", shape,
+                        ", which has no elements");
     ready = ready.device().is_cuda() ? bounded_on_gpu(ready, extent, bounds)
                                      : bounded_on_host(ready, extent, bounds);
   } else if (!ready.device().is_cuda()) {
-    order_use(Stream::current(cpu), ready, /*writes=*/false);
+    await(ready, /*writes=*/false);
     check_on_host(ready, extent, axis, shape);
   } else if (const auto wrong = outside_on_gpu(ready, extent)) {
     fail_outside(*wrong, axis, shape);

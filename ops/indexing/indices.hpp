@@ -5,12 +5,19 @@
 #include <cstdint>
 
 #include "indexing.hpp"
+#include "spanwise/stream.hpp"
 
 /// Index arrays made ready for use.
 namespace spanwise::ops {
 
 /// Throws BoundsError in NumPy's words, with the whole shape.
 [[noreturn]] void fail_outside(std::int64_t index, int axis, const Shape& shape);
+
+/// Waits for queued work that a use on the host must come after; for most arrays there is none.
+inline void await(const Array& array, bool writes) {
+  if (array.storage() && !array.storage().uses().none())
+    order_use(Stream::current(array.device()), array, writes);
+}
 
 /// The same values as int64, shared where they are that. Throws BoundsError for a dtype that cannot
 /// index.

@@ -94,7 +94,8 @@ PyObject* read(PyObject* self, PyObject* key) {
 void assign(PyObject* self, PyObject* key, PyObject* given) {
   const Key parsed(key);
   const Array target = array_in(self);
-  const Array value = value_in(given, target);
+  const Value owner(given, target);
+  const Array& value = owner.array();
   if (is_small(target, parsed.parts())) return ops::assign_by(target, parsed.parts(), value);
   unlocked([&] { ops::assign_by(target, parsed.parts(), value); });
 }

@@ -6,11 +6,12 @@
 #include <cstring>
 #include <vector>
 
+#include "host_loops.hpp"
 #include "indexing.hpp"
+#include "indices.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
-#include "spanwise/stream.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -27,22 +28,69 @@ using RepeatLoop = void (*)(const std::byte* from, std::int64_t count, std::int6
                             std::int64_t times, std::byte* to);
 
 template <int bytes>
+struct Word {
+  std::byte content[bytes];
+};
+
+template <int bytes>
 void repeat_words(const std::byte* from, std::int64_t count, std::int64_t, std::int64_t times,
                   std::byte* to) {
-  struct Word {
-    std::byte content[bytes];
-  } word;
+  Word<bytes> word;
   for (std::int64_t i = 0; i < count; ++i) {
     std::memcpy(&word, from + i * bytes, bytes);
     for (std::int64_t k = 0; k < times; ++k, to += bytes) std::memcpy(to, &word, bytes);
   }
 }
 
-void repeat_parts(const std::byte* from, std::int64_t count, std::int64_t bytes,
-                  std::int64_t times, std::byte* to) {
+// Part i goes to [starts[i], starts[i + 1]) of `to`. Numbers of repeats that vary are hard to
+// predict, so three copies are always written where there is room: what is too much is written over
+// by the next part.
+using VaryingLoop = void (*)(const std::byte* from, const std::int64_t* starts, std::int64_t first,
+                             std::int64_t last, std::int64_t bytes, std::byte* to);
+
+template <int bytes>
+void repeat_varying_words(const std::byte* from, const std::int64_t* starts, std::int64_t first,
+                          std::int64_t last, std::int64_t, std::byte* to) {
+  Word<bytes> word;
+  for (std::int64_t i = first; i < last; ++i) {
+    std::memcpy(&word, from + i * bytes, bytes);
+    std::int64_t at = starts[i];
+    if (at + 3 <= starts[last]) {
+      for (int k = 0; k < 3; ++k) std::memcpy(to + (at + k) * bytes, &word, bytes);
+      at += 3;
+    }
+    for (; at < starts[i + 1]; ++at) std::memcpy(to + at * bytes, &word, bytes);
+  }
+}
+
+void repeat_varying_parts(const std::byte* from, const std::int64_t* starts, std::int64_t first,
+                          std::int64_t last, std::int64_t bytes, std::byte* to) {
+  for (std::int64_t i = first; i < last; ++i)
+    for (std::int64_t at = starts[i]; at < starts[i + 1]; ++at)
+      copy_row(to + at * bytes, from + i * bytes, bytes);
+}
+
+VaryingLoop varying_loop_for(std::int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return &repeat_varying_words<1>;
+    case 2:
+      return &repeat_varying_words<2>;
+    case 4:
+      return &repeat_varying_words<4>;
+    case 8:
+      return &repeat_varying_words<8>;
+    case 16:
+      return &repeat_varying_words<16>;
+    default:
+      return &repeat_varying_parts;
+  }
+}
+
+void repeat_parts(const std::byte* from, std::int64_t count, std::int64_t bytes, std::int64_t times,
+                  std::byte* to) {
   for (std::int64_t i = 0; i < count; ++i)
-    for (std::int64_t k = 0; k < times; ++k, to += bytes)
-      std::memcpy(to, from + i * bytes, static_cast<std::size_t>(bytes));
+    for (std::int64_t k = 0; k < times; ++k, to += bytes) copy_row(to, from + i * bytes, bytes);
 }
 
 RepeatLoop loop_for(std::int64_t bytes) {
@@ -57,6 +105,8 @@ RepeatLoop loop_for(std::int64_t bytes) {
       return &repeat_words<8>;
     case 16:
       return &repeat_words<16>;
+    case 32:
+      return &repeat_words<32>;
     default:
       return &repeat_parts;
   }
@@ -87,8 +137,8 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
 
 Array repeat_on_host(const Array& array, std::int64_t times, int axis) {
   const Parts parts(array, axis);
-  Array result = empty(with_extent(array.shape(), axis, product(parts.extent, times)),
-                       array.dtype(), cpu);
+  Array result =
+      empty(with_extent(array.shape(), axis, product(parts.extent, times)), array.dtype(), cpu);
   if (result.size() == 0) return result;
   const auto* from = static_cast<const std::byte*>(parts.source.data());
   auto* to = static_cast<std::byte*>(result.data());
@@ -120,16 +170,23 @@ Array repeat_on_host(const Array& array, const std::vector<std::int64_t>& starts
   if (result.size() == 0) return result;
   const auto* from = static_cast<const std::byte*>(parts.source.data());
   auto* to = static_cast<std::byte*>(result.data());
-  const RepeatLoop loop = loop_for(parts.bytes);
-  const std::int64_t grain =
-      std::max<std::int64_t>(1, grain_bytes * parts.extent / (parts.bytes * std::max(total, parts.extent)));
-  parallel_for(parts.outer * parts.extent, grain, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t part = first; part < last; ++part) {
-      const auto i = static_cast<std::size_t>(part % parts.extent);
-      loop(from + part * parts.bytes, 1, parts.bytes, starts[i + 1] - starts[i],
-           to + (part / parts.extent * total + starts[i]) * parts.bytes);
-    }
-  });
+  const VaryingLoop loop = varying_loop_for(parts.bytes);
+  const std::int64_t bytes = total * parts.bytes;
+  const auto run = [&](std::int64_t outer, std::int64_t first, std::int64_t last) {
+    loop(from + outer * parts.extent * parts.bytes, starts.data(), first, last, parts.bytes,
+         to + outer * bytes);
+  };
+  if (parts.outer == 1) {
+    const std::int64_t each = std::max<std::int64_t>(1, bytes / parts.extent);
+    parallel_for(parts.extent, std::max<std::int64_t>(1, grain_bytes / each),
+                 [&](std::int64_t first, std::int64_t last) { run(0, first, last); });
+  } else {
+    parallel_for(parts.outer, std::max<std::int64_t>(1, grain_bytes / bytes),
+                 [&](std::int64_t first, std::int64_t last) {
+                   for (std::int64_t outer = first; outer < last; ++outer)
+                     run(outer, 0, parts.extent);
+                 });
+  }
   return result;
 }
 
@@ -151,7 +208,7 @@ Array repeat(const Array& array, std::int64_t times, int axis) {
     const Shape stretched = array.shape().inserted(axis + 1, times);
     return reshape(copy(array.expand(axis + 1).broadcast_to(stretched)), shape);
   }
-  order_use(Stream::current(array.device()), array, /*writes=*/false);
+  await(array, /*writes=*/false);
   return repeat_on_host(array, times, axis);
 }
 
@@ -168,7 +225,7 @@ Array repeat(const Array& array, const Array& times, int axis) {
                        " slices along axis ", axis, " of ", array.shape());
   const std::vector<std::int64_t> starts = starts_of(host);
   if (array.device().is_cuda()) return repeat_on_gpu(array, starts, axis);
-  order_use(Stream::current(array.device()), array, /*writes=*/false);
+  await(array, /*writes=*/false);
   return repeat_on_host(array, starts, axis);
 }
 

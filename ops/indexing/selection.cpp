@@ -140,8 +140,7 @@ class Selector {
   void take_mask(const Array& mask) {
     const Array here = on_device_of(mask, selection_.array, writes_);
     selection_.mask_strides = Strides(mask.rank());
-    for (int i = 0; i < mask.rank(); ++i)
-      selection_.mask_strides[i] = layout_.strides[axis_ + i];
+    for (int i = 0; i < mask.rank(); ++i) selection_.mask_strides[i] = layout_.strides[axis_ + i];
     selection_.unique = true;
     if (here.device().is_cuda()) {  // kernels go by coordinates
       const Array positions = positions_of_true(here);
@@ -169,10 +168,9 @@ class Selector {
                               ? usable_indices(part.array, extent, part.axis, layout_.shape,
                                                bounds_, selection_.array, writes_)
                               : on_device_of(as_int64(part.array), selection_.array, writes_);
-      selection_.indices.push_back({ready.shape() == selection_.positions
-                                        ? ready
-                                        : ready.broadcast_to(selection_.positions),
-                                    extent, layout_.strides[part.axis]});
+      selection_.indices.push_back(
+          {ready.shape() == selection_.positions ? ready : ready.broadcast_to(selection_.positions),
+           extent, layout_.strides[part.axis]});
     }
   }
 

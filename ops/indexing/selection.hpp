@@ -23,8 +23,8 @@ struct Indices {
   std::int64_t extent, stride;
 };
 
-/// The elements that an index names. The result has shape plain[:place] + positions + plain[place:],
-/// and its element at (b..., p..., a...) is the array's at
+/// The elements that an index names. The result has shape plain[:place] + positions +
+/// plain[place:], and its element at (b..., p..., a...) is the array's at
 ///   offset + b . strides + a . strides + sum over indices of stride * value[p] + p . riding.
 /// Where a mask stands alone, the positions are those of its true elements instead: offset + m .
 /// mask_strides.

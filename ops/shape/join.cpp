@@ -50,10 +50,10 @@ DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype) {
   require<ArgumentError>(!arrays.empty(), "concatenate: need at least one array to concatenate");
   DType common = arrays[0].dtype();
   for (const Array& array : arrays) {
-    require<ArgumentError>(
-        array.device() == arrays[0].device(), "concatenate: the arrays are on ",
-        arrays[0].device(), " and on ", array.device(),
-        "; expected one device, move them there: a.to(\"", arrays[0].device(), "\")");
+    require<ArgumentError>(array.device() == arrays[0].device(), "concatenate: the arrays are on ",
+                           arrays[0].device(), " and on ", array.device(),
+                           "; expected one device, move them there: a.to(\"", arrays[0].device(),
+                           "\")");
     if (!dtype && array.dtype() != common) common = promote(common, array.dtype());
   }
   return dtype.value_or(common);

@@ -25,10 +25,13 @@ bool is_listed(PyObject* object) { return PyList_Check(object) || PyTuple_Check(
 
 // Arrays of any library as they are; lists and numbers go where the first array is.
 std::vector<Array> arrays_in(PyObject* sequence, const char* who) {
-  const auto items = py::reinterpret_steal<py::object>(PySequence_Fast(
-      sequence, text(who, ": expected a sequence of arrays, got a ", Py_TYPE(sequence)->tp_name)
-                    .c_str()));
-  if (!items) throw py::error_already_set();
+  const auto items = py::reinterpret_steal<py::object>(PySequence_Fast(sequence, ""));
+  if (!items) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+      throw py::type_error(
+          text(who, ": expected a sequence of arrays, got a ", Py_TYPE(sequence)->tp_name));
+    throw py::error_already_set();
+  }
   const Py_ssize_t size = PySequence_Fast_GET_SIZE(items.ptr());
   require<ArgumentError>(size > 0, who, ": need at least one array to ", who);
   std::vector<Array> arrays(static_cast<std::size_t>(size));
@@ -48,8 +51,9 @@ std::vector<Array> arrays_in(PyObject* sequence, const char* who) {
 PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObject* dtype,
                PyObject* casting, const char* who) {
   if (given(out) && given(dtype)) {
-    throw py::type_error(text(who, "() only takes `out` or `dtype` as an argument, but both were "
-                                   "provided"));
+    throw py::type_error(text(who,
+                              "() only takes `out` or `dtype` as an argument, but both were "
+                              "provided"));
   }
   std::optional<DType> wanted;
   if (given(dtype)) wanted = dtype_from(dtype);
