@@ -129,6 +129,30 @@ bool all_inside(const std::int64_t* indices, std::int64_t count, std::int64_t ex
   return true;
 }
 
+std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t count,
+                          std::int64_t base, std::int64_t other_step, std::int64_t* out) noexcept {
+  std::int64_t* next = out;
+  std::int64_t i = 0;
+  if (step == 1) {
+    for (; i + 8 <= count; i += 8) {
+      std::uint64_t eight;
+      std::memcpy(&eight, mask + i, sizeof eight);
+      if (eight == 0) continue;
+      const std::int64_t at = base + i * other_step;
+#pragma GCC unroll 8
+      for (int k = 0; k < 8; ++k) {
+        *next = at + k * other_step;
+        next += mask[i + k] != std::byte{0};
+      }
+    }
+  }
+  for (; i < count; ++i) {
+    *next = base + i * other_step;
+    next += mask[i * step] != std::byte{0};
+  }
+  return next - out;
+}
+
 std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexcept {
   constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7f;
   std::int64_t found = 0, i = 0;

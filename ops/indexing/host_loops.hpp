@@ -35,6 +35,11 @@ bool all_inside(const std::int64_t* indices, std::int64_t count, std::int64_t ex
 /// How many of `count` bytes are not 0.
 std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexcept;
 
+/// The offsets of the true bytes among `count`, `step` apart: base + i * other_step, put at `out`,
+/// which has room for `count`. Returns their number. No branch depends on a single byte.
+std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t count,
+                          std::int64_t base, std::int64_t other_step, std::int64_t* out) noexcept;
+
 /// memcpy for rows that are mostly short: a call costs more than they do.
 inline void copy_row(std::byte* to, const std::byte* from, std::int64_t bytes) noexcept {
   if (bytes > 64 || bytes < 8) {

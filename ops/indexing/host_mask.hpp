@@ -42,28 +42,6 @@ struct MaskPieces {
   std::int64_t total() const noexcept { return before.back(); }
 };
 
-/// The offsets of the true bytes among `count`, `step` apart: base + i * other_step, put at `out`,
-/// which has room for `count`. Returns their number. No branch depends on a single byte.
-inline std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t count,
-                                 std::int64_t base, std::int64_t other_step,
-                                 std::int64_t* out) noexcept {
-  std::int64_t found = 0, i = 0;
-  const auto look = [&](std::int64_t at) {
-    out[found] = base + at * other_step;
-    found += mask[at * step] != std::byte{0};
-  };
-  if (step == 1) {
-    for (; i + 8 <= count; i += 8) {
-      std::uint64_t eight;
-      std::memcpy(&eight, mask + i, sizeof eight);
-      if (eight == 0) continue;
-      for (std::int64_t k = 0; k < 8; ++k) look(i + k);
-    }
-  }
-  for (; i < count; ++i) look(i);
-  return found;
-}
-
 /// Calls run(mask, step, n, offset, other_step, coordinates) for each stretch of [first, last)
 /// along the last axis; `coordinates` are those of its first element.
 template <class F>

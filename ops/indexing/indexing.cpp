@@ -206,10 +206,93 @@ bool try_write_line(const Line& line, const Array& value) {
   return true;
 }
 
+// ---- A mask over the first axes of a C-contiguous array, too small for threads ----
+
+struct MaskedRows {
+  const Array& array;
+  const Array& mask;
+  std::int64_t row_bytes, count;
+
+  MaskedRows(const Array& a, const Array& m) : array(a), mask(m), row_bytes(a.dtype().itemsize()) {
+    for (int k = m.rank(); k < a.rank(); ++k) row_bytes *= a.shape()[k];
+    count = count_true_bytes(static_cast<const std::byte*>(m.data()), m.size());
+  }
+
+  static bool fits(const Array& array, const Array& mask) noexcept {
+    constexpr std::int64_t small = 1 << 15;
+    return mask.dtype().is_bool() && mask.rank() > 0 && mask.rank() <= array.rank() &&
+           mask.size() < small && array.nbytes() < 16 * small && Line::on_host(array) &&
+           Line::on_host(mask) && array.layout().is_row_major() && mask.layout().is_row_major() &&
+           std::equal(mask.shape().begin(), mask.shape().end(), array.shape().begin());
+  }
+  Shape result_shape() const {
+    Shape shape(1 + array.rank() - mask.rank());
+    shape[0] = count;
+    std::copy(array.shape().begin() + mask.rank(), array.shape().end(), shape.begin() + 1);
+    return shape;
+  }
+  void move(std::byte* value, std::int64_t step, Direction direction) const {
+    constexpr std::int64_t chunk = 2048;
+    std::int64_t offsets[chunk];
+    const auto* bytes = static_cast<const std::byte*>(mask.data());
+    const MoveLoop loop = move_loop(direction, row_bytes);
+    for (std::int64_t i = 0; i < mask.size(); i += chunk) {
+      const std::int64_t found = collect_true(bytes + i, 1, std::min(chunk, mask.size() - i),
+                                              i * row_bytes, row_bytes, offsets);
+      loop(static_cast<std::byte*>(array.data()), offsets, found, value, step, row_bytes);
+      value += found * step;
+    }
+  }
+};
+
+Array read_rows(const MaskedRows& rows) {
+  Array result = empty(rows.result_shape(), rows.array.dtype(), cpu);
+  if (result.size() > 0)
+    rows.move(static_cast<std::byte*>(result.data()), rows.row_bytes, Direction::read);
+  return result;
+}
+
+bool try_write_rows(const MaskedRows& rows, const Array& value) {
+  const bool is_one = value.rank() == 0;
+  const bool fits = is_one ? rows.row_bytes == rows.array.dtype().itemsize()
+                           : value.layout().is_row_major() && value.shape() == rows.result_shape();
+  if (!fits || value.dtype() != rows.array.dtype() || !Line::on_host(value) ||
+      may_share_memory(rows.array, value) || may_share_memory(rows.array, rows.mask))
+    return false;
+  if (rows.count > 0 && rows.row_bytes > 0)
+    rows.move(static_cast<std::byte*>(value.data()), is_one ? 0 : rows.row_bytes, Direction::write);
+  return true;
+}
+
+const Array* only_mask(std::span<const IndexPart> key, const Array& array) {
+  if (key.size() != 1) return nullptr;
+  const Array* mask = std::get_if<Array>(&key[0]);
+  return mask != nullptr && MaskedRows::fits(array, *mask) ? mask : nullptr;
+}
+
+Array positions_in_small(const Array& mask) {
+  const auto* bytes = static_cast<const std::byte*>(mask.data());
+  const std::int64_t size = mask.size();
+  Array positions = empty({1, count_true_bytes(bytes, size)}, int64, cpu);
+  auto* next = static_cast<std::int64_t*>(positions.data());
+  std::int64_t* const end = next + positions.size();
+  for (std::int64_t i = 0; next < end; i += 512) {
+    // What is looked at in vain is written to as well.
+    std::int64_t found[512];
+    const std::int64_t length = std::min<std::int64_t>(512, size - i);
+    const bool has_room = end - next >= length;
+    const std::int64_t count = collect_true(bytes + i, 1, length, i, 1, has_room ? next : found);
+    if (!has_room) std::copy_n(found, count, next);
+    next += count;
+  }
+  return positions;
+}
+
 }  // namespace
 
 Array index_by(const Array& array, std::span<const IndexPart> key) {
   if (const Array* indices = only_index(key, array)) return read_line({array, *indices, 0});
+  if (const Array* mask = only_mask(key, array)) return read_rows({array, *mask});
   return read(select(array, key, Bounds::raise, /*writes=*/false));
 }
 
@@ -217,6 +300,8 @@ void assign_by(const Array& array, std::span<const IndexPart> key, const Array& 
   check_writable(array);
   if (const Array* indices = only_index(key, array))
     if (try_write_line({array, *indices, 0}, value)) return;
+  if (const Array* mask = only_mask(key, array))
+    if (try_write_rows({array, *mask}, value)) return;
   write(select(array, key, Bounds::raise, /*writes=*/true), value);
 }
 
@@ -265,6 +350,8 @@ Array positions_of_true(const Array& array) {
   const Array mask = as_mask(array);
   if (mask.device().is_cuda()) return positions_of_true_on_gpu(mask);
   await(mask, /*writes=*/false);
+  if (mask.rank() == 1 && mask.size() < 1 << 16 && mask.layout().is_row_major())
+    return positions_in_small(mask);
   return positions_on_host(mask);
 }
 

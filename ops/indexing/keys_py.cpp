@@ -38,6 +38,14 @@ bool is_number_like(PyObject* part) {
          PyBytes_Check(part) || PyDict_Check(part);
 }
 
+// Arrays have __index__ too, but only without a length are they single integers.
+bool has_length(PyObject* part) {
+  if (!PySequence_Check(part)) return false;
+  if (PyObject_Size(part) >= 0) return true;
+  PyErr_Clear();
+  return false;
+}
+
 ops::IndexPart part_from(PyObject* part) {
   if (is_array(part)) {
     const Array& array = array_in(part);
@@ -48,7 +56,7 @@ ops::IndexPart part_from(PyObject* part) {
   if (part == Py_None) return ops::NewAxis{};
   if (PySlice_Check(part)) return slice_from(part);
   if (PyBool_Check(part)) return index_array_in(part);
-  if (PyIndex_Check(part)) {
+  if (PyIndex_Check(part) && !has_length(part)) {
     const Py_ssize_t value = PyNumber_AsSsize_t(part, nullptr);  // clips
     if (value != -1 || !PyErr_Occurred()) return std::int64_t{value};
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
@@ -84,8 +92,12 @@ class Key {
 };
 
 PyObject* read(PyObject* self, PyObject* key) {
-  const Key parsed(key);
   const Array& array = array_in(self);
+  // What loops do most: one index array of ours, without taking it apart.
+  if (is_array(key) && array_in(key).dtype() == int64 && array_in(key).rank() > 0 &&
+      array.rank() > 0 && is_small(array) && is_small(array_in(key)))
+    return wrap(ops::take(array, array_in(key), 0, ops::Bounds::raise));
+  const Key parsed(key);
   if (is_small(array, parsed.parts())) return wrap(ops::index_by(array, parsed.parts()));
   const Array source = array;  // who else holds it might let it go meanwhile
   return wrap(unlocked([&] { return ops::index_by(source, parsed.parts()); }));

@@ -28,18 +28,10 @@ using RepeatLoop = void (*)(const std::byte* from, std::int64_t count, std::int6
                             std::int64_t times, std::byte* to);
 
 template <int bytes>
-struct Word {
-  std::byte content[bytes];
-};
-
-template <int bytes>
 void repeat_words(const std::byte* from, std::int64_t count, std::int64_t, std::int64_t times,
                   std::byte* to) {
-  Word<bytes> word;
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::memcpy(&word, from + i * bytes, bytes);
-    for (std::int64_t k = 0; k < times; ++k, to += bytes) std::memcpy(to, &word, bytes);
-  }
+  for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t k = 0; k < times; ++k, to += bytes) std::memcpy(to, from + i * bytes, bytes);
 }
 
 // Part i goes to [starts[i], starts[i + 1]) of `to`. Numbers of repeats that vary are hard to
@@ -51,15 +43,13 @@ using VaryingLoop = void (*)(const std::byte* from, const std::int64_t* starts, 
 template <int bytes>
 void repeat_varying_words(const std::byte* from, const std::int64_t* starts, std::int64_t first,
                           std::int64_t last, std::int64_t, std::byte* to) {
-  Word<bytes> word;
   for (std::int64_t i = first; i < last; ++i) {
-    std::memcpy(&word, from + i * bytes, bytes);
     std::int64_t at = starts[i];
     if (at + 3 <= starts[last]) {
-      for (int k = 0; k < 3; ++k) std::memcpy(to + (at + k) * bytes, &word, bytes);
+      for (int k = 0; k < 3; ++k) std::memcpy(to + (at + k) * bytes, from + i * bytes, bytes);
       at += 3;
     }
-    for (; at < starts[i + 1]; ++at) std::memcpy(to + at * bytes, &word, bytes);
+    for (; at < starts[i + 1]; ++at) std::memcpy(to + at * bytes, from + i * bytes, bytes);
   }
 }
 

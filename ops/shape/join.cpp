@@ -3,6 +3,8 @@
 #include "join.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -35,11 +37,31 @@ Shape joined_shape(std::span<const Array> arrays, int axis) {
   return shape;
 }
 
+// Small parts that lie in memory as they will: for those a copy's planning would cost most.
+bool is_bytes_on_host(const Array& array) {
+  return array.device().is_cpu() && array.nbytes() < 1 << 14 && array.layout().is_row_major() &&
+         array.storage().uses().none();
+}
+
 void fill(const Array& target, std::span<const Array> arrays, int axis) {
   Layout part = target.layout();
+  // Along the first axis that is none of extent 1, the parts follow one another.
+  const bool is_first = target.device().is_cpu() && target.storage().uses().none() &&
+                        target.layout().is_row_major() &&
+                        std::all_of(target.shape().begin(), target.shape().begin() + axis,
+                                    [](std::int64_t extent) { return extent == 1; });
+  auto* data = static_cast<std::byte*>(target.storage().data());
+  const std::int64_t item = target.dtype().itemsize();
   for (const Array& array : arrays) {
     part.shape[axis] = array.shape()[axis];
-    if (array.size() > 0) copy(array, target.with_layout(part));
+    if (array.size() > 0) {
+      const bool is_run = is_first && array.dtype() == target.dtype() && is_bytes_on_host(array);
+      if (is_run)
+        std::memcpy(data + part.offset * item, array.data(),
+                    static_cast<std::size_t>(array.nbytes()));
+      else
+        copy(array, target.with_layout(part));
+    }
     part.offset += part.shape[axis] * part.strides[axis];
   }
 }

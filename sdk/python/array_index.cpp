@@ -35,7 +35,9 @@ PartKind kind_of(PyObject* part) {
   }
   if (!PyIndex_Check(part)) return PartKind::by_array;
   if (!PySequence_Check(part)) return PartKind::basic;
-  // Arrays have __index__ whether or not they are single integers.
+  // Arrays have __index__ whether or not they are single integers; those of rank 0 have no length.
+  if (PyObject_Size(part) >= 0) return PartKind::by_array;
+  PyErr_Clear();
   const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(part));
   if (integer) return PartKind::basic;
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();

@@ -266,7 +266,7 @@ def test_indices_outside_on_the_arrays_own_device(device):
 )
 def test_values_that_do_not_fit(device, key, value, words):
     array = sw.zeros((4, 3), "float32", device=device)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="shape mismatch|cannot assign"):
         np.zeros((4, 3))[key] = value
     with pytest.raises(sw.LayoutError, match=words):
         array[key] = value
