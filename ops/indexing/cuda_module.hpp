@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -19,7 +20,7 @@ class Modules {
   template <class MakeSource>
   SourceModule get(Device device, const Key& key, MakeSource&& make_source) {
     const std::lock_guard lock(mutex_);
-    const std::pair place(device.ordinal(), key);
+    const std::pair place(std::pair(device.kind(), device.ordinal()), key);
     if (const auto found = modules_.find(place); found != modules_.end()) return found->second;
     ModuleOptions options;
     options.device = device;
@@ -28,7 +29,7 @@ class Modules {
 
  private:
   std::mutex mutex_;
-  std::map<std::pair<int, Key>, SourceModule> modules_;
+  std::map<std::pair<std::pair<DeviceKind, int>, Key>, SourceModule> modules_;
 };
 
 /// An array as an address: the kernels of this folder know the strides themselves.

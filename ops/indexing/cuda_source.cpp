@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_source.hpp"
 
+#include <cstddef>
+#include <string>
+
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {
@@ -82,27 +85,34 @@ __device__ void write_last(Word* array, const Word* value, const unsigned long l
   if (last[place.target] == (unsigned long long)i + 1) array[place.array] = value[place.value];
 }
 
-#define BOTH(BITS, I)                                                                             \
-  extern "C" __global__ void read_elements##BITS(const Word* array, Word* value, const Plan plan, \
-                                                 long long n) {                                   \
-    read_elements<I>(array, value, plan, (I)n);                                                   \
-  }                                                                                               \
-  extern "C" __global__ void write_elements##BITS(Word* array, const Word* value,                 \
-                                                  const Plan plan, long long n) {                 \
-    write_elements<I>(array, value, plan, (I)n);                                                  \
-  }                                                                                               \
-  extern "C" __global__ void find_last##BITS(unsigned long long* last, const Plan plan,           \
-                                             long long n) {                                       \
-    find_last<I>(last, plan, (I)n);                                                               \
-  }                                                                                               \
-  extern "C" __global__ void write_last##BITS(Word* array, const Word* value,                     \
-                                              const unsigned long long* last, const Plan plan,    \
-                                              long long n) {                                      \
-    write_last<I>(array, value, last, plan, (I)n);                                                \
-  }
-BOTH(32, unsigned)
-BOTH(64, unsigned long long)
 )";
+
+// Written out for each kind of index, since the kernels of a source are found by reading it.
+constexpr const char* move_entries = R"(
+extern "C" __global__ void read_elements@(const Word* array, Word* value, const Plan plan,
+                                          long long n) {
+  read_elements<I@>(array, value, plan, (I@)n);
+}
+extern "C" __global__ void write_elements@(Word* array, const Word* value, const Plan plan,
+                                           long long n) {
+  write_elements<I@>(array, value, plan, (I@)n);
+}
+extern "C" __global__ void find_last@(unsigned long long* last, const Plan plan, long long n) {
+  find_last<I@>(last, plan, (I@)n);
+}
+extern "C" __global__ void write_last@(Word* array, const Word* value,
+                                       const unsigned long long* last, const Plan plan,
+                                       long long n) {
+  write_last<I@>(array, value, last, plan, (I@)n);
+}
+)";
+
+std::string entries_for(const char* bits) {
+  std::string entries = move_entries;
+  for (std::size_t at = entries.find('@'); at != std::string::npos; at = entries.find('@', at))
+    entries.replace(at, 1, bits);
+  return entries;
+}
 
 constexpr const char* index_kernels = R"(
 extern "C" __global__ void find_outside(const long long* indices, long long n, long long extent,
@@ -237,7 +247,8 @@ const char* word_type(int bytes) {
 
 std::string move_source(const MoveSource& wanted) {
   return text(word_type(wanted.word), "#define RANK ", wanted.rank, "\n#define INDICES ",
-              wanted.indices, "\n", move_kernels);
+              wanted.indices, "\ntypedef unsigned I32;\ntypedef unsigned long long I64;\n",
+              move_kernels, entries_for("32"), entries_for("64"));
 }
 
 std::string indices_source() { return index_kernels; }

@@ -49,7 +49,7 @@ Array fitting_value(const Selection& selection, Array value) {
     try {
       (void)value.broadcast_to(shape);
     } catch (const LayoutError&) {
-      if (selection.mask && shape.size() == 1)
+      if (selection.unique && shape.size() == 1)
         fail<LayoutError>("Array: NumPy boolean array indexing assignment cannot assign ",
                           value.size(), " input values to the ", shape[0],
                           " output values where the mask is true (value ", value.shape(), ")");
@@ -159,7 +159,7 @@ Array read_line(const Line& line) {
         to + (outer * count + first) * line.row_bytes, line.row_bytes, line.row_bytes);
     if (first + done < last) fail_outside(indices[first + done], line.axis, line.array.shape());
   };
-  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 17) / line.row_bytes);
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 20) / (line.row_bytes + 8));
   if (line.outer == 1) {
     parallel_for(count, grain,
                  [&](std::int64_t first, std::int64_t last) { read_part(0, first, last); });

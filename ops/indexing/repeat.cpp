@@ -16,7 +16,7 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t grain_bytes = 1 << 17;
+constexpr std::int64_t grain_bytes = 1 << 19;
 
 void check_times(std::int64_t times) {
   require<ArgumentError>(times >= 0, "repeat: repeats may not contain negative values, got ",
