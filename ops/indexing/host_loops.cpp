@@ -139,7 +139,6 @@ std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t
       std::memcpy(&eight, mask + i, sizeof eight);
       if (eight == 0) continue;
       const std::int64_t at = base + i * other_step;
-#pragma GCC unroll 8
       for (int k = 0; k < 8; ++k) {
         *next = at + k * other_step;
         next += mask[i + k] != std::byte{0};

@@ -114,7 +114,7 @@ class _Line:
 
 
 def _check_extent(line: _Line, mode: str) -> None:
-    if line.extent == 0 and mode not in ("constant", "linear_ramp"):
+    if line.extent == 0 and mode != "constant":
         raise _core.ArgumentError(
             f"pad: can't extend empty axis {line.axis} using modes other than 'constant' or 'empty'"
         )
