@@ -206,7 +206,11 @@ Array repeat(const Array& array, const Array& times, int axis) {
   require<DTypeError>(times.dtype().is_integer() || times.dtype().is_bool(),
                       "repeat: cannot cast repeats from ", times.dtype(),
                       " to int64 according to the rule 'safe'; expected integers");
-  const Array host = contiguous(astype(to_device(times, cpu), int64, CopyMode::if_needed));
+  const bool is_ready =
+      times.dtype() == int64 && times.device().is_cpu() && times.layout().is_row_major();
+  const Array host =
+      is_ready ? times : contiguous(astype(to_device(times, cpu), int64, CopyMode::if_needed));
+  await(host, /*writes=*/false);
   if (host.size() == 1 && host.rank() < 2) return repeat(array, item(host).as_int64(), axis);
   require<LayoutError>(host.rank() == 1 && host.size() == array.shape()[axis],
                        "repeat: operands could not be broadcast together with shape (",

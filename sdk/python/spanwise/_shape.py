@@ -224,6 +224,11 @@ def _roll_into(result: Array, array: Array, shifts: list[int], axis: int) -> Non
 def tile(A: Any, reps: _Axes) -> Array:  # noqa: N803
     """A new array of `A` side by side, reps[i] times along each axis."""
     array = asarray(A)
+    if isinstance(reps, int) and array.ndim == 1 and reps > 0:
+        line = _core.empty(array.size * reps, array.dtype, device=array.device)
+        if line.size > 0:
+            line.reshape(reps, array.size)[...] = array
+        return line
     listed = reps if isinstance(reps, Iterable) else (reps,)
     times = [operator.index(n) for n in listed]
     if min(times, default=0) < 0:
