@@ -3,49 +3,61 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 #include <string>
 
 #include "array_assign.hpp"
+#include "array_index.hpp"
 #include "array_slots.hpp"
 #include "py_array.hpp"
 #include "py_errors.hpp"
 #include "spanwise/error.hpp"
 
 /// NumPy's basic indexing (numpy.org/doc/stable/user/basics.indexing.html): integers, slices,
-/// Ellipsis and newaxis, all of which make views.
+/// Ellipsis and newaxis, all of which make views. Keys with arrays in them go to array_indexing.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// Throws for what is no basic index, saying what it would have meant in NumPy.
-[[noreturn]] void refuse_key(PyObject* key) {
-  const char* type = Py_TYPE(key)->tp_name;
-  const bool is_truth = PyBool_Check(key) || std::strncmp(type, "numpy.bool", 10) == 0;
-  const bool is_collection = PySequence_Check(key) && !PyUnicode_Check(key) && !PyBytes_Check(key);
-  if (is_truth || is_collection || is_array(key)) {
-    fail<ArgumentError>(
-        "Array: indexing by ", is_truth ? "a boolean" : "an array or list of indices", " (here a ",
-        type,
-        ") is not part of this release, which takes integers, slices, Ellipsis and None; "
-        "index on the host: a.numpy()[...]");
+// Integers, slices, Ellipsis and None make views; a key with anything else in it is one by arrays.
+enum class PartKind { basic, by_array };
+
+PartKind kind_of(PyObject* part) {
+  if (PyLong_CheckExact(part) || PySlice_Check(part) || part == Py_None || part == Py_Ellipsis)
+    return PartKind::basic;
+  // bool is an int to Python, but to NumPy a mask; numpy.bool is no sequence and has no __index__.
+  if (PyBool_Check(part) || PyList_Check(part) || PyTuple_Check(part)) return PartKind::by_array;
+  if (is_array(part)) {
+    const Array& array = array_in(part);
+    return array.rank() == 0 && array.dtype().is_integer() ? PartKind::basic : PartKind::by_array;
   }
-  fail<BoundsError>("Array: an index is an integer, a slice, Ellipsis or None (newaxis), got a ",
-                    type);
+  if (!PyIndex_Check(part)) return PartKind::by_array;
+  if (!PySequence_Check(part)) return PartKind::basic;
+  // Arrays have __index__ whether or not they are single integers; those of rank 0 have no length.
+  if (PyObject_Size(part) >= 0) return PartKind::by_array;
+  PyErr_Clear();
+  const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(part));
+  if (integer) return PartKind::basic;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+  PyErr_Clear();
+  return PartKind::by_array;
+}
+
+bool is_by_array(PyObject* key) {
+  if (!PyTuple_Check(key)) return kind_of(key) == PartKind::by_array;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i)
+    if (kind_of(PyTuple_GET_ITEM(key, i)) == PartKind::by_array) return true;
+  return false;
 }
 
 std::int64_t integer_from(PyObject* key) {
-  // bool is an int to Python, but to NumPy a mask.
-  if (PyBool_Check(key) || !PyIndex_Check(key)) refuse_key(key);
   const Py_ssize_t value = PyNumber_AsSsize_t(key, nullptr);  // clips: far outside stays outside
   if (value == -1 && PyErr_Occurred()) {
-    // Arrays have __index__ whether or not they are single integers.
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
     PyErr_Clear();
-    refuse_key(key);
+    refuse_index(key);
   }
   return value;
 }
@@ -159,8 +171,18 @@ Array view_by(const Array& array, PyObject* key) {
 
 }  // namespace
 
+ArrayIndexing array_indexing;
+
+void refuse_index(PyObject* part) {
+  fail<BoundsError>(
+      "Array: only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+      "boolean arrays are valid indices, got a ",
+      Py_TYPE(part)->tp_name);
+}
+
 PyObject* array_subscript(PyObject* self, PyObject* key) noexcept {
   try {
+    if (is_by_array(key)) return array_indexing.read(self, key);
     return wrap_view(self, view_by(array_in(self), key));
   } catch (...) {
     return raise_current();
@@ -171,7 +193,10 @@ int array_assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
   try {
     require<ArgumentError>(value != nullptr,
                            "Array: elements cannot be deleted; take a view or a copy of the rest");
-    assign(view_by(array_in(self), key), value);
+    if (is_by_array(key))
+      array_indexing.assign(self, key, value);
+    else
+      assign(view_by(array_in(self), key), value);
     return 0;
   } catch (...) {
     raise_current();

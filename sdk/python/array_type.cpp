@@ -78,7 +78,8 @@ constexpr const char* array_doc =
     "A typed, strided window onto memory of a device, which other arrays may share.\n\n"
     "Made by spanwise.array, asarray, empty, zeros, ..., or Array(x), which shares x's memory "
     "where\n"
-    "it can. Indexing with integers, slices, Ellipsis and None makes views.";
+    "it can. Indexing with integers, slices, Ellipsis and None makes views; with arrays, lists and "
+    "masks it makes copies.";
 
 PyTypeObject* make_type() {
   static PyMemberDef members[] = {

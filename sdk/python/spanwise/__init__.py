@@ -30,6 +30,66 @@ if _typing.TYPE_CHECKING:
     from . import driver as driver
     from . import settings as settings
     from . import tensor as tensor
+    from ._indexing import choose as choose
+    from ._indexing import count_nonzero as count_nonzero
+    from ._indexing import diag as diag
+    from ._indexing import diag_indices as diag_indices
+    from ._indexing import diagflat as diagflat
+    from ._indexing import diagonal as diagonal
+    from ._indexing import extract as extract
+    from ._indexing import fill_diagonal as fill_diagonal
+    from ._indexing import indices as indices
+    from ._indexing import ix_ as ix_
+    from ._indexing import meshgrid as meshgrid
+    from ._indexing import mgrid as mgrid
+    from ._indexing import ogrid as ogrid
+    from ._indexing import place as place
+    from ._indexing import putmask as putmask
+    from ._indexing import ravel_multi_index as ravel_multi_index
+    from ._indexing import select as select
+    from ._indexing import tri as tri
+    from ._indexing import tril as tril
+    from ._indexing import tril_indices as tril_indices
+    from ._indexing import tril_indices_from as tril_indices_from
+    from ._indexing import triu as triu
+    from ._indexing import triu_indices as triu_indices
+    from ._indexing import triu_indices_from as triu_indices_from
+    from ._indexing import unravel_index as unravel_index
+    from ._join import append as append
+    from ._join import array_split as array_split
+    from ._join import column_stack as column_stack
+    from ._join import delete as delete
+    from ._join import dsplit as dsplit
+    from ._join import dstack as dstack
+    from ._join import hsplit as hsplit
+    from ._join import hstack as hstack
+    from ._join import insert as insert
+    from ._join import split as split
+    from ._join import unstack as unstack
+    from ._join import vsplit as vsplit
+    from ._join import vstack as vstack
+    from ._pad import pad as pad
+    from ._shape import atleast_1d as atleast_1d
+    from ._shape import atleast_2d as atleast_2d
+    from ._shape import atleast_3d as atleast_3d
+    from ._shape import broadcast_arrays as broadcast_arrays
+    from ._shape import broadcast_shapes as broadcast_shapes
+    from ._shape import expand_dims as expand_dims
+    from ._shape import flip as flip
+    from ._shape import fliplr as fliplr
+    from ._shape import flipud as flipud
+    from ._shape import matrix_transpose as matrix_transpose
+    from ._shape import moveaxis as moveaxis
+    from ._shape import permute_dims as permute_dims
+    from ._shape import ravel as ravel
+    from ._shape import resize as resize
+    from ._shape import roll as roll
+    from ._shape import rollaxis as rollaxis
+    from ._shape import rot90 as rot90
+    from ._shape import squeeze as squeeze
+    from ._shape import swapaxes as swapaxes
+    from ._shape import tile as tile
+    from ._shape import transpose as transpose
     from .graph import In as In
     from .graph import Op as Op
     from .graph import Out as Out
@@ -38,7 +98,25 @@ if _typing.TYPE_CHECKING:
     from .graph import kernel_op as kernel_op
 
 # Names that a module of this folder has, by the module.
-_ELSEWHERE = dict.fromkeys(("In", "Op", "Out", "contiguous", "function", "kernel_op"), "graph")
+_NAMES = {
+    "graph": "In Op Out contiguous function kernel_op",
+    "_shape": """
+        atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes expand_dims flip
+        fliplr flipud matrix_transpose moveaxis permute_dims ravel resize roll rollaxis rot90
+        squeeze swapaxes tile transpose
+    """,
+    "_join": """
+        append array_split column_stack delete dsplit dstack hsplit hstack insert split
+        unstack vsplit vstack
+    """,
+    "_indexing": """
+        choose count_nonzero diag diag_indices diagflat diagonal extract fill_diagonal indices
+        ix_ meshgrid mgrid ogrid place putmask ravel_multi_index select tri tril tril_indices
+        tril_indices_from triu triu_indices triu_indices_from unravel_index
+    """,
+    "_pad": "pad",
+}
+_ELSEWHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 if not _typing.TYPE_CHECKING:  # for a checker it would make every misspelt name a good one
 

@@ -13,6 +13,8 @@ import numpy.typing as npt
 # The other parts of the module, each beside its owner's code.
 from ._core_bridges import *  # noqa: F403
 from ._core_bridges import _bridge_rows as _bridge_rows
+from ._core_indexing import *  # noqa: F403
+from ._core_indexing import _count_nonzero as _count_nonzero
 from ._core_kernels import *  # noqa: F403
 from ._core_kernels import _DriverIn as _DriverIn
 from ._core_kernels import _DriverInOut as _DriverInOut
@@ -29,10 +31,13 @@ _ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _Number: TypeAlias = builtins.bool | int | float | complex
 #: a number, nested sequences, or any library's array
 _ArrayLike: TypeAlias = Array | npt.ArrayLike | Any
-_IndexPart: TypeAlias = SupportsIndex | slice | EllipsisType | None
+#: an index array, a mask, or nested lists of either
+_IndexArray: TypeAlias = Array | npt.NDArray[Any] | list[Any]
+_IndexPart: TypeAlias = SupportsIndex | slice | EllipsisType | _IndexArray | None
 _Index: TypeAlias = _IndexPart | tuple[_IndexPart, ...]
 _Order: TypeAlias = Literal["C", "F", "A", "K"]
 _Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+_BoundsMode: TypeAlias = Literal["raise", "wrap", "clip"]
 _AnyStream: TypeAlias = Stream | int | Any
 
 # ---- Errors ----
@@ -265,6 +270,22 @@ class Array:
     def view(self, dtype: _DTypeLike | None = None) -> Array: ...
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array: ...
     def broadcast_to(self, shape: _ShapeLike) -> Array: ...
+    def nonzero(self) -> tuple[Array, ...]: ...
+    def take(
+        self,
+        indices: _ArrayLike,
+        axis: SupportsIndex | None = None,
+        out: _ArrayLike | None = None,
+        mode: _BoundsMode = "raise",
+    ) -> Array: ...
+    def compress(
+        self,
+        condition: _ArrayLike,
+        axis: SupportsIndex | None = None,
+        out: _ArrayLike | None = None,
+    ) -> Array: ...
+    def repeat(self, repeats: _ArrayLike, axis: SupportsIndex | None = None) -> Array: ...
+    def put(self, indices: _ArrayLike, values: _ArrayLike, mode: _BoundsMode = "raise") -> None: ...
     def astype(
         self,
         dtype: _DTypeLike,

@@ -160,6 +160,15 @@ class Backend {
   virtual void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
                          std::size_t bytes, StreamState& stream) = 0;
 
+  /// Threads of the host that share work, the caller included; see parallel.hpp.
+  virtual int workers() { return 1; }
+  /// Calls call(context, i) for every i < chunks on these threads and returns when all are done;
+  /// rethrows the first exception.
+  virtual void run_parallel(std::uint64_t chunks, void (*call)(void* context, std::uint64_t chunk),
+                            void* context) {
+    for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) call(context, chunk);
+  }
+
   /// All that decides the compiled result besides the source, its includes and the request's
   /// options. The first line is the compiler and its version, empty where there is none on this
   /// machine; the rest (architecture, the shim) must not depend on the compiler's presence, so that

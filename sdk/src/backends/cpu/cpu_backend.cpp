@@ -89,6 +89,14 @@ void CpuBackend::copy_peer(const void* source, int, void* target, int, std::size
   if (bytes > 0) std::memcpy(target, source, bytes);
 }
 
+int CpuBackend::workers() { return ThreadPool::instance().workers(); }
+
+void CpuBackend::run_parallel(std::uint64_t chunks,
+                              void (*call)(void* context, std::uint64_t chunk), void* context) {
+  ThreadPool::instance().run(chunks, Helpers::at_once,
+                             [&](std::uint64_t chunk) { call(context, chunk); });
+}
+
 std::string CpuBackend::compiler_fingerprint(int, const runtime::CompileRequest&) {
   return jit_fingerprint();
 }

@@ -37,6 +37,10 @@ class CpuBackend final : public runtime::Backend {
   void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
                  std::size_t bytes, runtime::StreamState& stream) override;
 
+  int workers() override;
+  void run_parallel(std::uint64_t chunks, void (*call)(void* context, std::uint64_t chunk),
+                    void* context) override;
+
   std::string compiler_fingerprint(int ordinal, const runtime::CompileRequest& request) override;
   runtime::KernelBinary compile(int ordinal, const runtime::CompileRequest& request) override;
   Ref<runtime::LoadedModule> load(int ordinal, const runtime::KernelBinary& binary) override;

@@ -1,0 +1,174 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "host_loops.hpp"
+
+#include <algorithm>
+
+namespace spanwise::ops {
+namespace {
+
+template <int bytes>
+void move_word(std::byte* to, const std::byte* from) noexcept {
+  struct Word {
+    std::byte content[bytes];
+  } word;
+  std::memcpy(&word, from, bytes);
+  std::memcpy(to, &word, bytes);
+}
+
+// Moves one element (bytes > 0) or a row, either way.
+template <Direction direction, int bytes>
+void move_one(std::byte* array, std::byte* value, std::int64_t row_bytes) noexcept {
+  std::byte* to = direction == Direction::read ? value : array;
+  const std::byte* from = direction == Direction::read ? array : value;
+  if constexpr (bytes > 0)
+    move_word<bytes>(to, from);
+  else
+    copy_row(to, from, row_bytes);
+}
+
+template <Direction direction, int bytes>
+void by_offsets(std::byte* array, const std::int64_t* offsets, std::int64_t count, std::byte* value,
+                std::int64_t value_step, std::int64_t row_bytes) {
+  // A step that the compiler knows is part of the address.
+  if (bytes > 0 && value_step == bytes) {
+    for (std::int64_t i = 0; i < count; ++i)
+      move_one<direction, bytes>(array + offsets[i], value + i * bytes, row_bytes);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i)
+      move_one<direction, bytes>(array + offsets[i], value + i * value_step, row_bytes);
+  }
+}
+
+template <Direction direction, int bytes>
+std::int64_t by_indices(std::byte* array, const std::int64_t* indices, std::int64_t count,
+                        std::int64_t extent, std::int64_t stride, std::byte* value,
+                        std::int64_t value_step, std::int64_t row_bytes) {
+  const auto loop = [&](std::int64_t stride_here, std::int64_t step_here) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t index;
+      std::memcpy(&index, indices + i, sizeof index);
+      index += extent & (index >> 63);
+      if (static_cast<std::uint64_t>(index) >= static_cast<std::uint64_t>(extent)) return i;
+      move_one<direction, bytes>(array + index * stride_here, value + i * step_here, row_bytes);
+    }
+    return count;
+  };
+  if (bytes > 0 && stride == bytes && value_step == bytes) return loop(bytes, bytes);
+  return loop(stride, value_step);
+}
+
+template <int bytes>
+MoveLoop offsets_loop(Direction direction) noexcept {
+  return direction == Direction::read ? &by_offsets<Direction::read, bytes>
+                                      : &by_offsets<Direction::write, bytes>;
+}
+template <int bytes>
+IndexLoop indices_loop(Direction direction) noexcept {
+  return direction == Direction::read ? &by_indices<Direction::read, bytes>
+                                      : &by_indices<Direction::write, bytes>;
+}
+
+}  // namespace
+
+MoveLoop move_loop(Direction direction, std::int64_t row_bytes) noexcept {
+  switch (row_bytes) {
+    case 1:
+      return offsets_loop<1>(direction);
+    case 2:
+      return offsets_loop<2>(direction);
+    case 4:
+      return offsets_loop<4>(direction);
+    case 8:
+      return offsets_loop<8>(direction);
+    case 16:
+      return offsets_loop<16>(direction);
+    default:
+      return offsets_loop<0>(direction);
+  }
+}
+
+IndexLoop index_loop(Direction direction, std::int64_t row_bytes) noexcept {
+  switch (row_bytes) {
+    case 1:
+      return indices_loop<1>(direction);
+    case 2:
+      return indices_loop<2>(direction);
+    case 4:
+      return indices_loop<4>(direction);
+    case 8:
+      return indices_loop<8>(direction);
+    case 16:
+      return indices_loop<16>(direction);
+    default:
+      return indices_loop<0>(direction);
+  }
+}
+
+void add_offsets(std::int64_t* offsets, std::int64_t count, const std::byte* indices,
+                 std::int64_t step, std::int64_t extent, std::int64_t stride) noexcept {
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t index;
+    std::memcpy(&index, indices + i * step, sizeof index);
+    offsets[i] += (index + (extent & (index >> 63))) * stride;
+  }
+}
+
+bool all_inside(const std::int64_t* indices, std::int64_t count, std::int64_t extent) noexcept {
+  const auto n = static_cast<std::uint64_t>(extent);
+  for (std::int64_t done = 0; done < count; done += 4096) {
+    const std::int64_t end = std::min(count, done + 4096);
+    // The highest bit of either sum is set where an index is below or above, overflow included.
+    std::uint64_t outside = 0;
+    for (std::int64_t i = done; i < end; ++i) {
+      const auto index = static_cast<std::uint64_t>(indices[i]);
+      outside |= (index + n) | (n - 1 - index);
+    }
+    if (outside >> 63) return false;
+  }
+  return true;
+}
+
+std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t count,
+                          std::int64_t base, std::int64_t other_step, std::int64_t* out) noexcept {
+  std::int64_t* next = out;
+  std::int64_t i = 0;
+  if (step == 1) {
+    for (; i + 8 <= count; i += 8) {
+      std::uint64_t eight;
+      std::memcpy(&eight, mask + i, sizeof eight);
+      if (eight == 0) continue;
+      const std::int64_t at = base + i * other_step;
+      for (int k = 0; k < 8; ++k) {
+        *next = at + k * other_step;
+        next += mask[i + k] != std::byte{0};
+      }
+    }
+  }
+  for (; i < count; ++i) {
+    *next = base + i * other_step;
+    next += mask[i * step] != std::byte{0};
+  }
+  return next - out;
+}
+
+std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexcept {
+  constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7f;
+  std::int64_t found = 0, i = 0;
+  while (i + 8 <= count) {
+    // One count a byte, so after 255 words they must be added up.
+    const std::int64_t words = std::min<std::int64_t>(255, (count - i) / 8);
+    std::uint64_t sums = 0;
+    for (std::int64_t k = 0; k < words; ++k) {
+      std::uint64_t word;
+      std::memcpy(&word, bytes + i + 8 * k, sizeof word);
+      sums += ((((word & low) + low) | word) & ~low) >> 7;
+    }
+    for (int k = 0; k < 8; ++k) found += static_cast<std::int64_t>((sums >> (8 * k)) & 0xff);
+    i += 8 * words;
+  }
+  for (; i < count; ++i) found += bytes[i] != std::byte{0};
+  return found;
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,58 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "host_move.hpp"
+
+/// The innermost loops, by element size. Steps and strides in bytes; nothing needs to be aligned.
+namespace spanwise::ops {
+
+/// `count` elements, or rows of `row_bytes`, between array + offsets[i] and value + i * value_step.
+using MoveLoop = void (*)(std::byte* array, const std::int64_t* offsets, std::int64_t count,
+                          std::byte* value, std::int64_t value_step, std::int64_t row_bytes);
+/// The loop for elements of 1, 2, 4, 8 or 16 bytes; for any other number, whole rows.
+MoveLoop move_loop(Direction direction, std::int64_t row_bytes) noexcept;
+
+/// The same between array + indices[i] * stride and value + i * value_step, where negative indices
+/// count from `extent`. Stops at an index outside [-extent, extent): returns how many are done.
+using IndexLoop = std::int64_t (*)(std::byte* array, const std::int64_t* indices,
+                                   std::int64_t count, std::int64_t extent, std::int64_t stride,
+                                   std::byte* value, std::int64_t value_step,
+                                   std::int64_t row_bytes);
+IndexLoop index_loop(Direction direction, std::int64_t row_bytes) noexcept;
+
+/// offsets[i] += stride * index i, `step` bytes apart, where negative ones count from `extent`.
+void add_offsets(std::int64_t* offsets, std::int64_t count, const std::byte* indices,
+                 std::int64_t step, std::int64_t extent, std::int64_t stride) noexcept;
+
+/// True where all of `count` indices are in [-extent, extent).
+bool all_inside(const std::int64_t* indices, std::int64_t count, std::int64_t extent) noexcept;
+
+/// How many of `count` bytes are not 0.
+std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexcept;
+
+/// The offsets of the true bytes among `count`, `step` apart: base + i * other_step, put at `out`,
+/// which has room for `count`. Returns their number. No branch depends on a single byte.
+std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t count,
+                          std::int64_t base, std::int64_t other_step, std::int64_t* out) noexcept;
+
+/// memcpy for rows that are mostly short: a call costs more than they do.
+inline void copy_row(std::byte* to, const std::byte* from, std::int64_t bytes) noexcept {
+  if (bytes > 64 || bytes < 8) {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    return;
+  }
+  std::uint64_t word;
+  for (std::int64_t i = 0; i + 8 < bytes; i += 8) {
+    std::memcpy(&word, from + i, 8);
+    std::memcpy(to + i, &word, 8);
+  }
+  std::memcpy(&word, from + bytes - 8, 8);  // may go over some bytes again
+  std::memcpy(to + bytes - 8, &word, 8);
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,260 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "host_move.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "host_loops.hpp"
+#include "host_mask.hpp"
+#include "spanwise/parallel.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+constexpr std::int64_t chunk = 2048;              // offsets at a time: they stay in the first cache
+constexpr std::int64_t wide_chunk = 8192;         // where each is used often: in the second
+constexpr std::int64_t parallel_bytes = 1 << 20;  // moved; below this one thread is as fast as two
+
+// What is moved at each position: `outer` counts through the plain axes, and of the last of them,
+// where it is dense on both sides, whole rows are moved at once. Steps in bytes.
+class Block {
+ public:
+  Block(const Selection& selection, const Array& value, Direction direction) {
+    const std::int64_t item = selection.array.dtype().itemsize();
+    row_bytes_ = item;
+    for (int i = 0; i < selection.rank; ++i) {
+      const PlainAxis& plain = selection.plain[static_cast<std::size_t>(i)];
+      const int axis = i < selection.place ? i : i + selection.positions.size();
+      add({plain.extent, plain.stride * item, value.strides()[axis] * item});
+    }
+    if (rank_ > 0 && selection.place < selection.rank) {
+      const Axis& last = axes_[static_cast<std::size_t>(rank_ - 1)];
+      if (last.array_step == item && last.value_step == item) {
+        row_bytes_ = item * last.extent;
+        --rank_;
+      }
+    }
+    for (int i = 0; i < rank_; ++i) size_ *= axes_[static_cast<std::size_t>(i)].extent;
+    loop_ = move_loop(direction, row_bytes_);
+  }
+
+  std::int64_t size() const noexcept { return size_; }
+  std::int64_t bytes() const noexcept { return size_ * row_bytes_; }
+
+  // Of the block, parts [first, last).
+  void move(std::byte* array, const std::int64_t* offsets, std::int64_t count, std::byte* value,
+            std::int64_t value_step, std::int64_t first, std::int64_t last) const {
+    if (size_ == 1) return loop_(array, offsets, count, value, value_step, row_bytes_);
+    for (std::int64_t part = first; part < last; ++part) {
+      std::int64_t rest = part, array_at = 0, value_at = 0;
+      for (int i = rank_ - 1; i >= 0; --i) {
+        const Axis& axis = axes_[static_cast<std::size_t>(i)];
+        const std::int64_t index = i == 0 ? rest : rest % axis.extent;
+        array_at += index * axis.array_step;
+        value_at += index * axis.value_step;
+        if (i > 0) rest /= axis.extent;
+      }
+      loop_(array + array_at, offsets, count, value + value_at, value_step, row_bytes_);
+    }
+  }
+
+ private:
+  struct Axis {
+    std::int64_t extent, array_step, value_step;
+  };
+  void add(const Axis& axis) {
+    if (axis.extent == 1) return;
+    if (rank_ > 0) {
+      Axis& before = axes_[static_cast<std::size_t>(rank_ - 1)];
+      if (before.array_step == axis.extent * axis.array_step &&
+          before.value_step == axis.extent * axis.value_step) {
+        before = {before.extent * axis.extent, axis.array_step, axis.value_step};
+        return;
+      }
+    }
+    axes_[static_cast<std::size_t>(rank_++)] = axis;
+  }
+
+  std::array<Axis, max_rank> axes_;
+  int rank_ = 0;
+  std::int64_t size_ = 1, row_bytes_;
+  MoveLoop loop_;
+};
+
+// The positions that index arrays name, in C order. Of each axis: its extent, the step of what
+// rides along, the value's (bytes), and one for each index array (elements).
+class IndexedPositions {
+ public:
+  IndexedPositions(const Selection& selection, const Array& value)
+      : count_(selection.indices.size()), width_(3 + count_), indices_(selection.indices) {
+    const std::int64_t item = selection.array.dtype().itemsize();
+    item_ = item;
+    numbers_.reserve(width_ * static_cast<std::size_t>(selection.positions.size() + 1));
+    for (int i = 0; i < selection.positions.size(); ++i) {
+      if (selection.positions[i] == 1) continue;
+      numbers_.push_back(selection.positions[i]);
+      numbers_.push_back(selection.riding[i] * item);
+      numbers_.push_back(value.strides()[selection.place + i] * item);
+      for (const Indices& indices : indices_) numbers_.push_back(indices.array.strides()[i]);
+      ++rank_;
+      merge_last();
+    }
+    if (rank_ == 0) {
+      numbers_.assign(width_, 0);
+      numbers_[0] = rank_ = 1;
+    }
+    for (int i = 0; i < rank_; ++i) size_ *= axis(i)[0];
+  }
+
+  std::int64_t size() const noexcept { return size_; }
+
+  // move(offsets, count, value's offset, value's step) for the positions [first, last).
+  template <std::int64_t at_once, class Move>
+  void run(std::int64_t first, std::int64_t last, Move&& move) const {
+    std::int64_t offsets[at_once];
+    const int inner = rank_ - 1;
+    const std::int64_t* row = axis(inner);
+    std::int64_t at[max_rank];
+    std::int64_t rest = first;
+    for (int i = inner; i >= 0; --i) {
+      at[i] = i == 0 ? rest : rest % axis(i)[0];
+      if (i > 0) rest /= axis(i)[0];
+    }
+    for (std::int64_t left = last - first; left > 0;) {
+      const std::int64_t n = std::min({left, row[0] - at[inner], at_once});
+      fill(offsets, n, at);
+      move(offsets, n, place_of(at, 2), row[2]);
+      left -= n;
+      at[inner] += n;
+      for (int i = inner; i > 0 && at[i] == axis(i)[0]; --i) {
+        at[i] = 0;
+        ++at[i - 1];
+      }
+    }
+  }
+
+ private:
+  const std::int64_t* axis(int i) const noexcept {
+    return numbers_.data() + static_cast<std::size_t>(i) * width_;
+  }
+  // The last axis goes into the one before it where all walk both in one stride.
+  void merge_last() {
+    if (rank_ < 2) return;
+    std::int64_t* last = numbers_.data() + static_cast<std::size_t>(rank_ - 1) * width_;
+    std::int64_t* before = last - width_;
+    for (std::size_t k = 1; k < width_; ++k)
+      if (before[k] != last[0] * last[k]) return;
+    before[0] *= last[0];
+    std::copy(last + 1, last + width_, before + 1);
+    numbers_.resize(numbers_.size() - width_);
+    --rank_;
+  }
+  std::int64_t place_of(const std::int64_t* at, std::size_t column) const noexcept {
+    std::int64_t place = 0;
+    for (int i = 0; i < rank_; ++i) place += at[i] * axis(i)[column];
+    return place;
+  }
+
+  void fill(std::int64_t* offsets, std::int64_t n, const std::int64_t* at) const {
+    const std::int64_t* row = axis(rank_ - 1);
+    const std::int64_t base = place_of(at, 1), riding = row[1];
+    for (std::int64_t i = 0; i < n; ++i) offsets[i] = base + i * riding;
+    for (std::size_t k = 0; k < count_; ++k) {
+      const auto* values = static_cast<const std::byte*>(indices_[k].array.data()) +
+                           place_of(at, 3 + k) * std::int64_t{sizeof(std::int64_t)};
+      const std::int64_t extent = indices_[k].extent, stride = indices_[k].stride * item_;
+      add_offsets(offsets, n, values, row[3 + k] * std::int64_t{sizeof(std::int64_t)}, extent,
+                  stride);
+    }
+  }
+  std::size_t count_, width_;
+  const std::vector<Indices>& indices_;
+  std::vector<std::int64_t> numbers_;
+  std::int64_t item_ = 1, size_ = 1;
+  int rank_ = 0;
+};
+
+void move_by_indices(const Selection& selection, const Array& value, Direction direction,
+                     const Block& block) {
+  const IndexedPositions positions(selection, value);
+  std::byte* array = selection.data();
+  auto* to = static_cast<std::byte*>(value.data());
+  const auto run = [&](std::int64_t first, std::int64_t last, std::int64_t part,
+                       std::int64_t last_part) {
+    const auto move = [&](const std::int64_t* offsets, std::int64_t n, std::int64_t value_at,
+                          std::int64_t value_step) {
+      block.move(array, offsets, n, to + value_at, value_step, part, last_part);
+    };
+    if (block.size() == 1)
+      positions.run<chunk>(first, last, move);
+    else
+      positions.run<wide_chunk>(first, last, move);
+  };
+  const std::int64_t bytes = positions.size() * block.bytes();
+  if (bytes < parallel_bytes) return run(0, positions.size(), 0, block.size());
+  // Positions may name an element twice, and the last one must win; the parts of a block are apart,
+  // unless the array lies in itself.
+  if (direction == Direction::read && block.size() < 16) {
+    const std::int64_t grain = std::max<std::int64_t>(1, parallel_bytes / 4 / block.bytes());
+    return parallel_for(positions.size(), grain, [&](std::int64_t first, std::int64_t last) {
+      run(first, last, 0, block.size());
+    });
+  }
+  if (direction == Direction::write && selection.array.layout().may_overlap_itself())
+    return run(0, positions.size(), 0, block.size());
+  const std::int64_t grain = std::max<std::int64_t>(1, block.size() * (parallel_bytes / 4) / bytes);
+  parallel_for(block.size(), grain, [&](std::int64_t first, std::int64_t last) {
+    run(0, positions.size(), first, last);
+  });
+}
+
+void move_by_mask(const Selection& selection, const Array& value, Direction direction,
+                  const Block& block) {
+  const MaskWalk walk(*selection.mask, selection.mask_strides, selection.array.dtype().itemsize());
+  std::byte* array = selection.data();
+  auto* to = static_cast<std::byte*>(value.data());
+  const std::int64_t step =
+      value.strides()[selection.place] * std::int64_t{selection.array.dtype().itemsize()};
+  const auto run = [&](std::int64_t first, std::int64_t last, std::int64_t done) {
+    std::int64_t offsets[chunk];
+    for_each_stretch(walk, first, last,
+                     [&](const std::byte* mask, std::int64_t mask_step, std::int64_t n,
+                         std::int64_t offset, std::int64_t other_step, const std::int64_t*) {
+                       for (std::int64_t i = 0; i < n; i += chunk) {
+                         const std::int64_t found =
+                             collect_true(mask + i * mask_step, mask_step, std::min(chunk, n - i),
+                                          offset + i * other_step, other_step, offsets);
+                         if (found == 0) continue;
+                         block.move(array, offsets, found, to + done * step, step, 0, block.size());
+                         done += found;
+                       }
+                     });
+  };
+  const bool is_small =
+      walk.size < 1 << 16 && selection.positions[0] * block.bytes() < parallel_bytes;
+  // Another thread might write the same place where the array lies in itself.
+  if (is_small || (direction == Direction::write && selection.array.layout().may_overlap_itself()))
+    return run(0, walk.size, 0);
+  const MaskPieces pieces(walk);
+  parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i)
+      run(i * pieces.length, std::min(walk.size, (i + 1) * pieces.length),
+          pieces.before[static_cast<std::size_t>(i)]);
+  });
+}
+
+}  // namespace
+
+void move_on_host(const Selection& selection, const Array& value, Direction direction) {
+  if (value.size() == 0) return;
+  const Block block(selection, value, direction);
+  if (selection.mask)
+    move_by_mask(selection, value, direction, block);
+  else
+    move_by_indices(selection, value, direction, block);
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,358 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "indexing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cuda_indices.hpp"
+#include "cuda_move.hpp"
+#include "host_loops.hpp"
+#include "host_mask.hpp"
+#include "host_move.hpp"
+#include "indices.hpp"
+#include "selection.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/parallel.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+void move(const Selection& selection, const Array& value, Direction direction) {
+  if (selection.array.device().is_cuda()) return move_on_gpu(selection, value, direction);
+  await(selection.array, direction == Direction::write);
+  await(value, direction == Direction::read);
+  for (const Indices& indices : selection.indices) await(indices.array, false);
+  move_on_host(selection, value, direction);
+}
+
+Array read(const Selection& selection) {
+  const Device device = selection.array.device();
+  Array result =
+      empty(selection.result_shape(), selection.array.dtype(), device.is_cuda() ? device : cpu);
+  move(selection, result, Direction::read);
+  return result;
+}
+
+void check_writable(const Array& array) {
+  require<ReadOnlyError>(!array.readonly(), "Array: assignment destination is read-only: ", array,
+                         "; assign to a copy: a.copy()");
+}
+
+// The value as the target's dtype, on its device, in memory of its own, and of the result's shape.
+Array fitting_value(const Selection& selection, Array value) {
+  const Array& target = selection.array;
+  const Shape shape = selection.result_shape();
+  while (value.rank() > shape.size() && value.shape()[0] == 1) value = value.squeeze(0);
+  if (value.shape() != shape) {
+    try {
+      (void)value.broadcast_to(shape);
+    } catch (const LayoutError&) {
+      if (selection.unique && shape.size() == 1)
+        fail<LayoutError>("Array: NumPy boolean array indexing assignment cannot assign ",
+                          value.size(), " input values to the ", shape[0],
+                          " output values where the mask is true (value ", value.shape(), ")");
+      fail<LayoutError>("Array: shape mismatch: value array of shape ", value.shape(),
+                        " could not be broadcast to indexing result of shape ", shape);
+    }
+  }
+  value = on_device_of(value, target, /*target_is_written=*/true);
+  if (value.dtype() != target.dtype()) value = astype(value, target.dtype());
+  return value.shape() == shape ? value : value.broadcast_to(shape);
+}
+
+void write(const Selection& selection, const Array& value) {
+  move(selection, fitting_value(selection, value), Direction::write);
+}
+
+Array as_mask(const Array& array) { return array.dtype().is_bool() ? array : astype(array, bool_); }
+
+Array positions_on_host(const Array& mask) {
+  const MaskWalk walk(mask, Strides(mask.rank()), 0, /*keep_axes=*/true);
+  const MaskPieces pieces(walk);
+  const std::int64_t total = pieces.total();
+  Array positions = empty({mask.rank(), total}, int64, cpu);
+  auto* rows = static_cast<std::int64_t*>(positions.data());
+  const int inner = mask.rank() - 1;
+  parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
+    std::int64_t found[2048];
+    std::int64_t done = pieces.before[static_cast<std::size_t>(first)];
+    const std::int64_t end = pieces.before[static_cast<std::size_t>(last)];  // others' from here on
+    for_each_stretch(walk, first * pieces.length, std::min(walk.size, last * pieces.length),
+                     [&](const std::byte* bytes, std::int64_t step, std::int64_t n, std::int64_t,
+                         std::int64_t, const std::int64_t* at) {
+                       for (std::int64_t i = 0; i < n; i += 2048) {
+                         const std::int64_t length = std::min<std::int64_t>(2048, n - i);
+                         // What is looked at in vain is written to as well, so near the end there
+                         // is no room.
+                         const bool has_room = inner >= 0 && done + length <= end;
+                         std::int64_t* last_row = has_room ? rows + inner * total + done : found;
+                         const std::int64_t count =
+                             collect_true(bytes + i * step, step, length,
+                                          inner < 0 ? 0 : at[inner] + i, 1, last_row);
+                         for (int axis = 0; axis < inner; ++axis)
+                           std::fill_n(rows + axis * total + done, count, at[axis]);
+                         if (inner >= 0 && !has_room)
+                           std::copy_n(found, count, rows + inner * total + done);
+                         done += count;
+                       }
+                     });
+  });
+  return positions;
+}
+
+// ---- The case that most programs have: one C-contiguous int64 array on the host, one axis ----
+
+// Whole slices along `axis` of a C-contiguous array, or elements of a vector with any stride.
+struct Line {
+  const Array& array;
+  const Array& indices;
+  int axis;
+  std::int64_t extent, stride, row_bytes, outer = 1;
+
+  Line(const Array& a, const Array& i, int along)
+      : array(a), indices(i), axis(along), extent(a.shape()[along]) {
+    row_bytes = a.dtype().itemsize();
+    for (int k = axis + 1; k < a.rank(); ++k) row_bytes *= a.shape()[k];
+    for (int k = 0; k < axis; ++k) outer *= a.shape()[k];
+    stride = a.strides()[axis] * a.dtype().itemsize();
+  }
+
+  static bool fits(const Array& array, const Array& indices) noexcept {
+    const bool is_aligned =
+        reinterpret_cast<std::uintptr_t>(indices.data()) % alignof(std::int64_t) == 0;
+    return indices.dtype() == int64 && is_aligned && indices.layout().is_row_major() &&
+           on_host(indices) && on_host(array) &&
+           (array.rank() == 1 || array.layout().is_row_major());
+  }
+  static bool on_host(const Array& array) noexcept {
+    return array.device().is_cpu() && (!array.storage() || array.storage().uses().none());
+  }
+  Shape result_shape() const {
+    Shape shape(array.rank() - 1 + indices.rank());
+    std::int64_t* next = std::copy_n(array.shape().begin(), axis, shape.begin());
+    next = std::copy(indices.shape().begin(), indices.shape().end(), next);
+    std::copy(array.shape().begin() + axis + 1, array.shape().end(), next);
+    return shape;
+  }
+  // Elements that lie apart by more than a C-contiguous array's row.
+  std::int64_t outer_step() const { return extent * row_bytes; }
+};
+
+Array read_line(const Line& line) {
+  Array result = empty(line.result_shape(), line.array.dtype(), cpu);
+  const std::int64_t count = line.indices.size();
+  if (result.size() == 0) {
+    if (count > 0)
+      (void)usable_indices(line.indices, line.extent, line.axis, line.array.shape(), Bounds::raise,
+                           line.array, false);
+    return result;
+  }
+  const auto* indices = static_cast<const std::int64_t*>(line.indices.data());
+  auto* from = static_cast<std::byte*>(line.array.data());
+  auto* to = static_cast<std::byte*>(result.data());
+  const IndexLoop loop = index_loop(Direction::read, line.row_bytes);
+  const auto read_part = [&](std::int64_t outer, std::int64_t first, std::int64_t last) {
+    const std::int64_t done = loop(
+        from + outer * line.outer_step(), indices + first, last - first, line.extent, line.stride,
+        to + (outer * count + first) * line.row_bytes, line.row_bytes, line.row_bytes);
+    if (first + done < last) fail_outside(indices[first + done], line.axis, line.array.shape());
+  };
+  const std::int64_t grain = std::max<std::int64_t>(1, (1 << 20) / (line.row_bytes + 8));
+  if (line.outer == 1) {
+    parallel_for(count, grain,
+                 [&](std::int64_t first, std::int64_t last) { read_part(0, first, last); });
+  } else {
+    parallel_for(line.outer, std::max<std::int64_t>(1, grain / count),
+                 [&](std::int64_t first, std::int64_t last) {
+                   for (std::int64_t outer = first; outer < last; ++outer)
+                     read_part(outer, 0, count);
+                 });
+  }
+  return result;
+}
+
+// One index array for the first axis, where `key` is that.
+const Array* only_index(std::span<const IndexPart> key, const Array& array) {
+  if (key.size() != 1 || array.rank() == 0) return nullptr;
+  const Array* indices = std::get_if<Array>(&key[0]);
+  return indices != nullptr && Line::fits(array, *indices) &&
+                 array.rank() - 1 + indices->rank() <= max_rank
+             ? indices
+             : nullptr;
+}
+
+// Whether the value can be taken element by element, or is one for all.
+bool is_plain_value(const Line& line, const Array& value) {
+  return value.dtype() == line.array.dtype() && Line::on_host(value) &&
+         (value.rank() == 0 ||
+          (value.layout().is_row_major() && value.shape() == line.result_shape()));
+}
+
+bool try_write_line(const Line& line, const Array& value) {
+  const bool is_one = value.rank() == 0;
+  if (line.outer != 1 || !is_plain_value(line, value) ||
+      (is_one && line.row_bytes != line.array.dtype().itemsize()) ||
+      may_share_memory(line.array, value) || may_share_memory(line.array, line.indices))
+    return false;
+  const auto* indices = static_cast<const std::int64_t*>(line.indices.data());
+  const std::int64_t count = line.indices.size();
+  if (!all_inside(indices, count, line.extent)) return false;  // the long way says which
+  if (line.row_bytes > 0)
+    index_loop(Direction::write, line.row_bytes)(
+        static_cast<std::byte*>(line.array.data()), indices, count, line.extent, line.stride,
+        static_cast<std::byte*>(value.data()), is_one ? 0 : line.row_bytes, line.row_bytes);
+  return true;
+}
+
+// ---- A mask over the first axes of a C-contiguous array, too small for threads ----
+
+struct MaskedRows {
+  const Array& array;
+  const Array& mask;
+  std::int64_t row_bytes, count;
+
+  MaskedRows(const Array& a, const Array& m) : array(a), mask(m), row_bytes(a.dtype().itemsize()) {
+    for (int k = m.rank(); k < a.rank(); ++k) row_bytes *= a.shape()[k];
+    count = count_true_bytes(static_cast<const std::byte*>(m.data()), m.size());
+  }
+
+  static bool fits(const Array& array, const Array& mask) noexcept {
+    constexpr std::int64_t small = 1 << 15;
+    return mask.dtype().is_bool() && mask.rank() > 0 && mask.rank() <= array.rank() &&
+           mask.size() < small && array.nbytes() < 16 * small && Line::on_host(array) &&
+           Line::on_host(mask) && array.layout().is_row_major() && mask.layout().is_row_major() &&
+           std::equal(mask.shape().begin(), mask.shape().end(), array.shape().begin());
+  }
+  Shape result_shape() const {
+    Shape shape(1 + array.rank() - mask.rank());
+    shape[0] = count;
+    std::copy(array.shape().begin() + mask.rank(), array.shape().end(), shape.begin() + 1);
+    return shape;
+  }
+  void move(std::byte* value, std::int64_t step, Direction direction) const {
+    constexpr std::int64_t chunk = 2048;
+    std::int64_t offsets[chunk];
+    const auto* bytes = static_cast<const std::byte*>(mask.data());
+    const MoveLoop loop = move_loop(direction, row_bytes);
+    for (std::int64_t i = 0; i < mask.size(); i += chunk) {
+      const std::int64_t found = collect_true(bytes + i, 1, std::min(chunk, mask.size() - i),
+                                              i * row_bytes, row_bytes, offsets);
+      loop(static_cast<std::byte*>(array.data()), offsets, found, value, step, row_bytes);
+      value += found * step;
+    }
+  }
+};
+
+Array read_rows(const MaskedRows& rows) {
+  Array result = empty(rows.result_shape(), rows.array.dtype(), cpu);
+  if (result.size() > 0)
+    rows.move(static_cast<std::byte*>(result.data()), rows.row_bytes, Direction::read);
+  return result;
+}
+
+bool try_write_rows(const MaskedRows& rows, const Array& value) {
+  const bool is_one = value.rank() == 0;
+  const bool fits = is_one ? rows.row_bytes == rows.array.dtype().itemsize()
+                           : value.layout().is_row_major() && value.shape() == rows.result_shape();
+  if (!fits || value.dtype() != rows.array.dtype() || !Line::on_host(value) ||
+      may_share_memory(rows.array, value) || may_share_memory(rows.array, rows.mask))
+    return false;
+  if (rows.count > 0 && rows.row_bytes > 0)
+    rows.move(static_cast<std::byte*>(value.data()), is_one ? 0 : rows.row_bytes, Direction::write);
+  return true;
+}
+
+const Array* only_mask(std::span<const IndexPart> key, const Array& array) {
+  if (key.size() != 1) return nullptr;
+  const Array* mask = std::get_if<Array>(&key[0]);
+  return mask != nullptr && MaskedRows::fits(array, *mask) ? mask : nullptr;
+}
+
+Array positions_in_small(const Array& mask) {
+  const auto* bytes = static_cast<const std::byte*>(mask.data());
+  const std::int64_t size = mask.size();
+  Array positions = empty({1, count_true_bytes(bytes, size)}, int64, cpu);
+  auto* next = static_cast<std::int64_t*>(positions.data());
+  std::int64_t* const end = next + positions.size();
+  for (std::int64_t i = 0; next < end; i += 512) {
+    // What is looked at in vain is written to as well.
+    std::int64_t found[512];
+    const std::int64_t length = std::min<std::int64_t>(512, size - i);
+    const bool has_room = end - next >= length;
+    const std::int64_t count = collect_true(bytes + i, 1, length, i, 1, has_room ? next : found);
+    if (!has_room) std::copy_n(found, count, next);
+    next += count;
+  }
+  return positions;
+}
+
+}  // namespace
+
+Array index_by(const Array& array, std::span<const IndexPart> key) {
+  if (const Array* indices = only_index(key, array)) return read_line({array, *indices, 0});
+  if (const Array* mask = only_mask(key, array)) return read_rows({array, *mask});
+  return read(select(array, key, Bounds::raise, /*writes=*/false));
+}
+
+void assign_by(const Array& array, std::span<const IndexPart> key, const Array& value) {
+  check_writable(array);
+  if (const Array* indices = only_index(key, array))
+    if (try_write_line({array, *indices, 0}, value)) return;
+  if (const Array* mask = only_mask(key, array))
+    if (try_write_rows({array, *mask}, value)) return;
+  write(select(array, key, Bounds::raise, /*writes=*/true), value);
+}
+
+Array take(const Array& array, const Array& indices, int axis, Bounds bounds) {
+  if (bounds == Bounds::raise && Line::fits(array, indices) &&
+      array.rank() - 1 + indices.rank() <= max_rank)
+    return read_line({array, indices, axis});
+  std::vector<IndexPart> key(static_cast<std::size_t>(axis), Slice{});
+  key.emplace_back(indices.dtype().is_bool() ? astype(indices, int64) : indices);
+  return read(select(array, key, bounds, /*writes=*/false));
+}
+
+void put(const Array& array, const Array& indices, const Array& values, Bounds bounds) {
+  check_writable(array);
+  if (values.size() == 0 || indices.size() == 0) return;
+  const Array places = reshape(indices.dtype().is_bool() ? astype(indices, int64) : indices, {-1});
+  const IndexPart key[] = {places};
+  const std::int64_t count = places.size(), given = values.size();
+  Array value = reshape(values, {-1});
+  if (given > count) {
+    value = value.slice(0, {0, count, 1});
+  } else if (given < count && given > 1) {
+    const std::int64_t times = (count + given - 1) / given;
+    value = reshape(contiguous(value.broadcast_to({times, given})), {-1}).slice(0, {0, count, 1});
+  }
+  write(select(array, key, bounds, /*writes=*/true), value);
+}
+
+Array take_along(const Array& array, const Array& indices, int axis) {
+  return read(select_along(array, indices, axis, /*writes=*/false));
+}
+
+void put_along(const Array& array, const Array& indices, int axis, const Array& values) {
+  check_writable(array);
+  write(select_along(array, indices, axis, /*writes=*/true), values);
+}
+
+std::int64_t count_true(const Array& array) {
+  const Array mask = as_mask(array);
+  if (mask.device().is_cuda()) return count_true_on_gpu(mask);
+  await(mask, /*writes=*/false);
+  return MaskPieces(MaskWalk(mask, Strides(mask.rank()), 0)).total();
+}
+
+Array positions_of_true(const Array& array) {
+  const Array mask = as_mask(array);
+  if (mask.device().is_cuda()) return positions_of_true_on_gpu(mask);
+  await(mask, /*writes=*/false);
+  if (mask.rank() == 1 && mask.size() < 1 << 16 && mask.layout().is_row_major())
+    return positions_in_small(mask);
+  return positions_on_host(mask);
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,119 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arguments_py.hpp"
+#include "indexing.hpp"
+#include "python/array_index.hpp"
+#include "python/bind.hpp"
+#include "python/py_array.hpp"
+#include "python/py_call.hpp"
+#include "spanwise/error.hpp"
+
+/// array[key] for keys that hold index arrays, lists or masks.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+Slice slice_from(PyObject* part) {
+  Py_ssize_t start = 0, stop = 0, step = 0;
+  if (PySlice_Unpack(part, &start, &stop, &step) < 0) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw py::error_already_set();
+    PyErr_Clear();
+    fail<ArgumentError>("Array: the step of a slice cannot be 0, got ",
+                        std::string(py::repr(part)));
+  }
+  return {start, stop, step};
+}
+
+bool is_number_like(PyObject* part) {
+  return PyFloat_Check(part) || PyComplex_Check(part) || PyUnicode_Check(part) ||
+         PyBytes_Check(part) || PyDict_Check(part);
+}
+
+// Arrays have __index__ too, but only without a length are they single integers.
+bool has_length(PyObject* part) {
+  if (!PySequence_Check(part)) return false;
+  if (PyObject_Size(part) >= 0) return true;
+  PyErr_Clear();
+  return false;
+}
+
+ops::IndexPart part_from(PyObject* part) {
+  if (is_array(part)) {
+    const Array& array = array_in(part);
+    if (array.rank() == 0 && array.dtype().is_integer()) return item(array).as_int64();
+    return array;
+  }
+  if (part == Py_Ellipsis) return ops::Ellipsis{};
+  if (part == Py_None) return ops::NewAxis{};
+  if (PySlice_Check(part)) return slice_from(part);
+  if (PyBool_Check(part)) return index_array_in(part);
+  if (PyIndex_Check(part) && !has_length(part)) {
+    const Py_ssize_t value = PyNumber_AsSsize_t(part, nullptr);  // clips
+    if (value != -1 || !PyErr_Occurred()) return std::int64_t{value};
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+    PyErr_Clear();  // an array of several
+  }
+  if (is_number_like(part)) refuse_index(part);
+  try {
+    return index_array_in(part);
+  } catch (const BridgeError&) {
+    refuse_index(part);
+  }
+}
+
+// A key as its parts; most have one.
+class Key {
+ public:
+  explicit Key(PyObject* key) {
+    if (!PyTuple_Check(key)) {
+      one_[0] = part_from(key);
+      return;
+    }
+    const Py_ssize_t size = PyTuple_GET_SIZE(key);
+    many_.reserve(static_cast<std::size_t>(size));
+    for (Py_ssize_t i = 0; i < size; ++i) many_.push_back(part_from(PyTuple_GET_ITEM(key, i)));
+  }
+  std::span<const ops::IndexPart> parts() const noexcept {
+    return many_.empty() ? std::span<const ops::IndexPart>(one_) : many_;
+  }
+
+ private:
+  std::array<ops::IndexPart, 1> one_{};
+  std::vector<ops::IndexPart> many_;
+};
+
+PyObject* read(PyObject* self, PyObject* key) {
+  const Array& array = array_in(self);
+  // What loops do most: one index array of ours, without taking it apart.
+  if (is_array(key) && array_in(key).dtype() == int64 && array_in(key).rank() > 0 &&
+      array.rank() > 0 && is_small(array) && is_small(array_in(key)))
+    return wrap(ops::take(array, array_in(key), 0, ops::Bounds::raise));
+  const Key parsed(key);
+  if (is_small(array, parsed.parts())) return wrap(ops::index_by(array, parsed.parts()));
+  const Array source = array;  // who else holds it might let it go meanwhile
+  return wrap(unlocked([&] { return ops::index_by(source, parsed.parts()); }));
+}
+
+void assign(PyObject* self, PyObject* key, PyObject* given) {
+  const Key parsed(key);
+  const Array target = array_in(self);
+  const Value owner(given, target);
+  const Array& value = owner.array();
+  if (is_small(target, parsed.parts())) return ops::assign_by(target, parsed.parts(), value);
+  unlocked([&] { ops::assign_by(target, parsed.parts(), value); });
+}
+
+}  // namespace
+
+SW_BIND(indexing_keys, 61) { array_indexing = {&read, &assign}; }
+
+}  // namespace spanwise::python

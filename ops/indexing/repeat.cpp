@@ -1,0 +1,226 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "repeat.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "host_loops.hpp"
+#include "indexing.hpp"
+#include "indices.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/parallel.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+constexpr std::int64_t grain_bytes = 1 << 19;
+
+void check_times(std::int64_t times) {
+  require<ArgumentError>(times >= 0, "repeat: repeats may not contain negative values, got ",
+                         times);
+}
+
+// `count` parts of `bytes`, each `times` times over.
+using RepeatLoop = void (*)(const std::byte* from, std::int64_t count, std::int64_t bytes,
+                            std::int64_t times, std::byte* to);
+
+template <int bytes>
+void repeat_words(const std::byte* from, std::int64_t count, std::int64_t, std::int64_t times,
+                  std::byte* to) {
+  for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t k = 0; k < times; ++k, to += bytes) std::memcpy(to, from + i * bytes, bytes);
+}
+
+// Part i goes to [starts[i], starts[i + 1]) of `to`. Numbers of repeats that vary are hard to
+// predict, so three copies are always written where there is room: what is too much is written over
+// by the next part.
+using VaryingLoop = void (*)(const std::byte* from, const std::int64_t* starts, std::int64_t first,
+                             std::int64_t last, std::int64_t bytes, std::byte* to);
+
+template <int bytes>
+void repeat_varying_words(const std::byte* from, const std::int64_t* starts, std::int64_t first,
+                          std::int64_t last, std::int64_t, std::byte* to) {
+  for (std::int64_t i = first; i < last; ++i) {
+    std::int64_t at = starts[i];
+    if (at + 3 <= starts[last]) {
+      for (int k = 0; k < 3; ++k) std::memcpy(to + (at + k) * bytes, from + i * bytes, bytes);
+      at += 3;
+    }
+    for (; at < starts[i + 1]; ++at) std::memcpy(to + at * bytes, from + i * bytes, bytes);
+  }
+}
+
+void repeat_varying_parts(const std::byte* from, const std::int64_t* starts, std::int64_t first,
+                          std::int64_t last, std::int64_t bytes, std::byte* to) {
+  for (std::int64_t i = first; i < last; ++i)
+    for (std::int64_t at = starts[i]; at < starts[i + 1]; ++at)
+      copy_row(to + at * bytes, from + i * bytes, bytes);
+}
+
+VaryingLoop varying_loop_for(std::int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return &repeat_varying_words<1>;
+    case 2:
+      return &repeat_varying_words<2>;
+    case 4:
+      return &repeat_varying_words<4>;
+    case 8:
+      return &repeat_varying_words<8>;
+    case 16:
+      return &repeat_varying_words<16>;
+    default:
+      return &repeat_varying_parts;
+  }
+}
+
+void repeat_parts(const std::byte* from, std::int64_t count, std::int64_t bytes, std::int64_t times,
+                  std::byte* to) {
+  for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t k = 0; k < times; ++k, to += bytes) copy_row(to, from + i * bytes, bytes);
+}
+
+RepeatLoop loop_for(std::int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return &repeat_words<1>;
+    case 2:
+      return &repeat_words<2>;
+    case 4:
+      return &repeat_words<4>;
+    case 8:
+      return &repeat_words<8>;
+    case 16:
+      return &repeat_words<16>;
+    case 32:
+      return &repeat_words<32>;
+    default:
+      return &repeat_parts;
+  }
+}
+
+// The array seen as outer x extent x bytes, C-contiguous.
+struct Parts {
+  Parts(const Array& array, int axis)
+      : source(contiguous(array)), extent(array.shape()[axis]), bytes(array.dtype().itemsize()) {
+    for (int i = 0; i < axis; ++i) outer *= array.shape()[i];
+    for (int i = axis + 1; i < array.rank(); ++i) bytes *= array.shape()[i];
+  }
+  Array source;
+  std::int64_t outer = 1, extent, bytes;
+};
+
+Shape with_extent(Shape shape, int axis, std::int64_t extent) {
+  shape[axis] = extent;
+  return shape;
+}
+
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  std::int64_t c;
+  require<LayoutError>(!__builtin_mul_overflow(a, b, &c), "repeat: ", b, " repeats of ", a,
+                       " are too many for 63 bits");
+  return c;
+}
+
+Array repeat_on_host(const Array& array, std::int64_t times, int axis) {
+  const Parts parts(array, axis);
+  Array result =
+      empty(with_extent(array.shape(), axis, product(parts.extent, times)), array.dtype(), cpu);
+  if (result.size() == 0) return result;
+  const auto* from = static_cast<const std::byte*>(parts.source.data());
+  auto* to = static_cast<std::byte*>(result.data());
+  const RepeatLoop loop = loop_for(parts.bytes);
+  const std::int64_t grain = std::max<std::int64_t>(1, grain_bytes / (parts.bytes * times));
+  parallel_for(parts.outer * parts.extent, grain, [&](std::int64_t first, std::int64_t last) {
+    loop(from + first * parts.bytes, last - first, parts.bytes, times,
+         to + first * parts.bytes * times);
+  });
+  return result;
+}
+
+// Where the copies of each slice begin; the last entry is their number.
+std::vector<std::int64_t> starts_of(const Array& times) {
+  const auto* numbers = static_cast<const std::int64_t*>(times.data());
+  std::vector<std::int64_t> starts(static_cast<std::size_t>(times.size()) + 1, 0);
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+    check_times(numbers[i]);
+    require<LayoutError>(!__builtin_add_overflow(starts[i], numbers[i], &starts[i + 1]),
+                         "repeat: the repeats are too many for 63 bits");
+  }
+  return starts;
+}
+
+Array repeat_on_host(const Array& array, const std::vector<std::int64_t>& starts, int axis) {
+  const Parts parts(array, axis);
+  const std::int64_t total = starts.back();
+  Array result = empty(with_extent(array.shape(), axis, total), array.dtype(), cpu);
+  if (result.size() == 0) return result;
+  const auto* from = static_cast<const std::byte*>(parts.source.data());
+  auto* to = static_cast<std::byte*>(result.data());
+  const VaryingLoop loop = varying_loop_for(parts.bytes);
+  const std::int64_t bytes = total * parts.bytes;
+  const auto run = [&](std::int64_t outer, std::int64_t first, std::int64_t last) {
+    loop(from + outer * parts.extent * parts.bytes, starts.data(), first, last, parts.bytes,
+         to + outer * bytes);
+  };
+  if (parts.outer == 1) {
+    const std::int64_t each = std::max<std::int64_t>(1, bytes / parts.extent);
+    parallel_for(parts.extent, std::max<std::int64_t>(1, grain_bytes / each),
+                 [&](std::int64_t first, std::int64_t last) { run(0, first, last); });
+  } else {
+    parallel_for(parts.outer, std::max<std::int64_t>(1, grain_bytes / bytes),
+                 [&](std::int64_t first, std::int64_t last) {
+                   for (std::int64_t outer = first; outer < last; ++outer)
+                     run(outer, 0, parts.extent);
+                 });
+  }
+  return result;
+}
+
+// On a GPU: which slice each slice of the result is.
+Array repeat_on_gpu(const Array& array, const std::vector<std::int64_t>& starts, int axis) {
+  const Array indices = empty({starts.back()}, int64, cpu);
+  auto* to = static_cast<std::int64_t*>(indices.data());
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i)
+    std::fill(to + starts[i], to + starts[i + 1], static_cast<std::int64_t>(i));
+  return take(array, indices, axis, Bounds::raise);
+}
+
+}  // namespace
+
+Array repeat(const Array& array, std::int64_t times, int axis) {
+  check_times(times);
+  if (array.device().is_cuda()) {
+    const Shape shape = with_extent(array.shape(), axis, product(array.shape()[axis], times));
+    const Shape stretched = array.shape().inserted(axis + 1, times);
+    return reshape(copy(array.expand(axis + 1).broadcast_to(stretched)), shape);
+  }
+  await(array, /*writes=*/false);
+  return repeat_on_host(array, times, axis);
+}
+
+Array repeat(const Array& array, const Array& times, int axis) {
+  require<DTypeError>(times.dtype().is_integer() || times.dtype().is_bool(),
+                      "repeat: cannot cast repeats from ", times.dtype(),
+                      " to int64 according to the rule 'safe'; expected integers");
+  const bool is_ready =
+      times.dtype() == int64 && times.device().is_cpu() && times.layout().is_row_major();
+  const Array host =
+      is_ready ? times : contiguous(astype(to_device(times, cpu), int64, CopyMode::if_needed));
+  await(host, /*writes=*/false);
+  if (host.size() == 1 && host.rank() < 2) return repeat(array, item(host).as_int64(), axis);
+  require<LayoutError>(host.rank() == 1 && host.size() == array.shape()[axis],
+                       "repeat: operands could not be broadcast together with shape (",
+                       array.shape()[axis], ",) ", times.shape(),
+                       "; expected one number for each of the ", array.shape()[axis],
+                       " slices along axis ", axis, " of ", array.shape());
+  const std::vector<std::int64_t> starts = starts_of(host);
+  if (array.device().is_cuda()) return repeat_on_gpu(array, starts, axis);
+  await(array, /*writes=*/false);
+  return repeat_on_host(array, starts, axis);
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,255 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "selection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "indices.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+// How many axes a part uses up; an Ellipsis takes what the others leave.
+int axes_of(const IndexPart& part) {
+  if (const auto* array = std::get_if<Array>(&part))
+    return array->dtype().is_bool() ? array->rank() : 1;
+  return std::holds_alternative<std::int64_t>(part) || std::holds_alternative<Slice>(part);
+}
+
+// Takes a key apart, part by part. Where the indices go follows NumPy: in the place of the first,
+// if they (and integers among them) stand side by side, else in front.
+class Selector {
+ public:
+  Selector(const Array& array, Bounds bounds, bool writes)
+      : layout_(array.layout()), bounds_(bounds), writes_(writes) {
+    selection_.array = array;
+    selection_.offset = layout_.offset;
+  }
+
+  Selection select(std::span<const IndexPart> key) {
+    const int left = axes_left(key);
+    const bool mask_stands_alone = is_mask_alone(key);
+    for (const IndexPart& part : key) {
+      if (const auto* i = std::get_if<std::int64_t>(&part)) {
+        advance();
+        take(*i);
+      } else if (const auto* array = std::get_if<Array>(&part)) {
+        advance();
+        take(*array, mask_stands_alone);
+      } else {
+        was_apart_ = true;
+        take_plain(part, left);
+      }
+    }
+    while (axis_ < layout_.rank()) keep(layout_.shape[axis_], layout_.strides[axis_]), ++axis_;
+    finish();
+    return std::move(selection_);
+  }
+
+ private:
+  int axes_left(std::span<const IndexPart> key) const {
+    int consumed = 0, ellipses = 0;
+    for (const IndexPart& part : key) {
+      consumed += axes_of(part);
+      ellipses += std::holds_alternative<Ellipsis>(part);
+    }
+    require<BoundsError>(ellipses <= 1,
+                         "Array: an index can only have a single ellipsis ('...'), got ", ellipses);
+    require<BoundsError>(consumed <= layout_.rank(), "Array: too many indices for array: array is ",
+                         layout_.rank(), "-dimensional, but ", consumed,
+                         " were indexed; its shape is ", layout_.shape);
+    return layout_.rank() - consumed;
+  }
+
+  static bool is_mask_alone(std::span<const IndexPart> key) {
+    const Array* only = nullptr;
+    for (const IndexPart& part : key) {
+      const auto* array = std::get_if<Array>(&part);
+      if (array == nullptr) continue;
+      if (only != nullptr) return false;
+      only = array;
+    }
+    return only != nullptr && only->dtype().is_bool() && only->rank() > 0;
+  }
+
+  // Before an index or an integer: they are apart if something stood between them.
+  void advance() {
+    if (!seen_) selection_.place = selection_.rank;
+    if (seen_ && was_apart_) in_front_ = true;
+    seen_ = true;
+    was_apart_ = false;
+  }
+
+  void keep(std::int64_t extent, std::int64_t stride) {
+    require<LayoutError>(selection_.rank < max_rank, "Array: the index makes more than ", max_rank,
+                         " dimensions");
+    selection_.plain[static_cast<std::size_t>(selection_.rank++)] = {extent, stride};
+  }
+
+  void take(std::int64_t i) {
+    const std::int64_t extent = layout_.shape[axis_];
+    if (i < -extent || i >= extent) fail_outside(i, axis_, layout_.shape);
+    selection_.offset += (i < 0 ? i + extent : i) * layout_.strides[axis_];
+    ++axis_;
+  }
+
+  void take_plain(const IndexPart& part, int left) {
+    if (const auto* slice = std::get_if<Slice>(&part)) {
+      const Layout one{{layout_.shape[axis_]}, {layout_.strides[axis_]}, 0};
+      const Layout cut = one.slice(0, *slice);
+      selection_.offset += cut.offset;
+      keep(cut.shape[0], cut.strides[0]);
+      ++axis_;
+    } else if (std::holds_alternative<NewAxis>(part)) {
+      keep(1, 0);
+    } else {
+      for (; left > 0; --left, ++axis_) keep(layout_.shape[axis_], layout_.strides[axis_]);
+    }
+  }
+
+  void take(const Array& array, bool stands_alone) {
+    if (!array.dtype().is_bool()) {
+      parts_.push_back({array, axis_, /*needs_check=*/true});
+      ++axis_;
+      return;
+    }
+    check_mask(array);
+    if (array.rank() == 0) {
+      shapes_.push_back(Shape{count_true(array)});
+    } else if (stands_alone) {
+      take_mask(array);
+    } else {
+      const Array positions = positions_of_true(array);
+      for (int i = 0; i < array.rank(); ++i)
+        parts_.push_back({positions.index(0, i), axis_ + i, /*needs_check=*/false});
+    }
+    axis_ += array.rank();
+  }
+
+  void check_mask(const Array& mask) const {
+    for (int i = 0; i < mask.rank(); ++i)
+      require<BoundsError>(mask.shape()[i] == layout_.shape[axis_ + i],
+                           "Array: boolean index did not match indexed array along axis ",
+                           axis_ + i, "; size of axis is ", layout_.shape[axis_ + i],
+                           " but size of corresponding boolean axis is ", mask.shape()[i],
+                           " (array ", layout_.shape, ", mask ", mask.shape(), ")");
+  }
+
+  void take_mask(const Array& mask) {
+    const Array here = on_device_of(mask, selection_.array, writes_);
+    selection_.mask_strides = Strides(mask.rank());
+    for (int i = 0; i < mask.rank(); ++i) selection_.mask_strides[i] = layout_.strides[axis_ + i];
+    selection_.unique = true;
+    if (here.device().is_cuda()) {  // kernels go by coordinates
+      const Array positions = positions_of_true(here);
+      for (int i = 0; i < mask.rank(); ++i)
+        parts_.push_back({positions.index(0, i), axis_ + i, /*needs_check=*/false});
+      return;
+    }
+    shapes_.push_back(Shape{count_true(here)});
+    selection_.mask = here;
+  }
+
+  void finish() {
+    if (in_front_) selection_.place = 0;
+    for (const Part& part : parts_) shapes_.push_back(part.array.shape());
+    selection_.positions = common_shape();
+    require<LayoutError>(selection_.rank + selection_.positions.size() <= max_rank,
+                         "Array: the index makes more than ", max_rank, " dimensions");
+    selection_.riding = Strides(selection_.positions.size());
+    const bool any = Layout::row_major(selection_.positions).size() > 0;
+    selection_.indices.reserve(parts_.size());
+    for (const Part& part : parts_) {
+      const std::int64_t extent = layout_.shape[part.axis];
+      // What is broadcast away is not looked at, as in NumPy.
+      const Array ready = part.needs_check && any
+                              ? usable_indices(part.array, extent, part.axis, layout_.shape,
+                                               bounds_, selection_.array, writes_)
+                              : on_device_of(as_int64(part.array), selection_.array, writes_);
+      selection_.indices.push_back(
+          {ready.shape() == selection_.positions ? ready : ready.broadcast_to(selection_.positions),
+           extent, layout_.strides[part.axis]});
+    }
+  }
+
+  Shape common_shape() const {
+    if (shapes_.size() == 1) return shapes_.front();
+    try {
+      return broadcast_shapes(shapes_);
+    } catch (const LayoutError&) {
+      std::string list;
+      for (const Shape& shape : shapes_) list += text(list.empty() ? "" : " ", shape);
+      fail<BoundsError>(
+          "Array: shape mismatch: indexing arrays could not be broadcast together with shapes ",
+          list);
+    }
+  }
+
+  struct Part {
+    Array array;
+    int axis;
+    bool needs_check;
+  };
+
+  const Layout& layout_;
+  Bounds bounds_;
+  bool writes_;
+  Selection selection_;
+  std::vector<Part> parts_;
+  std::vector<Shape> shapes_;
+  int axis_ = 0;
+  bool seen_ = false, was_apart_ = false, in_front_ = false;
+};
+
+}  // namespace
+
+Shape Selection::result_shape() const {
+  Shape shape(rank + positions.size());
+  std::int64_t* next = shape.begin();
+  for (int i = 0; i < place; ++i) *next++ = plain[static_cast<std::size_t>(i)].extent;
+  next = std::copy(positions.begin(), positions.end(), next);
+  for (int i = place; i < rank; ++i) *next++ = plain[static_cast<std::size_t>(i)].extent;
+  return shape;
+}
+
+Selection select(const Array& array, std::span<const IndexPart> key, Bounds bounds, bool writes) {
+  return Selector(array, bounds, writes).select(key);
+}
+
+Selection select_along(const Array& array, const Array& indices, int axis, bool writes) {
+  const Layout& layout = array.layout();
+  require<LayoutError>(indices.rank() == layout.rank(),
+                       "take_along_axis: indices and array must have the same number of "
+                       "dimensions, got shapes ",
+                       indices.shape(), " and ", layout.shape);
+  Selection selection;
+  selection.array = array;
+  selection.offset = layout.offset;
+  selection.positions = indices.shape();
+  selection.riding = Strides(layout.rank());
+  for (int i = 0; i < layout.rank(); ++i) {
+    if (i == axis) continue;
+    const std::int64_t extent = layout.shape[i];
+    std::int64_t& common = selection.positions[i];
+    require<BoundsError>(extent == common || extent == 1 || common == 1,
+                         "take_along_axis: shape mismatch: indexing arrays could not be broadcast "
+                         "together: indices ",
+                         indices.shape(), " and array ", layout.shape, " along axis ", axis);
+    if (extent != 1) {
+      common = extent;
+      selection.riding[i] = layout.strides[i];
+    }
+  }
+  const std::int64_t extent = layout.shape[axis];
+  const Array ready =
+      Layout::row_major(selection.positions).size() > 0
+          ? usable_indices(indices, extent, axis, layout.shape, Bounds::raise, array, writes)
+          : on_device_of(as_int64(indices), array, writes);
+  selection.indices.push_back(
+      {ready.broadcast_to(selection.positions), extent, layout.strides[axis]});
+  return selection;
+}
+
+}  // namespace spanwise::ops

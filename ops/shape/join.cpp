@@ -1,0 +1,105 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "join.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+// The one shape that all fit, with the extents along `axis` added up.
+Shape joined_shape(std::span<const Array> arrays, int axis) {
+  Shape shape = arrays[0].shape();
+  for (std::size_t i = 1; i < arrays.size(); ++i) {
+    const Shape& other = arrays[i].shape();
+    require<LayoutError>(other.size() == shape.size(),
+                         "concatenate: all the input array dimensions must match in number, but "
+                         "the array at index 0 has ",
+                         shape.size(), " dimension(s) and the array at index ", i, " has ",
+                         other.size(), " (shapes ", arrays[0].shape(), " and ", other, ")");
+    for (int k = 0; k < shape.size(); ++k)
+      require<LayoutError>(k == axis || other[k] == shape[k],
+                           "concatenate: all the input array dimensions except for the "
+                           "concatenation axis must match exactly, but along dimension ",
+                           k, ", the array at index 0 has size ", shape[k],
+                           " and the array at index ", i, " has size ", other[k], " (shapes ",
+                           arrays[0].shape(), " and ", other, ")");
+    require<LayoutError>(!__builtin_add_overflow(shape[axis], other[axis], &shape[axis]),
+                         "concatenate: the extents along axis ", axis,
+                         " add up to more than 63 bits");
+  }
+  return shape;
+}
+
+// Small parts that lie in memory as they will: for those a copy's planning would cost most.
+bool is_bytes_on_host(const Array& array) {
+  return array.device().is_cpu() && array.nbytes() < 1 << 14 && array.layout().is_row_major() &&
+         array.storage().uses().none();
+}
+
+void fill(const Array& target, std::span<const Array> arrays, int axis) {
+  Layout part = target.layout();
+  // Along the first axis that is none of extent 1, the parts follow one another.
+  const bool is_first = target.device().is_cpu() && target.storage().uses().none() &&
+                        target.layout().is_row_major() &&
+                        std::all_of(target.shape().begin(), target.shape().begin() + axis,
+                                    [](std::int64_t extent) { return extent == 1; });
+  auto* data = static_cast<std::byte*>(target.storage().data());
+  const std::int64_t item = target.dtype().itemsize();
+  for (const Array& array : arrays) {
+    part.shape[axis] = array.shape()[axis];
+    if (array.size() > 0) {
+      const bool is_run = is_first && array.dtype() == target.dtype() && is_bytes_on_host(array);
+      if (is_run)
+        std::memcpy(data + part.offset * item, array.data(),
+                    static_cast<std::size_t>(array.nbytes()));
+      else
+        copy(array, target.with_layout(part));
+    }
+    part.offset += part.shape[axis] * part.strides[axis];
+  }
+}
+
+}  // namespace
+
+DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype) {
+  require<ArgumentError>(!arrays.empty(), "concatenate: need at least one array to concatenate");
+  DType common = arrays[0].dtype();
+  for (const Array& array : arrays) {
+    require<ArgumentError>(array.device() == arrays[0].device(), "concatenate: the arrays are on ",
+                           arrays[0].device(), " and on ", array.device(),
+                           "; expected one device, move them there: a.to(\"", arrays[0].device(),
+                           "\")");
+    if (!dtype && array.dtype() != common) common = promote(common, array.dtype());
+  }
+  return dtype.value_or(common);
+}
+
+Array concatenate(std::span<const Array> arrays, int axis, DType dtype) {
+  const Device device = arrays[0].device();
+  Array result = empty(joined_shape(arrays, axis), dtype, device.is_cuda() ? device : cpu);
+  fill(result, arrays, axis);
+  return result;
+}
+
+void concatenate_into(std::span<const Array> arrays, int axis, const Array& out) {
+  const Shape shape = joined_shape(arrays, axis);
+  require<LayoutError>(out.shape() == shape,
+                       "concatenate: output array is the wrong shape: expected ", shape, ", got ",
+                       out.shape());
+  const bool overlaps = std::any_of(arrays.begin(), arrays.end(), [&](const Array& array) {
+    return may_share_memory(array, out);
+  });
+  if (overlaps)
+    copy(concatenate(arrays, axis, out.dtype()), out);
+  else
+    fill(out, arrays, axis);
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,143 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "join.hpp"
+#include "python/bind.hpp"
+#include "python/py_array.hpp"
+#include "python/py_call.hpp"
+#include "python/py_dtype.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+/// concatenate and stack.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+bool is_listed(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
+
+// Arrays of any library as they are; lists and numbers go where the first array is.
+std::vector<Array> arrays_in(PyObject* sequence, const char* who) {
+  const auto items = py::reinterpret_steal<py::object>(PySequence_Fast(sequence, ""));
+  if (!items) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+      throw py::type_error(
+          text(who, ": expected a sequence of arrays, got a ", Py_TYPE(sequence)->tp_name));
+    throw py::error_already_set();
+  }
+  const Py_ssize_t size = PySequence_Fast_GET_SIZE(items.ptr());
+  require<ArgumentError>(size > 0, who, ": need at least one array to ", who);
+  std::vector<Array> arrays(static_cast<std::size_t>(size));
+  ImportOptions values;
+  for (const bool listed : {false, true}) {
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      PyObject* item = PySequence_Fast_GET_ITEM(items.ptr(), i);
+      if (is_listed(item) != listed) continue;
+      Array& array = arrays[static_cast<std::size_t>(i)];
+      array = listed ? import_array(item, values) : import_array(item);
+      if (!values.device) values.device = array.device();
+    }
+  }
+  return arrays;
+}
+
+PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObject* dtype,
+               PyObject* casting, const char* who) {
+  if (given(out) && given(dtype)) {
+    throw py::type_error(text(who,
+                              "() only takes `out` or `dtype` as an argument, but both were "
+                              "provided"));
+  }
+  std::optional<DType> wanted;
+  if (given(dtype)) wanted = dtype_from(dtype);
+  Array target;
+  if (given(out)) {
+    ImportOptions options;
+    options.copy = CopyMode::never;
+    options.writable = true;
+    target = import_array(out, options);
+    wanted = target.dtype();
+  }
+  const DType common = ops::common_dtype(arrays, wanted);
+  if (wanted) {
+    const std::string rule = given(casting) ? py::handle(casting).cast<std::string>() : "same_kind";
+    for (const Array& array : arrays) check_casting(array.dtype(), common, rule, who);
+  }
+  std::int64_t bytes = 0;
+  for (const Array& array : arrays) bytes += array.nbytes();
+  if (given(out)) {
+    {
+      const Unlocked unlocked(target.device(), bytes);
+      ops::concatenate_into(arrays, axis, target);
+    }
+    return Py_NewRef(out);
+  }
+  Array joined;
+  {
+    const Unlocked unlocked(arrays[0].device(), bytes);
+    joined = ops::concatenate(arrays, axis, common);
+  }
+  return wrap(std::move(joined));
+}
+
+PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<5> signature{
+      "concatenate", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
+  const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
+  std::vector<Array> arrays = arrays_in(sequence, "concatenate");
+  if (axis == Py_None) {
+    for (Array& array : arrays) array = reshape(array, {-1});
+    return join(arrays, 0, out, dtype, casting, "concatenate");
+  }
+  for (const Array& array : arrays)
+    require<LayoutError>(array.rank() > 0,
+                         "concatenate: zero-dimensional arrays cannot be concatenated; give them "
+                         "an axis: a[None]");
+  const int place = arrays[0].layout().normalise_axis(integer_in(axis, 0));
+  return join(arrays, place, out, dtype, casting, "concatenate");
+}
+
+PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<5> signature{
+      "stack", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
+  const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
+  std::vector<Array> arrays = arrays_in(sequence, "stack");
+  const Shape shape = arrays[0].shape();
+  for (const Array& array : arrays)
+    require<LayoutError>(array.shape() == shape,
+                         "stack: all input arrays must have the same shape, got ", shape, " and ",
+                         array.shape());
+  const std::int64_t wanted = integer_in(axis, 0), rank = shape.size() + 1;
+  require<LayoutError>(wanted >= -rank && wanted < rank, "stack: axis ", wanted,
+                       " is out of bounds for array of dimension ", rank, " (arrays of shape ",
+                       shape, ")");
+  const int place = static_cast<int>(wanted < 0 ? wanted + rank : wanted);
+  for (Array& array : arrays) array = array.expand(place);
+  return join(arrays, place, out, dtype, casting, "stack");
+}
+
+PyMethodDef functions[] = {
+    method<&concatenate>("concatenate",
+                         "concatenate(arrays, axis=0, out=None, *, dtype=None, "
+                         "casting='same_kind')\n--\n\n"
+                         "The arrays one after the other along an axis they have; axis=None "
+                         "flattens them first."),
+    method<&stack>("stack",
+                   "stack(arrays, axis=0, out=None, *, dtype=None, casting='same_kind')\n--\n\n"
+                   "The arrays one after the other along a new axis."),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(shape_join, 63) {
+  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw py::error_already_set();
+}
+
+}  // namespace spanwise::python

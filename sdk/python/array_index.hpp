@@ -1,0 +1,20 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+
+namespace spanwise::python {
+
+/// Who answers keys that hold an index array, a list or a mask: set once, by the op family that
+/// does, while the module is being initialised. Both throw. `key` is a tuple or a single part.
+struct ArrayIndexing {
+  PyObject* (*read)(PyObject* self, PyObject* key) = nullptr;
+  void (*assign)(PyObject* self, PyObject* key, PyObject* value) = nullptr;
+};
+extern ArrayIndexing array_indexing;
+
+/// Throws BoundsError for what is no part of an index, naming its type.
+[[noreturn]] void refuse_index(PyObject* part);
+
+}  // namespace spanwise::python

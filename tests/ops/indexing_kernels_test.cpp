@@ -1,0 +1,131 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The GPU's kernels of indexing, run on the CPU by the system's compiler, against the native loops.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "../../ops/indexing/cuda_indices.hpp"
+#include "../../ops/indexing/cuda_move.hpp"
+#include "../../ops/indexing/host_move.hpp"
+#include "../../ops/indexing/selection.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+Array counting(const Shape& shape, DType dtype) {
+  const Array array = empty(shape, dtype, cpu);
+  auto* bytes = static_cast<std::uint8_t*>(array.data());
+  for (std::int64_t i = 0; i < array.nbytes(); ++i)
+    bytes[i] = static_cast<std::uint8_t>(i * 31 + i / 251);
+  return array;
+}
+Array indices_of(const Shape& shape, const std::vector<std::int64_t>& values) {
+  const Array array = empty(shape, int64, cpu);
+  std::copy(values.begin(), values.end(), static_cast<std::int64_t*>(array.data()));
+  return array;
+}
+bool same_bytes(const Array& a, const Array& b) {
+  const Array x = contiguous(a), y = contiguous(b);
+  return x.shape() == y.shape() &&
+         std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.nbytes())) == 0;
+}
+Array every_third(std::int64_t size) {
+  const Array mask = empty({size}, bool_, cpu);
+  for (std::int64_t i = 0; i < size; ++i) static_cast<bool*>(mask.data())[i] = i % 3 == 1;
+  return mask;
+}
+
+std::vector<std::vector<IndexPart>> keys() {
+  return {{indices_of({3}, {4, -5, 2})},
+          {Slice{}, indices_of({2, 2}, {0, -1, 3, 3})},
+          {indices_of({2, 1}, {0, 4}), indices_of({3}, {1, 1, -2}), Ellipsis{}},
+          {indices_of({2}, {1, 1}), Slice{{}, {}, -2}, indices_of({2}, {0, 2})},
+          {Slice{1, 4, 1}, NewAxis{}, every_third(4), indices_of({1}, {-1})}};
+}
+
+class IndexingKernels : public testing::TestWithParam<DType> {};
+
+TEST_P(IndexingKernels, ReadWhatTheLoopsRead) {
+  for (const Array& array : {counting({5, 4, 3}, GetParam()),
+                             counting({3, 4, 5}, GetParam()).transpose().slice(0, {{}, {}, -1})}) {
+    for (const auto& key : keys()) {
+      const Selection selection = select(array, key, Bounds::raise, /*writes=*/false);
+      const Array native = empty(selection.result_shape(), GetParam(), cpu);
+      const Array kernels = zeros(selection.result_shape(), GetParam(), cpu);
+      move_on_host(selection, native, Direction::read);
+      move_on_gpu(selection, kernels, Direction::read);
+      EXPECT_TRUE(same_bytes(native, kernels)) << array;
+    }
+  }
+}
+
+TEST_P(IndexingKernels, WriteTheLastOfSeveralValues) {
+  for (const auto& key : keys()) {
+    const Array native = counting({5, 4, 3}, GetParam()), kernels = copy(native);
+    const Selection first = select(native, key, Bounds::raise, /*writes=*/true);
+    const Selection second = select(kernels, key, Bounds::raise, /*writes=*/true);
+    const Array value = counting(first.result_shape(), GetParam());
+    move_on_host(first, value, Direction::write);
+    move_on_gpu(second, value, Direction::write);
+    EXPECT_TRUE(same_bytes(native, kernels));
+    const Array one = counting({}, GetParam()).broadcast_to(first.result_shape());
+    move_on_host(first, one, Direction::write);
+    move_on_gpu(second, one, Direction::write);
+    EXPECT_TRUE(same_bytes(native, kernels));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, IndexingKernels,
+                         testing::Values(uint8, int16, float32, float64, complex128,
+                                         DType(DTypeCode::opaque, 96)),
+                         [](const auto& given) { return given.param.name(); });
+
+TEST(IndexKernels, AlongAnAxis) {
+  const Array array = counting({4, 3}, int32);
+  const Selection selection =
+      select_along(array, indices_of({2, 3}, {0, -1, 2, 3, 3, 1}), 0, /*writes=*/false);
+  const Array native = empty({2, 3}, int32, cpu), kernels = zeros({2, 3}, int32, cpu);
+  move_on_host(selection, native, Direction::read);
+  move_on_gpu(selection, kernels, Direction::read);
+  EXPECT_TRUE(same_bytes(native, kernels));
+}
+
+TEST(MaskKernels, FindWhatTheLoopsFind) {
+  for (const std::int64_t size : {1, 31, 256, 4095, 4096, 4097, 20'000}) {
+    const Array mask = every_third(size);
+    EXPECT_EQ(count_true_on_gpu(mask), count_true(mask)) << size;
+    EXPECT_TRUE(same_bytes(positions_of_true_on_gpu(mask), positions_of_true(mask))) << size;
+  }
+  const Array cube = reshape(every_third(12'000), {20, 30, 20});
+  EXPECT_TRUE(same_bytes(positions_of_true_on_gpu(cube), positions_of_true(cube)));
+  const Array turned = cube.transpose();
+  EXPECT_TRUE(same_bytes(positions_of_true_on_gpu(turned), positions_of_true(turned)));
+  EXPECT_EQ(positions_of_true_on_gpu(zeros({5, 7}, bool_, cpu)).shape(), (Shape{2, 0}));
+  EXPECT_EQ(positions_of_true_on_gpu(full({}, true, bool_, cpu)).shape(), (Shape{0, 1}));
+}
+
+TEST(IndexKernels, FindWhatIsOutside) {
+  const Array indices = indices_of({5}, {0, -4, 3, -1, 2});
+  EXPECT_FALSE(outside_on_gpu(indices, 4).has_value());
+  EXPECT_EQ(outside_on_gpu(indices, 3).has_value(), true);
+  EXPECT_EQ(outside_on_gpu(indices_of({3}, {0, -9, 1}), 4), -9);
+}
+
+TEST(IndexKernels, WrapAndClip) {
+  const Array indices = indices_of({5}, {0, -4, 3, -7, 8});
+  EXPECT_TRUE(
+      same_bytes(bounded_on_gpu(indices, 3, Bounds::wrap), indices_of({5}, {0, 2, 0, 2, 2})));
+  EXPECT_TRUE(
+      same_bytes(bounded_on_gpu(indices, 3, Bounds::clip), indices_of({5}, {0, 0, 2, 0, 2})));
+}
+
+}  // namespace
+}  // namespace spanwise::ops

@@ -1,0 +1,48 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The CUDA text of indexing, compiled for an H200 without one.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "../../ops/indexing/cuda_source.hpp"
+#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/nvrtc.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+void expect_compiles(const std::string& text, const std::vector<std::string>& kernels) {
+  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  const runtime::KernelSource source = runtime::scan_kernels(text);
+  runtime::CompileRequest request;
+  request.source = &source;
+  try {
+    const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
+    for (const std::string& kernel : kernels)
+      EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
+  } catch (const CompileError& error) {
+    ADD_FAILURE() << error.log();
+  }
+}
+
+TEST(IndexingSource, MovesCompileForEveryWordAndRank) {
+  std::vector<std::string> kernels;
+  for (const char* name : {"read_elements", "write_elements", "find_last", "write_last"})
+    for (const char* bits : {"32", "64"}) kernels.push_back(std::string(name) + bits);
+  for (const MoveSource& wanted : {MoveSource{1, 1, 1}, MoveSource{2, 2, 0}, MoveSource{4, 3, 2},
+                                   MoveSource{8, 5, 1}, MoveSource{16, 7, 4}})
+    expect_compiles(move_source(wanted), kernels);
+}
+
+TEST(IndexingSource, IndicesAndMasksCompile) {
+  expect_compiles(indices_source(), {"find_outside", "wrap_indices", "clip_indices"});
+  for (const int rank : {1, 3})
+    expect_compiles(mask_source(rank), {"count_tiles", "scan_tiles", "write_positions"});
+}
+
+}  // namespace
+}  // namespace spanwise::ops

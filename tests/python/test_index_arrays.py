@@ -1,0 +1,295 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Indexing by arrays and masks, for reading and for writing: NumPy's results, order and errors."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.arrays import COMPUTABLE, assert_same, numbers, poisoned, whole_key, windows
+
+import spanwise as sw
+
+SEEDS = st.integers(0, 2**32)
+DTYPES = st.sampled_from(COMPUTABLE)
+INDEX_DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+
+
+@st.composite
+def keys(draw, shape):
+    """A key for `shape` with index arrays and masks among integers, slices, None and Ellipsis."""
+    seed = np.random.default_rng(draw(SEEDS))
+    common = draw(st.lists(st.integers(0, 3), max_size=2))
+    parts, axis, has_ellipsis = [], 0, False
+    while axis < len(shape) and draw(st.integers(0, 9)) > 0:
+        kind = draw(st.sampled_from(("array", "array", "mask", "slice", "int", "none", "ellipsis")))
+        extent = shape[axis]
+        if kind == "array":
+            own = tuple(n if draw(st.booleans()) else 1 for n in common)
+            own = own[draw(st.integers(0, len(own))) :]
+            own = (*own, 0) if extent == 0 else own
+            values = seed.integers(-extent, max(extent, 1), own)
+            dtype = draw(st.sampled_from(INDEX_DTYPES))
+            parts.append(np.asarray(values % max(extent, 1) if dtype[0] == "u" else values, dtype))
+            axis += 1
+        elif kind == "mask":
+            rank = draw(st.integers(0, min(2, len(shape) - axis)))
+            parts.append(np.asarray(seed.random(shape[axis : axis + rank]) < 0.5))
+            axis += rank
+        elif kind == "slice":
+            bounds = st.none() | st.integers(-6, 6)
+            step = draw(st.sampled_from((None, 1, -1, 2, -3)))
+            parts.append(slice(draw(bounds), draw(bounds), step))
+            axis += 1
+        elif kind == "int" and extent > 0:
+            parts.append(draw(st.integers(-extent, extent - 1)))
+            axis += 1
+        elif kind == "none" and len(parts) < 6:
+            parts.append(None)
+        elif kind == "ellipsis" and not has_ellipsis:
+            parts.append(Ellipsis)
+            has_ellipsis = True
+    return tuple(parts)
+
+
+def ours_of(key, device, where):
+    """Index arrays as they come in programs: NumPy's, ours on either device, or lists."""
+
+    def part_of(i, part):
+        if not isinstance(part, np.ndarray):
+            return part
+        kind = where[i % len(where)]
+        if kind == "list" and part.ndim > 0 and part.size > 0:
+            return part.tolist()
+        return (
+            sw.array(part, device=device if kind == "device" else "cpu")
+            if kind != "numpy"
+            else part
+        )
+
+    return tuple(part_of(i, part) for i, part in enumerate(key))
+
+
+WHERE = st.lists(st.sampled_from(("numpy", "device", "cpu", "list")), min_size=1, max_size=3)
+
+
+def result_of(action):
+    try:
+        return action(), None
+    except (IndexError, ValueError) as error:
+        return None, error
+
+
+@given(data=st.data(), window=windows(), dtype=DTYPES, seed=SEEDS, where=WHERE)
+def test_reading_is_numpys(device, data, window, dtype, seed, where):
+    values = numbers(window.base_shape, dtype, seed)
+    oracle, ours = window.of(values), window.of(sw.array(values, device=device))
+    key = data.draw(keys(oracle.shape))
+    expected, error = result_of(lambda: np.asarray(oracle[key]))
+    got, own_error = result_of(lambda: ours[ours_of(key, device, where)])
+    assert (error is None) == (own_error is None), (error, own_error)
+    if error is None:
+        assert_same(got, expected)
+        assert got.device == device
+
+
+@given(
+    data=st.data(),
+    window=windows(broadcast=False),
+    dtypes=st.tuples(DTYPES, st.sampled_from(("int32", "uint8", "float32"))),
+    seed=SEEDS,
+    where=WHERE,
+)
+def test_writing_is_numpys_and_leaves_the_rest(device, data, window, dtypes, seed, where):
+    base = poisoned(window.base_shape, dtypes[0], device)
+    expected = base.numpy().copy()
+    oracle, ours = window.of(expected), window.of(base)
+    key = data.draw(keys(oracle.shape))
+    shape, error = result_of(lambda: np.asarray(oracle[key]).shape)
+    if error is not None:
+        return
+    value_shape = tuple(n if data.draw(st.booleans()) else 1 for n in shape)
+    value = numbers(value_shape[data.draw(st.integers(0, len(shape))) :], dtypes[1], seed)
+    oracle[whole_key(key)] = value.astype(expected.dtype)
+    ours[ours_of(key, device, where)] = (
+        sw.array(value, device=device) if data.draw(st.booleans()) else value
+    )
+    # All of the memory: what lies outside the selection must be as it was.
+    assert_same(base, expected)
+
+
+@given(data=st.data(), shape=st.lists(st.integers(0, 5), min_size=1, max_size=3), dtype=DTYPES)
+def test_numbers_are_written_everywhere(device, data, shape, dtype):
+    base = poisoned(tuple(shape), dtype, device)
+    expected = base.numpy().copy()
+    key = data.draw(keys(tuple(shape)))
+    if result_of(lambda: expected[key])[1] is not None:
+        return
+    expected[whole_key(key)] = 1
+    base[ours_of(key, device, ["numpy"])] = 1
+    assert_same(base, expected)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("shape", [(200_003,), (701, 300), (3, 70_001), (40_000, 3), (40_000, 8)])
+def test_large_arrays(device, dtype, shape):
+    values = numbers(shape, dtype, 1)
+    ours = sw.array(values, device=device)
+    rng = np.random.default_rng(2)
+    row, column = values.size // shape[0], values.size // shape[-1]
+    indices = rng.integers(-shape[0], shape[0], 300_001 // row)
+    last = rng.integers(-shape[-1], shape[-1], 300_001 // column)
+    mask, row_mask = rng.random(shape) < 0.3, rng.random(shape[0]) < 0.5
+    for key in (indices, (Ellipsis, last), mask, row_mask, ~mask, (row_mask, None, Ellipsis)):
+        own = tuple(
+            sw.array(k, device=device) if isinstance(k, np.ndarray) else k
+            for k in (key if isinstance(key, tuple) else (key,))
+        )
+        assert_same(ours[own], values[key])
+        assert_same(ours.copy()[::-1][own], values[::-1][key])
+    # The last of several values for one element stays, however many threads there are.
+    if len(shape) == 1:
+        new = numbers(indices.shape, dtype, 3)
+        values[indices] = new
+        ours[sw.array(indices, device=device)] = sw.array(new, device=device)
+        assert_same(ours, values)
+    values[mask] = numbers((int(mask.sum()),), dtype, 4)
+    ours[sw.array(mask, device=device)] = numbers((int(mask.sum()),), dtype, 4)
+    assert_same(ours, values)
+
+
+def test_the_last_value_for_an_element_stays(device):
+    ours = sw.zeros(4, "int32", device=device)
+    ours[[0, 1, 0, -4, 1]] = [1, 2, 3, 4, 5]
+    assert ours.tolist() == [4, 5, 0, 0]
+    matrix = sw.zeros((3, 2), "float32", device=device)
+    matrix[[2, 0, 2], :] = np.arange(6, dtype="float32").reshape(3, 2)
+    assert matrix.tolist() == [[2, 3], [0, 0], [4, 5]]
+
+
+def test_values_and_indices_that_overlap_the_target(device):
+    values = np.arange(6)
+    ours = sw.array(values, device=device)
+    ours[[1, 2, 3, 4, 5]] = ours[:-1]
+    assert ours.tolist() == [0, 0, 1, 2, 3, 4]
+    ours = sw.array(values, device=device)
+    ours[ours] = ours[::-1]
+    assert ours.tolist() == [5, 4, 3, 2, 1, 0]
+    mask = sw.array([True, False, True], device=device)
+    mask[mask] = False
+    assert mask.tolist() == [False, False, False]
+
+
+def test_masks_of_rank_0(device):
+    values = np.arange(6).reshape(2, 3)
+    ours = sw.array(values, device=device)
+    for mask in (True, False, np.True_, np.array(False), sw.array(True, device=device)):
+        assert_same(ours[mask], values[np.asarray(mask)])
+        assert_same(ours[0, mask, ...], values[0, np.asarray(mask), ...])
+    ours[True] = 7
+    ours[False] = 8
+    assert (ours.numpy() == 7).all()
+
+
+def test_guard_zones_stay(device):
+    memory = sw.full(300, 77, "int16", device=device)
+    inner = memory[100:200].reshape(10, 10)
+    inner[[9, 0, -10], [9, 0, 9]] = 1
+    inner[np.eye(10, dtype=bool)] = 2
+    inner[:, [0, -1]] = 3
+    inner[[9, 0]] = np.arange(10)
+    expected = np.full(300, 77, "int16")
+    window = expected[100:200].reshape(10, 10)
+    window[[9, 0, -10], [9, 0, 9]] = 1
+    window[np.eye(10, dtype=bool)] = 2
+    window[:, [0, -1]] = 3
+    window[[9, 0]] = np.arange(10)
+    assert_same(memory, expected)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ([4], "index 4 is out of bounds for axis 0 with size 4"),
+        ([0, -5], "index -5 is out of bounds for axis 0 with size 4"),
+        ((slice(None), np.array([[0, 3]])), "index 3 is out of bounds for axis 1 with size 3"),
+        (([0, 1], 3), "index 3 is out of bounds for axis 1"),
+        (([0, 1], [0, 1, 2]), r"indexing arrays could not be broadcast together .*\(2,\) \(3,\)"),
+        (([0], [0], [0]), "too many indices for array: array is 2-dimensional, but 3 were indexed"),
+        ((np.zeros((4, 3), bool), 0), "too many indices"),
+        (np.zeros((4, 2), bool), "boolean index did not match .* along axis 1; size of axis is 3"),
+        (
+            np.zeros(5, bool),
+            "axis 0; size of axis is 4 but size of corresponding boolean axis is 5",
+        ),
+        ([0.0, 1.0], "must be of integer .or boolean. type, got float64"),
+        (np.zeros(2, "complex64"), "got complex64"),
+        (np.array([]), "got float64"),
+        ((Ellipsis, [0], Ellipsis), "single ellipsis"),
+        (([0], 1.5), "got a float"),
+        (([0], "x"), "got a str"),
+        (object(), "got a object"),
+    ],
+)
+def test_bad_keys_are_index_errors_and_nothing_is_written(device, key, words):
+    values = numbers((4, 3), "float32", 1)
+    with pytest.raises(IndexError):
+        values[key]
+    array = sw.array(values, device=device)
+    with pytest.raises(sw.BoundsError, match=words):
+        array[key]
+    with pytest.raises(sw.BoundsError, match=words):
+        array[key] = 0
+    assert_same(array, values)
+
+
+def test_indices_outside_on_the_arrays_own_device(device):
+    array = sw.array(numbers((4, 3), "float32", 1), device=device)
+    with pytest.raises(sw.BoundsError, match="index 9 is out of bounds for axis 1 with size 3"):
+        array[:, sw.array([0, 9], device=device)]
+    with pytest.raises(sw.BoundsError, match="index -5 is out of bounds for axis 0"):
+        array[sw.array([-5], "int8", device=device)] = 0
+    # What is broadcast away is not looked at.
+    assert array[sw.array([9], device=device), sw.array([], "int64", device=device)].shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ([0, 1], np.zeros((2, 2)), r"value array of shape \(2, 2\) .* result of shape \(2, 3\)"),
+        (
+            np.ones((4, 3), bool),
+            np.zeros(5),
+            "cannot assign 5 input values to the 12 output values",
+        ),
+    ],
+)
+def test_values_that_do_not_fit(device, key, value, words):
+    array = sw.zeros((4, 3), "float32", device=device)
+    with pytest.raises(ValueError, match="shape mismatch|cannot assign"):
+        np.zeros((4, 3))[key] = value
+    with pytest.raises(sw.LayoutError, match=words):
+        array[key] = value
+
+
+def test_read_only_memory_is_not_written():
+    values = np.zeros(4)
+    values.flags.writeable = False
+    ours = sw.asarray(values)
+    for key in ([0], np.ones(4, bool)):
+        with pytest.raises(sw.ReadOnlyError, match="read-only"):
+            ours[key] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        ours.put([0], 1)
+
+
+def test_a_result_of_too_many_dimensions():
+    with pytest.raises(ValueError, match="64"):
+        sw.zeros((1,) * 60)[np.zeros((1,) * 6, int)]
+
+
+def test_index_arrays_of_other_libraries(device):
+    jax = pytest.importorskip("jax")
+    ours = sw.array(np.arange(5), device=device)
+    assert ours[jax.numpy.array([3, 1])].tolist() == [3, 1]
+    assert ours[jax.numpy.array([True, False, True, False, False])].tolist() == [0, 2]

@@ -1,0 +1,291 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Other shapes of arrays, joined, split and padded ones, against NumPy's."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
+from support.arrays import COMPUTABLE, assert_same, numbers, pair, windows
+
+import spanwise as sw
+
+SEEDS = st.integers(0, 2**32)
+DTYPES = st.sampled_from(COMPUTABLE)
+NUMPYS = [dtype for dtype in COMPUTABLE if dtype != "bfloat16"]
+
+
+def on(device, values):
+    return sw.array(values, device=device)
+
+
+def same_lists(ours, theirs):
+    assert len(ours) == len(theirs)
+    for a, b in zip(ours, theirs, strict=True):
+        assert_same(a, np.asarray(b))
+
+
+VIEWS = {
+    "transpose": lambda f, a, draw: f.transpose(a, draw(st.permutations(range(a.ndim)))),
+    "permute_dims": lambda f, a, draw: f.permute_dims(a, draw(st.permutations(range(a.ndim)))),
+    "matrix_transpose": lambda f, a, draw: f.matrix_transpose(a),
+    "swapaxes": lambda f, a, draw: f.swapaxes(a, draw(axis(a)), draw(axis(a))),
+    "moveaxis": lambda f, a, draw: f.moveaxis(a, draw(axis(a)), draw(axis(a))),
+    "rollaxis": lambda f, a, draw: f.rollaxis(a, draw(axis(a)), draw(st.integers(-a.ndim, a.ndim))),
+    "expand_dims": lambda f, a, draw: f.expand_dims(a, (draw(st.integers(-a.ndim - 2, 0)), 1)),
+    "flip": lambda f, a, draw: f.flip(a, draw(st.none() | axis(a))),
+    "fliplr": lambda f, a, draw: f.fliplr(a),
+    "flipud": lambda f, a, draw: f.flipud(a),
+    "rot90": lambda f, a, draw: f.rot90(a, draw(st.integers(-5, 5)), (draw(axis(a)), 0)),
+    "squeeze": lambda f, a, draw: f.squeeze(a),
+    "atleast_1d": lambda f, a, draw: f.atleast_1d(a),
+    "atleast_2d": lambda f, a, draw: f.atleast_2d(a),
+    "atleast_3d": lambda f, a, draw: f.atleast_3d(a),
+    "ravel": lambda f, a, draw: f.ravel(a),
+}
+COPIES = {
+    "roll": lambda f, a, draw: f.roll(a, draw(st.integers(-9, 9)), draw(st.none() | axis(a))),
+    "roll, axes": lambda f, a, draw: f.roll(a, (draw(st.integers(-9, 9)), 2), (0, draw(axis(a)))),
+    "tile": lambda f, a, draw: f.tile(a, draw(st.lists(st.integers(0, 3), max_size=4))),
+    "resize": lambda f, a, draw: f.resize(a, draw(st.lists(st.integers(0, 4), max_size=3))),
+}
+
+
+def axis(a):
+    return st.integers(-a.ndim, a.ndim - 1)
+
+
+class Recorded:
+    """The same draws for NumPy's call and for ours."""
+
+    def __init__(self, data):
+        self.data, self.drawn, self.at = data, [], None
+
+    def __call__(self, strategy):
+        if self.at is None:
+            self.drawn.append(self.data.draw(strategy))
+            return self.drawn[-1]
+        self.at += 1
+        return self.drawn[self.at - 1]
+
+
+@pytest.mark.parametrize("name", [*VIEWS, *COPIES])
+@given(data=st.data(), window=windows(), seed=SEEDS, dtype=DTYPES)
+def test_one_array(device, name, data, window, seed, dtype):
+    ours, oracle = pair(window, dtype, device, seed)
+    call, draw = (VIEWS | COPIES)[name], Recorded(data)
+    try:
+        expected = call(np, oracle, draw)
+    except InvalidArgument:
+        return  # no axis to draw
+    except (ValueError, IndexError):
+        draw.at = 0
+        with pytest.raises((ValueError, IndexError)):
+            call(sw, ours, draw)
+        return
+    draw.at = 0
+    got = call(sw, ours, draw)
+    assert_same(got, np.asarray(expected))
+    if name in VIEWS and name != "ravel":
+        assert sw.may_share_memory(got, ours) == np.may_share_memory(expected, oracle)
+
+
+@given(data=st.data(), dtypes=st.lists(st.sampled_from(NUMPYS), min_size=1, max_size=3), seed=SEEDS)
+def test_concatenate_and_stack(device, data, dtypes, seed):
+    shape = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
+    at = data.draw(st.integers(-len(shape), len(shape) - 1))
+    ours, theirs = [], []
+    for i, dtype in enumerate(dtypes):
+        own = list(shape)
+        own[at] = data.draw(st.integers(0, 4))
+        values = numbers(tuple(own[::-1]), dtype, seed + i).T  # Fortran order
+        theirs.append(values)
+        ours.append(on(device, values) if data.draw(st.booleans()) else on(device, values[:])[...])
+    expected = np.concatenate(theirs, at)
+    assert_same(sw.concatenate(ours, at), expected)
+    assert_same(sw.concatenate(ours, None), np.concatenate(theirs, None))
+    assert_same(
+        sw.concatenate(ours, at, dtype="complex128"), np.concatenate(theirs, at, dtype="complex128")
+    )
+    out = on(device, np.full(expected.shape, 9, expected.dtype))
+    assert sw.concatenate(ours, at, out) is out
+    assert_same(out, expected)
+    same = [numbers(tuple(shape), dtype, seed) for dtype in dtypes]
+    for place in range(-len(shape) - 1, len(shape) + 1):
+        assert_same(sw.stack([on(device, x) for x in same], place), np.stack(same, place))
+
+
+def test_concatenate_takes_lists_and_overlapping_outs(device):
+    assert_same(sw.concatenate(([1, 2], on(device, [3.5]))), np.array([1, 2, 3.5]))
+    values = np.arange(6)
+    base = on(device, values)
+    sw.concatenate((base[3:], base[:3]), out=base)
+    assert base.tolist() == [3, 4, 5, 0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["vstack", "hstack", "dstack", "column_stack"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 3, 2)])
+def test_stacks(device, name, shape):
+    arrays = [numbers(shape, dtype, 1) for dtype in ("int32", "float32")]
+    if name == "column_stack" and shape == ():
+        arrays = arrays[:1]
+    expected = getattr(np, name)(arrays)
+    assert_same(getattr(sw, name)([on(device, a) for a in arrays]), expected)
+
+
+@given(data=st.data(), window=windows(min_rank=1), seed=SEEDS)
+def test_splits(device, data, window, seed):
+    ours, oracle = pair(window, "int16", device, seed)
+    at = data.draw(axis(oracle))
+    cuts = data.draw(st.integers(1, 5) | st.lists(st.integers(-4, 6), max_size=3))
+    same_lists(sw.array_split(ours, cuts, at), np.array_split(oracle, cuts, at))
+    same_lists(sw.unstack(ours, axis=at), np.moveaxis(oracle, at, 0))
+    for name, rank, along in (
+        ("split", 1, 0),
+        ("vsplit", 2, 0),
+        ("dsplit", 3, 2),
+        ("hsplit", 2, 1),
+    ):
+        if oracle.ndim < rank:
+            continue
+        if isinstance(cuts, int) and oracle.shape[along] % cuts:
+            with pytest.raises(ValueError, match="equal division"):
+                getattr(sw, name)(ours, cuts)
+        else:
+            same_lists(getattr(sw, name)(ours, cuts), getattr(np, name)(oracle, cuts))
+
+
+MODES = ("constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp")
+
+
+@given(data=st.data(), window=windows(), seed=SEEDS, mode=st.sampled_from(MODES))
+def test_pad(device, data, window, seed, mode):
+    ours, oracle = pair(window, data.draw(st.sampled_from(("int32", "float64"))), device, seed)
+    width = st.integers(0, 7)
+    widths = [(data.draw(width), data.draw(width)) for _ in range(oracle.ndim)]
+    if not widths:
+        widths = 2
+    words = {}
+    if mode in ("constant", "linear_ramp"):
+        key = "constant_values" if mode == "constant" else "end_values"
+        words[key] = data.draw(st.sampled_from((3, (1, 2))))
+    try:
+        expected = np.pad(oracle, widths, mode, **words)
+    except ValueError:
+        with pytest.raises(sw.Error, match="pad"):
+            sw.pad(ours, widths, mode, **words)
+        return
+    assert_same(sw.pad(ours, widths, mode, **words), expected)
+
+
+def test_pad_widths(device):
+    values = numbers((2, 3), "float32", 1)
+    for widths in (1, (2,), (1, 2), ((1, 2),), ((1, 2), (0, 3)), {1: 2}, {-1: (1, 2)}):
+        assert_same(sw.pad(on(device, values), widths), np.pad(values, widths))
+
+
+@given(data=st.data(), window=windows(min_rank=1), seed=SEEDS)
+def test_append_insert_delete(device, data, window, seed):
+    ours, oracle = pair(window, "int32", device, seed)
+    at = data.draw(st.none() | axis(oracle))
+    extent = oracle.size if at is None else oracle.shape[at]
+    assert_same(sw.append(ours, ours, at), np.append(oracle, oracle, at))
+    place = st.integers(-extent, extent - 1) if extent else st.nothing()
+    slices = st.builds(slice, st.integers(-3, 4), st.integers(-3, 4), st.sampled_from((1, 2, -1)))
+    lists = st.lists(place, max_size=4) if extent else st.just([])
+    obj = data.draw(slices | lists | place)
+    assert_same(sw.delete(ours, obj, at), np.delete(oracle, obj, at))
+    try:
+        expected = np.insert(oracle, obj, 5, at)
+    except ValueError:
+        return
+    assert_same(sw.insert(ours, obj, 5, at), expected)
+    if isinstance(obj, int):
+        rows = numbers((2, *np.delete(oracle.shape, 0 if at is None else at)), "int32", seed)
+        rows = rows.reshape(-1) if at is None else rows
+        assert_same(sw.insert(ours, obj, rows, at), np.insert(oracle, obj, rows, at))
+
+
+def test_insert_and_delete_by_masks(device):
+    values = numbers((4, 3), "float32", 1)
+    mask = np.array([True, False, True, False])
+    ours = on(device, values)
+    assert_same(sw.delete(ours, on(device, mask), 0), np.delete(values, mask, 0))
+    assert_same(sw.insert(ours, [1, 3], [[1], [2]], 0), np.insert(values, [1, 3], [[1], [2]], 0))
+    assert_same(sw.insert(ours, [2], 9, 1), np.insert(values, [2], 9, 1))
+
+
+def test_broadcasts(device):
+    shapes = [(3, 1), (4,), (), (2, 1, 4)]
+    assert sw.broadcast_shapes(*shapes, 4) == np.broadcast_shapes(*shapes, 4)
+    arrays = [numbers(shape, "int32", 1) for shape in shapes]
+    same_lists(sw.broadcast_arrays(*(on(device, a) for a in arrays)), np.broadcast_arrays(*arrays))
+    with pytest.raises(ValueError, match=r"\(2,\) and \(3,\)"):
+        sw.broadcast_shapes((2,), (3,))
+
+
+@pytest.mark.parametrize("n", [1 << 16, 300_001])
+def test_large_arrays(device, n):
+    values = numbers((n,), "float32", 1)
+    ours = on(device, values)
+    assert_same(sw.roll(ours, 77), np.roll(values, 77))
+    assert_same(sw.tile(ours[:1001], (3, 50)), np.tile(values[:1001], (3, 50)))
+    assert_same(sw.concatenate((ours, ours[::-1])), np.concatenate((values, values[::-1])))
+    assert_same(sw.stack((ours, ours), -1), np.stack((values, values), -1))
+
+
+WRONG = {
+    "moveaxis": (
+        lambda a: sw.moveaxis(a, 2, 0),
+        ValueError,
+        "axis 2 is out of bounds .* dimension 2",
+    ),
+    "moveaxis, twice": (lambda a: sw.moveaxis(a, (0, 0), (0, 1)), ValueError, "repeated axis"),
+    "moveaxis, lengths": (lambda a: sw.moveaxis(a, (0, 1), 0), ValueError, "same number"),
+    "flip": (lambda a: sw.flip(a, 5), ValueError, "axis 5"),
+    "fliplr": (lambda a: sw.fliplr(a[0]), ValueError, r">= 2-d, got shape \(4,\)"),
+    "rot90": (lambda a: sw.rot90(a, 1, (0, 1, 1)), ValueError, "must be 2"),
+    "matrix_transpose": (lambda a: sw.matrix_transpose(a[0]), ValueError, "2-dimensional"),
+    "roll": (lambda a: sw.roll(a, 1, 2), ValueError, "axis 2"),
+    "tile": (lambda a: sw.tile(a, -1), ValueError, "negative"),
+    "resize": (lambda a: sw.resize(a, -1), ValueError, "non-negative"),
+    "concatenate, nothing": (lambda a: sw.concatenate([]), ValueError, "at least one array"),
+    "concatenate, scalar": (lambda a: sw.concatenate(3), TypeError, "got a int"),
+    "concatenate, rank 0": (lambda a: sw.concatenate([a[0, 0]]), ValueError, "zero-dimensional"),
+    "concatenate, ranks": (lambda a: sw.concatenate([a, a[0]]), ValueError, r"\(3, 4\) and \(4,\)"),
+    "concatenate, shapes": (lambda a: sw.concatenate([a, a.T]), ValueError, "index 1 has size 3"),
+    "concatenate, axis": (lambda a: sw.concatenate([a], 2), ValueError, "2"),
+    "concatenate, out": (
+        lambda a: sw.concatenate([a], out=a[1:]),
+        ValueError,
+        r"expected \(3, 4\)",
+    ),
+    "concatenate, cast": (lambda a: sw.concatenate([a], dtype="int8"), TypeError, "int8"),
+    "concatenate, both": (lambda a: sw.concatenate([a], out=a, dtype="f4"), TypeError, "both"),
+    "stack, shapes": (lambda a: sw.stack([a, a[1:]]), ValueError, r"\(3, 4\) and \(2, 4\)"),
+    "stack, axis": (lambda a: sw.stack([a], 4), ValueError, "axis 4"),
+    "vstack, no sequence": (lambda a: sw.vstack(3), TypeError, "sequence"),
+    "split": (lambda a: sw.split(a, 2), ValueError, r"2 parts; use array_split"),
+    "array_split": (lambda a: sw.array_split(a, 0), ValueError, "larger than 0"),
+    "vsplit": (lambda a: sw.vsplit(a[0], 2), ValueError, "2 or more"),
+    "unstack": (lambda a: sw.unstack(a[0, 0]), ValueError, "at least 1-d"),
+    "pad, mode": (lambda a: sw.pad(a, 1, "odd"), ValueError, "'odd'"),
+    "pad, word": (lambda a: sw.pad(a, 1, "edge", end_values=1), ValueError, "end_values"),
+    "pad, negative": (lambda a: sw.pad(a, -1), ValueError, "negative"),
+    "pad, widths": (lambda a: sw.pad(a, (1, 2, 3)), ValueError, "broadcast"),
+    "pad, empty": (lambda a: sw.pad(a[:0], 1, "edge"), ValueError, "empty axis 0"),
+    "insert": (lambda a: sw.insert(a, 4, 0, 0), IndexError, "index 4 is out of bounds"),
+    "insert, rank": (lambda a: sw.insert(a, [[1]], 0, 0), ValueError, "one dimensional"),
+    "delete": (lambda a: sw.delete(a, 3, 0), IndexError, "index 3"),
+    "delete, floats": (lambda a: sw.delete(a, 0.5, 0), IndexError, "float64"),
+    "delete, mask": (lambda a: sw.delete(a, [True], 0), ValueError, "axis length of 3"),
+    "expand_dims": (lambda a: sw.expand_dims(a, 3), ValueError, "axis 3"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_calls_say_what_is_wrong(device, name):
+    call, kind, words = WRONG[name]
+    with pytest.raises(kind, match=words):
+        call(on(device, numbers((3, 4), "float32", 1)))
