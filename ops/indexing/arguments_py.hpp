@@ -34,9 +34,9 @@ inline Array index_array_in(PyObject* object) {
 
 /// What is to be assigned to elements of `target`, as a[k] = v takes it. On the host a number is
 /// used where it is: the array must not outlive this.
-class Value {
+class ValueArray {
  public:
-  Value(PyObject* object, const Array& target) {
+  ValueArray(PyObject* object, const Array& target) {
     if (!is_python_scalar(object)) {
       array_ = assignable(object, target.dtype());
       return;
@@ -49,8 +49,8 @@ class Value {
                                         nullptr, /*readonly=*/true),
                          Layout{}, target.dtype());
   }
-  Value(const Value&) = delete;
-  Value& operator=(const Value&) = delete;
+  ValueArray(const ValueArray&) = delete;
+  ValueArray& operator=(const ValueArray&) = delete;
   const Array& array() const noexcept { return array_; }
 
  private:

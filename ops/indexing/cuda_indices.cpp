@@ -14,7 +14,7 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t block = 256;
+constexpr std::int64_t check_threads = 256;
 
 SourceModule index_module(Device device) {
   static auto& modules = *new Modules<int>;
@@ -28,8 +28,9 @@ SourceModule mask_module(Device device, int rank) {
 
 // The kernels over index arrays go on in strides of the grid.
 LaunchConfig config_for(std::int64_t size, const Stream& stream) {
-  const std::int64_t blocks = std::min<std::int64_t>((size + block - 1) / block, 1 << 16);
-  return {{blocks, 1, 1}, {block, 1, 1}, 0, stream};
+  const std::int64_t blocks =
+      std::min<std::int64_t>((size + check_threads - 1) / check_threads, 1 << 16);
+  return {{blocks, 1, 1}, {check_threads, 1, 1}, 0, stream};
 }
 
 // Where the true elements of each tile begin, and at the end how many there are in all.

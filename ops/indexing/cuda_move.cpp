@@ -16,7 +16,7 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t block = 256;
+constexpr std::int64_t threads_per_block = 256;
 
 // One axis of the result: all strides in words, those of the index arrays in elements.
 struct Axis {
@@ -129,7 +129,7 @@ class GpuMove {
   // The bytes of the kernels' Plan: each number is eight bytes, so there are no gaps.
   std::vector<std::int64_t> packed_plan() const {
     std::vector<std::int64_t> plan;
-    const auto column = [&](std::int64_t Axis::* member) {
+    const auto column = [&](std::int64_t Axis::*member) {
       for (const Axis& axis : axes_) plan.push_back(axis.*member);
     };
     column(&Axis::extent);
@@ -167,8 +167,10 @@ class GpuMove {
     const std::vector<std::int64_t> plan = packed_plan();
     const KernelArg bytes = KernelArg::bytes(std::as_bytes(std::span(plan)));
     const KernelArg array = address_of(selection_.data()), value = address_of(value_.data());
-    const LaunchConfig config{
-        {size_ / block + (size_ % block != 0), 1, 1}, {block, 1, 1}, 0, stream};
+    const LaunchConfig config{{size_ / threads_per_block + (size_ % threads_per_block != 0), 1, 1},
+                              {threads_per_block, 1, 1},
+                              0,
+                              stream};
     const auto kernel = [&](const char* name) {
       return module.get_function(std::string(name) + (size_ < INT32_MAX ? "32" : "64"));
     };

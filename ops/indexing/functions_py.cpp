@@ -221,7 +221,7 @@ void write_flat(const Array& target, Write&& write) {
 
 void put_into(const Array& target, PyObject* indices, PyObject* values, PyObject* mode) {
   const Array places = index_array_in(indices);
-  const Value value(values, target);
+  const ValueArray value(values, target);
   const ops::Bounds bounds = mode_of(mode);
   require<ReadOnlyError>(!target.readonly(), "put: assignment destination is read-only: ", target,
                          "; put into a copy: a.copy()");
@@ -246,7 +246,7 @@ PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, P
       "put_along_axis", {"arr", "indices", "values", "axis"}, 4, 4};
   const auto [arr, indices, given_values, axis] = signature.read(values, count, words);
   const Array target = target_in(arr), places = index_array_in(indices);
-  const Value owner(given_values, target);
+  const ValueArray owner(given_values, target);
   const Array& value = owner.array();
   if (axis == Py_None) {
     require<ArgumentError>(places.rank() == 1,

@@ -14,7 +14,7 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t chunk = 2048;              // offsets at a time: they stay in the first cache
+constexpr std::int64_t offsets_at_once = 2048;    // offsets at a time: they stay in the first cache
 constexpr std::int64_t wide_chunk = 8192;         // where each is used often: in the second
 constexpr std::int64_t parallel_bytes = 1 << 20;  // moved; below this one thread is as fast as two
 
@@ -189,7 +189,7 @@ void move_by_indices(const Selection& selection, const Array& value, Direction d
       block.move(array, offsets, n, to + value_at, value_step, part, last_part);
     };
     if (block.size() == 1)
-      positions.run<chunk>(first, last, move);
+      positions.run<offsets_at_once>(first, last, move);
     else
       positions.run<wide_chunk>(first, last, move);
   };
@@ -219,14 +219,14 @@ void move_by_mask(const Selection& selection, const Array& value, Direction dire
   const std::int64_t step =
       value.strides()[selection.place] * std::int64_t{selection.array.dtype().itemsize()};
   const auto run = [&](std::int64_t first, std::int64_t last, std::int64_t done) {
-    std::int64_t offsets[chunk];
+    std::int64_t offsets[offsets_at_once];
     for_each_stretch(walk, first, last,
                      [&](const std::byte* mask, std::int64_t mask_step, std::int64_t n,
                          std::int64_t offset, std::int64_t other_step, const std::int64_t*) {
-                       for (std::int64_t i = 0; i < n; i += chunk) {
-                         const std::int64_t found =
-                             collect_true(mask + i * mask_step, mask_step, std::min(chunk, n - i),
-                                          offset + i * other_step, other_step, offsets);
+                       for (std::int64_t i = 0; i < n; i += offsets_at_once) {
+                         const std::int64_t found = collect_true(
+                             mask + i * mask_step, mask_step, std::min(offsets_at_once, n - i),
+                             offset + i * other_step, other_step, offsets);
                          if (found == 0) continue;
                          block.move(array, offsets, found, to + done * step, step, 0, block.size());
                          done += found;

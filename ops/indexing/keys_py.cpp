@@ -39,7 +39,7 @@ bool is_number_like(PyObject* part) {
 }
 
 // Arrays have __index__ too, but only without a length are they single integers.
-bool has_length(PyObject* part) {
+bool is_sized(PyObject* part) {
   if (!PySequence_Check(part)) return false;
   if (PyObject_Size(part) >= 0) return true;
   PyErr_Clear();
@@ -56,7 +56,7 @@ ops::IndexPart part_from(PyObject* part) {
   if (part == Py_None) return ops::NewAxis{};
   if (PySlice_Check(part)) return slice_from(part);
   if (PyBool_Check(part)) return index_array_in(part);
-  if (PyIndex_Check(part) && !has_length(part)) {
+  if (PyIndex_Check(part) && !is_sized(part)) {
     const Py_ssize_t value = PyNumber_AsSsize_t(part, nullptr);  // clips
     if (value != -1 || !PyErr_Occurred()) return std::int64_t{value};
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
@@ -106,7 +106,7 @@ PyObject* read(PyObject* self, PyObject* key) {
 void assign(PyObject* self, PyObject* key, PyObject* given) {
   const Key parsed(key);
   const Array target = array_in(self);
-  const Value owner(given, target);
+  const ValueArray owner(given, target);
   const Array& value = owner.array();
   if (is_small(target, parsed.parts())) return ops::assign_by(target, parsed.parts(), value);
   unlocked([&] { ops::assign_by(target, parsed.parts(), value); });

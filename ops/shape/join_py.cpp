@@ -123,7 +123,7 @@ PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
   return join(arrays, place, out, dtype, casting, "stack");
 }
 
-PyMethodDef functions[] = {
+PyMethodDef join_functions[] = {
     method<&concatenate>("concatenate",
                          "concatenate(arrays, axis=0, out=None, *, dtype=None, "
                          "casting='same_kind')\n--\n\n"
@@ -137,7 +137,7 @@ PyMethodDef functions[] = {
 }  // namespace
 
 SW_BIND(shape_join, 63) {
-  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(module.ptr(), join_functions) < 0) throw py::error_already_set();
 }
 
 }  // namespace spanwise::python

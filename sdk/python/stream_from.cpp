@@ -19,7 +19,7 @@ namespace {
 // means this one; a bare 0 might mean anything, so Stream::foreign refuses it.
 constexpr std::uintptr_t legacy_default = 1;
 
-std::optional<std::uintptr_t> integer_in(py::handle value) {
+std::optional<std::uintptr_t> handle_number_in(py::handle value) {
   // ctypes integers (Numba) hold theirs in .value, and a null pointer as None.
   const py::object number = PyLong_Check(value.ptr()) ? py::reinterpret_borrow<py::object>(value)
                                                       : py::getattr(value, "value", value);
@@ -34,10 +34,10 @@ std::optional<std::uintptr_t> handle_of(py::handle stream) {
     // https://nvidia.github.io/cuda-python/cuda-core/latest/interoperability.html
     const py::object answer = stream.attr("__cuda_stream__");
     const py::tuple pair = PyCallable_Check(answer.ptr()) ? py::tuple(answer()) : py::tuple(answer);
-    return integer_in(pair[1]);
+    return handle_number_in(pair[1]);
   }
   for (const char* name : {"cuda_stream", "ptr", "handle"}) {
-    if (py::hasattr(stream, name)) return integer_in(stream.attr(name));
+    if (py::hasattr(stream, name)) return handle_number_in(stream.attr(name));
   }
   return std::nullopt;
 }
@@ -68,7 +68,7 @@ Stream stream_from(py::handle object, Device device) {
     return own;
   }
   const bool is_integer = PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr());
-  const auto handle = is_integer ? integer_in(object) : handle_of(object);
+  const auto handle = is_integer ? handle_number_in(object) : handle_of(object);
   require<ArgumentError>(handle.has_value(),
                          "stream: expected a spanwise.Stream, an integer handle or a stream of "
                          "another library (__cuda_stream__, .cuda_stream, .ptr or .handle), got ",
