@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "runtime/allocation.hpp"
 #include "runtime/dense.hpp"
@@ -37,6 +38,11 @@ Array zeros(const Shape& shape, DType dtype, Device device) {
     if (storage) return Array(std::move(storage), std::move(layout), dtype);
   }
   Storage storage = allocate(bytes, device);
+  constexpr std::size_t few = 1 << 16;  // sooner set than handed to the back end
+  if (device.is_cpu() && bytes <= few) {
+    if (bytes > 0) std::memset(storage.data(), 0, bytes);
+    return Array(std::move(storage), std::move(layout), dtype);
+  }
   // Zero is all bits zero in every dtype, also those that nobody can compute on.
   fill(Array(storage, Layout::row_major({static_cast<std::int64_t>(bytes)}), uint8),
        Scalar(std::uint8_t{0}));
