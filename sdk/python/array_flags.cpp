@@ -153,9 +153,8 @@ PyGetSetDef flag_attributes[] = {
     {"forc", &get_flag<Flag::forc>, nullptr, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyGetSetDef attributes[] = {
-    {"flags", &array_flags, nullptr, "As numpy.ndarray.flags.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef attributes[] = {{"flags", &array_flags, nullptr, "As numpy.ndarray.flags.", nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 template <class F>
 PyType_Slot slot(int id, F* function) {

@@ -174,26 +174,20 @@ void move(CopyPlan plan, int itemsize) {
   walk.run(plan, {one});
 }
 
-// A cast is one more pass over a buffer in L1 where the copy has to turn tiles, or where the target
-// is written past the caches.
+// Where the copy has to turn tiles, the cast is one more pass over a buffer in L1.
 void cast(CopyPlan plan, DType from, DType to) {
   const int from_bytes = from.itemsize(), to_bytes = to.itemsize();
   const std::int64_t wider = std::max(from_bytes, to_bytes);
   const BlockKernel kernel = cast_kernel(from, to);
-  const MoveKernels& kernels = move_kernels();
-  const bool packed = plan.rank > 0 && inner_of(plan).target_step == to_bytes;
   if (const int rows = crossing_axis(plan); rows >= 0) {
+    const bool packed = inner_of(plan).target_step == to_bytes;
     turn_forwards(plan, rows);
     Walk walk = crossing(plan, rows, from_bytes, packed);
     walk.item_bytes = wider;
     if (!packed) return walk.run(plan, {kernel});
-    return walk.run(plan, {kernels.cross[kernel_place(from_bytes)], kernel, from_bytes});
+    return walk.run(plan, {move_kernels().cross[kernel_place(from_bytes)], kernel, from_bytes});
   }
-  const bool stream = packed && streams(plan, to_bytes) && inner_of(plan).extent * to_bytes >= 512;
-  Walk walk = along_target(plan, wider, (stream ? middle_capacity : block_bytes) / wider);
-  walk.stream = stream;
-  if (!stream) return walk.run(plan, {kernel});
-  walk.run(plan, {kernel, kernels.rows, to_bytes});
+  along_target(plan, wider, block_bytes / wider).run(plan, {kernel});
 }
 
 bool all_bytes_equal(const std::byte* bytes, int count) {
