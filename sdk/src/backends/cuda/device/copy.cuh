@@ -130,8 +130,10 @@ struct Apart {  // `step` apart, which may be 0
   template <class Element, int count, class Offset>
   __device__ static Pack<Element, count> load(const Element* place, Offset step) {
     Pack<Element, count> pack;
+    pack.at[0] = *place;
     SW_UNROLL
-    for (int i = 0; i < count; ++i) pack.at[i] = place[(Offset)i * step];
+    for (int i = 1; i < count; ++i)
+      pack.at[i] = step != 0 ? place[(Offset)i * step] : pack.at[0];  // one load for all
     return pack;
   }
 };
