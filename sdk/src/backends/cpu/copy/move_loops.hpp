@@ -165,7 +165,22 @@ SW_INLINE void move_run(std::byte* target, std::int64_t target_step, const std::
   using Unit = typename Lane<N>::Unit;
   if (known_target != 0) target_step = known_target;
   if (known_source != 0) source_step = known_source;
-  for (std::int64_t i = 0; i < count; ++i) {
+  std::int64_t i = 0;
+  if constexpr (!swap && known_source == 0) {
+    // Four loads before the stores, which might change what is loaded for all a compiler knows.
+    for (; i + 4 <= count; i += 4) {
+      const std::byte* from = source + i * source_step;
+      std::byte* to = target + i * target_step;
+      const Unit a = load_as<Unit>(from), b = load_as<Unit>(from + source_step);
+      const Unit c = load_as<Unit>(from + 2 * source_step),
+                 d = load_as<Unit>(from + 3 * source_step);
+      store_as(to, a);
+      store_as(to + target_step, b);
+      store_as(to + 2 * target_step, c);
+      store_as(to + 3 * target_step, d);
+    }
+  }
+  for (; i < count; ++i) {
     const Unit word = load_as<Unit>(source + i * source_step);
     if constexpr (swap && N < 16)
       store_as(target + i * target_step, swapped(word));
@@ -283,18 +298,13 @@ template <int N>
 void turn_words(std::byte* tile, std::int64_t pitch, const std::byte* source,
                 std::int64_t source_step, std::int64_t source_row_step, std::int64_t rows,
                 std::int64_t columns) {
-  using Unit = typename Lane<N>::Unit;
   if (rows < columns) {
     for (std::int64_t j = 0; j < rows; ++j)
-      for (std::int64_t i = 0; i < columns; ++i)
-        store_as(tile + j * pitch + i * N,
-                 load_as<Unit>(source + j * source_row_step + i * source_step));
+      move_row<N, false>(tile + j * pitch, N, source + j * source_row_step, source_step, columns);
     return;
   }
   for (std::int64_t i = 0; i < columns; ++i)
-    for (std::int64_t j = 0; j < rows; ++j)
-      store_as(tile + j * pitch + i * N,
-               load_as<Unit>(source + j * source_row_step + i * source_step));
+    move_row<N, false>(tile + i * N, pitch, source + i * source_step, source_row_step, rows);
 }
 
 // The source's lines, each read whole and once: where they are a power of two apart, L1 holds only
