@@ -30,11 +30,18 @@ void fill_with(const Array& array, Content content) {
   fill(array, value);
 }
 
+Array zeros_of(const Shape& shape, DType dtype, Device device) {
+  std::int64_t size = dtype.itemsize();  // may overflow: then zeros() refuses
+  for (const std::int64_t extent : shape)
+    if (__builtin_mul_overflow(size, extent, &size)) break;
+  const Unlocked unlocked(device, size);
+  return zeros(shape, dtype, device);
+}
+
 // Zeroed memory costs nothing where the system hands out fresh pages.
 Array make_array(const Layout& layout, DType dtype, Device device, Content content) {
   if (content == Content::zeros && layout.is_row_major()) {
-    const Unlocked unlocked(device, layout.size() * dtype.itemsize());
-    return zeros(layout.shape, dtype, device);
+    return zeros_of(layout.shape, dtype, device);
   }
   Array made = empty_in(layout, dtype, device);
   fill_with(made, content);
@@ -51,6 +58,13 @@ PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
                                                                 : "empty";
   static constexpr Signature<4> signature{who, {"shape", "dtype", "order", "device"}, 1, 3};
   const auto [shape, dtype, order, device] = signature.read(values, count, words);
+  if (content != Content::ones && !given(order)) {  // the layout is made with the array
+    const Shape extents = shape_from(shape);
+    const DType type = dtype_in(dtype, float64);
+    const Device home = home_of(device);
+    if (content == Content::nothing) return wrap(empty(extents, type, home));
+    return wrap(zeros_of(extents, type, home));
+  }
   const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
   return wrap(make_array(layout, dtype_in(dtype, float64), home_of(device), content));
 }

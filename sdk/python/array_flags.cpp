@@ -1,92 +1,183 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <pybind11/pybind11.h>
+#include <Python.h>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "array_slots.hpp"
 #include "bind.hpp"
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
 
-/// a.flags, as numpy.ndarray.flags: attributes in lower case, items under NumPy's names.
+/// a.flags, as numpy.ndarray.flags: attributes in lower case, items under NumPy's names. A plain
+/// heap type, as spanwise.Array is: programs look at the flags of every array that they are given.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-struct Flags {
-  ArrayObject owner;
-
-  const Array& array() const { return owner.array(); }
-  bool c_contiguous() const { return array().layout().is_row_major(); }
-  bool f_contiguous() const { return array().layout().is_column_major(); }
-  bool writeable() const { return !array().readonly(); }
-  bool owndata() const { return owner.attr("base").is_none(); }
-  bool aligned() const {
-    const auto address = reinterpret_cast<std::uintptr_t>(array().data());
-    const DType dtype = array().dtype();
-    // A complex number is aligned as its parts are.
-    const int unit = dtype.is_complex() ? dtype.itemsize() / 2 : dtype.itemsize();
-    return array().size() == 0 || address % static_cast<std::uintptr_t>(unit) == 0;
-  }
+struct PyFlags {
+  PyObject_HEAD
+  PyObject* owner;  // the spanwise.Array
 };
 
-bool flag(const Flags& flags, const std::string& name) {
-  if (name == "C_CONTIGUOUS" || name == "C" || name == "CONTIGUOUS") return flags.c_contiguous();
-  if (name == "F_CONTIGUOUS" || name == "F" || name == "FORTRAN") return flags.f_contiguous();
-  if (name == "OWNDATA" || name == "O") return flags.owndata();
-  if (name == "WRITEABLE" || name == "W") return flags.writeable();
-  if (name == "ALIGNED" || name == "A") return flags.aligned();
-  if (name == "FNC") return flags.f_contiguous() && !flags.c_contiguous();
-  if (name == "FORC") return flags.f_contiguous() || flags.c_contiguous();
+PyTypeObject* flags_type = nullptr;
+
+PyObject* owner_in(PyObject* flags) noexcept { return reinterpret_cast<PyFlags*>(flags)->owner; }
+
+enum class Flag { c_contiguous, f_contiguous, owndata, writeable, aligned, fnc, forc };
+
+bool is_aligned(const Array& array) {
+  const auto address = reinterpret_cast<std::uintptr_t>(array.data());
+  const DType dtype = array.dtype();
+  // A complex number is aligned as its parts are.
+  const int unit = dtype.is_complex() ? dtype.itemsize() / 2 : dtype.itemsize();
+  return array.size() == 0 || address % static_cast<std::uintptr_t>(unit) == 0;
+}
+
+bool holds(PyObject* owner, Flag flag) {
+  const Array& array = array_in(owner);
+  const Layout& layout = array.layout();
+  switch (flag) {
+    case Flag::c_contiguous:
+      return layout.is_row_major();
+    case Flag::f_contiguous:
+      return layout.is_column_major();
+    case Flag::owndata:
+      return py::handle(owner).attr("base").is_none();
+    case Flag::writeable:
+      return !array.readonly();
+    case Flag::aligned:
+      return is_aligned(array);
+    case Flag::fnc:
+      return layout.is_column_major() && !layout.is_row_major();
+    case Flag::forc:
+      return layout.is_column_major() || layout.is_row_major();
+  }
+  return false;
+}
+
+template <Flag flag>
+PyObject* get_flag(PyObject* self, void*) noexcept {
+  try {
+    return PyBool_FromLong(holds(owner_in(self), flag));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+Flag flag_named(std::string_view name) {
+  if (name == "C_CONTIGUOUS" || name == "C" || name == "CONTIGUOUS") return Flag::c_contiguous;
+  if (name == "F_CONTIGUOUS" || name == "F" || name == "FORTRAN") return Flag::f_contiguous;
+  if (name == "OWNDATA" || name == "O") return Flag::owndata;
+  if (name == "WRITEABLE" || name == "W") return Flag::writeable;
+  if (name == "ALIGNED" || name == "A") return Flag::aligned;
+  if (name == "FNC") return Flag::fnc;
+  if (name == "FORC") return Flag::forc;
   throw py::key_error(
-      "Array.flags: no flag \"" + name +
-      "\"; there are C_CONTIGUOUS, F_CONTIGUOUS, OWNDATA, WRITEABLE, ALIGNED, FNC, FORC");
+      text("Array.flags: no flag \"", name,
+           "\"; there are C_CONTIGUOUS, F_CONTIGUOUS, OWNDATA, WRITEABLE, ALIGNED, FNC, FORC"));
+}
+
+PyObject* flags_subscript(PyObject* self, PyObject* key) noexcept {
+  try {
+    if (!PyUnicode_Check(key)) throw py::type_error("Array.flags: the name of a flag is a str");
+    Py_ssize_t size = 0;
+    const char* name = PyUnicode_AsUTF8AndSize(key, &size);
+    if (name == nullptr) return nullptr;
+    const Flag flag = flag_named({name, static_cast<std::size_t>(size)});
+    return PyBool_FromLong(holds(owner_in(self), flag));
+  } catch (...) {
+    return raise_current();
+  }
 }
 
 // The bit belongs to the window: other arrays on the same memory keep theirs.
-void set_writeable(Flags& flags, bool writeable) {
-  if (writeable == flags.writeable()) return;
-  require<ReadOnlyError>(
-      !writeable, "Array.flags: ", flags.array(),
-      " was handed out for reading only and cannot be made writeable; copy it: a.copy()");
-  Array& array = array_in(flags.owner.ptr());
-  array = array.as_readonly();
+int set_writeable(PyObject* self, PyObject* value, void*) noexcept {
+  try {
+    if (value == nullptr) throw py::attribute_error("Array.flags: writeable cannot be deleted");
+    const int writeable = PyObject_IsTrue(value);
+    if (writeable < 0) return -1;
+    Array& array = array_in(owner_in(self));
+    if ((writeable == 1) == !array.readonly()) return 0;
+    require<ReadOnlyError>(
+        writeable == 0, "Array.flags: ", array,
+        " was handed out for reading only and cannot be made writeable; copy it: a.copy()");
+    array = array.as_readonly();
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
 }
 
-std::string listing(const Flags& flags) {
-  std::string out;
-  for (const char* name : {"C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED"}) {
-    out += std::string("  ") + name + " : " + (flag(flags, name) ? "True" : "False") + "\n";
+PyObject* flags_repr(PyObject* self) noexcept {
+  try {
+    std::string out;
+    for (const char* name : {"C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED"}) {
+      const bool set = holds(owner_in(self), flag_named(name));
+      out += text("  ", name, " : ", set ? "True" : "False", "\n");
+    }
+    return PyUnicode_FromStringAndSize(out.data(), static_cast<Py_ssize_t>(out.size()));
+  } catch (...) {
+    return raise_current();
   }
-  return out;
+}
+
+void flags_dealloc(PyObject* self) noexcept {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(owner_in(self));
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* array_flags(PyObject* self, void*) noexcept {
+  PyFlags* flags = PyObject_New(PyFlags, flags_type);
+  if (flags == nullptr) return nullptr;
+  flags->owner = Py_NewRef(self);
+  return reinterpret_cast<PyObject*>(flags);
+}
+
+PyGetSetDef flag_attributes[] = {
+    {"c_contiguous", &get_flag<Flag::c_contiguous>, nullptr, nullptr, nullptr},
+    {"contiguous", &get_flag<Flag::c_contiguous>, nullptr, nullptr, nullptr},
+    {"f_contiguous", &get_flag<Flag::f_contiguous>, nullptr, nullptr, nullptr},
+    {"owndata", &get_flag<Flag::owndata>, nullptr, nullptr, nullptr},
+    {"writeable", &get_flag<Flag::writeable>, &set_writeable, nullptr, nullptr},
+    {"aligned", &get_flag<Flag::aligned>, nullptr, nullptr, nullptr},
+    {"fnc", &get_flag<Flag::fnc>, nullptr, nullptr, nullptr},
+    {"forc", &get_flag<Flag::forc>, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyGetSetDef attributes[] = {{"flags", &array_flags, nullptr, "As numpy.ndarray.flags.", nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+template <class F>
+PyType_Slot slot(int id, F* function) {
+  return {id, reinterpret_cast<void*>(function)};
 }
 
 }  // namespace
 
 SW_BIND(array_flags, 52) {
-  py::class_<Flags> type(module, "_Flags",
-                         "How an array lies in memory and what may be done to it.");
-  type.def_property_readonly("c_contiguous", &Flags::c_contiguous);
-  type.def_property_readonly("contiguous", &Flags::c_contiguous);
-  type.def_property_readonly("f_contiguous", &Flags::f_contiguous);
-  type.def_property_readonly("owndata", &Flags::owndata);
-  type.def_property("writeable", &Flags::writeable, &set_writeable);
-  type.def_property_readonly("aligned", &Flags::aligned);
-  type.def_property_readonly("fnc", [](const Flags& self) { return flag(self, "FNC"); });
-  type.def_property_readonly("forc", [](const Flags& self) { return flag(self, "FORC"); });
-  type.def("__getitem__", &flag, py::arg("name"), py::pos_only());
-  type.def("__repr__", &listing);
-  const py::handle array_class(reinterpret_cast<PyObject*>(array_type));
-  const py::cpp_function getter([](const ArrayObject& self) { return Flags{self}; },
-                                py::is_method(array_class));
-  const py::object property(
-      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(&PyProperty_Type)));
-  py::setattr(array_class, "flags",
-              property(getter, py::none(), py::none(), "As numpy.ndarray.flags."));
+  static PyType_Slot slots[] = {
+      slot(Py_tp_dealloc, &flags_dealloc),
+      slot(Py_tp_repr, &flags_repr),
+      slot(Py_mp_subscript, &flags_subscript),
+      {Py_tp_getset, flag_attributes},
+      {Py_tp_doc, const_cast<char*>("How an array lies in memory and what may be done to it.")},
+      {0, nullptr}};
+  static PyType_Spec spec = {"spanwise._core._Flags", sizeof(PyFlags), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  flags_type = reinterpret_cast<PyTypeObject*>(type);
+  module.add_object("_Flags", py::reinterpret_borrow<py::object>(type));
+  add_array_attributes(attributes);
 }
 
 }  // namespace spanwise::python

@@ -91,7 +91,7 @@ PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
   // The copy is made here, once, in the order asked for; the import is to share what it can.
   ImportOptions sharing;
   if (StrictCopies::active()) sharing.copy = CopyMode::always;  // this copy has been asked for
-  const Array source = import_array(x, sharing);
+  const Array source = is_array(x) ? array_in(x) : import_array(x, sharing);
   Array made = copied(source, options.dtype.value_or(source.dtype()),
                       options.device.value_or(source.device()), wanted);
   return wrap(with_rank(std::move(made), integer_in(ndmin, 0)));

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 
@@ -11,6 +14,7 @@
 #include "array_slots.hpp"
 #include "py_array.hpp"
 #include "py_errors.hpp"
+#include "py_scalar.hpp"
 #include "spanwise/error.hpp"
 
 /// NumPy's basic indexing (numpy.org/doc/stable/user/basics.indexing.html): integers, slices,
@@ -163,6 +167,42 @@ Layout layout_by(const Layout& source, std::span<PyObject* const> keys) {
   return view.layout();
 }
 
+// The place of one element in the memory of the host, where the key is all ints; null for any other
+// key or memory, which take the longer way with all its checks.
+std::byte* element_at(const Array& array, PyObject* key) noexcept {
+  const bool is_tuple = PyTuple_CheckExact(key);
+  const Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(key) : 1;
+  if (count != array.rank() || !array.device().is_cpu() || array.readonly()) return nullptr;
+  if (!array.storage() || !array.storage().uses().none()) return nullptr;
+  std::int64_t offset = 0;
+  for (int axis = 0; axis < array.rank(); ++axis) {
+    PyObject* word = is_tuple ? PyTuple_GET_ITEM(key, axis) : key;
+    if (!PyLong_CheckExact(word)) return nullptr;
+    int overflow = 0;
+    std::int64_t i = PyLong_AsLongLongAndOverflow(word, &overflow);
+    const std::int64_t extent = array.shape()[axis];
+    if (i < 0) i += extent;
+    if (overflow != 0 || i < 0 || i >= extent) return nullptr;
+    offset += i * array.strides()[axis];
+  }
+  return static_cast<std::byte*>(array.data()) + offset * array.dtype().itemsize();
+}
+
+// a[i, j] = number, element by element, is what many a program does most.
+bool assign_element(const Array& array, PyObject* key, PyObject* value) {
+  if (!is_python_scalar(value)) return false;
+  std::byte* place = element_at(array, key);
+  if (place == nullptr) return false;
+  if (PyFloat_CheckExact(value) && array.dtype() == float64) {
+    const double number = PyFloat_AS_DOUBLE(value);
+    std::memcpy(place, &number, sizeof number);
+    return true;
+  }
+  const Scalar scalar = scalar_from(value, array.dtype());
+  std::memcpy(place, scalar.data(), static_cast<std::size_t>(array.dtype().itemsize()));
+  return true;
+}
+
 Array view_by(const Array& array, PyObject* key) {
   if (!PyTuple_Check(key)) return array.with_layout(layout_by(array.layout(), {&key, 1}));
   const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(key));
@@ -193,6 +233,7 @@ int array_assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
   try {
     require<ArgumentError>(value != nullptr,
                            "Array: elements cannot be deleted; take a view or a copy of the rest");
+    if (assign_element(array_in(self), key, value)) return 0;
     if (is_by_array(key))
       array_indexing.assign(self, key, value);
     else

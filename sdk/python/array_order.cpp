@@ -80,7 +80,8 @@ Layout layout_in(Order order, const Shape& shape, const Layout& like) {
   const bool like_is_column_major = like.is_column_major() && !like.is_row_major();
   if (order == Order::f || (order == Order::a && like_is_column_major))
     return Layout::column_major(shape);
-  if (order == Order::k && like.rank() == shape.size()) return keep_order(shape, like);
+  if (order == Order::k && like.rank() == shape.size() && !like.is_row_major())
+    return keep_order(shape, like);
   return Layout::row_major(shape);
 }
 

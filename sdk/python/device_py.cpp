@@ -51,7 +51,14 @@ std::optional<Device> foreign_device(py::handle object) {
   return Device(DeviceKind::cuda, object.attr("id").cast<int>());
 }
 
+// The spelling that programs write most, and write often.
+bool is_cpu_word(PyObject* object) noexcept {
+  return PyUnicode_CheckExact(object) && PyUnicode_GET_LENGTH(object) == 3 &&
+         PyUnicode_CompareWithASCIIString(object, "cpu") == 0;
+}
+
 std::optional<Device> find(py::handle object, bool through_attribute = true) {
+  if (is_cpu_word(object.ptr())) return cpu;
   if (py::isinstance<PyDevice>(object)) return py::cast<const PyDevice&>(object).device;
   if (py::isinstance<py::str>(object)) return Device::parse(text_of(object));
   if (is_array(object.ptr())) return array_in(object.ptr()).device();

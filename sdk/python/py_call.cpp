@@ -3,6 +3,7 @@
 
 #include "py_call.hpp"
 
+#include <cstring>
 #include <string>
 
 #include "spanwise/error.hpp"
@@ -22,9 +23,16 @@ std::string listed(const char* const* names, int size) {
   return list;
 }
 
+// Words are plain ASCII nearly always, and then lie in memory as C strings do.
+bool is_word(PyObject* word, const char* name) noexcept {
+  if (PyUnicode_IS_COMPACT_ASCII(word))
+    return std::strcmp(reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(word)), name) == 0;
+  return PyUnicode_CompareWithASCIIString(word, name) == 0;
+}
+
 int place_of(const char* who, const char* const* names, int size, PyObject* word) {
   for (int i = 0; i < size; ++i) {
-    if (PyUnicode_CompareWithASCIIString(word, names[i]) == 0) return i;
+    if (is_word(word, names[i])) return i;
   }
   refuse(text(who, "() has no argument '", std::string(pybind11::str(word)), "'; it has ",
               listed(names, size)));

@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 #include <random>
 #include <vector>
 
+#include "backends/cpu/copy/block.hpp"
 #include "core/convert.hpp"
 #include "core/element_types.hpp"
 #include "support/layouts.hpp"
@@ -148,6 +150,97 @@ TEST(CpuCopy, MovesLargeTransposesAndSlices) {
     Operand target = random_operand(shape, float64, false, random);
     set_numbers(source, random);
     expect_copied(source, target, "cast " + dtype.name());
+  }
+}
+
+// Each class of layouts that has loops of its own, at extents around a tile's and a register's.
+TEST(CpuCopy, MovesEveryClassOfLayoutsAndNothingElse) {
+  std::mt19937 random(6);
+  const auto around = [&](std::int64_t n) {
+    return std::max<std::int64_t>(1, n + static_cast<std::int64_t>(random() % 9) - 4);
+  };
+  for (const DType dtype : {uint8, uint16, float32, float64, complex128}) {
+    for (int round = 0; round < 25; ++round) {
+      const std::vector<Shape> shapes{
+          {around(16), around(16)},  {around(64), around(130)},
+          {around(130), around(33)}, {around(4), around(900)},
+          {around(900), around(4)},  {3, around(40), around(40)},
+          {around(9), 7, around(5)}, {around(20), around(20), around(3)}};
+      const Shape& shape = shapes[static_cast<std::size_t>(round) % shapes.size()];
+      Operand source = random_operand(shape, dtype, false, random);
+      Operand target = random_operand(shape, dtype, false, random);
+      const Slice backwards{{}, {}, -1};
+      source.layout = Layout::column_major(shape);
+      target.layout = Layout::row_major(shape);
+      if (round % 3 == 1)
+        source.layout = source.layout.slice(static_cast<int>(random() % 2), backwards);
+      if (round % 4 == 1)
+        target.layout = target.layout.slice(static_cast<int>(random() % 2), backwards);
+      expect_copied(source, target, "crossing " + dtype.name());
+    }
+  }
+}
+
+TEST(CpuCopy, TurnsTheBytesOfWordsAround) {
+  std::mt19937 random(7);
+  for (const std::int64_t width : {2, 4, 8}) {
+    for (const std::int64_t count : {1, 5, 33, 5000}) {
+      const Shape shape{3, count, width};
+      Operand source = random_operand(shape, uint8, false, random);
+      Operand target = random_operand(shape, uint8, false, random);
+      target.layout = Layout::row_major(shape);
+      source.layout = Layout::row_major(shape).slice(2, {{}, {}, -1});
+      expect_copied(source, target, "byte order");
+      const int turned[] = {1, 0, 2};  // and the words in another order
+      source.layout = Layout::row_major({count, 3, width}).permute(turned).slice(2, {{}, {}, -1});
+      expect_copied(source, target, "byte order, transposed");
+    }
+  }
+}
+
+// Large enough to be written past the caches, at places that are aligned and others.
+TEST(CpuCopy, WritesPastTheCachesWhatIsAskedAndNothingElse) {
+  for (const std::int64_t first : {0, 1, 3}) {
+    for (const bool crosses : {false, true}) {
+      const Shape shape{2051, 2049};
+      const auto size = static_cast<std::size_t>(shape[0] * shape[1]);
+      std::vector<float> from(size + 16), to(size + 16, -1.0f), expected = to;
+      std::iota(from.begin(), from.end(), 0.0f);
+      const auto array = [&](std::vector<float>& values, Layout layout) {
+        layout.offset = first;
+        return Array(Storage::adopt(values.data(), values.size() * 4, cpu, nullptr, nullptr),
+                     std::move(layout), float32);
+      };
+      copy(array(from, crosses ? Layout::column_major(shape) : Layout::row_major(shape)),
+           array(to, Layout::row_major(shape)));
+      const auto rows = static_cast<std::size_t>(shape[0]), columns = size / rows;
+      const auto start = static_cast<std::size_t>(first);
+      for (std::size_t i = 0; i < size; ++i)
+        expected[start + i] = from[start + (crosses ? i % columns * rows + i / columns : i)];
+      EXPECT_TRUE(expected == to) << first << ' ' << crosses;
+    }
+  }
+}
+
+// The processor that the tests run on may have better loops, so these are called by themselves.
+TEST(CpuCopy, BaselineLoopsTurnTilesToo) {
+  std::mt19937 random(8);
+  for (int place = 0; place < 5; ++place) {
+    const std::int64_t bytes = std::int64_t{1} << place;
+    for (const std::int64_t rows : {1, 3, 16, 47, 200}) {
+      for (const std::int64_t columns : {1, 5, 16, 33, 130}) {
+        std::vector<std::byte> from(static_cast<std::size_t>(rows * columns * bytes));
+        for (std::byte& byte : from) byte = static_cast<std::byte>(random());
+        std::vector<std::byte> to(from.size() + 32, std::byte{0xa5}), expected = to;
+        for (std::int64_t i = 0; i < rows; ++i)
+          for (std::int64_t j = 0; j < columns; ++j)
+            std::memcpy(expected.data() + 16 + (i * columns + j) * bytes,
+                        from.data() + (j * rows + i) * bytes, static_cast<std::size_t>(bytes));
+        baseline_kernels.cross[place]({to.data() + 16, from.data(), rows, columns, columns * bytes,
+                                       bytes, bytes, rows * bytes, columns == 130});
+        ASSERT_TRUE(expected == to) << bytes << ": " << rows << " x " << columns;
+      }
+    }
   }
 }
 

@@ -5,10 +5,12 @@
 // thread, and every kind of them compiled by NVRTC.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -31,6 +33,7 @@ namespace device {
 #include "backends/cuda/device/cast.cuh"
 // The kernels of copies look for these beside Convert.
 #include "backends/cuda/device/copy.cuh"
+#include "backends/cuda/device/copy_tile.cuh"
 #undef __device__
 #pragma GCC diagnostic pop
 }  // namespace device
@@ -38,79 +41,150 @@ namespace device {
 using test::between;
 using test::Random;
 
-template <class Unit, class Index, class Offset, int rank>
-device::Axes<Index, Offset, rank> axes_of(const CopyPlan& plan) {
-  device::Axes<Index, Offset, rank> axes;
-  for (int i = 0; i < rank; ++i) {
-    const CopyAxis& axis = plan.axes[static_cast<std::size_t>(i)];
+// Every plan is run with this many axes, so that few kernels have to be compiled here.
+constexpr int most_axes = 5;
+
+template <class Index, class Offset>
+device::Axes<Index, Offset, most_axes> axes_of(const CopyPlan& plan) {
+  device::Axes<Index, Offset, most_axes> axes = {};
+  const std::size_t missing = most_axes - plan.axes.size();
+  for (std::size_t i = 0; i < most_axes; ++i) {
+    const CopyAxis axis = i < missing ? CopyAxis{} : plan.axes[i - missing];
+    const FastDivisor divisor = fast_divisor(axis.extent);
     axes.extent[i] = static_cast<Index>(axis.extent);
     axes.source[i] = static_cast<Offset>(axis.source_stride);
     axes.target[i] = static_cast<Offset>(axis.target_stride);
+    axes.multiplier[i] = divisor.multiplier;
+    axes.shift[i] = divisor.shift;
   }
   return axes;
 }
 
-template <class Unit, class Index, class Offset, int rank>
-void run_strided(const CopyPlan& plan, const Unit* source, Unit* target) {
-  constexpr int threads = 32, per_thread = 4;
-  const auto axes = axes_of<Unit, Index, Offset, rank>(plan);
-  const auto size = static_cast<Index>(plan.size());
-  const auto blocks =
-      static_cast<unsigned>((plan.size() + threads * per_thread - 1) / (threads * per_thread));
-  for (unsigned block = 0; block < blocks; ++block)
-    for (unsigned thread = 0; thread < threads; ++thread)
-      device::copy_strided<threads, per_thread>(source, target, size, axes, block, thread);
-}
+template <class Unit, class Index, class Offset>
+class Emulator {
+ public:
+  Emulator(const CopyPlan& plan, const unsigned char* source, unsigned char* target)
+      : plan_(plan),
+        axes_(axes_of<Index, Offset>(plan)),
+        source_(reinterpret_cast<const Unit*>(source + plan.source_offset)),
+        target_(reinterpret_cast<Unit*>(target + plan.target_offset)) {}
 
-template <class Unit, class Index, class Offset, int rank>
-void run_tiled(const CopyPlan& plan, const Unit* source, Unit* target) {
-  const auto axes = axes_of<Unit, Index, Offset, rank>(plan);
-  std::int64_t blocks = 1;
-  for (int i = 0; i < rank; ++i) {
-    const std::int64_t extent = plan.axes[static_cast<std::size_t>(i)].extent;
-    blocks *= i + 2 < rank ? extent : (extent + device::tile_side - 1) / device::tile_side;
+  void run() {
+    switch (plan_.kind) {
+      case CopyPlan::Kind::tiled:
+        return tiled();
+      case CopyPlan::Kind::packed:
+        if constexpr (sizeof(Unit) == 1) return packed<1, 1>();
+        if constexpr (sizeof(Unit) == 2) return packed<2, 1>();
+        if constexpr (sizeof(Unit) == 4) return packed<2, 2>();
+        return;
+      case CopyPlan::Kind::thin:
+        if constexpr (sizeof(Unit) <= 8) {
+          if (plan_.dense_source)
+            return plan_.source_vectors ? thin<true, true>() : thin<true, false>();
+          return plan_.source_vectors ? thin<false, true>() : thin<false, false>();
+        }
+        return;
+      default:
+        return strided<1>();
+    }
   }
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    device::Tile<Unit> tile;
-    std::memset(&tile, 0x5a, sizeof tile);
-    const auto corner = device::tile_corner<Index>(static_cast<Index>(block), axes);
-    for (unsigned y = 0; y < device::tile_rows; ++y)
-      for (unsigned x = 0; x < device::tile_side; ++x)
-        device::load_tile(tile, source, axes, corner, x, y);
-    for (unsigned y = 0; y < device::tile_rows; ++y)
-      for (unsigned x = 0; x < device::tile_side; ++x)
-        device::store_tile(tile, target, axes, corner, x, y);
-  }
-}
 
-template <class Unit, int rank>
-void run_rank(const CopyPlan& plan, const Unit* source, Unit* target) {
-  if (plan.kind != CopyPlan::Kind::tiled) {
-    run_strided<Unit, unsigned, int, rank>(plan, source, target);
-  } else if constexpr (rank >= 2) {
-    run_tiled<Unit, unsigned long long, long long, rank>(plan, source, target);
+ private:
+  template <int count>
+  void strided() {
+    if (plan_.elements == count) return lying<count>();
+    if constexpr (count * 2 * sizeof(Unit) <= 16) strided<count * 2>();
   }
-}
+  template <int count>
+  void lying() {
+    if (plan_.lie == CopyPlan::Lie::run) return each<count, device::Run>();
+    if (plan_.lie == CopyPlan::Lie::apart) return each<count, device::Apart>();
+    turned<count, 2>();
+  }
+  template <int count, int group>
+  void turned() {
+    if constexpr (group <= count) {
+      if (plan_.group == group) return each<count, device::Turned<group>>();
+      turned<count, group * 2>();
+    } else {
+      FAIL() << "groups of " << plan_.group << " in units of " << plan_.elements;
+    }
+  }
+  template <int count, class Lie>
+  void each() {
+    constexpr int threads = 32, per_thread = 4;
+    const auto size = static_cast<Index>(plan_.size());
+    for (std::int64_t block = 0; block < plan_.blocks(threads, per_thread); ++block)
+      for (unsigned thread = 0; thread < threads; ++thread)
+        device::copy_strided<threads, per_thread, count, Lie>(
+            source_, target_, static_cast<Offset>(plan_.step), size, axes_,
+            static_cast<unsigned>(block), thread);
+  }
 
-template <class Unit>
-void run_plan(const CopyPlan& plan, const unsigned char* source, unsigned char* target) {
-  const auto* from = reinterpret_cast<const Unit*>(source + plan.source_offset);
-  auto* to = reinterpret_cast<Unit*>(target + plan.target_offset);
-  switch (plan.axes.size()) {
-    case 1:
-      return run_rank<Unit, 1>(plan, from, to);
-    case 2:
-      return run_rank<Unit, 2>(plan, from, to);
-    case 3:
-      return run_rank<Unit, 3>(plan, from, to);
-    default:
-      return run_rank<Unit, 4>(plan, from, to);
+  void tiled() {
+    for (std::int64_t block = 0; block < plan_.blocks(256, 1); ++block) {
+      device::Tile<Unit> tile;
+      std::memset(&tile, 0x5a, sizeof tile);
+      const auto corner = device::tile_corner<Index>(static_cast<Index>(block), device::tile_side,
+                                                     device::tile_side, axes_);
+      for (unsigned i = 0; i < 256; ++i)
+        device::load_tile(tile, source_, axes_, corner, i % 32, i / 32);
+      for (unsigned i = 0; i < 256; ++i)
+        device::store_tile(tile, target_, axes_, corner, i % 32, i / 32);
+    }
   }
-}
+
+  template <int by_s, int by_t>
+  void packed() {
+    using Shape = device::PackedTile<Unit, by_s, by_t>;
+    ASSERT_EQ(Shape::side_s, packed_sides(sizeof(Unit)).s);
+    ASSERT_EQ(Shape::side_t, packed_sides(sizeof(Unit)).t);
+    static Shape tile;
+    for (std::int64_t block = 0; block < plan_.blocks(256, 1); ++block) {
+      std::memset(&tile, 0x5a, sizeof tile);
+      const auto corner = device::tile_corner<Index>(static_cast<Index>(block), Shape::side_s,
+                                                     Shape::side_t, axes_);
+      for (unsigned i = 0; i < 256; ++i) {
+        plan_.source_vectors ? device::fill_tile<true>(tile, source_, axes_, corner, i)
+                             : device::fill_tile<false>(tile, source_, axes_, corner, i);
+      }
+      for (unsigned i = 0; i < 256; ++i) {
+        plan_.target_vectors ? device::drain_tile<true>(tile, target_, axes_, corner, i)
+                             : device::drain_tile<false>(tile, target_, axes_, corner, i);
+      }
+    }
+  }
+
+  template <bool dense_source, bool vectors>
+  void thin() {
+    ASSERT_EQ(device::thin_bytes, thin_bytes);
+    static device::ThinTile<Unit> tile;
+    for (std::int64_t block = 0; block < plan_.blocks(256, 1); ++block) {
+      std::memset(&tile, 0x5a, sizeof tile);
+      const auto part = device::thin_chunk<Index>(static_cast<Index>(block),
+                                                  static_cast<Index>(plan_.chunk), axes_);
+      for (unsigned i = 0; i < 256; ++i)
+        device::load_thin<dense_source, vectors>(tile, source_, part, axes_, i);
+      for (unsigned i = 0; i < 256; ++i)
+        device::store_thin<dense_source, vectors>(tile, target_, part, axes_, i);
+    }
+  }
+
+  const CopyPlan& plan_;
+  device::Axes<Index, Offset, most_axes> axes_;
+  const Unit* source_;
+  Unit* target_;
+};
 
 struct alignas(16) Word16 {
   std::uint64_t halves[2];
 };
+
+template <class Unit>
+void run_plan(const CopyPlan& plan, const unsigned char* source, unsigned char* target) {
+  Emulator<Unit, unsigned, int>(plan, source, target).run();
+}
 
 void run_words(const CopyPlan& plan, const unsigned char* source, unsigned char* target) {
   switch (plan.source_unit) {
@@ -127,42 +201,121 @@ void run_words(const CopyPlan& plan, const unsigned char* source, unsigned char*
   }
 }
 
+// Axes in any order, without gaps, some of them backwards.
+Layout random_dense(Random& random, const Shape& shape) {
+  std::vector<int> order(static_cast<std::size_t>(shape.size()));
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), random);
+  Layout layout{shape, Strides(shape.size()), 0};
+  std::int64_t step = 1;
+  for (const int axis : order) {
+    const bool backwards = between(random, 0, 5) == 0;
+    layout.strides[axis] = backwards ? -step : step;
+    if (backwards) layout.offset += (shape[axis] - 1) * step;
+    step *= shape[axis];
+  }
+  return layout;
+}
+
+Shape shape_of_class(Random& random, int round) {
+  switch (round % 6) {
+    case 0:  // tiles, of one element in another order
+      return {between(random, 14, 40), between(random, 14, 40)};
+    case 1:  // packed tiles and their ragged ends
+      return {between(random, 1, 3), between(random, 60, 200), between(random, 60, 200)};
+    case 2:
+      return {16 * between(random, 4, 9), 16 * between(random, 4, 9)};
+    case 3:  // channels
+      return {between(random, 1, 2), between(random, 2, 6), between(random, 30, 5000)};
+    case 4:  // words of the other byte order
+      return {between(random, 1, 20) * 4, std::int64_t{1} << between(random, 1, 3)};
+    default:
+      return test::random_shape(random, 4, 7, 1);
+  }
+}
+
+struct PlansSeen {
+  std::map<CopyPlan::Kind, int> kinds;
+  std::map<std::pair<CopyPlan::Lie, int>, int> lies;  // and elements
+};
+
+void compare_copy(Random& random, const Shape& shape, DType dtype, PlansSeen& seen) {
+  const auto layout_of = [&] {
+    return between(random, 0, 1) == 0 ? random_dense(random, shape)
+                                      : test::with_disjoint_strides(random, shape);
+  };
+  Layout source = layout_of();
+  const Layout target = layout_of();
+  if (between(random, 0, 5) == 0) source.strides[source.rank() - 1] = 0;
+  const auto width = static_cast<std::size_t>(dtype.itemsize());
+  const auto bytes = [&](const Layout& layout) {
+    return static_cast<std::size_t>(layout.extent().second + 1 + layout.offset) * width + 64;
+  };
+  std::vector<Word16> source_words(bytes(source) / 16 + 1), target_words(bytes(target) / 16 + 1);
+  auto* from = reinterpret_cast<unsigned char*>(source_words.data());
+  auto* to = reinterpret_cast<unsigned char*>(target_words.data());
+  for (std::size_t i = 0; i < bytes(source); ++i) from[i] = static_cast<unsigned char>(random());
+  std::memset(to, 0xa5, bytes(target));
+  std::vector<unsigned char> expected(to, to + bytes(target));
+  test::for_each_index(shape, [&](const test::Index& index) {
+    std::memcpy(&expected[static_cast<std::size_t>(test::offset_of(target, index)) * width],
+                from + static_cast<std::size_t>(test::offset_of(source, index)) * width, width);
+  });
+  const auto array = [&](void* data, const Layout& layout) {
+    return Array(Storage::adopt(data, bytes(layout), cpu, nullptr, nullptr), layout, dtype);
+  };
+  const CopyPlan plan = plan_copy(array(from, source), array(to, target));
+  ++seen.kinds[plan.kind];
+  if (plan.kind == CopyPlan::Kind::strided) ++seen.lies[{plan.lie, plan.elements}];
+  // Plans count from element (0, ..., 0).
+  run_words(plan, from + source.offset * dtype.itemsize(), to + target.offset * dtype.itemsize());
+  ASSERT_TRUE(std::equal(expected.begin(), expected.end(), to))
+      << dtype << ' ' << source << " -> " << target << ", " << plan.axes.size() << " axes, kind "
+      << static_cast<int>(plan.kind) << ", lie " << static_cast<int>(plan.lie);
+}
+
 TEST(CopyKernels, MoveExactlyTheElementsOfRandomLayouts) {
   Random random(20260503);
   const DType dtypes[] = {uint8, float16, float32, float64, complex128};
-  int tiled = 0;
-  for (int round = 0; round < 400; ++round) {
-    const DType dtype = dtypes[between(random, 0, 4)];
-    Shape shape = test::random_shape(random, 3, 7, 1);
-    if (round % 2 == 1) shape = {between(random, 14, 40), between(random, 14, 40)};
-    const Layout source = test::with_disjoint_strides(random, shape);
-    const Layout target = test::with_disjoint_strides(random, shape);
-    const auto width = static_cast<std::size_t>(dtype.itemsize());
-    const auto bytes = [&](const Layout& layout) {
-      return static_cast<std::size_t>(layout.extent().second + 1 + layout.offset) * width + 64;
-    };
-    std::vector<Word16> source_words(bytes(source) / 16 + 1), target_words(bytes(target) / 16 + 1);
-    auto* from = reinterpret_cast<unsigned char*>(source_words.data());
-    auto* to = reinterpret_cast<unsigned char*>(target_words.data());
-    for (std::size_t i = 0; i < bytes(source); ++i) from[i] = static_cast<unsigned char>(random());
-    std::memset(to, 0xa5, bytes(target));
-    std::vector<unsigned char> expected(to, to + bytes(target));
-    test::for_each_index(shape, [&](const test::Index& index) {
-      std::memcpy(&expected[static_cast<std::size_t>(test::offset_of(target, index)) * width],
-                  from + static_cast<std::size_t>(test::offset_of(source, index)) * width, width);
-    });
-    const auto array = [&](void* data, const Layout& layout) {
-      return Array(Storage::adopt(data, bytes(layout), cpu, nullptr, nullptr), layout, dtype);
-    };
-    const CopyPlan plan = plan_copy(array(from, source), array(to, target));
-    tiled += plan.kind == CopyPlan::Kind::tiled;
-    // Plans count from element (0, ..., 0).
-    run_words(plan, from + source.offset * dtype.itemsize(), to + target.offset * dtype.itemsize());
-    ASSERT_TRUE(std::equal(expected.begin(), expected.end(), to))
-        << dtype << ' ' << source << " -> " << target << ", " << plan.axes.size() << " axes";
+  PlansSeen seen;
+  for (int round = 0; round < 1500 && !HasFatalFailure(); ++round) {
+    const DType dtype = dtypes[round % 6 == 4 ? 0 : between(random, 0, 4)];
+    compare_copy(random, shape_of_class(random, round), dtype, seen);
   }
-  EXPECT_GT(tiled, 10) << "the test has to see tiles";
+  // The test has to see what it is there for.
+  for (const auto kind : {CopyPlan::Kind::strided, CopyPlan::Kind::tiled, CopyPlan::Kind::packed,
+                          CopyPlan::Kind::thin}) {
+    EXPECT_GT(seen.kinds[kind], 10) << static_cast<int>(kind);
+  }
+  EXPECT_GT((seen.lies[{CopyPlan::Lie::turned, 4}]), 0);
+  EXPECT_GT((seen.lies[{CopyPlan::Lie::turned, 16}]), 0);
+  EXPECT_GT((seen.lies[{CopyPlan::Lie::apart, 4}]), 0);
 }
+
+TEST(CopyKernels, DivideExactlyByMultiplying) {
+  Random random(20260506);
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  for (int round = 0; round < 20000; ++round) {
+    const std::int64_t extent =
+        round < 600 ? round + 1 : between(random, 1, most >> between(random, 0, 30));
+    const FastDivisor divisor = fast_divisor(extent);
+    for (const std::int64_t near : {std::int64_t{0}, between(random, 0, most), most}) {
+      for (const std::int64_t n : {near, near / extent * extent, near / extent * extent - 1}) {
+        if (n < 0) continue;
+        const std::uint64_t product = static_cast<std::uint64_t>(n) * divisor.multiplier;
+        ASSERT_EQ(static_cast<std::int64_t>(product >> divisor.shift), n / extent)
+            << n << " / " << extent;
+      }
+    }
+  }
+}
+
+struct __attribute__((may_alias)) Pair {
+  unsigned long long both;
+};
+struct __attribute__((may_alias, aligned(16))) Quad {
+  unsigned long long halves[2];
+};
 
 TEST(CopyKernels, FillsWriteExactlyTheElements) {
   Random random(20260504);
@@ -176,17 +329,17 @@ TEST(CopyKernels, FillsWriteExactlyTheElements) {
     const Array target(Storage::adopt(memory.data(), memory.size() * 4, cpu, nullptr, nullptr),
                        layout, uint32);
     const CopyPlan plan = plan_fill(target);
-    ASSERT_LE(plan.axes.size(), 3u);
-    auto* to = reinterpret_cast<std::uint32_t*>(static_cast<std::byte*>(target.data()) +
-                                                plan.target_offset);
-    const auto fill = [&]<int rank>(std::integral_constant<int, rank>) {
-      const auto axes = axes_of<std::uint32_t, unsigned, int, rank>(plan);
-      for (unsigned i = 0; i < plan.size(); ++i)
-        device::fill_strided<8>(to, 42u, static_cast<unsigned>(plan.size()), axes, i / 8, i % 8);
+    auto* to = static_cast<std::byte*>(target.data()) + plan.target_offset;
+    const auto axes = axes_of<unsigned, int>(plan);
+    const auto fill = [&]<class Unit>(Unit value) {
+      const auto size = static_cast<unsigned>(plan.size());
+      for (unsigned i = 0; i < (size + 7) / 8 * 8; ++i)
+        device::fill_strided<8>(reinterpret_cast<Unit*>(to), value, size, axes, i / 8, i % 8);
     };
-    if (plan.axes.size() == 1) fill(std::integral_constant<int, 1>{});
-    if (plan.axes.size() == 2) fill(std::integral_constant<int, 2>{});
-    if (plan.axes.size() == 3) fill(std::integral_constant<int, 3>{});
+    constexpr unsigned long long twice = 42ull << 32 | 42u;
+    if (plan.elements == 1) fill(42u);
+    if (plan.elements == 2) fill(Pair{twice});
+    if (plan.elements == 4) fill(Quad{{twice, twice}});
     ASSERT_EQ(memory, expected) << layout;
   }
 }
@@ -367,9 +520,9 @@ class GeneratedKernels : public testing::Test {
 TEST_F(GeneratedKernels, OfCopiesCompileForEveryWordRankAndIndex) {
   for (const int word : {1, 2, 4, 8, 16}) {
     for (const bool wide : {false, true}) {
-      for (const int rank : {1, 3}) {
+      for (const int axes : {1, 3}) {
         expect_compiles(
-            copy_kernel_text(plan(CopyPlan::Kind::strided, rank, wide, word, word), uint8, uint8));
+            copy_kernel_text(plan(CopyPlan::Kind::strided, axes, wide, word, word), uint8, uint8));
       }
       expect_compiles(
           copy_kernel_text(plan(CopyPlan::Kind::tiled, 2, wide, word, word), uint8, uint8));
@@ -378,6 +531,47 @@ TEST_F(GeneratedKernels, OfCopiesCompileForEveryWordRankAndIndex) {
   }
   expect_compiles(copy_kernel_text(plan(CopyPlan::Kind::strided, 65, true, 1, 1), uint8, uint8));
   expect_compiles(copy_kernel_text(plan(CopyPlan::Kind::tiled, 5, false, 4, 4), uint8, uint8));
+}
+
+TEST_F(GeneratedKernels, OfVectorsCompile) {
+  for (const int word : {1, 2, 4, 8}) {
+    CopyPlan made = plan(CopyPlan::Kind::strided, 2, word == 2, word, word);
+    for (made.elements = 2; made.elements * word <= 16; made.elements *= 2) {
+      made.lie = CopyPlan::Lie::apart;
+      expect_compiles(copy_kernel_text(made, uint8, uint8));
+      expect_compiles(fill_kernel_text(made));
+      made.lie = CopyPlan::Lie::turned;
+      made.group = word == 1 ? 2 : made.elements;
+      expect_compiles(copy_kernel_text(made, uint8, uint8));
+    }
+  }
+  CopyPlan cast = plan(CopyPlan::Kind::strided, 2, false, 2, 4);
+  cast.elements = 4;
+  expect_compiles(copy_kernel_text(cast, float16, float32));
+  cast = plan(CopyPlan::Kind::strided, 2, false, 8, 1);
+  cast.elements = 2;
+  expect_compiles(copy_kernel_text(cast, complex64, bool_));
+}
+
+TEST_F(GeneratedKernels, OfPackedAndThinTilesCompile) {
+  for (const int word : {1, 2, 4}) {
+    CopyPlan made = plan(CopyPlan::Kind::packed, 3, word == 2, word, word);
+    for (const bool vectors : {false, true}) {
+      made.source_vectors = vectors;
+      made.target_vectors = word == 4 || vectors;
+      expect_compiles(copy_kernel_text(made, uint8, uint8));
+    }
+  }
+  for (const int word : {1, 2, 4, 8}) {
+    CopyPlan made = plan(CopyPlan::Kind::thin, 3, word == 2, word, word);
+    for (const bool vectors : {false, true}) {
+      made.source_vectors = made.target_vectors = vectors;
+      made.dense_source = !made.dense_source;
+      expect_compiles(copy_kernel_text(made, uint8, uint8));
+    }
+    made.dense_source = !made.dense_source;
+    expect_compiles(copy_kernel_text(made, uint8, uint8));
+  }
 }
 
 TEST_F(GeneratedKernels, OfCastsCompileFromAndToEveryDtype) {

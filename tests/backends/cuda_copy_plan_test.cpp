@@ -35,7 +35,19 @@ class HostBytes {
   std::size_t size_ = 0;
 };
 
-// What a device would do with the plan, unit by unit.
+// Where element `i` of a unit at `place` lies in the source, in elements.
+std::int64_t source_element(const CopyPlan& plan, std::int64_t place, std::int64_t i) {
+  switch (plan.lie) {
+    case CopyPlan::Lie::run:
+      return place * plan.elements + i;
+    case CopyPlan::Lie::turned:
+      return place * plan.elements + i / plan.group * plan.group + plan.group - 1 - i % plan.group;
+    default:
+      return place + i * plan.step;
+  }
+}
+
+// What a device would do with the plan, element by element.
 void run(const CopyPlan& plan, const Array& source, const Array& target) {
   const auto* from = static_cast<const unsigned char*>(source.data()) + plan.source_offset;
   auto* to = static_cast<unsigned char*>(target.data()) + plan.target_offset;
@@ -47,8 +59,10 @@ void run(const CopyPlan& plan, const Array& source, const Array& target) {
       s += index[i] * plan.axes[i].source_stride;
       t += index[i] * plan.axes[i].target_stride;
     }
-    std::memcpy(to + t * plan.target_unit, from + s * plan.source_unit,
-                static_cast<std::size_t>(plan.target_unit));
+    for (std::int64_t i = 0; i < plan.elements; ++i)
+      std::memcpy(to + (t * plan.elements + i) * plan.target_unit,
+                  from + source_element(plan, s, i) * plan.source_unit,
+                  static_cast<std::size_t>(plan.target_unit));
   });
 }
 
@@ -91,7 +105,10 @@ TEST(CopyPlan, MovesExactlyTheElementsOfRandomLayouts) {
     if (plan.kind != CopyPlan::Kind::nothing) run(plan, a, b);
     ASSERT_TRUE(std::equal(expected.begin(), expected.end(), to.data()))
         << dtype << ' ' << source << " -> " << target;
-    for (const CopyAxis& axis : plan.axes) ASSERT_GE(axis.target_stride, 0);
+    // Only the axis along which a tile reads may run backwards in the target.
+    for (std::size_t i = 0; i < plan.axes.size(); ++i)
+      ASSERT_TRUE(plan.axes[i].target_stride >= 0 ||
+                  (plan.kind != CopyPlan::Kind::strided && i + 2 == plan.axes.size()));
   }
 }
 
@@ -128,7 +145,7 @@ TEST(CopyPlan, WordsAreAsWideAsBothSidesAllow) {
 
 TEST(CopyPlan, TransposesAreTiledWithTheSourcesAxisFirst) {
   const CopyPlan plan = plan_of(permuted({100, 70}, {1, 0}), Layout::row_major({70, 100}));
-  ASSERT_EQ(plan.kind, CopyPlan::Kind::tiled);
+  ASSERT_EQ(plan.kind, CopyPlan::Kind::packed);
   ASSERT_EQ(plan.axes.size(), 2u);
   EXPECT_EQ(plan.axes[0].source_stride, 1);
   EXPECT_EQ(plan.axes[0].extent, 70);
@@ -136,10 +153,17 @@ TEST(CopyPlan, TransposesAreTiledWithTheSourcesAxisFirst) {
   EXPECT_EQ(plan.axes[1].extent, 100);
   const CopyPlan batched =
       plan_of(permuted({3, 100, 70}, {0, 2, 1}), Layout::row_major({3, 70, 100}));
-  ASSERT_EQ(batched.kind, CopyPlan::Kind::tiled);
+  ASSERT_EQ(batched.kind, CopyPlan::Kind::packed);
   EXPECT_EQ(batched.axes.front().extent, 3);
   const CopyPlan thin = plan_of(permuted({1000, 3}, {1, 0}), Layout::row_major({3, 1000}));
-  EXPECT_EQ(thin.kind, CopyPlan::Kind::strided) << "three are too few to fill a tile";
+  ASSERT_EQ(thin.kind, CopyPlan::Kind::thin) << "three are too few to fill a tile";
+  EXPECT_TRUE(thin.dense_source);
+  EXPECT_EQ(thin.axes[0].extent, 3);
+  const CopyPlan back = plan_of(permuted({3, 1000}, {1, 0}), Layout::row_major({1000, 3}));
+  ASSERT_EQ(back.kind, CopyPlan::Kind::thin);
+  EXPECT_FALSE(back.dense_source);
+  EXPECT_EQ(back.axes[0].extent, 3) << "the short axis, along which the target runs";
+  EXPECT_TRUE(back.source_vectors);
 }
 
 TEST(CopyPlan, CastsKeepTheirElementsWholeAndAreNeverABlock) {
@@ -147,7 +171,30 @@ TEST(CopyPlan, CastsKeepTheirElementsWholeAndAreNeverABlock) {
   EXPECT_EQ(plan.kind, CopyPlan::Kind::strided);
   EXPECT_EQ(plan.source_unit, 4);
   EXPECT_EQ(plan.target_unit, 8);
-  EXPECT_EQ(plan.size(), 64);
+  EXPECT_EQ(plan.elements, 2) << "16 bytes of the wider side at once";
+  EXPECT_EQ(plan.size() * plan.elements, 64);
+}
+
+TEST(CopyPlan, WritesSixteenBytesAtOnceWhateverTheSourceDoes) {
+  const CopyPlan column =
+      plan_of(Layout::row_major({64, 1}).broadcast_to({64, 32}), Layout::row_major({64, 32}));
+  EXPECT_EQ(column.elements, 4);
+  EXPECT_EQ(column.lie, CopyPlan::Lie::apart);
+  EXPECT_EQ(column.step, 0);
+  const CopyPlan every_other =
+      plan_of(Layout::row_major({128}).slice(0, {.step = 2}), Layout::row_major({64}));
+  EXPECT_EQ(every_other.elements, 4);
+  EXPECT_EQ(every_other.step, 2);
+  const CopyPlan backwards =
+      plan_of(Layout::row_major({64}).slice(0, {.step = -1}), Layout::row_major({64}));
+  EXPECT_EQ(backwards.elements, 4);
+  EXPECT_EQ(backwards.lie, CopyPlan::Lie::turned);
+  EXPECT_EQ(backwards.group, 4);
+  const CopyPlan swapped = plan_of(Layout::row_major({64, 4}).slice(1, {.step = -1}),
+                                   Layout::row_major({64, 4}), uint8, uint8);
+  EXPECT_EQ(swapped.elements, 16);
+  EXPECT_EQ(swapped.lie, CopyPlan::Lie::turned);
+  EXPECT_EQ(swapped.group, 4);
 }
 
 TEST(CopyPlan, LargeOffsetsTakeTheWideIndex) {

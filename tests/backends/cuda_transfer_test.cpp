@@ -21,7 +21,8 @@ std::vector<unsigned char> pattern(std::size_t size, unsigned seed) {
 TEST_F(CudaTransfer, BytesComeBackAsTheyWent) {
   for (const std::size_t size :
        {std::size_t{1}, std::size_t{4097}, StagingArea::block_bytes - 1, StagingArea::block_bytes,
-        StagingArea::block_bytes + 1, std::size_t{10} << 20}) {
+        StagingArea::block_bytes + 1, StagingArea::piece_bytes, 2 * StagingArea::piece_bytes + 1,
+        std::size_t{10} << 20, std::size_t{33} << 20}) {
     const std::vector<unsigned char> sent = pattern(size, 1);
     DeviceBytes block(size);
     block.put(sent.data());
@@ -59,6 +60,41 @@ TEST_F(CudaTransfer, SmallUploadsDoNotWaitForTheStream) {
   launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 200 * milliseconds);
   block.put(sent.data());
   EXPECT_FALSE(default_stream()->query()) << "the kernel before the upload should still be running";
+}
+
+TEST_F(CudaTransfer, LargeUploadsThatFitTheirBlocksDoNotWaitForTheStream) {
+  const Ref<runtime::LoadedKernel> writer = late_write();
+  const std::size_t size = 3 * StagingArea::piece_bytes;
+  DeviceBytes flag(4), block(size);
+  const std::vector<unsigned char> first = pattern(size, 5), second = pattern(size, 6);
+  block.put(first.data());  // makes the blocks
+  backend().synchronize(0);
+  launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 400 * milliseconds);
+  block.put(second.data());
+  EXPECT_FALSE(default_stream()->query()) << "the kernel before the upload should still be running";
+  EXPECT_EQ(block.get<unsigned char>(), second);
+}
+
+TEST_F(CudaTransfer, LargeCopiesOfManyThreadsDoNotMix) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (unsigned t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      const std::size_t size = 5 * StagingArea::piece_bytes + 7;
+      const Ref<runtime::StreamState> stream = backend().create_stream(0);
+      void* data = backend().allocate(0, size, *stream);
+      for (unsigned i = 0; i < 4; ++i) {
+        const auto sent = pattern(size, t * 100 + i);
+        std::vector<unsigned char> got(size, 0xa5);
+        backend().upload(sent.data(), data, size, *stream);
+        backend().download(data, got.data(), size, *stream);
+        wrong += got != sent;
+      }
+      backend().deallocate(0, data, size, *stream);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(CudaTransfer, MoreUploadsThanStagingBlocksStayInOrder) {

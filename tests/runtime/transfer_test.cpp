@@ -62,6 +62,23 @@ TEST_F(TransferTest, GapsAreNotMoved) {
               ElementsAre("allocate d0 40", "copy d0", "download d0 40", "deallocate d0"));
 }
 
+// While one slice travels the host packs the next, in room for one.
+TEST_F(TransferTest, WhatTheHostPacksTravelsInSlices) {
+  const Array host = full({2100, 1001}, 1.0f, float32, cpu),
+              device = zeros({2100, 1000}, float32, test::gpu);
+  fill(host.index(0, 700), 7.0f);
+  fill(host.index(0, 2099), 9.0f);
+  EXPECT_THAT(log_of(host.slice(1, {1, 1001, 1}), device),
+              ElementsAre("upload d0 2096000", "upload d0 2096000", "upload d0 2096000",
+                          "upload d0 2096000", "upload d0 16000"));
+  const std::pair<int, double> rows[] = {{0, 1},   {699, 1},  {700, 7},
+                                         {701, 1}, {2098, 1}, {2099, 9}};
+  for (const auto& [row, value] : rows) {
+    EXPECT_EQ(item(device.index(0, row).index(0, 0)).as_double(), value) << row;
+    EXPECT_EQ(item(device.index(0, row).index(0, 999)).as_double(), value) << row;
+  }
+}
+
 TEST_F(TransferTest, CastsWhereFewerBytesTravel) {
   const Array small = zeros({6}, uint8, cpu), large = zeros({6}, float64, cpu);
   const Array small_device = zeros({6}, uint8, test::gpu),

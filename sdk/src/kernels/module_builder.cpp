@@ -31,8 +31,10 @@ bool has_compiler(std::string_view fingerprint) {
 
 class ModuleBuilder {
  public:
-  ModuleBuilder(Device device, runtime::KernelSource source, runtime::CompileRequest request)
-      : device_(device),
+  ModuleBuilder(Device device, runtime::KernelSource source, runtime::CompileRequest request,
+                bool counted)
+      : counted_(counted),
+        device_(device),
         backend_(runtime::backend_for(device)),
         source_(std::move(source)),
         request_(std::move(request)),
@@ -63,7 +65,7 @@ class ModuleBuilder {
     if (!binary) return nullptr;
     try {
       Ref<ModuleState> module = load(*binary, true);
-      hits.fetch_add(1, std::memory_order_relaxed);
+      if (counted_) hits.fetch_add(1, std::memory_order_relaxed);
       log_line(text("hit ", key, " on ", device_));
       return module;
     } catch (const Error& error) {
@@ -75,7 +77,7 @@ class ModuleBuilder {
   }
 
   Ref<ModuleState> from_compiler() {
-    misses.fetch_add(1, std::memory_order_relaxed);
+    if (counted_) misses.fetch_add(1, std::memory_order_relaxed);
     const auto start = std::chrono::steady_clock::now();
     runtime::KernelBinary binary = compile();
     if (logging()) {
@@ -108,6 +110,7 @@ class ModuleBuilder {
                                  from_cache);
   }
 
+  bool counted_;
   Device device_;
   runtime::Backend& backend_;
   runtime::KernelSource source_;
@@ -121,8 +124,17 @@ class ModuleBuilder {
 
 BuiltModule build_module(Device device, runtime::KernelSource source,
                          runtime::CompileRequest request) {
-  return ModuleBuilder(device, std::move(source), std::move(request)).build();
+  return ModuleBuilder(device, std::move(source), std::move(request), true).build();
 }
+
+Ref<runtime::LoadedModule> build_own_module(Device device, const runtime::KernelSource& source) {
+  const BuiltModule built = ModuleBuilder(device, source, {}, false).build();
+  return Ref<runtime::LoadedModule>(&built.module->loaded());
+}
+
+namespace {
+[[maybe_unused]] const auto before = runtime::set_module_loader(build_own_module);
+}  // namespace
 
 DiskCounts disk_counts() noexcept { return {hits.load(), misses.load()}; }
 

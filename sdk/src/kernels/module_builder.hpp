@@ -23,6 +23,10 @@ struct BuiltModule {
 BuiltModule build_module(Device device, runtime::KernelSource source,
                          runtime::CompileRequest request);
 
+/// The same for kernels that are a back end's own (runtime::load_own_module), which the counts
+/// leave out: they say what the user's modules did.
+Ref<runtime::LoadedModule> build_own_module(Device device, const runtime::KernelSource& source);
+
 struct DiskCounts {
   std::int64_t hits = 0, misses = 0;
 };

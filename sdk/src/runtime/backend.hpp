@@ -179,6 +179,14 @@ class Backend {
   virtual Ref<LoadedModule> load(int ordinal, const KernelBinary& binary) = 0;
 };
 
+/// How a back end gets kernels of its own, such as those of its copies: through the disk cache where
+/// the layer that has one is there (it sets `loader` when it is loaded), else from the back end's
+/// compiler. Null puts the plain way back; set_module_loader returns the loader before.
+using ModuleLoader = Ref<LoadedModule> (*)(Device device, const KernelSource& source);
+SW_API ModuleLoader set_module_loader(ModuleLoader loader) noexcept;
+/// Throws CompileError, DeviceError.
+SW_API Ref<LoadedModule> load_own_module(Device device, const KernelSource& source);
+
 /// Adds a back end; called by a static initialiser of the back end itself. False, and nothing is
 /// done, where its kind has one. Back ends are never destroyed: memory may be given back until the
 /// process ends.

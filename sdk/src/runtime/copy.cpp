@@ -2,6 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/copy.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
 #include "runtime/copy_steps.hpp"
 #include "runtime/dense.hpp"
 #include "runtime/ordering.hpp"
@@ -35,11 +42,115 @@ bool is_same_window(const Array& a, const Array& b) noexcept {
          runtime::same_steps(a.layout(), b.layout());
 }
 
+// Nothing to stretch, to move between devices or to keep aside.
+bool is_plain(const Array& source, const Array& target) noexcept {
+  return source.shape() == target.shape() && target.size() != 0 &&
+         execution_device(source.device()) == execution_device(target.device()) &&
+         source.dtype().is_computable() && target.dtype().is_computable() &&
+         !may_share_memory(source, target);
+}
+
+// Memory of the host's own, on which no device has work queued.
+bool is_idle_host(const Array& array) noexcept {
+  return array.device().is_cpu() && array.storage() && array.storage().uses().none();
+}
+
+// Few bytes in C order are moved here and now: on its way to the back end a copy would cost several
+// times what it takes. All is read before it is written, so the two may overlap.
+bool copied_at_once(const Array& source, const Array& target) noexcept {
+  constexpr std::int64_t few = 1 << 14;
+  if (source.dtype() != target.dtype() || source.shape() != target.shape()) return false;
+  const std::int64_t bytes = target.nbytes();
+  if (bytes > few || !is_idle_host(source) || !is_idle_host(target)) return false;
+  if (!source.layout().is_row_major() || !target.layout().is_row_major()) return false;
+  if (bytes > 0) std::memmove(target.data(), source.data(), static_cast<std::size_t>(bytes));
+  return true;
+}
+
+// Runs of `count` elements of `size` bytes; constant sizes become single loads and stores.
+void move_line(std::byte* target, std::int64_t target_step, const std::byte* source,
+               std::int64_t source_step, std::int64_t count, std::int64_t size) noexcept {
+  const auto move = [&](auto bytes) {
+    for (std::int64_t i = 0; i < count; ++i)
+      std::memcpy(target + i * target_step, source + i * source_step, bytes);
+  };
+  switch (size) {
+    case 1:
+      return move(std::integral_constant<std::size_t, 1>());
+    case 4:
+      return move(std::integral_constant<std::size_t, 4>());
+    case 8:
+      return move(std::integral_constant<std::size_t, 8>());
+    default:
+      return move(static_cast<std::size_t>(size));
+  }
+}
+
+// line(address, step) for each run of an array with elements along its last axis, in C order.
+template <class F>
+void for_each_line(const Array& array, const F& line) {
+  const Layout& layout = array.layout();
+  const std::int64_t size = array.dtype().itemsize();
+  const int outer = std::max(layout.rank() - 1, 0);
+  auto* place = static_cast<std::byte*>(array.data());
+  const std::int64_t step = layout.rank() > 0 ? layout.strides[outer] * size : size;
+  std::array<std::int64_t, max_rank> index;
+  std::fill_n(index.begin(), outer, 0);
+  for (;;) {
+    line(place, step);
+    int axis = outer - 1;
+    for (; axis >= 0; --axis) {
+      std::int64_t& i = index[static_cast<std::size_t>(axis)];
+      place += layout.strides[axis] * size;
+      if (++i < layout.shape[axis]) break;
+      place -= layout.strides[axis] * size * layout.shape[axis];
+      i = 0;
+    }
+    if (axis < 0) return;
+  }
+}
+
+// The same in any order of axes: by way of a buffer, so that all is read before it is written, and
+// written in C order, so that of several writes to a place the last one stays.
+bool copied_by_buffer(const Array& source, const Array& target) noexcept {
+  constexpr std::int64_t few = 512;
+  if (source.dtype() != target.dtype() || source.shape() != target.shape()) return false;
+  const std::int64_t bytes = target.nbytes();
+  if (bytes > few || bytes == 0 || !is_idle_host(source) || !is_idle_host(target)) return false;
+  std::byte buffer[few];
+  const std::int64_t size = target.dtype().itemsize();
+  const std::int64_t count = target.rank() > 0 ? target.shape().back() : 1;
+  std::byte* next = buffer;
+  for_each_line(source, [&](const std::byte* line, std::int64_t step) {
+    move_line(next, size, line, step, count, size);
+    next += count * size;
+  });
+  next = buffer;
+  for_each_line(target, [&](std::byte* line, std::int64_t step) {
+    move_line(line, step, next, size, count, size);
+    next += count * size;
+  });
+  return true;
+}
+
+bool filled_at_once(const Array& target, const Scalar& element) noexcept {
+  constexpr std::int64_t few = 1 << 10;
+  const std::int64_t bytes = target.nbytes();
+  if (bytes > few || !is_idle_host(target) || !target.layout().is_row_major()) return false;
+  auto* place = static_cast<std::byte*>(target.data());
+  const std::int64_t size = element.dtype().itemsize();
+  for (std::int64_t at = 0; at < bytes; at += size)
+    std::memcpy(place + at, element.data(), static_cast<std::size_t>(size));
+  return true;
+}
+
 }  // namespace
 
 void copy(const Array& source, const Array& target) {
   check_writable(target, "copy");
+  if (copied_at_once(source, target) || copied_by_buffer(source, target)) return;
   check_dtypes(source.dtype(), target.dtype());
+  if (is_plain(source, target)) return runtime::copy_on_device(source, target);
   const Array stretched = source.broadcast_to(target.shape());
   if (target.size() == 0 || is_same_window(stretched, target)) return;
   const auto [from, to] = as_computable(source, target);
@@ -56,8 +167,8 @@ void copy(const Array& source, const Array& target) {
 void fill(const Array& target, const Scalar& value) {
   check_writable(target, "fill");
   check_dtypes(value.dtype(), target.dtype());
-  const Scalar element = value.cast(target.dtype());
-  if (target.size() == 0) return;
+  const Scalar element = value.dtype() == target.dtype() ? value : value.cast(target.dtype());
+  if (target.size() == 0 || filled_at_once(target, element)) return;
   if (target.dtype().is_computable()) return runtime::fill_on_device(target, element);
   std::byte bytes[sizeof(Scalar)];
   std::memcpy(bytes, element.data(), static_cast<std::size_t>(target.dtype().itemsize()));

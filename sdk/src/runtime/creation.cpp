@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "runtime/allocation.hpp"
 #include "runtime/dense.hpp"
@@ -32,6 +33,12 @@ Array empty(const Shape& shape, DType dtype, Device device) {
 Array zeros(const Shape& shape, DType dtype, Device device) {
   Layout layout = Layout::row_major(shape);
   const std::size_t bytes = bytes_of(layout, dtype);
+  constexpr std::size_t few = 1 << 16;  // sooner set than handed to the back end
+  if (device.is_cpu() && bytes <= few) {
+    Storage storage = allocate(bytes, device);
+    if (bytes > 0) std::memset(storage.data(), 0, bytes);
+    return Array(std::move(storage), std::move(layout), dtype);
+  }
   if (bytes != 0 && runtime::execution_device(device) == device) {
     Storage storage = runtime::allocate_zeroed_on(runtime::current_stream(device), bytes);
     if (storage) return Array(std::move(storage), std::move(layout), dtype);

@@ -1,5 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+
 #include "runtime/allocation.hpp"
 #include "runtime/copy_steps.hpp"
 #include "runtime/dense.hpp"
@@ -74,6 +77,26 @@ Array without_repeats(const Array& source) {
   return once;
 }
 
+// The same on the way to `target`, dense and of the wire's dtype. What the host has to pack it
+// packs in slices, each of which travels while the next is packed.
+void send_packed(const Array& source, const Array& target, const Array& pattern) {
+  constexpr std::int64_t few = 8 << 20, slice_bytes = 2 << 20;
+  const bool from_host = execution_device(source.device()).is_cpu();
+  const std::int64_t rows = target.rank() > 0 ? target.shape()[0] : 1;
+  if (!from_host || target.nbytes() < few || rows < 2 || !target.layout().is_row_major())
+    return move_bytes(packed(source, target.dtype(), pattern), target);
+  const std::int64_t at_once =
+      std::max<std::int64_t>(1, slice_bytes / std::max<std::int64_t>(1, target.nbytes() / rows));
+  const Array room =
+      empty_like(target.slice(0, {0, std::min(at_once, rows), 1}), target.dtype(), cpu);
+  for (std::int64_t row = 0; row < rows; row += at_once) {
+    const Slice range{row, std::min(row + at_once, rows), 1};
+    const Array piece = room.slice(0, {0, *range.stop - row, 1});
+    copy_on_device(source.slice(0, range), piece);
+    upload(piece, target.slice(0, range));
+  }
+}
+
 // Casts where fewer bytes then travel, and changes the layout where it can be done fastest: on the
 // GPU, whenever one side is one.
 void transfer(const Array& source, const Array& target) {
@@ -84,14 +107,17 @@ void transfer(const Array& source, const Array& target) {
   const bool same_shape = source.shape() == target.shape();
   const bool can_land = same_shape && target.dtype() == wire && is_dense(target.layout());
 
-  Array from = source;
   const bool wrong_order = can_land && !same_steps(source.layout(), target.layout());
-  if (source.dtype() != wire || !is_dense(source.layout()) || (to_host && wrong_order))
-    from = packed(source, wire, same_shape ? target : source);
-  if (can_land && same_steps(from.layout(), target.layout())) return move_bytes(from, target);
-
-  const Array landed = landing_place(from, execution_device(target.device()));
-  move_bytes(from, landed);
+  const bool packs =
+      source.dtype() != wire || !is_dense(source.layout()) || (to_host && wrong_order);
+  const Array& pattern = same_shape ? target : source;
+  if (can_land && (packs ? same_steps(dense_like(pattern.layout()), target.layout())
+                         : same_steps(source.layout(), target.layout()))) {
+    return packs ? send_packed(source, target, pattern) : move_bytes(source, target);
+  }
+  const Device there = execution_device(target.device());
+  const Array landed = packs ? empty_like(pattern, wire, there) : landing_place(source, there);
+  packs ? send_packed(source, landed, pattern) : move_bytes(source, landed);
   copy_on_device(landed.broadcast_to(target.shape()), target);
 }
 

@@ -17,55 +17,60 @@ std::byte* start(const Array& array, std::int64_t offset) {
 
 CUdeviceptr address(const void* data) { return reinterpret_cast<CUdeviceptr>(data); }
 
-// The bytes of device/copy.cuh's Axes<Index, Offset, rank>: extents, source strides, target
-// strides.
-template <class Integer>
-std::vector<std::byte> pack_axes(const std::vector<CopyAxis>& axes) {
-  std::vector<Integer> values;
-  values.reserve(3 * axes.size());
-  for (const CopyAxis& axis : axes) values.push_back(static_cast<Integer>(axis.extent));
-  for (const CopyAxis& axis : axes) values.push_back(static_cast<Integer>(axis.source_stride));
-  for (const CopyAxis& axis : axes) values.push_back(static_cast<Integer>(axis.target_stride));
-  std::vector<std::byte> bytes(values.size() * sizeof(Integer));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
+// An Index or Offset of device/copy.cuh.
+struct Integer {
+  alignas(8) std::byte bytes[8] = {};
 
-// What the kernels take besides pointers: the number of units as an Index, and the axes.
-struct PlanArguments {
-  explicit PlanArguments(const CopyPlan& plan)
-      : axes(plan.wide ? pack_axes<std::int64_t>(plan.axes) : pack_axes<std::int32_t>(plan.axes)) {
-    const std::int64_t wide = plan.size();
-    const auto narrow = static_cast<std::int32_t>(wide);
-    plan.wide ? std::memcpy(size, &wide, sizeof wide) : std::memcpy(size, &narrow, sizeof narrow);
+  Integer(std::int64_t value, bool wide) {
+    const auto narrow = static_cast<std::int32_t>(value);
+    wide ? std::memcpy(bytes, &value, sizeof value) : std::memcpy(bytes, &narrow, sizeof narrow);
   }
-  alignas(8) std::byte size[8] = {};
-  std::vector<std::byte> axes;
 };
 
-std::int64_t blocks_for(std::int64_t count, std::int64_t per_block) {
-  return (count + per_block - 1) / per_block;
-}
-
-void launch_strided(runtime::LoadedKernel& kernel, const CopyPlan& plan, std::byte* source,
-                    std::byte* target, CudaStream& stream) {
-  PlanArguments plan_arguments(plan);
-  std::array<void*, 4> arguments{&source, &target, plan_arguments.size, plan_arguments.axes.data()};
-  const std::int64_t per_block = std::int64_t{copy_threads} * units_per_thread(plan);
-  kernel.launch({blocks_for(plan.size(), per_block)}, {copy_threads}, 0, stream, arguments.data());
-}
-
-void launch_tiled(runtime::LoadedKernel& kernel, const CopyPlan& plan, std::byte* source,
-                  std::byte* target, CudaStream& stream) {
-  constexpr std::int64_t side = 32, rows = 8;  // tile_side, tile_rows of device/copy.cuh
-  PlanArguments plan_arguments(plan);
-  std::array<void*, 3> arguments{&source, &target, plan_arguments.axes.data()};
-  std::int64_t blocks = 1;
-  for (std::size_t i = 0; i < plan.axes.size(); ++i) {
-    const bool tiled = i + 2 >= plan.axes.size();
-    blocks *= tiled ? blocks_for(plan.axes[i].extent, side) : plan.axes[i].extent;
+// The bytes of device/copy.cuh's Axes<Index, Offset, rank>.
+class PackedAxes {
+ public:
+  explicit PackedAxes(const CopyPlan& plan) {
+    plan.wide ? pack<std::int64_t>(plan.axes) : pack<std::int32_t>(plan.axes);
   }
-  kernel.launch({blocks}, {side, rows}, 0, stream, arguments.data());
+  void* data() noexcept { return bytes_.data(); }
+
+ private:
+  template <class Number>
+  void pack(const std::vector<CopyAxis>& axes) {
+    for (const CopyAxis& axis : axes) add(static_cast<Number>(axis.extent));
+    for (const CopyAxis& axis : axes) add(static_cast<Number>(axis.source_stride));
+    for (const CopyAxis& axis : axes) add(static_cast<Number>(axis.target_stride));
+    for (const CopyAxis& axis : axes) add(fast_divisor(axis.extent).multiplier);
+    for (const CopyAxis& axis : axes) add(fast_divisor(axis.extent).shift);
+  }
+  template <class Number>
+  void add(Number value) {
+    std::memcpy(bytes_.data() + size_, &value, sizeof value);
+    size_ += sizeof value;
+  }
+
+  static constexpr std::size_t most_axes = max_rank + 1;
+  alignas(8) std::array<std::byte, most_axes * (3 * sizeof(std::int64_t) +
+                                                2 * sizeof(unsigned))> bytes_;  // the first size_
+                                                                                // of them are set
+  std::size_t size_ = 0;
+};
+
+void launch(runtime::LoadedKernel& kernel, const CopyPlan& plan, std::byte* source,
+            std::byte* target, CudaStream& stream) {
+  PackedAxes axes(plan);
+  Integer step(plan.step, plan.wide), size(plan.size(), plan.wide), chunk(plan.chunk, plan.wide);
+  std::array<void*, 5> arguments{&source, &target};
+  std::size_t count = 2;
+  if (plan.kind == CopyPlan::Kind::strided) {
+    arguments[count++] = step.bytes;
+    arguments[count++] = size.bytes;
+  }
+  if (plan.kind == CopyPlan::Kind::thin) arguments[count++] = chunk.bytes;
+  arguments[count] = axes.data();
+  kernel.launch({plan.blocks(copy_threads, units_per_thread(plan))}, {copy_threads}, 0, stream,
+                arguments.data());
 }
 
 // The value's bytes as a pattern of at most four, where it repeats.
@@ -117,8 +122,7 @@ void copy(DeviceContext& context, const Array& source, const Array& target, Cuda
   runtime::LoadedKernel& kernel =
       context.copy_kernels().get(copy_kernel_key(plan, from_dtype, to_dtype),
                                  [&] { return copy_kernel_text(plan, from_dtype, to_dtype); });
-  const bool tiled = plan.kind == CopyPlan::Kind::tiled;
-  (tiled ? launch_tiled : launch_strided)(kernel, plan, from, to, stream);
+  launch(kernel, plan, from, to, stream);
 }
 
 void fill(DeviceContext& context, const Array& target, const Scalar& value, CudaStream& stream) {
@@ -135,11 +139,12 @@ void fill(DeviceContext& context, const Array& target, const Scalar& value, Cuda
   runtime::LoadedKernel& kernel =
       context.copy_kernels().get(fill_kernel_key(plan), [&] { return fill_kernel_text(plan); });
   alignas(16) std::byte unit[16];
-  std::memcpy(unit, bytes, sizeof unit);
-  PlanArguments plan_arguments(plan);
-  std::array<void*, 4> arguments{&to, unit, plan_arguments.size, plan_arguments.axes.data()};
-  kernel.launch({blocks_for(plan.size(), copy_threads)}, {copy_threads}, 0, stream,
-                arguments.data());
+  for (int i = 0; i < plan.elements; ++i)
+    std::memcpy(unit + i * plan.target_unit, bytes, static_cast<std::size_t>(plan.target_unit));
+  PackedAxes axes(plan);
+  Integer size(plan.size(), plan.wide);
+  std::array<void*, 4> arguments{&to, unit, size.bytes, axes.data()};
+  kernel.launch({plan.blocks(copy_threads, 1)}, {copy_threads}, 0, stream, arguments.data());
 }
 
 }  // namespace spanwise::cuda

@@ -3,10 +3,6 @@
 #include "backends/cuda/copy_kernels.hpp"
 
 #include <mutex>
-
-#include "backends/cuda/compiler.hpp"
-#include "backends/cuda/module.hpp"
-
 namespace spanwise::cuda {
 
 runtime::LoadedKernel* CopyKernels::find(CopyKernelKey key) {
@@ -19,11 +15,8 @@ runtime::LoadedKernel& CopyKernels::make(CopyKernelKey key, const CopyKernelText
   runtime::KernelSource source;
   source.text = kernel.text;
   source.file_name = kernel.name + ".cu";
-  runtime::CompileRequest request;
-  request.source = &source;
-  const runtime::KernelBinary binary = compile({context_.info.major, context_.info.minor}, request);
   Ref<runtime::LoadedKernel> made =
-      make_ref<CudaModule>(context_, binary.image)->kernel(kernel.name);
+      runtime::load_own_module(context_.device, source)->kernel(kernel.name);
   const std::lock_guard lock(mutex_);
   return *kernels_.try_emplace(key, std::move(made)).first->second;
 }

@@ -13,7 +13,8 @@ namespace spanwise::cuda {
 
 class CudaStream;
 
-/// The copy and fill kernels of one device, compiled when they are first needed and then kept.
+/// The copy and fill kernels of one device, compiled when they are first needed and then kept, here
+/// and in the disk cache.
 class CopyKernels {
  public:
   explicit CopyKernels(DeviceContext& context) : context_(context) {}

@@ -25,27 +25,66 @@ struct CopyPlan {
     strided,  ///< one unit at a time
     tiled,    ///< the source runs along one axis, the target along another: the last two of `axes`,
             ///< the source's first; moved in tiles so that both sides are read and written in runs
+    packed,  ///< as tiled, of elements of 1, 2 or 4 bytes that are not cast, in 16-byte accesses
+    thin,    ///< one side is dense in a short axis, the last but one, and the last; the other side
+             ///< runs along the last
   };
+  /// How the elements of a unit (strided plans) lie in the source: as in the target; backwards in
+  /// groups of `group`; or `step` apart, where source strides count elements and not units.
+  enum class Lie { run, turned, apart };
   Kind kind = Kind::nothing;
-  /// Bytes of one unit. Equal dtypes move words as wide as both layouts allow; a cast moves
-  /// elements.
+  /// Bytes of one element. Equal dtypes move words as wide as both layouts allow; a cast moves
+  /// the dtypes' elements.
   int source_unit = 1, target_unit = 1;
+  /// Elements of a strided plan's unit, which is written at once.
+  int elements = 1;
+  Lie lie = Lie::run;
+  int group = 1;
+  std::int64_t step = 0;
+  /// Tiles: whether every line of a side can be read or written by 16 bytes at a time. A thin
+  /// plan's are for both sides.
+  bool source_vectors = false, target_vectors = false;
+  /// Of a thin plan: the dense side, and how much of the last axis a block takes.
+  bool dense_source = false;
+  std::int64_t chunk = 0;
   /// From the arrays' element (0, ..., 0) to the plan's first unit, in bytes; not 0 where axes that
   /// run backwards were turned.
   std::int64_t source_offset = 0, target_offset = 0;
-  std::vector<CopyAxis> axes;  ///< at least one, unless nothing
+  std::vector<CopyAxis> axes;  ///< at least one, unless nothing; the last counts units
   /// An offset or the number of units does not fit in 31 bits.
   bool wide = false;
 
   std::int64_t size() const noexcept;  ///< units
+  /// Blocks of threads that the kernel is launched with.
+  std::int64_t blocks(int threads, int units_per_thread) const noexcept;
 };
+
+/// The sides of a packed plan's tile, in elements of `unit` bytes: 16 bytes by 8, twice for words
+/// of 4 bytes, on either side.
+struct PackedSides {
+  int by_s, by_t;  ///< PackedTile's of device/copy_tile.cuh
+  std::int64_t s, t;
+};
+PackedSides packed_sides(int unit) noexcept;
+
+/// n / extent == n * multiplier >> shift for 0 <= n < 2^31 (Granlund and Montgomery, "Division by
+/// invariant integers using multiplication", 1994). Extents of 2^31 and more, which only wide plans
+/// have, get something else.
+struct FastDivisor {
+  std::uint32_t multiplier, shift;
+};
+FastDivisor fast_divisor(std::int64_t extent) noexcept;
+
+/// What shared memory holds of a thin plan.
+inline constexpr std::int64_t thin_bytes = 16384;
 
 /// For arrays of equal shape that do not overlap. Looks at layouts, dtypes and the alignment of
 /// data.
 CopyPlan plan_copy(const Array& source, const Array& target);
 
 /// The target's side of the same, for writing one value everywhere: source strides are 0, and axes
-/// that revisit an element (stride 0) are left out. Units are the dtype's items.
+/// that revisit an element (stride 0) are left out. Units are items of the dtype, or as many of
+/// them as 16 bytes hold where the layout allows.
 CopyPlan plan_fill(const Array& target);
 
 }  // namespace spanwise::cuda

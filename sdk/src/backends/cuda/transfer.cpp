@@ -25,10 +25,11 @@ void upload(DeviceContext& context, const void* host, void* device, std::size_t 
   if (bytes == 0) return;
   const ContextGuard guard(context);
   refuse_capture(context, stream, "host memory to");
-  if (bytes <= StagingArea::block_bytes &&
-      context.staging().upload(host, address(device), bytes, stream.raw())) {
-    return;
-  }
+  StagingArea& staging = context.staging();
+  const bool staged = bytes <= StagingArea::block_bytes
+                          ? staging.upload(host, address(device), bytes, stream.raw())
+                          : staging.upload_pieces(host, address(device), bytes, stream.raw());
+  if (staged) return;
   // The driver may read pageable memory after this call has returned (on machines where the GPU
   // follows the host's page tables), so only the stream says when the caller may write to it.
   const DriverApi& api = context.api;
@@ -52,6 +53,9 @@ void download(DeviceContext& context, const void* device, void* host, std::size_
   if (bytes == 0) return;
   const ContextGuard guard(context);
   refuse_capture(context, stream, "to the host from");
+  const bool in_pieces = bytes >= 2 * StagingArea::piece_bytes;  // else no two of them overlap
+  if (in_pieces && context.staging().download_pieces(address(device), host, bytes, stream.raw()))
+    return;
   const DriverApi& api = context.api;
   const RelaxedCaptureMode relaxed(api);
   check(api, api.memcpy_dtoh_async(host, address(device), bytes, stream.raw()), "copying ", bytes,

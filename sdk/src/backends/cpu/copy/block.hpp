@@ -17,11 +17,12 @@ struct Block {
   std::int64_t rows, columns;  ///< outer and inner extent
   std::int64_t target_row_step, target_step;
   std::int64_t source_row_step, source_step;
+  bool stream;  ///< write past the caches: the target is larger than they are
 };
 
 using BlockKernel = void (*)(const Block& block);
 
-/// An element of N bytes that need not be aligned.
+/// A word of N bytes that need not be aligned.
 template <int N>
 struct Word {
   std::byte bytes[N];
@@ -38,14 +39,38 @@ void store_unaligned(std::byte* place, const T& value) noexcept {
   std::memcpy(place, &value, sizeof value);
 }
 
-/// Converts elements as core::convert does; both dtypes computable.
+/// Converts elements as core::convert does; both dtypes computable. Does not heed `stream`.
 BlockKernel cast_kernel(DType from, DType to);
-/// Moves words of `bytes` (1, 2, 4, 8 or 16), any steps.
-BlockKernel move_kernel(int bytes);
-/// The same where target_step and source_row_step are `bytes`: neighbours in the one are rows in
-/// the other.
-BlockKernel transpose_kernel(int bytes);
-/// Copies whole rows; target_step and source_step are the word's size, `columns` counts bytes.
-void copy_rows(const Block& block);
+
+/// What an L1 cache holds beside the lines that pass: the size of a tile.
+inline constexpr std::int64_t tile_bytes = 1 << 14;
+
+/// The extents of the tiles that a crossing kernel cuts a block of words of `bytes` into: near a
+/// square, or as long as one tile holds where the block is thin.
+struct TileSides {
+  std::int64_t rows, columns;
+};
+TileSides tile_sides(int bytes, std::int64_t rows, std::int64_t columns) noexcept;
+
+/// The loops that move words, for one instruction set. Places by the logarithm of the word's bytes:
+/// 1, 2, 4, 8, 16.
+struct MoveKernels {
+  /// Any steps.
+  BlockKernel move[5];
+  /// Any steps; the bytes of each word, of 2 to 8 bytes, are turned around.
+  BlockKernel swap[5];
+  /// target_step is the word, and the source runs along the rows: tiles are turned on the way.
+  BlockKernel cross[5];
+  /// target_step is source_step is the word, of any size: whole runs of bytes.
+  BlockKernel rows;
+};
+/// For the processor that this runs on.
+const MoveKernels& move_kernels() noexcept;
+
+/// The sets of loops there are (move_loops.hpp).
+extern const MoveKernels baseline_kernels;
+#if defined(__x86_64__)
+extern const MoveKernels avx2_kernels;
+#endif
 
 }  // namespace spanwise::host

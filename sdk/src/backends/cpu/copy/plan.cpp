@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/copy/plan.hpp"
 
-#include <algorithm>
-
 namespace spanwise::host {
 namespace {
 
@@ -24,13 +22,19 @@ bool runs_on(const Axis& outer, const Axis& inner) {
 }
 
 void sort_and_merge(CopyPlan& plan) {
+  if (plan.rank < 2) return;
   const auto begin = plan.axes.begin();
   const auto end = begin + plan.rank;
-  std::stable_sort(begin, end,
-                   [](const Axis& a, const Axis& b) { return a.target_step > b.target_step; });
+  // By insertion: axes are few, and mostly in order.
+  for (auto axis = begin + 1; axis != end; ++axis) {
+    const Axis moved = *axis;
+    auto place = axis;
+    for (; place != begin && (place - 1)->target_step < moved.target_step; --place)
+      *place = *(place - 1);
+    *place = moved;
+  }
   auto last = begin;
-  for (auto axis = begin; axis != end; ++axis) {
-    if (axis == begin) continue;
+  for (auto axis = begin + 1; axis != end; ++axis) {
     if (runs_on(*last, *axis)) {
       axis->extent *= last->extent;
       *last = *axis;
@@ -38,7 +42,7 @@ void sort_and_merge(CopyPlan& plan) {
       *++last = *axis;
     }
   }
-  plan.rank = plan.rank == 0 ? 0 : static_cast<int>(last - begin) + 1;
+  plan.rank = static_cast<int>(last - begin) + 1;
 }
 
 }  // namespace

@@ -12,9 +12,7 @@ namespace spanwise::host {
 
 /// One axis of a copy; steps in bytes.
 struct Axis {
-  std::int64_t extent = 1;
-  std::int64_t target_step = 0;
-  std::int64_t source_step = 0;
+  std::int64_t extent, target_step, source_step;
 };
 
 /// A copy as nested loops in their simplest form: no axis of extent 1, target steps positive and
@@ -22,8 +20,8 @@ struct Axis {
 struct CopyPlan {
   std::byte* target = nullptr;
   const std::byte* source = nullptr;  ///< null for a fill
-  std::array<Axis, max_rank + 1>
-      axes;  ///< outermost first; one place is left for an element's bytes
+  /// Outermost first, `rank` of them; one place is left for an element's bytes.
+  std::array<Axis, max_rank + 1> axes;
   int rank = 0;
 
   /// For arrays of equal shape, with elements, whose target does not overlap itself.

@@ -1,25 +1,35 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Strided copies of a plan (copy_plan.hpp). Index is unsigned, Offset signed, of equal width: 32
-// bits where the plan is not wide, which is the faster index arithmetic.
+// Strided copies of a plan (copy_plan.hpp), one unit a time. Index is unsigned, Offset signed, of
+// equal width: 32 bits where the plan is not wide, which is the faster index arithmetic.
 
 #ifdef __CUDA_ARCH__
 #define SW_UNROLL _Pragma("unroll 8")
+#define SW_BYTES(n) alignas(n)
 #else
 #define SW_UNROLL
+// Hosts' compilers reason from the types of memory.
+#define SW_BYTES(n) __attribute__((may_alias, aligned(n)))
 #endif
 
 template <class Index, class Offset, int rank>
 struct Axes {
   Index extent[rank];
   Offset source[rank], target[rank];
+  unsigned multiplier[rank], shift[rank];  // n / extent == n * multiplier >> shift for n < 2^31
 };
 
 template <class Offset>
 struct Place {
   Offset source, target;
 };
+
+template <class Index, class Offset, int rank>
+__device__ inline Index quotient(Index index, const Axes<Index, Offset, rank>& axes, int axis) {
+  if (sizeof(Index) > 4) return index / axes.extent[axis];
+  return (Index)((unsigned long long)index * axes.multiplier[axis] >> axes.shift[axis]);
+}
 
 // Where the unit `index`, in the order of the first `count` axes, is on both sides.
 template <class Index, class Offset, int rank>
@@ -28,7 +38,7 @@ __device__ inline Place<Offset> place_of(Index index, const Axes<Index, Offset, 
   Place<Offset> place = {0, 0};
   SW_UNROLL
   for (int axis = count - 1; axis > 0; --axis) {
-    const Index next = index / axes.extent[axis];
+    const Index next = quotient(index, axes, axis);
     const Offset i = (Offset)(index - next * axes.extent[axis]);
     place.source += i * axes.source[axis];
     place.target += i * axes.target[axis];
@@ -41,28 +51,121 @@ __device__ inline Place<Offset> place_of(Index index, const Axes<Index, Offset, 
   return place;
 }
 
-// One block's share: `per_thread` units each, `threads` apart, all loaded before the first is
-// stored so that their loads are under way together.
-template <int threads, int per_thread, class Target, class Source, class Index, class Offset,
-          int rank>
-__device__ inline void copy_strided(const Source* source, Target* target, Index size,
+// What one instruction moves, as whole registers.
+template <int bytes>
+struct Raw;
+template <>
+struct SW_BYTES(1) Raw<1> {
+  unsigned char at;
+};
+template <>
+struct SW_BYTES(2) Raw<2> {
+  unsigned short at;
+};
+template <>
+struct SW_BYTES(4) Raw<4> {
+  unsigned at[1];
+};
+template <>
+struct SW_BYTES(8) Raw<8> {
+  unsigned at[2];
+};
+template <>
+struct SW_BYTES(16) Raw<16> {
+  unsigned at[4];
+};
+
+// Elements that are moved together. By way of Raw, since a compiler may take a load of the elements
+// for many small ones.
+template <class Element, int count>
+struct Pack {
+  Element at[count];
+
+  __device__ static Pack load(const Element* place) {
+    typedef Raw<(int)sizeof(Element) * count> Whole;
+    const Whole whole = *(const Whole*)place;
+    Pack pack;
+    memcpy(&pack, &whole, sizeof(Pack));
+    return pack;
+  }
+  __device__ void store(Element* place) const {
+    typedef Raw<(int)sizeof(Element) * count> Whole;
+    Whole whole;
+    memcpy(&whole, at, sizeof(Pack));
+    *(Whole*)place = whole;
+  }
+};
+// One alone is aligned as its parts are, which for a complex number is less than its size.
+template <class Element>
+struct Pack<Element, 1> {
+  Element at[1];
+
+  __device__ static Pack load(const Element* place) { return {{*place}}; }
+  __device__ void store(Element* place) const { *place = at[0]; }
+};
+
+// How the elements of a unit lie in the source.
+struct Run {  // as in the target
+  static constexpr bool loads_whole = true;
+  template <class Element, int count, class Offset>
+  __device__ static Pack<Element, count> load(const Element* place, Offset) {
+    return Pack<Element, count>::load(place);
+  }
+};
+template <int group>
+struct Turned {  // backwards in groups of so many
+  static constexpr bool loads_whole = true;
+  template <class Element, int count, class Offset>
+  __device__ static Pack<Element, count> load(const Element* place, Offset) {
+    const Pack<Element, count> whole = Pack<Element, count>::load(place);
+    Pack<Element, count> turned;
+    SW_UNROLL
+    for (int i = 0; i < count; ++i)
+      turned.at[i] = whole.at[i / group * group + group - 1 - i % group];
+    return turned;
+  }
+};
+struct Apart {  // `step` apart, which may be 0
+  static constexpr bool loads_whole = false;
+  template <class Element, int count, class Offset>
+  __device__ static Pack<Element, count> load(const Element* place, Offset step) {
+    Pack<Element, count> pack;
+    pack.at[0] = *place;
+    SW_UNROLL
+    for (int i = 1; i < count; ++i)
+      pack.at[i] = step != 0 ? place[(Offset)i * step] : pack.at[0];  // one load for all
+    return pack;
+  }
+};
+
+// One block's share: `per_thread` units of `count` elements each, `threads` apart, all loaded
+// before the first is stored so that their loads are under way together. Offsets of the source
+// count units where they are loaded whole, else elements; those of the target count units.
+template <int threads, int per_thread, int count, class From, class Target, class Source,
+          class Index, class Offset, int rank>
+__device__ inline void copy_strided(const Source* source, Target* target, Offset step, Index size,
                                     const Axes<Index, Offset, rank>& axes, unsigned block,
                                     unsigned thread) {
   const Index first = (Index)block * (threads * per_thread) + thread;
-  Source values[per_thread] = {};  // the guards below are beyond what a compiler can prove
+  Pack<Source, count> values[per_thread] = {};  // the guards below are beyond a compiler's proofs
   Offset places[per_thread] = {};
   SW_UNROLL
   for (int k = 0; k < per_thread; ++k) {
     const Index index = first + (Index)(k * threads);
     if (index >= size) continue;
     const Place<Offset> place = place_of(index, axes, rank);
-    values[k] = source[place.source];
+    values[k] = From::template load<Source, count>(
+        source + place.source * (From::loads_whole ? count : 1), step);
     places[k] = place.target;
   }
   SW_UNROLL
   for (int k = 0; k < per_thread; ++k) {
     const Index index = first + (Index)(k * threads);
-    if (index < size) target[places[k]] = Convert<Target, Source>::from(values[k]);
+    if (index >= size) continue;
+    Pack<Target, count> made;
+    SW_UNROLL
+    for (int i = 0; i < count; ++i) made.at[i] = Convert<Target, Source>::from(values[k].at[i]);
+    made.store(target + places[k] * count);
   }
 }
 
@@ -72,62 +175,4 @@ __device__ inline void fill_strided(Unit* target, Unit value, Index size,
                                     unsigned thread) {
   const Index index = (Index)block * threads + thread;
   if (index < size) target[place_of(index, axes, rank).target] = value;
-}
-
-// The last two axes are the one along which the source runs (s) and the one along which the target
-// does (t). A tile of both is read in rows of the source, turned in shared memory, and written in
-// rows of the target. The spare column keeps the columns of a tile in different banks.
-enum { tile_side = 32, tile_rows = 8 };
-template <class Source>
-struct Tile {
-  Source at[tile_side][tile_side + 1];
-};
-
-template <class Index, class Offset>
-struct TileCorner {
-  Place<Offset> base;  // of the other axes
-  Index s, t;          // the tile's first indices
-};
-
-template <class Index, class Offset, int rank>
-__device__ inline TileCorner<Index, Offset> tile_corner(Index block,
-                                                        const Axes<Index, Offset, rank>& axes) {
-  const Index tiles_s = (axes.extent[rank - 2] + tile_side - 1) / tile_side;
-  const Index tiles_t = (axes.extent[rank - 1] + tile_side - 1) / tile_side;
-  TileCorner<Index, Offset> corner;
-  corner.t = block % tiles_t * tile_side;
-  block /= tiles_t;
-  corner.s = block % tiles_s * tile_side;
-  corner.base = place_of(block / tiles_s, axes, rank - 2);
-  return corner;
-}
-
-template <class Source, class Index, class Offset, int rank>
-__device__ inline void load_tile(Tile<Source>& tile, const Source* source,
-                                 const Axes<Index, Offset, rank>& axes,
-                                 const TileCorner<Index, Offset>& corner, unsigned x, unsigned y) {
-  const Index s = corner.s + x;
-  SW_UNROLL
-  for (unsigned row = y; row < tile_side; row += tile_rows) {
-    const Index t = corner.t + row;
-    if (s < axes.extent[rank - 2] && t < axes.extent[rank - 1]) {
-      tile.at[row][x] = source[corner.base.source + (Offset)s * axes.source[rank - 2] +
-                               (Offset)t * axes.source[rank - 1]];
-    }
-  }
-}
-
-template <class Target, class Source, class Index, class Offset, int rank>
-__device__ inline void store_tile(const Tile<Source>& tile, Target* target,
-                                  const Axes<Index, Offset, rank>& axes,
-                                  const TileCorner<Index, Offset>& corner, unsigned x, unsigned y) {
-  const Index t = corner.t + x;
-  SW_UNROLL
-  for (unsigned row = y; row < tile_side; row += tile_rows) {
-    const Index s = corner.s + row;
-    if (s < axes.extent[rank - 2] && t < axes.extent[rank - 1]) {
-      target[corner.base.target + (Offset)s * axes.target[rank - 2] +
-             (Offset)t * axes.target[rank - 1]] = Convert<Target, Source>::from(tile.at[x][row]);
-    }
-  }
 }

@@ -1,0 +1,32 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "backends/cpu/copy/block.hpp"
+
+namespace spanwise::host {
+
+const MoveKernels& move_kernels() noexcept {
+#if defined(__x86_64__)
+  static const MoveKernels& best = __builtin_cpu_supports("avx2") ? avx2_kernels : baseline_kernels;
+  return best;
+#else
+  return baseline_kernels;
+#endif
+}
+
+TileSides tile_sides(int bytes, std::int64_t rows, std::int64_t columns) noexcept {
+  const std::int64_t words = tile_bytes / bytes;
+  // Runs of 128 to 512 bytes on both sides: some lines, as measured. Shorter ones waste the
+  // memory's own pages, longer ones are torn from the other side.
+  const std::int64_t side = bytes <= 2 ? 128 / bytes : bytes <= 4 ? 64 : 32;
+  // What is wider than a register ends in a whole one.
+  const auto padded = [&](std::int64_t n) {
+    return n * bytes < 16 ? n : (n * bytes + 31) / 32 * 32 / bytes;
+  };
+  if (rows < side) return {rows, std::min(columns, words / padded(rows) / 32 * 32)};
+  if (columns < words / side) return {std::min(rows, words / padded(columns) / 32 * 32), columns};
+  return {side, words / side};
+}
+
+}  // namespace spanwise::host

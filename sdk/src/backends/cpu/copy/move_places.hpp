@@ -1,0 +1,22 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+namespace spanwise::host {
+
+/// 0, 1, ..., n - 1 as template arguments, for the indices of a shuffle.
+template <int... place>
+struct Places {};
+
+namespace detail {
+template <int... place>
+Places<place...> places_of(std::integer_sequence<int, place...>);
+}  // namespace detail
+
+template <int n>
+using MakePlaces = decltype(detail::places_of(std::make_integer_sequence<int, n>()));
+
+}  // namespace spanwise::host

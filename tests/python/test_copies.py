@@ -1,0 +1,218 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Copies between all kinds of layouts, against NumPy: every byte of the target's memory, the bytes
+around the window included."""
+
+import gc
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.arrays import numbers, pair, poisoned, windows
+
+import spanwise as sw
+
+# One dtype a size of element, and one that is made of two.
+SIZES = ("uint8", "float16", "float32", "float64", "complex64", "complex128")
+
+
+def permutations_of(rank):
+    return st.permutations(range(rank))
+
+
+@st.composite
+def layouts(draw, rank):
+    """An order of axes in memory, a step for each (negative ones too), and room behind each."""
+    return (
+        draw(permutations_of(rank)),
+        [draw(st.sampled_from([1, 1, 1, 2, 3, -1, -2])) for _ in range(rank)],
+        [draw(st.integers(0, 2)) for _ in range(rank)],
+    )
+
+
+def memory_and_view(shape, layout):
+    """The shape of memory that holds `shape` in `layout`, and what makes the view of it."""
+    order, steps, gaps = layout
+    extents = [n * abs(step) + gap for n, step, gap in zip(shape, steps, gaps, strict=True)]
+    inverse = [order.index(axis) for axis in range(len(shape))]
+
+    def view(memory):
+        keys = []
+        for n, step in zip(shape, steps, strict=True):
+            forwards = slice(0, n * abs(step), abs(step))
+            keys.append(forwards)
+        window = memory.transpose(inverse)[tuple(keys)]
+        turned = tuple(slice(None, None, -1 if step < 0 else 1) for step in steps)
+        return window[turned]
+
+    return tuple(extents[axis] for axis in order), view
+
+
+def check(source, target, device, dtype, target_dtype=None, seed=0):
+    """Copies one view to another on the device, and compares all of the target's memory."""
+    (source_shape, source_view), (target_shape, target_view) = source, target
+    values = numbers(source_shape, dtype, seed)
+    memory = poisoned(target_shape, target_dtype or dtype, device)
+    oracle = memory.numpy().copy()
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        np.copyto(target_view(oracle), source_view(values), casting="unsafe")
+    target_view(memory)[...] = source_view(sw.array(values, device=device))
+    assert memory.numpy().tobytes() == oracle.tobytes()
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_any_layout_to_any_layout(device, data):
+    rank = data.draw(st.integers(1, 4))
+    most = {1: 3000, 2: 90, 3: 30, 4: 12}[rank]
+    shape = tuple(data.draw(st.integers(1, most)) for _ in range(rank))
+    source, target = (memory_and_view(shape, data.draw(layouts(rank))) for _ in "st")
+    check(source, target, device, data.draw(st.sampled_from(SIZES)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_casts_ride_along_in_any_layout(device, data):
+    shape = tuple(data.draw(st.integers(1, 40)) for _ in range(2))
+    source, target = (memory_and_view(shape, data.draw(layouts(2))) for _ in "st")
+    dtypes = st.sampled_from(("uint8", "int16", "float32", "float64", "complex64", "int64"))
+    check(source, target, device, data.draw(dtypes), data.draw(dtypes))
+
+
+@settings(max_examples=80, deadline=None)
+@given(window=windows(), dtype=st.sampled_from(SIZES))
+def test_windows_with_repeats_and_empty_axes(device, window, dtype):
+    ours, theirs = pair(window, dtype, device, 3)
+    target = poisoned(theirs.shape, dtype, device)
+    target[...] = ours
+    np.testing.assert_array_equal(target.numpy(), theirs)
+
+
+@pytest.mark.parametrize("dtype", SIZES)
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ((517, 1031), (1, 0)),
+        ((256, 512), (1, 0)),
+        ((5, 130, 70), (0, 2, 1)),
+        ((17, 18, 19, 20), (3, 2, 1, 0)),
+        ((40, 50, 33), (2, 1, 0)),
+        ((30, 40, 2, 8), (1, 0, 2, 3)),
+        ((4097, 3), (1, 0)),
+        ((3, 4097), (1, 0)),
+        ((2, 2051, 4), (0, 2, 1)),
+    ],
+)
+def test_permutations(device, dtype, shape, axes):
+    source = shape, lambda memory: memory.transpose(axes)
+    target = tuple(shape[axis] for axis in axes), lambda memory: memory
+    check(source, target, device, dtype)
+
+
+@pytest.mark.parametrize("dtype", SIZES)
+@pytest.mark.parametrize("first", [0, 1, 3])
+@pytest.mark.parametrize("step", [1, 2, 3, 8, -1, -2])
+def test_steps_and_unaligned_heads(device, dtype, first, step):
+    n = 2003
+    long = n * abs(step) + first
+
+    def steps(memory):
+        forwards = memory[first : first + n * abs(step) : abs(step)]
+        return forwards[::-1] if step < 0 else forwards
+
+    check(((long,), steps), ((n + 5,), lambda memory: memory[2 : n + 2]), device, dtype)
+    check(((n,), lambda memory: memory), ((long,), steps), device, dtype)
+
+
+@pytest.mark.parametrize("dtype", SIZES)
+def test_rows_and_columns_are_stretched(device, dtype):
+    row, column = numbers((301,), dtype, 1), numbers((64, 1), dtype, 2)
+    for values in (row, column, row[:1], row[::-1]):
+        target = poisoned((64, 301), dtype, device)
+        target[...] = sw.array(values, device=device)
+        np.testing.assert_array_equal(target.numpy(), np.broadcast_to(values, (64, 301)))
+
+
+@pytest.mark.parametrize("dtype", ["int16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(7,), (1000,), (33, 65)])
+def test_the_other_byte_order(device, dtype, shape):
+    values = numbers(shape, dtype, 4)
+    swapped = values.astype(values.dtype.newbyteorder(">"))
+    for view in (lambda a: a, lambda a: a.T, lambda a: a[::-1]):
+        taken = sw.array(view(swapped), device=device)
+        np.testing.assert_array_equal(taken.numpy(), view(values))
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data(), dtype=st.sampled_from(SIZES))
+def test_overlapping_windows_read_before_they_write(device, data, dtype):
+    shape = data.draw(st.sampled_from([(40,), (6, 6), (70, 70), (3, 5, 5)]))
+    slices = [
+        data.draw(st.sampled_from([(slice(1, None), slice(None, -1)), (slice(None),) * 2]))
+        for _ in shape
+    ]
+    to, source = (tuple(s[i] for s in slices) for i in (0, 1))
+    turned = data.draw(st.sampled_from([slice(None), slice(None, None, -1)]))
+    values = numbers(shape, dtype, 5)
+    ours, oracle = sw.array(values, device=device), values.copy()
+    ours[to] = ours[source][turned]
+    oracle[to] = oracle[source][turned].copy()
+    np.testing.assert_array_equal(ours.numpy(), oracle)
+
+
+def test_the_last_write_to_a_place_stays(device):
+    memory = sw.zeros(3, device=device)
+    stretched = memory.broadcast_to((4, 3))
+    values = np.arange(12.0).reshape(4, 3)
+    stretched[...] = sw.array(values, device=device)
+    np.testing.assert_array_equal(memory.numpy(), values[-1])
+
+
+def test_large_copies_reach_their_ends(device):
+    values = np.random.default_rng(6).random((2050, 2051), dtype=np.float32)
+    source = sw.array(values, device=device)
+    target = sw.full((2053, 2053), -1.0, dtype="float32", device=device)
+    target[1:2052, 2:2052] = source.T
+    oracle = np.full((2053, 2053), -1.0, np.float32)
+    oracle[1:2052, 2:2052] = values.T
+    np.testing.assert_array_equal(target.numpy(), oracle)
+
+
+@pytest.mark.parametrize("key", [(0, 0), (-1, -4), (2, 1)])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float64", "complex128"])
+def test_elements_are_assigned_one_by_one(device, dtype, key):
+    values = numbers((3, 4), dtype, 7)
+    for view in (lambda a: a, lambda a: a[::-1, ::-1]):
+        ours, oracle = sw.array(values, device=device), values.copy()
+        view(ours)[key] = 1
+        view(oracle)[key] = 1
+        np.testing.assert_array_equal(ours.numpy(), oracle)
+
+
+def test_an_element_that_is_not_there_or_may_not_be_written(device):
+    array = sw.zeros((3, 4), device=device)
+    for key in [(3, 0), (0, -5), (10**30, 0)]:
+        with pytest.raises(IndexError):
+            array[key] = 1.0
+    with pytest.raises(OverflowError):
+        sw.zeros(3, dtype="int8", device=device)[0] = 300
+    array.flags.writeable = False
+    with pytest.raises(sw.ReadOnlyError):
+        array[0, 0] = 1.0
+
+
+def test_flags_keep_their_array(device):
+    array = sw.zeros((2, 3), device=device)
+    flags = array.flags
+    gone = weakref.ref(array)
+    del array
+    gc.collect()
+    assert flags.c_contiguous and flags["OWNDATA"] and not flags.f_contiguous
+    assert gone() is not None
+    del flags
+    gc.collect()
+    assert gone() is None
