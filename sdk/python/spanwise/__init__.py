@@ -30,6 +30,13 @@ if _typing.TYPE_CHECKING:
     from . import driver as driver
     from . import settings as settings
     from . import tensor as tensor
+    from ._elementwise import around as around
+    from ._elementwise import clip as clip
+    from ._elementwise import divmod as divmod
+    from ._elementwise import imag as imag
+    from ._elementwise import real as real
+    from ._elementwise import round as round
+    from ._elementwise import where as where
     from .graph import In as In
     from .graph import Op as Op
     from .graph import Out as Out
@@ -39,6 +46,9 @@ if _typing.TYPE_CHECKING:
 
 # Names that a module of this folder has, by the module.
 _ELSEWHERE = dict.fromkeys(("In", "Op", "Out", "contiguous", "function", "kernel_op"), "graph")
+_ELSEWHERE |= dict.fromkeys(
+    ("around", "clip", "divmod", "imag", "real", "round", "where"), "_elementwise"
+)
 
 if not _typing.TYPE_CHECKING:  # for a checker it would make every misspelt name a good one
 
