@@ -357,19 +357,21 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
   return has_out ? Py_NewRef(options.out) : wrap(std::move(result));
 }
 
-// Two arrays alike, or one, on the CPU: no plan, no options.
+// Two arrays alike, or one, on the CPU: no options, nothing to convert.
 PyObject* call_at_once(OpId op, PyObject* const* values, int count) {
   if (count > 2 || !is_array(values[0]) || !is_array(values[count - 1])) return nullptr;
   const Array &a = array_in(values[0]), &b = array_in(values[count - 1]);
-  if (!a.device().is_cpu() || !a.layout().is_row_major()) return nullptr;
-  if (count == 2 && (!(a.dtype() == b.dtype()) || !(a.shape() == b.shape()) ||
-                     !b.device().is_cpu() || !b.layout().is_row_major()))
+  if (!a.device().is_cpu()) return nullptr;
+  if (count == 2 &&
+      (!(a.dtype() == b.dtype()) || !(a.shape() == b.shape()) || !b.device().is_cpu()))
     return nullptr;
   const Signature& signature = resolved(op, a.dtype());
   const std::array<Operand, 2> operands{Operand{&a, Scalar(false)}, Operand{&b, Scalar(false)}};
-  Array result = empty(a.shape(), signature.result, cpu);
-  finish(signature, std::span(operands.data(), static_cast<std::size_t>(count)), result, nullptr,
-         true);
+  const std::span all(operands.data(), static_cast<std::size_t>(count));
+  const bool is_plain = a.rank() < 2 || (a.layout().is_row_major() && b.layout().is_row_major());
+  Array result = is_plain ? empty(a.shape(), signature.result, cpu)
+                          : new_result(all, a.shape(), signature.result, cpu);
+  finish(signature, all, result, nullptr, true);
   return wrap(std::move(result));
 }
 

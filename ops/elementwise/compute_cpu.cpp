@@ -27,7 +27,8 @@ struct Stream {
   std::int64_t itemsize = 0, compute_size = 0;
   std::int64_t step = 0, row_step = 0;  // bytes along the last axis and the one before
   bool is_constant = false;             // one element everywhere
-  bool is_direct = false;               // along the last axis a kernel can take it as it is
+  bool is_native = false;               // its elements are what a kernel computes with
+  bool is_direct = false;               // and they stand one after the other along the last axis
 };
 
 class Job {
@@ -93,8 +94,9 @@ class Job {
     const bool is_aligned =
         reinterpret_cast<std::uintptr_t>(stream.data) % static_cast<std::uintptr_t>(part) == 0;
     const bool is_single = walk_.extent(inner_) == 1;
-    stream.is_direct = stream.dtype == compute && is_aligned &&
-                       (stream.step == stream.itemsize || (is_single && inner_ == 0));
+    stream.is_native = stream.dtype == compute && is_aligned;
+    stream.is_direct =
+        stream.is_native && (stream.step == stream.itemsize || (is_single && inner_ == 0));
     stream.is_constant = index != inputs_ && walk_.size() > 1;
     for (int axis = 0; axis <= inner_; ++axis) stream.is_constant &= walk_.stride(axis, index) == 0;
   }
@@ -103,23 +105,44 @@ class Job {
     stream.data = static_cast<std::byte*>(const_cast<void*>(number.data()));
     stream.dtype = stream.compute = number.dtype();
     stream.itemsize = stream.compute_size = number.dtype().itemsize();
-    stream.is_constant = true;
+    stream.is_constant = stream.is_native = true;
+  }
+
+  // How rows meet the kernel.
+  enum class Mode {
+    direct,       // as they are
+    with_number,  // as they are, the second operand being one element of each row
+    strided,      // by the kernel's own loop over steps
+    buffered,     // piece by piece
+  };
+
+  Mode find_mode() const {
+    bool all_native = mask_ == nullptr, all_direct = all_native, leaps = false;
+    for (int i = 0; i <= inputs_; ++i) {
+      const Stream& stream = streams_[static_cast<std::size_t>(i)];
+      all_native &= stream.is_native;
+      all_direct &= stream.is_direct;
+      leaps |= !stream.is_direct && (stream.step != 0 || i == inputs_);
+    }
+    if (all_direct) return Mode::direct;
+    if (!all_native) return Mode::buffered;
+    const bool second_stands = inputs_ == 2 && streams_[1].step == 0 && streams_[0].is_direct;
+    if (second_stands && target().is_direct && kernel_.with_number != nullptr)
+      return Mode::with_number;
+    return leaps && kernel_.strided != nullptr ? Mode::strided : Mode::buffered;
   }
 
   // A tile is some columns of some rows: of one row where rows are long.
   void choose_tiles() {
     const std::int64_t columns = walk_.extent(inner_);
     std::int64_t widest = 1;
-    bool all_direct = mask_ == nullptr;
-    for (int i = 0; i <= inputs_; ++i) {
-      const Stream& stream = streams_[static_cast<std::size_t>(i)];
-      widest = std::max(widest, stream.compute_size);
-      all_direct &= stream.is_direct;
-    }
-    const std::int64_t most = all_direct ? direct_columns : buffer_bytes / widest;
+    for (int i = 0; i <= inputs_; ++i)
+      widest = std::max(widest, streams_[static_cast<std::size_t>(i)].compute_size);
+    mode_ = find_mode();
+    const std::int64_t most = mode_ == Mode::buffered ? buffer_bytes / widest : direct_columns;
     columns_ = std::min(columns, most);
     rows_extent_ = inner_ > 0 ? walk_.extent(inner_ - 1) : 1;
-    if (!all_direct && mask_ == nullptr && columns < most)
+    if (mode_ == Mode::buffered && mask_ == nullptr && columns < most)
       rows_ = std::clamp<std::int64_t>(most / columns, 1, rows_extent_);
     column_tiles_ = (columns + columns_ - 1) / columns_;
     row_tiles_ = (rows_extent_ + rows_ - 1) / rows_;
@@ -161,6 +184,21 @@ class Job {
     return place;
   }
 
+  void run_tiles(std::int64_t first, std::int64_t last) const {
+    if (mode_ == Mode::buffered) return run_buffered(first, last);
+    std::int64_t steps[max_streams];
+    for (int i = 0; i <= inputs_; ++i) steps[i] = streams_[static_cast<std::size_t>(i)].step;
+    for (std::int64_t tile = first; tile < last; ++tile) {
+      const Place place = place_of_tile(tile);
+      const std::int64_t columns = std::min(columns_, walk_.extent(inner_) - place.column);
+      if (mode_ == Mode::strided)
+        kernel_.strided(columns, place.data.data(), steps);
+      else
+        (mode_ == Mode::direct ? kernel_.loop : kernel_.with_number)(kernel_.context, columns,
+                                                                     place.data.data());
+    }
+  }
+
   // The pieces that one thread works in.
   struct Buffers {
     alignas(64) std::byte bytes[max_streams][buffer_bytes];
@@ -168,7 +206,7 @@ class Job {
     const std::byte* source[max_streams] = {};
   };
 
-  void run_tiles(std::int64_t first, std::int64_t last) const {
+  void run_buffered(std::int64_t first, std::int64_t last) const {
     Buffers buffers;
     for (std::int64_t tile = first; tile < last; ++tile) {
       const Place place = place_of_tile(tile);
@@ -249,6 +287,7 @@ class Job {
   int inputs_;
   Walk walk_;
   int inner_;
+  Mode mode_ = Mode::buffered;
   std::array<Stream, max_streams> streams_;
   std::array<Scalar, max_inputs> numbers_{Scalar(false), Scalar(false), Scalar(false)};
   const std::byte* mask_ = nullptr;

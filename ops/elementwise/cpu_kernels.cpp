@@ -12,9 +12,10 @@ namespace spanwise::ops {
 namespace {
 
 namespace baseline {
+constexpr bool in_any_layout = true;
 #include "cpu_loops.inc"
 
-Loop find(OpId op, DType dtype) {
+CpuKernel find(OpId op, DType dtype) {
   switch (op) {
 #define SW_OP(name, Body, inputs, dtypes, result, traits) \
   case OpId::name:                                        \
@@ -22,7 +23,7 @@ Loop find(OpId op, DType dtype) {
 #include "table.inc"
 #undef SW_OP
   }
-  return nullptr;
+  return {};
 }
 
 Loop find_mixed(OpId op) {
@@ -62,46 +63,13 @@ Loop find_checked_power(DType dtype) {
 }
 }  // namespace baseline
 
-#if defined(__x86_64__)
-#define SW_HAS_AVX2_LOOPS 1
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
-namespace avx2 {
-#include "cpu_loops.inc"
-
-// Without the complex types: their loops lean on the C++ library, whose functions must not be
-// compiled for one processor only.
-Loop find(OpId op, DType dtype) {
-  switch (op) {
-#define SW_OP(name, Body, inputs, dtypes, result, traits)                            \
-  case OpId::name:                                                                   \
-    if constexpr (((traits) & vectorises) != 0)                                      \
-      return pick < Body, (dtypes) & ~unsigned{complexes}, traits, inputs > (dtype); \
-    break;
-#include "table.inc"
-#undef SW_OP
+CpuKernel find_loops(OpId op, DType dtype) {
+  CpuKernel kernel = baseline::find(op, dtype);
+  if (const CpuKernel wide = find_avx2_loops(op, dtype); wide.loop != nullptr) {
+    kernel.loop = wide.loop;
+    kernel.with_number = wide.with_number;
   }
-  return nullptr;
-}
-}  // namespace avx2
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
-#endif
-
-Loop find_loop(OpId op, DType dtype) {
-#if defined(SW_HAS_AVX2_LOOPS)
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2)
-    if (const Loop loop = avx2::find(op, dtype); loop != nullptr) return loop;
-#endif
-  return baseline::find(op, dtype);
+  return kernel;
 }
 
 // What the processor does in its vector units is over sooner than a helper is awake.
@@ -111,12 +79,14 @@ constexpr std::int64_t cheap_grain = 1 << 15, costly_grain = 1 << 12;
 
 CpuKernel find_cpu_kernel(const Signature& signature) {
   const DType dtype = cpu_compute(signature, signature.compute);
-  if (signature.mixed) return {baseline::find_mixed(signature.op), nullptr, cheap_grain};
-  if (signature.op == OpId::power)
-    if (const Loop loop = baseline::find_checked_power(dtype); loop != nullptr)
-      return {loop, nullptr, costly_grain};
-  CpuKernel kernel = find_vector_function(signature.op, dtype);
-  if (kernel.loop == nullptr) kernel.loop = find_loop(signature.op, dtype);
+  CpuKernel kernel;
+  if (signature.mixed) {
+    kernel.loop = baseline::find_mixed(signature.op);
+  } else if (signature.op == OpId::power) {
+    kernel.loop = baseline::find_checked_power(dtype);
+  }
+  if (kernel.loop == nullptr) kernel = find_vector_function(signature.op, dtype);
+  if (kernel.loop == nullptr) kernel = find_loops(signature.op, dtype);
   const bool is_cheap = (facts(signature.op).traits & vectorises) != 0;
   kernel.grain = is_cheap ? cheap_grain : costly_grain;
   return kernel;

@@ -161,7 +161,10 @@ CpuKernel find_vector_function(OpId op, DType dtype) noexcept {
                   dtype == float32 ? "f" : "");
     const void* function = ::dlsym(library(), symbol);
     if (function == nullptr) return {};
-    return {(dtype == float32 ? set.single : set.twice)(known.operands), function};
+    CpuKernel kernel;
+    kernel.loop = (dtype == float32 ? set.single : set.twice)(known.operands);
+    kernel.context = function;
+    return kernel;
   }
   return {};
 }
