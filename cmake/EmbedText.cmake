@@ -24,8 +24,8 @@ foreach(file IN LISTS files)
   # Bytes, not a string literal: literals have a length limit and escapes to get wrong.
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
   string(REPLACE "'\\x0a'," "'\\x0a',\n" bytes "${bytes}")  # a line of bytes for a line of text
-  string(APPEND arrays "// ${name}\nconst char text_${count}[] = {\n${bytes}'\\0'};\n\n")
-  string(APPEND entries "    TextFile{\"${name}\", {text_${count}, ${size}}},\n")
+  string(APPEND arrays "// ${name}\nconst char ${symbol}_${count}[] = {\n${bytes}'\\0'};\n\n")
+  string(APPEND entries "    TextFile{\"${name}\", {${symbol}_${count}, ${size}}},\n")
   math(EXPR count "${count} + 1")
 endforeach()
 

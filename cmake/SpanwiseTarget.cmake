@@ -39,6 +39,14 @@ function(sw_target_defaults target)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:sw_flags>)
 endfunction()
 
+# Most of a file's time goes into headers, pybind11's above all, which a batch reads once. So names
+# in the unnamed namespaces of one target must differ.
+function(sw_compile_in_batches target)
+  set_target_properties(${target} PROPERTIES
+    UNITY_BUILD ${SPANWISE_UNITY}
+    UNITY_BUILD_BATCH_SIZE 10)
+endfunction()
+
 # All objects of the library: linked once into libspanwise, and again into each test binary, which
 # may so test what the library hides. Linking objects (not archives) keeps self-registration alive.
 add_library(sw_objects INTERFACE)
@@ -47,6 +55,7 @@ target_link_libraries(sw_objects INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 function(_sw_object_library target)
   add_library(${target} OBJECT ${ARGN})
   sw_target_defaults(${target})
+  sw_compile_in_batches(${target})
   target_include_directories(${target} PRIVATE
     "${PROJECT_SOURCE_DIR}/sdk/include" "${SW_GENERATED_DIR}/include")
   target_sources(sw_objects INTERFACE $<TARGET_OBJECTS:${target}>)

@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,17 +47,22 @@ def main() -> int:
         "commit": commit(),
         "device": device,
         "versions": versions(),
-        "cxx_tests": cxx_tests(),
-        "python_tests": python_tests(),
-        "memcheck": memcheck(),
-        "benchmarks": benchmarks(),
     }
     if output is None:
         name = re.sub(r"[^a-z0-9]+", "-", device["name"].lower()).strip("-")
         output = ROOT / "docs" / "benchmarks" / f"{report['date'][:10]}-{name}.json"
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps(report, indent=1) + "\n")
-    steps = ("cxx_tests", "python_tests", "memcheck", "benchmarks")
+    steps = {
+        "cxx_tests": cxx_tests,
+        "python_tests": python_tests,
+        "benchmarks": benchmarks,
+        "memcheck": memcheck,
+    }
+    for step, run in steps.items():
+        begin = time.monotonic()
+        report[step] = run()
+        report[step]["seconds"] = round(time.monotonic() - begin)
+        output.write_text(json.dumps(report, indent=1) + "\n")  # what there is, should time run out
     failed = [step for step in steps if not report[step]["passed"]]
     print(f"\nreport: {output}\n" + (f"FAILED: {', '.join(failed)}" if failed else "all passed"))
     return 1 if failed else 0

@@ -14,13 +14,13 @@ namespace py = pybind11;
 
 namespace {
 
-constexpr std::string_view who = "buffer";
+constexpr std::string_view buffer_word = "buffer";
 
 /// Objects of the buffer protocol (PEP 3118): bytes, bytearray, memoryview, array.array, mmap,
 /// ctypes arrays. The buffer stays exported, so that a bytearray cannot be resized meanwhile.
 class BufferBridge final : public Bridge {
  public:
-  std::string_view name() const override { return who; }
+  std::string_view name() const override { return buffer_word; }
   int order() const override { return 80; }
   std::string_view protocols() const override { return "buffer protocol"; }
 
@@ -31,11 +31,11 @@ class BufferBridge final : public Bridge {
     const auto holder = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(object));
     if (!holder) throw py::error_already_set();
     const Py_buffer& buffer = *PyMemoryView_GET_BUFFER(holder.ptr());
-    require<BridgeError>(buffer.suboffsets == nullptr, who, ": the buffer of a ",
+    require<BridgeError>(buffer.suboffsets == nullptr, buffer_word, ": the buffer of a ",
                          Py_TYPE(object)->tp_name,
                          " holds pointers to its rows; pass its rows one by one, or a copy");
     const ElementType element = element_from_format(buffer.format != nullptr ? buffer.format : "B",
-                                                    static_cast<int>(buffer.itemsize), who);
+                                                    static_cast<int>(buffer.itemsize), buffer_word);
     const auto axes = static_cast<std::size_t>(buffer.ndim);
     return {.owner = python_owner(holder.ptr()),
             .memory = {.data = buffer.buf,
@@ -48,8 +48,8 @@ class BufferBridge final : public Bridge {
   }
 };
 
-const BufferBridge bridge;
-[[maybe_unused]] const bool registered = register_bridge(bridge);
+const BufferBridge buffer_bridge;
+[[maybe_unused]] const bool buffer_registered = register_bridge(buffer_bridge);
 
 }  // namespace
 }  // namespace spanwise::python

@@ -38,7 +38,7 @@ PyObject* get_interface(PyObject* self, void*) noexcept {
   }
 }
 
-PyGetSetDef attributes[] = {
+PyGetSetDef cai_attributes[] = {
     {"__cuda_array_interface__", &get_interface, nullptr,
      "The CUDA Array Interface, version 3. Arrays on the CPU do not have it.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -47,7 +47,7 @@ PyGetSetDef attributes[] = {
 
 SW_BIND(bridge_cuda_array_interface, 60) {
   static_cast<void>(module);
-  add_array_attributes(attributes);
+  add_array_attributes(cai_attributes);
 }
 
 }  // namespace spanwise::python

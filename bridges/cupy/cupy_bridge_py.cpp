@@ -52,8 +52,8 @@ class CupyBridge final : public Bridge {
   Array fitting(const Array& array) const override { return copy_on_gpu(array); }
 };
 
-const CupyBridge bridge;
-[[maybe_unused]] const bool registered = register_bridge(bridge);
+const CupyBridge cupy_bridge;
+[[maybe_unused]] const bool cupy_registered = register_bridge(cupy_bridge);
 
 }  // namespace
 }  // namespace spanwise::python

@@ -60,7 +60,7 @@ std::string refusal() {
   return std::string(py::str(error.value()));
 }
 
-TensorDevice device_of(PyObject* object) {
+TensorDevice told_device(PyObject* object) {
   const auto pair =
       py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(object, device_name.get()));
   if (!pair) fail<BridgeError>("dlpack: a ", Py_TYPE(object)->tp_name, " refused: ", refusal());
@@ -116,7 +116,7 @@ class DlpackBridge final : public Bridge {
     if (PyCapsule_CheckExact(object)) return view_of_capsule(object);
     if (const ExchangeApi* api = exchange_api_of(Py_TYPE(object)))
       return view_through(*api, object);
-    const Device device = device_from(device_of(object));
+    const Device device = device_from(told_device(object));
     // The producer makes our stream wait for its work, so that nothing is left to order.
     py::object stream;
     if (device.is_cuda() || device.kind() == DeviceKind::cuda_managed) {
@@ -131,8 +131,8 @@ class DlpackBridge final : public Bridge {
   }
 };
 
-const DlpackBridge bridge;
-[[maybe_unused]] const bool registered = register_bridge(bridge);
+const DlpackBridge dlpack_bridge;
+[[maybe_unused]] const bool dlpack_registered = register_bridge(dlpack_bridge);
 
 }  // namespace
 }  // namespace spanwise::dlpack

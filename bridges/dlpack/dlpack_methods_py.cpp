@@ -125,7 +125,7 @@ PyObject* dlpack_device(PyObject* self, PyObject*) noexcept {
   return Py_BuildValue("(ii)", static_cast<int>(device.type), static_cast<int>(device.id));
 }
 
-PyMethodDef methods[] = {
+PyMethodDef dlpack_methods[] = {
     {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&dlpack)),
      METH_FASTCALL | METH_KEYWORDS,
      "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
@@ -139,7 +139,7 @@ PyMethodDef methods[] = {
 
 SW_BIND(bridge_dlpack, 60) {
   static_cast<void>(module);
-  python::add_array_methods(methods);
+  python::add_array_methods(dlpack_methods);
   auto* table = const_cast<ExchangeApi*>(&exchange_api());
   const auto capsule =
       py::reinterpret_steal<py::object>(PyCapsule_New(table, exchange_capsule_name, nullptr));

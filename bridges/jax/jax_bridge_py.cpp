@@ -95,8 +95,8 @@ class JaxBridge final : public Bridge {
   }
 };
 
-const JaxBridge bridge;
-[[maybe_unused]] const bool registered = register_bridge(bridge);
+const JaxBridge jax_bridge;
+[[maybe_unused]] const bool jax_registered = register_bridge(jax_bridge);
 
 }  // namespace
 }  // namespace spanwise::python

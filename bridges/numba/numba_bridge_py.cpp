@@ -68,8 +68,8 @@ class NumbaBridge final : public Bridge {
   Array fitting(const Array& array) const override { return copy_on_gpu(array); }
 };
 
-const NumbaBridge bridge;
-[[maybe_unused]] const bool registered = register_bridge(bridge);
+const NumbaBridge numba_bridge;
+[[maybe_unused]] const bool numba_registered = register_bridge(numba_bridge);
 
 }  // namespace
 }  // namespace spanwise::python

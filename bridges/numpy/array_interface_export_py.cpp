@@ -33,7 +33,7 @@ PyObject* get_interface(PyObject* self, void*) noexcept {
   }
 }
 
-PyGetSetDef attributes[] = {
+PyGetSetDef interface_attributes[] = {
     {"__array_interface__", &get_interface, nullptr,
      "NumPy's array interface, version 3. Arrays on a GPU do not have it.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -42,7 +42,7 @@ PyGetSetDef attributes[] = {
 
 SW_BIND(bridge_array_interface, 60) {
   static_cast<void>(module);
-  add_array_attributes(attributes);
+  add_array_attributes(interface_attributes);
 }
 
 }  // namespace spanwise::python

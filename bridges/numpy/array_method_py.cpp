@@ -55,8 +55,8 @@ class ArrayMethodBridge final : public Bridge {
   }
 };
 
-const ArrayMethodBridge bridge;
-[[maybe_unused]] const bool registered = register_bridge(bridge);
+const ArrayMethodBridge method_bridge;
+[[maybe_unused]] const bool method_registered = register_bridge(method_bridge);
 
 }  // namespace
 }  // namespace spanwise::python

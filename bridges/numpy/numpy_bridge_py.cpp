@@ -103,8 +103,8 @@ class NumpyBridge final : public Bridge {
   }
 };
 
-const NumpyBridge bridge;
-[[maybe_unused]] const bool registered = register_bridge(bridge);
+const NumpyBridge numpy_bridge;
+[[maybe_unused]] const bool numpy_registered = register_bridge(numpy_bridge);
 
 }  // namespace
 }  // namespace spanwise::python

@@ -120,8 +120,8 @@ class TorchBridge final : public Bridge {
   }
 };
 
-const TorchBridge bridge;
-[[maybe_unused]] const bool registered = register_bridge(bridge);
+const TorchBridge torch_bridge;
+[[maybe_unused]] const bool torch_registered = register_bridge(torch_bridge);
 
 }  // namespace
 }  // namespace spanwise::python

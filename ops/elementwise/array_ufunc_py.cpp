@@ -7,7 +7,8 @@
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
 
-/// The array's own elementwise methods, and the method by which NumPy's ufuncs take our arrays.
+/// The array's own elementwise elementwise_methods, and the method by which NumPy's ufuncs take our
+/// arrays.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -41,7 +42,7 @@ PyObject* array_round(PyObject* self, PyObject* args, PyObject* kwargs) noexcept
   return call_with_array("round", self, args, kwargs);
 }
 
-PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) noexcept {
+PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) noexcept {
   try {
     const py::tuple given = py::reinterpret_borrow<py::tuple>(args);
     if (given.size() < 2) throw py::type_error("__array_ufunc__ needs a ufunc and a method");
@@ -56,17 +57,17 @@ PyObject* array_ufunc(PyObject*, PyObject* args, PyObject* kwargs) noexcept {
   }
 }
 
-PyObject* part(PyObject* self, const char* name) noexcept {
+PyObject* part_of(PyObject* self, const char* name) noexcept {
   try {
     return function_of_module(name)(py::handle(self)).release().ptr();
   } catch (...) {
     return raise_current();
   }
 }
-PyObject* get_real(PyObject* self, void*) noexcept { return part(self, "real"); }
-PyObject* get_imag(PyObject* self, void*) noexcept { return part(self, "imag"); }
+PyObject* get_real_part(PyObject* self, void*) noexcept { return part_of(self, "real"); }
+PyObject* get_imag_part(PyObject* self, void*) noexcept { return part_of(self, "imag"); }
 int set_part(PyObject* self, PyObject* value, const char* name) noexcept {
-  PyObject* view = part(self, name);
+  PyObject* view = part_of(self, name);
   if (view == nullptr) return -1;
   const int done = value == nullptr ? -1 : PyObject_SetItem(view, Py_Ellipsis, value);
   Py_DECREF(view);
@@ -82,7 +83,7 @@ int set_imag(PyObject* self, PyObject* value, void*) noexcept {
   return -1;
 }
 
-PyObject* conj(PyObject* self, PyObject*) noexcept {
+PyObject* array_conj(PyObject* self, PyObject*) noexcept {
   try {
     return py::module_::import("spanwise._core")
         .attr("conjugate")(py::handle(self))
@@ -97,28 +98,28 @@ PyCFunction with_keywords(PyObject* (*function)(PyObject*, PyObject*, PyObject*)
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
 }
 
-PyMethodDef methods[] = {
+PyMethodDef elementwise_methods[] = {
     {"clip", with_keywords(&array_clip), METH_VARARGS | METH_KEYWORDS,
      "Limited to [min, max], as numpy.ndarray.clip."},
     {"round", with_keywords(&array_round), METH_VARARGS | METH_KEYWORDS,
      "Rounded to `decimals` places, halves to even, as numpy.ndarray.round."},
     {"__round__", with_keywords(&array_round), METH_VARARGS | METH_KEYWORDS, "round(self)"},
-    {"conj", &conj, METH_NOARGS, "The complex conjugate."},
-    {"conjugate", &conj, METH_NOARGS, "The complex conjugate."},
-    {"__array_ufunc__", with_keywords(&array_ufunc), METH_VARARGS | METH_KEYWORDS,
+    {"conj", &array_conj, METH_NOARGS, "The complex conjugate."},
+    {"conjugate", &array_conj, METH_NOARGS, "The complex conjugate."},
+    {"__array_ufunc__", with_keywords(&array_ufunc_method), METH_VARARGS | METH_KEYWORDS,
      "NumPy's ufuncs on Spanwise arrays give Spanwise arrays."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef attributes[] = {
-    {"real", &get_real, &set_real, "The real part, a view of a complex array.", nullptr},
-    {"imag", &get_imag, &set_imag, "The imaginary part, a view of a complex array.", nullptr},
+PyGetSetDef elementwise_attributes[] = {
+    {"real", &get_real_part, &set_real, "The real part, a view of a complex array.", nullptr},
+    {"imag", &get_imag_part, &set_imag, "The imaginary part, a view of a complex array.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace
 
 SW_BIND(array_ufunc, 86) {
-  add_array_methods(methods);
-  add_array_attributes(attributes);
+  add_array_methods(elementwise_methods);
+  add_array_attributes(elementwise_attributes);
 }
 
 }  // namespace spanwise::python

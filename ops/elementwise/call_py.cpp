@@ -54,25 +54,25 @@ const Signature& resolved(OpId op, DType dtype) {
 }
 
 // Python's kinds of number in ascending order of what they ask for.
-enum class Weak { none, bool_, int_, float_, complex };
+enum class NumberKind { none, bool_, int_, float_, complex };
 
-Weak weak_kind(PyObject* object) noexcept {
-  if (PyFloat_CheckExact(object)) return Weak::float_;
-  if (PyLong_CheckExact(object)) return Weak::int_;
-  if (PyBool_Check(object)) return Weak::bool_;
-  return PyComplex_CheckExact(object) ? Weak::complex : Weak::none;
+NumberKind number_kind(PyObject* object) noexcept {
+  if (PyFloat_CheckExact(object)) return NumberKind::float_;
+  if (PyLong_CheckExact(object)) return NumberKind::int_;
+  if (PyBool_Check(object)) return NumberKind::bool_;
+  return PyComplex_CheckExact(object) ? NumberKind::complex : NumberKind::none;
 }
 
 // The dtype of a Python number beside `strong`: NumPy 2's rule (NEP 50), by which it changes the
 // kind where it must and never the width.
-DType weak_dtype(Weak weak, std::optional<DType> strong) {
+DType number_kind_dtype(NumberKind weak, std::optional<DType> strong) {
   const bool is_inexact = strong && (strong->is_floating() || strong->is_complex());
   switch (weak) {
-    case Weak::int_:
+    case NumberKind::int_:
       return strong && !strong->is_bool() ? *strong : int64;
-    case Weak::float_:
+    case NumberKind::float_:
       return is_inexact ? *strong : float64;
-    case Weak::complex:
+    case NumberKind::complex:
       if (strong && strong->is_complex()) return *strong;
       return is_inexact && *strong != float64 ? complex64 : complex128;
     default:
@@ -81,9 +81,9 @@ DType weak_dtype(Weak weak, std::optional<DType> strong) {
 }
 
 /// The operands of one call, read.
-class Call {
+class UfuncCall {
  public:
-  Call(OpId op, PyObject* const* values) : op_(op), facts_(facts(op)), count_(facts_.inputs) {
+  UfuncCall(OpId op, PyObject* const* values) : op_(op), facts_(facts(op)), count_(facts_.inputs) {
     for (int i = 0; i < count_; ++i) read(i, values[i]);
     find_device();
     for (int i = 0; i < count_; ++i) import_sequence(i, values[i]);
@@ -97,12 +97,12 @@ class Call {
     return {dtypes_.data(), static_cast<std::size_t>(count_)};
   }
   Device device() const noexcept { return device_; }
-  bool is_weak(int i) const noexcept { return weak_[at(i)] != Weak::none; }
+  bool is_weak(int i) const noexcept { return weak_[at(i)] != NumberKind::none; }
 
   /// The numbers' values, as what the operation computes in. Throws OverflowError.
   void convert_numbers(const Signature& signature, PyObject* const* values) {
     for (int i = 0; i < count_; ++i) {
-      if (weak_[at(i)] == Weak::none) continue;
+      if (weak_[at(i)] == NumberKind::none) continue;
       // Before it may change places with another, operand i stands where it was given.
       const int place = signature.swapped ? 1 - i : i;
       operands_[at(i)].scalar = scalar_from(values[i], signature.operand(place));
@@ -117,8 +117,8 @@ class Call {
       operands_[at(i)].array = &array_in(value);
       return;
     }
-    weak_[at(i)] = weak_kind(value);
-    if (weak_[at(i)] != Weak::none || is_sequence(value)) return;
+    weak_[at(i)] = number_kind(value);
+    if (weak_[at(i)] != NumberKind::none || is_sequence(value)) return;
     operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value));
   }
 
@@ -160,20 +160,20 @@ class Call {
       strong = strong && !(*strong == array->dtype()) ? promote(*strong, array->dtype())
                                                       : array->dtype();
     }
-    Weak highest = Weak::none;
+    NumberKind highest = NumberKind::none;
     for (int i = first; i < count_; ++i) highest = std::max(highest, weak_[at(i)]);
     // Among numbers alone the richest kind decides, as it does beside arrays.
-    if (!strong && highest != Weak::none) strong = weak_dtype(highest, {});
+    if (!strong && highest != NumberKind::none) strong = number_kind_dtype(highest, {});
     for (int i = 0; i < count_; ++i)
-      if (weak_[at(i)] != Weak::none)
-        dtypes_[at(i)] = i < first ? bool_ : weak_dtype(weak_[at(i)], strong);
+      if (weak_[at(i)] != NumberKind::none)
+        dtypes_[at(i)] = i < first ? bool_ : number_kind_dtype(weak_[at(i)], strong);
   }
 
   OpId op_;
   const OpFacts& facts_;
   int count_;
   std::array<Operand, max_inputs> operands_;
-  std::array<Weak, max_inputs> weak_{};
+  std::array<NumberKind, max_inputs> weak_{};
   std::array<DType, max_inputs> dtypes_;
   std::array<std::optional<Array>, max_inputs> imported_;
   Device device_;
@@ -212,7 +212,7 @@ Array writable_out(PyObject* out) {
   return import_array(out, options);
 }
 
-void check_fits(const OpFacts& op, const Shape& shape, const Array& out) {
+void check_out_fits(const OpFacts& op, const Shape& shape, const Array& out) {
   if (shape == out.shape()) return;
   const Shape both[] = {shape, out.shape()};
   bool fits = false;
@@ -238,8 +238,8 @@ std::optional<Array> mask_in(const OpFacts& op, PyObject* where, Device device) 
 }
 
 // Without the GIL where it takes long.
-void finish(const Signature& signature, std::span<const Operand> operands, const Array& result,
-            const Array* where, bool is_fresh) {
+void compute_unlocked(const Signature& signature, std::span<const Operand> operands,
+                      const Array& result, const Array* where, bool is_fresh) {
   const Unlocked unlocked(result);
   if (is_fresh)
     compute_fresh(signature, operands, result, where);
@@ -280,7 +280,7 @@ bool answer_beyond(OpId op, int side) {
   }
 }
 
-std::optional<bool> decided(OpId op, const Call& call, PyObject* const* values) {
+std::optional<bool> decided_comparison(OpId op, const UfuncCall& call, PyObject* const* values) {
   if ((facts(op).traits & ops::compares) == 0) return {};
   for (int i = 0; i < 2; ++i) {
     const Array* other = call.operands()[static_cast<std::size_t>(1 - i)].array;
@@ -319,13 +319,13 @@ PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
 
 PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& options) {
   const OpFacts& known = facts(op);
-  Call call(op, values);
+  UfuncCall call(op, values);
   const auto dtypes = call.dtypes();
   const bool uniform = !options.dtype && std::all_of(dtypes.begin(), dtypes.end(),
                                                      [&](DType d) { return d == dtypes[0]; });
   const Signature signature =
       uniform ? resolved(op, dtypes[0]) : resolve(op, dtypes, options.dtype);
-  const std::optional<bool> answer = decided(op, call, values);
+  const std::optional<bool> answer = decided_comparison(op, call, values);
   if (!answer) call.convert_numbers(signature, values);
   if (options.dtype || options.casting != Casting::same_kind) {
     const bool any_truth = (known.traits & (ops::truths | ops::chooses)) != 0;
@@ -342,7 +342,7 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
   const Array* where = mask ? &*mask : nullptr;
   const Shape shape = common_shape(known.name, call.operands(), where);
   if (out) {
-    check_fits(known, shape, *out);
+    check_out_fits(known, shape, *out);
     check_cast(known, "the result", signature.result, out->dtype(), options.casting);
   }
   Array result =
@@ -350,9 +350,9 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
   if (answer) {
     const Operand number{nullptr, Scalar(*answer)};
     const Signature copy{OpId::positive, bool_, bool_};
-    finish(copy, {&number, 1}, result, where, false);
+    compute_unlocked(copy, {&number, 1}, result, where, false);
   } else {
-    finish(signature, call.operands(), result, where, !out);
+    compute_unlocked(signature, call.operands(), result, where, !out);
   }
   return has_out ? Py_NewRef(options.out) : wrap(std::move(result));
 }
@@ -371,13 +371,13 @@ PyObject* call_at_once(OpId op, PyObject* const* values, int count) {
   const bool is_plain = a.rank() < 2 || (a.layout().is_row_major() && b.layout().is_row_major());
   Array result = is_plain ? empty(a.shape(), signature.result, cpu)
                           : new_result(all, a.shape(), signature.result, cpu);
-  finish(signature, all, result, nullptr, true);
+  compute_unlocked(signature, all, result, nullptr, true);
   return wrap(std::move(result));
 }
 
 }  // namespace
 
-bool is_python_number(PyObject* value) noexcept { return weak_kind(value) != Weak::none; }
+bool is_python_number(PyObject* value) noexcept { return number_kind(value) != NumberKind::none; }
 
 PyObject* call_ufunc(OpId op, PyObject* const* operands, const CallOptions& options) {
   const int count = facts(op).inputs;

@@ -33,7 +33,7 @@ bool must_be_copied(const Array& operand, const Array& result) {
 }
 
 // Host memory that a GPU works on too (pinned, managed) has to be waited for.
-void order(const Array& array, bool writes) {
+void order_host_use(const Array& array, bool writes) {
   if (!array.storage() || array.storage().uses().none()) return;
   order_use(Stream::current(cpu), array, writes);
 }
@@ -49,13 +49,13 @@ Operand at_home(const OpFacts& op, const Operand& operand, Device device) {
   return {nullptr, item(array)};
 }
 
-void run(const Signature& signature, std::span<const Operand> operands, const Array& result,
-         const Array* where) {
+void run_on_device(const Signature& signature, std::span<const Operand> operands,
+                   const Array& result, const Array* where) {
   if (!runs_on_host(result.device())) return compute_on_cuda(signature, operands, result, where);
   for (const Operand& operand : operands)
-    if (operand.array != nullptr) order(*operand.array, false);
-  if (where != nullptr) order(*where, false);
-  order(result, true);
+    if (operand.array != nullptr) order_host_use(*operand.array, false);
+  if (where != nullptr) order_host_use(*where, false);
+  order_host_use(result, true);
   compute_on_cpu(signature, operands, result, where);
 }
 
@@ -71,12 +71,12 @@ void compute_fresh(const Signature& signature, std::span<const Operand> given, c
                    const Array* where) {
   if (result.size() == 0) return;
   if (!signature.swapped && all_at_home(given, result.device()))
-    return run(signature, given, result, where);
+    return run_on_device(signature, given, result, where);
   std::array<Operand, max_inputs> operands;
   for (std::size_t i = 0; i < given.size(); ++i)
     operands[i] = at_home(facts(signature.op), given[i], result.device());
   if (signature.swapped) std::swap(operands[0], operands[1]);
-  run(signature, std::span(operands.data(), given.size()), result, where);
+  run_on_device(signature, std::span(operands.data(), given.size()), result, where);
 }
 
 void compute(const Signature& signature, std::span<const Operand> given, const Array& result,

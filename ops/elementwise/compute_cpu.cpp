@@ -18,10 +18,10 @@ namespace {
 // Kernels want whole, aligned elements of one dtype, one after the other. What is otherwise (other
 // dtypes, strides, broadcasts, numbers) is brought into such a piece, which the L1 cache holds.
 constexpr std::int64_t buffer_bytes = 1 << 13;
-constexpr int max_streams = max_inputs + 1;  // operands, then the result
+constexpr int max_lanes = max_inputs + 1;  // operands, then the result
 
 /// One operand or the result along the walk.
-struct Stream {
+struct Lane {
   std::byte* data = nullptr;
   DType dtype, compute;
   std::int64_t itemsize = 0, compute_size = 0;
@@ -31,23 +31,23 @@ struct Stream {
   bool is_direct = false;               // and they stand one after the other along the last axis
 };
 
-class Job {
+class HostJob {
  public:
-  Job(const Signature& signature, const CpuKernel& kernel, std::span<const Operand> operands,
-      const Array& result, const Array* where)
+  HostJob(const Signature& signature, const CpuKernel& kernel, std::span<const Operand> operands,
+          const Array& result, const Array* where)
       : kernel_(kernel),
         inputs_(static_cast<int>(operands.size())),
         walk_(make_walk(operands, result, where)),
         inner_(walk_.rank() - 1) {
     for (int i = 0; i < inputs_; ++i) {
       const Operand& operand = operands[static_cast<std::size_t>(i)];
-      Stream& stream = streams_[static_cast<std::size_t>(i)];
+      Lane& lane = lanes_[static_cast<std::size_t>(i)];
       const DType wanted = cpu_compute(signature, signature.operand(i));
       if (operand.array != nullptr) {
-        set_array(stream, *operand.array, wanted, i);
+        set_array(lane, *operand.array, wanted, i);
       } else {
         numbers_[static_cast<std::size_t>(i)] = operand.scalar.cast(wanted);
-        set_number(stream, numbers_[static_cast<std::size_t>(i)]);
+        set_number(lane, numbers_[static_cast<std::size_t>(i)]);
       }
     }
     const DType made = cpu_compute(signature, signature.result);
@@ -66,13 +66,13 @@ class Job {
   }
 
  private:
-  Stream& target() noexcept { return streams_[static_cast<std::size_t>(inputs_)]; }
-  const Stream& target() const noexcept { return streams_[static_cast<std::size_t>(inputs_)]; }
+  Lane& target() noexcept { return lanes_[static_cast<std::size_t>(inputs_)]; }
+  const Lane& target() const noexcept { return lanes_[static_cast<std::size_t>(inputs_)]; }
 
   static Walk make_walk(std::span<const Operand> operands, const Array& result,
                         const Array* where) {
     static const Layout nothing{};
-    std::array<const Layout*, max_streams + 1> layouts;
+    std::array<const Layout*, max_lanes + 1> layouts;
     std::size_t count = 0;
     for (const Operand& operand : operands)
       layouts[count++] = operand.array != nullptr ? &operand.array->layout() : &nothing;
@@ -82,30 +82,29 @@ class Job {
                 static_cast<int>(operands.size()));
   }
 
-  void set_array(Stream& stream, const Array& array, DType compute, int index) {
-    stream.data = static_cast<std::byte*>(array.data());
-    stream.dtype = array.dtype();
-    stream.compute = compute;
-    stream.itemsize = array.dtype().itemsize();
-    stream.compute_size = compute.itemsize();
-    stream.step = walk_.stride(inner_, index) * stream.itemsize;
-    stream.row_step = inner_ > 0 ? walk_.stride(inner_ - 1, index) * stream.itemsize : 0;
+  void set_array(Lane& lane, const Array& array, DType compute, int index) {
+    lane.data = static_cast<std::byte*>(array.data());
+    lane.dtype = array.dtype();
+    lane.compute = compute;
+    lane.itemsize = array.dtype().itemsize();
+    lane.compute_size = compute.itemsize();
+    lane.step = walk_.stride(inner_, index) * lane.itemsize;
+    lane.row_step = inner_ > 0 ? walk_.stride(inner_ - 1, index) * lane.itemsize : 0;
     const int part = compute.is_complex() ? compute.itemsize() / 2 : compute.itemsize();
     const bool is_aligned =
-        reinterpret_cast<std::uintptr_t>(stream.data) % static_cast<std::uintptr_t>(part) == 0;
+        reinterpret_cast<std::uintptr_t>(lane.data) % static_cast<std::uintptr_t>(part) == 0;
     const bool is_single = walk_.extent(inner_) == 1;
-    stream.is_native = stream.dtype == compute && is_aligned;
-    stream.is_direct =
-        stream.is_native && (stream.step == stream.itemsize || (is_single && inner_ == 0));
-    stream.is_constant = index != inputs_ && walk_.size() > 1;
-    for (int axis = 0; axis <= inner_; ++axis) stream.is_constant &= walk_.stride(axis, index) == 0;
+    lane.is_native = lane.dtype == compute && is_aligned;
+    lane.is_direct = lane.is_native && (lane.step == lane.itemsize || (is_single && inner_ == 0));
+    lane.is_constant = index != inputs_ && walk_.size() > 1;
+    for (int axis = 0; axis <= inner_; ++axis) lane.is_constant &= walk_.stride(axis, index) == 0;
   }
 
-  static void set_number(Stream& stream, const Scalar& number) {
-    stream.data = static_cast<std::byte*>(const_cast<void*>(number.data()));
-    stream.dtype = stream.compute = number.dtype();
-    stream.itemsize = stream.compute_size = number.dtype().itemsize();
-    stream.is_constant = stream.is_native = true;
+  static void set_number(Lane& lane, const Scalar& number) {
+    lane.data = static_cast<std::byte*>(const_cast<void*>(number.data()));
+    lane.dtype = lane.compute = number.dtype();
+    lane.itemsize = lane.compute_size = number.dtype().itemsize();
+    lane.is_constant = lane.is_native = true;
   }
 
   // How rows meet the kernel.
@@ -119,14 +118,14 @@ class Job {
   Mode find_mode() const {
     bool all_native = mask_ == nullptr, all_direct = all_native, leaps = false;
     for (int i = 0; i <= inputs_; ++i) {
-      const Stream& stream = streams_[static_cast<std::size_t>(i)];
-      all_native &= stream.is_native;
-      all_direct &= stream.is_direct;
-      leaps |= !stream.is_direct && (stream.step != 0 || i == inputs_);
+      const Lane& lane = lanes_[static_cast<std::size_t>(i)];
+      all_native &= lane.is_native;
+      all_direct &= lane.is_direct;
+      leaps |= !lane.is_direct && (lane.step != 0 || i == inputs_);
     }
     if (all_direct) return Mode::direct;
     if (!all_native) return Mode::buffered;
-    const bool second_stands = inputs_ == 2 && streams_[1].step == 0 && streams_[0].is_direct;
+    const bool second_stands = inputs_ == 2 && lanes_[1].step == 0 && lanes_[0].is_direct;
     if (second_stands && target().is_direct && kernel_.with_number != nullptr)
       return Mode::with_number;
     return leaps && kernel_.strided != nullptr ? Mode::strided : Mode::buffered;
@@ -137,7 +136,7 @@ class Job {
     const std::int64_t columns = walk_.extent(inner_);
     std::int64_t widest = 1;
     for (int i = 0; i <= inputs_; ++i)
-      widest = std::max(widest, streams_[static_cast<std::size_t>(i)].compute_size);
+      widest = std::max(widest, lanes_[static_cast<std::size_t>(i)].compute_size);
     mode_ = find_mode();
     const std::int64_t most = mode_ == Mode::buffered ? buffer_bytes / widest : direct_columns;
     columns_ = std::min(columns, most);
@@ -152,7 +151,7 @@ class Job {
   }
 
   struct Place {
-    std::array<std::byte*, max_streams> data;
+    std::array<std::byte*, max_lanes> data;
     const std::byte* mask;
     std::int64_t row, column;
   };
@@ -164,9 +163,9 @@ class Job {
     place.row = tile % row_tiles_ * rows_;
     tile /= row_tiles_;
     for (int i = 0; i <= inputs_; ++i) {
-      const Stream& stream = streams_[static_cast<std::size_t>(i)];
+      const Lane& lane = lanes_[static_cast<std::size_t>(i)];
       place.data[static_cast<std::size_t>(i)] =
-          stream.data + place.column * stream.step + place.row * stream.row_step;
+          lane.data + place.column * lane.step + place.row * lane.row_step;
     }
     place.mask = mask_ + place.column * mask_step_;
     if (mask_ != nullptr && inner_ > 0)
@@ -176,8 +175,8 @@ class Job {
       tile /= extent;
       if (index == 0) continue;
       for (int i = 0; i <= inputs_; ++i) {
-        const Stream& stream = streams_[static_cast<std::size_t>(i)];
-        place.data[static_cast<std::size_t>(i)] += index * walk_.stride(axis, i) * stream.itemsize;
+        const Lane& lane = lanes_[static_cast<std::size_t>(i)];
+        place.data[static_cast<std::size_t>(i)] += index * walk_.stride(axis, i) * lane.itemsize;
       }
       if (mask_ != nullptr) place.mask += index * walk_.stride(axis, inputs_ + 1);
     }
@@ -186,8 +185,8 @@ class Job {
 
   void run_tiles(std::int64_t first, std::int64_t last) const {
     if (mode_ == Mode::buffered) return run_buffered(first, last);
-    std::int64_t steps[max_streams];
-    for (int i = 0; i <= inputs_; ++i) steps[i] = streams_[static_cast<std::size_t>(i)].step;
+    std::int64_t steps[max_lanes];
+    for (int i = 0; i <= inputs_; ++i) steps[i] = lanes_[static_cast<std::size_t>(i)].step;
     for (std::int64_t tile = first; tile < last; ++tile) {
       const Place place = place_of_tile(tile);
       const std::int64_t columns = std::min(columns_, walk_.extent(inner_) - place.column);
@@ -201,9 +200,9 @@ class Job {
 
   // The pieces that one thread works in.
   struct Buffers {
-    alignas(64) std::byte bytes[max_streams][buffer_bytes];
-    std::int64_t filled[max_streams] = {};  // elements of a constant, or of what stands still
-    const std::byte* source[max_streams] = {};
+    alignas(64) std::byte bytes[max_lanes][buffer_bytes];
+    std::int64_t filled[max_lanes] = {};  // elements of a constant, or of what stands still
+    const std::byte* source[max_lanes] = {};
   };
 
   void run_buffered(std::int64_t first, std::int64_t last) const {
@@ -212,7 +211,7 @@ class Job {
       const Place place = place_of_tile(tile);
       const std::int64_t columns = std::min(columns_, walk_.extent(inner_) - place.column);
       const std::int64_t rows = std::min(rows_, rows_extent_ - place.row);
-      std::byte* arrays[max_streams];
+      std::byte* arrays[max_lanes];
       for (int i = 0; i < inputs_; ++i)
         arrays[i] = brought(i, place.data[static_cast<std::size_t>(i)], rows, columns, buffers);
       std::byte* const target_data = place.data[static_cast<std::size_t>(inputs_)];
@@ -227,22 +226,22 @@ class Job {
     }
   }
 
-  static bool can_be_taken(const Stream& stream, std::int64_t rows, std::int64_t columns) {
-    return stream.is_direct && (rows == 1 || stream.row_step == columns * stream.step);
+  static bool can_be_taken(const Lane& lane, std::int64_t rows, std::int64_t columns) {
+    return lane.is_direct && (rows == 1 || lane.row_step == columns * lane.step);
   }
 
   // The operand's tile as the kernel wants it.
   std::byte* brought(int index, std::byte* data, std::int64_t rows, std::int64_t columns,
                      Buffers& buffers) const {
-    const Stream& stream = streams_[static_cast<std::size_t>(index)];
-    if (can_be_taken(stream, rows, columns)) return data;
+    const Lane& lane = lanes_[static_cast<std::size_t>(index)];
+    if (can_be_taken(lane, rows, columns)) return data;
     std::byte* buffer = buffers.bytes[index];
-    const bool stands_still = stream.is_constant || (stream.step == 0 && rows == 1);
+    const bool stands_still = lane.is_constant || (lane.step == 0 && rows == 1);
     std::int64_t& filled = buffers.filled[index];
     if (stands_still && buffers.source[index] == data && filled >= rows * columns) return buffer;
-    convert_block(stream.dtype, stream.compute,
-                  {buffer, data, rows, columns, columns * stream.compute_size, stream.compute_size,
-                   stream.row_step, stream.step});
+    convert_block(lane.dtype, lane.compute,
+                  {buffer, data, rows, columns, columns * lane.compute_size, lane.compute_size,
+                   lane.row_step, lane.step});
     buffers.source[index] = data;
     filled = stands_still ? rows * columns : 0;
     return buffer;
@@ -250,10 +249,10 @@ class Job {
 
   void scatter(const std::byte* from, std::byte* to, std::int64_t rows,
                std::int64_t columns) const {
-    const Stream& stream = target();
-    convert_block(stream.compute, stream.dtype,
-                  {to, from, rows, columns, stream.row_step, stream.step,
-                   columns * stream.compute_size, stream.compute_size});
+    const Lane& lane = target();
+    convert_block(lane.compute, lane.dtype,
+                  {to, from, rows, columns, lane.row_step, lane.step, columns * lane.compute_size,
+                   lane.compute_size});
   }
 
   // Kernels see only what is asked for: an exponent elsewhere may be anything.
@@ -269,9 +268,9 @@ class Job {
       }
       const std::int64_t begin = i;
       while (i < columns && is_wanted(i)) ++i;
-      std::byte* parts[max_streams];
+      std::byte* parts[max_lanes];
       for (int k = 0; k <= inputs_; ++k)
-        parts[k] = arrays[k] + begin * streams_[static_cast<std::size_t>(k)].compute_size;
+        parts[k] = arrays[k] + begin * lanes_[static_cast<std::size_t>(k)].compute_size;
       kernel_(i - begin, parts);
       if (!is_direct)
         scatter(parts[inputs_],
@@ -288,7 +287,7 @@ class Job {
   Walk walk_;
   int inner_;
   Mode mode_ = Mode::buffered;
-  std::array<Stream, max_streams> streams_;
+  std::array<Lane, max_lanes> lanes_;
   std::array<Scalar, max_inputs> numbers_{Scalar(false), Scalar(false), Scalar(false)};
   const std::byte* mask_ = nullptr;
   std::int64_t mask_step_ = 0;
@@ -297,7 +296,7 @@ class Job {
 };
 
 // Found once for each operation and dtype.
-const CpuKernel& kernel_for(const Signature& signature) {
+const CpuKernel& cpu_kernel_for(const Signature& signature) {
   struct Entry {
     std::atomic<bool> is_known{false};
     CpuKernel kernel;
@@ -326,7 +325,7 @@ bool run_at_once(const Signature& signature, const CpuKernel& kernel,
            reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(part) == 0;
   };
   if (!fits(result, cpu_compute(signature, signature.result))) return false;
-  std::byte* arrays[max_streams];
+  std::byte* arrays[max_lanes];
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const Array* array = operands[i].array;
     if (array == nullptr || !(array->shape() == result.shape())) return false;
@@ -339,12 +338,12 @@ bool run_at_once(const Signature& signature, const CpuKernel& kernel,
     kernel(size, arrays);
     return true;
   }
-  std::array<std::int64_t, max_streams> sizes{};
+  std::array<std::int64_t, max_lanes> sizes{};
   for (std::size_t i = 0; i < operands.size(); ++i)
     sizes[i] = operands[i].array->dtype().itemsize();
   sizes[operands.size()] = result.dtype().itemsize();
   parallel_for(size, kernel.grain, [&](std::int64_t first, std::int64_t last) {
-    std::byte* parts[max_streams];
+    std::byte* parts[max_lanes];
     for (std::size_t i = 0; i <= operands.size(); ++i) parts[i] = arrays[i] + first * sizes[i];
     kernel(last - first, parts);
   });
@@ -355,9 +354,9 @@ bool run_at_once(const Signature& signature, const CpuKernel& kernel,
 
 void compute_on_cpu(const Signature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where) {
-  const CpuKernel& kernel = kernel_for(signature);
+  const CpuKernel& kernel = cpu_kernel_for(signature);
   if (where == nullptr && run_at_once(signature, kernel, operands, result)) return;
-  Job(signature, kernel, operands, result, where).run();
+  HostJob(signature, kernel, operands, result, where).run();
 }
 
 }  // namespace spanwise::ops

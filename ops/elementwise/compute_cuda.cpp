@@ -39,7 +39,7 @@ std::uint64_t key_of(const KernelShape& shape, Device device) {
 }
 
 // Compiled at first use, then found by its key. Never destroyed: arrays may outlive static objects.
-Function kernel_for(const KernelShape& shape, Device device) {
+Function cuda_kernel_for(const KernelShape& shape, Device device) {
   static auto& mutex = *new std::shared_mutex;
   static auto& known = *new std::unordered_map<std::uint64_t, Function>;
   const std::uint64_t key = key_of(shape, device);
@@ -75,7 +75,7 @@ class Launch {
   void run() {
     const Device device = result_.device();
     const Stream stream = Stream::current(device);
-    const Function kernel = kernel_for(shape_, device);
+    const Function kernel = cuda_kernel_for(shape_, device);
     for_each_array([&](const Array& array) { order_use(stream, array, &array == &result_); });
     std::vector<KernelArg> arguments;
     arguments.reserve(operands_.size() + 4);

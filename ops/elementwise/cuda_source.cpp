@@ -10,12 +10,12 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr const char* memory_types[] = {
+constexpr const char* cuda_memory_types[] = {
     "Bool",         "signed char",    "unsigned char",      "short", "unsigned short", "int",
     "unsigned int", "long long",      "unsigned long long", "Half",  "BFloat",         "float",
     "double",       "Complex<float>", "Complex<double>"};
 
-const char* memory_type(DType dtype) { return memory_types[place_of(dtype)]; }
+const char* memory_type(DType dtype) { return cuda_memory_types[place_of(dtype)]; }
 
 // In registers.
 const char* compute_type(const Signature& signature, DType dtype) {
@@ -31,7 +31,7 @@ std::string_view embedded_text(std::string_view name) {
 }
 
 // run()'s parameters up to the count, for each operand given as an address or a number.
-std::string parameters(const KernelShape& shape) {
+std::string parameter_text(const KernelShape& shape) {
   std::string list;
   for (int i = 0; i < shape.inputs; ++i) {
     const bool is_number = shape.is_number[static_cast<std::size_t>(i)];
@@ -44,7 +44,7 @@ std::string parameters(const KernelShape& shape) {
 
 // The body's arguments; `element(i)` is how operand i is read from memory.
 template <class F>
-std::string result(const KernelShape& shape, F&& element) {
+std::string result_text(const KernelShape& shape, F&& element) {
   std::string list;
   for (int i = 0; i < shape.inputs; ++i) {
     list += i > 0 ? ", " : "";
@@ -62,8 +62,8 @@ std::string dense_kernel(const KernelShape& shape) {
     declare += text("  Pack<M", i, "> p", i, "[PACKS];\n");
     load += text("      p", i, "[u] = *(const Pack<M", i, ">*)(a", i, " + i);\n");
   }
-  const std::string in_pack = result(shape, [](int i) { return text("p", i, "[u].x[k]"); });
-  const std::string single = result(shape, [](int i) { return text("a", i, "[i + k]"); });
+  const std::string in_pack = result_text(shape, [](int i) { return text("p", i, "[u].x[k]"); });
+  const std::string single = result_text(shape, [](int i) { return text("a", i, "[i + k]"); });
   // A masked pack keeps what it is not to write, so it is written element by element.
   const std::string store =
       shape.has_mask
@@ -78,7 +78,7 @@ std::string dense_kernel(const KernelShape& shape) {
   return text("#define WIDTH ", shape.width, "\n#define PACKS ", packs_per_thread, R"(
 template <class T> struct alignas(sizeof(T) * WIDTH) Pack { T x[WIDTH]; };
 extern "C" __global__ void run()",
-              parameters(shape), R"(long long n) {
+              parameter_text(shape), R"(long long n) {
   const long long first = (blockIdx.x * (long long)PACKS * blockDim.x + threadIdx.x) * WIDTH;
   const long long apart = (long long)blockDim.x * WIDTH;
 )",
@@ -119,7 +119,7 @@ std::string strided_kernel(const KernelShape& shape) {
 struct Walk { long long shape[RANK])",
               names, R"(; };
 extern "C" __global__ void run()",
-              parameters(shape), R"(const Walk walk, long long n) {
+              parameter_text(shape), R"(const Walk walk, long long n) {
   const Index i = (Index)blockIdx.x * (Index)blockDim.x + (Index)threadIdx.x;
   if (i >= (Index)n) return;
   Index rest = i;
@@ -130,8 +130,8 @@ extern "C" __global__ void run()",
     rest = axis > 0 ? rest / extent : 0;
 )",
               steps, "  }\n", shape.has_mask ? "  if (!mask[at_smask]) return;\n" : "",
-              "  z[at_sz] = ", result(shape, [](int i) { return text("a", i, "[at_s", i, "]"); }),
-              ";\n}\n");
+              "  z[at_sz] = ",
+              result_text(shape, [](int i) { return text("a", i, "[at_s", i, "]"); }), ";\n}\n");
 }
 
 }  // namespace

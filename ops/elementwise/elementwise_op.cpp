@@ -126,7 +126,7 @@ class ElementwiseOp final : public Op {
   std::string name_;
 };
 
-bool register_all() {
+bool register_elementwise() {
   for (int i = 0; i < op_count; ++i) {
     const auto op = static_cast<OpId>(i);
     register_op(facts(op).name, [op] { return elementwise_op(op); });
@@ -134,7 +134,7 @@ bool register_all() {
   return true;
 }
 
-[[maybe_unused]] const bool registered = register_all();
+[[maybe_unused]] const bool elementwise_registered = register_elementwise();
 
 }  // namespace
 

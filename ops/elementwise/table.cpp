@@ -17,23 +17,23 @@ constexpr OpFacts all_facts[] = {
 #undef SW_OP
 };
 
-std::string list(std::span<const DType> dtypes) {
+std::string listed_dtypes(std::span<const DType> dtypes) {
   std::string names;
   for (const DType dtype : dtypes) names += (names.empty() ? "" : ", ") + dtype.name();
   return names;
 }
 
-[[noreturn]] void refuse(const OpFacts& op, std::span<const DType> operands) {
+[[noreturn]] void refuse_dtypes(const OpFacts& op, std::span<const DType> operands) {
   const char* remedy = operands[0].is_bool() ? "; cast to an integer dtype, or use a logical_ or "
                                                "bitwise_ function"
                        : (op.dtypes & floats) == 0
                            ? "; expected bool or integers, cast the operands"
                        : (op.dtypes & complexes) == 0 ? "; expected real operands, take .real"
                                                       : "";
-  fail<DTypeError>(op.name, ": not defined for ", list(operands), ", as in NumPy", remedy);
+  fail<DTypeError>(op.name, ": not defined for ", listed_dtypes(operands), ", as in NumPy", remedy);
 }
 
-bool is_exact(DType dtype) noexcept { return dtype.is_bool() || dtype.is_integer(); }
+bool is_exact_dtype(DType dtype) noexcept { return dtype.is_bool() || dtype.is_integer(); }
 
 // The first dtype of the table to which all of `values` cast safely; `common` is their promotion.
 std::optional<DType> first_safe(unsigned dtypes, std::span<const DType> values, DType common) {
@@ -49,7 +49,7 @@ std::optional<DType> first_safe(unsigned dtypes, std::span<const DType> values, 
   return {};
 }
 
-DType result_of(const OpFacts& op, DType compute) {
+DType result_dtype_of(const OpFacts& op, DType compute) {
   if (op.result == Result::boolean) return bool_;
   if (op.result == Result::real_part && compute.is_complex())
     return compute == complex64 ? float32 : float64;
@@ -59,10 +59,10 @@ DType result_of(const OpFacts& op, DType compute) {
 // The dtype of computation whose result is `wanted`.
 DType compute_for(const OpFacts& op, std::span<const DType> operands, DType wanted) {
   for (int i = 0; i < dtype_count; ++i)
-    if ((op.dtypes >> i & 1u) != 0 && result_of(op, dtypes_in_order[i]) == wanted)
+    if ((op.dtypes >> i & 1u) != 0 && result_dtype_of(op, dtypes_in_order[i]) == wanted)
       return dtypes_in_order[i];
-  if (((op.traits & exact_is_kept) != 0) && is_exact(wanted)) return wanted;
-  fail<DTypeError>(op.name, ": no loop gives dtype=", wanted, " from ", list(operands),
+  if (((op.traits & exact_is_kept) != 0) && is_exact_dtype(wanted)) return wanted;
+  fail<DTypeError>(op.name, ": no loop gives dtype=", wanted, " from ", listed_dtypes(operands),
                    "; leave dtype= out, or cast the result with astype()");
 }
 
@@ -122,21 +122,21 @@ Signature resolve(OpId op, std::span<const DType> operands, std::optional<DType>
   DType common = values[0];
   for (const DType dtype : values.subspan(1)) common = promote(common, dtype);
   if (common.is_bool() && (known.traits & no_bool) != 0 && (!wanted || *wanted == bool_))
-    refuse(known, operands);
+    refuse_dtypes(known, operands);
   if (wanted && known.result != Result::boolean) {
     const DType compute = compute_for(known, operands, *wanted);
-    return {is_exact(compute) && (known.traits & exact_is_kept) != 0 ? OpId::positive : op, compute,
-            *wanted};
+    return {is_exact_dtype(compute) && (known.traits & exact_is_kept) != 0 ? OpId::positive : op,
+            compute, *wanted};
   }
   require<DTypeError>(!wanted || *wanted == bool_, known.name,
                       ": no loop gives dtype=", wanted.value_or(bool_), "; the result is bool");
-  if (is_exact(common)) {
+  if (is_exact_dtype(common)) {
     if ((known.traits & exact_is_kept) != 0) return {OpId::positive, common, common};
     if ((known.traits & exact_is_double) != 0) return {op, float64, float64};
   }
   const std::optional<DType> compute = first_safe(known.dtypes, values, common);
-  if (!compute) refuse(known, operands);
-  return {op, *compute, result_of(known, *compute)};
+  if (!compute) refuse_dtypes(known, operands);
+  return {op, *compute, result_dtype_of(known, *compute)};
 }
 
 }  // namespace spanwise::ops

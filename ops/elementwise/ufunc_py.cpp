@@ -39,7 +39,7 @@ struct PyUfunc {
 PyTypeObject* ufunc_type = nullptr;
 PyObject* ufuncs[ops::op_count] = {};
 
-Casting casting_from(PyObject* word) {
+Casting casting_argument(PyObject* word) {
   static constexpr const char* words[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
   for (int i = 0; i < 5; ++i)
     if (PyUnicode_Check(word) && PyUnicode_CompareWithASCIIString(word, words[i]) == 0)
@@ -60,7 +60,7 @@ PyObject* single_out(const char* who, PyObject* out) {
   return PyTuple_GET_ITEM(out, 0);
 }
 
-[[noreturn]] void refuse(const std::string& message) {
+[[noreturn]] void refuse_call(const std::string& message) {
   PyErr_SetString(PyExc_TypeError, message.c_str());
   throw py::error_already_set();
 }
@@ -70,32 +70,33 @@ void read_option(const PyUfunc* self, PyObject* word, PyObject* value, CallOptio
     return PyUnicode_CompareWithASCIIString(word, name) == 0;
   };
   if (is("out")) {
-    if (options.out != nullptr) refuse(text(self->name, "() got out by position and by name"));
+    if (options.out != nullptr) refuse_call(text(self->name, "() got out by position and by name"));
     options.out = single_out(self->name, value);
   } else if (is("where")) {
     options.where = value == Py_True ? nullptr : value;
   } else if (is("dtype")) {
     if (value != Py_None) options.dtype = dtype_from(value);
   } else if (is("casting")) {
-    options.casting = casting_from(value);
+    options.casting = casting_argument(value);
   } else if (is("order")) {
     options.order = order_in(value, Order::k);
   } else if (is("subok")) {
     return;  // NumPy's subclasses come in as plain arrays anyway
   } else {
-    refuse(text(self->name, "() has no argument '", std::string(py::str(word)),
-                "'; it has out, where, casting, order, dtype"));
+    refuse_call(text(self->name, "() has no argument '", std::string(py::str(word)),
+                     "'; it has out, where, casting, order, dtype"));
   }
 }
 
-PyObject* call(PyObject* object, PyObject* const* values, size_t flags, PyObject* words) noexcept {
+PyObject* vectorcall_ufunc(PyObject* object, PyObject* const* values, size_t flags,
+                           PyObject* words) noexcept {
   const auto* self = reinterpret_cast<const PyUfunc*>(object);
   try {
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
     const int inputs = facts(self->op).inputs;
     if (count < inputs || count > inputs + 1)
-      refuse(text(self->name, "() takes ", inputs, " operands and perhaps out by position, got ",
-                  count));
+      refuse_call(text(self->name, "() takes ", inputs,
+                       " operands and perhaps out by position, got ", count));
     CallOptions options;
     if (count > inputs) options.out = values[inputs];
     const Py_ssize_t named = words != nullptr ? PyTuple_GET_SIZE(words) : 0;
@@ -159,29 +160,32 @@ py::object identity_of(OpId op) {
 }
 
 template <class F>
-PyObject* attribute(PyObject* self, F&& make) noexcept {
+PyObject* ufunc_attribute(PyObject* self, F&& make) noexcept {
   try {
     return make(reinterpret_cast<const PyUfunc*>(self)->op).release().ptr();
   } catch (...) {
     return raise_current();
   }
 }
-PyObject* get_name(PyObject* self, void*) noexcept {
-  return attribute(self, [self](OpId) { return py::str(reinterpret_cast<PyUfunc*>(self)->name); });
+PyObject* get_ufunc_name(PyObject* self, void*) noexcept {
+  return ufunc_attribute(self,
+                         [self](OpId) { return py::str(reinterpret_cast<PyUfunc*>(self)->name); });
 }
 PyObject* get_nin(PyObject* self, void*) noexcept {
-  return attribute(self, [](OpId op) { return py::int_(facts(op).inputs); });
+  return ufunc_attribute(self, [](OpId op) { return py::int_(facts(op).inputs); });
 }
 PyObject* get_nout(PyObject* self, void*) noexcept {
-  return attribute(self, [](OpId) { return py::int_(1); });
+  return ufunc_attribute(self, [](OpId) { return py::int_(1); });
 }
 PyObject* get_nargs(PyObject* self, void*) noexcept {
-  return attribute(self, [](OpId op) { return py::int_(facts(op).inputs + 1); });
+  return ufunc_attribute(self, [](OpId op) { return py::int_(facts(op).inputs + 1); });
 }
-PyObject* get_types(PyObject* self, void*) noexcept { return attribute(self, types_of); }
-PyObject* get_identity(PyObject* self, void*) noexcept { return attribute(self, identity_of); }
-PyObject* get_doc(PyObject* self, void*) noexcept {
-  return attribute(self, [](OpId op) {
+PyObject* get_types(PyObject* self, void*) noexcept { return ufunc_attribute(self, types_of); }
+PyObject* get_identity(PyObject* self, void*) noexcept {
+  return ufunc_attribute(self, identity_of);
+}
+PyObject* get_ufunc_doc(PyObject* self, void*) noexcept {
+  return ufunc_attribute(self, [](OpId op) {
     const OpFacts& known = facts(op);
     const char* operands = known.inputs == 1 ? "x" : known.inputs == 2 ? "x1, x2" : "x1, x2, x3";
     return py::str(text(known.name, "(", operands,
@@ -190,19 +194,19 @@ PyObject* get_doc(PyObject* self, void*) noexcept {
                         known.name, " where NumPy has it; arrays of any library, one device."));
   });
 }
-PyObject* repr(PyObject* self) noexcept {
+PyObject* ufunc_repr(PyObject* self) noexcept {
   return PyUnicode_FromFormat("<ufunc '%s'>", reinterpret_cast<PyUfunc*>(self)->name);
 }
 // Pickled as its name in spanwise.
-PyObject* reduce(PyObject* self, PyObject*) noexcept {
+PyObject* reduce_ufunc(PyObject* self, PyObject*) noexcept {
   return PyUnicode_FromString(reinterpret_cast<PyUfunc*>(self)->name);
 }
 
-PyTypeObject* make_type() {
+PyTypeObject* make_ufunc_type() {
   static PyGetSetDef attributes[] = {
-      {"__name__", get_name, nullptr, nullptr, nullptr},
-      {"__qualname__", get_name, nullptr, nullptr, nullptr},
-      {"__doc__", get_doc, nullptr, nullptr, nullptr},
+      {"__name__", get_ufunc_name, nullptr, nullptr, nullptr},
+      {"__qualname__", get_ufunc_name, nullptr, nullptr, nullptr},
+      {"__doc__", get_ufunc_doc, nullptr, nullptr, nullptr},
       {"nin", get_nin, nullptr, "How many operands it takes.", nullptr},
       {"nout", get_nout, nullptr, "How many results it gives.", nullptr},
       {"nargs", get_nargs, nullptr, "nin + nout", nullptr},
@@ -214,10 +218,10 @@ PyTypeObject* make_type() {
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyUfunc, vectorcall), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
+  static PyMethodDef methods[] = {{"__reduce__", reduce_ufunc, METH_NOARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
   static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                                {Py_tp_repr, reinterpret_cast<void*>(repr)},
+                                {Py_tp_repr, reinterpret_cast<void*>(ufunc_repr)},
                                 {Py_tp_getset, attributes},
                                 {Py_tp_members, members},
                                 {Py_tp_methods, methods},
@@ -233,7 +237,7 @@ PyTypeObject* make_type() {
 py::object make_ufunc(OpId op) {
   auto* object = PyObject_New(PyUfunc, ufunc_type);
   if (object == nullptr) throw py::error_already_set();
-  object->vectorcall = &call;
+  object->vectorcall = &vectorcall_ufunc;
   object->op = op;
   object->name = facts(op).name;
   return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
@@ -305,33 +309,33 @@ PyObject* in_place_operator(Operator op, PyObject* self, PyObject* other) noexce
 }
 
 // Other names of the same operation: NumPy's and the array API's.
-struct Alias {
+struct UfuncAlias {
   const char* name;
   OpId op;
 };
-constexpr Alias aliases[] = {{"true_divide", OpId::divide},
-                             {"mod", OpId::remainder},
-                             {"abs", OpId::absolute},
-                             {"conj", OpId::conjugate},
-                             {"radians", OpId::deg2rad},
-                             {"degrees", OpId::rad2deg},
-                             {"pow", OpId::power},
-                             {"asin", OpId::arcsin},
-                             {"acos", OpId::arccos},
-                             {"atan", OpId::arctan},
-                             {"atan2", OpId::arctan2},
-                             {"asinh", OpId::arcsinh},
-                             {"acosh", OpId::arccosh},
-                             {"atanh", OpId::arctanh},
-                             {"bitwise_not", OpId::invert},
-                             {"bitwise_invert", OpId::invert},
-                             {"bitwise_left_shift", OpId::left_shift},
-                             {"bitwise_right_shift", OpId::right_shift}};
+constexpr UfuncAlias ufunc_aliases[] = {{"true_divide", OpId::divide},
+                                        {"mod", OpId::remainder},
+                                        {"abs", OpId::absolute},
+                                        {"conj", OpId::conjugate},
+                                        {"radians", OpId::deg2rad},
+                                        {"degrees", OpId::rad2deg},
+                                        {"pow", OpId::power},
+                                        {"asin", OpId::arcsin},
+                                        {"acos", OpId::arccos},
+                                        {"atan", OpId::arctan},
+                                        {"atan2", OpId::arctan2},
+                                        {"asinh", OpId::arcsinh},
+                                        {"acosh", OpId::arccosh},
+                                        {"atanh", OpId::arctanh},
+                                        {"bitwise_not", OpId::invert},
+                                        {"bitwise_invert", OpId::invert},
+                                        {"bitwise_left_shift", OpId::left_shift},
+                                        {"bitwise_right_shift", OpId::right_shift}};
 
 }  // namespace
 
 SW_BIND(ufuncs, 85) {
-  ufunc_type = make_type();
+  ufunc_type = make_ufunc_type();
   module.add_object("ufunc",
                     py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(ufunc_type)));
   for (int i = 0; i < ops::op_count; ++i) {
@@ -342,7 +346,7 @@ SW_BIND(ufuncs, 85) {
     const bool has_face = op == OpId::clip || op == OpId::where;
     module.add_object(((has_face ? "_" : "") + std::string(facts(op).name)).c_str(), made);
   }
-  for (const Alias& alias : aliases)
+  for (const UfuncAlias& alias : ufunc_aliases)
     module.add_object(alias.name,
                       py::reinterpret_borrow<py::object>(ufuncs[static_cast<int>(alias.op)]));
   operators_of_arrays = {&unary_operator, &binary_operator, &in_place_operator};

@@ -20,7 +20,7 @@ struct VectorName {
   const char* name;
   int operands;
 };
-constexpr VectorName names[] = {
+constexpr VectorName vector_names[] = {
     {OpId::exp, "exp", 1},       {OpId::exp2, "exp2", 1},       {OpId::expm1, "expm1", 1},
     {OpId::log, "log", 1},       {OpId::log2, "log2", 1},       {OpId::log10, "log10", 1},
     {OpId::log1p, "log1p", 1},   {OpId::cbrt, "cbrt", 1},       {OpId::sin, "sin", 1},
@@ -95,7 +95,7 @@ struct VectorOf<double, bytes_> {
     return operands == 1 ? &map1<T> : &map2<T>;                                   \
   }
 
-namespace sse {
+namespace vectors_sse {
 SW_VECTOR_LOOPS(16)
 }
 
@@ -105,7 +105,7 @@ SW_VECTOR_LOOPS(16)
 #pragma GCC push_options
 #pragma GCC target("avx2")
 #endif
-namespace avx2 {
+namespace vectors_avx2 {
 SW_VECTOR_LOOPS(32)
 }
 #if defined(__clang__)
@@ -116,7 +116,7 @@ SW_VECTOR_LOOPS(32)
 #pragma GCC push_options
 #pragma GCC target("avx512f")
 #endif
-namespace avx512 {
+namespace vectors_avx512 {
 SW_VECTOR_LOOPS(64)
 }
 #if defined(__clang__)
@@ -126,7 +126,7 @@ SW_VECTOR_LOOPS(64)
 #endif
 
 // Never closed: loops may run until the process ends.
-void* library() {
+void* vector_library() {
   static void* const handle = ::dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL);
   return handle;
 }
@@ -140,10 +140,10 @@ struct InstructionSet {
 const InstructionSet& instruction_set() {
   static const InstructionSet best = [] {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-      return InstructionSet{'e', 64, &avx512::loop<float>, &avx512::loop<double>};
+      return InstructionSet{'e', 64, &vectors_avx512::loop<float>, &vectors_avx512::loop<double>};
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-      return InstructionSet{'d', 32, &avx2::loop<float>, &avx2::loop<double>};
-    return InstructionSet{'b', 16, &sse::loop<float>, &sse::loop<double>};
+      return InstructionSet{'d', 32, &vectors_avx2::loop<float>, &vectors_avx2::loop<double>};
+    return InstructionSet{'b', 16, &vectors_sse::loop<float>, &vectors_sse::loop<double>};
   }();
   return best;
 }
@@ -151,15 +151,15 @@ const InstructionSet& instruction_set() {
 }  // namespace
 
 CpuKernel find_vector_function(OpId op, DType dtype) noexcept {
-  if ((dtype != float32 && dtype != float64) || library() == nullptr) return {};
-  for (const VectorName& known : names) {
+  if ((dtype != float32 && dtype != float64) || vector_library() == nullptr) return {};
+  for (const VectorName& known : vector_names) {
     if (known.op != op) continue;
     const InstructionSet& set = instruction_set();
     char symbol[64];
     std::snprintf(symbol, sizeof symbol, "_ZGV%cN%d%s_%s%s", set.letter,
                   set.bytes / dtype.itemsize(), known.operands == 1 ? "v" : "vv", known.name,
                   dtype == float32 ? "f" : "");
-    const void* function = ::dlsym(library(), symbol);
+    const void* function = ::dlsym(vector_library(), symbol);
     if (function == nullptr) return {};
     CpuKernel kernel;
     kernel.loop = (dtype == float32 ? set.single : set.twice)(known.operands);

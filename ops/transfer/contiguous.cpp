@@ -25,7 +25,7 @@ class Contiguous final : public Op {
   }
 };
 
-[[maybe_unused]] const bool registered =
+[[maybe_unused]] const bool contiguous_registered =
     register_op("contiguous", [op = Ref<const Op>(make_ref<const Contiguous>())] { return op; });
 
 }  // namespace

@@ -42,7 +42,7 @@ Ref<const Op> make_transfer(const OpProperties& properties) {
       Device::parse(property<std::string>("transfer", properties, "device")));
 }
 
-[[maybe_unused]] const bool registered = register_op("transfer", make_transfer);
+[[maybe_unused]] const bool transfer_registered = register_op("transfer", make_transfer);
 
 }  // namespace
 }  // namespace spanwise::ops

@@ -93,7 +93,7 @@ PyObject* sync(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
   return Py_NewRef(self);
 }
 
-PyMethodDef methods[] = {
+PyMethodDef convert_methods[] = {
     method<&astype>(
         "astype",
         "astype($self, dtype, order='K', casting='unsafe', *, copy=True, device=None)\n--\n\n"
@@ -113,6 +113,6 @@ PyMethodDef methods[] = {
 
 }  // namespace
 
-SW_BIND(array_convert, 55) { add_array_methods(methods); }
+SW_BIND(array_convert, 55) { add_array_methods(convert_methods); }
 
 }  // namespace spanwise::python

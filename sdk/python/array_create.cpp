@@ -115,7 +115,7 @@ PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* wo
   return wrap(std::move(matrix));
 }
 
-PyMethodDef functions[] = {
+PyMethodDef create_functions[] = {
     method<&make<Content::nothing>>(
         "empty",
         "empty(shape, dtype=None, order='C', *, device=None)\n--\n\n"
@@ -153,7 +153,7 @@ PyMethodDef functions[] = {
 }  // namespace
 
 SW_BIND(array_create, 57) {
-  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(module.ptr(), create_functions) < 0) throw py::error_already_set();
 }
 
 }  // namespace spanwise::python

@@ -119,7 +119,7 @@ PyObject* format(PyObject* self, PyObject* const* values, Py_ssize_t count, PyOb
       text(array.shape()));
 }
 
-PyMethodDef methods[] = {
+PyMethodDef host_methods[] = {
     method<&item_method>("item",
                          "The one element, or that at the index given, as a Python number."),
     method<&tolist>("tolist",
@@ -156,6 +156,6 @@ py::object to_numpy(const Array& array) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-SW_BIND(array_host, 56) { add_array_methods(methods); }
+SW_BIND(array_host, 56) { add_array_methods(host_methods); }
 
 }  // namespace spanwise::python

@@ -131,7 +131,7 @@ PyObject* share_memory(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
   return PyBool_FromLong(may_share_memory(import_array(a), import_array(b)));
 }
 
-PyMethodDef functions[] = {
+PyMethodDef import_functions[] = {
     method<&asarray>(
         "asarray",
         "asarray(x, dtype=None, *, device=None, copy=None, order=None)\n--\n\n"
@@ -159,7 +159,7 @@ PyMethodDef functions[] = {
 }  // namespace
 
 SW_BIND(array_import, 58) {
-  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(module.ptr(), import_functions) < 0) throw py::error_already_set();
 }
 
 }  // namespace spanwise::python

@@ -75,7 +75,7 @@ PyType_Slot slot(int id, F* function) {
   return {id, reinterpret_cast<void*>(function)};
 }
 
-constexpr const char* doc =
+constexpr const char* array_doc =
     "A typed, strided window onto memory of a device, which other arrays may share.\n\n"
     "Made by spanwise.array, asarray, empty, zeros, ..., or Array(x), which shares x's memory "
     "where\n"
@@ -95,7 +95,7 @@ PyTypeObject* make_type() {
       slot(Py_tp_iter, &array_iter),
       {Py_tp_members, members},
       {Py_tp_getset, array_attributes},
-      {Py_tp_doc, const_cast<char*>(doc)},
+      {Py_tp_doc, const_cast<char*>(array_doc)},
       slot(Py_mp_subscript, &array_subscript),
       slot(Py_mp_ass_subscript, &array_assign),
       slot(Py_mp_length, &array_length),

@@ -142,7 +142,7 @@ PyObject* broadcast_to(PyObject* self, PyObject* const* values, Py_ssize_t count
   return wrap_view(self, array_in(self).broadcast_to(shape_from(shape)));
 }
 
-PyMethodDef methods[] = {
+PyMethodDef view_methods[] = {
     method<&reshape>(
         "reshape",
         "The same elements under another shape, given as (2, 3) or as 2, 3; one extent may be -1.\n"
@@ -191,7 +191,7 @@ PyObject* broadcast_to_function(PyObject*, PyObject* const* values, Py_ssize_t c
   return wrap_view(object.ptr(), array_in(object.ptr()).broadcast_to(shape_from(shape)));
 }
 
-PyMethodDef functions[] = {
+PyMethodDef view_functions[] = {
     method<&reshape_function>("reshape",
                               "reshape(a, shape, order='C', *, copy=None)\n--\n\n"
                               "As Array.reshape, for any library's array."),
@@ -203,8 +203,8 @@ PyMethodDef functions[] = {
 }  // namespace
 
 SW_BIND(array_views, 54) {
-  add_array_methods(methods);
-  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw py::error_already_set();
+  add_array_methods(view_methods);
+  if (PyModule_AddFunctions(module.ptr(), view_functions) < 0) throw py::error_already_set();
 }
 
 }  // namespace spanwise::python

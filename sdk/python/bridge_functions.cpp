@@ -124,7 +124,7 @@ void add_for(py::module_& module, const Bridge& bridge, bool to) {
   module.add_object(name->c_str(), py::reinterpret_steal<py::object>(function));
 }
 
-PyMethodDef functions[] = {
+PyMethodDef bridge_functions[] = {
     method("from_dlpack", &from_dlpack,
            "from_dlpack(x, /, *, device=None, copy=None)\n--\n\n"
            "An Array of an object with __dlpack__, or of a DLPack capsule. Shares memory where it\n"
@@ -139,7 +139,7 @@ PyMethodDef functions[] = {
 }  // namespace
 
 SW_BIND(bridge_functions, 62) {
-  if (PyModule_AddFunctions(module.ptr(), functions) != 0) throw py::error_already_set();
+  if (PyModule_AddFunctions(module.ptr(), bridge_functions) != 0) throw py::error_already_set();
   for (const Bridge* bridge : registered_bridges()) {
     if (!bridge->exports()) continue;
     add_for(module, *bridge, true);

@@ -133,7 +133,7 @@ PyObject* call(PyObject* self, PyObject* const* values, std::size_t flags,
   }
 }
 
-void dealloc(PyObject* object) noexcept {
+void compiled_dealloc(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
   auto* self = reinterpret_cast<PyFunction*>(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
@@ -194,7 +194,7 @@ PyObject* free_memory(PyObject* self, PyObject*) noexcept {
   }
 }
 
-PyGetSetDef attributes[] = {
+PyGetSetDef compiled_attributes[] = {
     {"name", get_name, nullptr, nullptr, nullptr},
     {"device", get_device, nullptr, "Where it runs.", nullptr},
     {"maker", get_maker, nullptr, "maker.fgraph is the graph that runs.", nullptr},
@@ -202,10 +202,10 @@ PyGetSetDef attributes[] = {
      "True: every argument is a spanwise.Array of the right dtype.", nullptr},
     {}};
 
-PyMethodDef methods[] = {
+PyMethodDef compiled_methods[] = {
     {"free", free_memory, METH_NOARGS, "Drops the buffers kept for the next call."}, {}};
 
-PyMemberDef members[] = {
+PyMemberDef compiled_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyFunction, vectorcall), READONLY, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyFunction, weakrefs), READONLY, nullptr},
     {}};
@@ -223,12 +223,12 @@ py::object wrap_compiled(FunctionFace face) {
 
 SW_BIND(graph_function, 84) {
   PyType_Slot slots[] = {
-      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(compiled_dealloc)},
       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
       {Py_tp_repr, reinterpret_cast<void*>(repr)},
-      {Py_tp_getset, attributes},
-      {Py_tp_methods, methods},
-      {Py_tp_members, members},
+      {Py_tp_getset, compiled_attributes},
+      {Py_tp_methods, compiled_methods},
+      {Py_tp_members, compiled_members},
       {Py_tp_doc, const_cast<char*>("A compiled graph. Call it with the inputs' values, of any "
                                     "library, by position or by name.")},
       {0, nullptr}};

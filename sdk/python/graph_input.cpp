@@ -18,7 +18,7 @@ namespace py = pybind11;
 namespace {
 
 // Integers fit into floats and both into complex numbers, whatever the width.
-int kind_of(DType dtype) {
+int kind_of_dtype(DType dtype) {
   if (dtype.is_bool()) return 0;
   if (dtype.is_integer()) return 1;
   return dtype.is_floating() ? 2 : 3;
@@ -54,8 +54,8 @@ Array cast(const Array& array, DType dtype, const InputRule& rule) {
 }
 
 Array from_number(PyObject* value, DType dtype, const InputRule& rule) {
-  const bool fits = rule.allow_downcast == true ||
-                    (kind_of_number(value) <= kind_of(dtype) && may_narrow(rule, float64, dtype));
+  const bool fits = rule.allow_downcast == true || (kind_of_number(value) <= kind_of_dtype(dtype) &&
+                                                    may_narrow(rule, float64, dtype));
   require<InputError>(fits, "expected dtype ", dtype, ", got the Python number ",
                       std::string(py::repr(value)), "; convert it");
   const Scalar scalar = scalar_from(value, dtype);
@@ -65,8 +65,8 @@ Array from_number(PyObject* value, DType dtype, const InputRule& rule) {
 Array from_list(py::handle value, DType dtype, const InputRule& rule) {
   const Array natural = import_array(value.ptr());
   if (natural.dtype() == dtype) return natural;
-  const bool fits =
-      kind_of(natural.dtype()) <= kind_of(dtype) && may_narrow(rule, natural.dtype(), dtype);
+  const bool fits = kind_of_dtype(natural.dtype()) <= kind_of_dtype(dtype) &&
+                    may_narrow(rule, natural.dtype(), dtype);
   if (!fits) return cast(natural, dtype, rule);
   return import_array(value.ptr(), {.dtype = dtype});  // an integer that does not fit raises
 }

@@ -152,7 +152,7 @@ PyMethodDef forwarded(const char* name, const char* doc) {
           METH_VARARGS | METH_KEYWORDS, doc};
 }
 
-PyMethodDef methods[] = {
+PyMethodDef variable_methods[] = {
     forwarded<eval_function>("eval",
                              "eval($self, inputs_to_values=None, /)\n--\n\n"
                              "The value, given those of the inputs: z.eval({x: 1.0})."),
@@ -164,7 +164,7 @@ PyMethodDef methods[] = {
                               "A new variable of the same type, without an owner."),
     {}};
 
-PyGetSetDef attributes[] = {
+PyGetSetDef variable_attributes[] = {
     {"type", get_type, nullptr, "Its TensorType.", nullptr},
     {"dtype", get_dtype, nullptr, nullptr, nullptr},
     {"ndim", get_ndim, nullptr, nullptr, nullptr},
@@ -172,7 +172,7 @@ PyGetSetDef attributes[] = {
     {"name", get_name, set_name, "A str or None.", nullptr},
     {"owner", get_owner, nullptr, "The Apply that computes it, or None.", nullptr},
     {"index", get_index, nullptr, "Which of the owner's outputs it is; None without one.", nullptr},
-    {"tag", get_tag, nullptr, "A scratchpad for attributes of your own.", nullptr},
+    {"tag", get_tag, nullptr, "A scratchpad for variable_attributes of your own.", nullptr},
     {}};
 
 PyGetSetDef constant_attributes[] = {
@@ -180,7 +180,7 @@ PyGetSetDef constant_attributes[] = {
     {"value", get_data, nullptr, "The value, a read-only Array.", nullptr},
     {}};
 
-PyMemberDef members[] = {
+PyMemberDef variable_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyVariable, weakrefs), READONLY, nullptr}, {}};
 
 PyTypeObject* make_type(const char* name, const char* doc, std::vector<PyType_Slot> slots,
@@ -225,9 +225,9 @@ SW_BIND(graph_variable, 81) {
                                  {Py_tp_str, reinterpret_cast<void*>(label)},
                                  {Py_tp_repr, reinterpret_cast<void*>(label)},
                                  {Py_nb_bool, reinterpret_cast<void*>(refuse_bool)},
-                                 {Py_tp_methods, methods},
-                                 {Py_tp_getset, attributes},
-                                 {Py_tp_members, members}};
+                                 {Py_tp_methods, variable_methods},
+                                 {Py_tp_getset, variable_attributes},
+                                 {Py_tp_members, variable_members}};
   for (const PyType_Slot* slot = variable_number_slots; slot->slot != 0; ++slot)
     slots.push_back(*slot);
   variable_type = make_type("spanwise.Variable",

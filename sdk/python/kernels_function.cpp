@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels_function.hpp"
+#include "py_slot.hpp"
 
 #include <pybind11/pybind11.h>
 #include <structmember.h>
@@ -106,11 +107,6 @@ PyObject* launch_repr(PyObject* object) noexcept {
   }
 }
 
-template <class F>
-PyType_Slot slot(int id, F* function) {
-  return {id, reinterpret_cast<void*>(function)};
-}
-
 constexpr const char* function_doc =
     "A compiled kernel: f(*args, block=(x, y, z), grid=(x, y, z), shared=0, stream=None), or\n"
     "f[grid, block, stream](*args). Arguments are checked against the kernel before it is "
@@ -123,14 +119,14 @@ constexpr const char* launch_doc =
     "A kernel with its grid, block and stream, to be called with the kernel's arguments.";
 
 PyTypeObject* make_function_type() {
-  static PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET,
-                                   offsetof(PyKernelFunction, vectorcall), READONLY, nullptr},
-                                  {nullptr, 0, 0, 0, nullptr}};
+  static PyMemberDef own_members[] = {{"__vectorcalloffset__", T_PYSSIZET,
+                                       offsetof(PyKernelFunction, vectorcall), READONLY, nullptr},
+                                      {nullptr, 0, 0, 0, nullptr}};
   static PyType_Slot slots[] = {slot(Py_tp_dealloc, &dealloc<PyKernelFunction>),
                                 slot(Py_tp_call, &PyVectorcall_Call),
                                 slot(Py_tp_repr, &function_repr),
                                 slot(Py_mp_subscript, &function_subscript),
-                                {Py_tp_members, members},
+                                {Py_tp_members, own_members},
                                 {Py_tp_methods, function_methods},
                                 {Py_tp_getset, function_attributes},
                                 {Py_tp_doc, const_cast<char*>(function_doc)},
@@ -142,13 +138,13 @@ PyTypeObject* make_function_type() {
 }
 
 PyTypeObject* make_launch_type() {
-  static PyMemberDef members[] = {
+  static PyMemberDef own_members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyKernelLaunch, vectorcall), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
   static PyType_Slot slots[] = {slot(Py_tp_dealloc, &dealloc<PyKernelLaunch>),
                                 slot(Py_tp_call, &PyVectorcall_Call),
                                 slot(Py_tp_repr, &launch_repr),
-                                {Py_tp_members, members},
+                                {Py_tp_members, own_members},
                                 {Py_tp_doc, const_cast<char*>(launch_doc)},
                                 {0, nullptr}};
   static PyType_Spec spec = {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "kernels_host.hpp"
+#include "py_slot.hpp"
 
 #include <structmember.h>
 
@@ -73,7 +74,7 @@ int clear(PyObject* object) {
   return 0;
 }
 
-void dealloc(PyObject* object) noexcept {
+void wrapped_dealloc(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
   clear(object);
@@ -86,23 +87,18 @@ PyObject* repr(PyObject* object) noexcept {
                               reinterpret_cast<PyWrapped*>(object)->array);
 }
 
-template <class F>
-PyType_Slot slot(int id, F* function) {
-  return {id, reinterpret_cast<void*>(function)};
-}
-
 template <std::size_t I>
 void add_type(py::module_& module) {
-  static PyMemberDef members[] = {
+  static PyMemberDef own_members[] = {
       {"array", T_OBJECT, offsetof(PyWrapped, array),
        kinds[I].around == Around::memory ? 0 : READONLY, "What was wrapped."},
       {nullptr, 0, 0, 0, nullptr}};
   static PyType_Slot slots[] = {slot(Py_tp_new, &make<I>),
-                                slot(Py_tp_dealloc, &dealloc),
+                                slot(Py_tp_dealloc, &wrapped_dealloc),
                                 slot(Py_tp_traverse, &traverse),
                                 slot(Py_tp_clear, &clear),
                                 slot(Py_tp_repr, &repr),
-                                {Py_tp_members, members},
+                                {Py_tp_members, own_members},
                                 {Py_tp_doc, const_cast<char*>(kinds[I].doc)},
                                 {0, nullptr}};
   static PyType_Spec spec = {kinds[I].type_name, sizeof(PyWrapped), 0,

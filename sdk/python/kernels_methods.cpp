@@ -88,10 +88,10 @@ PyObject* prepared_async_call(PyObject* self, PyObject* const* values, Py_ssize_
   return prepared(self, values, count, names, 3);
 }
 
-PyObject* prepare(PyObject* self, PyObject* types) noexcept {
+PyObject* prepare(PyObject* self, PyObject* arg_types) noexcept {
   try {
     py::module_::import("spanwise.kernels")
-        .attr("check_prepared")(py::handle(self), py::handle(types));
+        .attr("check_prepared")(py::handle(self), py::handle(arg_types));
     return Py_NewRef(self);
   } catch (...) {
     return raise_current();

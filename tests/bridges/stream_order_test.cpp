@@ -22,7 +22,7 @@ using test::gpu;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-struct Owner {
+struct CountingOwner {
   int told = 0;
 };
 
@@ -42,9 +42,10 @@ class StreamOrder : public test::RuntimeTest {
   // Four floats of a GPU that belong to another library, and its view of them.
   ForeignView foreign_view(std::vector<std::uintptr_t> streams, bool streams_stay) {
     ForeignView view;
-    view.owner = ForeignOwner([](void* context, void*, std::size_t,
-                                 StreamUses&) noexcept { ++static_cast<Owner*>(context)->told; },
-                              &owner_);
+    view.owner =
+        ForeignOwner([](void* context, void*, std::size_t,
+                        StreamUses&) noexcept { ++static_cast<CountingOwner*>(context)->told; },
+                     &owner_);
     view.memory.data = memory_.data();
     view.memory.device = gpu;
     view.memory.dtype = float32;
@@ -56,7 +57,7 @@ class StreamOrder : public test::RuntimeTest {
   }
 
   Array memory_ = empty(Shape{4}, float32, gpu);
-  Owner owner_;
+  CountingOwner owner_;
 };
 
 TEST_F(StreamOrder, AStreamThatStaysIsWaitedForAtTheFirstUse) {

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <set>
 #include <sstream>
 #include <vector>
@@ -16,10 +15,10 @@
 namespace spanwise {
 namespace {
 
-using test::Random;
+using test::huge;
+using test::lowest;
 
-constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+using test::Random;
 
 // Memory that outlives its arrays.
 std::byte* memory() {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <vector>
 
 #include "spanwise/error.hpp"
@@ -12,6 +11,8 @@
 
 namespace spanwise {
 namespace {
+
+using test::huge;
 
 using test::offsets;
 using test::Random;
@@ -110,7 +111,6 @@ TEST(ResolveShape, FillsOneUnknown) {
   EXPECT_THROW(resolve_shape({-1, -1}, 6), LayoutError);
   EXPECT_THROW(resolve_shape({-2, -3}, 6), LayoutError);
   EXPECT_THROW(resolve_shape({}, 2), LayoutError);
-  constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
   EXPECT_THROW(resolve_shape({huge, huge}, 1), LayoutError);
   EXPECT_THROW(resolve_shape({huge, huge, -1}, 0), LayoutError);
 }

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -16,10 +15,10 @@
 namespace spanwise {
 namespace {
 
-using test::Random;
+using test::huge;
+using test::lowest;
 
-constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+using test::Random;
 
 TEST(Layout, RowMajorCountsUpInCOrder) {
   const Layout layout = Layout::row_major({2, 3, 4});

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
 
@@ -15,13 +14,13 @@
 namespace spanwise {
 namespace {
 
+using test::huge;
+using test::lowest;
+
 using test::for_each_index;
 using test::Index;
 using test::offset_of;
 using test::Random;
-
-constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 
 Layout random_layout(Random& random, int rank = 4, std::int64_t extent = 5) {
   return test::with_random_strides(random, test::random_shape(random, rank, extent), 20);

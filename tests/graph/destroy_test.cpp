@@ -9,6 +9,7 @@ namespace spanwise {
 namespace {
 
 using test::apply;
+using test::compile;
 using test::input;
 using test::plus;
 using test::plus_in_place;
@@ -16,12 +17,6 @@ using test::reversed;
 using test::values_of;
 using test::vector_of;
 using ::testing::ElementsAre;
-
-CompiledFunction compile(std::vector<Variable> inputs, std::vector<Variable> outputs) {
-  FunctionOptions options;
-  options.device = cpu;
-  return function(std::move(inputs), std::move(outputs), options);
-}
 
 std::vector<std::string> names(const CompiledFunction& f) {
   std::vector<std::string> names;

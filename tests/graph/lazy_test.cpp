@@ -9,6 +9,7 @@ namespace spanwise {
 namespace {
 
 using test::apply;
+using test::compile;
 using test::input;
 using test::plus;
 using test::TestOp;
@@ -16,12 +17,6 @@ using test::values_of;
 using test::vector_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-CompiledFunction compile(std::vector<Variable> inputs, std::vector<Variable> outputs) {
-  FunctionOptions options;
-  options.device = cpu;
-  return function(std::move(inputs), std::move(outputs), options);
-}
 
 /// Input 1 where the first element of input 0 is not zero, else input 2.
 Ref<TestOp> choose() {

@@ -7,13 +7,13 @@
 namespace spanwise::kernels {
 namespace {
 
-const CacheEntry entry{
+const CacheEntry sample{
     "key-0123.bin", "digest", {{"scale<unsigned int>", "_Z5scale"}, {"odd\nname 3 ", ""}}};
 
-TEST(CacheEntry, ReadsWhatItWrote) { EXPECT_EQ(CacheEntry::read(entry.write()), entry); }
+TEST(CacheEntry, ReadsWhatItWrote) { EXPECT_EQ(CacheEntry::read(sample.write()), sample); }
 
 TEST(CacheEntry, RefusesEveryDamage) {
-  const std::string text = entry.write();
+  const std::string text = sample.write();
   for (std::size_t i = 0; i < text.size(); ++i) {
     std::string damaged = text;
     damaged[i] ^= 1;

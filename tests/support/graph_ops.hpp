@@ -29,6 +29,13 @@ inline std::vector<float> values_of(const Array& array) {
 inline TensorType float_vector() { return TensorType(float32, Shape{TensorType::any}); }
 inline Variable input(std::string name) { return Variable(float_vector(), std::move(name)); }
 
+/// On the host, whatever devices there are.
+inline CompiledFunction compile(std::vector<Variable> inputs, std::vector<Variable> outputs) {
+  FunctionOptions options;
+  options.device = cpu;
+  return function(std::move(inputs), std::move(outputs), options);
+}
+
 /// An op whose thunk calls `work` with the node's cells.
 class TestOp final : public Op {
  public:

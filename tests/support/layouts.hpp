@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -48,6 +49,10 @@ inline std::vector<std::int64_t> offsets(const Layout& layout) {
 
 using Random = std::mt19937_64;
 
+/// The extremes of an extent, a stride or an index.
+inline constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+
 inline std::int64_t between(Random& random, std::int64_t low, std::int64_t high) {
   return std::uniform_int_distribution<std::int64_t>(low, high)(random);
 }
@@ -63,13 +68,13 @@ inline Shape random_shape(Random& random, int rank, std::int64_t extent, std::in
 /// negative.
 inline Layout with_random_strides(Random& random, const Shape& shape, std::int64_t step) {
   Layout layout{shape, Strides(shape.size()), 0};
-  std::int64_t lowest = 0;
+  std::int64_t least = 0;
   for (int axis = 0; axis < shape.size(); ++axis) {
     layout.strides[axis] = between(random, -step, step);
     if (shape[axis] > 0)
-      lowest += std::min<std::int64_t>(0, (shape[axis] - 1) * layout.strides[axis]);
+      least += std::min<std::int64_t>(0, (shape[axis] - 1) * layout.strides[axis]);
   }
-  layout.offset = between(random, 0, 3) - lowest;
+  layout.offset = between(random, 0, 3) - least;
   return layout;
 }
 

@@ -16,7 +16,7 @@ namespace {
 using runtime::EventState;
 using runtime::StreamState;
 
-constexpr std::align_val_t alignment{256};
+constexpr std::align_val_t naive_alignment{256};
 
 class IdleEvent final : public EventState {
  public:
@@ -37,7 +37,7 @@ class IdleStream final : public StreamState {
   void wait(EventState&) override { FAIL() << "the host cannot queue a wait"; }
 };
 
-[[noreturn]] void fail_without_compiler() { fail<DeviceError>("naive cpu: has no compiler"); }
+[[noreturn]] void fail_naive_compiler() { fail<DeviceError>("naive cpu: has no compiler"); }
 
 }  // namespace
 
@@ -51,7 +51,7 @@ DeviceProperties NaiveCpu::properties(int) {
 }
 
 void* NaiveCpu::allocate(int, std::size_t bytes, StreamState&) {
-  void* data = ::operator new(bytes, alignment);
+  void* data = ::operator new(bytes, naive_alignment);
   std::memset(data, 0xcd, bytes);
   ++live_blocks_;
   return data;
@@ -63,7 +63,7 @@ void* NaiveCpu::allocate_zeroed(int ordinal, std::size_t bytes, StreamState& str
 
 void NaiveCpu::deallocate(int, void* data, std::size_t bytes, StreamState&) noexcept {
   std::memset(data, 0xdd, bytes);
-  ::operator delete(data, alignment);
+  ::operator delete(data, naive_alignment);
   --live_blocks_;
 }
 
@@ -99,13 +99,13 @@ void NaiveCpu::copy_peer(const void*, int, void*, int, std::size_t, StreamState&
   ADD_FAILURE() << "peers of the host";
 }
 std::string NaiveCpu::compiler_fingerprint(int, const runtime::CompileRequest&) {
-  fail_without_compiler();
+  fail_naive_compiler();
 }
 runtime::KernelBinary NaiveCpu::compile(int, const runtime::CompileRequest&) {
-  fail_without_compiler();
+  fail_naive_compiler();
 }
 Ref<runtime::LoadedModule> NaiveCpu::load(int, const runtime::KernelBinary&) {
-  fail_without_compiler();
+  fail_naive_compiler();
 }
 
 }  // namespace spanwise::test
