@@ -85,7 +85,9 @@ class ElementwiseThunk final : public Thunk {
  private:
   const Array& here(std::size_t i) {
     const Array& given = *inputs_[i]->value;
-    if (given.device() == device_) return given;
+    // One number goes along by value.
+    const bool is_number = given.rank() == 0 && !given.device().is_cuda();
+    if (given.device() == device_ || is_number) return given;
     return moved_[i].emplace(to_device(given, device_));
   }
 

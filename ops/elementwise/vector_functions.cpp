@@ -29,7 +29,7 @@ constexpr VectorName vector_names[] = {
     {OpId::cosh, "cosh", 1},     {OpId::tanh, "tanh", 1},       {OpId::arcsinh, "asinh", 1},
     {OpId::arccosh, "acosh", 1}, {OpId::arctanh, "atanh", 1},   {OpId::erf, "erf", 1},
     {OpId::power, "pow", 2},     {OpId::float_power, "pow", 2}, {OpId::arctan2, "atan2", 2},
-    {OpId::hypot, "hypot", 2},
+    {OpId::hypot, "hypot", 2},   {OpId::sigmoid, "exp", 1},
 };
 
 template <class T, int bytes>
@@ -45,54 +45,72 @@ struct VectorOf<double, bytes_> {
 
 // The loops differ in the vectors' width only, but each has to be compiled for its instruction set,
 // since that decides in which registers vectors are passed.
-#define SW_VECTOR_LOOPS(bytes)                                                    \
-  template <class T>                                                              \
-  void map1(const void* function, std::int64_t n, std::byte* const* arrays) {     \
-    typedef typename VectorOf<T, bytes>::type V;                                  \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                             \
-    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));    \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                           \
-    T* z = reinterpret_cast<T*>(arrays[1]);                                       \
-    V x;                                                                          \
-    std::int64_t i = 0;                                                           \
-    for (; i + lanes <= n; i += lanes) {                                          \
-      std::memcpy(&x, a + i, sizeof x);                                           \
-      x = call(x);                                                                \
-      std::memcpy(z + i, &x, sizeof x);                                           \
-    }                                                                             \
-    if (i == n) return;                                                           \
-    x = V{} + T{0.5};                                                             \
-    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));          \
-    x = call(x);                                                                  \
-    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));          \
-  }                                                                               \
-  template <class T>                                                              \
-  void map2(const void* function, std::int64_t n, std::byte* const* arrays) {     \
-    typedef typename VectorOf<T, bytes>::type V;                                  \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                             \
-    const auto call = reinterpret_cast<V (*)(V, V)>(const_cast<void*>(function)); \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                           \
-    const T* b = reinterpret_cast<const T*>(arrays[1]);                           \
-    T* z = reinterpret_cast<T*>(arrays[2]);                                       \
-    V x, y;                                                                       \
-    std::int64_t i = 0;                                                           \
-    for (; i + lanes <= n; i += lanes) {                                          \
-      std::memcpy(&x, a + i, sizeof x);                                           \
-      std::memcpy(&y, b + i, sizeof y);                                           \
-      x = call(x, y);                                                             \
-      std::memcpy(z + i, &x, sizeof x);                                           \
-    }                                                                             \
-    if (i == n) return;                                                           \
-    x = V{} + T{0.5};                                                             \
-    y = x;                                                                        \
-    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));          \
-    std::memcpy(&y, b + i, static_cast<std::size_t>(n - i) * sizeof(T));          \
-    x = call(x, y);                                                               \
-    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));          \
-  }                                                                               \
-  template <class T>                                                              \
-  Loop loop(int operands) {                                                       \
-    return operands == 1 ? &map1<T> : &map2<T>;                                   \
+#define SW_VECTOR_LOOPS(bytes)                                                           \
+  template <class T>                                                                     \
+  void map1(const void* function, std::int64_t n, std::byte* const* arrays) {            \
+    typedef typename VectorOf<T, bytes>::type V;                                         \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
+    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));           \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
+    T* z = reinterpret_cast<T*>(arrays[1]);                                              \
+    V x;                                                                                 \
+    std::int64_t i = 0;                                                                  \
+    for (; i + lanes <= n; i += lanes) {                                                 \
+      std::memcpy(&x, a + i, sizeof x);                                                  \
+      x = call(x);                                                                       \
+      std::memcpy(z + i, &x, sizeof x);                                                  \
+    }                                                                                    \
+    if (i == n) return;                                                                  \
+    x = V{} + T{0.5};                                                                    \
+    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+    x = call(x);                                                                         \
+    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+  }                                                                                      \
+  template <class T>                                                                     \
+  void map2(const void* function, std::int64_t n, std::byte* const* arrays) {            \
+    typedef typename VectorOf<T, bytes>::type V;                                         \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
+    const auto call = reinterpret_cast<V (*)(V, V)>(const_cast<void*>(function));        \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
+    const T* b = reinterpret_cast<const T*>(arrays[1]);                                  \
+    T* z = reinterpret_cast<T*>(arrays[2]);                                              \
+    V x, y;                                                                              \
+    std::int64_t i = 0;                                                                  \
+    for (; i + lanes <= n; i += lanes) {                                                 \
+      std::memcpy(&x, a + i, sizeof x);                                                  \
+      std::memcpy(&y, b + i, sizeof y);                                                  \
+      x = call(x, y);                                                                    \
+      std::memcpy(z + i, &x, sizeof x);                                                  \
+    }                                                                                    \
+    if (i == n) return;                                                                  \
+    x = V{} + T{0.5};                                                                    \
+    y = x;                                                                               \
+    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+    std::memcpy(&y, b + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+    x = call(x, y);                                                                      \
+    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+  }                                                                                      \
+  template <class T>                                                                     \
+  void map_sigmoid(const void* function, std::int64_t n, std::byte* const* arrays) {     \
+    typedef typename VectorOf<T, bytes>::type V;                                         \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
+    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));           \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
+    T* z = reinterpret_cast<T*>(arrays[1]);                                              \
+    for (std::int64_t i = 0; i < n; i += lanes) {                                        \
+      const std::size_t count = static_cast<std::size_t>(n - i < lanes ? n - i : lanes); \
+      V x{};                                                                             \
+      std::memcpy(&x, a + i, count * sizeof(T));                                         \
+      const V power = call(x < V{} ? x : -x), whole = V{} + T{1};                        \
+      const V part = whole / (whole + power);                                            \
+      x = x < V{} ? power * part : part;                                                 \
+      std::memcpy(z + i, &x, count * sizeof(T));                                         \
+    }                                                                                    \
+  }                                                                                      \
+  template <class T>                                                                     \
+  Loop loop(OpId op, int operands) {                                                     \
+    if (op == OpId::sigmoid) return &map_sigmoid<T>;                                     \
+    return operands == 1 ? &map1<T> : &map2<T>;                                          \
   }
 
 namespace vectors_sse {
@@ -134,8 +152,8 @@ void* vector_library() {
 struct InstructionSet {
   char letter;
   int bytes;
-  Loop (*single)(int operands);
-  Loop (*twice)(int operands);
+  Loop (*single)(OpId op, int operands);
+  Loop (*twice)(OpId op, int operands);
 };
 const InstructionSet& instruction_set() {
   static const InstructionSet best = [] {
@@ -162,7 +180,7 @@ CpuKernel find_vector_function(OpId op, DType dtype) noexcept {
     const void* function = ::dlsym(vector_library(), symbol);
     if (function == nullptr) return {};
     CpuKernel kernel;
-    kernel.loop = (dtype == float32 ? set.single : set.twice)(known.operands);
+    kernel.loop = (dtype == float32 ? set.single : set.twice)(op, known.operands);
     kernel.context = function;
     return kernel;
   }
