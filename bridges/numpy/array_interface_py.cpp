@@ -17,7 +17,7 @@ namespace py = pybind11;
 
 namespace {
 
-constexpr std::string_view who = "array_interface";
+constexpr std::string_view interface_word = "array_interface";
 constinit const Name dict_name("__array_interface__"), struct_name("__array_struct__");
 
 // An interface may describe more than the buffer that it names holds.
@@ -32,7 +32,7 @@ void check_inside(const ForeignMemory& memory, const Py_buffer& buffer) {
     step *= memory.shape[axis];
   }
   highest += memory.dtype.itemsize();
-  require<BridgeError>(lowest >= 0 && highest <= buffer.len, who,
+  require<BridgeError>(lowest >= 0 && highest <= buffer.len, interface_word,
                        ": shape and strides reach outside the buffer of ", buffer.len,
                        " bytes that \"data\" names");
 }
@@ -43,16 +43,16 @@ ForeignView view_of_buffer(InterfaceDict interface, PyObject* object) {
   const auto buffer = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(exporter));
   if (!buffer) {
     PyErr_Clear();
-    fail<BridgeError>(who, ": \"data\" of type ", Py_TYPE(exporter)->tp_name,
+    fail<BridgeError>(interface_word, ": \"data\" of type ", Py_TYPE(exporter)->tp_name,
                       " is neither (address, read-only) nor a buffer");
   }
   const Py_buffer& bytes = *PyMemoryView_GET_BUFFER(buffer.ptr());
-  require<BridgeError>(PyBuffer_IsContiguous(&bytes, 'C') == 1, who,
+  require<BridgeError>(PyBuffer_IsContiguous(&bytes, 'C') == 1, interface_word,
                        ": the buffer that \"data\" names has gaps; expected contiguous bytes");
   ForeignView view{.owner = python_owner(buffer.ptr()), .memory = std::move(interface.memory)};
   require<BridgeError>(
-      view.memory.row_major || view.memory.byte_strides.size() == view.memory.shape.size(), who,
-      ": \"strides\" has ", view.memory.byte_strides.size(), " entries; expected ",
+      view.memory.row_major || view.memory.byte_strides.size() == view.memory.shape.size(),
+      interface_word, ": \"strides\" has ", view.memory.byte_strides.size(), " entries; expected ",
       view.memory.shape.size());
   view.memory.data = static_cast<std::byte*>(bytes.buf) + interface.offset;
   view.memory.readonly = bytes.readonly != 0;
@@ -77,14 +77,14 @@ constexpr int flag_not_swapped = 0x200, flag_writeable = 0x400;
 ForeignView view_of_struct(const py::object& capsule, PyObject* object) {
   const auto* fields = static_cast<ArrayStruct*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
   PyErr_Clear();
-  require<BridgeError>(fields != nullptr && fields->two == 2, who,
+  require<BridgeError>(fields != nullptr && fields->two == 2, interface_word,
                        ": __array_struct__ holds no array struct");
-  require<BridgeError>(fields->nd >= 0 && fields->nd <= max_rank, who, ": ", fields->nd,
+  require<BridgeError>(fields->nd >= 0 && fields->nd <= max_rank, interface_word, ": ", fields->nd,
                        " axes in __array_struct__; expected 0 to ", max_rank);
   const bool swapped = (fields->flags & flag_not_swapped) == 0;
   const char order = swapped == static_cast<bool>(PY_LITTLE_ENDIAN) ? '>' : '<';
   const ElementType element =
-      element_from_typestr(text(order, fields->kind, fields->itemsize), who);
+      element_from_typestr(text(order, fields->kind, fields->itemsize), interface_word);
   const auto axes = static_cast<std::size_t>(fields->nd);
   return {.owner = python_owner(py::make_tuple(py::handle(object), capsule).ptr()),
           .memory = {.data = fields->data,
@@ -100,7 +100,7 @@ ForeignView view_of_struct(const py::object& capsule, PyObject* object) {
 
 class ArrayInterfaceBridge final : public Bridge {
  public:
-  std::string_view name() const override { return who; }
+  std::string_view name() const override { return interface_word; }
   int order() const override { return 70; }
   std::string_view protocols() const override { return "__array_interface__ 3"; }
 
@@ -112,8 +112,9 @@ class ArrayInterfaceBridge final : public Bridge {
     if (const py::object capsule = attribute_or_null(object, struct_name))
       return view_of_struct(capsule, object);
     const py::object dict = attribute_or_null(object, dict_name);
-    require<BridgeError>(static_cast<bool>(dict), who, ": the object has no __array_interface__");
-    InterfaceDict interface = parse_interface(dict, who);
+    require<BridgeError>(static_cast<bool>(dict), interface_word,
+                         ": the object has no __array_interface__");
+    InterfaceDict interface = parse_interface(dict, interface_word);
     if (!interface.has_address) return view_of_buffer(std::move(interface), object);
     // Some make the memory while they make the dict, which then keeps it alive.
     return {.owner = python_owner(py::make_tuple(py::handle(object), dict).ptr()),

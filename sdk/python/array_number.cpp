@@ -8,9 +8,7 @@
 #include "py_scalar.hpp"
 #include "spanwise/error.hpp"
 
-/// Arrays of one element as Python's numbers. Elementwise arithmetic and comparison are no slots of
-/// this type: the absent ones make Python raise TypeError, and comparison, which Python would
-/// answer by identity, refuses.
+/// Arrays of one element as Python's numbers.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -43,7 +41,7 @@ int array_bool(PyObject* self) noexcept {
   try {
     require<ArgumentError>(array.size() == 1, "Array: the truth of an array of ", array.size(),
                            " elements (shape ", array.shape(),
-                           ") is ambiguous; use a.numpy().any() or .all()");
+                           ") is ambiguous; use any() or all()");
     return PyObject_IsTrue(number_in(array).ptr());
   } catch (...) {
     raise_current();
@@ -68,16 +66,6 @@ PyObject* array_int(PyObject* self) noexcept {
 
 PyObject* array_float(PyObject* self) noexcept {
   return convert(self, "float", [](PyObject* number) { return PyNumber_Float(number); });
-}
-
-PyObject* array_compare(PyObject*, PyObject* other, int operation) noexcept {
-  static const char* const signs[] = {"<", "<=", "==", "!=", ">", ">="};
-  PyErr_Format(
-      errors.dtype,
-      "Array: elementwise comparison (%s, with a %s) is not part of this release, and "
-      "identity would be a wrong answer; compare on the host: a.numpy() %s ..., or use `is`",
-      signs[operation], Py_TYPE(other)->tp_name, signs[operation]);
-  return nullptr;
 }
 
 }  // namespace spanwise::python

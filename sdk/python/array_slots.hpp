@@ -26,7 +26,9 @@ int array_bool(PyObject* self) noexcept;
 PyObject* array_index(PyObject* self) noexcept;
 PyObject* array_int(PyObject* self) noexcept;
 PyObject* array_float(PyObject* self) noexcept;
-PyObject* array_compare(PyObject* self, PyObject* other, int operation) noexcept;
+
+// array_operators.cpp
+extern PyType_Slot array_operators[];
 
 // array_attributes.cpp
 extern PyGetSetDef array_attributes[];

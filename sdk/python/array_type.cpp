@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <new>
+#include <vector>
 
 #include "array_slots.hpp"
 #include "bind.hpp"
@@ -85,12 +86,11 @@ PyTypeObject* make_type() {
   static PyMemberDef members[] = {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(PyArray, weakrefs), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyType_Slot slots[] = {
+  std::vector<PyType_Slot> slots = {
       slot(Py_tp_new, &array_new),
       slot(Py_tp_dealloc, &array_dealloc),
       slot(Py_tp_repr, &array_repr),
       slot(Py_tp_str, &array_str),
-      slot(Py_tp_richcompare, &array_compare),
       // Elements may change, and == is elementwise, so arrays cannot be keys; as in NumPy.
       slot(Py_tp_hash, &PyObject_HashNotImplemented),
       slot(Py_tp_iter, &array_iter),
@@ -107,10 +107,11 @@ PyTypeObject* make_type() {
       slot(Py_nb_bool, &array_bool),
       slot(Py_nb_index, &array_index),
       slot(Py_nb_int, &array_int),
-      slot(Py_nb_float, &array_float),
-      {0, nullptr}};
-  static PyType_Spec spec = {"spanwise.Array", sizeof(PyArray), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+      slot(Py_nb_float, &array_float)};
+  for (const PyType_Slot* next = array_operators; next->slot != 0; ++next) slots.push_back(*next);
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"spanwise.Array", sizeof(PyArray), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   PyObject* type = PyType_FromSpec(&spec);
   if (type == nullptr) throw py::error_already_set();
   return reinterpret_cast<PyTypeObject*>(type);

@@ -1,7 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph_errors.hpp"
@@ -43,22 +45,25 @@ DType number_dtype(PyObject* number, std::optional<DType> beside) {
 
 Array filled(const Scalar& value) { return full(Shape{}, value, value.dtype(), cpu); }
 
-/// One operation of the registry, looked up once.
-struct Operation {
-  const char* name;
-  Ref<const Op> op;
+// Python's operators by the name of their op in the registry.
+constexpr const char* operation_names[] = {
+    "add",        "subtract",    "multiply",   "divide",       "floor_divide",
+    "remainder",  "power",       "left_shift", "right_shift",  "bitwise_and",
+    "bitwise_or", "bitwise_xor", "negative",   "absolute",     "invert",
+    "less",       "less_equal",  "greater",    "greater_equal"};
 
-  const Op& get() {
-    if (!op) op = make_op(name);
-    return *op;
-  }
-};
+constexpr int index_of(std::string_view name) {
+  for (int i = 0; i < static_cast<int>(std::size(operation_names)); ++i)
+    if (name == operation_names[i]) return i;
+  return -1;
+}
 
-// Never destroyed: the ops may outlive the interpreter, not the other way round.
-Operation& operation(int index) {
-  static auto& all = *new std::vector<Operation>{
-      {"add", {}}, {"subtract", {}}, {"multiply", {}}, {"divide", {}}, {"negative", {}}};
-  return all[static_cast<std::size_t>(index)];
+// Looked up once. Never destroyed: the ops may outlive the interpreter, not the other way round.
+const Op& operation(int index) {
+  static auto& all = *new std::vector<Ref<const Op>>(std::size(operation_names));
+  Ref<const Op>& op = all[static_cast<std::size_t>(index)];
+  if (!op) op = make_op(operation_names[index]);
+  return *op;
 }
 
 // Not an operand of ours, perhaps one that knows what to do with a variable.
@@ -73,7 +78,7 @@ bool is_foreign(PyObject* value) {
 }
 
 template <int index>
-PyObject* binary(PyObject* left, PyObject* right) noexcept {
+PyObject* variable_binary(PyObject* left, PyObject* right) noexcept {
   try {
     if (is_foreign(left) || is_foreign(right)) Py_RETURN_NOTIMPLEMENTED;
     const auto dtype_of = [](PyObject* value) -> std::optional<DType> {
@@ -82,18 +87,34 @@ PyObject* binary(PyObject* left, PyObject* right) noexcept {
     };
     const Variable operands[] = {as_variable(left, dtype_of(right)),
                                  as_variable(right, dtype_of(left))};
-    return wrap_variable(operation(index).get()(operands)[0]);
+    return wrap_variable(operation(index)(operands)[0]);
   } catch (...) {
     return raise_graph_error();
   }
 }
 
-PyObject* negative(PyObject* self) noexcept {
+template <int index>
+PyObject* variable_unary(PyObject* self) noexcept {
   try {
-    return wrap_variable(operation(4).get()(std::span(&variable_in(self), 1))[0]);
+    return wrap_variable(operation(index)(std::span(&variable_in(self), 1))[0]);
   } catch (...) {
     return raise_graph_error();
   }
+}
+
+PyObject* variable_power(PyObject* left, PyObject* right, PyObject* modulus) noexcept {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return variable_binary<index_of("power")>(left, right);
+}
+
+PyObject* variable_divmod(PyObject* left, PyObject* right) noexcept {
+  PyObject* quotient = variable_binary<index_of("floor_divide")>(left, right);
+  if (quotient == nullptr || quotient == Py_NotImplemented) return quotient;
+  PyObject* rest = variable_binary<index_of("remainder")>(left, right);
+  PyObject* both = rest != nullptr ? PyTuple_Pack(2, quotient, rest) : nullptr;
+  Py_DECREF(quotient);
+  Py_XDECREF(rest);
+  return both;
 }
 
 PyObject* positive(PyObject* self) noexcept { return Py_NewRef(self); }
@@ -110,12 +131,39 @@ Variable as_variable(py::handle value, std::optional<DType> beside) {
   return Variable::constant(copy(array));
 }
 
-PyType_Slot variable_number_slots[] = {{Py_nb_add, reinterpret_cast<void*>(binary<0>)},
-                                       {Py_nb_subtract, reinterpret_cast<void*>(binary<1>)},
-                                       {Py_nb_multiply, reinterpret_cast<void*>(binary<2>)},
-                                       {Py_nb_true_divide, reinterpret_cast<void*>(binary<3>)},
-                                       {Py_nb_negative, reinterpret_cast<void*>(negative)},
-                                       {Py_nb_positive, reinterpret_cast<void*>(positive)},
-                                       {0, nullptr}};
+PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noexcept {
+  switch (operation) {
+    case Py_LT:
+      return variable_binary<index_of("less")>(self, other);
+    case Py_LE:
+      return variable_binary<index_of("less_equal")>(self, other);
+    case Py_GT:
+      return variable_binary<index_of("greater")>(self, other);
+    case Py_GE:
+      return variable_binary<index_of("greater_equal")>(self, other);
+    default:
+      Py_RETURN_NOTIMPLEMENTED;
+  }
+}
+
+PyType_Slot variable_number_slots[] = {
+    {Py_nb_add, reinterpret_cast<void*>(variable_binary<index_of("add")>)},
+    {Py_nb_subtract, reinterpret_cast<void*>(variable_binary<index_of("subtract")>)},
+    {Py_nb_multiply, reinterpret_cast<void*>(variable_binary<index_of("multiply")>)},
+    {Py_nb_true_divide, reinterpret_cast<void*>(variable_binary<index_of("divide")>)},
+    {Py_nb_floor_divide, reinterpret_cast<void*>(variable_binary<index_of("floor_divide")>)},
+    {Py_nb_remainder, reinterpret_cast<void*>(variable_binary<index_of("remainder")>)},
+    {Py_nb_lshift, reinterpret_cast<void*>(variable_binary<index_of("left_shift")>)},
+    {Py_nb_rshift, reinterpret_cast<void*>(variable_binary<index_of("right_shift")>)},
+    {Py_nb_and, reinterpret_cast<void*>(variable_binary<index_of("bitwise_and")>)},
+    {Py_nb_or, reinterpret_cast<void*>(variable_binary<index_of("bitwise_or")>)},
+    {Py_nb_xor, reinterpret_cast<void*>(variable_binary<index_of("bitwise_xor")>)},
+    {Py_nb_negative, reinterpret_cast<void*>(variable_unary<index_of("negative")>)},
+    {Py_nb_absolute, reinterpret_cast<void*>(variable_unary<index_of("absolute")>)},
+    {Py_nb_invert, reinterpret_cast<void*>(variable_unary<index_of("invert")>)},
+    {Py_nb_power, reinterpret_cast<void*>(variable_power)},
+    {Py_nb_divmod, reinterpret_cast<void*>(variable_divmod)},
+    {Py_nb_positive, reinterpret_cast<void*>(positive)},
+    {0, nullptr}};
 
 }  // namespace spanwise::python

@@ -50,7 +50,8 @@ void dealloc(PyObject* object) noexcept {
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
-  if ((operation != Py_EQ && operation != Py_NE) || !is_variable(other)) Py_RETURN_NOTIMPLEMENTED;
+  if (operation != Py_EQ && operation != Py_NE) return compare_variables(self, other, operation);
+  if (!is_variable(other)) Py_RETURN_NOTIMPLEMENTED;
   const bool same = variable_in(self) == variable_in(other);
   return PyBool_FromLong(same == (operation == Py_EQ));
 }

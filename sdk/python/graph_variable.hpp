@@ -39,8 +39,9 @@ PyObject* wrap_variable(const Variable& variable) noexcept;
 /// Throws what importing the value throws.
 Variable as_variable(pybind11::handle value, std::optional<DType> beside = std::nullopt);
 
-/// The numeric slots of Variable.
+/// The numeric slots of Variable, and <, <=, > and >= (element by element; == is by identity).
 extern PyType_Slot variable_number_slots[];
+PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noexcept;
 
 /// The scratchpad of a variable or an Apply (Theano's `tag`), made on first use.
 pybind11::object tag_of(std::shared_ptr<void>& attachment);

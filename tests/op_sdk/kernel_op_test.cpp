@@ -314,7 +314,7 @@ TEST(Registry, MakesOpsByNameAndSaysWhatThereIs) {
   EXPECT_EQ(make_op("add")->name(), "Add");
   EXPECT_EQ(make_op("transfer", {{"device", std::string("cpu")}})->name(), "Transfer{cpu}");
   EXPECT_THAT(message_of<ArgumentError>([] { make_op("no_such_op"); }),
-              HasSubstr("there is no op named no_such_op; the registered ops are add, "));
+              HasSubstr("there is no op named no_such_op; the registered ops are absolute, add, "));
   EXPECT_THAT(message_of<ArgumentError>([] { make_op("add", {{"axis", std::int64_t{1}}}); }),
               HasSubstr("add: takes no property, got axis"));
   EXPECT_THAT(message_of<ArgumentError>([] { make_op("transfer"); }),

@@ -7,54 +7,119 @@
 #include "../../ops/elementwise/cuda_source.hpp"
 #include "backends/cuda/compiler.hpp"
 #include "backends/cuda/nvrtc.hpp"
+#include "spanwise/error.hpp"
 
 namespace spanwise::ops {
 namespace {
 
-class ElementwiseSource : public testing::TestWithParam<Arithmetic> {
+std::optional<Signature> signature_for(OpId op, std::span<const DType> dtypes) {
+  try {
+    return resolve(op, dtypes);
+  } catch (const DTypeError&) {
+    return {};
+  }
+}
+
+KernelShape shape_for(const Signature& signature, std::span<const DType> dtypes) {
+  KernelShape shape{};
+  shape.signature = signature;
+  shape.inputs = static_cast<int>(dtypes.size());
+  std::copy(dtypes.begin(), dtypes.end(), shape.operands.begin());
+  if (signature.swapped) std::swap(shape.operands[0], shape.operands[1]);
+  shape.result = signature.result;
+  shape.kind = KernelShape::Kind::dense;
+  int widest = shape.result.itemsize();
+  for (const DType dtype : dtypes) widest = std::max(widest, dtype.itemsize());
+  shape.width = std::max(1, 16 / widest);
+  return shape;
+}
+
+void expect_compiles(const KernelShape& shape) {
+  const std::string text = cuda_source(shape);
+  const runtime::KernelSource source = runtime::scan_kernels(text);
+  runtime::CompileRequest request;
+  request.source = &source;
+  request.options = {"--fmad=false"};
+  try {
+    EXPECT_TRUE(cuda::compile({9, 0}, request).symbols.contains("run"));
+  } catch (const CompileError& error) {
+    ADD_FAILURE() << facts(shape.signature.op).name << " of " << shape.operands[0] << ":\n"
+                  << error.log() << text.substr(text.rfind("typedef"));
+  }
+}
+
+class ElementwiseSource : public testing::TestWithParam<int> {
  protected:
   void SetUp() override {
     if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   }
-  static void expect_compiles(Arithmetic kind, const std::vector<DType>& dtypes) {
-    std::vector<Variable> operands;
-    for (const DType dtype : dtypes) operands.emplace_back(TensorType(dtype, Shape{}));
-    const DType result = result_dtype(kind, operands);
-    const runtime::KernelSource source =
-        runtime::scan_kernels(cuda_source(kind, dtypes, result, 3));
-    runtime::CompileRequest request;
-    request.source = &source;
-    try {
-      const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
-      for (const char* kernel : {"dense", "flat", "strided32", "strided64"})
-        EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
-    } catch (const CompileError& error) {
-      ADD_FAILURE() << facts(kind).op_name << " of " << dtypes.front() << ", " << dtypes.back()
-                    << ":\n"
-                    << error.log();
-    }
+  OpId op() const { return static_cast<OpId>(GetParam()); }
+  std::vector<DType> operands(DType dtype) const {
+    return std::vector<DType>(static_cast<std::size_t>(facts(op()).inputs), dtype);
   }
 };
 
 TEST_P(ElementwiseSource, CompilesForEveryKindOfDtype) {
-  const Arithmetic kind = GetParam();
-  const std::vector<std::pair<DType, DType>> pairs{
-      {float32, float32},   {float16, float16},     {bfloat16, bfloat16}, {int8, int8},
-      {uint64, uint64},     {complex64, complex64}, {float16, complex64}, {int64, float32},
-      {complex128, uint16}, {bool_, bfloat16},      {bool_, int32}};
-  for (const auto& [left, right] : pairs) {
-    if (facts(kind).arity == 1)
-      expect_compiles(kind, {right});
-    else
-      expect_compiles(kind, {left, right});
+  for (const DType dtype : {bool_, int16, float16, complex64}) {
+    const auto dtypes = operands(dtype);
+    const auto signature = signature_for(op(), dtypes);
+    // Where it is computed as another dtype, that one's turn comes.
+    if (signature && signature->compute == dtype) expect_compiles(shape_for(*signature, dtypes));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, ElementwiseSource,
-                         testing::Values(Arithmetic::add, Arithmetic::subtract,
-                                         Arithmetic::multiply, Arithmetic::divide,
-                                         Arithmetic::negative),
-                         [](const auto& given) { return facts(given.param).op_name; });
+class ElementwiseLayouts : public ElementwiseSource {};
+
+// Strides, a mask, a number among the operands, another dtype for the result: all in one kernel.
+TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
+  for (const DType dtype : {uint64, bfloat16, float64}) {
+    const auto dtypes = operands(dtype);
+    const auto signature = signature_for(op(), dtypes);
+    if (!signature) continue;
+    KernelShape shape = shape_for(*signature, dtypes);
+    shape.kind = KernelShape::Kind::strided;
+    shape.width = 1;
+    shape.rank = 3;
+    shape.has_mask = true;
+    shape.is_number[static_cast<std::size_t>(shape.inputs - 1)] = true;
+    shape.result = complex64;
+    expect_compiles(shape);
+    break;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ElementwiseSource, testing::Range(0, op_count),
+                         [](const auto& given) { return title(static_cast<OpId>(given.param)); });
+
+INSTANTIATE_TEST_SUITE_P(, ElementwiseLayouts, testing::Range(0, op_count, 5),
+                         [](const auto& given) { return title(static_cast<OpId>(given.param)); });
+
+class ElementwiseMixed : public ElementwiseSource {};
+
+TEST_P(ElementwiseMixed, ComparesSignedWithUnsigned) {
+  ASSERT_NE(facts(op()).traits & compares, 0u);
+  const DType crossed[] = {uint64, int64};
+  const auto signature = signature_for(op(), crossed);
+  ASSERT_TRUE(signature && signature->mixed && signature->swapped);
+  expect_compiles(shape_for(*signature, crossed));
+}
+
+INSTANTIATE_TEST_SUITE_P(, ElementwiseMixed,
+                         testing::Values(static_cast<int>(OpId::less),
+                                         static_cast<int>(OpId::equal)));
+
+TEST(ElementwiseSourceText, ConvertsBetweenAllDtypes) {
+  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  for (const DType from : dtypes_in_order) {
+    for (const DType to : {bool_, float16, bfloat16}) {
+      const DType dtypes[] = {from};
+      KernelShape shape = shape_for({OpId::positive, from, from}, dtypes);
+      shape.result = to;
+      shape.has_mask = to == bool_;
+      expect_compiles(shape);
+    }
+  }
+}
 
 }  // namespace
 }  // namespace spanwise::ops

@@ -96,20 +96,14 @@ def test_arrays_are_no_keys():
         hash(sw.zeros(2))
 
 
-@pytest.mark.parametrize("compare", [operator.eq, operator.ne, operator.lt, operator.ge])
-@pytest.mark.parametrize("other", [None, 3, "text"])
-def test_comparison_never_answers_by_identity(compare, other):
+@pytest.mark.parametrize("other", [None, "text", {}, b"bytes"])
+def test_comparison_with_no_number_never_answers_by_identity(other):
     array = sw.zeros(2)
-    for pair_of in ((array, other), (array, array)):
-        with pytest.raises(sw.DTypeError, match=r"a\.numpy\(\)") as caught:
-            compare(*pair_of)
-        assert isinstance(caught.value, TypeError)
-
-
-@pytest.mark.parametrize("operation", [operator.add, operator.matmul, operator.iadd, operator.pow])
-def test_arithmetic_is_a_type_error_until_it_exists(operation):
-    with pytest.raises(TypeError):
-        operation(sw.zeros(2), sw.zeros(2))
+    assert (array == other).tolist() == [False, False]
+    assert (array != other).tolist() == [True, True]
+    for compare in (operator.lt, operator.ge):
+        with pytest.raises(TypeError):
+            compare(array, other)
 
 
 @pytest.mark.parametrize("dtype", COMPUTABLE)

@@ -30,6 +30,13 @@ if _typing.TYPE_CHECKING:
     from . import driver as driver
     from . import settings as settings
     from . import tensor as tensor
+    from ._elementwise import around as around
+    from ._elementwise import clip as clip
+    from ._elementwise import divmod as divmod
+    from ._elementwise import imag as imag
+    from ._elementwise import real as real
+    from ._elementwise import round as round
+    from ._elementwise import where as where
     from ._indexing import choose as choose
     from ._indexing import count_nonzero as count_nonzero
     from ._indexing import diag as diag
@@ -115,6 +122,7 @@ _NAMES = {
         tril_indices_from triu triu_indices triu_indices_from unravel_index
     """,
     "_pad": "pad",
+    "_elementwise": "around clip divmod imag real round where",
 }
 _ELSEWHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from . import _core
 from ._config import config
 from ._core import TensorType, Variable
+from ._elementwise import clip, divmod, round, where
 from .graph import as_variable, contiguous
 
 as_tensor_variable = as_variable
@@ -41,7 +43,17 @@ _SHAPES: dict[str, tuple[int | None, ...]] = {
     "tensor5": (None,) * 5,
 }
 
-__all__ = ["as_tensor_variable", "as_variable", "constant", "contiguous", "tensor"]
+__all__ = [
+    "as_tensor_variable",
+    "as_variable",
+    "clip",
+    "constant",
+    "contiguous",
+    "divmod",
+    "round",
+    "tensor",
+    "where",
+]
 
 
 def tensor(
@@ -101,4 +113,40 @@ def _add_constructors() -> None:
             __all__.extend((kind, _plural(kind)))
 
 
+# Theano's names of operations that NumPy calls otherwise.
+_THEANO = {
+    "neg": "negative",
+    "sub": "subtract",
+    "mul": "multiply",
+    "true_div": "divide",
+    "int_div": "floor_divide",
+    "sqr": "square",
+    "sgn": "sign",
+    "inv": "reciprocal",
+    "eq": "equal",
+    "neq": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "and_": "bitwise_and",
+    "or_": "bitwise_or",
+    "xor": "bitwise_xor",
+    "switch": "_where",
+    "abs_": "absolute",
+}
+
+
+def _add_operations() -> None:
+    """T.exp(x) and its like: the same objects as sw.exp, which take variables too."""
+    for name, value in vars(_core).items():
+        if isinstance(value, _core.ufunc) and not name.startswith("_"):
+            globals()[name] = value
+            __all__.append(name)
+    for name, ours in _THEANO.items():
+        globals()[name] = getattr(_core, ours)
+        __all__.append(name)
+
+
 _add_constructors()
+_add_operations()

@@ -15,6 +15,8 @@
 #include "runtime/source/kernel_source.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/host_block.hpp"
 #include "spanwise/kernel_types.hpp"
 #include "spanwise/scalar.hpp"
 #include "spanwise/storage.hpp"
@@ -148,6 +150,11 @@ class Backend {
   virtual void copy(const Array& source, const Array& target, StreamState& stream) = 0;
   /// The same for one value, whose dtype is the target's.
   virtual void fill(const Array& target, const Scalar& value, StreamState& stream) = 0;
+  /// convert_block() of host_block.hpp; the host's back end only.
+  virtual void convert_block([[maybe_unused]] DType from, [[maybe_unused]] DType to,
+                             [[maybe_unused]] const HostBlock& block) {
+    fail<DeviceError>("convert_block: this back end has no host memory to convert in");
+  }
   /// Contiguous bytes between the host and a device of this back end, or between two of its
   /// devices. upload returns when `host` may be changed, download when the bytes are there.
   virtual void upload(const void* host, void* device, std::size_t bytes, StreamState& stream) = 0;

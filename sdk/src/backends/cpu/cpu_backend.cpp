@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "backends/cpu/copy/block.hpp"
 #include "backends/cpu/copy/run.hpp"
 #include "backends/cpu/jit/cpu_module.hpp"
 #include "backends/cpu/jit/jit_compiler.hpp"
@@ -87,6 +88,19 @@ void CpuBackend::download(const void* device, void* host, std::size_t bytes,
 void CpuBackend::copy_peer(const void* source, int, void* target, int, std::size_t bytes,
                            runtime::StreamState&) {
   if (bytes > 0) std::memcpy(target, source, bytes);
+}
+
+void CpuBackend::convert_block(DType from, DType to, const HostBlock& given) {
+  Block block{};
+  block.target = given.target;
+  block.source = given.source;
+  block.rows = given.rows;
+  block.columns = given.columns;
+  block.target_row_step = given.target_row_step;
+  block.target_step = given.target_step;
+  block.source_row_step = given.source_row_step;
+  block.source_step = given.source_step;
+  cast_kernel(from, to)(block);
 }
 
 int CpuBackend::workers() { return ThreadPool::instance().workers(); }

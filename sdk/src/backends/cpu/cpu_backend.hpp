@@ -37,6 +37,7 @@ class CpuBackend final : public runtime::Backend {
   void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
                  std::size_t bytes, runtime::StreamState& stream) override;
 
+  void convert_block(DType from, DType to, const HostBlock& block) override;
   int workers() override;
   void run_parallel(std::uint64_t chunks, void (*call)(void* context, std::uint64_t chunk),
                     void* context) override;

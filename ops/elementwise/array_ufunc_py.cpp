@@ -1,0 +1,125 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "python/bind.hpp"
+#include "python/py_array.hpp"
+#include "python/py_call.hpp"
+
+/// The array's own elementwise elementwise_methods, and the method by which NumPy's ufuncs take our
+/// arrays.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+py::object function_of_module(const char* name) {
+  return py::module_::import("spanwise._elementwise").attr(name);
+}
+
+// Calls a function of spanwise._elementwise with the array before the arguments.
+PyObject* call_with_array(const char* name, PyObject* self, PyObject* args,
+                          PyObject* kwargs) noexcept {
+  try {
+    const py::tuple given = py::reinterpret_borrow<py::tuple>(args);
+    py::tuple all(given.size() + 1);
+    all[0] = py::reinterpret_borrow<py::object>(self);
+    for (std::size_t i = 0; i < given.size(); ++i) all[i + 1] = given[i];
+    PyObject* result = PyObject_Call(function_of_module(name).ptr(), all.ptr(), kwargs);
+    if (result == nullptr) throw py::error_already_set();
+    return result;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* array_clip(PyObject* self, PyObject* args, PyObject* kwargs) noexcept {
+  return call_with_array("clip", self, args, kwargs);
+}
+PyObject* array_round(PyObject* self, PyObject* args, PyObject* kwargs) noexcept {
+  return call_with_array("round", self, args, kwargs);
+}
+
+PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) noexcept {
+  try {
+    const py::tuple given = py::reinterpret_borrow<py::tuple>(args);
+    if (given.size() < 2) throw py::type_error("__array_ufunc__ needs a ufunc and a method");
+    const py::dict options =
+        kwargs != nullptr ? py::dict(py::reinterpret_borrow<py::dict>(kwargs)) : py::dict();
+    return function_of_module("array_ufunc")(
+               given[0], given[1], given[py::slice(2, py::ssize_t(given.size()), 1)], options)
+        .release()
+        .ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* part_of(PyObject* self, const char* name) noexcept {
+  try {
+    return function_of_module(name)(py::handle(self)).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+PyObject* get_real_part(PyObject* self, void*) noexcept { return part_of(self, "real"); }
+PyObject* get_imag_part(PyObject* self, void*) noexcept { return part_of(self, "imag"); }
+int set_part(PyObject* self, PyObject* value, const char* name) noexcept {
+  PyObject* view = part_of(self, name);
+  if (view == nullptr) return -1;
+  const int done = value == nullptr ? -1 : PyObject_SetItem(view, Py_Ellipsis, value);
+  Py_DECREF(view);
+  if (value == nullptr) PyErr_Format(PyExc_AttributeError, "Array.%s cannot be deleted", name);
+  return done;
+}
+int set_real(PyObject* self, PyObject* value, void*) noexcept {
+  return set_part(self, value, "real");
+}
+int set_imag(PyObject* self, PyObject* value, void*) noexcept {
+  if (array_in(self).dtype().is_complex()) return set_part(self, value, "imag");
+  PyErr_SetString(PyExc_TypeError, "Array.imag: a real array has no imaginary part to assign to");
+  return -1;
+}
+
+PyObject* array_conj(PyObject* self, PyObject*) noexcept {
+  try {
+    return py::module_::import("spanwise._core")
+        .attr("conjugate")(py::handle(self))
+        .release()
+        .ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyCFunction with_keywords(PyObject* (*function)(PyObject*, PyObject*, PyObject*) noexcept) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+}
+
+PyMethodDef elementwise_methods[] = {
+    {"clip", with_keywords(&array_clip), METH_VARARGS | METH_KEYWORDS,
+     "Limited to [min, max], as numpy.ndarray.clip."},
+    {"round", with_keywords(&array_round), METH_VARARGS | METH_KEYWORDS,
+     "Rounded to `decimals` places, halves to even, as numpy.ndarray.round."},
+    {"__round__", with_keywords(&array_round), METH_VARARGS | METH_KEYWORDS, "round(self)"},
+    {"conj", &array_conj, METH_NOARGS, "The complex conjugate."},
+    {"conjugate", &array_conj, METH_NOARGS, "The complex conjugate."},
+    {"__array_ufunc__", with_keywords(&array_ufunc_method), METH_VARARGS | METH_KEYWORDS,
+     "NumPy's ufuncs on Spanwise arrays give Spanwise arrays."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef elementwise_attributes[] = {
+    {"real", &get_real_part, &set_real, "The real part, a view of a complex array.", nullptr},
+    {"imag", &get_imag_part, &set_imag, "The imaginary part, a view of a complex array.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+SW_BIND(array_ufunc, 86) {
+  add_array_methods(elementwise_methods);
+  add_array_attributes(elementwise_attributes);
+}
+
+}  // namespace spanwise::python

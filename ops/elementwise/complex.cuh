@@ -1,0 +1,148 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The complex functions on a GPU, where no C library has them. W. Kahan, "Branch Cuts for Complex
+// Elementary Functions" (1987) for the inverses and tanh.
+
+template <class T>
+SW_FN Complex<T> times(Complex<T> a, Complex<T> b) {
+  return complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+}
+
+template <class T>
+SW_FN Complex<T> c_exp(Complex<T> x) {
+  if (x.im == 0) return complex(m_exp(x.re), x.im);
+  if (!is_finite(x.im)) {
+    if (is_inf(x.re) && x.re < 0) return complex((T)0, (T)0);
+    if (is_inf(x.re)) return complex(x.re, nan_of<T>());
+    return complex(nan_of<T>(), nan_of<T>());
+  }
+  const T size = m_exp(x.re), c = m_cos(x.im), s = m_sin(x.im);
+  if (is_finite(size) || is_inf(x.re)) return complex(size * c, size * s);
+  const T root = m_exp(x.re * (T)0.5);  // the parts may be finite though the size is not
+  return complex(root * c * root, root * s * root);
+}
+template <class T>
+SW_FN Complex<T> c_log(Complex<T> x) {
+  const T size = m_hypot(x.re, x.im), angle = m_atan2(x.im, x.re);
+  if (size < (T)0.5 || size > (T)2 || is_nan(size)) return complex(m_log(size), angle);
+  const T a = m_fabs(x.re), b = m_fabs(x.im);
+  const T large = a > b ? a : b, little = a > b ? b : a;
+  return complex(m_log1p((large - 1) * (large + 1) + little * little) * (T)0.5, angle);
+}
+template <class T>
+SW_FN Complex<T> c_sqrt(Complex<T> x) {
+  if (x.re == 0 && x.im == 0) return complex((T)0, x.im);
+  if (is_inf(x.im)) return complex(m_fabs(x.im), x.im);
+  if (is_inf(x.re)) {
+    if (x.re > 0) return complex(x.re, is_nan(x.im) ? x.im : m_copysign((T)0, x.im));
+    return complex(is_nan(x.im) ? x.im : (T)0, m_copysign(x.re, x.im));
+  }
+  // A quarter and a half keep the sum from overflowing.
+  const T scale = (T)0.25, size = m_hypot(x.re * scale, x.im * scale);
+  const T root = m_sqrt((m_fabs(x.re) * scale + size) * (T)0.5) * (T)2;
+  const T other = m_fabs(x.im) / root * (T)0.5;
+  if (x.re >= 0) return complex(root, m_copysign(other, x.im));
+  return complex(other, m_copysign(root, x.im));
+}
+template <class T>
+SW_FN Complex<T> c_sinh(Complex<T> x) {
+  if (x.im == 0) return complex(m_sinh(x.re), x.im);
+  return complex(m_sinh(x.re) * m_cos(x.im), m_cosh(x.re) * m_sin(x.im));
+}
+template <class T>
+SW_FN Complex<T> c_cosh(Complex<T> x) {
+  if (x.im == 0) return complex(m_cosh(x.re), x.re * x.im);
+  return complex(m_cosh(x.re) * m_cos(x.im), m_sinh(x.re) * m_sin(x.im));
+}
+template <class T>
+SW_FN Complex<T> c_tanh(Complex<T> x) {
+  if (m_fabs(x.re) > (sizeof(T) == 4 ? (T)11 : (T)22)) {
+    const T small = m_exp((T)-2 * m_fabs(x.re));
+    return complex(m_copysign((T)1, x.re), (T)4 * m_sin(x.im) * m_cos(x.im) * small);
+  }
+  const T t = m_tan(x.im), beta = (T)1 + t * t, s = m_sinh(x.re), rho = m_sqrt((T)1 + s * s);
+  const T under = (T)1 + beta * s * s;
+  return complex(beta * rho * s / under, t / under);
+}
+template <class T>
+SW_FN Complex<T> c_sin(Complex<T> x) {
+  const Complex<T> z = c_sinh(complex(-x.im, x.re));
+  return complex(z.im, -z.re);
+}
+template <class T>
+SW_FN Complex<T> c_cos(Complex<T> x) {
+  return c_cosh(complex(-x.im, x.re));
+}
+template <class T>
+SW_FN Complex<T> c_tan(Complex<T> x) {
+  const Complex<T> z = c_tanh(complex(-x.im, x.re));
+  return complex(z.im, -z.re);
+}
+template <class T>
+SW_FN Complex<T> c_asin(Complex<T> x) {
+  const Complex<T> less = c_sqrt(complex((T)1 - x.re, -x.im));
+  const Complex<T> more = c_sqrt(complex((T)1 + x.re, x.im));
+  return complex(m_atan2(x.re, times(less, more).re),
+                 m_asinh(times(complex(less.re, -less.im), more).im));
+}
+template <class T>
+SW_FN Complex<T> c_acos(Complex<T> x) {
+  const Complex<T> less = c_sqrt(complex((T)1 - x.re, -x.im));
+  const Complex<T> more = c_sqrt(complex((T)1 + x.re, x.im));
+  return complex((T)2 * m_atan2(less.re, more.re),
+                 m_asinh(times(complex(more.re, -more.im), less).im));
+}
+template <class T>
+SW_FN Complex<T> c_asinh(Complex<T> x) {
+  const Complex<T> z = c_asin(complex(-x.im, x.re));
+  return complex(z.im, -z.re);
+}
+template <class T>
+SW_FN Complex<T> c_acosh(Complex<T> x) {
+  const Complex<T> less = c_sqrt(complex(x.re - (T)1, x.im));
+  const Complex<T> more = c_sqrt(complex(x.re + (T)1, x.im));
+  return complex(m_asinh(times(complex(less.re, -less.im), more).re),
+                 (T)2 * m_atan2(less.im, more.re));
+}
+template <class T>
+SW_FN Complex<T> c_atanh(Complex<T> x) {
+  const T apart = (T)1 - x.re, y2 = x.im * x.im;
+  return complex((T)0.25 * m_log1p((T)4 * x.re / (apart * apart + y2)),
+                 (T)0.5 * m_atan2((T)2 * x.im, apart * ((T)1 + x.re) - y2));
+}
+template <class T>
+SW_FN Complex<T> c_atan(Complex<T> x) {
+  const Complex<T> z = c_atanh(complex(-x.im, x.re));
+  return complex(z.im, -z.re);
+}
+template <class T>
+SW_FN Complex<T> c_pow(Complex<T> a, Complex<T> b) {
+  return c_exp(times(b, c_log(a)));
+}
+template <class T>
+SW_FN Complex<T> c_exp2(Complex<T> x) {
+  const T log2 = (T)0.693147180559945309417232121458176568;
+  return c_exp(complex(x.re * log2, x.im * log2));
+}
+template <class T>
+SW_FN Complex<T> c_expm1(Complex<T> x) {
+  const T half = m_sin(x.im / 2);
+  return complex(m_expm1(x.re) * m_cos(x.im) - 2 * half * half, m_exp(x.re) * m_sin(x.im));
+}
+template <class T>
+SW_FN Complex<T> c_log1p(Complex<T> x) {
+  return complex(m_log(m_hypot(x.re + 1, x.im)), m_atan2(x.im, x.re + 1));
+}
+template <class T>
+SW_FN Complex<T> c_log2(Complex<T> x) {
+  const Complex<T> z = c_log(x);
+  const T scale = (T)1.442695040888963407359924681001892137;
+  return complex(z.re * scale, z.im * scale);
+}
+template <class T>
+SW_FN Complex<T> c_log10(Complex<T> x) {
+  const Complex<T> z = c_log(x);
+  const T scale = (T)0.434294481903251827651128918916605082;
+  return complex(z.re * scale, z.im * scale);
+}

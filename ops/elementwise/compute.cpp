@@ -1,0 +1,144 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "compute.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/stream.hpp"
+#include "spanwise/walk.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+bool runs_on_host(Device device) noexcept { return !device.is_cuda(); }
+
+// Element i of both is the same memory, for every i: reading it before writing it is enough.
+bool is_same_window(const Array& operand, const Array& result) noexcept {
+  if (operand.data() != result.data() || operand.shape() != result.shape() ||
+      operand.dtype().itemsize() != result.dtype().itemsize())
+    return false;
+  for (int axis = 0; axis < result.rank(); ++axis)
+    if (result.shape()[axis] > 1 && operand.strides()[axis] != result.strides()[axis]) return false;
+  return true;
+}
+
+bool must_be_copied(const Array& operand, const Array& result) {
+  return may_share_memory(operand, result) && !is_same_window(operand, result);
+}
+
+// Host memory that a GPU works on too (pinned, managed) has to be waited for.
+void order_host_use(const Array& array, bool writes) {
+  if (!array.storage() || array.storage().uses().none()) return;
+  order_use(Stream::current(cpu), array, writes);
+}
+
+// A number on the host beside arrays of a GPU goes along by value.
+Operand at_home(const OpFacts& op, const Operand& operand, Device device) {
+  if (operand.array == nullptr || operand.array->device() == device) return operand;
+  const Array& array = *operand.array;
+  if (runs_on_host(array.device()) && runs_on_host(device)) return operand;
+  require<DeviceError>(array.rank() == 0 && runs_on_host(array.device()), op.name,
+                       ": operands are on ", array.device(), " and on ", device,
+                       "; expected one device, move one of them with .to(\"", device, "\")");
+  return {nullptr, item(array)};
+}
+
+void run_on_device(const Signature& signature, std::span<const Operand> operands,
+                   const Array& result, const Array* where) {
+  if (!runs_on_host(result.device())) return compute_on_cuda(signature, operands, result, where);
+  for (const Operand& operand : operands)
+    if (operand.array != nullptr) order_host_use(*operand.array, false);
+  if (where != nullptr) order_host_use(*where, false);
+  order_host_use(result, true);
+  compute_on_cpu(signature, operands, result, where);
+}
+
+bool all_at_home(std::span<const Operand> operands, Device device) noexcept {
+  return std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+    return operand.array == nullptr || operand.array->device() == device;
+  });
+}
+
+}  // namespace
+
+void compute_fresh(const Signature& signature, std::span<const Operand> given, const Array& result,
+                   const Array* where) {
+  if (result.size() == 0) return;
+  if (!signature.swapped && all_at_home(given, result.device()))
+    return run_on_device(signature, given, result, where);
+  std::array<Operand, max_inputs> operands;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    operands[i] = at_home(facts(signature.op), given[i], result.device());
+  if (signature.swapped) std::swap(operands[0], operands[1]);
+  run_on_device(signature, std::span(operands.data(), given.size()), result, where);
+}
+
+void compute(const Signature& signature, std::span<const Operand> given, const Array& result,
+             const Array* where) {
+  const char* name = facts(signature.op).name;
+  require<ReadOnlyError>(!result.readonly(), name, ": cannot write to ", result,
+                         ", whose owner handed it out for reading only; pass another out=");
+  if (result.size() == 0) return;
+  std::array<Operand, max_inputs> operands;
+  std::array<std::optional<Array>, max_inputs + 1> copies;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    operands[i] = given[i];
+    if (given[i].array != nullptr && must_be_copied(*given[i].array, result))
+      operands[i].array = &copies[i].emplace(copy(*given[i].array));
+  }
+  if (where != nullptr && may_share_memory(*where, result))
+    where = &copies[max_inputs].emplace(copy(*where));
+  const std::span<const Operand> all(operands.data(), given.size());
+  if (!result.layout().may_overlap_itself()) return compute_fresh(signature, all, result, where);
+  // Several elements in one place must be written by one after the other: copy() does.
+  const Array apart = copy(result);
+  compute_fresh(signature, all, apart, where);
+  copy(apart, result);
+}
+
+Shape common_shape(const char* op, std::span<const Operand> operands, const Array* where) {
+  const Shape* first = nullptr;
+  bool differ = false;
+  const auto look = [&](const Array* array) {
+    if (array == nullptr) return;
+    if (first == nullptr)
+      first = &array->shape();
+    else
+      differ |= !(array->shape() == *first);
+  };
+  for (const Operand& operand : operands) look(operand.array);
+  look(where);
+  if (first == nullptr) return {};
+  if (!differ) return *first;
+  std::array<Shape, max_inputs + 1> shapes;
+  std::size_t count = 0;
+  for (const Operand& operand : operands)
+    if (operand.array != nullptr) shapes[count++] = operand.array->shape();
+  if (where != nullptr) shapes[count++] = where->shape();
+  try {
+    return broadcast_shapes(std::span(shapes.data(), count));
+  } catch (const LayoutError& error) {
+    fail<LayoutError>(op, ": ", error.what());
+  }
+}
+
+Array new_result(std::span<const Operand> operands, const Shape& shape, DType dtype,
+                 Device device) {
+  std::array<const Layout*, max_inputs> layouts;
+  std::size_t count = 0;
+  for (const Operand& operand : operands)
+    if (operand.array != nullptr) layouts[count++] = &operand.array->layout();
+  Layout layout = result_layout(shape, std::span(layouts.data(), count));
+  const auto bytes =
+      static_cast<std::size_t>(layout.size()) * static_cast<std::size_t>(dtype.itemsize());
+  if (layout.is_row_major()) return empty(shape, dtype, device);
+  return Array(allocate(bytes, device), std::move(layout), dtype);
+}
+
+}  // namespace spanwise::ops

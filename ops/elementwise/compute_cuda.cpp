@@ -1,0 +1,178 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "compute.hpp"
+#include "cuda_source.hpp"
+#include "spanwise/kernel.hpp"
+#include "spanwise/stream.hpp"
+#include "spanwise/walk.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+/// All that a KernelShape says, and the device, in one word.
+std::uint64_t key_of(const KernelShape& shape, Device device) {
+  std::uint64_t key = static_cast<std::uint64_t>(shape.signature.op);
+  const auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
+  add(static_cast<std::uint64_t>(place_of(shape.signature.compute)), 4);
+  add(shape.signature.mixed, 1);
+  for (int i = 0; i < max_inputs; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const bool is_there = i < shape.inputs;
+    add(is_there ? static_cast<std::uint64_t>(place_of(shape.operands[index])) : 0, 4);
+    add(is_there && shape.is_number[index], 1);
+  }
+  add(static_cast<std::uint64_t>(place_of(shape.result)), 4);
+  add(shape.has_mask, 1);
+  add(shape.kind == KernelShape::Kind::dense, 1);
+  add(static_cast<std::uint64_t>(shape.width), 5);
+  add(static_cast<std::uint64_t>(shape.rank), 7);
+  add(shape.is_large, 1);
+  add(static_cast<std::uint64_t>(device.ordinal()), 8);
+  return key;
+}
+
+// Compiled at first use, then found by its key. Never destroyed: arrays may outlive static objects.
+Function cuda_kernel_for(const KernelShape& shape, Device device) {
+  static auto& mutex = *new std::shared_mutex;
+  static auto& known = *new std::unordered_map<std::uint64_t, Function>;
+  const std::uint64_t key = key_of(shape, device);
+  {
+    const std::shared_lock lock(mutex);
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+  }
+  ModuleOptions options;
+  options.device = device;
+  // As on the host, products are rounded before they are added.
+  options.options = {"--fmad=false"};
+  const Function made = SourceModule(cuda_source(shape), options).get_function("run");
+  const std::unique_lock lock(mutex);
+  return known.emplace(key, made).first->second;
+}
+
+class Launch {
+ public:
+  Launch(const Signature& signature, std::span<const Operand> operands, const Array& result,
+         const Array* where)
+      : operands_(operands), result_(result), where_(where), walk_(make_walk()) {
+    shape_.signature = signature;
+    shape_.inputs = static_cast<int>(operands.size());
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      shape_.operands[i] = operands[i].dtype();
+      shape_.is_number[i] = operands[i].array == nullptr;
+    }
+    shape_.result = result.dtype();
+    shape_.has_mask = where != nullptr;
+    choose_kind();
+  }
+
+  void run() {
+    const Device device = result_.device();
+    const Stream stream = Stream::current(device);
+    const Function kernel = cuda_kernel_for(shape_, device);
+    for_each_array([&](const Array& array) { order_use(stream, array, &array == &result_); });
+    std::vector<KernelArg> arguments;
+    arguments.reserve(operands_.size() + 4);
+    Scalar numbers[max_inputs] = {Scalar(false), Scalar(false), Scalar(false)};
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      if (operands_[i].array != nullptr)
+        arguments.push_back(address(*operands_[i].array));
+      else
+        arguments.push_back(number(numbers[i], static_cast<int>(i)));
+    }
+    arguments.push_back(address(result_));
+    if (where_ != nullptr) arguments.push_back(address(*where_));
+    std::vector<std::int64_t> packed;
+    if (shape_.kind == KernelShape::Kind::strided) {
+      packed = packed_walk();
+      arguments.push_back(KernelArg::bytes(std::as_bytes(std::span(packed))));
+    }
+    arguments.push_back(KernelArg(walk_.size()));
+    const std::int64_t per_block = elements_per_block(shape_);
+    const std::int64_t grid = (walk_.size() - 1) / per_block + 1;
+    kernel.launch({{grid, 1, 1}, {cuda_block, 1, 1}, 0, stream}, arguments);
+  }
+
+ private:
+  template <class F>
+  void for_each_array(F&& f) const {
+    for (const Operand& operand : operands_)
+      if (operand.array != nullptr) f(*operand.array);
+    f(result_);
+    if (where_ != nullptr) f(*where_);
+  }
+
+  Walk make_walk() const {
+    const Layout* layouts[max_inputs + 2];
+    std::size_t count = 0, leader = 0;
+    for_each_array([&](const Array& array) {
+      if (&array == &result_) leader = count;
+      layouts[count++] = &array.layout();
+    });
+    return Walk(result_.shape(), std::span(layouts, count), static_cast<int>(leader));
+  }
+
+  // Packs of 16 bytes of the widest dtype, where every array lets itself be read so.
+  void choose_kind() {
+    int widest = 1;
+    for_each_array(
+        [&](const Array& array) { widest = std::max(widest, array.dtype().itemsize()); });
+    shape_.width = std::max(1, 16 / widest);
+    bool is_aligned = true;
+    for_each_array([&](const Array& array) {
+      const auto pack = static_cast<std::uintptr_t>(shape_.width * array.dtype().itemsize());
+      is_aligned &= reinterpret_cast<std::uintptr_t>(array.data()) % pack == 0;
+    });
+    shape_.kind = KernelShape::Kind::dense;
+    if (walk_.is_dense() && is_aligned) return;
+    shape_.kind = KernelShape::Kind::strided;
+    shape_.width = 1;
+    shape_.rank = walk_.rank();
+    shape_.is_large = walk_.size() > INT32_MAX;
+  }
+
+  static KernelArg address(const Array& array) {
+    return KernelArg::address(reinterpret_cast<std::uintptr_t>(array.data()));
+  }
+
+  // As its bytes in registers: a 16-bit float is a float there, unless the kernel has it as bits.
+  KernelArg number(Scalar& kept, int index) const {
+    const DType wanted = shape_.signature.operand(index);
+    kept = operands_[static_cast<std::size_t>(index)].scalar.cast(wanted);
+    const bool is_half = wanted == float16 || wanted == bfloat16;
+    if (is_half && (facts(shape_.signature.op).traits & native_halves) == 0)
+      kept = kept.cast(float32);
+    return KernelArg::bytes(std::span(static_cast<const std::byte*>(kept.data()),
+                                      static_cast<std::size_t>(kept.dtype().itemsize())));
+  }
+
+  std::vector<std::int64_t> packed_walk() const {
+    std::vector<std::int64_t> packed;
+    packed.reserve(static_cast<std::size_t>(walk_.rank() * (1 + walk_.operands())));
+    for (int axis = 0; axis < walk_.rank(); ++axis) packed.push_back(walk_.extent(axis));
+    for (int operand = 0; operand < walk_.operands(); ++operand)
+      for (int axis = 0; axis < walk_.rank(); ++axis) packed.push_back(walk_.stride(axis, operand));
+    return packed;
+  }
+
+  std::span<const Operand> operands_;
+  const Array& result_;
+  const Array* where_;
+  Walk walk_;
+  KernelShape shape_{};
+};
+
+}  // namespace
+
+void compute_on_cuda(const Signature& signature, std::span<const Operand> operands,
+                     const Array& result, const Array* where) {
+  Launch(signature, operands, result, where).run();
+}
+
+}  // namespace spanwise::ops

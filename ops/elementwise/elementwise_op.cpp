@@ -1,0 +1,154 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "elementwise_op.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "compute.hpp"
+#include "spanwise/walk.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+// What broadcasting makes of two static extents: 1 stretches; an open extent may turn out to be 1,
+// but where the other is known and larger it cannot matter.
+std::int64_t broadcast_extent(const std::string& op, int axis, std::int64_t a, std::int64_t b) {
+  if (a == b) return a;
+  if (a == 1) return b;
+  if (b == 1) return a;
+  if (a == TensorType::any) return b;
+  if (b == TensorType::any) return a;
+  fail<LayoutError>(op, ": extents ", a, " and ", b, " at axis ", axis,
+                    " do not broadcast; expected equal extents, or 1");
+}
+
+Shape broadcast_static(const std::string& op, std::span<const Variable> operands) {
+  int rank = 0;
+  for (const Variable& operand : operands) rank = std::max(rank, operand.type().rank());
+  Shape shape(rank, 1);
+  for (const Variable& operand : operands) {
+    const Shape& own = operand.type().shape();
+    const int skipped = rank - own.size();
+    for (int axis = skipped; axis < rank; ++axis)
+      shape[axis] = broadcast_extent(op, axis, shape[axis], own[axis - skipped]);
+  }
+  return shape;
+}
+
+Signature signature_of(OpId op, std::span<const Variable> operands) {
+  std::array<DType, max_inputs> dtypes;
+  std::transform(operands.begin(), operands.end(), dtypes.begin(),
+                 [](const Variable& operand) { return operand.type().dtype(); });
+  return resolve(op, std::span(dtypes.data(), operands.size()));
+}
+
+// The cell's array where the result fits into it as a new one would be laid out.
+const Array& result_in(Cell& cell, std::span<const Operand> operands, const Shape& shape,
+                       DType dtype, Device device) {
+  std::array<const Layout*, max_inputs> layouts;
+  for (std::size_t i = 0; i < operands.size(); ++i) layouts[i] = &operands[i].array->layout();
+  if (cell.value) {
+    const Array& old = *cell.value;
+    const bool fits = old.dtype() == dtype && old.shape() == shape && old.device() == device &&
+                      !old.readonly() && old.storage().use_count() <= 1;
+    if (fits &&
+        old.strides() == result_layout(shape, std::span(layouts.data(), operands.size())).strides)
+      return old;
+    cell.value.reset();  // so that the allocator may give the same bytes again
+  }
+  return cell.value.emplace(new_result(operands, shape, dtype, device));
+}
+
+class ElementwiseThunk final : public Thunk {
+ public:
+  ElementwiseThunk(OpId op, const ThunkContext& context)
+      : op_(op),
+        signature_(signature_of(op, context.node().inputs())),
+        output_(context.output(0)),
+        device_(context.device()),
+        count_(context.node().inputs().size()) {
+    for (std::size_t i = 0; i < count_; ++i) inputs_[i] = context.input(static_cast<int>(i));
+  }
+
+  std::vector<int> run() override {
+    std::array<Operand, max_inputs> operands;
+    for (std::size_t i = 0; i < count_; ++i) operands[i].array = &here(i);
+    const std::span<const Operand> all(operands.data(), count_);
+    const Shape shape = common_shape(facts(op_).name, all);
+    compute(signature_, all, result_in(*output_, all, shape, signature_.result, device_));
+    return {};
+  }
+
+ private:
+  const Array& here(std::size_t i) {
+    const Array& given = *inputs_[i]->value;
+    // One number goes along by value.
+    const bool is_number = given.rank() == 0 && !given.device().is_cuda();
+    if (given.device() == device_ || is_number) return given;
+    return moved_[i].emplace(to_device(given, device_));
+  }
+
+  OpId op_;
+  Signature signature_;
+  std::array<Ref<Cell>, max_inputs> inputs_;
+  Ref<Cell> output_;
+  Device device_;
+  std::size_t count_;
+  std::array<std::optional<Array>, max_inputs> moved_;
+};
+
+class ElementwiseOp final : public Op {
+ public:
+  explicit ElementwiseOp(OpId op) : op_(op), name_(title(op)) {}
+
+  std::string name() const override { return name_; }
+  bool equals(const Op& other) const override {
+    const auto* same = dynamic_cast<const ElementwiseOp*>(&other);
+    return same != nullptr && same->op_ == op_;
+  }
+  std::size_t hash() const override { return std::hash<std::string>()(name_); }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    expect_arity(*this, inputs, facts(op_).inputs);
+    TensorType type(signature_of(op_, inputs).result, broadcast_static(name_, inputs),
+                    common_device(*this, inputs));
+    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
+                       {Variable(std::move(type))});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return std::make_unique<ElementwiseThunk>(op_, context);
+  }
+
+ private:
+  OpId op_;
+  std::string name_;
+};
+
+bool register_elementwise() {
+  for (int i = 0; i < op_count; ++i) {
+    const auto op = static_cast<OpId>(i);
+    register_op(facts(op).name, [op] { return elementwise_op(op); });
+  }
+  return true;
+}
+
+[[maybe_unused]] const bool elementwise_registered = register_elementwise();
+
+}  // namespace
+
+Ref<const Op> elementwise_op(OpId op) {
+  // One object each: ops are immutable, and one object compares fastest.
+  static const auto& all = *new std::vector<Ref<const Op>>([] {
+    std::vector<Ref<const Op>> made;
+    for (int i = 0; i < op_count; ++i)
+      made.push_back(make_ref<const ElementwiseOp>(static_cast<OpId>(i)));
+    return made;
+  }());
+  return all[static_cast<std::size_t>(op)];
+}
+
+}  // namespace spanwise::ops

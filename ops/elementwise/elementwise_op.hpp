@@ -1,0 +1,13 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "spanwise/op_sdk.hpp"
+#include "table.hpp"
+
+namespace spanwise::ops {
+
+/// The operation as an op of graphs: one object for each, registered under its name.
+SW_API Ref<const Op> elementwise_op(OpId op);
+
+}  // namespace spanwise::ops

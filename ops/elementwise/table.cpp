@@ -1,0 +1,142 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "table.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+constexpr OpFacts all_facts[] = {
+#define SW_OP(name, Body, inputs, dtypes, result, traits) \
+  {#name, #Body, inputs, dtypes, Result::result, traits},
+#include "table.inc"
+#undef SW_OP
+};
+
+std::string listed_dtypes(std::span<const DType> dtypes) {
+  std::string names;
+  for (const DType dtype : dtypes) names += (names.empty() ? "" : ", ") + dtype.name();
+  return names;
+}
+
+[[noreturn]] void refuse_dtypes(const OpFacts& op, std::span<const DType> operands) {
+  const char* remedy = operands[0].is_bool() ? "; cast to an integer dtype, or use a logical_ or "
+                                               "bitwise_ function"
+                       : (op.dtypes & floats) == 0
+                           ? "; expected bool or integers, cast the operands"
+                       : (op.dtypes & complexes) == 0 ? "; expected real operands, take .real"
+                                                      : "";
+  fail<DTypeError>(op.name, ": not defined for ", listed_dtypes(operands), ", as in NumPy", remedy);
+}
+
+bool is_exact_dtype(DType dtype) noexcept { return dtype.is_bool() || dtype.is_integer(); }
+
+// The first dtype of the table to which all of `values` cast safely; `common` is their promotion.
+std::optional<DType> first_safe(unsigned dtypes, std::span<const DType> values, DType common) {
+  if ((dtypes >> place_of(common) & 1u) != 0) return common;
+  for (int i = 0; i < dtype_count; ++i) {
+    const DType candidate = dtypes_in_order[i];
+    // Nothing but itself and bytes prefers bfloat16, and those have float16.
+    if ((dtypes >> i & 1u) == 0 || candidate == bfloat16) continue;
+    if (std::all_of(values.begin(), values.end(),
+                    [&](DType dtype) { return can_cast(dtype, candidate, Casting::safe); }))
+      return candidate;
+  }
+  return {};
+}
+
+DType result_dtype_of(const OpFacts& op, DType compute) {
+  if (op.result == Result::boolean) return bool_;
+  if (op.result == Result::real_part && compute.is_complex())
+    return compute == complex64 ? float32 : float64;
+  return compute;
+}
+
+// The dtype of computation whose result is `wanted`.
+DType compute_for(const OpFacts& op, std::span<const DType> operands, DType wanted) {
+  for (int i = 0; i < dtype_count; ++i)
+    if ((op.dtypes >> i & 1u) != 0 && result_dtype_of(op, dtypes_in_order[i]) == wanted)
+      return dtypes_in_order[i];
+  if (((op.traits & exact_is_kept) != 0) && is_exact_dtype(wanted)) return wanted;
+  fail<DTypeError>(op.name, ": no loop gives dtype=", wanted, " from ", listed_dtypes(operands),
+                   "; leave dtype= out, or cast the result with astype()");
+}
+
+// int64 and uint64, one of each, compare by value; in float64 neighbours would be equal.
+std::optional<Signature> mixed_comparison(OpId op, std::span<const DType> operands) {
+  const bool straight = operands[0] == int64 && operands[1] == uint64;
+  const bool crossed = operands[0] == uint64 && operands[1] == int64;
+  if (!straight && !crossed) return {};
+  if (crossed) {
+    if (op == OpId::less)
+      op = OpId::greater;
+    else if (op == OpId::greater)
+      op = OpId::less;
+    else if (op == OpId::less_equal)
+      op = OpId::greater_equal;
+    else if (op == OpId::greater_equal)
+      op = OpId::less_equal;
+  }
+  return Signature{op, int64, bool_, crossed, true};
+}
+
+}  // namespace
+
+int place_of(DType dtype) noexcept {
+  const auto* found = std::find(std::begin(dtypes_in_order), std::end(dtypes_in_order), dtype);
+  return found == std::end(dtypes_in_order) ? -1
+                                            : static_cast<int>(found - std::begin(dtypes_in_order));
+}
+
+const OpFacts& facts(OpId op) noexcept { return all_facts[static_cast<int>(op)]; }
+
+std::optional<OpId> find_op(std::string_view name) noexcept {
+  for (int i = 0; i < op_count; ++i)
+    if (name == all_facts[i].name) return static_cast<OpId>(i);
+  return {};
+}
+
+std::string title(OpId op) {
+  std::string name;
+  bool starts = true;
+  for (const char c : std::string_view(facts(op).name)) {
+    if (c != '_') name += starts && c >= 'a' ? static_cast<char>(c - 'a' + 'A') : c;
+    starts = c == '_';
+  }
+  return name;
+}
+
+Signature resolve(OpId op, std::span<const DType> operands, std::optional<DType> wanted) {
+  const OpFacts& known = facts(op);
+  for (const DType dtype : operands)
+    require<DTypeError>(dtype.is_computable(), known.name, ": cannot compute with ", dtype,
+                        ", which is only carried; cast it with its own library first");
+  if ((known.traits & truths) != 0) return {op, bool_, bool_};
+  if ((known.traits & compares) != 0)
+    if (const auto mixed = mixed_comparison(op, operands)) return *mixed;
+  const auto values = operands.subspan((known.traits & chooses) != 0 ? 1 : 0);
+  DType common = values[0];
+  for (const DType dtype : values.subspan(1)) common = promote(common, dtype);
+  if (common.is_bool() && (known.traits & no_bool) != 0 && (!wanted || *wanted == bool_))
+    refuse_dtypes(known, operands);
+  if (wanted && known.result != Result::boolean) {
+    const DType compute = compute_for(known, operands, *wanted);
+    return {is_exact_dtype(compute) && (known.traits & exact_is_kept) != 0 ? OpId::positive : op,
+            compute, *wanted};
+  }
+  require<DTypeError>(!wanted || *wanted == bool_, known.name,
+                      ": no loop gives dtype=", wanted.value_or(bool_), "; the result is bool");
+  if (is_exact_dtype(common)) {
+    if ((known.traits & exact_is_kept) != 0) return {OpId::positive, common, common};
+    if ((known.traits & exact_is_double) != 0) return {op, float64, float64};
+  }
+  const std::optional<DType> compute = first_safe(known.dtypes, values, common);
+  if (!compute) refuse_dtypes(known, operands);
+  return {op, *compute, result_dtype_of(known, *compute)};
+}
+
+}  // namespace spanwise::ops

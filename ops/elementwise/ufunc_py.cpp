@@ -1,0 +1,355 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ufunc_py.hpp"
+
+#include <structmember.h>
+
+#include <cmath>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "python/bind.hpp"
+#include "python/py_array.hpp"
+#include "python/py_call.hpp"
+#include "python/py_operators.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+/// The type spanwise.ufunc, one object for each operation of the table, and Python's operators.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using ops::facts;
+using ops::OpFacts;
+using ops::OpId;
+
+struct PyUfunc {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  OpId op;
+  const char* name;
+};
+
+PyTypeObject* ufunc_type = nullptr;
+PyObject* ufuncs[ops::op_count] = {};
+
+Casting casting_argument(PyObject* word) {
+  static constexpr const char* words[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
+  for (int i = 0; i < 5; ++i)
+    if (PyUnicode_Check(word) && PyUnicode_CompareWithASCIIString(word, words[i]) == 0)
+      return static_cast<Casting>(i);
+  fail<ArgumentError>(
+      "casting: expected \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", ", "got ",
+      std::string(py::repr(word)));
+}
+
+// out= may be a tuple of one, as ufuncs of several results have it.
+PyObject* single_out(const char* who, PyObject* out) {
+  if (!PyTuple_Check(out)) return out;
+  if (PyTuple_GET_SIZE(out) != 1) {
+    PyErr_Format(PyExc_ValueError, "%s: out= must hold one array, got a tuple of %zd", who,
+                 PyTuple_GET_SIZE(out));
+    throw py::error_already_set();
+  }
+  return PyTuple_GET_ITEM(out, 0);
+}
+
+[[noreturn]] void refuse_call(const std::string& message) {
+  PyErr_SetString(PyExc_TypeError, message.c_str());
+  throw py::error_already_set();
+}
+
+void read_option(const PyUfunc* self, PyObject* word, PyObject* value, CallOptions& options) {
+  const auto is = [&](const char* name) {
+    return PyUnicode_CompareWithASCIIString(word, name) == 0;
+  };
+  if (is("out")) {
+    if (options.out != nullptr) refuse_call(text(self->name, "() got out by position and by name"));
+    options.out = single_out(self->name, value);
+  } else if (is("where")) {
+    options.where = value == Py_True ? nullptr : value;
+  } else if (is("dtype")) {
+    if (value != Py_None) options.dtype = dtype_from(value);
+  } else if (is("casting")) {
+    options.casting = casting_argument(value);
+  } else if (is("order")) {
+    options.order = order_in(value, Order::k);
+  } else if (is("subok")) {
+    return;  // NumPy's subclasses come in as plain arrays anyway
+  } else {
+    refuse_call(text(self->name, "() has no argument '", std::string(py::str(word)),
+                     "'; it has out, where, casting, order, dtype"));
+  }
+}
+
+PyObject* vectorcall_ufunc(PyObject* object, PyObject* const* values, size_t flags,
+                           PyObject* words) noexcept {
+  const auto* self = reinterpret_cast<const PyUfunc*>(object);
+  try {
+    const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    const int inputs = facts(self->op).inputs;
+    if (count < inputs || count > inputs + 1)
+      refuse_call(text(self->name, "() takes ", inputs,
+                       " operands and perhaps out by position, got ", count));
+    CallOptions options;
+    if (count > inputs) options.out = values[inputs];
+    const Py_ssize_t named = words != nullptr ? PyTuple_GET_SIZE(words) : 0;
+    for (Py_ssize_t i = 0; i < named; ++i)
+      read_option(self, PyTuple_GET_ITEM(words, i), values[count + i], options);
+    if (options.out == Py_None) options.out = nullptr;
+    return call_ufunc(self->op, values, options);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// ---- attributes
+
+constexpr const char* type_letters = "?bBhHiIlLeEfdFD";  // NumPy's; E is ml_dtypes' bfloat16
+
+char letter_of(DType dtype) { return type_letters[ops::place_of(dtype)]; }
+
+py::list types_of(OpId op) {
+  const OpFacts& known = facts(op);
+  py::list types;
+  // Of truths every dtype has one, and an identity takes exact numbers though they are not
+  // computed.
+  unsigned dtypes = (known.traits & ops::truths) != 0 ? ops::anything : known.dtypes;
+  if ((known.traits & ops::exact_is_kept) != 0) dtypes |= ops::booleans | ops::integers;
+  if ((known.traits & ops::no_bool) != 0) dtypes &= ~unsigned{ops::booleans};
+  for (int place = 0; place < ops::dtype_count; ++place) {
+    if ((dtypes >> place & 1u) == 0) continue;
+    const DType dtype = ops::dtypes_in_order[place];
+    const std::vector<DType> operands(static_cast<std::size_t>(known.inputs), dtype);
+    const ops::Signature signature = ops::resolve(op, operands);
+    std::string entry(operands.size(), letter_of(dtype));
+    if ((known.traits & ops::chooses) != 0) entry[0] = '?';
+    types.append(entry + "->" + letter_of(signature.result));
+  }
+  return types;
+}
+
+py::object identity_of(OpId op) {
+  switch (op) {
+    case OpId::add:
+    case OpId::logical_or:
+    case OpId::logical_xor:
+    case OpId::bitwise_or:
+    case OpId::bitwise_xor:
+    case OpId::hypot:
+      if (op == OpId::logical_or || op == OpId::logical_xor) return py::bool_(false);
+      return py::int_(0);
+    case OpId::multiply:
+      return py::int_(1);
+    case OpId::logical_and:
+      return py::bool_(true);
+    case OpId::bitwise_and:
+      return py::int_(-1);
+    case OpId::logaddexp:
+    case OpId::logaddexp2:
+      return py::float_(-HUGE_VAL);
+    default:
+      return py::none();
+  }
+}
+
+template <class F>
+PyObject* ufunc_attribute(PyObject* self, F&& make) noexcept {
+  try {
+    return make(reinterpret_cast<const PyUfunc*>(self)->op).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+PyObject* get_ufunc_name(PyObject* self, void*) noexcept {
+  return ufunc_attribute(self,
+                         [self](OpId) { return py::str(reinterpret_cast<PyUfunc*>(self)->name); });
+}
+PyObject* get_nin(PyObject* self, void*) noexcept {
+  return ufunc_attribute(self, [](OpId op) { return py::int_(facts(op).inputs); });
+}
+PyObject* get_nout(PyObject* self, void*) noexcept {
+  return ufunc_attribute(self, [](OpId) { return py::int_(1); });
+}
+PyObject* get_nargs(PyObject* self, void*) noexcept {
+  return ufunc_attribute(self, [](OpId op) { return py::int_(facts(op).inputs + 1); });
+}
+PyObject* get_types(PyObject* self, void*) noexcept { return ufunc_attribute(self, types_of); }
+PyObject* get_identity(PyObject* self, void*) noexcept {
+  return ufunc_attribute(self, identity_of);
+}
+PyObject* get_ufunc_doc(PyObject* self, void*) noexcept {
+  return ufunc_attribute(self, [](OpId op) {
+    const OpFacts& known = facts(op);
+    const char* operands = known.inputs == 1 ? "x" : known.inputs == 2 ? "x1, x2" : "x1, x2, x3";
+    return py::str(text(known.name, "(", operands,
+                        ", /, out=None, *, where=True, casting='same_kind', order='K', "
+                        "dtype=None)\n\nElement by element, as numpy.",
+                        known.name, " where NumPy has it; arrays of any library, one device."));
+  });
+}
+PyObject* ufunc_repr(PyObject* self) noexcept {
+  return PyUnicode_FromFormat("<ufunc '%s'>", reinterpret_cast<PyUfunc*>(self)->name);
+}
+// Pickled as its name in spanwise.
+PyObject* reduce_ufunc(PyObject* self, PyObject*) noexcept {
+  return PyUnicode_FromString(reinterpret_cast<PyUfunc*>(self)->name);
+}
+
+PyTypeObject* make_ufunc_type() {
+  static PyGetSetDef attributes[] = {
+      {"__name__", get_ufunc_name, nullptr, nullptr, nullptr},
+      {"__qualname__", get_ufunc_name, nullptr, nullptr, nullptr},
+      {"__doc__", get_ufunc_doc, nullptr, nullptr, nullptr},
+      {"nin", get_nin, nullptr, "How many operands it takes.", nullptr},
+      {"nout", get_nout, nullptr, "How many results it gives.", nullptr},
+      {"nargs", get_nargs, nullptr, "nin + nout", nullptr},
+      {"identity", get_identity, nullptr, "What leaves the other operand as it is, or None.",
+       nullptr},
+      {"types", get_types, nullptr, "The dtypes of operands and result, in NumPy's letters.",
+       nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyUfunc, vectorcall), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyMethodDef methods[] = {{"__reduce__", reduce_ufunc, METH_NOARGS, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                {Py_tp_repr, reinterpret_cast<void*>(ufunc_repr)},
+                                {Py_tp_getset, attributes},
+                                {Py_tp_members, members},
+                                {Py_tp_methods, methods},
+                                {0, nullptr}};
+  static PyType_Spec spec = {
+      "spanwise.ufunc", sizeof(PyUfunc), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+py::object make_ufunc(OpId op) {
+  auto* object = PyObject_New(PyUfunc, ufunc_type);
+  if (object == nullptr) throw py::error_already_set();
+  object->vectorcall = &vectorcall_ufunc;
+  object->op = op;
+  object->name = facts(op).name;
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(object));
+}
+
+// ---- operators
+
+constexpr OpId op_of_operator[] = {
+    OpId::add,        OpId::subtract,     OpId::multiply,   OpId::divide,      OpId::floor_divide,
+    OpId::remainder,  OpId::power,        OpId::left_shift, OpId::right_shift, OpId::bitwise_and,
+    OpId::bitwise_or, OpId::bitwise_xor,  OpId::negative,   OpId::positive,    OpId::absolute,
+    OpId::invert,     OpId::less,         OpId::less_equal, OpId::equal,       OpId::not_equal,
+    OpId::greater,    OpId::greater_equal};
+
+// Whose class refuses NumPy's ufuncs, since it knows what to do with an array: a Variable, for one.
+bool knows_arrays(PyObject* other) {
+  const auto opinion = py::reinterpret_steal<py::object>(
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(other)), "__array_ufunc__"));
+  if (!opinion) PyErr_Clear();
+  return opinion && opinion.is_none();
+}
+
+// An object that is no operand of ours.
+bool declines(PyObject* other) {
+  if (is_array(other) || is_python_number(other)) return false;
+  if (other == Py_None || PyUnicode_Check(other) || PyBytes_Check(other) || PyDict_Check(other))
+    return true;
+  return knows_arrays(other);
+}
+
+PyObject* unary_operator(Operator op, PyObject* self) noexcept {
+  try {
+    return call_ufunc(op_of_operator[static_cast<int>(op)], &self, {});
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* apply_operator(Operator op, PyObject* left, PyObject* right, PyObject* out) noexcept {
+  try {
+    if (declines(left) || declines(right)) Py_RETURN_NOTIMPLEMENTED;
+    PyObject* const operands[] = {left, right};
+    CallOptions options;
+    options.out = out;
+    return call_ufunc(op_of_operator[static_cast<int>(op)], operands, options);
+  } catch (const BridgeError&) {
+    Py_RETURN_NOTIMPLEMENTED;
+  } catch (...) {
+    return raise_current();
+  }
+}
+// What is no operand equals no element. Not by identity, which Python would try in the end.
+PyObject* unequal(const Array& array, bool answer) noexcept {
+  try {
+    return wrap(full(array.shape(), Scalar(answer), bool_, array.device()));
+  } catch (...) {
+    return raise_current();
+  }
+}
+PyObject* binary_operator(Operator op, PyObject* left, PyObject* right) noexcept {
+  PyObject* result = apply_operator(op, left, right, nullptr);
+  const bool is_equality = op == Operator::equal || op == Operator::not_equal;
+  if (result != Py_NotImplemented || !is_equality || knows_arrays(right)) return result;
+  Py_DECREF(result);
+  return unequal(array_in(left), op == Operator::not_equal);
+}
+PyObject* in_place_operator(Operator op, PyObject* self, PyObject* other) noexcept {
+  return apply_operator(op, self, other, self);
+}
+
+// Other names of the same operation: NumPy's and the array API's.
+struct UfuncAlias {
+  const char* name;
+  OpId op;
+};
+constexpr UfuncAlias ufunc_aliases[] = {{"true_divide", OpId::divide},
+                                        {"mod", OpId::remainder},
+                                        {"abs", OpId::absolute},
+                                        {"conj", OpId::conjugate},
+                                        {"radians", OpId::deg2rad},
+                                        {"degrees", OpId::rad2deg},
+                                        {"pow", OpId::power},
+                                        {"asin", OpId::arcsin},
+                                        {"acos", OpId::arccos},
+                                        {"atan", OpId::arctan},
+                                        {"atan2", OpId::arctan2},
+                                        {"asinh", OpId::arcsinh},
+                                        {"acosh", OpId::arccosh},
+                                        {"atanh", OpId::arctanh},
+                                        {"bitwise_not", OpId::invert},
+                                        {"bitwise_invert", OpId::invert},
+                                        {"bitwise_left_shift", OpId::left_shift},
+                                        {"bitwise_right_shift", OpId::right_shift}};
+
+}  // namespace
+
+SW_BIND(ufuncs, 85) {
+  ufunc_type = make_ufunc_type();
+  module.add_object("ufunc",
+                    py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(ufunc_type)));
+  for (int i = 0; i < ops::op_count; ++i) {
+    const auto op = static_cast<OpId>(i);
+    const py::object made = make_ufunc(op);
+    ufuncs[i] = made.ptr();
+    // clip() and where() have faces of their own, with arguments that may be left out.
+    const bool has_face = op == OpId::clip || op == OpId::where;
+    module.add_object(((has_face ? "_" : "") + std::string(facts(op).name)).c_str(), made);
+  }
+  for (const UfuncAlias& alias : ufunc_aliases)
+    module.add_object(alias.name,
+                      py::reinterpret_borrow<py::object>(ufuncs[static_cast<int>(alias.op)]));
+  operators_of_arrays = {&unary_operator, &binary_operator, &in_place_operator};
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,200 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu_kernels.hpp"
+
+#if defined(__x86_64__) && defined(__linux__)
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace spanwise::ops {
+namespace {
+
+// glibc's libmvec under its vector ABI: _ZGV<isa>N<lanes><v per operand>_<name>, "b" for SSE, "d"
+// for AVX2, "e" for AVX-512. Looked up by name, so that a C library without it, or with fewer
+// functions, still works. https://sourceware.org/glibc/wiki/libmvec
+struct VectorName {
+  OpId op;
+  const char* name;
+  int operands;
+};
+constexpr VectorName vector_names[] = {
+    {OpId::exp, "exp", 1},       {OpId::exp2, "exp2", 1},       {OpId::expm1, "expm1", 1},
+    {OpId::log, "log", 1},       {OpId::log2, "log2", 1},       {OpId::log10, "log10", 1},
+    {OpId::log1p, "log1p", 1},   {OpId::cbrt, "cbrt", 1},       {OpId::sin, "sin", 1},
+    {OpId::cos, "cos", 1},       {OpId::tan, "tan", 1},         {OpId::arcsin, "asin", 1},
+    {OpId::arccos, "acos", 1},   {OpId::arctan, "atan", 1},     {OpId::sinh, "sinh", 1},
+    {OpId::cosh, "cosh", 1},     {OpId::tanh, "tanh", 1},       {OpId::arcsinh, "asinh", 1},
+    {OpId::arccosh, "acosh", 1}, {OpId::arctanh, "atanh", 1},   {OpId::erf, "erf", 1},
+    {OpId::power, "pow", 2},     {OpId::float_power, "pow", 2}, {OpId::arctan2, "atan2", 2},
+    {OpId::hypot, "hypot", 2},   {OpId::sigmoid, "exp", 1},
+};
+
+template <class T, int bytes>
+struct VectorOf;
+template <int bytes_>
+struct VectorOf<float, bytes_> {
+  typedef float type __attribute__((vector_size(bytes_)));
+};
+template <int bytes_>
+struct VectorOf<double, bytes_> {
+  typedef double type __attribute__((vector_size(bytes_)));
+};
+
+// The loops differ in the vectors' width only, but each has to be compiled for its instruction set,
+// since that decides in which registers vectors are passed.
+#define SW_VECTOR_LOOPS(bytes)                                                           \
+  template <class T>                                                                     \
+  void map1(const void* function, std::int64_t n, std::byte* const* arrays) {            \
+    typedef typename VectorOf<T, bytes>::type V;                                         \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
+    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));           \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
+    T* z = reinterpret_cast<T*>(arrays[1]);                                              \
+    V x;                                                                                 \
+    std::int64_t i = 0;                                                                  \
+    for (; i + lanes <= n; i += lanes) {                                                 \
+      std::memcpy(&x, a + i, sizeof x);                                                  \
+      x = call(x);                                                                       \
+      std::memcpy(z + i, &x, sizeof x);                                                  \
+    }                                                                                    \
+    if (i == n) return;                                                                  \
+    x = V{} + T{0.5};                                                                    \
+    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+    x = call(x);                                                                         \
+    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+  }                                                                                      \
+  template <class T>                                                                     \
+  void map2(const void* function, std::int64_t n, std::byte* const* arrays) {            \
+    typedef typename VectorOf<T, bytes>::type V;                                         \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
+    const auto call = reinterpret_cast<V (*)(V, V)>(const_cast<void*>(function));        \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
+    const T* b = reinterpret_cast<const T*>(arrays[1]);                                  \
+    T* z = reinterpret_cast<T*>(arrays[2]);                                              \
+    V x, y;                                                                              \
+    std::int64_t i = 0;                                                                  \
+    for (; i + lanes <= n; i += lanes) {                                                 \
+      std::memcpy(&x, a + i, sizeof x);                                                  \
+      std::memcpy(&y, b + i, sizeof y);                                                  \
+      x = call(x, y);                                                                    \
+      std::memcpy(z + i, &x, sizeof x);                                                  \
+    }                                                                                    \
+    if (i == n) return;                                                                  \
+    x = V{} + T{0.5};                                                                    \
+    y = x;                                                                               \
+    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+    std::memcpy(&y, b + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+    x = call(x, y);                                                                      \
+    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+  }                                                                                      \
+  template <class T>                                                                     \
+  void map_sigmoid(const void* function, std::int64_t n, std::byte* const* arrays) {     \
+    typedef typename VectorOf<T, bytes>::type V;                                         \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
+    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));           \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
+    T* z = reinterpret_cast<T*>(arrays[1]);                                              \
+    for (std::int64_t i = 0; i < n; i += lanes) {                                        \
+      const std::size_t count = static_cast<std::size_t>(n - i < lanes ? n - i : lanes); \
+      V x{};                                                                             \
+      std::memcpy(&x, a + i, count * sizeof(T));                                         \
+      const V power = call(x < V{} ? x : -x), whole = V{} + T{1};                        \
+      const V part = whole / (whole + power);                                            \
+      x = x < V{} ? power * part : part;                                                 \
+      std::memcpy(z + i, &x, count * sizeof(T));                                         \
+    }                                                                                    \
+  }                                                                                      \
+  template <class T>                                                                     \
+  Loop loop(OpId op, int operands) {                                                     \
+    if (op == OpId::sigmoid) return &map_sigmoid<T>;                                     \
+    return operands == 1 ? &map1<T> : &map2<T>;                                          \
+  }
+
+namespace vectors_sse {
+SW_VECTOR_LOOPS(16)
+}
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+namespace vectors_avx2 {
+SW_VECTOR_LOOPS(32)
+}
+#if defined(__clang__)
+#pragma clang attribute pop
+#pragma clang attribute push(__attribute__((target("avx512f"))), apply_to = function)
+#else
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f")
+#endif
+namespace vectors_avx512 {
+SW_VECTOR_LOOPS(64)
+}
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+// Never closed: loops may run until the process ends.
+void* vector_library() {
+  static void* const handle = ::dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL);
+  return handle;
+}
+
+struct InstructionSet {
+  char letter;
+  int bytes;
+  Loop (*single)(OpId op, int operands);
+  Loop (*twice)(OpId op, int operands);
+};
+const InstructionSet& instruction_set() {
+  static const InstructionSet best = [] {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+      return InstructionSet{'e', 64, &vectors_avx512::loop<float>, &vectors_avx512::loop<double>};
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+      return InstructionSet{'d', 32, &vectors_avx2::loop<float>, &vectors_avx2::loop<double>};
+    return InstructionSet{'b', 16, &vectors_sse::loop<float>, &vectors_sse::loop<double>};
+  }();
+  return best;
+}
+
+}  // namespace
+
+CpuKernel find_vector_function(OpId op, DType dtype) noexcept {
+  if ((dtype != float32 && dtype != float64) || vector_library() == nullptr) return {};
+  for (const VectorName& known : vector_names) {
+    if (known.op != op) continue;
+    const InstructionSet& set = instruction_set();
+    char symbol[64];
+    std::snprintf(symbol, sizeof symbol, "_ZGV%cN%d%s_%s%s", set.letter,
+                  set.bytes / dtype.itemsize(), known.operands == 1 ? "v" : "vv", known.name,
+                  dtype == float32 ? "f" : "");
+    const void* function = ::dlsym(vector_library(), symbol);
+    if (function == nullptr) return {};
+    CpuKernel kernel;
+    kernel.loop = (dtype == float32 ? set.single : set.twice)(op, known.operands);
+    kernel.context = function;
+    return kernel;
+  }
+  return {};
+}
+
+}  // namespace spanwise::ops
+
+#else
+
+namespace spanwise::ops {
+
+CpuKernel find_vector_function(OpId, DType) noexcept { return {}; }
+
+}  // namespace spanwise::ops
+
+#endif

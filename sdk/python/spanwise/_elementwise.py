@@ -1,0 +1,126 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise functions made of others, and NumPy's ``__array_ufunc__``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+
+
+def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+    """`a` limited to [`min`, `max`], as numpy.clip; None is no limit."""
+    if min is None and max is None:
+        return _core.positive(a, out=out, **options)
+    if max is None:
+        return _core.maximum(a, min, out=out, **options)
+    if min is None:
+        return _core.minimum(a, max, out=out, **options)
+    return _core._clip(a, min, max, out=out, **options)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    """Elements of `x` where `condition` is true, of `y` elsewhere, as numpy.where of three."""
+    if x is None or y is None:
+        raise TypeError(
+            "where: expected where(condition, x, y); for the places of true elements use nonzero()"
+        )
+    return _core._where(condition, x, y)
+
+
+def divmod(
+    x1: Any, x2: Any, /, out: tuple[Any, Any] | None = None, **options: Any
+) -> tuple[Any, Any]:
+    """(floor_divide(x1, x2), remainder(x1, x2))."""
+    if out is None:
+        return _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
+    if len(out) != 2:
+        raise ValueError(f"divmod: out= must hold two arrays, got {len(out)}")
+    # Both are computed before either is written: an operand may be one of the two.
+    made = _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
+    return tuple(
+        result if place is None else _core.positive(result, out=place)
+        for result, place in zip(made, out, strict=True)
+    )  # type: ignore[return-value]
+
+
+def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """`a` rounded to `decimals` places, halves to even, as numpy.round."""
+    a = a if isinstance(a, _core.Variable) else _core.asarray(a)
+    exact = a.dtype.kind in "biu"
+    if decimals == 0 or (exact and decimals > 0):
+        return _core.positive(a, out=out) if exact else _core.rint(a, out=out)
+    scale = 10.0 ** abs(decimals)
+    if decimals > 0:
+        rounded = _core.rint(a * scale)
+        return _core.divide(rounded, scale, out=out)
+    if exact:
+        scaled = _core.rint(_core.divide(a, scale))
+        result = _core.multiply(scaled, scale).astype(a.dtype)
+        return result if out is None else _core.positive(result, out=out)
+    return _core.multiply(_core.rint(_core.divide(a, scale)), scale, out=out)
+
+
+around = round
+
+
+def real(x: Any) -> Any:
+    """The real part: a view of complex arrays, the array itself where it is real."""
+    return _part(x, 0)
+
+
+def imag(x: Any) -> Any:
+    """The imaginary part: a view of complex arrays, zeros where `x` is real."""
+    return _part(x, 1)
+
+
+def _part(x: Any, index: int) -> Any:
+    x = _core.asarray(x)
+    if x.dtype.kind == "c":
+        part = "float32" if x.dtype.itemsize == 8 else "float64"
+        # The two parts lie side by side, whatever the strides between elements.
+        return x[..., None].view(part)[..., index]
+    return x if index == 0 else _core.zeros_like(x)
+
+
+_REDUCTIONS = {
+    ("add", "reduce"): "sum",
+    ("multiply", "reduce"): "prod",
+    ("minimum", "reduce"): "min",
+    ("maximum", "reduce"): "max",
+    ("logical_and", "reduce"): "all",
+    ("logical_or", "reduce"): "any",
+    ("add", "accumulate"): "cumsum",
+    ("multiply", "accumulate"): "cumprod",
+}
+
+
+def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What NumPy asks of an array that is an operand of one of its ufuncs."""
+    import spanwise as sw
+
+    name = ufunc.__name__
+    if method != "__call__":
+        ours = _REDUCTIONS.get((name, method))
+        function = getattr(sw, ours, None) if ours else None
+        if function is None:
+            raise TypeError(
+                f"numpy.{name}.{method}: Spanwise arrays have no such operation; convert with .numpy() first"
+            )
+        axis = options.pop("axis", 0)
+        out = options.pop("out", None)
+        if out is not None:
+            options["out"] = out[0]
+        return function(*inputs, axis=axis, **options)
+    function = divmod if name == "divmod" else getattr(_core, name, None)
+    if name == "clip":
+        function = _core._clip
+    if not (isinstance(function, _core.ufunc) or function is divmod):
+        raise TypeError(
+            f"numpy.{name}: Spanwise has no elementwise operation of that name; convert with .numpy() first"
+        )
+    out = options.pop("out", None)
+    if out is not None:
+        options["out"] = out if name == "divmod" else out[0]
+    return function(*inputs, **options)

@@ -1,0 +1,463 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise operations, eager: NumPy's answers for every operation, dtype and layout."""
+
+import operator
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from support.arrays import poisoned, windows
+from support.elementwise import ALL, REALS, assert_close, operand
+
+import spanwise as sw
+
+hypothesis = pytest.importorskip("hypothesis")
+st = hypothesis.strategies
+
+UFUNCS = sorted(n for n in dir(sw) if isinstance(getattr(sw, n), sw.ufunc) and hasattr(np, n))
+UNARY = [n for n in UFUNCS if getattr(sw, n).nin == 1]
+BINARY = [n for n in UFUNCS if getattr(sw, n).nin == 2]
+NUMBERS = (True, 3, -2, 300, 2**40, 1.5, 2 + 1j)
+
+
+@pytest.fixture(autouse=True)
+def silence():
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def on_gpu(device):
+    return device != sw.device("cpu")
+
+
+def few(dtypes, device):
+    """On a GPU each dtype of each operation is a compilation."""
+    kept = ("float32", "int32", "bool", "float16", "complex64", "uint8")
+    return kept if on_gpu(device) else dtypes
+
+
+def moved(value, device):
+    return sw.asarray(value, device=device) if isinstance(value, np.ndarray) else value
+
+
+def check(name, operands, device):
+    """The same answer, or an error of the same kind."""
+    try:
+        oracle = getattr(np, name)(*operands)
+    except Exception as error:
+        expected = (ValueError,) if isinstance(error, ValueError) else (TypeError, OverflowError)
+        if name == "power" and device != sw.device("cpu") and expected == (ValueError,):
+            return  # a GPU cannot look at the exponents before it begins
+        with pytest.raises(expected):
+            getattr(sw, name)(*(moved(value, device) for value in operands))
+        return
+    assert_close(getattr(sw, name)(*(moved(value, device) for value in operands)), oracle)
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_unary_of_every_dtype(name, device):
+    for seed, dtype in enumerate(few(ALL, device)):
+        if name == "angle" and dtype == "bool":
+            continue  # np.angle is no ufunc, and makes float64 of bool alone
+        check(name, [operand(dtype, (97,), seed)], device)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_of_every_pair_of_dtypes(name, device):
+    pairs = [(left, right) for left in ALL for right in ALL]
+    if on_gpu(device):
+        pairs = [(d, d) for d in few(ALL, device)] + [("int8", "float32"), ("uint64", "int64")]
+    for seed, (left, right) in enumerate(pairs):
+        check(name, [operand(left, (61,), seed), operand(right, (61,), seed + 999)], device)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_python_numbers_are_weak(name, device):
+    for seed, dtype in enumerate(few(ALL, device)[:3] if on_gpu(device) else ALL):
+        for number in (3, 1.5) if on_gpu(device) else NUMBERS:
+            array = operand(dtype, (13,), seed)
+            check(name, [array, number], device)
+            check(name, [number, array], device)
+
+
+def test_weak_numbers_in_words(device):
+    a = sw.array([1, 2], "int8", device=device)
+    assert (a + 1).dtype == "int8" and (a + 1.5).dtype == "float64"
+    assert (sw.array([1.0], "float32", device=device) + 1.0).dtype == "float32"
+    assert (sw.array([1.0], "float16", device=device) * 2j).dtype == "complex64"
+    with pytest.raises(OverflowError, match="300"):
+        a + 300
+    assert (a == 300).tolist() == [False, False] and (a < 300).tolist() == [True, True]
+    assert (a < 2**70).tolist() == [True, True]
+    assert sw.add(1, 2).dtype == "int64" and sw.add(1, 2.5).item() == 3.5
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "power", "arctan2", "less", "fmax"])
+def test_bfloat16_is_computed_in_float32_and_rounded_once(name, device):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    a, b = (operand("float32", (200,), seed).astype(ml_dtypes.bfloat16) for seed in (1, 2))
+    ours = getattr(sw, name)(sw.asarray(a, device=device), sw.asarray(b, device=device)).numpy()
+    exact = getattr(np, name)(a.astype("float64"), b.astype("float64"))
+    if exact.dtype == bool:
+        np.testing.assert_array_equal(ours, exact)
+        return
+    assert ours.dtype == ml_dtypes.bfloat16
+    step = np.abs(exact) * 2.0**-8 * 1.02 + 1e-37  # half a unit in the last place, and a bit
+    wide = ours.astype("float64")
+    good = (np.abs(wide - exact) <= step) | (wide == exact) | (np.isnan(wide) & np.isnan(exact))
+    overflows = np.isinf(wide) & (np.abs(exact) > 3.38e38)
+    assert (good | overflows).all()
+
+
+def test_nextafter_of_16_bit_floats(device):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for dtype in (np.float16, ml_dtypes.bfloat16):
+        a, b = (operand("float32", (300,), seed).astype(dtype) for seed in (1, 2))
+        ours = sw.nextafter(sw.asarray(a, device=device), sw.asarray(b, device=device)).numpy()
+        np.testing.assert_array_equal(ours.astype("float32"), np.nextafter(a, b).astype("float32"))
+
+
+# ---- layouts
+
+RANDOM = ["add", "divide", "less", "exp", "sqrt", "floor_divide", "maximum", "logical_or", "hypot"]
+
+
+@hypothesis.given(
+    data=st.data(),
+    name=st.sampled_from(RANDOM),
+    window=windows(),
+    dtypes=st.tuples(*[st.sampled_from(REALS)] * 2),
+    seed=st.integers(0, 2**31),
+)
+def test_random_layouts(device, data, name, window, dtypes, seed):
+    left = operand(dtypes[0], window.base_shape, seed)
+    a = window.of(left)
+    shape = tuple(data.draw(st.sampled_from((1, n))) for n in a.shape)
+    shape = shape[data.draw(st.integers(0, len(shape))) :]
+    axes = data.draw(st.permutations(range(len(shape))))
+    b = operand(dtypes[1], tuple(shape[i] for i in axes), seed + 1).transpose(np.argsort(axes))
+    ours = [window.of(sw.array(left, device=device)), sw.asarray(b, device=device)]
+    theirs = [a, b]
+    count = getattr(np, name).nin
+    oracle = getattr(np, name)(*theirs[:count])
+    result = getattr(sw, name)(*ours[:count])
+    assert_close(result, oracle)
+    if device == sw.device("cpu") and oracle.size > 1:
+        assert [s for s, n in zip(result.strides, result.shape, strict=True) if n > 1] == [
+            s for s, n in zip(oracle.strides, oracle.shape, strict=True) if n > 1
+        ]
+
+
+@hypothesis.given(
+    window=windows(broadcast=False),
+    into=st.sampled_from(["float32", "float64", "complex64", "float16"]),
+    masked=st.booleans(),
+    seed=st.integers(0, 2**31),
+)
+def test_out_and_where_write_what_they_should_and_nothing_else(device, window, into, masked, seed):
+    random = np.random.default_rng(seed)
+    guarded = poisoned(window.base_shape, into, device)
+    before = guarded.numpy().copy()
+    out, theirs = window.of(guarded), window.of(before)
+    a, b = operand("float32", out.shape, seed), operand("int16", out.shape, seed + 1)
+    mask = random.integers(0, 2, out.shape).astype(bool) if masked else np.True_
+    np.add(a, b, out=theirs, where=mask)
+    ours = [sw.asarray(x, device=device) for x in (a, b)]
+    where = sw.asarray(mask, device=device) if masked else True
+    assert sw.add(*ours, out=out, where=where) is out
+    after, before = guarded.numpy(), before
+    same = (after == before) | ((after != after) & (before != before))
+    assert same.all()
+
+
+@hypothesis.given(
+    shift=st.integers(-3, 3),
+    step=st.sampled_from([1, -1, 2]),
+    dtypes=st.tuples(*[st.sampled_from(["int16", "float32", "int32", "float64"])] * 2),
+)
+def test_out_may_overlap_the_operands(device, shift, step, dtypes):
+    size = 5000
+    memory = operand(dtypes[0], (size + 10,), 3)
+    ours = sw.array(memory, device=device)
+    theirs = memory.copy()
+    for base, call in ((theirs, np.add), (ours, sw.add)):
+        source = base[5 : 5 + size : abs(step)][:: 1 if step > 0 else -1]
+        target = base[5 + shift : 5 + shift + len(source)]
+        call(source, source, out=target, casting="unsafe")
+    np.testing.assert_array_equal(ours.numpy(), theirs)
+
+
+def test_out_of_another_dtype_over_the_same_bytes(device):
+    memory = sw.array(np.arange(4000, dtype="int32"), device=device)
+    sw.multiply(memory, 2, out=memory.view("float32"), casting="unsafe")
+    np.testing.assert_array_equal(memory.view("float32").numpy(), np.arange(4000) * 2.0)
+
+
+def test_an_out_that_overlaps_itself(device):
+    out = sw.zeros((1,), "int64", device=device).broadcast_to((3,))
+    sw.add(sw.array([7, 7, 7], device=device), 1, out=out)
+    assert out.tolist() == [8, 8, 8]
+
+
+def test_misaligned_memory():
+    memory = np.zeros(8 * 600 + 1, "uint8")
+    odd = memory[1:].view("float64")
+    odd[:] = np.arange(600)
+    np.testing.assert_array_equal(sw.add(odd, 1).numpy(), odd + 1)
+    np.testing.assert_array_equal((sw.asarray(odd[::2]) * 2).numpy(), odd[::2] * 2)
+
+
+@pytest.mark.parametrize("shape", [(3, 100_000), (100_000, 3), (70, 70, 70), (300_001,)])
+@pytest.mark.parametrize("name", ["add", "less", "exp", "power"])
+def test_large_arrays_on_all_threads(name, shape, device):
+    a = np.abs(operand("float32", shape, 1)).astype("float32")
+    b = np.float32(0.5) + operand("uint8", shape[-1:], 2) % 3
+    operands = [a, b.astype("float32")][: getattr(np, name).nin]
+    assert_close(
+        getattr(sw, name)(*(sw.asarray(x, device=device) for x in operands)),
+        getattr(np, name)(*operands),
+    )
+    assert_close(
+        getattr(sw, name)(*(sw.asarray(x, device=device)[::-1, ...] for x in operands)),
+        getattr(np, name)(*(x[::-1] for x in operands)),
+    )
+
+
+@pytest.mark.parametrize("order", "CFAK")
+def test_order_of_the_result(order, device):
+    a = operand("float32", (4, 5, 6), 0).transpose(2, 0, 1)
+    ours = sw.add(sw.asarray(a, device=device), 1, order=order)
+    oracle = np.add(np.asarray(a), 1, order=order)
+    assert_close(ours, oracle)
+    if order in "CF":
+        assert ours.strides == oracle.strides
+
+
+# ---- operators
+
+OPERATORS = [
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
+    operator.pow, operator.lshift, operator.rshift, operator.and_, operator.or_, operator.xor,
+    operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge, divmod,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", OPERATORS, ids=lambda f: f.__name__)
+def test_operators_both_ways(operation, device):
+    a, b = np.array([1, 5, 7, 2], "int32"), np.array([3, 1, 2, 2], "int32")
+    ours, theirs = sw.asarray(a, device=device), sw.asarray(b, device=device)
+    for result, oracle in (
+        (operation(ours, theirs), operation(a, b)),
+        (operation(ours, 2), operation(a, 2)),
+        (operation(7, ours), operation(7, a)),
+    ):
+        if operation is divmod:
+            assert_close(result[1], oracle[1])
+            result, oracle = result[0], oracle[0]
+        assert_close(result, oracle)
+    if device == sw.device("cpu"):
+        result = operation(ours, b)
+        assert_close(result[0] if operation is divmod else result, np.asarray(
+            operation(a, b)[0] if operation is divmod else operation(a, b)))  # fmt: skip
+
+
+def test_in_place_operators_keep_the_array(device):
+    a = sw.array([1, 2, 3], "int32", device=device)
+    same = a
+    a += 2
+    a *= sw.array([1, 2, 3], "int8", device=device)
+    a -= 1
+    a //= 2
+    a %= 5
+    a **= 2
+    a <<= 1
+    a >>= 1
+    a |= 8
+    a &= 12
+    a ^= 1
+    oracle = np.array([1, 2, 3], "int32")
+    oracle += 2
+    oracle *= np.array([1, 2, 3], "int8")
+    oracle = ((((((oracle - 1) // 2) % 5) ** 2) | 8) & 12) ^ 1
+    assert a is same and a.dtype == "int32"
+    np.testing.assert_array_equal(a.numpy(), oracle)
+    with pytest.raises(TypeError, match="cannot cast the result from float64 to int32"):
+        a += 1.5
+    with pytest.raises(TypeError, match="cannot cast"):
+        a /= 2
+
+
+def test_unary_operators_and_round(device):
+    a = np.array([-1.5, 2.5, 3.14159], "float32")
+    ours = sw.asarray(a, device=device)
+    for operation in (operator.neg, operator.pos, abs):
+        assert_close(operation(ours), operation(a))
+    assert_close(round(ours), a.round())
+    assert_close(ours.round(2), a.round(2))
+    assert_close(sw.round(ours * 100, -1), np.round(a * 100, -1))
+    assert_close(~sw.array([0, 5], "uint8", device=device), ~np.array([0, 5], "uint8"))
+    with pytest.raises(TypeError, match="not defined for float32"):
+        operator.invert(ours)
+
+
+def test_what_knows_arrays_itself_is_asked():
+    class Knowing:
+        __array_ufunc__ = None
+
+        def __radd__(self, other):
+            return "mine"
+
+        def __req__(self, other):
+            return "no"
+
+    assert sw.zeros(2) + Knowing() == "mine"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        sw.zeros(2) + None
+
+
+# ---- functions of several
+
+
+def test_clip_where_divmod_real_imag(device):
+    a = np.array([[-1.5, 0.5], [np.nan, 9]], "float32")
+    ours = sw.asarray(a, device=device)
+    assert_close(sw.clip(ours, 0, 2), np.clip(a, 0, 2))
+    assert_close(ours.clip(max=1), a.clip(max=1))
+    assert_close(sw.clip(ours, min=0), np.clip(a, 0, None))
+    assert_close(sw.where(ours > 0, ours, 0), np.where(a > 0, a, 0).astype("float32"))
+    assert sw.where(ours > 0, 1, 2).dtype == "int64"
+    for part, oracle in zip(sw.divmod(ours, 2), np.divmod(a, np.float32(2)), strict=True):
+        assert_close(part, oracle)
+    c = operand("complex64", (3, 4), 0)
+    mine = sw.array(c, device=device)
+    assert_close(mine.T.real, c.T.real)
+    assert_close(sw.imag(mine[::2]), c[::2].imag)
+    mine.imag = 0
+    assert not mine.numpy().imag.any()
+    assert_close(mine.conj(), mine.numpy().conj())
+
+
+def test_sigmoid_softplus_erf_at_the_limits(device):
+    x = np.array([-1000, -30, -1, 0, 1, 30, 1000, np.inf, -np.inf, np.nan])
+    ours = sw.asarray(x, device=device)
+    sigmoid, softplus = sw.sigmoid(ours).numpy(), sw.softplus(ours).numpy()
+    assert sigmoid[0] == 0 and sigmoid[6] == sigmoid[7] == 1 and sigmoid[8] == 0
+    assert softplus[0] == 0 and softplus[6] == 1000 and softplus[7] == np.inf and softplus[8] == 0
+    assert np.isnan(sigmoid[9]) and np.isnan(softplus[9])
+    np.testing.assert_allclose(sigmoid[1:6], 1 / (1 + np.exp(-x[1:6])), rtol=1e-15)
+    np.testing.assert_allclose(softplus[1:6], np.logaddexp(0, x[1:6]), rtol=1e-15)
+    import math
+
+    np.testing.assert_allclose(sw.erf(ours).numpy()[:9], [math.erf(v) for v in x[:9]], rtol=1e-15)
+
+
+# ---- errors
+
+
+def test_errors_name_the_operation_and_the_way_out(device):
+    a = sw.ones(2, device=device)
+    frozen = np.zeros(2)
+    frozen.flags.writeable = False
+    readonly = sw.asarray(frozen)
+    cases = [
+        (lambda: sw.add(a, sw.ones(3, device=device)), ValueError, "add.*broadcast"),
+        (lambda: sw.add(a, a, out=sw.ones(3, device=device)), ValueError, "out's shape"),
+        (lambda: sw.add(a, a, out=sw.ones(2, "int8", device=device)), TypeError, "casting"),
+        (lambda: sw.add(a, a, dtype="int32"), TypeError, "cannot cast an operand"),
+        (lambda: sw.add(a, a, casting="wild"), ValueError, "same_kind"),
+        (lambda: sw.add(a), TypeError, "takes 2 operands"),
+        (lambda: sw.add(a, a, axis=1), TypeError, "no argument 'axis'"),
+        (lambda: sw.add(a, a, where=a), TypeError, "must be bool"),
+        (lambda: sw.bitwise_and(a, 1), TypeError, "not defined for float64"),
+        (lambda: sw.floor_divide(a, 1j), TypeError, "not defined"),
+        (lambda: sw.negative(a > 0), TypeError, "bool"),
+        (lambda: (a > 0) - (a > 0), TypeError, "bool"),
+        (lambda: sw.add(a, object()), TypeError, "object"),
+        (lambda: sw.where(a > 0), TypeError, "nonzero"),
+        (lambda: sw.add(a, a, out=readonly), ValueError, "reading only"),
+    ]
+    for call, kind, words in cases:
+        with pytest.raises(kind, match=words):
+            call()
+
+
+def test_negative_exponents_of_integers_are_refused():
+    a = sw.array([2, 3], "int32")
+    with pytest.raises(ValueError, match="negative integer powers"):
+        a**-1
+    # Where they are masked out they do not matter.
+    out = sw.zeros(2, "int32")
+    sw.power(a, sw.array([-1, 2], "int32"), out=out, where=sw.array([False, True]))
+    assert out.tolist() == [0, 9]
+
+
+def test_devices_do_not_mix():
+    gpus = [d for d in sw.devices() if str(d) != "cpu"]
+    if not gpus:
+        pytest.skip("needs a GPU")
+    a, b = sw.ones(2, device=gpus[0]), sw.ones(2, device="cpu")
+    with pytest.raises(sw.DeviceError, match=r"\.to\("):
+        a + b
+    assert (a + sw.array(2.0, device="cpu")).device == gpus[0]
+
+
+# ---- the objects
+
+
+def test_attributes_of_ufuncs():
+    assert (sw.add.nin, sw.add.nout, sw.add.nargs, sw.add.__name__) == (2, 1, 3, "add")
+    assert repr(sw.exp) == "<ufunc 'exp'>" and pickle.loads(pickle.dumps(sw.exp)) is sw.exp
+    assert "numpy.exp" in sw.exp.__doc__
+    with pytest.raises(TypeError):
+        sw.ufunc()
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_types_are_numpys(name):
+    theirs = getattr(np, name)
+    if not isinstance(theirs, np.ufunc):
+        pytest.skip("no ufunc in NumPy")
+    known = set("?bBhHiIlLefdFD")
+    ours = {t for t in getattr(sw, name).types if "E" not in t}
+    oracle = {t for t in theirs.types if set(t) <= known | set("->")}
+    if name in ("isnan", "isinf", "isfinite", "divide", "true_divide"):
+        oracle = {t for t in oracle if t[0] in "efdFD"}  # we cast to those
+    assert ours == {t for t in oracle if len(set(t[: theirs.nin])) == 1}
+    if theirs.identity is not None:
+        assert getattr(sw, name).identity == theirs.identity
+
+
+# ---- NumPy's ufuncs
+
+
+def test_numpy_ufuncs_give_our_arrays(device):
+    a = sw.array([1.0, 4.0], "float32", device=device)
+    for result, oracle in (
+        (np.sqrt(a), [1, 2]),
+        (np.add(a, 1), [2, 5]),
+        (np.multiply(2.0, a), [2, 8]),
+        (np.true_divide(a, a), [1, 1]),
+        (np.abs(a), [1, 4]),
+    ):
+        assert isinstance(result, sw.Array) and result.device == device
+        assert result.tolist() == oracle
+    quotient, rest = np.divmod(a, 3)
+    assert quotient.tolist() == [0, 1] and rest.tolist() == [1, 1]
+    out = sw.zeros(2, "float32", device=device)
+    assert np.negative(a, out=out) is out and out.tolist() == [-1, -4]
+    with pytest.raises(TypeError, match=r"numpy\.modf.*no elementwise operation"):
+        np.modf(a)
+    with pytest.raises(TypeError, match=r"numpy\.subtract\.reduce"):
+        np.subtract.reduce(a)
+
+
+def test_numpy_arrays_beside_ours():
+    a, b = sw.array([1.0, 2.0]), np.array([3.0, 4.0])
+    for result in (a + b, b + a, np.add(b, a)):
+        assert isinstance(result, sw.Array) and result.tolist() == [4, 6]
+    b += a
+    assert type(b) is np.ndarray and b.tolist() == [4, 6]
+    assert np.add(a, a, out=b) is b and b.tolist() == [2, 4]

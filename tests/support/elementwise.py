@@ -1,0 +1,97 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise operations beside NumPy's: operands with special values, and how close is right."""
+
+import numpy as np
+
+import spanwise as sw
+
+REALS = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+]
+ALL = [*REALS, "complex64", "complex128"]
+SPECIAL = [
+    0.0,
+    -0.0,
+    1,
+    -1,
+    0.5,
+    2,
+    -2.5,
+    np.inf,
+    -np.inf,
+    np.nan,
+    1e-3,
+    88,
+    -88,
+    20.5,
+    1e30,
+    1e-40,
+]
+
+
+def operand(dtype, shape, seed):
+    """Every kind of value that the dtype has, in random order."""
+    random = np.random.default_rng(seed)
+    dtype = np.dtype(dtype)
+    size = int(np.prod(shape))
+    if dtype.kind == "b":
+        return random.integers(0, 2, shape).astype(bool)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        values = random.integers(info.min, info.max, size, dtype=dtype, endpoint=True)
+        small = random.random(size) < 0.4
+        values[small] = random.integers(0, 9, int(small.sum()))
+        edge = random.random(size) < 0.1
+        values[edge] = random.choice(np.array([info.min, info.max, 0], dtype), int(edge.sum()))
+        return values.reshape(shape)
+    with np.errstate(all="ignore"):
+        parts = [_reals(random, size).reshape(shape) for _ in range(2)]
+        return (parts[0] + 1j * parts[1] if dtype.kind == "c" else parts[0]).astype(dtype)
+
+
+def _reals(random, size):
+    values = random.standard_normal(size) * 4
+    special = random.random(size) < 0.3
+    values[special] = random.choice(SPECIAL, int(special.sum()))
+    return values
+
+
+def assert_close(ours, oracle, ulps=8):
+    """Same shape and dtype; exact numbers equal, others within `ulps` units in the last place.
+
+    Of complex numbers NaN anywhere is NaN: libraries differ in which part has it.
+    """
+    assert isinstance(ours, sw.Array)
+    assert ours.dtype == oracle.dtype and ours.shape == oracle.shape
+    ours = ours.numpy()
+    if oracle.dtype.kind in "biu":
+        np.testing.assert_array_equal(ours, oracle)
+        return
+    is_complex = oracle.dtype.kind == "c"
+    single = np.finfo(oracle.dtype)
+    wide, true = ours.astype("complex128"), oracle.astype("complex128")
+    with np.errstate(all="ignore"):
+        slack = single.tiny * 8 + (64 * single.eps * np.abs(true) if is_complex else 0.0)
+        close = _close(wide.real, true.real, ulps * single.eps, slack) & _close(
+            wide.imag, true.imag, ulps * single.eps, slack
+        )
+    if is_complex:
+        close |= np.isnan(wide) & np.isnan(true)
+    assert close.all(), (ours[~close][:5], oracle[~close][:5])
+
+
+def _close(a, b, relative, absolute):
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    return same | (np.abs(a - b) <= relative * np.abs(b) + absolute)
