@@ -67,7 +67,7 @@ Span span_of(const ForeignMemory& memory) {
   }
   std::int64_t bytes;
   const auto address = reinterpret_cast<std::uint64_t>(memory.data);
-  const bool below = lowest < 0 && address < static_cast<std::uint64_t>(-lowest);
+  const bool below = lowest < 0 && address < -static_cast<std::uint64_t>(lowest);
   if (below || __builtin_sub_overflow(highest, lowest, &bytes)) fail_overflow(memory);
   span.lowest = static_cast<std::byte*>(memory.data) + lowest;
   span.bytes = static_cast<std::size_t>(bytes);

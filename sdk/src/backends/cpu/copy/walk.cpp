@@ -53,12 +53,12 @@ class Units {
 
   // Words from the last line's begin to the target's, where every row begins so.
   std::int64_t phase(std::int64_t step) const {
-    constexpr std::int64_t line = 64;
+    constexpr std::int64_t line_bytes = 64;
     const auto past =
-        static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(plan_.target) % line);
-    if (step <= 0 || past % step != 0 || columns_.at_once * step <= line) return 0;
+        static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(plan_.target) % line_bytes);
+    if (step <= 0 || past % step != 0 || columns_.at_once * step <= line_bytes) return 0;
     for (int i = 0; i + 1 < plan_.rank; ++i)
-      if (plan_.axes[static_cast<std::size_t>(i)].target_step % line != 0) return 0;
+      if (plan_.axes[static_cast<std::size_t>(i)].target_step % line_bytes != 0) return 0;
     return past / step;
   }
 

@@ -75,13 +75,19 @@ std::string BlockRunner::waiting_for(unsigned thread) const {
   return "a warp collective";
 }
 
-void BlockRunner::fail_divergence(int op, int line) {
+std::string BlockRunner::divergence(int op, int line) const {
   unsigned waiting = 0;
   while (threads_[waiting].state != generation_) ++waiting;
-  fail(text("threads of one block are at different barriers: ", place(current_), " at ",
-            barrier_name(op), " in line ", line, ", thread (", coordinates_[waiting].x, ", ",
-            coordinates_[waiting].y, ", ", coordinates_[waiting].z, ") at ", waiting_for(waiting),
-            ". Every thread of a block that has not returned must reach the same barrier"));
+  return text("threads of one block are at different barriers: ", place(current_), " at ",
+              barrier_name(op), " in line ", line, ", thread (", coordinates_[waiting].x, ", ",
+              coordinates_[waiting].y, ", ", coordinates_[waiting].z, ") at ", waiting_for(waiting),
+              ". Every thread of a block that has not returned must reach the same barrier");
+}
+
+// Told first, so that the parts of the text are gone when the stack is left.
+void BlockRunner::fail_divergence(int op, int line) {
+  std::string message = divergence(op, line);
+  fail(std::move(message));
 }
 
 void BlockRunner::fail_standstill() {

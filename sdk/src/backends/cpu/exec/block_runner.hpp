@@ -130,6 +130,7 @@ class BlockRunner {
   [[noreturn]] void fail_hidden(const char* what, int line);
   std::string place(unsigned thread) const;
   std::string waiting_for(unsigned thread) const;
+  std::string divergence(int op, int line) const;
   void forget_fibers();
   void check_stacks();
   void check_stack(std::int32_t fiber);
