@@ -119,8 +119,7 @@ Signature resolve(OpId op, std::span<const DType> operands, std::optional<DType>
   if ((known.traits & compares) != 0)
     if (const auto mixed = mixed_comparison(op, operands)) return *mixed;
   const auto values = operands.subspan((known.traits & chooses) != 0 ? 1 : 0);
-  DType common = values[0];
-  for (const DType dtype : values.subspan(1)) common = promote(common, dtype);
+  DType common = promote(values);
   if (common.is_bool() && (known.traits & no_bool) != 0 && (!wanted || *wanted == bool_))
     refuse_dtypes(known, operands);
   if (wanted && known.result != Result::boolean) {

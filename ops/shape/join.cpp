@@ -70,15 +70,18 @@ void fill(const Array& target, std::span<const Array> arrays, int axis) {
 
 DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype) {
   require<ArgumentError>(!arrays.empty(), "concatenate: need at least one array to concatenate");
-  DType common = arrays[0].dtype();
+  bool mixed = false;
   for (const Array& array : arrays) {
     require<ArgumentError>(array.device() == arrays[0].device(), "concatenate: the arrays are on ",
                            arrays[0].device(), " and on ", array.device(),
                            "; expected one device, move them there: a.to(\"", arrays[0].device(),
                            "\")");
-    if (!dtype && array.dtype() != common) common = promote(common, array.dtype());
+    mixed |= array.dtype() != arrays[0].dtype();
   }
-  return dtype.value_or(common);
+  if (dtype || !mixed) return dtype.value_or(arrays[0].dtype());
+  std::vector<DType> dtypes;
+  for (const Array& array : arrays) dtypes.push_back(array.dtype());
+  return promote(dtypes);
 }
 
 Array concatenate(std::span<const Array> arrays, int axis, DType dtype) {

@@ -4,8 +4,8 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "bind.hpp"
 #include "py_array.hpp"
@@ -63,7 +63,7 @@ DType with_weak(DType strong, Weak weak) {
 DType result_type(const py::args& operands) {
   require<ArgumentError>(!operands.empty(),
                          "result_type: expected at least one array, dtype or number, got none");
-  std::optional<DType> strong;
+  std::vector<DType> strong;
   Weak weak = Weak::none;
   for (const py::handle operand : operands) {
     const Weak kind = weak_kind(operand.ptr());
@@ -71,11 +71,10 @@ DType result_type(const py::args& operands) {
       weak = std::max(weak, kind);
       continue;
     }
-    const DType dtype =
-        is_array(operand.ptr()) ? array_in(operand.ptr()).dtype() : dtype_from(operand);
-    strong = strong ? promote(*strong, dtype) : dtype;
+    strong.push_back(is_array(operand.ptr()) ? array_in(operand.ptr()).dtype()
+                                             : dtype_from(operand));
   }
-  return strong ? with_weak(*strong, weak) : default_of(weak);
+  return strong.empty() ? default_of(weak) : with_weak(promote(strong), weak);
 }
 
 Casting casting_from(const std::string& word) {
@@ -101,8 +100,8 @@ void check_casting(DType from, DType to, const std::string& casting, const char*
 SW_BIND(promotion, 12) {
   module.def("result_type", &result_type,
              "The dtype of an operation on the arrays, dtypes and Python numbers.");
-  module.def("promote_types", &promote, py::arg("type1"), py::arg("type2"),
-             "The smallest dtype to which both cast safely.");
+  module.def("promote_types", py::overload_cast<DType, DType>(&promote), py::arg("type1"),
+             py::arg("type2"), "The smallest dtype to which both cast safely.");
   module.def(
       "can_cast",
       [](py::handle from, DType to, const std::string& casting) {

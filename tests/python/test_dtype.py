@@ -141,6 +141,14 @@ def test_python_numbers_are_weak(names, weak):
     assert sw.result_type(*(sw.zeros(2, name) for name in names), *weak) == expected
 
 
+def test_several_dtypes_are_promoted_together():
+    """Pair by pair int8 and uint8 would be int16, which float16 does not hold."""
+    for names in (("int8", "uint8", "float16"), ("uint8", "float16", "int8", "complex64")):
+        assert sw.result_type(*names) == np.result_type(*names)
+        arrays = [np.ones(1, name) for name in names]
+        assert sw.concatenate(arrays).dtype == np.concatenate(arrays).dtype
+
+
 def test_casting_rules_have_names():
     with pytest.raises(sw.ArgumentError, match='got "lax"'):
         sw.can_cast("int8", "int16", "lax")

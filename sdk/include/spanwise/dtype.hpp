@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -95,6 +96,9 @@ inline constexpr DType complex128 = DTypes::make(DTypeCode::complex, 128);
 /// ml_dtypes does; where ml_dtypes knows no answer (float16, 16-bit and wider integers) it is the
 /// float32 or float64 that holds both. Throws DTypeError where either cannot be computed on.
 SW_API DType promote(DType a, DType b);
+/// The same for several, at least one: wider kinds first, so that (int8, uint8, float16) is float16
+/// as NumPy has it, although int8 and uint8 alone are int16.
+SW_API DType promote(std::span<const DType> dtypes);
 /// numpy.can_cast for the computable dtypes; other dtypes cast only to themselves.
 SW_API bool can_cast(DType from, DType to, Casting casting);
 

@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
 #include "spanwise/dtype.hpp"
 #include "spanwise/error.hpp"
@@ -60,6 +61,18 @@ DType promote(DType a, DType b) {
   if (!a.is_complex() && !b.is_complex()) return promote_floating(a, b);
   const bool single = floating_for(a).itemsize() <= 4 && floating_for(b).itemsize() <= 4;
   return single ? complex64 : complex128;
+}
+
+DType promote(std::span<const DType> dtypes) {
+  const auto kind = [](DType dtype) {
+    return dtype.is_complex() ? 3 : dtype.is_floating() ? 2 : dtype.is_integer() ? 1 : 0;
+  };
+  require<ArgumentError>(!dtypes.empty(), "promote: expected at least one dtype, got none");
+  std::optional<DType> common;
+  for (int wanted = 3; wanted >= 0; --wanted)
+    for (const DType dtype : dtypes)
+      if (kind(dtype) == wanted) common = common ? promote(*common, dtype) : dtype;
+  return *common;
 }
 
 bool can_cast(DType from, DType to, Casting casting) {
