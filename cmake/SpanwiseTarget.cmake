@@ -64,15 +64,18 @@ function(sw_layer name)
 endfunction()
 
 # sw_op_family(): target sw_ops_<folder>. Sees the public headers and its own folder only, like an
-# op written outside this tree.
+# op written outside this tree. Its Python face, *_py.cpp, goes into the extension module, as a
+# bridge's does.
 function(sw_op_family)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME family)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
-  if(NOT sources)
-    return()
+  file(GLOB python_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_py.cpp")
+  list(REMOVE_ITEM sources ${python_sources})
+  if(sources)
+    _sw_object_library(sw_ops_${family} ${sources})
+    target_include_directories(sw_ops_${family} PRIVATE "${SW_GENERATED_DIR}")
   endif()
-  _sw_object_library(sw_ops_${family} ${sources})
-  target_include_directories(sw_ops_${family} PRIVATE "${SW_GENERATED_DIR}")
+  set_property(GLOBAL APPEND PROPERTY SW_PYTHON_SOURCES ${python_sources})
 endfunction()
 
 # sw_bridge(): the plain C++ of a bridge goes into libspanwise as sw_bridge_<folder>; what speaks
