@@ -180,6 +180,11 @@ const CpuKernel* find_reduction(const Kernel& kernel) {
     return nullptr;
   }
 #undef SW_SUM
+  if (kernel.kind == Kind::prod) {
+    if (kernel.element == float32) return loops_of<Product<double>, float, true>();
+    if (kernel.element == float64) return loops_of<Product<double>, double, true>();
+    return nullptr;
+  }
   if (kernel.kind == Kind::any || kernel.kind == Kind::all) {
     const bool is_any = kernel.kind == Kind::any;
     if (kernel.element == bool_) return is_any ? loops_of<Any, Bool>() : loops_of<All, Bool>();

@@ -9,6 +9,7 @@
 #include "cpu_kernels.hpp"
 #include "geometry.hpp"
 #include "job.hpp"
+#include "reduce.hpp"
 #include "spanwise/parallel.hpp"
 
 namespace spanwise::ops::reduce {
@@ -196,6 +197,20 @@ class HostJob {
 };
 
 }  // namespace
+
+std::optional<std::int64_t> count_at_once(const Array& array) {
+  const DType dtype = array.dtype();
+  if (!array.device().is_cpu() || !dtype.is_computable() || !array.layout().is_row_major())
+    return {};
+  Block block;
+  block.data = static_cast<const std::byte*>(array.data());
+  block.rows = array.size();
+  block.row_step = 1;
+  if (block.rows > piece_elements) return {};
+  std::int64_t count = 0;
+  find_cpu_kernel({Kind::count, dtype, int64}).add(block, &count);
+  return count;
+}
 
 void run_on_cpu(const Job& job) {
   if (job.result->size() > 0) HostJob(job).run();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bitset>
+#include <cstdint>
 #include <optional>
 
 #include "spanwise/array.hpp"
@@ -58,6 +59,10 @@ SW_API Array reduce(Op op, const Array& array, const Options& options);
 /// array's shape.
 SW_API Array scan(Op op, const Array& array, int axis, std::optional<DType> dtype,
                   const Array* out);
+
+/// How many elements are not zero, where the host can tell at once (a small contiguous array of its
+/// own); else nothing.
+SW_API std::optional<std::int64_t> count_at_once(const Array& array);
 
 /// The dtype of the result where none is asked for, and of an initial value.
 SW_API DType result_dtype(Op op, DType element, std::optional<DType> dtype);

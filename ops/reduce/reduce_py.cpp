@@ -201,10 +201,14 @@ PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t coun
                              PyObject* words) {
   static constexpr Signature<3> signature{"count_nonzero", {"a", "axis", "keepdims"}, 1, 2};
   const auto [a, axis, keepdims] = signature.read(values, count, words);
+  const bool counts_all = !given(axis) && !truth_in(keepdims, false);
+  if (counts_all && is_array(a))
+    if (const auto total = ops::reduce::count_at_once(array_in(a)))
+      return PyLong_FromLongLong(*total);
   const Given call{a, axis, {}, {}, keepdims, {}, {}, {}, {}, {}};
   const Array array = reduce_input(a);
   Array result = reduced(Op::count_nonzero, call, array, {});
-  if (given(axis) || truth_in(keepdims, false)) return wrap(std::move(result));
+  if (!counts_all) return wrap(std::move(result));
   if (result.device().is_cpu())
     return PyLong_FromLongLong(*static_cast<const std::int64_t*>(result.data()));
   const Scalar total = [&] {
