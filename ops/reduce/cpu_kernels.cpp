@@ -11,8 +11,11 @@
 namespace spanwise::ops::reduce {
 namespace {
 
+// Bytes of sums side by side: of the registers, half are for what is being added.
 namespace reduce_baseline {
+#define SW_LANE_BYTES 64
 #include "cpu_loops.inc"
+#undef SW_LANE_BYTES
 
 template <template <class> class Body, bool can_scan>
 const CpuKernel* sum_like(const Kernel& kernel) {
@@ -162,7 +165,9 @@ const CpuKernel* find_reduction(const Kernel& kernel) {
 #pragma GCC target("avx2")
 #endif
 namespace reduce_avx2 {
+#define SW_LANE_BYTES 256
 #include "cpu_loops.inc"
+#undef SW_LANE_BYTES
 
 // Where wider registers pay: what is limited by arithmetic in the baseline's.
 const CpuKernel* find_reduction(const Kernel& kernel) {
