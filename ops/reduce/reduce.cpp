@@ -196,9 +196,8 @@ class Reduction {
     if (is_place)
       fail<ArgumentError>("attempt to get ", name_of(op_), " of an empty sequence: shape ",
                           input_.shape(), " has no element along the axis");
-    require<ArgumentError>(Layout::row_major(shape_).size() == 0, name_of(op_),
-                           ": zero-size array of shape ", input_.shape(),
-                           " to a reduction which has no identity; pass initial=");
+    fail<ArgumentError>(name_of(op_), ": zero-size array of shape ", input_.shape(),
+                        " to a reduction which has no identity; pass initial=");
   }
 
   Array cast_input(DType dtype) const {

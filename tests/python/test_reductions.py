@@ -312,6 +312,8 @@ def test_wrong_calls(device):
     for name in ("min", "max", "ptp"):
         with pytest.raises(ValueError, match="zero-size"):
             getattr(sw, name)(sw.zeros((0, 3), device=device), axis=0)
+        with pytest.raises(ValueError, match="zero-size"):
+            getattr(sw, name)(sw.zeros((0, 0), device=device), axis=0)
         assert getattr(sw, name)(sw.zeros((0, 3), device=device), axis=1).shape == (0,)
 
 
