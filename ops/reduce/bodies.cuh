@@ -189,7 +189,7 @@ struct Lowest {
     return To<A>::from(x);
   }
   static SW_FN A combine(A a, A b) {
-    return (precedes(b, a) | is_nan(b)) & !is_loose_nan(a) ? b : a;
+    return ((precedes(b, a) | is_nan(b)) & !is_loose_nan(a)) ? b : a;
   }
 };
 template <class A>
@@ -202,7 +202,7 @@ struct Highest {
     return To<A>::from(x);
   }
   static SW_FN A combine(A a, A b) {
-    return (precedes(a, b) | is_nan(b)) & !is_loose_nan(a) ? b : a;
+    return ((precedes(a, b) | is_nan(b)) & !is_loose_nan(a)) ? b : a;
   }
 };
 
