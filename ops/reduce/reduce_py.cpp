@@ -32,7 +32,7 @@ using ops::reduce::Op;
 using ops::reduce::Options;
 
 /// The arguments of a call, null where absent.
-struct Given {
+struct ReduceCall {
   PyObject *array, *axis, *dtype, *out, *keepdims, *initial, *where, *ddof, *mean, *correction;
 };
 
@@ -41,7 +41,7 @@ int reduced_axis(const Array& array, std::int64_t axis) {
 }
 
 // None is all axes; of rank 0 NumPy takes axis 0 and -1 though there is none.
-AxisSet axes_in(const Array& array, PyObject* axis) {
+AxisSet reduce_axes_in(const Array& array, PyObject* axis) {
   AxisSet axes;
   if (!given(axis)) {
     for (int i = 0; i < array.rank(); ++i) axes.set(static_cast<std::size_t>(i));
@@ -84,12 +84,12 @@ std::optional<Array> reduce_mask(PyObject* where, Device device) {
   return mask;
 }
 
-Scalar initial_in(PyObject* initial, DType dtype) {
+Scalar reduce_initial_in(PyObject* initial, DType dtype) {
   if (is_python_scalar(initial)) return scalar_from(initial, dtype);
   return item(reduce_input(initial)).cast(dtype);
 }
 
-double correction_in(const Given& call) {
+double reduce_correction_in(const ReduceCall& call) {
   PyObject* number = given(call.correction) ? call.correction : call.ddof;
   if (given(call.correction) && given(call.ddof) && PyObject_IsTrue(call.ddof) == 1)
     throw py::value_error("ddof and correction can't be provided simultaneously");
@@ -101,29 +101,29 @@ double correction_in(const Given& call) {
 
 // Small work on the CPU is done sooner than the lock is given away and taken back.
 template <class F>
-Array computed(const Array& array, F&& f) {
+Array reduce_unlocked(const Array& array, F&& f) {
   const Unlocked unlocked(array.device(), array.nbytes());
   return f();
 }
 
-Array reduced(Op op, const Given& call, const Array& array, const std::optional<Array>& out) {
+Array reduced(Op op, const ReduceCall& call, const Array& array, const std::optional<Array>& out) {
   Options options;
-  options.axes = axes_in(array, call.axis);
+  options.axes = reduce_axes_in(array, call.axis);
   options.keepdims = truth_in(call.keepdims, false);
   if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
   if (out) options.out = &*out;
   if (given(call.initial))
-    options.initial =
-        initial_in(call.initial, ops::reduce::result_dtype(op, array.dtype(), options.dtype));
+    options.initial = reduce_initial_in(
+        call.initial, ops::reduce::result_dtype(op, array.dtype(), options.dtype));
   const std::optional<Array> mask = reduce_mask(call.where, array.device());
   if (mask) options.where = &*mask;
   std::optional<Array> mean;
   if (given(call.mean)) options.mean = &mean.emplace(reduce_input(call.mean));
-  options.correction = correction_in(call);
-  return computed(array, [&] { return ops::reduce::reduce(op, array, options); });
+  options.correction = reduce_correction_in(call);
+  return reduce_unlocked(array, [&] { return ops::reduce::reduce(op, array, options); });
 }
 
-PyObject* reduce_call(Op op, const Given& call) {
+PyObject* reduce_call(Op op, const ReduceCall& call) {
   const Array array = reduce_input(call.array);
   const std::optional<Array> out = reduce_out(call.out);
   Array result = reduced(op, call, array, out);
@@ -205,7 +205,7 @@ PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t coun
   if (counts_all && is_array(a))
     if (const auto total = ops::reduce::count_at_once(array_in(a)))
       return PyLong_FromLongLong(*total);
-  const Given call{a, axis, {}, {}, keepdims, {}, {}, {}, {}, {}};
+  const ReduceCall call{a, axis, {}, {}, keepdims, {}, {}, {}, {}, {}};
   const Array array = reduce_input(a);
   Array result = reduced(Op::count_nonzero, call, array, {});
   if (!counts_all) return wrap(std::move(result));
@@ -233,7 +233,7 @@ PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
   const std::optional<DType> wanted =
       given(dtype) ? std::optional(dtype_from(dtype)) : std::nullopt;
   const bool flattens = !given(axis) || array.rank() == 0;
-  Array result = computed(array, [&] {
+  Array result = reduce_unlocked(array, [&] {
     if (flattens && array.rank() != 1) array = reshape(array, Shape{array.size()});
     return ops::reduce::scan(op, array, along, wanted, target ? &*target : nullptr);
   });
@@ -298,6 +298,17 @@ PyMethodDef reduce_functions[] = {
                 SW_FUNCTION(count_nonzero_call, "count_nonzero", "axis=None, *, keepdims=False",
                             "How many elements over the axes are not zero; of all, a Python int."){
                     nullptr, nullptr, 0, nullptr}};
+
+#undef SW_ANY_LIKE
+#undef SW_FUNCTION
+#undef SW_MEAN_LIKE
+#undef SW_METHOD
+#undef SW_METHODS
+#undef SW_MIN_LIKE
+#undef SW_PLACE_LIKE
+#undef SW_SCAN_LIKE
+#undef SW_SUM_LIKE
+#undef SW_VAR_LIKE
 
 }  // namespace
 
