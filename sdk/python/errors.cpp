@@ -8,6 +8,7 @@
 #include "bind.hpp"
 #include "py_array.hpp"
 #include "py_errors.hpp"
+#include "spanwise/axis_error.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -59,6 +60,8 @@ void translate(const std::exception_ptr& exception) {
           {{"log", lenient_text(e.log())}, {"source", lenient_text(e.source())}});
   } catch (const ArgumentError& e) {
     raise(errors.argument, e);
+  } catch (const AxisError& e) {
+    raise(errors.axis, e);
   } catch (const LayoutError& e) {
     raise(errors.layout, e);
   } catch (const BoundsError& e) {
@@ -119,6 +122,8 @@ SW_BIND(errors, 0) {
                           {e.error, PyExc_ValueError});
   e.layout = make_class(module, "LayoutError", "A shape, stride or axis that does not fit.",
                         {e.error, PyExc_ValueError});
+  e.axis = make_class(module, "AxisError", "An axis that the array does not have.",
+                      {e.layout, PyExc_IndexError});
   e.bounds =
       make_class(module, "BoundsError", "An index outside its axis.", {e.error, PyExc_IndexError});
   e.dtype = make_class(module, "DTypeError", "A dtype that the operation or library does not take.",

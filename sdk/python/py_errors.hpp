@@ -16,6 +16,7 @@ struct ErrorClasses {
   PyObject* error = nullptr;
   PyObject* argument = nullptr;
   PyObject* layout = nullptr;
+  PyObject* axis = nullptr;
   PyObject* bounds = nullptr;
   PyObject* dtype = nullptr;
   PyObject* copy_needed = nullptr;

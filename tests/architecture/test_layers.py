@@ -28,7 +28,9 @@ ALLOWED = {
 }
 # The layer of each public header; a folder under include/spanwise is the layer of its name.
 PUBLIC = {
-    "core": "array device dims dtype error export half layout ref scalar storage version view",
+    "core": """
+        array axis_error device dims dtype error export half layout ref scalar storage version view
+    """,
     "runtime": "config copy creation devices host_block kernel_types parallel stream tools",
     "kernels": "kernel source_module",
     "op_sdk": "op_sdk walk",

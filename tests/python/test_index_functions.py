@@ -275,7 +275,6 @@ WRONG = {
     "along, shapes": (lambda a: sw.take_along_axis(a, [[0]] * 2, 1), IndexError, r"\(2, 1\)"),
     "place, empty": (lambda a: sw.place(a, a, []), ValueError, "empty"),
     "place, size": (lambda a: sw.place(a, [True], 1), ValueError, "same size"),
-    "count, axis": (lambda a: sw.count_nonzero(a, 0), ValueError, "axis="),
     "ix_": (lambda a: sw.ix_(a), ValueError, "1 dimensional"),
     "select": (lambda a: sw.select([a], [a]), TypeError, "boolean"),
     "diag": (lambda a: sw.diag(sw.zeros((1, 1, 1))), ValueError, r"\(1, 1, 1\)"),

@@ -5,6 +5,7 @@
 /// Everything, for programs; no header or source of Spanwise includes this one.
 
 #include "spanwise/array.hpp"
+#include "spanwise/axis_error.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/copy.hpp"

@@ -38,7 +38,6 @@ if _typing.TYPE_CHECKING:
     from ._elementwise import round as round
     from ._elementwise import where as where
     from ._indexing import choose as choose
-    from ._indexing import count_nonzero as count_nonzero
     from ._indexing import diag as diag
     from ._indexing import diag_indices as diag_indices
     from ._indexing import diagflat as diagflat
@@ -117,7 +116,7 @@ _NAMES = {
         unstack vsplit vstack
     """,
     "_indexing": """
-        choose count_nonzero diag diag_indices diagflat diagonal extract fill_diagonal indices
+        choose diag diag_indices diagflat diagonal extract fill_diagonal indices
         ix_ meshgrid mgrid ogrid place putmask ravel_multi_index select tri tril tril_indices
         tril_indices_from triu triu_indices triu_indices_from unravel_index
     """,

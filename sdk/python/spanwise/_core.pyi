@@ -23,6 +23,7 @@ from ._core_kernels import _DriverIn as _DriverIn
 from ._core_kernels import _DriverInOut as _DriverInOut
 from ._core_kernels import _DriverMemory as _DriverMemory
 from ._core_kernels import _DriverOut as _DriverOut
+from ._core_reduce import *  # noqa: F403
 
 # ---- What arguments may be ----
 
@@ -42,12 +43,14 @@ _Order: TypeAlias = Literal["C", "F", "A", "K"]
 _Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 _BoundsMode: TypeAlias = Literal["raise", "wrap", "clip"]
 _AnyStream: TypeAlias = Stream | int | Any
+_Axes: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...] | None
 
 # ---- Errors ----
 
 class Error(Exception): ...
 class ArgumentError(Error, ValueError): ...
 class LayoutError(Error, ValueError): ...
+class AxisError(LayoutError, IndexError): ...
 class BoundsError(Error, IndexError): ...
 class DTypeError(Error, TypeError): ...
 class CopyNeededError(Error, ValueError, BufferError): ...
@@ -311,6 +314,109 @@ class Array:
     def numpy(self) -> npt.NDArray[Any]: ...
     def to(self, device: _DeviceLike, *, copy: builtins.bool | None = None) -> Array: ...
     def sync(self) -> Array: ...
+    def sum(
+        self,
+        axis: _Axes = None,
+        dtype: Any | None = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        initial: Any = 0,
+        where: Any = True,
+    ) -> Array: ...
+    def prod(
+        self,
+        axis: _Axes = None,
+        dtype: Any | None = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        initial: Any = 1,
+        where: Any = True,
+    ) -> Array: ...
+    def min(
+        self,
+        axis: _Axes = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Array: ...
+    def max(
+        self,
+        axis: _Axes = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Array: ...
+    def any(
+        self,
+        axis: _Axes = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: Any = True,
+    ) -> Array: ...
+    def all(
+        self,
+        axis: _Axes = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: Any = True,
+    ) -> Array: ...
+    def mean(
+        self,
+        axis: _Axes = None,
+        dtype: Any | None = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: Any = True,
+    ) -> Array: ...
+    def var(
+        self,
+        axis: _Axes = None,
+        dtype: Any | None = None,
+        out: Any | None = None,
+        ddof: float = 0,
+        keepdims: builtins.bool = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: float | None = None,
+    ) -> Array: ...
+    def std(
+        self,
+        axis: _Axes = None,
+        dtype: Any | None = None,
+        out: Any | None = None,
+        ddof: float = 0,
+        keepdims: builtins.bool = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: float | None = None,
+    ) -> Array: ...
+    def argmin(
+        self,
+        axis: SupportsIndex | None = None,
+        out: Any | None = None,
+        *,
+        keepdims: builtins.bool = False,
+    ) -> Array: ...
+    def argmax(
+        self,
+        axis: SupportsIndex | None = None,
+        out: Any | None = None,
+        *,
+        keepdims: builtins.bool = False,
+    ) -> Array: ...
+    def cumsum(
+        self, axis: SupportsIndex | None = None, dtype: Any | None = None, out: Any | None = None
+    ) -> Array: ...
+    def cumprod(
+        self, axis: SupportsIndex | None = None, dtype: Any | None = None, out: Any | None = None
+    ) -> Array: ...
     def __array__(
         self, dtype: npt.DTypeLike | None = None, *, copy: builtins.bool | None = None
     ) -> npt.NDArray[Any]: ...

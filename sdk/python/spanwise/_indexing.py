@@ -27,16 +27,6 @@ def _writable(a: Any, who: str) -> Array:
 # ---- Masks ----
 
 
-def count_nonzero(a: Any, axis: None = None, *, keepdims: bool = False) -> int:
-    """How many elements are not zero. Waits where the array is on a GPU."""
-    if axis is not None or keepdims:
-        raise _core.ArgumentError(
-            "count_nonzero: counts all elements; for axis= and keepdims= add up a mask: "
-            '(a.astype("bool")).sum(axis)'
-        )
-    return _core._count_nonzero(a)
-
-
 def extract(condition: Any, arr: Any) -> Array:
     """The elements of `arr` where `condition` is true, both flattened."""
     return _core.compress(_mask(condition).reshape(-1), asarray(arr).reshape(-1))

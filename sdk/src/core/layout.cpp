@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/checked_int.hpp"
+#include "spanwise/axis_error.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {
@@ -111,8 +112,8 @@ bool Layout::may_overlap_itself() const {
 
 int Layout::normalise_axis(std::int64_t axis) const {
   const bool inside = axis >= -rank() && axis < rank();
-  require<LayoutError>(inside, "axis ", axis, " of an array of ", rank(), " axes with shape ",
-                       shape, "; expected ", -rank(), " to ", rank() - 1);
+  require<AxisError>(inside, "axis ", axis, " of an array of ", rank(), " axes with shape ", shape,
+                     "; expected ", -rank(), " to ", rank() - 1);
   return static_cast<int>(axis < 0 ? axis + rank() : axis);
 }
 

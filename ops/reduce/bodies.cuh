@@ -1,0 +1,275 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What each reduction does with one element, and how it joins two parts: the one text for both
+// devices. The host compiles it as C++ inside a namespace for each instruction set, NVRTC as CUDA
+// C; so nothing here includes anything. The includer defines SW_FN (inline, or __device__ too) and
+// widened(), which makes a float of a 16-bit one.
+//
+// A body has Acc, what it adds up in; Param, what else it is told about an output; identity();
+// lift(x, p), an element as Acc; combine(a, b). combine() need not commute: a comes first.
+
+template <class A>
+struct To {
+  template <class T>
+  static SW_FN A from(T x) {
+    return (A)x;
+  }
+  static SW_FN A from(Bool x) { return (A)(x.byte != 0); }
+  static SW_FN A from(Half x) { return (A)widened(x); }
+  static SW_FN A from(BFloat x) { return (A)widened(x); }
+};
+template <class A>
+struct To<Complex<A> > {
+  template <class T>
+  static SW_FN Complex<A> from(T x) {
+    Complex<A> z = {To<A>::from(x), (A)0};
+    return z;
+  }
+  template <class T>
+  static SW_FN Complex<A> from(Complex<T> x) {
+    Complex<A> z = {(A)x.re, (A)x.im};
+    return z;
+  }
+};
+
+template <class T>
+SW_FN bool truth(T x) {
+  return x != 0;
+}
+SW_FN bool truth(Bool x) { return x.byte != 0; }
+SW_FN bool truth(Half x) { return (x.bits & 0x7fff) != 0; }
+SW_FN bool truth(BFloat x) { return (x.bits & 0x7fff) != 0; }
+template <class T>
+SW_FN bool truth(Complex<T> x) {
+  return (x.re != 0) | (x.im != 0);
+}
+
+template <class T>
+SW_FN bool is_nan(T x) {
+  return x != x;
+}
+template <class T>
+SW_FN bool is_nan(Complex<T> x) {
+  return (x.re != x.re) | (x.im != x.im);
+}
+// Whether x, which no comparison finds larger or smaller, could still be displaced by a number: a
+// complex NaN may have one real part.
+template <class T>
+SW_FN bool is_loose_nan(T) {
+  return false;
+}
+template <class T>
+SW_FN bool is_loose_nan(Complex<T> x) {
+  return is_nan(x);
+}
+// Complex numbers stand in lexicographic order.
+template <class T>
+SW_FN bool precedes(T a, T b) {
+  return a < b;
+}
+template <class T>
+SW_FN bool precedes(Complex<T> a, Complex<T> b) {
+  return (a.re < b.re) | ((a.re == b.re) & (a.im < b.im));
+}
+
+template <class T>
+SW_FN T plus(T a, T b) {
+  return a + b;
+}
+template <class T>
+SW_FN Complex<T> plus(Complex<T> a, Complex<T> b) {
+  Complex<T> z = {a.re + b.re, a.im + b.im};
+  return z;
+}
+template <class T>
+SW_FN T times(T a, T b) {
+  return a * b;
+}
+template <class T>
+SW_FN Complex<T> times(Complex<T> a, Complex<T> b) {
+  Complex<T> z = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  return z;
+}
+
+struct NoParam {};
+
+// Whole numbers are added up modulo 2^64, as NumPy's are; real ones in double precision, so that a
+// sum of 32-bit ones has lost nothing before it is rounded at the end.
+template <class A>
+struct Sum {
+  typedef A Acc;
+  typedef NoParam Param;
+  static SW_FN A identity() { return To<A>::from(0); }
+  template <class T>
+  static SW_FN A lift(T x, Param) {
+    return To<A>::from(x);
+  }
+  static SW_FN A combine(A a, A b) { return plus(a, b); }
+};
+template <class A>
+struct Product {
+  typedef A Acc;
+  typedef NoParam Param;
+  static SW_FN A identity() { return To<A>::from(1); }
+  template <class T>
+  static SW_FN A lift(T x, Param) {
+    return To<A>::from(x);
+  }
+  static SW_FN A combine(A a, A b) { return times(a, b); }
+};
+template <class A>
+struct SumOfNumbers {
+  typedef A Acc;
+  typedef NoParam Param;
+  static SW_FN A identity() { return To<A>::from(0); }
+  template <class T>
+  static SW_FN A lift(T x, Param) {
+    const A value = To<A>::from(x);
+    return is_nan(value) ? identity() : value;
+  }
+  static SW_FN A combine(A a, A b) { return plus(a, b); }
+};
+
+SW_FN double square(double x, double mean) { return (x - mean) * (x - mean); }
+SW_FN double square(Complex<double> x, Complex<double> mean) {
+  return square(x.re, mean.re) + square(x.im, mean.im);
+}
+// The square of an element's distance from the mean, P.
+template <class P>
+struct Deviation {
+  typedef double Acc;
+  typedef P Param;
+  static SW_FN double identity() { return 0; }
+  template <class T>
+  static SW_FN double lift(T x, P mean) {
+    return square(To<P>::from(x), mean);
+  }
+  static SW_FN double combine(double a, double b) { return a + b; }
+};
+
+// Before which (for the lowest), or after which, every other number stands.
+template <class T>
+struct Ends {
+  static SW_FN T high() {
+    return (T)(((T)-1 < (T)0) ? (T) ~((unsigned long long)1 << (sizeof(T) * 8 - 1)) : (T)-1);
+  }
+  static SW_FN T low() { return (T)~high() < high() ? (T)~high() : (T)0; }
+};
+template <>
+struct Ends<float> {
+  static SW_FN float high() { return (float)(1e308 * 10); }
+  static SW_FN float low() { return -high(); }
+};
+template <>
+struct Ends<double> {
+  static SW_FN double high() { return 1e308 * 10; }
+  static SW_FN double low() { return -high(); }
+};
+template <class T>
+struct Ends<Complex<T> > {
+  static SW_FN Complex<T> high() {
+    Complex<T> z = {Ends<T>::high(), Ends<T>::high()};
+    return z;
+  }
+  static SW_FN Complex<T> low() {
+    Complex<T> z = {Ends<T>::low(), Ends<T>::low()};
+    return z;
+  }
+};
+
+// NaN wins, as in NumPy.
+template <class A>
+struct Lowest {
+  typedef A Acc;
+  typedef NoParam Param;
+  static SW_FN A identity() { return Ends<A>::high(); }
+  template <class T>
+  static SW_FN A lift(T x, Param) {
+    return To<A>::from(x);
+  }
+  static SW_FN A combine(A a, A b) {
+    return ((precedes(b, a) | is_nan(b)) & !is_loose_nan(a)) ? b : a;
+  }
+};
+template <class A>
+struct Highest {
+  typedef A Acc;
+  typedef NoParam Param;
+  static SW_FN A identity() { return Ends<A>::low(); }
+  template <class T>
+  static SW_FN A lift(T x, Param) {
+    return To<A>::from(x);
+  }
+  static SW_FN A combine(A a, A b) {
+    return ((precedes(a, b) | is_nan(b)) & !is_loose_nan(a)) ? b : a;
+  }
+};
+
+struct Any {
+  typedef unsigned char Acc;
+  typedef NoParam Param;
+  static SW_FN Acc identity() { return 0; }
+  template <class T>
+  static SW_FN Acc lift(T x, Param) {
+    return truth(x);
+  }
+  static SW_FN Acc combine(Acc a, Acc b) { return a | b; }
+};
+struct All {
+  typedef unsigned char Acc;
+  typedef NoParam Param;
+  static SW_FN Acc identity() { return 1; }
+  template <class T>
+  static SW_FN Acc lift(T x, Param) {
+    return truth(x);
+  }
+  static SW_FN Acc combine(Acc a, Acc b) { return a & b; }
+};
+struct Count {
+  typedef unsigned long long Acc;
+  typedef NoParam Param;
+  static SW_FN Acc identity() { return 0; }
+  template <class T>
+  static SW_FN Acc lift(T x, Param) {
+    return truth(x);
+  }
+  static SW_FN Acc combine(Acc a, Acc b) { return a + b; }
+};
+
+// A number and where it stands; at -1 there is none yet.
+template <class V>
+struct Placed {
+  V value;
+  long long place;
+};
+// Where the extreme that Value looks for stands first.
+template <class Value>
+struct PlaceOf {
+  typedef Placed<typename Value::Acc> Acc;
+  typedef NoParam Param;
+  static SW_FN Acc identity() {
+    Acc none = {Value::identity(), -1};
+    return none;
+  }
+  template <class T>
+  static SW_FN Acc lift(T x, Param p, long long place) {
+    Acc one = {Value::lift(x, p), place};
+    return one;
+  }
+  static SW_FN Acc combine(Acc a, Acc b) {
+    if (a.place < 0 || b.place < 0) return a.place < 0 ? b : a;
+    const bool a_is_nan = is_nan(a.value), b_is_nan = is_nan(b.value);
+    if (a_is_nan || b_is_nan) {
+      if (a_is_nan && b_is_nan) return a.place < b.place ? a : b;
+      return a_is_nan ? a : b;
+    }
+    const bool same = !precedes(a.value, b.value) && !precedes(b.value, a.value);
+    if (same) return a.place < b.place ? a : b;
+    return is_first(a.value, b.value) ? a : b;
+  }
+  static SW_FN bool is_first(typename Value::Acc a, typename Value::Acc b) {
+    return precedes(Value::identity(), Ends<typename Value::Acc>::high()) ? precedes(b, a)
+                                                                          : precedes(a, b);
+  }
+};

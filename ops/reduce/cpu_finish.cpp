@@ -1,0 +1,130 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu_finish.hpp"
+
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <cstring>
+
+#include "job.hpp"
+#include "spanwise/half.hpp"
+
+namespace spanwise::ops::reduce {
+namespace {
+
+template <class To, class From>
+void store_as(const void* values, std::int64_t n, std::byte* out, std::int64_t step) {
+  const From* x = static_cast<const From*>(values);
+  To* z = reinterpret_cast<To*>(out);
+  if (step == 1) {
+    for (std::int64_t i = 0; i < n; ++i) z[i] = To(x[i]);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) z[i * step] = To(x[i]);
+  }
+}
+
+// As a Half is made of a float; a double is first cut, its last bit telling that something was
+// lost, so that it is rounded once.
+template <class H>
+struct FromDouble : H {
+  explicit FromDouble(double x) noexcept : H(cut(x)) {}
+  static float cut(double x) noexcept {
+    const auto near = static_cast<float>(x);
+    if (static_cast<double>(near) == x || !std::isfinite(near)) return near;
+    const auto word = std::bit_cast<std::uint32_t>(near);
+    const bool is_larger = std::fabs(static_cast<double>(near)) > std::fabs(x);
+    return std::bit_cast<float>((is_larger ? word - 1 : word) | 1u);
+  }
+};
+
+struct Bytes16 {
+  std::uint64_t low, high;
+};
+
+template <class T>
+void subtract_from(void* values, const std::byte* others, std::int64_t step, std::int64_t n) {
+  T* x = static_cast<T*>(values);
+  const T* y = reinterpret_cast<const T*>(others);
+  for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<T>(x[i] - y[i * step]);
+}
+template <class H>
+void subtract_halves(void* values, const std::byte* others, std::int64_t step, std::int64_t n) {
+  auto* x = static_cast<float*>(values);
+  const H* y = reinterpret_cast<const H*>(others);
+  for (std::int64_t i = 0; i < n; ++i) x[i] -= static_cast<float>(y[i * step]);
+}
+
+}  // namespace
+
+bool can_store(DType accumulator, DType result) noexcept {
+  if (accumulator == result || (accumulator == int64 && result == uint64)) return true;
+  if (accumulator == float64) return result.is_floating();
+  if (accumulator == float32) return is_half(result);
+  return accumulator == complex128 && result == complex64;
+}
+
+void divide(DType dtype, void* values, const double* divisors, std::int64_t n) {
+  auto* x = static_cast<double*>(values);
+  if (dtype == int64) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::int64_t whole;
+      std::memcpy(&whole, x + i, sizeof whole);
+      x[i] = static_cast<double>(whole) / divisors[i];
+    }
+    return;
+  }
+  const int parts = dtype == complex128 ? 2 : 1;
+  for (std::int64_t i = 0; i < n * parts; ++i) x[i] /= divisors[i / parts];
+}
+
+void take_roots(double* values, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) values[i] = std::sqrt(values[i]);
+}
+
+void subtract(DType dtype, void* values, DType stored, const std::byte* others, std::int64_t step,
+              std::int64_t n) {
+  if (stored == float16) return subtract_halves<Half>(values, others, step, n);
+  if (stored == bfloat16) return subtract_halves<BFloat16>(values, others, step, n);
+  if (dtype == float32) return subtract_from<float>(values, others, step, n);
+  if (dtype == float64) return subtract_from<double>(values, others, step, n);
+  if (dtype == complex64) return subtract_from<std::complex<float>>(values, others, step, n);
+  if (dtype == complex128) return subtract_from<std::complex<double>>(values, others, step, n);
+  switch (dtype.itemsize()) {  // modulo the size, whatever the sign
+    case 1:
+      return subtract_from<std::uint8_t>(values, others, step, n);
+    case 2:
+      return subtract_from<std::uint16_t>(values, others, step, n);
+    case 4:
+      return subtract_from<std::uint32_t>(values, others, step, n);
+    default:
+      return subtract_from<std::uint64_t>(values, others, step, n);
+  }
+}
+
+void store(DType from, const void* values, std::int64_t n, DType to, std::byte* out,
+           std::int64_t step) {
+  if (from == float64 && to == float32) return store_as<float, double>(values, n, out, step);
+  if (from == float64 && to == float16)
+    return store_as<FromDouble<Half>, double>(values, n, out, step);
+  if (from == float64 && to == bfloat16)
+    return store_as<FromDouble<BFloat16>, double>(values, n, out, step);
+  if (from == float32 && to == float16) return store_as<Half, float>(values, n, out, step);
+  if (from == float32 && to == bfloat16) return store_as<BFloat16, float>(values, n, out, step);
+  if (from == complex128 && to == complex64)
+    return store_as<std::complex<float>, std::complex<double>>(values, n, out, step);
+  switch (to.itemsize()) {
+    case 1:
+      return store_as<std::uint8_t, std::uint8_t>(values, n, out, step);
+    case 2:
+      return store_as<std::uint16_t, std::uint16_t>(values, n, out, step);
+    case 4:
+      return store_as<std::uint32_t, std::uint32_t>(values, n, out, step);
+    case 8:
+      return store_as<std::uint64_t, std::uint64_t>(values, n, out, step);
+    default:
+      return store_as<Bytes16, Bytes16>(values, n, out, step);
+  }
+}
+
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,24 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "spanwise/dtype.hpp"
+
+namespace spanwise::ops::reduce {
+
+/// values[i] /= divisors[i], values being float64, complex128 or int64 (which become float64).
+void divide(DType dtype, void* values, const double* divisors, std::int64_t n);
+/// The square root of float64 values.
+void take_roots(double* values, std::int64_t n);
+/// values[i] -= others[i * step]; values are of `dtype`, others of the dtype that they are stored
+/// as.
+void subtract(DType dtype, void* values, DType stored, const std::byte* others, std::int64_t step,
+              std::int64_t n);
+/// Writes values of `from` as `to`, `step` elements apart; see can_store().
+void store(DType from, const void* values, std::int64_t n, DType to, std::byte* out,
+           std::int64_t step);
+
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,252 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu_kernels.hpp"
+
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::reduce {
+namespace {
+
+// Bytes of sums side by side: of the registers, half are for what is being added.
+namespace reduce_baseline {
+#define SW_LANE_BYTES 64
+#include "cpu_loops.inc"
+#undef SW_LANE_BYTES
+
+template <template <class> class Body, bool can_scan>
+const CpuKernel* sum_like(const Kernel& kernel) {
+#define SW_ELEMENT(dtype, T, A) \
+  if (kernel.element == (dtype)) return loops_of<Body<A>, T, can_scan>();
+  if (kernel.element.is_complex()) {
+    SW_ELEMENT(complex64, Complex<float>, Complex<double>)
+    SW_ELEMENT(complex128, Complex<double>, Complex<double>)
+  }
+  SW_ELEMENT(float32, float, double)
+  SW_ELEMENT(float64, double, double)
+  SW_ELEMENT(float16, Half, double)
+  SW_ELEMENT(bfloat16, BFloat, double)
+  if constexpr (can_scan) {
+    if (kernel.accumulator.is_floating()) {
+      SW_ELEMENT(int64, long long, double)
+      SW_ELEMENT(uint64, unsigned long long, double)
+    }
+    if (kernel.element == int64 || kernel.element == uint64)
+      return loops_of<Body<unsigned long long>, unsigned long long, can_scan>();
+  }
+#undef SW_ELEMENT
+  return nullptr;
+}
+
+const CpuKernel* sum_of_narrow(const Kernel& kernel) {
+#define SW_ELEMENT(dtype, T) \
+  if (kernel.element == (dtype)) return loops_of<Sum<unsigned long long>, T, true>();
+  SW_ELEMENT(bool_, Bool)
+  SW_ELEMENT(int8, signed char)
+  SW_ELEMENT(uint8, unsigned char)
+  SW_ELEMENT(int16, short)
+  SW_ELEMENT(uint16, unsigned short)
+  SW_ELEMENT(int32, int)
+  SW_ELEMENT(uint32, unsigned int)
+#undef SW_ELEMENT
+  return nullptr;
+}
+
+const CpuKernel* deviation(const Kernel& kernel) {
+#define SW_REAL(dtype, T) \
+  if (kernel.element == (dtype)) return loops_of<Deviation<double>, T>();
+  SW_REAL(float16, Half)
+  SW_REAL(bfloat16, BFloat)
+  SW_REAL(float32, float)
+  SW_REAL(float64, double)
+#undef SW_REAL
+  if (kernel.element == complex64) return loops_of<Deviation<Complex<double>>, Complex<float>>();
+  return loops_of<Deviation<Complex<double>>, Complex<double>>();
+}
+
+#define SW_ORDERED(F)                               \
+  F(int8, signed char, signed char)                 \
+  F(uint8, unsigned char, unsigned char)            \
+  F(int16, short, short)                            \
+  F(uint16, unsigned short, unsigned short)         \
+  F(int32, int, int)                                \
+  F(uint32, unsigned int, unsigned int)             \
+  F(int64, long long, long long)                    \
+  F(uint64, unsigned long long, unsigned long long) \
+  F(float16, Half, float)                           \
+  F(bfloat16, BFloat, float)                        \
+  F(float32, float, float)                          \
+  F(float64, double, double)
+
+template <template <class> class Value>
+const CpuKernel* extreme(const Kernel& kernel) {
+#define SW_VALUE(dtype, T, A) \
+  if (kernel.element == (dtype)) return loops_of<Value<A>, T>();
+  SW_ORDERED(SW_VALUE)
+  SW_VALUE(complex64, Complex<float>, Complex<float>)
+  SW_VALUE(complex128, Complex<double>, Complex<double>)
+#undef SW_VALUE
+  return nullptr;
+}
+template <template <class> class Value>
+const CpuKernel* place(const Kernel& kernel) {
+#define SW_VALUE(dtype, T, A) \
+  if (kernel.element == (dtype)) return places_loops_of<Value<A>, T>();
+  SW_ORDERED(SW_VALUE)
+  SW_VALUE(bool_, Bool, unsigned char)
+  SW_VALUE(complex64, Complex<float>, Complex<float>)
+  SW_VALUE(complex128, Complex<double>, Complex<double>)
+#undef SW_VALUE
+  return nullptr;
+}
+
+// Signs do not matter to what is asked here.
+template <class Body>
+const CpuKernel* of_truth(const Kernel& kernel) {
+  const DType element = kernel.element;
+  if (element.is_complex())
+    return element == complex64 ? loops_of<Body, Complex<float>>()
+                                : loops_of<Body, Complex<double>>();
+  if (is_half(element)) return loops_of<Body, Half>();
+  if (element.is_floating())
+    return element == float32 ? loops_of<Body, float>() : loops_of<Body, double>();
+  switch (element.itemsize()) {
+    case 1:
+      return loops_of<Body, Bool>();
+    case 2:
+      return loops_of<Body, unsigned short>();
+    case 4:
+      return loops_of<Body, unsigned int>();
+    default:
+      return loops_of<Body, unsigned long long>();
+  }
+}
+
+const CpuKernel* find_reduction(const Kernel& kernel) {
+  switch (kernel.kind) {
+    case Kind::sum:
+      if (kernel.element.itemsize() < 8 && !kernel.element.is_floating())
+        return sum_of_narrow(kernel);
+      return sum_like<Sum, true>(kernel);
+    case Kind::prod:
+      return sum_like<Product, true>(kernel);
+    case Kind::nansum:
+      return sum_like<SumOfNumbers, false>(kernel);
+    case Kind::deviation:
+      return deviation(kernel);
+    case Kind::min:
+      return extreme<Lowest>(kernel);
+    case Kind::max:
+      return extreme<Highest>(kernel);
+    case Kind::any:
+      return of_truth<Any>(kernel);
+    case Kind::all:
+      return of_truth<All>(kernel);
+    case Kind::count:
+      return of_truth<Count>(kernel);
+    case Kind::argmin:
+      return place<Lowest>(kernel);
+    case Kind::argmax:
+      return place<Highest>(kernel);
+  }
+  return nullptr;
+}
+}  // namespace reduce_baseline
+
+#if defined(__x86_64__)
+#define SW_HAS_AVX2_REDUCTIONS 1
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+namespace reduce_avx2 {
+#define SW_LANE_BYTES 256
+#include "cpu_loops.inc"
+#undef SW_LANE_BYTES
+
+// Where wider registers pay: what is limited by arithmetic in the baseline's.
+const CpuKernel* find_reduction(const Kernel& kernel) {
+#define SW_SUM(dtype, T, A) \
+  if (kernel.element == (dtype)) return loops_of<Sum<A>, T, true>();
+  if (kernel.kind == Kind::sum) {
+    if (kernel.accumulator == float64) {
+      SW_SUM(float32, float, double)
+      SW_SUM(float64, double, double)
+    } else if (kernel.accumulator == int64) {
+      SW_SUM(int64, unsigned long long, unsigned long long)
+      SW_SUM(int32, int, unsigned long long)
+      SW_SUM(bool_, Bool, unsigned long long)
+    }
+    return nullptr;
+  }
+#undef SW_SUM
+  if (kernel.kind == Kind::prod) {
+    if (kernel.element == float32) return loops_of<Product<double>, float, true>();
+    if (kernel.element == float64) return loops_of<Product<double>, double, true>();
+    return nullptr;
+  }
+  if (kernel.kind == Kind::any || kernel.kind == Kind::all) {
+    const bool is_any = kernel.kind == Kind::any;
+    if (kernel.element == bool_) return is_any ? loops_of<Any, Bool>() : loops_of<All, Bool>();
+    if (kernel.element == float32) return is_any ? loops_of<Any, float>() : loops_of<All, float>();
+    if (kernel.element == float64)
+      return is_any ? loops_of<Any, double>() : loops_of<All, double>();
+    return nullptr;
+  }
+  if (kernel.kind == Kind::deviation && kernel.element == float32)
+    return loops_of<Deviation<double>, float>();
+  if (kernel.kind == Kind::deviation && kernel.element == float64)
+    return loops_of<Deviation<double>, double>();
+#define SW_VALUE(dtype, T, A)                                                 \
+  if (kernel.element == (dtype)) {                                            \
+    if (kernel.kind == Kind::min) return loops_of<Lowest<A>, T>();            \
+    if (kernel.kind == Kind::max) return loops_of<Highest<A>, T>();           \
+    if (kernel.kind == Kind::argmin) return places_loops_of<Lowest<A>, T>();  \
+    if (kernel.kind == Kind::argmax) return places_loops_of<Highest<A>, T>(); \
+  }
+  SW_VALUE(float32, float, float)
+  SW_VALUE(float64, double, double)
+  SW_VALUE(int8, signed char, signed char)
+  SW_VALUE(uint8, unsigned char, unsigned char)
+  SW_VALUE(int32, int, int)
+  SW_VALUE(int64, long long, long long)
+#undef SW_VALUE
+  return nullptr;
+}
+}  // namespace reduce_avx2
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
+
+}  // namespace
+
+const CpuKernel& find_cpu_kernel(const Kernel& kernel) {
+  const CpuKernel* found = nullptr;
+#if defined(SW_HAS_AVX2_REDUCTIONS)
+  static const bool has_avx2 = __builtin_cpu_supports("avx2");
+  if (has_avx2) found = reduce_avx2::find_reduction(kernel);
+#endif
+  if (found == nullptr) found = reduce_baseline::find_reduction(kernel);
+  require<DTypeError>(found != nullptr, facts(kernel.kind).body, ": cannot reduce ", kernel.element,
+                      "; cast with astype() first");
+  return *found;
+}
+
+void places_of(const CpuKernel& kernel, const void* accumulators, std::int64_t n,
+               std::int64_t* places) {
+  // The place is the last word of each accumulator, whatever the value before it.
+  const std::int64_t bytes = kernel.accumulator_bytes;
+  const auto* at = static_cast<const std::byte*>(accumulators);
+  for (std::int64_t i = 0; i < n; ++i)
+    std::memcpy(places + i, at + (i + 1) * bytes - 8, sizeof places[i]);
+}
+
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,48 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kinds.hpp"
+
+namespace spanwise::ops::reduce {
+
+/// Elements of `columns` outputs, `rows` of each. Steps in elements (of the mask: bytes), any sign.
+struct Block {
+  const std::byte* data = nullptr;
+  const std::byte* mask = nullptr;  ///< null: all elements count
+  std::int64_t columns = 1, rows = 0;
+  std::int64_t column_step = 0, row_step = 0;
+  std::int64_t mask_column_step = 0, mask_row_step = 0;
+  const void* companions = nullptr;        ///< one for each column: float64, or complex128
+  std::int64_t place = 0, place_step = 0;  ///< of the first row; from row to row
+};
+
+/// The loops of one Kernel over host memory.
+struct CpuKernel {
+  int accumulator_bytes;
+  /// Sets n accumulators to what changes nothing.
+  void (*clear)(void* accumulators, std::int64_t n);
+  /// accumulators[j] = combine(accumulators[j], elements of column j), in an order that depends on
+  /// the block alone.
+  void (*add)(const Block& block, void* accumulators);
+  /// into[j] = combine(into[j], from[j]).
+  void (*join)(void* into, const void* from, std::int64_t n);
+  /// out[i] = carry = combine(carry, element i), n elements `step` apart; null but for sum and
+  /// prod.
+  void (*scan)(const std::byte* data, std::int64_t step, std::int64_t n, void* carry, void* out);
+};
+
+/// For the processor at hand; of the kinds that keep_place, accumulators are a value and an int64
+/// behind it.
+const CpuKernel& find_cpu_kernel(const Kernel& kernel);
+
+/// The place in each of n accumulators of a kind that keeps_place.
+void places_of(const CpuKernel& kernel, const void* accumulators, std::int64_t n,
+               std::int64_t* places);
+/// Bytes; a complex number and its place.
+inline constexpr int largest_accumulator = 24;
+
+}  // namespace spanwise::ops::reduce

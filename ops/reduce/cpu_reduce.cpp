@@ -1,0 +1,219 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "cpu_finish.hpp"
+#include "cpu_kernels.hpp"
+#include "geometry.hpp"
+#include "job.hpp"
+#include "reduce.hpp"
+#include "spanwise/parallel.hpp"
+
+namespace spanwise::ops::reduce {
+namespace {
+
+/// What is cut how depends on the shape alone, never on the number of threads: so are the sums.
+constexpr std::int64_t most_columns = 2048;
+constexpr std::int64_t piece_elements = 1 << 15;
+constexpr std::int64_t enough_tasks = 32;
+/// Elements that are worth a second thread.
+constexpr std::int64_t grain_elements = 1 << 15;
+
+class HostJob {
+ public:
+  explicit HostJob(const Job& job) : job_(job), axes_(job), kernel_(find_cpu_kernel(job.kernel)) {
+    columns_ = axes_.kept.back();
+    rows_ = axes_.gone.back();
+    outer_kept_ = axes_.outputs / std::max<std::int64_t>(columns_.extent, 1);
+    cut();
+  }
+
+  void run() {
+    const std::int64_t tasks = outer_kept_ * tiles_ * pieces_;
+    const std::int64_t task_elements = std::max<std::int64_t>(1, tile_ * piece_);
+    const std::int64_t grain = std::max<std::int64_t>(1, grain_elements / task_elements);
+    if (pieces_ == 1) {
+      parallel_for(tasks, grain, [this](std::int64_t first, std::int64_t last) {
+        alignas(64) std::byte accumulators[most_columns * largest_accumulator];
+        for (std::int64_t task = first; task < last; ++task) {
+          add_piece(task, 0, accumulators);
+          finish(task, accumulators);
+        }
+      });
+      return;
+    }
+    const std::int64_t room = tile_ * kernel_.accumulator_bytes;
+    // As doubles, whose alignment no accumulator exceeds.
+    const auto parts = std::make_unique_for_overwrite<double[]>(
+        static_cast<std::size_t>(tasks * ((room + 7) / 8)));
+    const auto part = [&](std::int64_t task) { return parts.get() + task * ((room + 7) / 8); };
+    parallel_for(tasks, grain, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t task = first; task < last; ++task)
+        add_piece(task / pieces_, task % pieces_, part(task));
+    });
+    const std::int64_t fold_grain = std::max<std::int64_t>(1, 4096 / (tile_ * pieces_));
+    parallel_for(outer_kept_ * tiles_, fold_grain, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t task = first; task < last; ++task) {
+        for (std::int64_t p = 1; p < pieces_; ++p)
+          kernel_.join(part(task * pieces_), part(task * pieces_ + p), tile_);
+        finish(task, part(task * pieces_));
+      }
+    });
+  }
+
+ private:
+  void cut() {
+    const std::int64_t elements = std::max<std::int64_t>(axes_.elements, 1);
+    const std::int64_t columns = std::max<std::int64_t>(columns_.extent, 1);
+    tile_ = std::min(columns, most_columns);
+    if (!axes_.is_column)  // long rows need no company
+      tile_ = std::clamp<std::int64_t>(piece_elements / elements, 1, tile_);
+    tiles_ = (columns + tile_ - 1) / tile_;
+    piece_ = elements;
+    if (outer_kept_ * tiles_ < enough_tasks || elements > piece_elements * enough_tasks)
+      piece_ = std::min(elements, std::max<std::int64_t>(piece_elements * 4 / tile_, 16));
+    if (!axes_.is_column && tile_ == 1) piece_ = std::min(piece_, piece_elements);
+    pieces_ = (elements + piece_ - 1) / piece_;
+  }
+
+  // Where the outer axes stand at their combined index.
+  struct Base {
+    std::int64_t input = 0, result = 0, mask = 0, companion = 0, divisor = 0, place = 0;
+    void move(const JobAxis& axis, std::int64_t steps) {
+      input += axis.input * steps;
+      result += axis.result * steps;
+      mask += axis.mask * steps;
+      companion += axis.companion * steps;
+      divisor += axis.divisor * steps;
+      place += axis.place * steps;
+    }
+  };
+  static void move_outer(const std::vector<JobAxis>& axes, std::int64_t index, Base& base) {
+    for (std::size_t i = axes.size() - 1; i-- > 0 && index > 0;) {
+      base.move(axes[i], index % axes[i].extent);
+      index /= axes[i].extent;
+    }
+  }
+  // The outputs of a task: its first one, and how many.
+  Base tile_base(std::int64_t task, std::int64_t& count) const {
+    Base base;
+    const std::int64_t first = task % tiles_ * tile_;
+    count = std::min(tile_, columns_.extent - first);
+    move_outer(axes_.kept, task / tiles_, base);
+    base.move(columns_, first);
+    return base;
+  }
+
+  void add_piece(std::int64_t task, std::int64_t piece, void* accumulators) const {
+    std::int64_t count;
+    const Base tile = tile_base(task, count);
+    kernel_.clear(accumulators, tile_);
+    Block block;
+    block.columns = count;
+    block.column_step = columns_.input;
+    block.mask_column_step = columns_.mask;
+    block.row_step = rows_.input;
+    block.mask_row_step = rows_.mask;
+    block.place_step = rows_.place;
+    alignas(16) std::byte companions[most_columns * 16];
+    if (facts(job_.kernel.kind).has_companion) {
+      gather(*job_.companion, tile.companion, columns_.companion, count, companions);
+      block.companions = companions;
+    }
+    const std::int64_t last = std::min((piece + 1) * piece_, axes_.elements);
+    for (std::int64_t at = piece * piece_; at < last;) {
+      const std::int64_t row = at % rows_.extent;
+      Base base = tile;
+      move_outer(axes_.gone, at / rows_.extent, base);
+      base.move(rows_, row);
+      block.rows = std::min(rows_.extent - row, last - at);
+      block.data = static_cast<const std::byte*>(job_.input->data()) +
+                   base.input * job_.kernel.element.itemsize();
+      if (job_.mask != nullptr)
+        block.mask = static_cast<const std::byte*>(job_.mask->data()) + base.mask;
+      block.place = base.place;
+      kernel_.add(block, accumulators);
+      at += block.rows;
+    }
+  }
+
+  static void gather(const Array& from, std::int64_t offset, std::int64_t step, std::int64_t count,
+                     std::byte* to) {
+    const std::int64_t size = from.dtype().itemsize();
+    const auto* data = static_cast<const std::byte*>(from.data()) + offset * size;
+    for (std::int64_t i = 0; i < count; ++i)
+      std::memcpy(to + i * size, data + i * step * size, static_cast<std::size_t>(size));
+  }
+
+  void finish(std::int64_t task, void* accumulators) const {
+    std::int64_t count;
+    const Base base = tile_base(task, count);
+    std::byte* out = static_cast<std::byte*>(job_.result->data()) +
+                     base.result * job_.result->dtype().itemsize();
+    if (facts(job_.kernel.kind).keeps_place) {
+      std::array<std::int64_t, most_columns> places;
+      places_of(kernel_, accumulators, count, places.data());
+      return store(int64, places.data(), count, int64, out, columns_.result);
+    }
+    if (job_.initial) join_initial(accumulators, count);
+    DType dtype = job_.kernel.accumulator;
+    if (job_.finish == Finish::subtract) {
+      const Array& others = *job_.companion;
+      const auto* data =
+          static_cast<const std::byte*>(others.data()) + base.companion * others.dtype().itemsize();
+      subtract(dtype, accumulators, others.dtype(), data, columns_.companion, count);
+    } else if (job_.finish != Finish::nothing) {
+      std::array<double, most_columns> divisors;
+      for (std::int64_t i = 0; i < count; ++i)
+        divisors[static_cast<std::size_t>(i)] = divisor_at(base.divisor + i * columns_.divisor);
+      divide(dtype, accumulators, divisors.data(), count);
+      if (dtype == int64) dtype = float64;
+      if (job_.finish == Finish::root) take_roots(static_cast<double*>(accumulators), count);
+    }
+    store(dtype, accumulators, count, job_.result->dtype(), out, columns_.result);
+  }
+
+  double divisor_at(std::int64_t offset) const {
+    const double n = job_.divisors != nullptr
+                         ? static_cast<const double*>(job_.divisors->data())[offset]
+                         : job_.divisor;
+    return job_.correction == 0 ? n : std::max(n - job_.correction, 0.0);
+  }
+
+  void join_initial(void* accumulators, std::int64_t count) const {
+    auto* at = static_cast<std::byte*>(accumulators);
+    for (std::int64_t i = 0; i < count; ++i)
+      kernel_.join(at + i * kernel_.accumulator_bytes, job_.initial->data(), 1);
+  }
+
+  const Job& job_;
+  JobAxes axes_;
+  const CpuKernel& kernel_;
+  JobAxis columns_, rows_;
+  std::int64_t outer_kept_ = 1, tile_ = 1, tiles_ = 1, piece_ = 1, pieces_ = 1;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> count_at_once(const Array& array) {
+  const DType dtype = array.dtype();
+  if (!array.device().is_cpu() || !dtype.is_computable() || !array.layout().is_row_major())
+    return {};
+  Block block;
+  block.data = static_cast<const std::byte*>(array.data());
+  block.rows = array.size();
+  block.row_step = 1;
+  if (block.rows > piece_elements) return {};
+  std::int64_t count = 0;
+  find_cpu_kernel({Kind::count, dtype, int64}).add(block, &count);
+  return count;
+}
+
+void run_on_cpu(const Job& job) {
+  if (job.result->size() > 0) HostJob(job).run();
+}
+
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,171 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "cpu_finish.hpp"
+#include "cpu_kernels.hpp"
+#include "job.hpp"
+#include "spanwise/parallel.hpp"
+#include "spanwise/walk.hpp"
+
+namespace spanwise::ops::reduce {
+namespace {
+
+constexpr std::int64_t scan_stretch = 512;    // accumulators that the L1 cache holds
+constexpr std::int64_t scan_piece = 1 << 15;  // elements; the same whatever the number of threads
+constexpr std::int64_t scan_grain = 1 << 14;
+
+Layout without_axis(const Layout& layout, int axis) {
+  Layout rest = layout;
+  rest.shape = layout.shape.erased(axis);
+  rest.strides = layout.strides.erased(axis);
+  return rest;
+}
+
+class HostScan {
+ public:
+  explicit HostScan(const ScanJob& job)
+      : job_(job),
+        kernel_(find_cpu_kernel(job.kernel)),
+        lines_input_(without_axis(job.input->layout(), job.axis)),
+        lines_result_(without_axis(job.result->layout(), job.axis)),
+        walk_(lines_input_.shape, layouts(), 0),
+        length_(job.input->shape()[job.axis]),
+        step_(job.input->strides()[job.axis]),
+        result_step_(job.result->strides()[job.axis]),
+        input_size_(job.kernel.element.itemsize()),
+        result_size_(job.result->dtype().itemsize()) {}
+
+  void run() {
+    const int inner = walk_.rank() - 1;
+    const std::int64_t columns = walk_.extent(inner);
+    // Side by side, where lines are neighbours in memory.
+    if (walk_.stride(inner, 0) == 1 && columns >= 8 && step_ != 1) return run_columns();
+    if (walk_.size() < 8 && length_ >= 2 * scan_piece) return run_in_pieces();
+    const std::int64_t grain =
+        std::max<std::int64_t>(1, scan_grain / std::max<std::int64_t>(length_, 1));
+    for_each_line(0, walk_.size(), grain, [this](const std::byte* in, std::byte* out) {
+      alignas(16) std::byte carry[largest_accumulator];
+      kernel_.clear(carry, 1);
+      scan_line(in, out, length_, carry);
+    });
+  }
+
+ private:
+  std::array<const Layout*, 2> layouts() const { return {&lines_input_, &lines_result_}; }
+  std::byte* input() const { return static_cast<std::byte*>(job_.input->data()); }
+  std::byte* result() const { return static_cast<std::byte*>(job_.result->data()); }
+
+  template <class F>
+  void for_each_line(std::int64_t begin, std::int64_t end, std::int64_t grain, F&& f) {
+    const int inner = walk_.rank() - 1;
+    const int sizes[] = {input_size_, result_size_};
+    std::byte* const data[] = {input(), result()};
+    const std::int64_t in_step = walk_.stride(inner, 0) * input_size_;
+    const std::int64_t out_step = walk_.stride(inner, 1) * result_size_;
+    parallel_for(end - begin, grain, [&](std::int64_t first, std::int64_t last) {
+      for_each_run(walk_, data, sizes, begin + first, begin + last,
+                   [&](std::byte* const* at, std::int64_t count) {
+                     for (std::int64_t i = 0; i < count; ++i)
+                       f(at[0] + i * in_step, at[1] + i * out_step);
+                   });
+    });
+  }
+
+  void scan_line(const std::byte* in, std::byte* out, std::int64_t n, void* carry) const {
+    alignas(16) std::byte sums[scan_stretch * 16];
+    for (std::int64_t i = 0; i < n; i += scan_stretch) {
+      const std::int64_t count = std::min(scan_stretch, n - i);
+      kernel_.scan(in + i * step_ * input_size_, step_, count, carry, sums);
+      store(job_.kernel.accumulator, sums, count, job_.result->dtype(),
+            out + i * result_step_ * result_size_, result_step_);
+    }
+  }
+
+  // A long line: the sum of each piece first, then each piece from where those before it end.
+  void run_in_pieces() {
+    const std::int64_t pieces = (length_ + scan_piece - 1) / scan_piece;
+    const auto carries =
+        std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(pieces * 2));
+    const auto carry = [&](std::int64_t piece) { return carries.get() + piece * 2; };
+    for_each_line(0, walk_.size(), walk_.size(), [&](const std::byte* in, std::byte* out) {
+      parallel_for(pieces, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t p = first; p < last; ++p) {
+          Block block;
+          block.data = in + p * scan_piece * step_ * input_size_;
+          block.rows = std::min(scan_piece, length_ - p * scan_piece);
+          block.row_step = step_;
+          kernel_.clear(carry(p), 1);
+          kernel_.add(block, carry(p));
+        }
+      });
+      alignas(16) double before[2];
+      kernel_.clear(before, 1);
+      for (std::int64_t p = 0; p < pieces; ++p) {
+        const double part[2] = {carry(p)[0], carry(p)[1]};
+        std::copy_n(before, 2, carry(p));
+        kernel_.join(before, part, 1);
+      }
+      parallel_for(pieces, 1, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t p = first; p < last; ++p) {
+          const std::int64_t at = p * scan_piece;
+          scan_line(in + at * step_ * input_size_, out + at * result_step_ * result_size_,
+                    std::min(scan_piece, length_ - at), carry(p));
+        }
+      });
+    });
+  }
+
+  void run_columns() {
+    const int inner = walk_.rank() - 1;
+    const std::int64_t columns = walk_.extent(inner), outer = walk_.size() / columns;
+    const std::int64_t tiles = (columns + scan_stretch - 1) / scan_stretch;
+    const std::int64_t tile_elements = std::min(columns, scan_stretch) * length_;
+    const std::int64_t grain =
+        std::max<std::int64_t>(1, scan_grain / std::max<std::int64_t>(tile_elements, 1));
+    const int sizes[] = {input_size_, result_size_};
+    std::byte* const data[] = {input(), result()};
+    parallel_for(outer * tiles, grain, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t task = first; task < last; ++task) {
+        const std::int64_t column = task % tiles * scan_stretch;
+        const std::int64_t count = std::min(scan_stretch, columns - column);
+        const std::int64_t start = task / tiles * columns + column;
+        for_each_run(walk_, data, sizes, start, start + count,
+                     [&](std::byte* const* at, std::int64_t n) { scan_columns(at[0], at[1], n); });
+      }
+    });
+  }
+
+  void scan_columns(const std::byte* in, std::byte* out, std::int64_t count) const {
+    alignas(64) std::byte sums[scan_stretch * 16];
+    kernel_.clear(sums, count);
+    Block block;
+    block.columns = count;
+    block.column_step = 1;
+    block.rows = 1;
+    const std::int64_t out_step = walk_.stride(walk_.rank() - 1, 1);
+    for (std::int64_t i = 0; i < length_; ++i) {
+      block.data = in + i * step_ * input_size_;
+      kernel_.add(block, sums);
+      store(job_.kernel.accumulator, sums, count, job_.result->dtype(),
+            out + i * result_step_ * result_size_, out_step);
+    }
+  }
+
+  const ScanJob& job_;
+  const CpuKernel& kernel_;
+  Layout lines_input_, lines_result_;
+  Walk walk_;
+  std::int64_t length_, step_, result_step_;
+  int input_size_, result_size_;
+};
+
+}  // namespace
+
+void scan_on_cpu(const ScanJob& job) {
+  if (job.input->size() > 0) HostScan(job).run();
+}
+
+}  // namespace spanwise::ops::reduce

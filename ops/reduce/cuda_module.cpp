@@ -1,0 +1,51 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_module.hpp"
+
+#include <array>
+#include <map>
+#include <mutex>
+
+namespace spanwise::ops::reduce {
+namespace {
+
+using Key = std::array<int, 16>;
+
+int number_of(DType dtype) { return static_cast<int>(dtype.code()) * 256 + dtype.bits(); }
+
+Key key_of(const CudaShape& shape, Device device) {
+  return {device.ordinal(),
+          static_cast<int>(shape.kernel.kind),
+          number_of(shape.kernel.element),
+          number_of(shape.kernel.accumulator),
+          number_of(shape.result),
+          number_of(shape.companion),
+          static_cast<int>(shape.form),
+          shape.kept,
+          shape.gone,
+          shape.group,
+          shape.width,
+          shape.has_mask,
+          shape.has_divisors,
+          shape.has_initial,
+          shape.is_large,
+          static_cast<int>(shape.finish)};
+}
+
+}  // namespace
+
+const SourceModule& reduce_module(const CudaShape& shape, Device device) {
+  // Never destroyed: a GPU may be gone before static objects are.
+  static auto& mutex = *new std::mutex;
+  static auto& modules = *new std::map<Key, SourceModule>;
+  const std::lock_guard lock(mutex);
+  const Key key = key_of(shape, device);
+  if (const auto found = modules.find(key); found != modules.end()) return found->second;
+  ModuleOptions options;
+  options.device = device;
+  // As on the host, products are rounded before they are added.
+  options.options = {"--fmad=false"};
+  return modules.emplace(key, SourceModule(cuda_source(shape), options)).first->second;
+}
+
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,161 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "cuda_module.hpp"
+#include "geometry.hpp"
+#include "job.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::ops::reduce {
+namespace {
+
+constexpr std::int64_t block_threads = 256;
+/// Threads that keep a large GPU busy; more are of no use.
+constexpr std::int64_t enough_threads = 1 << 18;
+/// Elements of an output for each thread, below which cutting it costs more than it brings.
+constexpr std::int64_t thread_elements = 32;
+
+std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// struct Arrays of kernels.cuh, byte by byte.
+struct PackedArrays {
+  const void *input, *mask, *companion, *divisors;
+  void* result;
+  double divisor, correction;
+};
+/// struct Cut.
+struct Cut {
+  std::int64_t outputs, elements, piece, pieces;
+};
+
+class DeviceJob {
+ public:
+  explicit DeviceJob(const Job& job) : job_(job), axes_(job) {
+    describe();
+    choose_form();
+    cut_work();
+  }
+
+  void run() {
+    const Device device = job_.result->device();
+    const Stream stream = Stream::current(device);
+    const SourceModule& module = reduce_module(shape_, device);
+    for (const Array* array : {job_.input, job_.mask, job_.companion, job_.divisors})
+      if (array != nullptr) order_use(stream, *array, false);
+    order_use(stream, *job_.result, true);
+    const std::int64_t room = cut_.pieces == 1 ? 0 : cut_.outputs * cut_.pieces;
+    const Array parts = empty(Shape{room * accumulator_bytes(job_.kernel)}, uint8, device);
+    if (room > 0) order_use(stream, parts, true);
+    const std::vector<std::byte> arrays = packed_arrays();
+    std::vector<JobAxis> axes = axes_.kept;
+    axes.insert(axes.end(), axes_.gone.begin(), axes_.gone.end());
+    const KernelArg arguments[] = {KernelArg::bytes(arrays),
+                                   reduce_address(room > 0 ? parts.data() : nullptr),
+                                   KernelArg::bytes(std::as_bytes(std::span(axes))),
+                                   KernelArg::bytes(std::as_bytes(std::span(&cut_, 1)))};
+    module.get_function("run").launch({{blocks_}, {block_threads}, 0, stream}, arguments);
+    if (room == 0) return;
+    const std::int64_t fold_blocks = quotient_up(cut_.outputs, block_threads / 32);
+    module.get_function("fold").launch({{fold_blocks}, {block_threads}, 0, stream}, arguments);
+  }
+
+ private:
+  void describe() {
+    shape_.kernel = job_.kernel;
+    shape_.result = job_.result->dtype();
+    if (job_.companion != nullptr) shape_.companion = job_.companion->dtype();
+    shape_.has_mask = job_.mask != nullptr;
+    shape_.has_divisors = job_.divisors != nullptr;
+    shape_.has_initial = job_.initial.has_value();
+    shape_.finish = job_.finish;
+    shape_.kept = static_cast<int>(axes_.kept.size());
+    shape_.gone = static_cast<int>(axes_.gone.size());
+    shape_.is_large = axes_.outputs > INT32_MAX || axes_.elements > INT32_MAX;
+  }
+
+  bool is_aligned(std::int64_t width) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(job_.input->data());
+    bool aligned = address % 16 == 0 && axes_.kept.back().extent % width == 0;
+    for (std::size_t i = 0; i + 1 < axes_.kept.size(); ++i)
+      aligned &= axes_.kept[i].input % width == 0;
+    for (const JobAxis& axis : axes_.gone) aligned &= axis.input % width == 0;
+    return aligned;
+  }
+
+  void choose_form() {
+    const JobAxis &column = axes_.kept.back(), &row = axes_.gone.back();
+    const int width = std::max(1, 16 / job_.kernel.element.itemsize());
+    const bool is_plain = job_.mask == nullptr && !facts(job_.kernel.kind).keeps_place;
+    if (is_plain && axes_.gone.size() == 1 && row.input == 1 && axes_.elements > 1) {
+      shape_.form = CudaShape::Form::rows;
+      shape_.width = width;
+    } else if (is_plain && axes_.is_column && column.input == 1 && column.extent >= 32 &&
+               axes_.elements > 0) {
+      shape_.form = CudaShape::Form::columns;
+      shape_.width = is_aligned(width) ? width : 1;
+    }
+  }
+
+  void cut_work() {
+    cut_ = {axes_.outputs, axes_.elements, std::max<std::int64_t>(axes_.elements, 1), 1};
+    if (shape_.form == CudaShape::Form::columns) return cut_columns();
+    const std::int64_t n = axes_.elements;
+    // Where outputs are neighbours in memory, so should their threads be.
+    const bool has_own_thread = axes_.is_column && cut_.outputs >= 32;
+    shape_.group = has_own_thread || n <= 8 ? 1 : n <= 128 ? 8 : n <= 2048 ? 32 : 256;
+    cut_outputs(cut_.outputs * shape_.group, shape_.group * thread_elements);
+    blocks_ = quotient_up(cut_.outputs * cut_.pieces, block_threads / shape_.group);
+  }
+
+  void cut_columns() {
+    const std::int64_t columns = axes_.kept.back().extent;
+    const std::int64_t tiles = quotient_up(columns, 32 * shape_.width);
+    const std::int64_t all_tiles = tiles * (cut_.outputs / columns);
+    cut_outputs(all_tiles * block_threads, 8 * thread_elements);
+    blocks_ = all_tiles * cut_.pieces;
+  }
+
+  // `threads` work when outputs are not cut; a piece has at least `least` elements.
+  void cut_outputs(std::int64_t threads, std::int64_t least) {
+    const std::int64_t wanted =
+        std::min(enough_threads / std::max<std::int64_t>(threads, 1), cut_.elements / least);
+    if (wanted <= 1) return;
+    // A multiple of what is read at once, so that pieces stay aligned.
+    cut_.piece = quotient_up(quotient_up(cut_.elements, wanted), 256) * 256;
+    cut_.pieces = quotient_up(cut_.elements, cut_.piece);
+  }
+
+  std::vector<std::byte> packed_arrays() const {
+    const auto data = [](const Array* array) { return array != nullptr ? array->data() : nullptr; };
+    const PackedArrays arrays{data(job_.input),    data(job_.mask),     data(job_.companion),
+                              data(job_.divisors), job_.result->data(), job_.divisor,
+                              job_.correction};
+    // The initial value comes last, aligned to itself; the struct's end to a word.
+    const std::size_t room =
+        shape_.has_initial
+            ? (static_cast<std::size_t>(job_.kernel.accumulator.itemsize()) + 7) / 8 * 8
+            : 0;
+    std::vector<std::byte> bytes(sizeof arrays + room);
+    std::memcpy(bytes.data(), &arrays, sizeof arrays);
+    if (shape_.has_initial)
+      std::memcpy(bytes.data() + sizeof arrays, job_.initial->data(),
+                  static_cast<std::size_t>(job_.kernel.accumulator.itemsize()));
+    return bytes;
+  }
+
+  const Job& job_;
+  JobAxes axes_;
+  CudaShape shape_{};
+  Cut cut_{};
+  std::int64_t blocks_ = 1;
+};
+
+}  // namespace
+
+void run_on_cuda(const Job& job) { DeviceJob(job).run(); }
+
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,32 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "kinds.hpp"
+
+namespace spanwise::ops::reduce {
+
+/// All that decides a module's text.
+struct CudaShape {
+  enum class Form { any, rows, columns, scan };
+
+  Kernel kernel;
+  DType result;
+  DType companion = float64;
+  Form form = Form::any;
+  int kept = 1, gone = 1;  ///< axes
+  int group = 256;         ///< threads that share an output: 1, 8, 32 or 256
+  int width = 1;           ///< elements in an access
+  bool has_mask = false, has_divisors = false, has_initial = false, is_large = false;
+  Finish finish = Finish::nothing;
+};
+
+/// CUDA C with the kernels `run` and `fold`, or (scan) `totals`, `carries`, `run` and `lines`.
+std::string cuda_source(const CudaShape& shape);
+
+/// Bytes of an accumulator on the GPU.
+int accumulator_bytes(const Kernel& kernel) noexcept;
+
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,46 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "kinds.hpp"
+#include "spanwise/array.hpp"
+#include "spanwise/scalar.hpp"
+
+namespace spanwise::ops::reduce {
+
+/// One pass over an array. Arrays must live until the call returns; all are on one device, and the
+/// result shares no memory with the others.
+struct Job {
+  Kernel kernel;
+  const Array* input;
+  /// The input's rank, with extent 1 where an axis is reduced; of the accumulator's dtype (places:
+  /// int64), or one that finish rounds it to.
+  const Array* result;
+  const Array* mask = nullptr;       ///< bool, of the input's shape (strides 0 where broadcast)
+  const Array* companion = nullptr;  ///< a number for each output, in the result's shape
+  const Array* divisors = nullptr;   ///< float64, in the result's shape
+  double divisor = 1;                ///< where there are no divisors
+  double correction = 0;             ///< taken off the divisor, which stops at 0
+  Finish finish = Finish::nothing;
+  std::optional<Scalar> initial{};  ///< of the accumulator's dtype
+};
+
+/// Sums along one axis, each element with all before it.
+struct ScanJob {
+  Kernel kernel;
+  const Array* input;
+  const Array* result;  ///< of the input's shape
+  int axis;
+};
+
+/// The dtypes that a result may have besides the accumulator's own.
+bool can_store(DType accumulator, DType result) noexcept;
+
+void run_on_cpu(const Job& job);
+void run_on_cuda(const Job& job);
+void scan_on_cpu(const ScanJob& job);
+void scan_on_cuda(const ScanJob& job);
+
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,16 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "spanwise/error.hpp"
+#include "spanwise/export.hpp"
+
+namespace spanwise {
+
+/// An axis that the array does not have. Python: also IndexError, like numpy.exceptions.AxisError.
+class SW_API AxisError : public LayoutError {
+ public:
+  using LayoutError::LayoutError;
+};
+
+}  // namespace spanwise

@@ -1,0 +1,114 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The CUDA text of reductions and scans, compiled for an H200 without one.
+#include <gtest/gtest.h>
+
+#include "../../ops/reduce/cuda_source.hpp"
+#include "../../ops/reduce/job.hpp"
+#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/nvrtc.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::reduce {
+namespace {
+
+using Form = CudaShape::Form;
+
+void expect_cubin(const CudaShape& shape, std::initializer_list<const char*> kernels) {
+  const std::string source_text = cuda_source(shape);
+  const runtime::KernelSource source = runtime::scan_kernels(source_text);
+  runtime::CompileRequest request;
+  request.source = &source;
+  request.options = {"--fmad=false"};
+  try {
+    const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
+    for (const char* kernel : kernels) EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
+  } catch (const CompileError& error) {
+    ADD_FAILURE() << facts(shape.kernel.kind).body << " of " << shape.kernel.element << " as "
+                  << shape.result << ", form " << static_cast<int>(shape.form) << ":\n"
+                  << error.log();
+  }
+}
+
+CudaShape shape_of(Kind kind, DType element, Form form) {
+  CudaShape shape;
+  shape.kernel = {kind, element, accumulator_for(kind, element, false)};
+  shape.form = form;
+  shape.kept = 2;
+  shape.gone = form == Form::rows ? 1 : 2;
+  shape.group = form == Form::rows ? 256 : 8;
+  if (form == Form::rows || form == Form::columns)
+    shape.width = std::max(1, 16 / element.itemsize());
+  const DType accumulator = shape.kernel.accumulator;
+  shape.result = facts(kind).keeps_place           ? int64
+                 : can_store(accumulator, element) ? element
+                                                   : accumulator;
+  if (kind == Kind::deviation) {
+    shape.companion = element.is_complex() ? complex128 : float64;
+    shape.finish = Finish::root;
+  }
+  return shape;
+}
+
+class ReduceSource : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  }
+  Kind kind() const { return static_cast<Kind>(GetParam()); }
+  bool takes(DType element) const {
+    if (kind() == Kind::nansum) return element.is_floating() || element.is_complex();
+    const bool is_order = kind() == Kind::min || kind() == Kind::max;
+    return !is_order || !element.is_bool();
+  }
+};
+
+TEST_P(ReduceSource, CompilesInEveryForm) {
+  for (const DType element : {bool_, bfloat16, float32, complex64}) {
+    if (!takes(element)) continue;
+    CudaShape any = shape_of(kind(), element, Form::any);
+    any.has_mask = true;
+    any.has_initial = !facts(kind()).keeps_place;
+    any.is_large = true;
+    expect_cubin(any, {"run", "fold"});
+    if (facts(kind()).keeps_place) continue;
+    expect_cubin(shape_of(kind(), element, Form::rows), {"run", "fold"});
+    expect_cubin(shape_of(kind(), element, Form::columns), {"run", "fold"});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ReduceSource, testing::Range(0, kind_count),
+                         [](const auto& given) { return std::to_string(given.param); });
+
+class ReduceFinish : public ReduceSource {};
+
+TEST_P(ReduceFinish, Compiles) {
+  for (const DType element : {int32, int64, float32, bfloat16, complex128}) {
+    CudaShape mean = shape_of(Kind::sum, element, Form::rows);
+    mean.finish = Finish::divide;
+    mean.has_divisors = element == float32;
+    if (mean.kernel.accumulator == int64) mean.result = float16;
+    expect_cubin(mean, {"run", "fold"});
+    CudaShape spread = shape_of(Kind::max, element, Form::columns);
+    spread.finish = Finish::subtract;
+    spread.companion = element;
+    expect_cubin(spread, {"run", "fold"});
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ReduceFinish, testing::Values(0));
+
+class ScanSource : public ReduceSource {};
+
+TEST_P(ScanSource, Compiles) {
+  for (const DType element : {bool_, int16, float16, complex64})
+    expect_cubin(shape_of(kind(), element, Form::scan), {"totals", "carries", "run", "lines"});
+}
+
+INSTANTIATE_TEST_SUITE_P(, ScanSource,
+                         testing::Values(static_cast<int>(Kind::sum),
+                                         static_cast<int>(Kind::prod)));
+
+}  // namespace
+}  // namespace spanwise::ops::reduce
