@@ -4,7 +4,7 @@
 
 from typing import Any
 
-class ufunc:
+class ufunc:  # noqa: N801  (NumPy's name)
     @property
     def nin(self) -> int: ...
     @property
