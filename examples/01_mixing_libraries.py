@@ -15,6 +15,7 @@ import os
 import pathlib
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import PIL.Image
@@ -66,7 +67,13 @@ def choose_peer() -> str:
 class Log:
     """Prints a line a hop and keeps the clock."""
 
-    def hop(self, who: str, run, explained: sw.Exchange | None = None, reason: str = ""):
+    def hop(
+        self,
+        who: str,
+        run: Callable[[], Any],
+        explained: sw.Exchange | None = None,
+        reason: str = "",
+    ) -> Any:
         start = time.perf_counter()
         result = run()
         sw.synchronize()

@@ -16,6 +16,13 @@ from ._core_bridges import _bridge_rows as _bridge_rows
 from ._core_elementwise import *  # noqa: F403
 from ._core_elementwise import _clip as _clip
 from ._core_elementwise import _where as _where
+from ._core_graph import *  # noqa: F403
+from ._core_graph import _as_variable as _as_variable
+from ._core_graph import _compile as _compile
+from ._core_graph import _kernel_op as _kernel_op
+from ._core_graph import _kernel_op_counts as _kernel_op_counts
+from ._core_graph import _make_op as _make_op
+from ._core_graph import _op_names as _op_names
 from ._core_indexing import *  # noqa: F403
 from ._core_indexing import _count_nonzero as _count_nonzero
 from ._core_kernels import *  # noqa: F403

@@ -42,7 +42,7 @@ def divmod(
     return tuple(
         result if place is None else _core.positive(result, out=place)
         for result, place in zip(made, out, strict=True)
-    )  # type: ignore[return-value]
+    )
 
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:

@@ -11,7 +11,7 @@ with an ``s`` at its end and a count, it makes several.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._config import config
@@ -101,6 +101,11 @@ def _several(kind: str, make: Callable[..., Variable]) -> Callable[..., list[Var
     make_several.__name__ = make_several.__qualname__ = _plural(kind)
     make_several.__doc__ = f"One {kind} for each name, or as many as the integer says."
     return make_several
+
+
+if TYPE_CHECKING:  # fmatrix, ivectors, ...: made below, one for each dtype and rank
+
+    def __getattr__(name: str) -> Callable[..., Any]: ...
 
 
 def _add_constructors() -> None:
