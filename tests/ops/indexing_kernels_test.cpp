@@ -35,7 +35,8 @@ Array indices_of(const Shape& shape, const std::vector<std::int64_t>& values) {
 bool same_bytes(const Array& a, const Array& b) {
   const Array x = contiguous(a), y = contiguous(b);
   return x.shape() == y.shape() &&
-         std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.nbytes())) == 0;
+         (x.nbytes() == 0 ||
+          std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.nbytes())) == 0);
 }
 Array every_third(std::int64_t size) {
   const Array mask = empty({size}, bool_, cpu);

@@ -84,13 +84,11 @@ std::string BlockRunner::divergence(int op, int line) const {
               ". Every thread of a block that has not returned must reach the same barrier");
 }
 
-// Told first, so that the parts of the text are gone when the stack is left.
 void BlockRunner::fail_divergence(int op, int line) {
-  std::string message = divergence(op, line);
-  fail(std::move(message));
+  fail_telling([&] { return divergence(op, line); });
 }
 
-void BlockRunner::fail_standstill() {
+std::string BlockRunner::standstill() const {
   std::map<std::string, std::pair<unsigned, int>> places;  // -> an example, how many
   for (unsigned t = 0; t < count_; ++t) {
     if (threads_[t].state == ended || threads_[t].state == unstarted) continue;
@@ -101,12 +99,12 @@ void BlockRunner::fail_standstill() {
   for (const auto& [what, who] : places)
     list += text(list.empty() ? "" : "; ", place(who.first), " waits at ", what, " (", who.second,
                  who.second == 1 ? " thread)" : " threads)");
-  places.clear();
-  std::string message = text("threads of one block wait for one another for ever: ", list,
-                             ". Every lane of a mask, and every thread of a block, must reach the "
-                             "same call");
-  list = {};
-  fail(std::move(message));
+  return text("threads of one block wait for one another for ever: ", list,
+              ". Every lane of a mask, and every thread of a block, must reach the same call");
+}
+
+void BlockRunner::fail_standstill() {
+  fail_telling([&] { return standstill(); });
 }
 
 // A kernel whose source shows no barrier runs its threads as a loop, and nobody can wait in a loop.

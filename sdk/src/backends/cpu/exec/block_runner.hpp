@@ -124,6 +124,12 @@ class BlockRunner {
   void deliver(unsigned warp, Warp::Group& group);
   void release_warps_after_end(unsigned thread);
 
+  // fail(message()), with what the message was made of gone before the stack is left.
+  template <class Message>
+  [[noreturn]] void fail_telling(const Message& message) {
+    failure_ = message();
+    abandon();
+  }
   [[noreturn]] void abandon();
   [[noreturn]] void fail_divergence(int op, int line);
   [[noreturn]] void fail_standstill();
@@ -131,6 +137,7 @@ class BlockRunner {
   std::string place(unsigned thread) const;
   std::string waiting_for(unsigned thread) const;
   std::string divergence(int op, int line) const;
+  std::string standstill() const;
   void forget_fibers();
   void check_stacks();
   void check_stack(std::int32_t fiber);

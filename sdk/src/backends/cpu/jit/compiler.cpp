@@ -112,10 +112,13 @@ constexpr const char* native_flag = "-mcpu=native";
 // split at one and freed of the other.
 // -fno-tree-slp-vectorize: it joins stores to threadIdx into one through its address, after which
 // the compiler thinks that any store may change threadIdx, and vectorises no loop any more.
+// No -mtls-dialect=gnu2: its calls promise to keep all registers, and those of glibc before 2.40 do
+// not once a process has loaded so many modules that their thread-local data is allocated late
+// (glibc bug 31372).
 const Flags& gnu_flags() {
   static const Flags flags{
 #if defined(__x86_64__)
-      "-mtls-dialect=gnu2", "-fcf-protection=none",
+      "-fcf-protection=none",
 #endif
       "--param=logical-op-non-short-circuit=0", "-fno-tree-slp-vectorize", "-fmax-errors=20"};
   return flags;
