@@ -129,7 +129,7 @@ class GpuMove {
   // The bytes of the kernels' Plan: each number is eight bytes, so there are no gaps.
   std::vector<std::int64_t> packed_plan() const {
     std::vector<std::int64_t> plan;
-    const auto column = [&](std::int64_t Axis::*member) {
+    const auto column = [&](std::int64_t Axis::* member) {
       for (const Axis& axis : axes_) plan.push_back(axis.*member);
     };
     column(&Axis::extent);

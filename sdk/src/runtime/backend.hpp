@@ -186,9 +186,9 @@ class Backend {
   virtual Ref<LoadedModule> load(int ordinal, const KernelBinary& binary) = 0;
 };
 
-/// How a back end gets kernels of its own, such as those of its copies: through the disk cache where
-/// the layer that has one is there (it sets `loader` when it is loaded), else from the back end's
-/// compiler. Null puts the plain way back; set_module_loader returns the loader before.
+/// How a back end gets kernels of its own, such as those of its copies: through the disk cache
+/// where the layer that has one is there (it sets `loader` when it is loaded), else from the back
+/// end's compiler. Null puts the plain way back; set_module_loader returns the loader before.
 using ModuleLoader = Ref<LoadedModule> (*)(Device device, const KernelSource& source);
 SW_API ModuleLoader set_module_loader(ModuleLoader loader) noexcept;
 /// Throws CompileError, DeviceError.
