@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <unordered_map>
 #include <utility>
@@ -9,6 +10,9 @@
 
 #include "compute.hpp"
 #include "cuda_source.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/stream.hpp"
 #include "spanwise/walk.hpp"
@@ -30,6 +34,7 @@ std::uint64_t key_of(const KernelShape& shape, Device device) {
   }
   add(static_cast<std::uint64_t>(place_of(shape.result)), 4);
   add(shape.has_mask, 1);
+  add(shape.checks_exponent, 1);
   add(shape.kind == KernelShape::Kind::dense, 1);
   add(static_cast<std::uint64_t>(shape.width), 5);
   add(static_cast<std::uint64_t>(shape.rank), 7);
@@ -56,6 +61,19 @@ Function cuda_kernel_for(const KernelShape& shape, Device device) {
   return known.emplace(key, made).first->second;
 }
 
+void refuse_exponents(bool none_is_negative) {
+  require<ArgumentError>(none_is_negative,
+                         "power: integers to negative integer powers are not allowed; expected "
+                         "exponents >= 0, got negative ones; use float_power()");
+}
+// Exponents of integers must not be negative. A number is looked at here, an array by the kernel.
+bool checks_exponent(const Signature& signature, std::span<const Operand> operands) {
+  if (signature.op != OpId::power || signature.operand(1).code() != DTypeCode::int_) return false;
+  if (operands[1].array != nullptr) return true;
+  refuse_exponents(operands[1].scalar.as_int64() >= 0);
+  return false;
+}
+
 class Launch {
  public:
   Launch(const Signature& signature, std::span<const Operand> operands, const Array& result,
@@ -69,6 +87,7 @@ class Launch {
     }
     shape_.result = result.dtype();
     shape_.has_mask = where != nullptr;
+    shape_.checks_exponent = checks_exponent(signature, operands);
     choose_kind();
   }
 
@@ -77,6 +96,8 @@ class Launch {
     const Stream stream = Stream::current(device);
     const Function kernel = cuda_kernel_for(shape_, device);
     for_each_array([&](const Array& array) { order_use(stream, array, &array == &result_); });
+    std::optional<Array> negative;
+    if (shape_.checks_exponent) order_use(stream, negative.emplace(zeros({}, int32, device)), true);
     std::vector<KernelArg> arguments;
     arguments.reserve(operands_.size() + 4);
     Scalar numbers[max_inputs] = {Scalar(false), Scalar(false), Scalar(false)};
@@ -88,6 +109,7 @@ class Launch {
     }
     arguments.push_back(address(result_));
     if (where_ != nullptr) arguments.push_back(address(*where_));
+    if (negative) arguments.push_back(address(*negative));
     std::vector<std::int64_t> packed;
     if (shape_.kind == KernelShape::Kind::strided) {
       packed = packed_walk();
@@ -97,6 +119,8 @@ class Launch {
     const std::int64_t per_block = elements_per_block(shape_);
     const std::int64_t grid = (walk_.size() - 1) / per_block + 1;
     kernel.launch({{grid, 1, 1}, {cuda_block, 1, 1}, 0, stream}, arguments);
+    // NumPy raises, so this must wait for the answer.
+    if (negative) refuse_exponents(item(*negative).as_int64() == 0);
   }
 
  private:

@@ -39,6 +39,7 @@ std::string parameter_text(const KernelShape& shape) {
   }
   list += "Z* z, ";
   if (shape.has_mask) list += "const unsigned char* mask, ";
+  if (shape.checks_exponent) list += "int* negative, ";
   return list;
 }
 
@@ -47,13 +48,23 @@ template <class F>
 std::string result_text(const KernelShape& shape, F&& element) {
   std::string list;
   for (int i = 0; i < shape.inputs; ++i) {
-    list += i > 0 ? ", " : "";
-    list += shape.is_number[static_cast<std::size_t>(i)]
-                ? text("a", i)
-                : text("To<C", i, ">::from(", element(i), ")");
+    std::string operand = shape.is_number[static_cast<std::size_t>(i)]
+                              ? text("a", i)
+                              : text("To<C", i, ">::from(", element(i), ")");
+    if (shape.checks_exponent && i == 1) operand = text("checked(", operand, ", negative)");
+    list += (i > 0 ? ", " : "") + operand;
   }
   return text("To<Z>::from(", facts(shape.signature.op).body, "::of(", list, "))");
 }
+
+// Whichever thread writes, it writes the same.
+constexpr const char* exponent_check = R"(
+template <class T>
+__device__ __forceinline__ T checked(T exponent, int* negative) {
+  if (exponent < 0) *negative = 1;
+  return exponent;
+}
+)";
 
 std::string dense_kernel(const KernelShape& shape) {
   std::string declare, load, pack;
@@ -145,6 +156,7 @@ std::string cuda_source(const KernelShape& shape) {
                    ";\ntypedef ", compute_type(shape.signature, shape.signature.operand(i)), " C",
                    i, ";\n");
   source += text("typedef ", memory_type(shape.result), " Z;\n");
+  if (shape.checks_exponent) source += exponent_check;
   return source +
          (shape.kind == KernelShape::Kind::dense ? dense_kernel(shape) : strided_kernel(shape));
 }

@@ -21,6 +21,7 @@ struct KernelShape {
   std::array<bool, max_inputs> is_number{};  ///< passed by value, as signature.operand(i)
   DType result;
   bool has_mask = false;
+  bool checks_exponent = false;  ///< of power: a negative exponent is reported, not computed
   Kind kind;
   int width = 1;          ///< of dense
   int rank = 1;           ///< of strided
@@ -28,7 +29,8 @@ struct KernelShape {
 };
 
 /// CUDA C with one kernel, `run`. Its parameters: of each operand its address (or the number), the
-/// result's address, the mask's where there is one; for strided the extents and then, of each
+/// result's address, the mask's where there is one, the int32 that is set to 1 where exponents are
+/// checked and one is negative; for strided the extents and then, of each
 /// array in that order, the strides in elements, as one struct of int64; and the count of elements.
 /// A block of `dense` does elements_per_block(shape) of them, of strided one a thread.
 std::string cuda_source(const KernelShape& shape);

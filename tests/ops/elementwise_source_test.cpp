@@ -108,6 +108,19 @@ INSTANTIATE_TEST_SUITE_P(, ElementwiseMixed,
                          testing::Values(static_cast<int>(OpId::less),
                                          static_cast<int>(OpId::equal)));
 
+TEST(ElementwiseSourceText, ChecksExponents) {
+  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  for (const auto kind : {KernelShape::Kind::dense, KernelShape::Kind::strided}) {
+    const DType dtypes[] = {int64, int64};
+    KernelShape shape = shape_for({OpId::power, int64, int64}, dtypes);
+    shape.kind = kind;
+    shape.width = kind == KernelShape::Kind::dense ? 2 : 1;
+    shape.has_mask = true;
+    shape.checks_exponent = true;
+    expect_compiles(shape);
+  }
+}
+
 TEST(ElementwiseSourceText, ConvertsBetweenAllDtypes) {
   if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   for (const DType from : dtypes_in_order) {
