@@ -84,6 +84,11 @@ TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
     shape.is_number[static_cast<std::size_t>(shape.inputs - 1)] = true;
     shape.result = complex64;
     expect_compiles(shape);
+    shape.kind = KernelShape::Kind::rows;
+    shape.width = 2;
+    shape.stays = {shape.inputs > 1};
+    shape.has_mask = dtype != uint64;
+    expect_compiles(shape);
     break;
   }
 }

@@ -382,6 +382,31 @@ def test_errors_name_the_operation_and_the_way_out(device):
             call()
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "complex128"])
+def test_rows_and_columns(dtype, device):
+    """Arrays that are contiguous along the last axis, beside such that do not move along it."""
+    matrix, row, column = (operand(dtype, s, 3) for s in ((6, 5, 48), (48,), (6, 1, 1)))
+    masks = operand("bool", (5, 48), 4), operand("bool", (5, 1), 5)
+    for left, right in (
+        (matrix, row),
+        (column, matrix),
+        (matrix[:, :, 8:40], matrix[::-1, 1:2, 16:]),
+        (matrix[:, :, 1:33], row[16:]),
+        (column, row),
+    ):
+        expected = np.add(left, right)
+        assert_close(sw.add(moved(left, device), moved(right, device)), expected)
+        for mask in masks:
+            mask = mask[:, : expected.shape[-1]]
+            if expected.shape[1] == 1:
+                mask = mask[:1]
+            ours = poisoned(expected.shape, dtype, device)
+            oracle = ours.numpy().copy()
+            sw.add(moved(left, device), moved(right, device), out=ours, where=moved(mask, device))
+            np.add(left, right, out=oracle, where=mask)
+            assert_close(ours, oracle)
+
+
 def test_negative_exponents_of_integers_are_refused(device):
     a = sw.array([2, 3], "int32", device=device)
     exponents = sw.array([-1, 2], "int32", device=device)
