@@ -22,14 +22,17 @@ from ._creation import linspace as linspace
 newaxis = None
 
 _wheels.tell_where_cuda_is()
+_wheels.tell_where_blas_is()
 
 
 if _typing.TYPE_CHECKING:
     # For type checkers, which cannot follow __getattr__; running programs load these on first use.
     from . import doctor as doctor
     from . import driver as driver
+    from . import linalg as linalg
     from . import settings as settings
     from . import tensor as tensor
+    from ._einsum import einsum as einsum
     from ._elementwise import around as around
     from ._elementwise import clip as clip
     from ._elementwise import divmod as divmod
@@ -74,6 +77,10 @@ if _typing.TYPE_CHECKING:
     from ._join import unstack as unstack
     from ._join import vsplit as vsplit
     from ._join import vstack as vstack
+    from ._linalg import inner as inner
+    from ._linalg import outer as outer
+    from ._linalg import tensordot as tensordot
+    from ._linalg import vdot as vdot
     from ._pad import pad as pad
     from ._shape import atleast_1d as atleast_1d
     from ._shape import atleast_2d as atleast_2d
@@ -120,6 +127,8 @@ _NAMES = {
         ix_ meshgrid mgrid ogrid place putmask ravel_multi_index select tri tril tril_indices
         tril_indices_from triu triu_indices triu_indices_from unravel_index
     """,
+    "_linalg": "inner outer tensordot vdot",
+    "_einsum": "einsum",
     "_pad": "pad",
     "_elementwise": "around clip divmod imag real round where",
 }

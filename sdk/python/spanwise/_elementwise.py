@@ -116,7 +116,8 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     function = divmod if name == "divmod" else getattr(_core, name, None)
     if name == "clip":
         function = _core._clip
-    if not (isinstance(function, _core.ufunc) or function is divmod):
+    is_product = name in ("matmul", "vecdot", "matvec", "vecmat")
+    if not (isinstance(function, _core.ufunc) or function is divmod or is_product):
         raise TypeError(
             f"numpy.{name}: Spanwise has no elementwise operation of that name; convert with .numpy() first"
         )
