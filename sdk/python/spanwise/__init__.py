@@ -28,6 +28,7 @@ if _typing.TYPE_CHECKING:
     # For type checkers, which cannot follow __getattr__; running programs load these on first use.
     from . import doctor as doctor
     from . import driver as driver
+    from . import random as random
     from . import settings as settings
     from . import tensor as tensor
     from ._elementwise import around as around
