@@ -30,6 +30,7 @@ if _typing.TYPE_CHECKING:
     from . import doctor as doctor
     from . import driver as driver
     from . import linalg as linalg
+    from . import random as random
     from . import settings as settings
     from . import tensor as tensor
     from ._einsum import einsum as einsum
