@@ -50,7 +50,19 @@ PyObject* array_function(PyObject* self, PyObject* const* values, Py_ssize_t cou
       .ptr();
 }
 
+PyObject* contains(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"__contains__", {"key"}, 1, 1};
+  const auto [key] = signature.read(values, count, words);
+  return py::module_::import("spanwise._compare")
+      .attr("contains")(py::handle(self), py::handle(key))
+      .release()
+      .ptr();
+}
+
 PyMethodDef protocol_methods[] = {
+    method<&contains>("__contains__",
+                      "__contains__($self, key, /)\n--\n\n"
+                      "Whether any element equals `key`, which may be an array that broadcasts."),
     method<&array_namespace>("__array_namespace__",
                              "__array_namespace__($self, *, api_version=None)\n--\n\n"
                              "The namespace of the array API standard: spanwise itself."),

@@ -247,6 +247,14 @@ def test_comparisons_are_numpys(device, window, dtype, seed, step, equal_nan):
     assert not sw.array_equal(ours, ours[None])
 
 
+def test_membership_is_numpys(device):
+    ours = sw.asarray(A, device=device)
+    for key in (3, 3.5, -5.0, [-5, -4, -3, -2], None, "x"):
+        assert (key in ours) == (key in A), key
+    assert sw.asarray(2.0, device="cpu") in ours
+    assert 1 not in sw.zeros(0, device=device)
+
+
 def test_import_does_not_bring_numpy():
     code = "import sys, spanwise; assert 'numpy' not in sys.modules; spanwise.zeros(2).sum()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -35,3 +35,9 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
     """Whether isclose() of all pairs; waits for the device."""
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
+
+
+def contains(array: Array, key: Any) -> bool:
+    """Whether any element of `array` equals `key`; waits for the device."""
+    same = array == key  # not equal(): what is no array equals no element
+    return bool(same.any()) if isinstance(same, Array) else False
