@@ -79,7 +79,7 @@ def _reduce(room, name):
     if room.chance(0.3):
         options["keepdims"] = True
     if name in SUMS and room.is_cpu and room.chance(0.15):
-        options["dtype"] = _other_dtype(room, dtype)
+        options["dtype"] = _other_dtype(room, name, dtype)
     if name in ("sum", "prod", "min", "max") and room.chance(0.15):
         options["initial"] = room.pick((0, 1, 2))
     if name in ("var", "std") and room.chance(0.3):
@@ -119,12 +119,14 @@ def _with_out(room, name, call, options):
     return True
 
 
-def _other_dtype(room, dtype):
+def _other_dtype(room, name, dtype):
     """One in which a sum of `dtype` does not depend on the order."""
     if is_complex(dtype):
         return room.pick(COMPLEX).name
     if is_inexact(dtype):
         return room.pick((*FLOATS[1:], *COMPLEX)).name
+    if name in ("prod", "cumprod"):  # floats would overflow
+        return room.pick(INTEGERS).name
     return room.pick((*INTEGERS, FLOATS[2])).name
 
 
@@ -225,7 +227,7 @@ def _scan(room):
     shape, dtype = room.shape(), _dtype(room)
     options = {"axis": _axis(room, len(shape), only_one=True)}
     if room.is_cpu and room.chance(0.15):
-        options["dtype"] = _other_dtype(room, dtype)
+        options["dtype"] = _other_dtype(room, name, dtype)
     room.note(**options)
     if (
         room.chance(0.15)
