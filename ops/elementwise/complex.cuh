@@ -52,15 +52,19 @@ SW_FN Complex<T> c_sinh(Complex<T> x) {
 }
 template <class T>
 SW_FN Complex<T> c_cosh(Complex<T> x) {
-  if (x.im == 0) return complex(m_cosh(x.re), x.re * x.im);
+  if (x.im == 0) return complex(m_cosh(x.re), m_copysign((T)1, x.re) * x.im);
   return complex(m_cosh(x.re) * m_cos(x.im), m_sinh(x.re) * m_sin(x.im));
 }
 template <class T>
 SW_FN Complex<T> c_tanh(Complex<T> x) {
   if (m_fabs(x.re) > (sizeof(T) == 4 ? (T)11 : (T)22)) {
+    const T sign = m_copysign((T)1, x.re);
+    if (!is_finite(x.im) && is_inf(x.re)) return complex(sign, m_copysign((T)0, x.im));
     const T small = m_exp((T)-2 * m_fabs(x.re));
-    return complex(m_copysign((T)1, x.re), (T)4 * m_sin(x.im) * m_cos(x.im) * small);
+    return complex(is_finite(x.im) ? sign : nan_of<T>(),
+                   (T)4 * m_sin(x.im) * m_cos(x.im) * small);
   }
+  if (is_nan(x.re) && x.im == 0) return x;
   const T t = m_tan(x.im), beta = (T)1 + t * t, s = m_sinh(x.re), rho = m_sqrt((T)1 + s * s);
   const T under = (T)1 + beta * s * s;
   return complex(beta * rho * s / under, t / under);
@@ -79,46 +83,120 @@ SW_FN Complex<T> c_tan(Complex<T> x) {
   const Complex<T> z = c_tanh(complex(-x.im, x.re));
   return complex(z.im, -z.re);
 }
+
+// ---- inverses. Where a part is infinite or NaN: the table of C 2024, annex G.6, in which those of
+// one function follow from another's by turning the plane.
+
+// acos of x with an infinite part, or NaN.
 template <class T>
-SW_FN Complex<T> c_asin(Complex<T> x) {
-  const Complex<T> less = c_sqrt(complex((T)1 - x.re, -x.im));
-  const Complex<T> more = c_sqrt(complex((T)1 + x.re, x.im));
-  return complex(m_atan2(x.re, times(less, more).re),
-                 m_asinh(times(complex(less.re, -less.im), more).im));
+SW_FN Complex<T> acos_at_the_edge(Complex<T> x) {
+  const T quarter = (T)0.785398163397448309615660845819875721;
+  const T down = -m_copysign(infinity_of<T>(), x.im);
+  if (is_inf(x.re)) {
+    if (is_nan(x.im)) return complex(x.im, down);
+    if (is_inf(x.im)) return complex(x.re > 0 ? quarter : 3 * quarter, down);
+    return complex(x.re > 0 ? (T)0 : 4 * quarter, down);
+  }
+  if (is_inf(x.im)) return complex(is_nan(x.re) ? x.re : 2 * quarter, down);
+  return complex(x.re == 0 ? 2 * quarter : nan_of<T>(), nan_of<T>());
 }
 template <class T>
 SW_FN Complex<T> c_acos(Complex<T> x) {
+  if (!is_finite(x.re) || !is_finite(x.im)) return acos_at_the_edge(x);
   const Complex<T> less = c_sqrt(complex((T)1 - x.re, -x.im));
   const Complex<T> more = c_sqrt(complex((T)1 + x.re, x.im));
   return complex((T)2 * m_atan2(less.re, more.re),
                  m_asinh(times(complex(more.re, -more.im), less).im));
 }
+// asinh of x with an infinite part, or NaN.
+template <class T>
+SW_FN Complex<T> asinh_at_the_edge(Complex<T> x) {
+  const T quarter = (T)0.785398163397448309615660845819875721;
+  if (is_inf(x.re)) {
+    if (is_nan(x.im)) return x;
+    return complex(x.re, m_copysign(is_inf(x.im) ? quarter : (T)0, x.im));
+  }
+  if (is_inf(x.im))
+    return complex(m_copysign(x.im, x.re), is_nan(x.re) ? x.re : m_copysign(2 * quarter, x.im));
+  return complex(nan_of<T>(), x.im == 0 ? x.im : nan_of<T>());
+}
 template <class T>
 SW_FN Complex<T> c_asinh(Complex<T> x) {
-  const Complex<T> z = c_asin(complex(-x.im, x.re));
+  if (!is_finite(x.re) || !is_finite(x.im)) return asinh_at_the_edge(x);
+  // asin(-y + i x), turned back.
+  const Complex<T> less = c_sqrt(complex((T)1 + x.im, -x.re));
+  const Complex<T> more = c_sqrt(complex((T)1 - x.im, x.re));
+  return complex(m_asinh(times(complex(less.re, -less.im), more).im),
+                 -m_atan2(-x.im, times(less, more).re));
+}
+template <class T>
+SW_FN Complex<T> c_asin(Complex<T> x) {
+  const Complex<T> z = c_asinh(complex(-x.im, x.re));
   return complex(z.im, -z.re);
 }
 template <class T>
 SW_FN Complex<T> c_acosh(Complex<T> x) {
-  const Complex<T> less = c_sqrt(complex(x.re - (T)1, x.im));
-  const Complex<T> more = c_sqrt(complex(x.re + (T)1, x.im));
-  return complex(m_asinh(times(complex(less.re, -less.im), more).re),
-                 (T)2 * m_atan2(less.im, more.re));
+  const Complex<T> z = c_acos(x);
+  if (is_nan(z.re) || is_nan(z.im))
+    return complex(is_inf(z.im) ? m_fabs(z.im) : nan_of<T>(),
+                   is_nan(z.im) && x.re == 0 ? z.re : nan_of<T>());
+  return complex(m_fabs(z.im), m_copysign(z.re, x.im));
 }
 template <class T>
 SW_FN Complex<T> c_atanh(Complex<T> x) {
-  const T apart = (T)1 - x.re, y2 = x.im * x.im;
-  return complex((T)0.25 * m_log1p((T)4 * x.re / (apart * apart + y2)),
-                 (T)0.5 * m_atan2((T)2 * x.im, apart * ((T)1 + x.re) - y2));
+  const T a = m_fabs(x.re), b = m_fabs(x.im), right = (T)1.570796326794896619231321691639751442;
+  if (is_inf(a) || is_inf(b)) {
+    const T re = is_inf(b) || a == a ? (T)0 : a;
+    return complex(m_copysign(re, x.re), is_nan(b) ? b : m_copysign(right, x.im));
+  }
+  if (is_nan(a) || is_nan(b)) return complex(a == 0 ? x.re : nan_of<T>(), nan_of<T>());
+  // Squares of these overflow; 1 / x is all that is left.
+  const T large = sizeof(T) == 4 ? (T)1e9 : (T)1e150;
+  if (a > large || b > large) {
+    const T size = m_hypot(a * (T)0.5, b * (T)0.5);
+    return complex(x.re / size / size * (T)0.25, m_copysign(right, x.im));
+  }
+  if (a == 1 && b < (sizeof(T) == 4 ? (T)1e-9 : (T)1e-150)) {  // and of these underflow
+    const T re = b == 0 ? infinity_of<T>() : (T)0.5 * (m_log((T)2) - m_log(b));
+    return complex(m_copysign(re, x.re), b == 0 ? x.im : m_copysign(right * (T)0.5, x.im));
+  }
+  const T apart = (T)1 - a, square = b * b;
+  return complex(m_copysign((T)0.25 * m_log1p((T)4 * a / (apart * apart + square)), x.re),
+                 (T)0.5 * m_atan2((T)2 * x.im, apart * ((T)1 + a) - square));
 }
 template <class T>
 SW_FN Complex<T> c_atan(Complex<T> x) {
   const Complex<T> z = c_atanh(complex(-x.im, x.re));
   return complex(z.im, -z.re);
 }
+
+// ---- powers and logarithms
+
+// A part of 1 or 0, for the direction of what is infinite.
+template <class T>
+SW_FN Complex<T> direction(Complex<T> x) {
+  return complex(m_copysign(is_inf(x.re) ? (T)1 : (T)0, x.re),
+                 m_copysign(is_inf(x.im) ? (T)1 : (T)0, x.im));
+}
+// The product as of C's annex G.5.1: infinite times what is not 0 is infinite, also where the plain
+// formula has NaN.
+template <class T>
+SW_FN Complex<T> times_to_infinity(Complex<T> a, Complex<T> b) {
+  const Complex<T> plain = times(a, b);
+  if (!is_nan(plain.re) || !is_nan(plain.im)) return plain;
+  const bool left = is_inf(a.re) || is_inf(a.im), right = is_inf(b.re) || is_inf(b.im);
+  if (!left && !right) return plain;
+  const auto without_nan = [](Complex<T> x) {
+    return complex(is_nan(x.re) ? m_copysign((T)0, x.re) : x.re,
+                   is_nan(x.im) ? m_copysign((T)0, x.im) : x.im);
+  };
+  const Complex<T> z = times(left ? direction(a) : without_nan(a),
+                             right ? direction(b) : without_nan(b));
+  return complex(infinity_of<T>() * z.re, infinity_of<T>() * z.im);
+}
 template <class T>
 SW_FN Complex<T> c_pow(Complex<T> a, Complex<T> b) {
-  return c_exp(times(b, c_log(a)));
+  return c_exp(times_to_infinity(b, c_log(a)));
 }
 template <class T>
 SW_FN Complex<T> c_exp2(Complex<T> x) {
