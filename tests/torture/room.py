@@ -90,9 +90,10 @@ class Memory:
 class Room:
     """Where cases of one device run, one after the other. Everything follows from seed and number."""
 
-    def __init__(self, device, seed):
+    def __init__(self, device, seed, is_shared=None):
+        """Not `is_shared`: arrays are copied to the device, as on a GPU they have to be."""
         self.device = sw.device(device)
-        self.is_cpu = self.device == sw.device("cpu")
+        self.is_cpu = self.device == sw.device("cpu") if is_shared is None else is_shared
         self.seed = seed
         self.r = random.Random()
         self._arenas = [Arena(_CAPACITY) for _ in range(10)] if self.is_cpu else []

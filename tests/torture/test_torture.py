@@ -40,6 +40,12 @@ def test_random_cases_are_numpys(device, family):
 # ---- The torture itself finds what is wrong.
 
 
+def test_arrays_that_are_copied_to_a_device_are_checked_alike():
+    runner = Runner("cpu", SEED)
+    runner.room = Room("cpu", SEED, is_shared=False)
+    assert [runner.run(number) for number in range(2000)] == [None] * 2000
+
+
 def test_cases_follow_from_seed_and_number():
     first, second = Runner("cpu", 3), Runner("cpu", 3)
     second.run(70)

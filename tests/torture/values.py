@@ -15,6 +15,11 @@ COMPLEX = tuple(np.dtype(n) for n in ("complex64", "complex128"))
 NUMPYS = (BOOL, *INTEGERS, *FLOATS, *COMPLEX)
 ALL = (*NUMPYS, BFLOAT16)
 
+# On a GPU each dtype of an operation is a kernel to compile, so there are fewer.
+FEW = tuple(
+    np.dtype(n) for n in ("float32", "int32", "bool", "float16", "complex64", "uint8", "float64")
+)
+
 _COUNT = (1 << 18) + (1 << 12)
 _SPECIAL = [
     0.0,

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-_RANKS = (0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5)
+_RANKS = (0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 7)
 _STEPS = (1, 1, 1, 1, 1, 2, 3, -1, -1, -1, -2)
 _MOST = 1 << 18  # elements of memory behind one window
 

@@ -6,13 +6,14 @@ import numpy as np
 
 import spanwise as sw
 
-from ..values import ALL, BOOL, NUMPYS, cast, is_inexact
+from ..values import ALL, BFLOAT16, BOOL, FEW, NUMPYS, cast, is_inexact
 
 
 def _pair(room):
     """(source dtype, target dtype, kind of values) between which every value has one meaning."""
-    source = room.pick(ALL)
-    target = source if room.chance(0.4) else room.pick(ALL)
+    dtypes = ALL if room.is_cpu else (*FEW, BFLOAT16)
+    source = room.pick(dtypes)
+    target = source if room.chance(0.4) else room.pick(dtypes)
     # What a float beyond an integer's range becomes, the processor decides.
     lossy = is_inexact(source) and not is_inexact(target) and target != BOOL
     return source, target, "whole" if lossy else "any"

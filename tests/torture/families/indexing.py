@@ -182,6 +182,28 @@ def _write_number(room):
     room.check("writing a number", write, reference)
 
 
+def _write_overlap(room):
+    """What is written lies, in part, where it is written to."""
+    shape = room.shape(min_rank=1)
+    source, target = room.overlapping(room.pick(ALL), shape)
+    ours, theirs = _key(room, shape, arrays=room.chance(0.75))
+    from_ours, from_theirs = _key(room, shape, arrays=False)
+    try:
+        chosen = np.asarray(target.theirs[theirs]).shape
+        values = source.theirs[from_theirs]
+        np.broadcast_to(values, chosen)
+    except Exception:
+        from_ours = from_theirs = (0,) * len(shape)
+        if 0 in shape:
+            return
+    values = np.array(source.theirs[from_theirs])
+
+    def write():
+        target.ours[ours] = source.ours[from_ours]
+
+    room.check("overlapping writing", write, lambda: _assign(target.theirs, theirs, values))
+
+
 # ---- Functions ----
 
 
@@ -345,6 +367,7 @@ OPERATIONS = (
     *(_read,) * 12,
     *(_write,) * 12,
     *(_write_number,) * 3,
+    *(_write_overlap,) * 3,
     *(_take,) * 3,
     *(_put,) * 2,
     *(_along,) * 2,
