@@ -197,9 +197,11 @@ PyObject* dot_method(PyObject* self, PyObject* const* values, Py_ssize_t count, 
 // ---- contractions
 
 std::vector<int> axes_in(PyObject* sequence, const Array& array) {
-  std::vector<int> axes;
-  for (const py::handle axis : py::reinterpret_borrow<py::object>(sequence))
-    axes.push_back(array.layout().normalise_axis(integer_from(axis.ptr())));
+  if (!PyTuple_Check(sequence)) throw py::type_error("_contract: axes come as tuples");
+  std::vector<int> axes(static_cast<std::size_t>(PyTuple_GET_SIZE(sequence)));
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    axes[i] = array.layout().normalise_axis(
+        integer_from(PyTuple_GET_ITEM(sequence, static_cast<Py_ssize_t>(i))));
   return axes;
 }
 
