@@ -37,7 +37,7 @@ def words_of_seed(seed: Any) -> tuple[int, ...]:
 
 def is_number(x: Any) -> bool:
     """A Python number or a scalar of NumPy; arrays of any rank are not."""
-    return isinstance(x, int | float) or (
+    return isinstance(x, (int, float)) or (
         not isinstance(x, Array) and hasattr(x, "__float__") and getattr(x, "shape", None) == ()
     )
 
