@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw.hpp"
 
+#include <cstdint>
+
 #include "cpu_kernels.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -89,9 +91,11 @@ void require_writable(const Array& out) {
                          "; write to a copy: a.copy()");
 }
 
-// `out`, or memory to be copied from: dense and of that dtype.
+// `out`, or memory to be copied from: dense, aligned and of that dtype.
 Array room_for(const Array& out, DType dtype) {
-  if (out.dtype() == dtype && out.layout().is_row_major()) return out;
+  const auto address = reinterpret_cast<std::uintptr_t>(out.data());
+  const bool is_aligned = address % static_cast<std::uintptr_t>(dtype.itemsize()) == 0;
+  if (out.dtype() == dtype && is_aligned && out.layout().is_row_major()) return out;
   return empty(out.shape(), dtype, out.device());
 }
 
