@@ -507,13 +507,6 @@ def test_out_may_have_any_strides(device, window, method, dtype):
     assert base.numpy().tobytes() == expected.tobytes()
 
 
-def test_out_need_not_be_aligned():
-    memory = np.zeros(81, "uint8")
-    target = memory[1:].view("float64")
-    assert default_rng(45).random(out=target) is target
-    np.testing.assert_array_equal(target, default_rng(45).random(10, device="cpu").numpy())
-
-
 def test_out_may_be_another_librarys(device):
     target = np.zeros(10, "float32")
     assert default_rng(43, device).random(out=target) is target
