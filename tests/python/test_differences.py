@@ -168,6 +168,13 @@ def test_what_pad_refuses(device):
             sw.pad(a, 1, **words)
 
 
+def test_integers_to_negative_powers(device):
+    a = sw.asarray([2, 3], device=device)
+    for exponent in (-1, sw.asarray([1, -1], device=device)):
+        with pytest.raises(ValueError, match="negative integer powers"):
+            a**exponent
+
+
 # ---- Beside other arrays ----
 
 
