@@ -131,7 +131,7 @@ def searchsorted(
     # The places before which everything is smaller: found from the highest bit to the lowest.
     for bit in reversed(range(line.size.bit_length())):
         tried = low + (1 << bit)
-        at = _core.take(line, _core.minimum(tried, line.size) - 1)
+        at = _core.take(line, tried - 1, mode="clip")  # a GPU need not check
         is_before = _less(at, wanted) if side == "left" else _core.logical_not(_less(wanted, at))
         low = _core._where(is_before & (tried <= line.size), tried, low)
     return low
