@@ -107,7 +107,7 @@ def _cumulative(
         raise _core.LayoutError(f"{who}: out= must have shape {tuple(shape)}, got {result.shape}")
     _core.copyto(_along(result, at, slice(0, 1)), first)
     _core.copyto(_along(result, at, slice(1, None)), sums)
-    return place  # type: ignore[no-any-return]
+    return place
 
 
 def searchsorted(
@@ -144,4 +144,5 @@ def _less(x: Array, y: Array) -> Array:
             f"searchsorted: expected real dtypes, got {x.dtype} and {y.dtype}; complex numbers have "
             "no order"
         )
-    return _core.less(x, y) | (_core.not_equal(y, y) & _core.equal(x, x))
+    after = _core.not_equal(y, y) & _core.equal(x, x)
+    return _core.logical_or(_core.less(x, y), after)  # type: ignore[no-any-return]
