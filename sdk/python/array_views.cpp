@@ -91,7 +91,10 @@ PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
   for (int i = 0; i < layout.rank(); ++i) {
     drop[static_cast<std::size_t>(i)] = !given(axis) && layout.shape[i] == 1;
   }
-  if (given(axis)) {
+  // Of rank 0 NumPy takes axis 0 and -1 though there is none.
+  const bool is_none = given(axis) && layout.rank() == 0 && PyLong_Check(axis) &&
+                       (integer_from(axis) == 0 || integer_from(axis) == -1);
+  if (given(axis) && !is_none) {
     for (const std::int64_t a : shape_from(axis)) {
       bool& is_dropped = drop[static_cast<std::size_t>(layout.normalise_axis(a))];
       require<LayoutError>(!is_dropped, "squeeze: axis ", a, " is named twice for shape ",

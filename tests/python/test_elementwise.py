@@ -234,6 +234,20 @@ def test_order_of_the_result(order, device):
         assert ours.strides == oracle.strides
 
 
+def test_dtype_says_what_the_result_is(device):
+    a = operand("complex64", (20,), 1)
+    ours = sw.asarray(a, device=device)
+    assert_close(sw.absolute(ours, dtype="float64"), np.absolute(a, dtype="float64"))
+    assert_close(sw.add(ours, 1, dtype="complex128"), np.add(a, 1, dtype="complex128"))
+    left, right = (sw.asarray([1, 2], dtype, device=device) for dtype in ("int64", "uint64"))
+    for function in (sw.logical_and, sw.less, sw.equal):
+        assert function(left, right, dtype=bool).dtype == "bool"
+        with pytest.raises(TypeError, match="no loop gives dtype=float32"):
+            function(left, right, dtype="float32")
+    with pytest.raises(TypeError, match="no loop gives dtype=float64"):
+        sw.logical_not(left, dtype="float64")
+
+
 # ---- operators
 
 OPERATORS = [

@@ -296,6 +296,8 @@ WRONG = {
     "stack, axis": (lambda a: sw.stack([a], 4), ValueError, "axis 4"),
     "vstack, no sequence": (lambda a: sw.vstack(3), TypeError, "sequence"),
     "split": (lambda a: sw.split(a, 2), ValueError, r"2 parts; use array_split"),
+    "array_split, axis": (lambda a: sw.array_split(a, 2, 2), IndexError, "axis 2 is out of bounds"),
+    "moveaxis, axis": (lambda a: sw.moveaxis(a, 0, -3), sw.AxisError, "axis -3 is out of bounds"),
     "array_split": (lambda a: sw.array_split(a, 0), ValueError, "larger than 0"),
     "vsplit": (lambda a: sw.vsplit(a[0], 2), ValueError, "2 or more"),
     "unstack": (lambda a: sw.unstack(a[0, 0]), ValueError, "at least 1-d"),

@@ -29,14 +29,18 @@ inf = float("inf")
 nan = float("nan")
 
 _wheels.tell_where_cuda_is()
+_wheels.tell_where_blas_is()
 
 
 if _typing.TYPE_CHECKING:
     # For type checkers, which cannot follow __getattr__; running programs load these on first use.
     from . import doctor as doctor
     from . import driver as driver
+    from . import linalg as linalg
+    from . import random as random
     from . import settings as settings
     from . import tensor as tensor
+    from ._einsum import einsum as einsum
     from ._compare import allclose as allclose
     from ._compare import array_equal as array_equal
     from ._compare import isclose as isclose
@@ -90,6 +94,10 @@ if _typing.TYPE_CHECKING:
     from ._join import unstack as unstack
     from ._join import vsplit as vsplit
     from ._join import vstack as vstack
+    from ._linalg import inner as inner
+    from ._linalg import outer as outer
+    from ._linalg import tensordot as tensordot
+    from ._linalg import vdot as vdot
     from ._lines import cumulative_prod as cumulative_prod
     from ._lines import cumulative_sum as cumulative_sum
     from ._lines import diff as diff
@@ -147,6 +155,8 @@ _NAMES = {
         ix_ meshgrid mgrid ogrid place putmask ravel_multi_index select tri tril tril_indices
         tril_indices_from triu triu_indices triu_indices_from unravel_index
     """,
+    "_linalg": "inner outer tensordot vdot",
+    "_einsum": "einsum",
     "_pad": "pad",
     "_elementwise": "around clip divmod imag modf real round where",
     "_compare": "allclose array_equal isclose",

@@ -30,3 +30,21 @@ def tell_where_cuda_is() -> None:
     setting = settings.get("cuda_library_path")
     if setting is not None and setting.source == "default" and (folders := library_folders()):
         _core._config_set("cuda_library_path", os.pathsep.join(folders))
+
+
+def blas_folder() -> str | None:
+    """The folder of an OpenBLAS in the module path: of its own wheel, else of NumPy's wheel."""
+    for parts in (("scipy_openblas32", "lib"), ("numpy.libs",)):
+        for entry in sys.path:
+            folder = os.path.join(entry, *parts)
+            if os.path.isdir(folder):
+                return folder
+    return None
+
+
+def tell_where_blas_is() -> None:
+    """Sets config.blas, unless the user has. Looks at folders; loads nothing."""
+    settings = {setting.name: setting for setting in _core._config_list()}
+    setting = settings.get("blas")
+    if setting is not None and setting.source == "default" and (folder := blas_folder()):
+        _core._config_set("blas", folder)
