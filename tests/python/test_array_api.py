@@ -289,10 +289,14 @@ def test_modf_is_numpys(device):
     for mine, oracle in zip(sw.modf(sw.asarray(x, device=device)), np.modf(x), strict=True):
         assert_same(mine, oracle)
         np.testing.assert_array_equal(np.signbit(mine.numpy()), np.signbit(oracle))
-    assert [part.dtype for part in sw.modf(sw.asarray([1], "float32", device=device))] == [
-        "float32",
-        "float32",
-    ]
+    for dtype in ("bool", "int8", "uint16", "int64", "float16", "float32"):
+        values = np.asarray([0, 1], dtype)
+        for mine, oracle in zip(
+            sw.modf(sw.asarray(values, device=device)), np.modf(values), strict=True
+        ):
+            assert_same(mine, oracle)
+    with pytest.raises(TypeError, match="not defined for complex"):
+        sw.modf(sw.asarray([1j], device=device))
 
 
 def test_to_device(device):

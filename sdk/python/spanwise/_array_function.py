@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from . import _core, _missing
+from . import _core
 from ._core import Array
 
 # Those that NumPy sends on for the sake of like=, which it takes out of the arguments.
@@ -54,7 +54,10 @@ def array_function(
         return on_host(
             name, function, args, kwargs, f"spanwise.{name} takes no such call ({misfit})"
         )
-    return ours(*args, **kwargs)
+    try:
+        return ours(*args, **kwargs)
+    except NotImplementedError as error:  # norms by singular values, sorting
+        return on_host(name, function, args, kwargs, str(error))
 
 
 def on_host(
@@ -118,8 +121,7 @@ def _ours(name: str) -> Any:
     found: Any = spanwise
     for part in name.split("."):
         found = getattr(found, part, None)
-    is_function = callable(found) and not isinstance(found, type)
-    return found if is_function and found.__module__ != _missing.__name__ else None
+    return found if callable(found) and not isinstance(found, type) else None
 
 
 @functools.cache

@@ -34,8 +34,11 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 def modf(x: Any, /) -> tuple[Any, Any]:
     """The fractional and the whole part of each element, both with its sign, as numpy.modf."""
-    whole = _core.trunc(_core.asarray(x) * 1.0)
-    rest = _core._where(_core.isinf(whole), 0.0, _core.subtract(x, whole))
+    array = _core.asarray(x)
+    computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype  # NumPy's for both
+    array = array.astype(computed, copy=False)
+    whole = _core.trunc(array)
+    rest = _core._where(_core.isinf(whole), 0.0, _core.subtract(array, whole))
     return _core.copysign(rest, whole), whole
 
 
