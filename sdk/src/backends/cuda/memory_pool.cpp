@@ -194,9 +194,9 @@ void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) n
   // that the graph did not allocate.
   if (is_capturing(api, stream.raw())) [[unlikely]]
     return defer(as_address(data), stream);
-  if (keep_small(as_address(data), bytes, stream)) return;
   if (has_deferred_.load(std::memory_order_relaxed)) [[unlikely]]
     free_deferred();
+  if (keep_small(as_address(data), bytes, stream)) return;
   const RelaxedCaptureMode relaxed(api);  // as in try_allocate()
   api.mem_free_async(as_address(data), stream.raw());
 }

@@ -56,17 +56,15 @@ template <bool vectors, class Unit, class Index, class Offset>
 __device__ inline void store_cells(CellTile<Unit>& tile, Unit* target,
                                    const CellChunk<Index, Offset>& part, unsigned thread) {
   constexpr int vector = vectors ? 16 / (int)sizeof(Unit) : 1;
-  const Unit* units = tile.units.units();
   Unit* memory = target + part.begin.target;
   const Index whole = part.units / vector;
   for (Index i = thread; i < whole; i += thin_threads) {
     const Index first = i * vector, cell = first / part.cell;
-    const Unit* base = units + cell * part.cell;
-    Index unit = first - cell * part.cell;
+    Index base = cell * part.cell, unit = first - base;
     Pack<Unit, vector> made;
     SW_UNROLL
     for (int k = 0; k < vector; ++k) {
-      made.at[k] = base[tile.from[unit]];
+      made.at[k] = tile.units.unit((unsigned)base + tile.from[unit]);
       if (++unit == part.cell) {
         unit = 0;
         base += part.cell;
@@ -76,6 +74,6 @@ __device__ inline void store_cells(CellTile<Unit>& tile, Unit* target,
   }
   for (Index i = whole * vector + thread; i < part.units; i += thin_threads) {
     const Index cell = i / part.cell;
-    memory[i] = units[cell * part.cell + tile.from[i - cell * part.cell]];
+    memory[i] = tile.units.unit((unsigned)(cell * part.cell) + tile.from[i - cell * part.cell]);
   }
 }

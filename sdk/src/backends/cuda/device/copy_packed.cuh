@@ -101,8 +101,10 @@ __device__ inline void fill_tile(PackedTile<Unit, by_s, by_t>& tile, const Unit*
     SW_UNROLL
     for (int square = 0; square < 4; ++square) {
       unsigned words[pack];
+      SW_UNROLL
       for (int line = 0; line < pack; ++line) words[line] = lines[step][line].at[square];
       turn_square<pack>(words);
+      SW_UNROLL
       for (int line = 0; line < pack; ++line)
         tile.at[row + square * pack + line][part].at[word % 4] = words[line];
     }

@@ -7,11 +7,31 @@
 // does.
 constexpr int thin_bytes = 16384, thin_threads = 256;
 
+// After every 128 bytes stands a spare word (two for units of 8 bytes), so that units which are one
+// row's, or one vector's, apart are in different banks.
 template <class Unit>
 struct ThinTile {
-  Raw<16> at[thin_bytes / 16];
-  __device__ Unit* units() { return (Unit*)at; }
+  static constexpr unsigned skew = sizeof(Unit) == 8 ? 2 : 1;
+  unsigned at[thin_bytes / 4 + skew * (thin_bytes / 128)];
+
+  __device__ unsigned& word(unsigned i) { return at[i + i / 32 * skew]; }
+  __device__ Unit& unit(unsigned i) {
+    const unsigned byte = i * (unsigned)sizeof(Unit);
+    return *(Unit*)((char*)at + byte + byte / 128 * (4 * skew));
+  }
+  __device__ void put(unsigned vector, const Raw<16>& value) {
+    SW_UNROLL
+    for (unsigned i = 0; i < 4; ++i) word(vector * 4 + i) = value.at[i];
+  }
+  __device__ Raw<16> get(unsigned vector) {
+    Raw<16> value;
+    SW_UNROLL
+    for (unsigned i = 0; i < 4; ++i) value.at[i] = word(vector * 4 + i);
+    return value;
+  }
 };
+
+constexpr int thin_batch = 4;  // accesses of a thread that are under way together
 
 // Both sides in turn: `load` brings source to tile, else tile goes to target. `memory` is the
 // chunk's begin on the side of the tile's own order.
@@ -20,17 +40,29 @@ __device__ inline void move_dense(ThinTile<Unit>& tile, Unit* memory, Index unit
                                   unsigned thread) {
   constexpr int vector = 16 / (int)sizeof(Unit);
   const Index whole = vectors ? units / vector : 0;
-  for (Index i = thread; i < whole; i += thin_threads) {
-    if (load)
-      tile.at[i] = ((const Raw<16>*)memory)[i];
-    else
-      ((Raw<16>*)memory)[i] = tile.at[i];
+  Raw<16>* places = (Raw<16>*)memory;
+  for (Index first = thread; first < whole; first += thin_batch * thin_threads) {
+    Raw<16> values[thin_batch];
+    SW_UNROLL
+    for (int b = 0; b < thin_batch; ++b) {
+      const Index i = first + (Index)(b * thin_threads);
+      if (load && i < whole) values[b] = places[i];
+    }
+    SW_UNROLL
+    for (int b = 0; b < thin_batch; ++b) {
+      const Index i = first + (Index)(b * thin_threads);
+      if (i >= whole) break;
+      if (load)
+        tile.put((unsigned)i, values[b]);
+      else
+        places[i] = tile.get((unsigned)i);
+    }
   }
   for (Index i = whole * vector + thread; i < units; i += thin_threads) {
     if (load)
-      tile.units()[i] = memory[i];
+      tile.unit((unsigned)i) = memory[i];
     else
-      memory[i] = tile.units()[i];
+      memory[i] = tile.unit((unsigned)i);
   }
 }
 
@@ -39,14 +71,12 @@ template <bool load, bool vectors, class Unit, class Index, class Offset>
 __device__ inline void move_rows(ThinTile<Unit>& tile, Unit* memory, Offset pitch, Index rows,
                                  Index columns, unsigned thread) {
   constexpr int vector = 16 / (int)sizeof(Unit);
-  Unit* units = tile.units();
   const Index whole = vectors ? columns / vector : 0, rest = columns - whole * vector;
-  constexpr int batch = 4;  // accesses of a thread under way together
-  for (Index first = thread; first < rows * whole; first += batch * thin_threads) {
-    Pack<Unit, vector> values[batch];
-    Index row[batch], column[batch];
+  for (Index first = thread; first < rows * whole; first += thin_batch * thin_threads) {
+    Pack<Unit, vector> values[thin_batch];
+    Index row[thin_batch], column[thin_batch];
     SW_UNROLL
-    for (int b = 0; b < batch; ++b) {
+    for (int b = 0; b < thin_batch; ++b) {
       const Index i = first + (Index)(b * thin_threads);
       row[b] = i / whole;
       column[b] = (i - row[b] * whole) * vector;
@@ -54,11 +84,11 @@ __device__ inline void move_rows(ThinTile<Unit>& tile, Unit* memory, Offset pitc
         values[b] = Pack<Unit, vector>::load(memory + (Offset)row[b] * pitch + (Offset)column[b]);
     }
     SW_UNROLL
-    for (int b = 0; b < batch; ++b) {
+    for (int b = 0; b < thin_batch; ++b) {
       if (first + (Index)(b * thin_threads) >= rows * whole) break;
       SW_UNROLL
       for (int k = 0; k < vector; ++k) {
-        Unit& unit = units[(column[b] + k) * rows + row[b]];
+        Unit& unit = tile.unit((unsigned)((column[b] + k) * rows + row[b]));
         if (load)
           unit = values[b].at[k];
         else
@@ -70,7 +100,7 @@ __device__ inline void move_rows(ThinTile<Unit>& tile, Unit* memory, Offset pitc
   for (Index i = thread; i < rows * rest; i += thin_threads) {
     const Index row = i / rest, column = whole * vector + (i - row * rest);
     Unit& place = memory[(Offset)row * pitch + (Offset)column];
-    Unit& unit = units[column * rows + row];
+    Unit& unit = tile.unit((unsigned)(column * rows + row));
     if (load)
       unit = place;
     else
