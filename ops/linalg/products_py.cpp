@@ -343,7 +343,7 @@ PyMethodDef product_methods[] = {
 
 SW_BIND(products, 65) {
   add_array_methods(product_methods);
-  if (PyModule_AddFunctions(module.ptr(), product_functions) < 0) throw py::error_already_set();
+  add_functions(module, product_functions);
   products_of_arrays = {&matmul_operator, &matmul_in_place};
 }
 
