@@ -140,13 +140,15 @@ def memcheck() -> dict:
     # Tests provoke errors of the driver's calls on purpose; those are theirs to judge.
     command = [sanitizer, "--tool=memcheck", "--report-api-errors=no"]
     command += ["--target-processes=application-only"]
+    exact = {
+        **environment(PRESET),
+        "SPANWISE_KEEP_BLOCKS": "0",
+    }  # so that every block ends where it ends
     results = {}
     for name, program in memchecked():
         print(f"\n== memcheck {name}", flush=True)
         words = [str(part) for part in [*command, *program]]
-        done = subprocess.run(
-            words, cwd=ROOT, env=environment(PRESET), text=True, capture_output=True
-        )
+        done = subprocess.run(words, cwd=ROOT, env=exact, text=True, capture_output=True)
         results[name] = judged(done.stdout)
         print(done.stdout[-4000:] if not results[name]["passed"] else results[name])
     if not results:

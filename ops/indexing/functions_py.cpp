@@ -50,10 +50,13 @@ ops::Bounds mode_of(PyObject* mode) {
   return ops::bounds_from({word, static_cast<std::size_t>(size)});
 }
 
-// The array and the axis that an `axis` argument means: flattened where it is None.
+// The array and the axis that an `axis` argument means: flattened where it is None, and where it is
+// 0 or -1 of rank 0, which NumPy takes though there is none.
 std::pair<Array, int> along(const Array& array, PyObject* axis) {
   if (!given(axis)) return {reshape(array, {-1}), 0};
-  return {array, array.layout().normalise_axis(integer_from(axis))};
+  const std::int64_t place = integer_from(axis);
+  if (array.rank() == 0 && (place == 0 || place == -1)) return {reshape(array, {1}), 0};
+  return {array, array.layout().normalise_axis(place)};
 }
 
 Array flat(const Array& array) { return array.rank() == 1 ? array : reshape(array, {-1}); }

@@ -35,7 +35,7 @@ double unit_of(std::string_view suffix, std::string_view value) {
 
 void check_setting(std::string_view value) { preallocate_bytes(value, 0); }
 
-[[maybe_unused]] const bool declared = config::declare({
+[[maybe_unused]] const bool preallocate_declared = config::declare({
     .name = "preallocate",
     .description = "GPU memory to take at the first use of each device: 0, a fraction of what is "
                    "free (0.8), or a size (8GiB).",
