@@ -8,6 +8,7 @@
 namespace spanwise::python {
 
 ArrayOperators operators_of_arrays;
+ArrayProducts products_of_arrays;
 
 namespace {
 
@@ -47,6 +48,15 @@ PyObject* array_divmod(PyObject* left, PyObject* right) noexcept {
   Py_DECREF(quotient);
   Py_XDECREF(rest);
   return both;
+}
+
+PyObject* array_matmul(PyObject* left, PyObject* right) noexcept {
+  if (products_of_arrays.matmul == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  return products_of_arrays.matmul(left, right);
+}
+PyObject* array_in_place_matmul(PyObject* self, PyObject* other) noexcept {
+  if (products_of_arrays.in_place == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  return products_of_arrays.in_place(self, other);
 }
 
 PyObject* compare_arrays(PyObject* self, PyObject* other, int operation) noexcept {
@@ -92,6 +102,8 @@ PyType_Slot array_operators[] = {
     operator_slot(Py_nb_inplace_and, &array_in_place<Operator::bitwise_and>),
     operator_slot(Py_nb_inplace_or, &array_in_place<Operator::bitwise_or>),
     operator_slot(Py_nb_inplace_xor, &array_in_place<Operator::bitwise_xor>),
+    operator_slot(Py_nb_matrix_multiply, &array_matmul),
+    operator_slot(Py_nb_inplace_matrix_multiply, &array_in_place_matmul),
     operator_slot(Py_tp_richcompare, &compare_arrays),
     {0, nullptr}};
 

@@ -41,4 +41,11 @@ struct ArrayOperators {
 };
 extern ArrayOperators operators_of_arrays;
 
+/// The same for a @ b and a @= b, which belong to another family of ops.
+struct ArrayProducts {
+  PyObject* (*matmul)(PyObject*, PyObject*) noexcept = nullptr;
+  PyObject* (*in_place)(PyObject*, PyObject*) noexcept = nullptr;
+};
+extern ArrayProducts products_of_arrays;
+
 }  // namespace spanwise::python

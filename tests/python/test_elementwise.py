@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from support.arrays import poisoned, windows
+from support.arrays import poisoned, stretched_for_writing, windows
 from support.elementwise import ALL, REALS, assert_close, operand
 
 import spanwise as sw
@@ -195,7 +195,7 @@ def test_out_of_another_dtype_over_the_same_bytes(device):
 
 
 def test_an_out_that_overlaps_itself(device):
-    out = sw.zeros((1,), "int64", device=device).broadcast_to((3,))
+    out = stretched_for_writing(sw.zeros((1,), "int64", device=device), (3,))
     sw.add(sw.array([7, 7, 7], device=device), 1, out=out)
     assert out.tolist() == [8, 8, 8]
 
@@ -388,7 +388,7 @@ def test_errors_name_the_operation_and_the_way_out(device):
         (lambda: sw.negative(a > 0), TypeError, "bool"),
         (lambda: (a > 0) - (a > 0), TypeError, "bool"),
         (lambda: sw.add(a, object()), TypeError, "object"),
-        (lambda: sw.where(a > 0), TypeError, "nonzero"),
+        (lambda: sw.where(a > 0, a), ValueError, "both or neither.*nonzero"),
         (lambda: sw.add(a, a, out=readonly), ValueError, "reading only"),
     ]
     for call, kind, words in cases:
@@ -487,10 +487,6 @@ def test_numpy_ufuncs_give_our_arrays(device):
     assert quotient.tolist() == [0, 1] and rest.tolist() == [1, 1]
     out = sw.zeros(2, "float32", device=device)
     assert np.negative(a, out=out) is out and out.tolist() == [-1, -4]
-    with pytest.raises(TypeError, match=r"numpy\.modf.*no elementwise operation"):
-        np.modf(a)
-    with pytest.raises(TypeError, match=r"numpy\.subtract\.reduce"):
-        np.subtract.reduce(a)
 
 
 def test_numpy_arrays_beside_ours(device):

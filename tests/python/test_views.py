@@ -128,6 +128,8 @@ def test_broadcast_to(device, data, window, seed):
     for mine in (ours.broadcast_to(shape), sw.broadcast_to(ours, shape)):
         assert_same(mine, expected)
         assert_same_layout(mine, expected)
+        assert not mine.flags.writeable
+    assert ours.flags.writeable
 
 
 @given(window=windows(), seed=SEEDS, order=st.sampled_from("CFAK"))

@@ -30,3 +30,25 @@ def tell_where_cuda_is() -> None:
     setting = settings.get("cuda_library_path")
     if setting is not None and setting.source == "default" and (folders := library_folders()):
         _core._config_set("cuda_library_path", os.pathsep.join(folders))
+
+
+def blas_folder() -> str | None:
+    """The folder of an OpenBLAS in the module path: of NumPy's wheel, else of a wheel of its own.
+
+    NumPy's first, since a program that uses both then has one set of threads instead of two that
+    wait for work on the same processors.
+    """
+    for parts in (("numpy.libs",), ("scipy_openblas32", "lib")):
+        for entry in sys.path:
+            folder = os.path.join(entry, *parts)
+            if os.path.isdir(folder) and any("openblas" in name for name in os.listdir(folder)):
+                return folder
+    return None
+
+
+def tell_where_blas_is() -> None:
+    """Sets config.blas, unless the user has. Looks at folders; loads nothing."""
+    settings = {setting.name: setting for setting in _core._config_list()}
+    setting = settings.get("blas")
+    if setting is not None and setting.source == "default" and (folder := blas_folder()):
+        _core._config_set("blas", folder)

@@ -35,16 +35,22 @@ def _devices() -> Iterator[str]:
     yield f"arrays are made on {_core.default_device()} unless told otherwise"
 
 
-def _compilers() -> Iterator[str]:
+def _tools(are_blas: bool) -> Iterator[str]:
     for tool in _core._tools():
+        if (tool.name in ("BLAS", "cuBLAS")) != are_blas:
+            continue
         if tool.missing:
             yield f"{tool.name}: missing. {tool.missing}"
         else:
             yield f"{tool.name} {tool.version}, {tool.path}"
 
 
+def _compilers() -> Iterator[str]:
+    return _tools(are_blas=False)
+
+
 def _blas() -> Iterator[str]:
-    yield "not used: this release has no matrix products"
+    return _tools(are_blas=True)
 
 
 def _cache() -> Iterator[str]:

@@ -16,6 +16,7 @@
 #include "spanwise/array.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/gemm.hpp"
 #include "spanwise/host_block.hpp"
 #include "spanwise/kernel_types.hpp"
 #include "spanwise/scalar.hpp"
@@ -154,6 +155,10 @@ class Backend {
   virtual void convert_block([[maybe_unused]] DType from, [[maybe_unused]] DType to,
                              [[maybe_unused]] const HostBlock& block) {
     fail<DeviceError>("convert_block: this back end has no host memory to convert in");
+  }
+  /// library_gemm() of gemm.hpp.
+  virtual bool gemm([[maybe_unused]] const GemmCall& call, [[maybe_unused]] StreamState& stream) {
+    return false;
   }
   /// Contiguous bytes between the host and a device of this back end, or between two of its
   /// devices. upload returns when `host` may be changed, download when the bytes are there.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "backends/cpu/blas/blas.hpp"
 #include "backends/cpu/copy/block.hpp"
 #include "backends/cpu/copy/run.hpp"
 #include "backends/cpu/jit/cpu_module.hpp"
@@ -35,7 +36,11 @@ DeviceProperties CpuBackend::properties(int) {
   return properties;
 }
 
-std::vector<Tool> CpuBackend::tools() { return host::tools(); }
+std::vector<Tool> CpuBackend::tools() {
+  std::vector<Tool> all = host::tools();
+  all.push_back(blas_tool());
+  return all;
+}
 
 void* CpuBackend::allocate(int, std::size_t bytes, runtime::StreamState&) {
   return MemoryPool::instance().allocate(bytes);
@@ -102,6 +107,8 @@ void CpuBackend::convert_block(DType from, DType to, const HostBlock& given) {
   block.source_step = given.source_step;
   cast_kernel(from, to)(block);
 }
+
+bool CpuBackend::gemm(const GemmCall& call, runtime::StreamState&) { return blas_gemm(call); }
 
 int CpuBackend::workers() { return ThreadPool::instance().workers(); }
 

@@ -38,6 +38,7 @@ class CpuBackend final : public runtime::Backend {
                  std::size_t bytes, runtime::StreamState& stream) override;
 
   void convert_block(DType from, DType to, const HostBlock& block) override;
+  bool gemm(const GemmCall& call, runtime::StreamState& stream) override;
   int workers() override;
   void run_parallel(std::uint64_t chunks, void (*call)(void* context, std::uint64_t chunk),
                     void* context) override;

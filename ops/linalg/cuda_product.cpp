@@ -1,0 +1,94 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "cuda_source.hpp"
+#include "problem.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/kernel.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::ops::linalg {
+namespace {
+
+constexpr std::int64_t tile_side = 64, product_threads = 256;
+constexpr std::int64_t most_batches = 65535, most_blocks = 2147483647;
+// Fewer numbers than this, of longer sums than that, leave a GPU idle when made in tiles.
+constexpr std::int64_t few_numbers = 4096, long_sum = 512;
+
+/// struct Problem of product.cuh, byte by byte; an axis of the batch is one of BatchAxis.
+struct PackedMatrix {
+  const void* data;
+  std::int64_t row, column;
+};
+struct PackedProblem {
+  PackedMatrix left, right, result;
+  std::int64_t rows, columns, depth, batches;
+};
+
+SourceModule product_module(const Problem& problem, Device device) {
+  using Key = std::array<int, 6>;
+  // Never destroyed: a GPU may be gone before static objects are.
+  static auto& mutex = *new std::mutex;
+  static auto& modules = *new std::map<Key, SourceModule>;
+  const bool conjugates = problem.conjugate_left && problem.dtype.is_complex();
+  const Key key{static_cast<int>(device.kind()),
+                device.ordinal(),
+                static_cast<int>(problem.dtype.code()),
+                problem.dtype.bits(),
+                conjugates,
+                problem.batch_rank};
+  const std::lock_guard lock(mutex);
+  if (const auto found = modules.find(key); found != modules.end()) return found->second;
+  ModuleOptions options;
+  options.device = device;
+  const std::string source = cuda_product_source(problem.dtype, conjugates, problem.batch_rank);
+  return modules.emplace(key, SourceModule(source, options)).first->second;
+}
+
+std::vector<std::byte> packed_problem(const Problem& problem) {
+  const auto matrix = [](const Matrix& from) {
+    return PackedMatrix{from.data, from.row_stride, from.column_stride};
+  };
+  const PackedProblem head{matrix(problem.left), matrix(problem.right), matrix(problem.result),
+                           problem.rows,         problem.columns,       problem.depth,
+                           problem.batch_size()};
+  const auto axes = static_cast<std::size_t>(std::max(problem.batch_rank, 1));
+  std::vector<std::byte> bytes(sizeof head + axes * sizeof(BatchAxis));
+  std::memcpy(bytes.data(), &head, sizeof head);
+  std::memcpy(bytes.data() + sizeof head, problem.batch.data(),
+              static_cast<std::size_t>(problem.batch_rank) * sizeof(BatchAxis));
+  return bytes;
+}
+
+}  // namespace
+
+void own_product_on_cuda(const Problem& problem, Device device) {
+  const SourceModule module = product_module(problem, device);
+  const std::vector<std::byte> bytes = packed_problem(problem);
+  const KernelArg arguments[] = {KernelArg::bytes(bytes)};
+  const std::int64_t batches = problem.batch_size();
+  LaunchConfig config;
+  config.block = {product_threads};
+  const double numbers = static_cast<double>(problem.rows) * static_cast<double>(problem.columns) *
+                         static_cast<double>(batches);
+  if (numbers <= few_numbers && problem.depth >= long_sum) {
+    config.grid = {problem.rows * problem.columns * batches};
+    return module.get_function("lines").launch(config, arguments);
+  }
+  const auto tiles = [](std::int64_t extent) { return (extent + tile_side - 1) / tile_side; };
+  require<ArgumentError>(tiles(problem.rows) <= most_blocks / tiles(problem.columns),
+                         "matmul: a result of ", problem.rows, " x ", problem.columns,
+                         " is beyond what one launch can make; cut it into parts");
+  config.grid = {tiles(problem.rows) * tiles(problem.columns), std::min(batches, most_batches)};
+  module.get_function("tiles").launch(config, arguments);
+}
+
+}  // namespace spanwise::ops::linalg

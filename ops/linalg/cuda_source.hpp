@@ -1,0 +1,15 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "spanwise/dtype.hpp"
+
+namespace spanwise::ops::linalg {
+
+/// CUDA C with the kernels `tiles` and `lines` for products of one dtype, over a batch of that many
+/// axes.
+std::string cuda_product_source(DType dtype, bool conjugates_left, int batch_rank);
+
+}  // namespace spanwise::ops::linalg

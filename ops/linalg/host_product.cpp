@@ -1,0 +1,301 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "problem.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/parallel.hpp"
+
+/// Products where no library takes them: integers and bool, and anything where there is no BLAS.
+/// Blocks of both factors are copied to where the innermost loop finds them in its order.
+namespace spanwise::ops::linalg {
+namespace {
+
+constexpr int panel_rows = 4, panel_vectors = 2;
+constexpr std::int64_t block_rows = 64, block_depth = 256, block_panels = 8;
+constexpr std::int64_t few_products = 216;        // done as they stand
+constexpr std::int64_t worth_a_thread = 1 << 16;  // products
+
+/// Elements as they are added up. Integers wrap around, so their signs do not matter.
+template <class T>
+struct Whole {
+  using Element = T;
+  using Number = T;
+  typedef T Vector __attribute__((vector_size(32)));
+  static constexpr std::int64_t lanes = 32 / sizeof(T);
+  static Number read(const Element& element, bool) { return element; }
+  static void write(Element& element, Number number) { element = number; }
+  static void add_product(Vector& sum, Number a, const Vector& b) { sum += b * a; }
+  static void add_product(Number& sum, Number a, Number b) {
+    sum = static_cast<Number>(sum + static_cast<Number>(std::uint64_t{a} * b));
+  }
+};
+template <class T>
+struct Real : Whole<T> {
+  static void add_product(typename Whole<T>::Vector& sum, T a, const typename Whole<T>::Vector& b) {
+    sum += b * a;
+  }
+  static void add_product(T& sum, T a, T b) { sum += a * b; }
+};
+/// Any byte but 0 is true, as another library may have left it.
+struct Truth : Whole<std::uint8_t> {
+  static Number read(const Element& element, bool) { return element != 0; }
+  static void add_product(Vector& sum, Number a, const Vector& b) {
+    sum |= b & static_cast<Number>(-a);
+  }
+  static void add_product(Number& sum, Number a, Number b) {
+    sum = static_cast<Number>(sum | (a & b));
+  }
+};
+/// The product is written out: the standard one looks for infinities behind every NaN.
+template <class T>
+struct Pair {
+  T re, im;
+};
+template <class T>
+struct ComplexPair {
+  using Element = Pair<T>;
+  using Number = Pair<T>;
+  using Vector = Pair<T>;
+  static constexpr std::int64_t lanes = 1;
+  static Number read(const Element& element, bool conjugates) {
+    return {element.re, conjugates ? -element.im : element.im};
+  }
+  static void write(Element& element, Number number) { element = number; }
+  static void add_product(Number& sum, Number a, Number b) {
+    sum.re += a.re * b.re - a.im * b.im;
+    sum.im += a.re * b.im + a.im * b.re;
+  }
+};
+
+namespace product_baseline {
+#include "micro_kernel.inc"
+}
+#if defined(__x86_64__)
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+namespace product_avx2 {
+#include "micro_kernel.inc"
+}
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
+
+template <class E>
+auto choose_panels() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return &product_avx2::multiply_panels<E>;
+#endif
+  return &product_baseline::multiply_panels<E>;
+}
+
+/// One problem with the element's type known.
+template <class E>
+class HostProduct {
+ public:
+  explicit HostProduct(const Problem& problem) : problem_(problem) {}
+
+  void run() const {
+    const std::int64_t batch = problem_.batch_size();
+    const std::int64_t most = std::max({problem_.rows, problem_.columns, problem_.depth});
+    const std::int64_t each =
+        most > few_products ? most : problem_.rows * problem_.columns * problem_.depth;
+    if (each <= few_products) {
+      const std::int64_t grain = worth_a_thread / each;
+      parallel_for(batch, grain, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) multiply_as_it_stands(factors_at(i));
+      });
+    } else {
+      run_in_blocks(batch);
+    }
+  }
+
+ private:
+  using Element = typename E::Element;
+  using Number = typename E::Number;
+  using Vector = typename E::Vector;
+  static constexpr std::int64_t panel_columns = panel_vectors * E::lanes;
+  static constexpr std::int64_t block_columns = block_panels * panel_columns;
+
+  struct Factors {
+    const Element *left, *right;
+    Element* result;
+  };
+  struct Workspace {
+    Number left[block_rows * block_depth];                  // [group of rows][depth][row]
+    alignas(32) Number right[block_columns * block_depth];  // [panel][depth][column]
+    alignas(32) Number sums[block_rows * block_columns];
+  };
+
+  Factors factors_at(std::int64_t index) const {
+    std::int64_t left = 0, right = 0, result = 0;
+    for (int i = problem_.batch_rank - 1; i >= 0; --i) {
+      const BatchAxis& axis = problem_.batch[static_cast<std::size_t>(i)];
+      const std::int64_t place = i == 0 ? index : index % axis.extent;
+      index /= axis.extent;
+      left += place * axis.left;
+      right += place * axis.right;
+      result += place * axis.result;
+    }
+    return {reinterpret_cast<const Element*>(problem_.left.data) + left,
+            reinterpret_cast<const Element*>(problem_.right.data) + right,
+            reinterpret_cast<Element*>(problem_.result.data) + result};
+  }
+
+  void multiply_as_it_stands(const Factors& factors) const {
+    for (std::int64_t column = 0; column < problem_.columns; column += 4)
+      switch (std::min<std::int64_t>(problem_.columns - column, 4)) {
+        case 1:
+          multiply_columns<1>(factors, column);
+          break;
+        case 2:
+          multiply_columns<2>(factors, column);
+          break;
+        case 3:
+          multiply_columns<3>(factors, column);
+          break;
+        default:
+          multiply_columns<4>(factors, column);
+      }
+  }
+  // As many sums as columns, so that none waits for the one before.
+  template <int columns>
+  void multiply_columns(const Factors& factors, std::int64_t first) const {
+    const Matrix &l = problem_.left, &r = problem_.right, &z = problem_.result;
+    for (std::int64_t i = 0; i < problem_.rows; ++i) {
+      const Element* a = factors.left + i * l.row_stride;
+      const Element* b = factors.right + first * r.column_stride;
+      Element* out = factors.result + i * z.row_stride + first * z.column_stride;
+      Number sums[columns] = {};
+      for (std::int64_t p = 0; p < problem_.depth; ++p, a += l.column_stride, b += r.row_stride) {
+        const Number factor = E::read(*a, problem_.conjugate_left);
+        for (int c = 0; c < columns; ++c)
+          E::add_product(sums[c], factor, E::read(b[c * r.column_stride], false));
+      }
+      for (int c = 0; c < columns; ++c) E::write(out[c * z.column_stride], sums[c]);
+    }
+  }
+
+  void run_in_blocks(std::int64_t batch) const {
+    const std::int64_t across = (problem_.columns + block_columns - 1) / block_columns;
+    const std::int64_t down = (problem_.rows + block_rows - 1) / block_rows;
+    const double products = static_cast<double>(std::min(problem_.rows, block_rows)) *
+                            static_cast<double>(std::min(problem_.columns, block_columns)) *
+                            static_cast<double>(problem_.depth);
+    const auto grain = static_cast<std::int64_t>(worth_a_thread / products) + 1;
+    const auto multiply_panels = choose_panels<E>();
+    parallel_for(batch * down * across, grain, [&](std::int64_t first, std::int64_t last) {
+      const auto space = std::make_unique_for_overwrite<Workspace>();
+      for (std::int64_t i = first; i < last; ++i) {
+        const std::int64_t block = i % (down * across);
+        run_block(factors_at(i / (down * across)), block / across * block_rows,
+                  block % across * block_columns, *space, multiply_panels);
+      }
+    });
+  }
+
+  template <class F>
+  void run_block(const Factors& factors, std::int64_t row, std::int64_t column, Workspace& space,
+                 F multiply_panels) const {
+    const std::int64_t rows = std::min(block_rows, problem_.rows - row);
+    const std::int64_t columns = std::min(block_columns, problem_.columns - column);
+    std::fill_n(space.sums, block_rows * block_columns, Number{});
+    for (std::int64_t p = 0; p < problem_.depth; p += block_depth) {
+      const std::int64_t depth = std::min(block_depth, problem_.depth - p);
+      pack_left(factors, row, rows, p, depth, space);
+      pack_right(factors, column, columns, p, depth, space);
+      for (std::int64_t c = 0; c < columns; c += panel_columns)
+        for (std::int64_t r = 0; r < rows; r += panel_rows)
+          multiply_panels(depth, space.left + r * depth,
+                          reinterpret_cast<const Vector*>(space.right + c * depth),
+                          reinterpret_cast<Vector*>(space.sums + r * block_columns + c),
+                          block_columns / E::lanes);
+    }
+    const Matrix& z = problem_.result;
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t c = 0; c < columns; ++c)
+        E::write(factors.result[(row + r) * z.row_stride + (column + c) * z.column_stride],
+                 space.sums[r * block_columns + c]);
+  }
+
+  // What is beyond the matrix is 0, and its sums are not written.
+  void pack_left(const Factors& factors, std::int64_t row, std::int64_t rows, std::int64_t p,
+                 std::int64_t depth, Workspace& space) const {
+    const Matrix& l = problem_.left;
+    for (std::int64_t group = 0; group < rows; group += panel_rows)
+      for (std::int64_t r = 0; r < panel_rows; ++r) {
+        Number* to = space.left + group * depth + r;
+        const Element* from = factors.left + (row + group + r) * l.row_stride + p * l.column_stride;
+        const bool is_there = group + r < rows;
+        for (std::int64_t k = 0; k < depth; ++k)
+          to[k * panel_rows] =
+              is_there ? E::read(from[k * l.column_stride], problem_.conjugate_left) : Number{};
+      }
+  }
+  void pack_right(const Factors& factors, std::int64_t column, std::int64_t columns, std::int64_t p,
+                  std::int64_t depth, Workspace& space) const {
+    const Matrix& r = problem_.right;
+    const bool is_down = std::abs(r.row_stride) < std::abs(r.column_stride);
+    for (std::int64_t c = 0; c < columns; c += panel_columns) {
+      Number* to = space.right + c * depth;
+      const std::int64_t some = std::min(panel_columns, columns - c);
+      const Element* from = factors.right + (column + c) * r.column_stride + p * r.row_stride;
+      if (some < panel_columns) std::fill_n(to, panel_columns * depth, Number{});
+      // Along the shorter stride first, as memory is read best.
+      if (is_down) {
+        for (std::int64_t j = 0; j < some; ++j)
+          for (std::int64_t k = 0; k < depth; ++k)
+            to[k * panel_columns + j] =
+                E::read(from[k * r.row_stride + j * r.column_stride], false);
+      } else {
+        for (std::int64_t k = 0; k < depth; ++k)
+          for (std::int64_t j = 0; j < some; ++j)
+            to[k * panel_columns + j] =
+                E::read(from[k * r.row_stride + j * r.column_stride], false);
+      }
+    }
+  }
+
+  const Problem& problem_;
+};
+
+template <class E>
+void run_host_product(const Problem& problem) {
+  HostProduct<E>(problem).run();
+}
+
+}  // namespace
+
+void own_product_on_cpu(const Problem& problem) {
+  const DType dtype = problem.dtype;
+  if (dtype == float32) return run_host_product<Real<float>>(problem);
+  if (dtype == float64) return run_host_product<Real<double>>(problem);
+  if (dtype == complex64) return run_host_product<ComplexPair<float>>(problem);
+  if (dtype == complex128) return run_host_product<ComplexPair<double>>(problem);
+  if (dtype.is_bool()) return run_host_product<Truth>(problem);
+  if (!dtype.is_integer()) fail<DTypeError>("matmul: no product of ", dtype, " on the CPU");
+  switch (dtype.itemsize()) {
+    case 1:
+      return run_host_product<Whole<std::uint8_t>>(problem);
+    case 2:
+      return run_host_product<Whole<std::uint16_t>>(problem);
+    case 4:
+      return run_host_product<Whole<std::uint32_t>>(problem);
+    default:
+      return run_host_product<Whole<std::uint64_t>>(problem);
+  }
+}
+
+}  // namespace spanwise::ops::linalg

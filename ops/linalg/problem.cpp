@@ -1,0 +1,76 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "problem.hpp"
+
+namespace spanwise::ops::linalg {
+namespace {
+
+std::int64_t batch_stride_of(const Array& array, int axis_from_end) {
+  const int axis = array.rank() - axis_from_end;
+  return axis < 0 || array.shape()[axis] == 1 ? 0 : array.strides()[axis];
+}
+
+// Whether `outer` goes on where `inner` ends, for all three.
+bool continues(const BatchAxis& outer, const BatchAxis& inner) {
+  return outer.left == inner.left * inner.extent && outer.right == inner.right * inner.extent &&
+         outer.result == inner.result * inner.extent;
+}
+
+Matrix last_axes(const Array& array) {
+  const int rank = array.rank();
+  return {static_cast<std::byte*>(array.data()), array.strides()[rank - 2],
+          array.strides()[rank - 1]};
+}
+
+// One matrix on the right for all: the batch is more rows, where the strides say the same.
+void fold_into_rows(Problem& problem) {
+  if (problem.batch_rank != 1) return;
+  const BatchAxis& axis = problem.batch[0];
+  const bool is_one_row = problem.rows == 1;
+  if (axis.right != 0) return;
+  if (!is_one_row && (axis.left != problem.left.row_stride * problem.rows ||
+                      axis.result != problem.result.row_stride * problem.rows))
+    return;
+  if (problem.conjugate_left) return;
+  if (is_one_row) {
+    problem.left.row_stride = axis.left;
+    problem.result.row_stride = axis.result;
+  }
+  problem.rows *= axis.extent;
+  problem.batch_rank = 0;
+}
+
+}  // namespace
+
+Problem describe_product(const Array& left, const Array& right, const Array& result,
+                         bool conjugate_left) {
+  Problem problem;
+  problem.conjugate_left = conjugate_left;
+  problem.dtype = result.dtype();
+  const int rank = result.rank();
+  problem.rows = result.shape()[rank - 2];
+  problem.columns = result.shape()[rank - 1];
+  problem.depth = left.shape()[left.rank() - 1];
+  problem.left = last_axes(left);
+  problem.right = last_axes(right);
+  problem.result = last_axes(result);
+  int count = 0;
+  for (int axis = 0; axis < rank - 2; ++axis) {
+    const std::int64_t extent = result.shape()[axis];
+    if (extent == 1) continue;
+    const int from_end = rank - axis;
+    const BatchAxis next{extent, batch_stride_of(left, from_end), batch_stride_of(right, from_end),
+                         result.strides()[axis]};
+    BatchAxis* last = count > 0 ? &problem.batch[static_cast<std::size_t>(count - 1)] : nullptr;
+    if (last != nullptr && continues(*last, next)) {
+      *last = {last->extent * extent, next.left, next.right, next.result};
+    } else {
+      problem.batch[static_cast<std::size_t>(count++)] = next;
+    }
+  }
+  problem.batch_rank = count;
+  fold_into_rows(problem);
+  return problem;
+}
+
+}  // namespace spanwise::ops::linalg

@@ -1,0 +1,267 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "product.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "run_product.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::linalg {
+namespace {
+
+struct ProductFacts {
+  const char *name, *signature;
+  bool left_is_vector, right_is_vector;  ///< always; of matmul: where it has one axis
+  bool conjugates;
+};
+
+const ProductFacts& facts_of(Product product) noexcept {
+  static constexpr ProductFacts all[] = {{"matmul", "(n?,k),(k,m?)->(n?,m?)", false, false, false},
+                                         {"vecdot", "(n),(n)->()", true, true, true},
+                                         {"matvec", "(m,n),(n)->(m)", false, true, false},
+                                         {"vecmat", "(n),(n,m)->(m)", true, false, true}};
+  return all[static_cast<int>(product)];
+}
+
+void check_place(const char* who, const Array& array, Device device) {
+  require<DeviceError>(array.device() == device || (!array.device().is_cuda() && !device.is_cuda()),
+                       who, ": operands are on ", device, " and on ", array.device(),
+                       "; expected one device, move one of them with .to(\"", device, "\")");
+}
+
+DType computed_dtype(const char* who, const Array& left, const Array& right,
+                     const ProductOptions& options) {
+  for (const Array* array : {&left, &right})
+    require<DTypeError>(array->dtype().is_computable(), who, ": cannot multiply arrays of ",
+                        array->dtype(), " (shapes ", left.shape(), " and ", right.shape(),
+                        "); cast them with astype()");
+  const DType dtype = options.dtype                   ? *options.dtype
+                      : left.dtype() == right.dtype() ? left.dtype()
+                                                      : promote(left.dtype(), right.dtype());
+  require<DTypeError>(dtype.is_computable(), who, ": cannot compute in ", dtype);
+  if (options.casting == Casting::unsafe) return dtype;
+  for (const Array* array : {&left, &right})
+    require<DTypeError>(can_cast(array->dtype(), dtype, options.casting), who,
+                        ": cannot cast an operand from ", array->dtype(), " to ", dtype,
+                        " by the casting rule; allow more with casting=\"unsafe\"");
+  return dtype;
+}
+
+/// The operands as stacks of matrices, and what becomes of their axes.
+class Operation {
+ public:
+  Operation(Product product, const Array& left, const Array& right)
+      : facts_(facts_of(product)), left_(left), right_(right) {
+    check_rank(left, 0, facts_.left_is_vector || product == Product::matmul ? 1 : 2);
+    check_rank(right, 1, facts_.right_is_vector || product == Product::matmul ? 1 : 2);
+    row_is_gone_ = facts_.left_is_vector || left.rank() == 1;
+    column_is_gone_ = facts_.right_is_vector || right.rank() == 1;
+    if (row_is_gone_) left_ = left.expand(left.rank() - 1);
+    if (column_is_gone_) right_ = right.expand(right.rank());
+    check_depth(left, right);
+    find_batch(left, right);
+  }
+
+  const Array& left() const noexcept { return left_; }
+  const Array& right() const noexcept { return right_; }
+  /// Where a new result is made.
+  Device device() const noexcept { return left_.device().is_cuda() ? left_.device() : cpu; }
+
+  /// The operands' batch, then the axes of the product.
+  Shape shape() const {
+    Shape shape(batch_.size() + (row_is_gone_ ? 0 : 1) + (column_is_gone_ ? 0 : 1));
+    int axis = 0;
+    for (const std::int64_t extent : batch_) shape[axis++] = extent;
+    if (!row_is_gone_) shape[axis++] = left_.shape()[left_.rank() - 2];
+    if (!column_is_gone_) shape[axis++] = right_.shape().back();
+    return shape;
+  }
+
+  /// A result with the axes that are gone put in with extent 1.
+  Array as_matrices(const Array& result) const {
+    Array matrices =
+        row_is_gone_ ? result.expand(result.rank() - (column_is_gone_ ? 0 : 1)) : result;
+    return column_is_gone_ ? matrices.expand(matrices.rank()) : matrices;
+  }
+
+  void check_out(const Array& out) const {
+    const Shape expected = shape();
+    bool fits = out.rank() >= expected.size();
+    const int own = expected.size() - batch_.size();
+    for (int i = 1; fits && i <= expected.size(); ++i) {
+      const std::int64_t extent = expected[expected.size() - i];
+      fits = extent == out.shape()[out.rank() - i] || (i > own && extent == 1);
+    }
+    require<LayoutError>(fits, facts_.name, ": the result of shapes ", left_shape_, " and ",
+                         right_shape_, " has shape ", expected, ", which does not fit out's shape ",
+                         out.shape(), "; pass an out of that shape (gufunc signature ",
+                         facts_.signature, ")");
+    require<ReadOnlyError>(!out.readonly(), facts_.name, ": cannot write to ", out,
+                           ", whose owner handed it out for reading only; pass another out=");
+    check_place(facts_.name, out, device());
+  }
+
+ private:
+  void check_rank(const Array& array, int place, int least) const {
+    require<LayoutError>(array.rank() >= least, facts_.name, ": Input operand ", place,
+                         " does not have enough dimensions (has ", array.rank(),
+                         ", gufunc core with signature ", facts_.signature, " requires ", least,
+                         "; shape ", array.shape(), ")");
+  }
+  void check_depth(const Array& left, const Array& right) {
+    left_shape_ = left.shape();
+    right_shape_ = right.shape();
+    const std::int64_t wanted = left_.shape().back();
+    const std::int64_t given = right_.shape()[right_.rank() - 2];
+    require<LayoutError>(wanted == given, facts_.name,
+                         ": Input operand 1 has a mismatch in its core dimension 0, with gufunc "
+                         "signature ",
+                         facts_.signature, " (size ", given, " is different from ", wanted,
+                         "; shapes ", left_shape_, " and ", right_shape_, ")");
+  }
+  void find_batch(const Array& left, const Array& right) {
+    const int rank = std::max(left_.rank(), right_.rank()) - 2;
+    batch_ = Shape(rank, 1);
+    for (int i = 0; i < rank; ++i) {
+      std::int64_t& extent = batch_[rank - 1 - i];
+      for (const Array* array : {&left_, &right_}) {
+        const int axis = array->rank() - 3 - i;
+        if (axis < 0) continue;
+        const std::int64_t own = array->shape()[axis];
+        if (own == 1 || own == extent) continue;
+        require<LayoutError>(extent == 1, facts_.name,
+                             ": operands could not be broadcast together with shapes ",
+                             left.shape(), " and ", right.shape(),
+                             "; the axes before those of the product must be equal or 1");
+        extent = own;
+      }
+    }
+  }
+
+  const ProductFacts& facts_;
+  Array left_, right_;
+  Shape left_shape_, right_shape_, batch_;
+  bool row_is_gone_ = false, column_is_gone_ = false;
+};
+
+// The axes of an array by what happens to them: `first`, then the others, then `last`.
+std::vector<int> ordered_axes(const Array& array, std::span<const int> first,
+                              std::span<const int> others, std::span<const int> last) {
+  std::vector<int> order(first.begin(), first.end());
+  order.insert(order.end(), others.begin(), others.end());
+  order.insert(order.end(), last.begin(), last.end());
+  require<LayoutError>(static_cast<int>(order.size()) == array.rank(),
+                       "contract: an axis of the array of shape ", array.shape(),
+                       " is named more than once");
+  return order;
+}
+
+std::vector<int> other_axes(const Array& array, std::span<const int> a, std::span<const int> b) {
+  std::vector<int> others;
+  for (int axis = 0; axis < array.rank(); ++axis)
+    if (std::find(a.begin(), a.end(), axis) == a.end() &&
+        std::find(b.begin(), b.end(), axis) == b.end())
+      others.push_back(axis);
+  return others;
+}
+
+// The permuted array with its axes from `batch` on joined to two, the first of them of `first`.
+Array as_matrix(const Array& array, std::span<const int> order, int batch, int first) {
+  const Array permuted = array.permute(order);
+  if (first == 1 && array.rank() == batch + 2) return permuted;
+  Shape shape(batch + 2, 1);
+  for (int axis = 0; axis < array.rank(); ++axis)
+    shape[axis < batch ? axis : axis < batch + first ? batch : batch + 1] *= permuted.shape()[axis];
+  for (int axis = 0; axis < batch; ++axis) shape[axis] = permuted.shape()[axis];
+  return reshape(permuted, shape);
+}
+
+void check_pairs(const char* who, const Array& left, const Array& right,
+                 const ContractedAxes& axes) {
+  for (std::size_t i = 0; i < axes.left_sum.size(); ++i) {
+    const std::int64_t a = left.shape()[axes.left_sum[i]], b = right.shape()[axes.right_sum[i]];
+    require<LayoutError>(a == b, who, ": shapes ", left.shape(), " and ", right.shape(),
+                         " are not aligned: ", a, " (dim ", axes.left_sum[i], ") != ", b, " (dim ",
+                         axes.right_sum[i], "); the axes that are added up must be equal");
+  }
+}
+
+}  // namespace
+
+Array multiply(Product product, const Array& left, const Array& right,
+               const ProductOptions& options) {
+  const char* who = facts_of(product).name;
+  const Operation operation(product, left, right);
+  check_place(who, right, left.device());
+  const DType dtype = computed_dtype(who, left, right, options);
+  const bool conjugates = facts_of(product).conjugates && dtype.is_complex();
+  if (options.out == nullptr) {
+    Array result = empty(operation.shape(), dtype, operation.device());
+    run_product(operation.left(), operation.right(), operation.as_matrices(result), conjugates);
+    return result;
+  }
+  const Array& out = *options.out;
+  operation.check_out(out);
+  require<DTypeError>(
+      options.casting == Casting::unsafe || can_cast(dtype, out.dtype(), options.casting), who,
+      ": cannot cast the result from ", dtype, " to ", out.dtype(),
+      " by the casting rule; allow more with casting=\"unsafe\", or pass another "
+      "out=");
+  const bool is_direct = out.dtype() == dtype && !may_share_memory(left, out) &&
+                         !may_share_memory(right, out) && !out.layout().may_overlap_itself();
+  if (is_direct) {
+    run_product(operation.left(), operation.right(), operation.as_matrices(out), conjugates);
+  } else {
+    const Array apart = empty(operation.shape(), dtype, operation.device());
+    run_product(operation.left(), operation.right(), operation.as_matrices(apart), conjugates);
+    copy(apart, out);
+  }
+  return out;
+}
+
+Shape product_shape(Product product, const Array& left, const Array& right) {
+  return Operation(product, left, right).shape();
+}
+
+Array contract(const char* who, const Array& left, const Array& right, const ContractedAxes& axes) {
+  check_place(who, right, left.device());
+  check_pairs(who, left, right, axes);
+  const DType dtype = computed_dtype(who, left, right, {});
+  const std::vector<int> left_own = other_axes(left, axes.left_batch, axes.left_sum);
+  const std::vector<int> right_own = other_axes(right, axes.right_batch, axes.right_sum);
+  const int batch = static_cast<int>(axes.left_batch.size());
+  Shape shape(batch + static_cast<int>(left_own.size() + right_own.size()));
+  int axis = 0;
+  for (int i = 0; i < batch; ++i) {
+    const auto place = static_cast<std::size_t>(i);
+    const std::int64_t a = left.shape()[axes.left_batch[place]];
+    const std::int64_t b = right.shape()[axes.right_batch[place]];
+    require<LayoutError>(a == b || a == 1 || b == 1, who, ": shapes ", left.shape(), " and ",
+                         right.shape(), " do not broadcast: ", a, " and ", b);
+    shape[axis++] = a == 1 ? b : a;
+  }
+  for (const int own : left_own) shape[axis++] = left.shape()[own];
+  for (const int own : right_own) shape[axis++] = right.shape()[own];
+  const Array left_matrices =
+      as_matrix(left, ordered_axes(left, axes.left_batch, left_own, axes.left_sum), batch,
+                static_cast<int>(left_own.size()));
+  const Array right_matrices =
+      as_matrix(right, ordered_axes(right, axes.right_batch, axes.right_sum, right_own), batch,
+                static_cast<int>(axes.right_sum.size()));
+  Array result = empty(shape, dtype, left.device().is_cuda() ? left.device() : cpu);
+  Shape matrices(batch + 2);
+  for (int i = 0; i < batch; ++i) matrices[i] = shape[i];
+  matrices[batch] = left_matrices.shape()[batch];
+  matrices[batch + 1] = right_matrices.shape()[batch + 1];
+  run_product(left_matrices, right_matrices, *result.try_reshape(matrices), false);
+  return result;
+}
+
+}  // namespace spanwise::ops::linalg

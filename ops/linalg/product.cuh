@@ -1,0 +1,232 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Products of matrices of any strides. Before this text stand ELEMENT (in memory), SUM (what is added
+// up), IS_BOOL and CONJUGATE (0 or 1) and BATCH (axes of the batch).
+
+typedef long long I;
+
+struct Matrix {
+  void* data;
+  I row, column;  // strides in elements
+};
+struct Axis {
+  I extent, left, right, result;
+};
+struct Problem {
+  Matrix left, right, result;
+  I rows, columns, depth, batches;
+  Axis batch[BATCH > 0 ? BATCH : 1];
+};
+
+template <class T>
+struct Pair {
+  T re, im;
+};
+struct Bool {
+  unsigned char byte;  // any but 0 is true
+};
+struct Half {
+  unsigned short bits;
+};
+struct BFloat {
+  unsigned short bits;
+};
+
+typedef ELEMENT E;
+typedef SUM A;
+
+#define FN __device__ __forceinline__
+
+template <class T>
+FN void read(T& to, T from) {
+  to = from;
+}
+// Narrow integers are added up in 32 bits; what is cut off at the end is the same.
+FN void read(unsigned int& to, unsigned char from) { to = from; }
+FN void read(unsigned int& to, unsigned short from) { to = from; }
+FN void read(unsigned int& to, Bool from) { to = from.byte != 0; }
+#ifndef SW_CPU
+FN void read(float& to, Half from) {
+  asm("cvt.f32.f16 %0, %1;" : "=f"(to) : "h"(from.bits));
+}
+FN void read(float& to, BFloat from) { to = __uint_as_float((unsigned int)from.bits << 16); }
+#endif
+
+template <class T>
+FN void write(T& to, T from) {
+  to = from;
+}
+FN void write(unsigned char& to, unsigned int from) { to = (unsigned char)from; }
+FN void write(unsigned short& to, unsigned int from) { to = (unsigned short)from; }
+FN void write(Bool& to, unsigned int from) { to.byte = from != 0; }
+#ifndef SW_CPU
+FN void write(Half& to, float from) {
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to.bits) : "f"(from));
+}
+FN void write(BFloat& to, float from) {
+  const unsigned int bits = __float_as_uint(from);
+  const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
+  to.bits = (unsigned short)((is_nan ? bits | 0x400000u : bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+#endif
+
+template <class T>
+FN void add_product(T& sum, T a, T b) {
+#if IS_BOOL
+  sum |= a & b;
+#else
+  sum += a * b;
+#endif
+}
+template <class T>
+FN void add_product(Pair<T>& sum, Pair<T> a, Pair<T> b) {
+  sum.re += a.re * b.re - a.im * b.im;
+  sum.im += a.re * b.im + a.im * b.re;
+}
+template <class T>
+FN void add(T& sum, T a) {
+#if IS_BOOL
+  sum |= a;
+#else
+  sum += a;
+#endif
+}
+template <class T>
+FN void add(Pair<T>& sum, Pair<T> a) {
+  sum.re += a.re;
+  sum.im += a.im;
+}
+template <class T>
+FN T conjugated(T a) {
+  return a;
+}
+template <class T>
+FN Pair<T> conjugated(Pair<T> a) {
+  a.im = -a.im;
+  return a;
+}
+
+struct Places {
+  const E *left, *right;
+  E* result;
+};
+
+FN Places places_of(const Problem& problem, I index) {
+  I left = 0, right = 0, result = 0;
+#pragma unroll
+  for (int i = BATCH - 1; i >= 0; --i) {
+    const Axis& axis = problem.batch[i];
+    const I place = i == 0 ? index : index % axis.extent;
+    index = i == 0 ? 0 : index / axis.extent;
+    left += place * axis.left;
+    right += place * axis.right;
+    result += place * axis.result;
+  }
+  Places places;
+  places.left = (const E*)problem.left.data + left;
+  places.right = (const E*)problem.right.data + right;
+  places.result = (E*)problem.result.data + result;
+  return places;
+}
+
+FN A left_at(const Problem& problem, const Places& places, I row, I k) {
+  A value = A();
+  if (row < problem.rows && k < problem.depth)
+    read(value, places.left[row * problem.left.row + k * problem.left.column]);
+  return CONJUGATE ? conjugated(value) : value;
+}
+FN A right_at(const Problem& problem, const Places& places, I k, I column) {
+  A value = A();
+  if (k < problem.depth && column < problem.columns)
+    read(value, places.right[k * problem.right.row + column * problem.right.column]);
+  return value;
+}
+FN I magnitude(I stride) { return stride < 0 ? -stride : stride; }
+
+#define TILE 64
+#define STEP 16
+#define EACH 4
+
+// A block of 256 threads for a tile of 64 x 64, each thread 4 x 4 of it, 16 apart.
+extern "C" __global__ void __launch_bounds__(256) tiles(const Problem problem) {
+  __shared__ A left[STEP][TILE + 1];
+  __shared__ A right[STEP][TILE + 1];
+  const int thread = threadIdx.x, down = thread / 16, across = thread % 16;
+  const I wide = (problem.columns + TILE - 1) / TILE;
+  const I row = (I)blockIdx.x / wide * TILE, column = (I)blockIdx.x % wide * TILE;
+  // Neighbouring threads read along the shorter stride.
+  const bool left_is_down = magnitude(problem.left.row) < magnitude(problem.left.column);
+  const bool right_is_down = magnitude(problem.right.row) < magnitude(problem.right.column);
+  for (I batch = blockIdx.y; batch < problem.batches; batch += gridDim.y) {
+    const Places places = places_of(problem, batch);
+    A sums[EACH][EACH];
+#pragma unroll
+    for (int i = 0; i < EACH; ++i)
+#pragma unroll
+      for (int j = 0; j < EACH; ++j) sums[i][j] = A();
+    for (I start = 0; start < problem.depth; start += STEP) {
+#pragma unroll
+      for (int part = 0; part < EACH; ++part) {
+        const int at = thread + 256 * part;
+        const int long_side = at % TILE, short_side = at / TILE;
+        const int k_first = at % STEP, other = at / STEP;
+        if (left_is_down)
+          left[short_side][long_side] = left_at(problem, places, row + long_side, start + short_side);
+        else
+          left[k_first][other] = left_at(problem, places, row + other, start + k_first);
+        if (right_is_down)
+          right[k_first][other] = right_at(problem, places, start + k_first, column + other);
+        else
+          right[short_side][long_side] =
+              right_at(problem, places, start + short_side, column + long_side);
+      }
+      __syncthreads();
+#pragma unroll
+      for (int k = 0; k < STEP; ++k) {
+        A a[EACH], b[EACH];
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) {
+          a[i] = left[k][down + 16 * i];
+          b[i] = right[k][across + 16 * i];
+        }
+#pragma unroll
+        for (int i = 0; i < EACH; ++i)
+#pragma unroll
+          for (int j = 0; j < EACH; ++j) add_product(sums[i][j], a[i], b[j]);
+      }
+      __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < EACH; ++i)
+#pragma unroll
+      for (int j = 0; j < EACH; ++j) {
+        const I r = row + down + 16 * i, c = column + across + 16 * j;
+        if (r < problem.rows && c < problem.columns)
+          write(places.result[r * problem.result.row + c * problem.result.column], sums[i][j]);
+      }
+  }
+}
+
+// A block of 256 threads for one number of the result, where these are few and the sums long.
+extern "C" __global__ void __launch_bounds__(256) lines(const Problem problem) {
+  __shared__ A parts[256];
+  const int thread = threadIdx.x;
+  const I each = problem.rows * problem.columns, all = each * problem.batches;
+  for (I index = blockIdx.x; index < all; index += gridDim.x) {
+    const Places places = places_of(problem, index / each);
+    const I row = index % each / problem.columns, column = index % each % problem.columns;
+    A sum = A();
+    for (I k = thread; k < problem.depth; k += 256)
+      add_product(sum, left_at(problem, places, row, k), right_at(problem, places, k, column));
+    parts[thread] = sum;
+    __syncthreads();
+    for (int half = 128; half > 0; half /= 2) {
+      if (thread < half) add(parts[thread], parts[thread + half]);
+      __syncthreads();
+    }
+    if (thread == 0)
+      write(places.result[row * problem.result.row + column * problem.result.column], parts[0]);
+    __syncthreads();
+  }
+}

@@ -1,0 +1,350 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "matmul_op.hpp"
+#include "product.hpp"
+#include "python/bind.hpp"
+#include "python/graph_variable.hpp"
+#include "python/py_array.hpp"
+#include "python/py_call.hpp"
+#include "python/py_operators.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+/// matmul, vecdot, matvec, vecmat and dot, the operator @, and what tensordot and einsum are made
+/// of.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using ops::linalg::ContractedAxes;
+using ops::linalg::Product;
+using ops::linalg::ProductOptions;
+
+/// Two operands as arrays: of any library as they are, lists and numbers where the other is.
+class Factors {
+ public:
+  Factors(PyObject* left, PyObject* right) {
+    PyObject* const given[] = {left, right};
+    ImportOptions options;
+    for (const bool listed : {false, true})
+      for (std::size_t i = 0; i < 2; ++i) {
+        if (is_value(given[i]) != listed) continue;
+        if (is_array(given[i]))
+          arrays_[i] = &array_in(given[i]);
+        else
+          arrays_[i] = &imported_[i].emplace(listed ? import_array(given[i], options)
+                                                    : import_array(given[i]));
+        if (!options.device) options.device = arrays_[i]->device();
+      }
+  }
+  const Array& left() const noexcept { return *arrays_[0]; }
+  const Array& right() const noexcept { return *arrays_[1]; }
+
+ private:
+  static bool is_value(PyObject* object) noexcept {
+    return PyList_Check(object) || PyTuple_Check(object) || PyFloat_Check(object) ||
+           PyLong_Check(object) || PyComplex_Check(object);
+  }
+  const Array* arrays_[2] = {};
+  std::optional<Array> imported_[2];
+};
+
+Array product_out(PyObject* out) {
+  if (is_array(out)) return array_in(out);
+  ImportOptions options;
+  options.copy = CopyMode::never;
+  options.writable = true;
+  return import_array(out, options);
+}
+
+Casting product_casting(PyObject* word) {
+  static constexpr const char* words[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
+  for (int i = 0; i < 5; ++i)
+    if (PyUnicode_Check(word) && PyUnicode_CompareWithASCIIString(word, words[i]) == 0)
+      return static_cast<Casting>(i);
+  fail<ArgumentError>(
+      "casting: expected \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", got ",
+      std::string(py::repr(word)));
+}
+
+Array product_unlocked(Product product, const Factors& factors, const ProductOptions& options) {
+  const Unlocked unlocked(factors.left(), factors.right());
+  return ops::linalg::multiply(product, factors.left(), factors.right(), options);
+}
+
+py::object from_linalg_module(const char* name) {
+  return py::module_::import("spanwise._linalg").attr(name);
+}
+
+constexpr const char* product_names[] = {"matmul", "vecdot", "matvec", "vecmat"};
+
+// Axes other than the last ones are moved there by a function in Python.
+PyObject* call_with_axes(Product product, PyObject* const* values, Py_ssize_t count,
+                         PyObject* words) {
+  py::list arguments;
+  arguments.append(product_names[static_cast<int>(product)]);
+  for (Py_ssize_t i = 0; i < count; ++i) arguments.append(py::handle(values[i]));
+  py::dict named;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(words); ++i)
+    named[py::handle(PyTuple_GET_ITEM(words, i))] = py::handle(values[count + i]);
+  return from_linalg_module("along_axes")(*arguments, **named).release().ptr();
+}
+
+// A node of a graph where an operand is a variable, else null.
+PyObject* apply_matmul(const char* who, PyObject* left, PyObject* right, bool has_options) {
+  if (!is_variable(left) && !is_variable(right)) return nullptr;
+  require<GraphError>(!has_options, who,
+                      ": out=, dtype= and axes= are for arrays; a variable has no "
+                      "memory yet. Use astype() and transposes");
+  const Variable operands[] = {as_variable(left), as_variable(right)};
+  return wrap_variable((*ops::linalg::matmul_op())(operands)[0]);
+}
+
+template <Product product>
+PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<8> signature{
+      product_names[static_cast<int>(product)],
+      {"x1", "x2", "out", "casting", "dtype", "axes", "axis", "keepdims"},
+      2,
+      3};
+  const auto [x1, x2, out, casting, dtype, axes, axis, keepdims] =
+      signature.read(values, count, words);
+  if (product == Product::matmul) {
+    const bool has_options = given(out) || given(casting) || given(dtype) || given(axes);
+    if (PyObject* node = apply_matmul("matmul", x1, x2, has_options)) return node;
+  }
+  if (given(axes) || given(axis) || truth_in(keepdims, false))
+    return call_with_axes(product, values, count, words);
+  const Factors factors(x1, x2);
+  ProductOptions options;
+  if (given(casting)) options.casting = product_casting(casting);
+  if (given(dtype)) options.dtype = dtype_from(dtype);
+  if (!given(out)) return wrap(product_unlocked(product, factors, options));
+  PyObject* single = out;
+  if (PyTuple_Check(out)) {
+    if (PyTuple_GET_SIZE(out) != 1)
+      throw py::value_error(text(signature.who, ": out= must hold one array, got a tuple of ",
+                                 PyTuple_GET_SIZE(out)));
+    single = PyTuple_GET_ITEM(out, 0);
+  }
+  const Array target = product_out(single);
+  options.out = &target;
+  product_unlocked(product, factors, options);
+  return Py_NewRef(single);
+}
+
+// ---- dot
+
+// Not weak, as in NumPy: a number is an array of rank 0 here, where the other factor is.
+PyObject* multiply_by_number(const Factors& factors, PyObject* out) {
+  const py::object core = py::module_::import("spanwise._core");
+  py::dict options;
+  if (given(out)) options["out"] = py::handle(out);
+  const auto left = py::reinterpret_steal<py::object>(wrap(factors.left())),
+             right = py::reinterpret_steal<py::object>(wrap(factors.right()));
+  return core.attr("multiply")(left, right, **options).release().ptr();
+}
+
+int rank_of_operand(PyObject* operand) {
+  return is_variable(operand) ? variable_in(operand).type().rank() : import_array(operand).rank();
+}
+
+// Of variables, as far as it is a product of matrices or by a number.
+PyObject* dot_of_variables(PyObject* a, PyObject* b, bool has_out) {
+  const int left = rank_of_operand(a), right = rank_of_operand(b);
+  if (left == 0 || right == 0)
+    return py::module_::import("spanwise._core")
+        .attr("multiply")(py::handle(a), py::handle(b))
+        .release()
+        .ptr();
+  require<GraphError>(left <= 2 && right <= 2, "dot: variables of rank ", left, " and ", right,
+                      "; expected at most 2. Use @ (matmul), which takes batches");
+  return apply_matmul("dot", a, b, has_out);
+}
+
+// The last axis of the first with the last but one of the second; the others follow one another.
+Array dot_of_many(const Array& left, const Array& right) {
+  const int left_axis = left.rank() - 1, right_axis = std::max(right.rank() - 2, 0);
+  const Unlocked unlocked(left, right);
+  return ops::linalg::contract("dot", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
+}
+
+PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"dot", {"a", "b", "out"}, 2, 3};
+  const auto [a, b, out] = signature.read(values, count, words);
+  if (is_variable(a) || is_variable(b)) return dot_of_variables(a, b, given(out));
+  const Factors factors(a, b);
+  const Array &left = factors.left(), &right = factors.right();
+  if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, out);
+  const std::int64_t wanted = left.shape().back();
+  const int axis = std::max(right.rank() - 2, 0);
+  require<LayoutError>(wanted == right.shape()[axis], "dot: shapes ", left.shape(), " and ",
+                       right.shape(), " not aligned: ", wanted, " (dim ", left.rank() - 1,
+                       ") != ", right.shape()[axis], " (dim ", axis, ")");
+  const bool is_plain = left.rank() <= 2 && right.rank() <= 2;
+  if (!given(out)) {
+    if (is_plain) return wrap(product_unlocked(Product::matmul, factors, {}));
+    return wrap(dot_of_many(left, right));
+  }
+  const Array target = product_out(out);
+  const DType dtype =
+      left.dtype() == right.dtype() ? left.dtype() : promote(left.dtype(), right.dtype());
+  const int rank = left.rank() + right.rank() - 2;
+  require<ArgumentError>(target.dtype() == dtype && target.rank() == rank,
+                         "dot: output array is not acceptable: expected ", dtype, " of rank ", rank,
+                         ", got ", target);
+  if (is_plain) {
+    ProductOptions options;
+    options.out = &target;
+    product_unlocked(Product::matmul, factors, options);
+    return Py_NewRef(out);
+  }
+  const Array made = dot_of_many(left, right);
+  require<LayoutError>(made.shape() == target.shape(), "dot: the result has shape ", made.shape(),
+                       ", got an out of shape ", target.shape());
+  const Unlocked unlocked(target);
+  copy(made, target);
+  return Py_NewRef(out);
+}
+
+PyObject* dot_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"dot", {"b", "out"}, 1, 2};
+  const auto [b, out] = signature.read(values, count, words);
+  PyObject* const all[] = {self, b, out != nullptr ? out : Py_None};
+  return dot_call(nullptr, all, 3, nullptr);
+}
+
+// ---- contractions
+
+std::vector<int> axes_in(PyObject* sequence, const Array& array) {
+  if (!PyTuple_Check(sequence)) throw py::type_error("_contract: axes come as tuples");
+  std::vector<int> axes(static_cast<std::size_t>(PyTuple_GET_SIZE(sequence)));
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    axes[i] = array.layout().normalise_axis(
+        integer_from(PyTuple_GET_ITEM(sequence, static_cast<Py_ssize_t>(i))));
+  return axes;
+}
+
+PyObject* contract_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<7> signature{
+      "_contract",
+      {"who", "left", "right", "left_batch", "right_batch", "left_sum", "right_sum"},
+      7,
+      7};
+  const auto given = signature.read(values, count, words);
+  const Factors factors(given[1], given[2]);
+  const Array &left = factors.left(), &right = factors.right();
+  const std::vector<int> left_batch = axes_in(given[3], left),
+                         right_batch = axes_in(given[4], right);
+  const std::vector<int> left_sum = axes_in(given[5], left), right_sum = axes_in(given[6], right);
+  require<ArgumentError>(
+      left_batch.size() == right_batch.size() && left_sum.size() == right_sum.size(),
+      "_contract: axes come in pairs");
+  const std::string who = py::handle(given[0]).cast<std::string>();
+  Array result = [&] {
+    const Unlocked unlocked(left, right);
+    return ops::linalg::contract(who.c_str(), left, right,
+                                 {left_batch, right_batch, left_sum, right_sum});
+  }();
+  return wrap(std::move(result));
+}
+
+// ---- the operator
+
+bool declines_product(PyObject* object) {
+  if (is_array(object)) return false;
+  if (object == Py_None || PyUnicode_Check(object) || PyBytes_Check(object) || PyDict_Check(object))
+    return true;
+  // A class that refuses NumPy's ufuncs knows what to do with an array: a Variable, for one.
+  const auto opinion = py::reinterpret_steal<py::object>(
+      PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__array_ufunc__"));
+  if (!opinion) PyErr_Clear();
+  return opinion && opinion.is_none();
+}
+
+PyObject* matmul_operator(PyObject* left, PyObject* right) noexcept {
+  try {
+    if (declines_product(left) || declines_product(right)) Py_RETURN_NOTIMPLEMENTED;
+    return wrap(product_unlocked(Product::matmul, Factors(left, right), {}));
+  } catch (const BridgeError&) {
+    Py_RETURN_NOTIMPLEMENTED;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* matmul_in_place(PyObject* self, PyObject* other) noexcept {
+  try {
+    if (declines_product(other)) Py_RETURN_NOTIMPLEMENTED;
+    const Factors factors(self, other);
+    require<LayoutError>(factors.left().rank() >= 1 && factors.right().rank() >= 2,
+                         "matmul: inplace matrix multiplication requires the first operand to have "
+                         "at least one and the second at least two dimensions, got shapes ",
+                         factors.left().shape(), " and ", factors.right().shape());
+    const Array target = factors.left();
+    ProductOptions options;
+    options.out = &target;
+    // Batches of the second would make a result of more axes.
+    const int extra = factors.right().rank() - std::max(factors.left().rank(), 2);
+    require<LayoutError>(extra <= 0, "matmul: the result of shapes ", factors.left().shape(),
+                         " and ", factors.right().shape(), " does not fit into the first operand");
+    product_unlocked(Product::matmul, factors, options);
+    return Py_NewRef(self);
+  } catch (const BridgeError&) {
+    Py_RETURN_NOTIMPLEMENTED;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+#define SW_PRODUCT "(x1, x2, /, out=None, *, casting='same_kind', dtype=None, axes=None)\n--\n\n"
+
+PyMethodDef product_functions[] = {
+    method<&product_call<Product::matmul>>(
+        "matmul",
+        "matmul" SW_PRODUCT "The matrix product over the last two axes, as numpy.matmul."),
+    method<&product_call<Product::vecdot>>(
+        "vecdot",
+        "vecdot(x1, x2, /, out=None, *, casting='same_kind', dtype=None, axes=None, axis=-1, "
+        "keepdims=False)\n--\n\nThe sum of conj(x1) * x2 along an axis, as numpy.vecdot."),
+    method<&product_call<Product::matvec>>(
+        "matvec", "matvec" SW_PRODUCT "Matrices with vectors, as numpy.matvec."),
+    method<&product_call<Product::vecmat>>(
+        "vecmat", "vecmat" SW_PRODUCT "Conjugated vectors with matrices, as numpy.vecmat."),
+    method<&dot_call>("dot",
+                      "dot(a, b, out=None)\n--\n\n"
+                      "The sum over a's last axis and b's last but one, as numpy.dot."),
+    method<&contract_call>(
+        "_contract",
+        "_contract(who, left, right, left_batch, right_batch, left_sum, "
+        "right_sum)\n--\n\n"
+        "(batch..., left's others..., right's others...), summed over the rest."),
+    {nullptr, nullptr, 0, nullptr}};
+
+#undef SW_PRODUCT
+
+PyMethodDef product_methods[] = {
+    method<&dot_method>("dot", "dot($self, b, out=None)\n--\n\nspanwise.dot(self, b, out)."),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(products, 65) {
+  add_array_methods(product_methods);
+  if (PyModule_AddFunctions(module.ptr(), product_functions) < 0) throw py::error_already_set();
+  products_of_arrays = {&matmul_operator, &matmul_in_place};
+}
+
+}  // namespace spanwise::python

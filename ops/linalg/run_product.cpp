@@ -1,0 +1,194 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "run_product.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "problem.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/gemm.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::ops::linalg {
+namespace {
+
+// Products of matrices as small as this are done before a library has read its arguments.
+constexpr std::int64_t small_product = 216;
+
+bool is_half_dtype(DType dtype) noexcept { return dtype == float16 || dtype == bfloat16; }
+
+// What a library may take; it has the last word.
+bool is_for_library(DType dtype, bool is_on_host) noexcept {
+  return dtype.is_complex() || (dtype.is_floating() && !(is_on_host && is_half_dtype(dtype)));
+}
+
+std::optional<GemmFactor> as_factor(const Matrix& matrix, std::int64_t rows, std::int64_t columns) {
+  if ((columns == 1 || matrix.column_stride == 1) && (rows == 1 || matrix.row_stride >= columns))
+    return GemmFactor{matrix.data, rows == 1 ? columns : matrix.row_stride, 0, false};
+  if ((rows == 1 || matrix.row_stride == 1) && (columns == 1 || matrix.column_stride >= rows))
+    return GemmFactor{matrix.data, columns == 1 ? rows : matrix.column_stride, 0, true};
+  return {};
+}
+
+// A copy in C order, of one matrix where all of an axis of the batch are the same one.
+Array packed(const Array& array) {
+  Array each = array;
+  for (int axis = 0; axis < array.rank() - 2; ++axis)
+    if (array.strides()[axis] == 0 && array.shape()[axis] > 1)
+      each = each.slice(axis, {.start = 0, .stop = 1, .step = 1});
+  return copy(each);
+}
+
+/// Hands a problem to the library, as one call or as several.
+class LibraryCalls {
+ public:
+  explicit LibraryCalls(const Problem& problem) : problem_(problem) {
+    call_.dtype = problem.dtype;
+    call_.rows = problem.rows;
+    call_.columns = problem.columns;
+    call_.depth = problem.depth;
+    call_.conjugate_left = problem.conjugate_left;
+    for (int i = 1; i < problem.batch_rank; ++i)
+      if (axis(i).extent > axis(inner_).extent) inner_ = i;
+  }
+
+  /// False where an array has no axis of stride 1.
+  bool fits() {
+    const auto left = as_factor(problem_.left, problem_.rows, problem_.depth);
+    const auto right = as_factor(problem_.right, problem_.depth, problem_.columns);
+    const auto result = as_factor(problem_.result, problem_.rows, problem_.columns);
+    if (!left || !right || !result) return false;
+    call_.left = *left;
+    call_.right = *right;
+    call_.result = problem_.result.data;
+    call_.result_leading = result->leading;
+    is_swapped_ = result->is_transposed;
+    if (!is_swapped_) return true;
+    // The transposed result is the product of the transposed factors, the other way round.
+    std::swap(call_.left, call_.right);
+    std::swap(call_.rows, call_.columns);
+    call_.left.is_transposed = !call_.left.is_transposed;
+    call_.right.is_transposed = !call_.right.is_transposed;
+    return !call_.conjugate_left;
+  }
+
+  bool run(const Stream& stream) {
+    if (problem_.batch_rank > 0) take_inner_axis();
+    std::int64_t calls = 1;
+    for (int i = 0; i < problem_.batch_rank; ++i)
+      if (i != inner_) calls *= axis(i).extent;
+    if (calls == 1) return library_gemm(stream, call_);
+    for (std::int64_t index = 0; index < calls; ++index)
+      if (!library_gemm(stream, call_at(index))) return false;
+    return true;
+  }
+
+ private:
+  const BatchAxis& axis(int i) const { return problem_.batch[static_cast<std::size_t>(i)]; }
+
+  void take_inner_axis() {
+    const BatchAxis& inner = axis(inner_);
+    call_.batch = inner.extent;
+    call_.left.batch_stride = is_swapped_ ? inner.right : inner.left;
+    call_.right.batch_stride = is_swapped_ ? inner.left : inner.right;
+    call_.result_batch_stride = inner.result;
+  }
+
+  GemmCall call_at(std::int64_t index) const {
+    GemmCall call = call_;
+    std::int64_t left = 0, right = 0, result = 0;
+    for (int i = problem_.batch_rank - 1; i >= 0; --i) {
+      if (i == inner_) continue;
+      const BatchAxis& outer = axis(i);
+      const std::int64_t place = index % outer.extent;
+      index /= outer.extent;
+      left += place * outer.left;
+      right += place * outer.right;
+      result += place * outer.result;
+    }
+    if (is_swapped_) std::swap(left, right);
+    const std::int64_t item = problem_.dtype.itemsize();
+    call.left.data = static_cast<const std::byte*>(call_.left.data) + left * item;
+    call.right.data = static_cast<const std::byte*>(call_.right.data) + right * item;
+    call.result = static_cast<std::byte*>(call_.result) + result * item;
+    return call;
+  }
+
+  const Problem& problem_;
+  GemmCall call_{};
+  int inner_ = 0;
+  bool is_swapped_ = false;
+};
+
+// False, and nothing is done, where no library takes it.
+bool run_in_library(Array left, Array right, const Array& result, bool conjugates,
+                    const Stream& stream) {
+  Problem problem = describe_product(left, right, result, conjugates);
+  const bool copies_left = !as_factor(problem.left, problem.rows, problem.depth);
+  const bool copies_right = !as_factor(problem.right, problem.depth, problem.columns);
+  if (copies_left) left = packed(left);
+  if (copies_right) right = packed(right);
+  if (copies_left || copies_right) problem = describe_product(left, right, result, conjugates);
+  LibraryCalls calls(problem);
+  if (calls.fits()) return calls.run(stream);
+  const Array dense = empty(result.shape(), result.dtype(), stream.device());
+  order_use(stream, dense, true);
+  problem = describe_product(left, right, dense, conjugates);
+  LibraryCalls again(problem);
+  if (!again.fits() || !again.run(stream)) return false;
+  copy(dense, result);
+  return true;
+}
+
+void order_uses(const Stream& stream, const Array& left, const Array& right, const Array& result) {
+  const bool is_on_host = stream.device().is_cpu();
+  for (const Array* array : {&left, &right, &result}) {
+    // Host memory has to be waited for only where a GPU works on it too.
+    if (is_on_host && (!array->storage() || array->storage().uses().none())) continue;
+    order_use(stream, *array, array == &result);
+  }
+}
+
+void run_in_dtype(const Array& left, const Array& right, const Array& result, bool conjugates) {
+  const bool is_on_host = !result.device().is_cuda();
+  const Stream stream = Stream::current(is_on_host ? cpu : result.device());
+  order_uses(stream, left, right, result);
+  const DType dtype = result.dtype();
+  const std::int64_t rows = result.shape()[result.rank() - 2], columns = result.shape().back();
+  const std::int64_t depth = left.shape().back();
+  const bool is_small = is_on_host && rows <= small_product && columns <= small_product &&
+                        depth <= small_product && rows * columns * depth <= small_product;
+  if (!is_small && is_for_library(dtype, is_on_host) &&
+      run_in_library(left, right, result, conjugates, stream))
+    return;
+  const Problem problem = describe_product(left, right, result, conjugates);
+  if (is_on_host)
+    own_product_on_cpu(problem);
+  else
+    own_product_on_cuda(problem, result.device());
+}
+
+}  // namespace
+
+void run_product(const Array& left, const Array& right, const Array& result, bool conjugates) {
+  if (result.size() == 0) return;
+  if (left.shape().back() == 0) return fill(result, Scalar(false).cast(result.dtype()));
+  const DType dtype = result.dtype();
+  const bool widens = is_half_dtype(dtype) && !result.device().is_cuda();
+  if (!widens && left.dtype() == dtype && right.dtype() == dtype)
+    return run_in_dtype(left, right, result, conjugates);
+  const DType computed = widens ? float32 : dtype;
+  const Array wide_left = astype(left, computed, CopyMode::if_needed);
+  const Array wide_right = astype(right, computed, CopyMode::if_needed);
+  if (!widens) return run_in_dtype(wide_left, wide_right, result, conjugates);
+  const Array wide = empty(result.shape(), computed, cpu);
+  run_in_dtype(wide_left, wide_right, wide, conjugates);
+  copy(wide, result);
+}
+
+}  // namespace spanwise::ops::linalg

@@ -1,0 +1,149 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Products that are made of others: outer, inner, vdot, tensordot, and axes other than the last."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from . import _core
+from ._shape import moveaxis
+
+# How many axes of each operand, and of the result, a product works on.
+_CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}
+
+# What has no device of its own.
+VALUES = (list, tuple, int, float, complex)
+
+
+def _array(x: Any) -> _core.Array:
+    return x if isinstance(x, _core.Array) else _core.asarray(x)
+
+
+def _arrays(a: Any, b: Any) -> tuple[_core.Array, _core.Array]:
+    """Both as arrays; lists and numbers go where the other is."""
+    if isinstance(a, VALUES) and hasattr(b, "device"):
+        b = _array(b)
+        return _core.asarray(a, device=b.device), b
+    a = _array(a)
+    if isinstance(b, VALUES):
+        return a, _core.asarray(b, device=a.device)
+    return a, _array(b)
+
+
+def outer(a: Any, b: Any, out: Any = None) -> _core.Array:
+    """Every element of `a` times every element of `b`, both flattened; as numpy.outer."""
+    a, b = _arrays(a, b)
+    return _core.multiply(a.ravel()[:, None], b.ravel()[None, :], out=out)
+
+
+def inner(a: Any, b: Any) -> _core.Array:
+    """The sum over the last axis of both; as numpy.inner."""
+    a, b = _arrays(a, b)
+    if a.ndim == 0 or b.ndim == 0:
+        return _core.multiply(a, b)
+    return _core._contract("inner", a, b, (), (), (a.ndim - 1,), (b.ndim - 1,))
+
+
+def vdot(a: Any, b: Any) -> _core.Array:
+    """The sum of conj(a) * b over all elements, both flattened; as numpy.vdot."""
+    a, b = _arrays(a, b)
+    if a.size != b.size:
+        raise ValueError(
+            f"vdot: expected arrays of one size, got shapes {a.shape} and {b.shape}; "
+            "cut or reshape one of them"
+        )
+    return _core.vecdot(a.ravel(), b.ravel())
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> _core.Array:
+    """The sum over pairs of axes; a number n is a's last n with b's first n, as numpy.tensordot."""
+    a, b = _arrays(a, b)
+    a_axes, b_axes = _paired_axes(a, b, axes)
+    fits = len(a_axes) == len(b_axes) and all(
+        -a.ndim <= i < a.ndim and -b.ndim <= j < b.ndim and a.shape[i] == b.shape[j]
+        for i, j in zip(a_axes, b_axes, strict=True)
+    )
+    if not fits:
+        raise ValueError(
+            f"tensordot: shape-mismatch for sum: axes {a_axes} of shape {a.shape} and {b_axes} of "
+            f"shape {b.shape}; expected as many axes of each, in pairs of equal extent"
+        )
+    return _core._contract("tensordot", a, b, (), (), a_axes, b_axes)
+
+
+def _paired_axes(
+    a: _core.Array, b: _core.Array, axes: Any
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    try:
+        first, second = axes
+    except TypeError:
+        count = index(axes)
+        if not 0 <= count <= min(a.ndim, b.ndim):
+            raise IndexError(
+                f"tensordot: axes={count} is more than arrays of shapes {a.shape} and {b.shape} have"
+            ) from None
+        return tuple(range(a.ndim - count, a.ndim)), tuple(range(count))
+    return _axis_list(first), _axis_list(second)
+
+
+def _axis_list(axes: Any) -> tuple[int, ...]:
+    try:
+        return tuple(map(index, axes))
+    except TypeError:
+        return (index(axes),)
+
+
+def along_axes(
+    name: str,
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    *,
+    axes: Any = None,
+    axis: int | None = None,
+    keepdims: bool = False,
+    **options: Any,
+) -> _core.Array:
+    """The product `name` with the axes of a generalised ufunc's axes=, axis= and keepdims=."""
+    x1, x2 = _arrays(x1, x2)
+    out = out[0] if isinstance(out, tuple) else out
+    if (axis is not None or keepdims) and name != "vecdot":
+        raise TypeError(f"{name}: axis= and keepdims= are for products of vectors; use axes=")
+    if axis is not None:
+        if axes is not None:
+            raise TypeError(f"{name}: cannot take both axis= and axes=")
+        axes = [(axis,), (axis,), ()]
+    first, second, last = _core_axes(name, axes, keepdims)
+    x1, x2 = _to_end(x1, first), _to_end(x2, second)
+    place = axis if axis is not None and keepdims else -1
+    if out is None:
+        result = getattr(_core, name)(x1, x2, **options)
+        if keepdims:
+            return moveaxis(result[..., None], -1, first[0] if axes is not None else place)
+        return moveaxis(result, range(-len(last), 0), last) if last else result
+    target = _to_end(_array(out), (first[0] if axes is not None else place,) if keepdims else last)
+    getattr(_core, name)(x1, x2, target[..., 0] if keepdims else target, **options)
+    return out
+
+
+def _core_axes(name: str, axes: Any, keepdims: bool) -> list[tuple[int, ...]]:
+    cores = _CORES[name]
+    if axes is None:
+        return [tuple(range(-count, 0)) for count in cores]
+    entries = [_axis_list(entry) for entry in axes]
+    if len(entries) == 2 and cores[2] == 0:
+        entries.append(())
+    if keepdims:
+        entries[2:] = [()]
+    if len(entries) != 3 or [len(entry) for entry in entries] != list(cores):
+        raise ValueError(
+            f"{name}: axes should be a list with an entry of {cores[0]}, {cores[1]} and {cores[2]} "
+            f"axes for the operands and the result, got {axes}"
+        )
+    return entries
+
+
+def _to_end(x: _core.Array, axes: tuple[int, ...]) -> _core.Array:
+    return moveaxis(x, axes, range(-len(axes), 0)) if axes else x

@@ -1,0 +1,202 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Norms and products of numpy.linalg and of the array API's linalg, on arrays of both devices.
+
+What needs a factorisation (solve, inv, svd, eig, ...) is not here.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from operator import index
+from typing import Any
+
+from . import _core
+from ._core import matmul, vecdot
+from ._indexing import diagonal as _diagonal
+from ._linalg import outer as _outer
+from ._linalg import tensordot
+from ._shape import matrix_transpose, moveaxis
+
+__all__ = [
+    "diagonal",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_transpose",
+    "norm",
+    "outer",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+_LATER = """
+    cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matrix_rank multi_dot pinv qr slogdet solve
+    svd svdvals tensorinv tensorsolve
+"""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER.split():
+        raise AttributeError(
+            f"spanwise.linalg has no {name}: this release computes no factorisations; take the array to "
+            f"NumPy (numpy.linalg.{name}(x.numpy())), or to another library on its device (sw.convert)"
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def outer(x1: Any, x2: Any, /) -> _core.Array:
+    """The outer product of two vectors."""
+    x1, x2 = _core.asarray(x1), _core.asarray(x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(
+            f"outer: expected vectors, got shapes {x1.shape} and {x2.shape}; spanwise.outer flattens"
+        )
+    return _outer(x1, x2)
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> _core.Array:
+    """The diagonals of the matrices in the last two axes, a view."""
+    return _diagonal(_core.asarray(x), offset, -2, -1)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> _core.Array:
+    """The sums of the diagonals of the matrices in the last two axes."""
+    return diagonal(x, offset=offset).sum(axis=-1, dtype=dtype)
+
+
+def matrix_power(a: Any, n: int) -> _core.Array:
+    """Square matrices to a power n >= 0, as numpy.linalg.matrix_power."""
+    a, n = _core.asarray(a), index(n)
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"matrix_power: expected square matrices, got shape {a.shape}")
+    if n < 0:
+        raise NotImplementedError(
+            f"matrix_power: the power {n} needs an inverse, which this release does not compute; "
+            "take the array to NumPy (x.numpy())"
+        )
+    if n == 0:
+        unit = _core.eye(a.shape[-1], dtype=a.dtype, device=a.device)
+        return unit.broadcast_to(a.shape).copy()
+    result = None
+    square = a
+    while True:
+        if n & 1:
+            result = square if result is None else result @ square
+        n >>= 1
+        if n == 0:
+            return result.copy() if result is a else result
+        square = square @ square
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _core.Array:
+    """The norm of vectors or matrices along one axis or two, as numpy.linalg.norm."""
+    x = _inexact(x)
+    if axis is None:
+        takes_all = (
+            ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1)
+        )
+        if takes_all:
+            result = _euclidean(x, tuple(range(x.ndim)))
+            return result.reshape((1,) * x.ndim) if keepdims else result
+        axes = tuple(range(x.ndim))
+    else:
+        axes = axis if isinstance(axis, tuple) else (index(axis),)
+    if len(axes) == 1:
+        return _vector_norm(x, axes, ord, keepdims)
+    if len(axes) == 2:
+        return _matrix_norm(x, axes, ord, keepdims)
+    raise ValueError(
+        f"norm: expected one axis or two, got {len(axes)} (shape {x.shape}); improper number of "
+        "dimensions to norm"
+    )
+
+
+def vector_norm(
+    x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2
+) -> _core.Array:
+    """The norm of all elements along the axes as of one vector, as the array API's vector_norm."""
+    x = _inexact(x)
+    if axis is None:
+        axes = tuple(range(x.ndim))
+    else:
+        axes = axis if isinstance(axis, tuple) else (index(axis),)
+    return _vector_norm(x, axes, ord, keepdims)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core.Array:
+    """The norm of the matrices in the last two axes."""
+    x = _inexact(x)
+    if x.ndim < 2:
+        raise ValueError(f"matrix_norm: expected at least two axes, got shape {x.shape}")
+    return _matrix_norm(x, (x.ndim - 2, x.ndim - 1), ord, keepdims)
+
+
+def _inexact(x: Any) -> _core.Array:
+    x = x if isinstance(x, _core.Array) else _core.asarray(x)
+    return x if x.dtype.kind in "fcV" or x.dtype == "bfloat16" else x.astype("float64")
+
+
+def _euclidean(x: _core.Array, axes: tuple[int, ...], keepdims: bool = False) -> _core.Array:
+    if len(axes) == x.ndim and not keepdims and x.flags.c_contiguous:
+        flat = x.reshape(-1)
+        return _core.sqrt(_real(_core.vecdot(flat, flat)))
+    squares = _core.square(_real(x))
+    if x.dtype.kind == "c":
+        squares += _core.square(x.imag)
+    return _core.sqrt(squares.sum(axis=axes, keepdims=keepdims))
+
+
+def _real(x: _core.Array) -> _core.Array:
+    return x.real if x.dtype.kind == "c" else x
+
+
+def _vector_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool) -> _core.Array:
+    if ord is None or ord == 2:
+        return _euclidean(x, axes, keepdims)
+    if isinstance(ord, str):
+        raise ValueError(f"norm: invalid norm order {ord!r} for vectors; expected a number")
+    sizes = _core.absolute(x)
+    if ord == inf:
+        return sizes.max(axis=axes, keepdims=keepdims)
+    if ord == -inf:
+        return sizes.min(axis=axes, keepdims=keepdims)
+    if ord == 0:
+        return (x != 0).astype(sizes.dtype).sum(axis=axes, keepdims=keepdims)
+    if ord == 1:
+        return sizes.sum(axis=axes, keepdims=keepdims)
+    return (sizes**ord).sum(axis=axes, keepdims=keepdims) ** (1.0 / ord)
+
+
+def _matrix_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool) -> _core.Array:
+    row, column = (_normal(axis, x) for axis in axes)
+    if row == column:
+        raise ValueError(f"norm: duplicate axes given: {axes}")
+    if ord is None or ord in ("f", "fro"):
+        return _euclidean(x, (row, column), keepdims)
+    if ord in (2, -2, "nuc"):
+        raise NotImplementedError(
+            f"norm: ord={ord!r} of matrices needs singular values, which this release does not compute; "
+            f"take the array to NumPy: numpy.linalg.norm(x.numpy(), {ord!r})"
+        )
+    if ord not in (1, -1, inf, -inf):
+        raise ValueError(
+            f"norm: invalid norm order {ord!r} for matrices; expected None, 'fro', 1, -1, inf or -inf"
+        )
+    summed, kept = (row, column) if ord in (1, -1) else (column, row)
+    sums = _core.absolute(x).sum(axis=summed, keepdims=True)
+    result = sums.max(axis=kept, keepdims=True) if ord > 0 else sums.min(axis=kept, keepdims=True)
+    if keepdims:
+        return result
+    return moveaxis(result, (row, column), (-2, -1))[..., 0, 0]
+
+
+def _normal(axis: Any, x: _core.Array) -> int:
+    place = index(axis)
+    if not -x.ndim <= place < x.ndim:
+        raise _core.AxisError(
+            f"norm: axis {place} is out of bounds for array of dimension {x.ndim} (shape {x.shape})"
+        )
+    return place % x.ndim

@@ -1,0 +1,202 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/blas/blas.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "backends/cpu/blas/library.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/parallel.hpp"
+
+namespace spanwise::host {
+namespace {
+
+using namespace blas;
+
+// Up to here OpenBLAS works in the calling thread (its interface/gemm.c: SMP_THRESHOLD_MIN *
+// GEMM_MULTITHREAD_THRESHOLD), so that several matrices can be multiplied at a time.
+constexpr double one_thread_work = 65536.0 * 4;
+// A matrix and its own transpose: from here on half of the products is worth a second pass.
+constexpr std::int64_t least_symmetric = 32;
+
+template <class T>
+Passed<T> passed(const T& value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return value;
+  else
+    return &value;
+}
+
+/// One matrix after the other of a call.
+template <class T, class I>
+class Products {
+ public:
+  Products(const Functions<T, I>& functions, const GemmCall& call)
+      : functions_(functions), call_(call) {}
+
+  void run(std::int64_t first, std::int64_t last) const {
+    for (std::int64_t i = first; i < last; ++i) multiply(i);
+  }
+
+ private:
+  using Data = typename Functions<T, I>::Data;
+
+  static I whole(std::int64_t number) { return static_cast<I>(number); }
+  const T* left(std::int64_t i) const {
+    return static_cast<const T*>(call_.left.data) + i * call_.left.batch_stride;
+  }
+  const T* right(std::int64_t i) const {
+    return static_cast<const T*>(call_.right.data) + i * call_.right.batch_stride;
+  }
+  T* result(std::int64_t i) const {
+    return static_cast<T*>(call_.result) + i * call_.result_batch_stride;
+  }
+  // The distance of neighbours of a single row, and of a single column.
+  I row_step() const { return whole(call_.left.is_transposed ? call_.left.leading : 1); }
+  I column_step() const { return whole(call_.right.is_transposed ? 1 : call_.right.leading); }
+
+  void multiply(std::int64_t i) const {
+    const bool is_row = call_.rows == 1, is_column = call_.columns == 1;
+    if (is_row && is_column) return multiply_vectors(i);
+    if (is_column) return multiply_by_column(i);
+    if (is_row && !(call_.conjugate_left && !std::is_floating_point_v<T>))
+      return multiply_by_row(i);
+    if (is_own_transpose(i)) return multiply_by_own_transpose(i);
+    multiply_matrices(i);
+  }
+
+  void multiply_vectors(std::int64_t i) const {
+    const auto dot = call_.conjugate_left ? functions_.conjugated_dot : functions_.dot;
+    if constexpr (std::is_floating_point_v<T>)
+      *result(i) = dot(whole(call_.depth), left(i), row_step(), right(i), column_step());
+    else
+      dot(whole(call_.depth), left(i), row_step(), right(i), column_step(), result(i));
+  }
+  void multiply_by_column(std::int64_t i) const {
+    const T one(1), zero(0);
+    functions_.gemv(call_.left.is_transposed ? column_major : row_major, no_transpose,
+                    whole(call_.rows), whole(call_.depth), passed(one), left(i),
+                    whole(call_.left.leading), right(i), column_step(), passed(zero), result(i),
+                    whole(call_.result_leading));
+  }
+  void multiply_by_row(std::int64_t i) const {
+    const T one(1), zero(0);
+    functions_.gemv(call_.right.is_transposed ? column_major : row_major, transpose,
+                    whole(call_.depth), whole(call_.columns), passed(one), right(i),
+                    whole(call_.right.leading), left(i), row_step(), passed(zero), result(i), 1);
+  }
+
+  bool is_own_transpose(std::int64_t i) const {
+    return left(i) == right(i) && call_.rows == call_.columns && call_.rows >= least_symmetric &&
+           call_.left.is_transposed != call_.right.is_transposed &&
+           call_.left.leading == call_.right.leading;
+  }
+  // One triangle is computed, the other is the same numbers.
+  void multiply_by_own_transpose(std::int64_t i) const {
+    const T one(1), zero(0);
+    const std::int64_t n = call_.rows, step = call_.result_leading;
+    functions_.syrk(row_major, upper, call_.left.is_transposed ? transpose : no_transpose, whole(n),
+                    whole(call_.depth), passed(one), left(i), whole(call_.left.leading),
+                    passed(zero), result(i), whole(step));
+    constexpr std::int64_t tile = 32;  // both halves' tiles stay in the first cache
+    T* const to = result(i);
+    for (std::int64_t r = 0; r < n; r += tile)
+      for (std::int64_t c = 0; c <= r; c += tile)
+        for (std::int64_t row = r; row < std::min(r + tile, n); ++row)
+          for (std::int64_t column = c; column < std::min(c + tile, row); ++column)
+            to[row * step + column] = to[column * step + row];
+  }
+
+  void multiply_matrices(std::int64_t i) const {
+    const T one(1), zero(0);
+    // A single row, whatever its step, is a column's transpose.
+    const bool is_conjugated = call_.conjugate_left && call_.rows == 1;
+    const int left_operation = is_conjugated              ? conjugate_transpose
+                               : call_.left.is_transposed ? transpose
+                                                          : no_transpose;
+    const I left_leading = is_conjugated ? row_step() : whole(call_.left.leading);
+    functions_.gemm(row_major, left_operation, call_.right.is_transposed ? transpose : no_transpose,
+                    whole(call_.rows), whole(call_.columns), whole(call_.depth), passed(one),
+                    left(i), left_leading, right(i), whole(call_.right.leading), passed(zero),
+                    result(i), whole(call_.result_leading));
+  }
+
+  const Functions<T, I>& functions_;
+  const GemmCall& call_;
+};
+
+template <class T, class I>
+void run_all(const Functions<T, I>& functions, const GemmCall& call) {
+  const Products<T, I> products(functions, call);
+  const double work = static_cast<double>(call.rows) * static_cast<double>(call.columns) *
+                      static_cast<double>(call.depth);
+  if (call.batch == 1 || work > one_thread_work) return products.run(0, call.batch);
+  const auto grain = static_cast<std::int64_t>(one_thread_work / 4 / work) + 1;
+  parallel_for(call.batch, grain,
+               [&](std::int64_t first, std::int64_t last) { products.run(first, last); });
+}
+
+template <class I>
+bool fits(const GemmCall& call) {
+  const std::int64_t most = std::numeric_limits<I>::max();
+  for (const std::int64_t number : {call.rows, call.columns, call.depth, call.left.leading,
+                                    call.right.leading, call.result_leading})
+    if (number > most) return false;
+  return true;
+}
+
+template <class I>
+bool run_with(const Tables<I>& tables, const GemmCall& call) {
+  if (!fits<I>(call)) return false;
+  if (call.dtype == float32)
+    run_all(tables.f32, call);
+  else if (call.dtype == float64)
+    run_all(tables.f64, call);
+  else if (call.dtype == complex64)
+    run_all(tables.c64, call);
+  else if (call.dtype == complex128)
+    run_all(tables.c128, call);
+  else
+    return false;
+  return true;
+}
+
+// As many threads as config "cpu_threads" says, but no more than it was started with.
+void limit_threads(const Library& library) {
+  if (library.set_threads == nullptr || library.threads <= 0) return;
+  const int wanted = std::min(parallel_workers(), library.threads);
+  if (library.told.load(std::memory_order_relaxed) == wanted) return;
+  if (library.told.exchange(wanted) != 0 || wanted != library.threads) library.set_threads(wanted);
+}
+
+}  // namespace
+
+bool blas_gemm(const GemmCall& call) {
+  const Library* found = library();
+  if (found == nullptr) return false;
+  limit_threads(*found);
+  return found->has_wide_integers ? run_with(found->wide, call) : run_with(found->narrow, call);
+}
+
+Tool blas_tool() {
+  Tool tool{.name = "BLAS", .version = {}, .path = {}, .missing = {}};
+  std::string why;
+  if (const Library* found = library(&why)) {
+    tool.version = found->version.empty() ? "of unknown version" : found->version;
+    tool.path = found->path;
+  } else {
+    tool.missing = text(
+        "Products on the CPU run in our own loops, which are slower. Install one "
+        "(python3 -m pip install scipy-openblas32), or name its file in "
+        "SPANWISE_BLAS",
+        why);
+  }
+  return tool;
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,170 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/blas/library.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::host::blas {
+namespace {
+
+[[maybe_unused]] const bool blas_declared = config::declare({
+    .name = "blas",
+    .description = "the BLAS library for products on the CPU: a file, a folder that has one, or "
+                   "none for our own loops; empty looks for an OpenBLAS",
+    .value = {},
+    .default_value = "",
+    .choices = {},
+    .source = {},
+});
+
+/// How a library spells cblas_sgemm: SciPy's wheels prefix it, and 64-bit integers show at its end.
+struct Spelling {
+  const char *prefix, *suffix;
+};
+constexpr Spelling spellings[] = {{"scipy_", ""}, {"", ""}, {"scipy_", "64_"}, {"", "64_"}};
+
+class Symbols {
+ public:
+  Symbols(void* handle, Spelling spelling) : handle_(handle), spelling_(spelling) {}
+
+  template <class F>
+  bool get(const std::string& name, F& function) const {
+    const std::string full = text(spelling_.prefix, name, spelling_.suffix);
+    function = reinterpret_cast<F>(dlsym(handle_, full.c_str()));
+    return function != nullptr;
+  }
+
+  template <class T, class I>
+  bool fill(const char* letter, Functions<T, I>& functions) const {
+    const auto name = [&](const char* operation) { return text("cblas_", letter, operation); };
+    constexpr bool is_real = std::is_floating_point_v<T>;
+    return get(name("gemm"), functions.gemm) && get(name("gemv"), functions.gemv) &&
+           get(name("syrk"), functions.syrk) &&
+           get(name(is_real ? "dot" : "dotu_sub"), functions.dot) &&
+           get(name(is_real ? "dot" : "dotc_sub"), functions.conjugated_dot);
+  }
+  template <class I>
+  bool fill(Tables<I>& tables) const {
+    return fill("s", tables.f32) && fill("d", tables.f64) && fill("c", tables.c64) &&
+           fill("z", tables.c128);
+  }
+
+ private:
+  void* handle_;
+  Spelling spelling_;
+};
+
+// "OpenBLAS 0.3.29  USE64BITINT DYNAMIC_ARCH ..." without what follows the number.
+std::string version_of_blas(const Symbols& symbols) {
+  const char* (*get_config)() = nullptr;
+  if (!symbols.get("openblas_get_config", get_config)) return {};
+  const std::string words = get_config();
+  const std::size_t name_end = words.find(' ');
+  return words.substr(0, words.find(' ', name_end == words.npos ? name_end : name_end + 1));
+}
+
+// Null where it cannot be used; `reason` then says why. Never closed: it has threads.
+std::unique_ptr<Library> open_blas(const std::string& path, bool must_be_openblas,
+                                   std::string& reason) {
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* error = dlerror();
+    reason += text("; ", error != nullptr ? error : path);
+    return nullptr;
+  }
+  for (const Spelling& spelling : spellings) {
+    const Symbols symbols(handle, spelling);
+    auto made = std::make_unique<Library>();
+    made->has_wide_integers = *spelling.suffix != '\0';
+    if (made->has_wide_integers ? !symbols.fill(made->wide) : !symbols.fill(made->narrow)) continue;
+    made->path = path;
+    made->version = version_of_blas(symbols);
+    if (must_be_openblas && made->version.empty()) continue;
+    int (*get_threads)() = nullptr;
+    if (symbols.get("openblas_get_num_threads", get_threads)) made->threads = get_threads();
+    symbols.get("openblas_set_num_threads", made->set_threads);
+    return made;
+  }
+  reason += text("; ", path, must_be_openblas ? " is no OpenBLAS with" : " has no",
+                 " C interface (cblas_sgemm, ...)");
+  return nullptr;
+}
+
+// The files in a folder whose names say OpenBLAS, the shortest name first.
+std::vector<std::string> libraries_in(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.find("openblas") != name.npos && name.find(".so") != name.npos)
+      found.push_back(it->path().string());
+  }
+  std::sort(found.begin(), found.end(), [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  });
+  return found;
+}
+
+std::unique_ptr<Library> search(const std::string& setting, std::string& reason) {
+  if (setting == "none") {
+    reason = "; config blas says none";
+    return nullptr;
+  }
+  std::error_code error;
+  if (!setting.empty() && !std::filesystem::is_directory(setting, error))
+    return open_blas(setting, false, reason);
+  if (!setting.empty()) {
+    for (const std::string& path : libraries_in(setting))
+      if (auto made = open_blas(path, false, reason)) return made;
+  }
+  for (const char* name : {"libopenblas.so.0", "libopenblas.so", "libcblas.so.3", "libblas.so.3"})
+    if (auto made = open_blas(name, true, reason)) return made;
+  return nullptr;
+}
+
+struct Current {
+  std::mutex mutex;
+  std::string setting, why;
+  std::vector<std::unique_ptr<Library>> opened;
+  std::atomic<std::uint64_t> version{0};  // of the settings, at which the rest was made
+  std::atomic<const Library*> library{nullptr};
+};
+Current& current_blas() {
+  static Current& made = *new Current;  // never destroyed: work may go on until the process ends
+  return made;
+}
+
+}  // namespace
+
+const Library* library(std::string* why) {
+  Current& now = current_blas();
+  const std::uint64_t version = config::version();
+  if (now.version.load(std::memory_order_acquire) == version && why == nullptr)
+    return now.library.load(std::memory_order_relaxed);
+  const std::lock_guard lock(now.mutex);
+  const bool is_first = now.version.load(std::memory_order_relaxed) == 0;
+  if (std::string setting = config::get("blas"); is_first || setting != now.setting) {
+    now.setting = std::move(setting);
+    now.why.clear();
+    auto made = search(now.setting, now.why);
+    now.library.store(made.get(), std::memory_order_relaxed);
+    if (made) now.opened.push_back(std::move(made));
+  }
+  now.version.store(version, std::memory_order_release);
+  if (why != nullptr) *why = now.why;
+  return now.library.load(std::memory_order_relaxed);
+}
+
+}  // namespace spanwise::host::blas

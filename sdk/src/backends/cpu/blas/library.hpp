@@ -1,0 +1,68 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+/// The BLAS of this machine, loaded at run time through its C interface (CBLAS: BLAS Technical
+/// Forum, "C interface to the Legacy BLAS"). Its enumerations are passed as the ints that they are.
+namespace spanwise::host::blas {
+
+enum : int { row_major = 101, column_major = 102 };
+enum : int { no_transpose = 111, transpose = 112, conjugate_transpose = 113 };
+enum : int { upper = 121 };
+
+/// Numbers, real and complex, are passed by value and by address.
+template <class T>
+using Passed = std::conditional_t<std::is_floating_point_v<T>, T, const void*>;
+
+/// The functions for elements T in a library whose integers are I.
+template <class T, class I>
+struct Functions {
+  using Data = std::conditional_t<std::is_floating_point_v<T>, T, void>;
+  using Gemm = void (*)(int order, int left, int right, I rows, I columns, I depth, Passed<T> alpha,
+                        const Data* a, I lda, const Data* b, I ldb, Passed<T> beta, Data* c, I ldc);
+  using Gemv = void (*)(int order, int matrix, I rows, I columns, Passed<T> alpha, const Data* a,
+                        I lda, const Data* x, I incx, Passed<T> beta, Data* y, I incy);
+  using Syrk = void (*)(int order, int triangle, int matrix, I rows, I depth, Passed<T> alpha,
+                        const Data* a, I lda, Passed<T> beta, Data* c, I ldc);
+  using RealDot = T (*)(I n, const Data* x, I incx, const Data* y, I incy);
+  using ComplexDot = void (*)(I n, const Data* x, I incx, const Data* y, I incy, Data* result);
+  using Dot = std::conditional_t<std::is_floating_point_v<T>, RealDot, ComplexDot>;
+
+  Gemm gemm = nullptr;
+  Gemv gemv = nullptr;
+  Syrk syrk = nullptr;
+  Dot dot = nullptr;
+  Dot conjugated_dot = nullptr;  ///< the first vector's conjugates; as dot for real numbers
+};
+
+template <class I>
+struct Tables {
+  Functions<float, I> f32;
+  Functions<double, I> f64;
+  Functions<std::complex<float>, I> c64;
+  Functions<std::complex<double>, I> c128;
+};
+
+struct Library {
+  std::string path, version;
+  bool has_wide_integers = false;  ///< 64 bits: `wide` is filled, else `narrow`
+  Tables<std::int32_t> narrow;
+  Tables<std::int64_t> wide;
+  int threads = 0;                     ///< that it would use by itself; 0 where it does not say
+  void (*set_threads)(int) = nullptr;  ///< null where it cannot be told
+  mutable std::atomic<int> told{0};    ///< the number it was last told; 0: none
+};
+
+/// What is used now, or null with the reason in `why`. Looked for at the first call and again when
+/// config "blas" changes; a library stays loaded. In order: config "blas" (a file, a folder, or
+/// "none"; the Python package names the folder of a wheel), then the system's OpenBLAS. A library
+/// found by itself must be OpenBLAS: the reference BLAS is slower than our own loops.
+const Library* library(std::string* why = nullptr);
+
+}  // namespace spanwise::host::blas

@@ -1,0 +1,77 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The CUDA kernels of products, run on the CPU beside the CPU's own loops.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+
+#include "../../ops/linalg/problem.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+
+namespace spanwise::ops::linalg {
+namespace {
+
+Array random_whole_numbers(const Shape& shape, DType dtype, unsigned seed) {
+  std::mt19937 random(seed);
+  Array values = empty(shape, int32, cpu);
+  auto* data = static_cast<std::int32_t*>(values.data());
+  for (std::int64_t i = 0; i < values.size(); ++i)
+    data[i] = static_cast<std::int32_t>(random() % 19) - (dtype.is_bool() ? 16 : 9);
+  if (dtype.is_bool()) {
+    // Bytes that are neither 0 nor 1 are true too.
+    Array bytes = astype(values, uint8);
+    for (std::int64_t i = 0; i < bytes.size(); ++i) {
+      auto& byte = static_cast<std::uint8_t*>(bytes.data())[i];
+      byte = byte > 128 ? std::uint8_t{0} : byte;
+    }
+    return bytes.reinterpret(bool_);
+  }
+  return astype(values, dtype);
+}
+
+void expect_equal(const Array& a, const Array& b) {
+  const Array x = astype(contiguous(a), complex128), y = astype(contiguous(b), complex128);
+  const auto *p = static_cast<const double*>(x.data()), *q = static_cast<const double*>(y.data());
+  for (std::int64_t i = 0; i < 2 * x.size(); ++i) ASSERT_EQ(p[i], q[i]) << "number " << i;
+}
+
+class ProductKernels : public testing::TestWithParam<DType> {
+ protected:
+  // Whole numbers, so that no order of additions matters.
+  void compare(const Array& left, const Array& right, const Array& result, bool conjugates) {
+    const Array expected = empty(result.shape(), result.dtype(), cpu);
+    own_product_on_cpu(describe_product(left, right, expected, conjugates));
+    fill(result, Scalar(true).cast(result.dtype()));
+    own_product_on_cuda(describe_product(left, right, result, conjugates), cpu);
+    expect_equal(result, expected);
+  }
+};
+
+TEST_P(ProductKernels, TilesGiveWhatTheCpusLoopsGive) {
+  const DType dtype = GetParam();
+  const Array left = random_whole_numbers({2, 1, 70, 33}, dtype, 1);
+  const Array right = random_whole_numbers({3, 33, 65}, dtype, 2);
+  compare(left, right, empty({2, 3, 70, 65}, dtype, cpu), false);
+  const int swapped[] = {0, 1, 3, 2}, swapped_right[] = {0, 2, 1};
+  const Array turned = random_whole_numbers({2, 3, 65, 70}, dtype, 3).permute(swapped);
+  compare(left, random_whole_numbers({3, 65, 33}, dtype, 4).permute(swapped_right), turned, false);
+}
+
+TEST_P(ProductKernels, LinesGiveWhatTheCpusLoopsGive) {
+  const DType dtype = GetParam();
+  const Array left = random_whole_numbers({5, 1, 700}, dtype, 1);
+  const Array right = random_whole_numbers({700, 5, 1}, dtype, 2);
+  const int to_front[] = {1, 0, 2};
+  compare(left, right.permute(to_front), empty({5, 1, 1}, dtype, cpu), true);
+}
+
+INSTANTIATE_TEST_SUITE_P(, ProductKernels,
+                         testing::Values(bool_, uint8, int32, int64, float32, complex64),
+                         [](const auto& given) { return given.param.name(); });
+
+}  // namespace
+}  // namespace spanwise::ops::linalg

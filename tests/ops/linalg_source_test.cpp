@@ -1,0 +1,48 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The CUDA text of products, compiled for an H200 without one.
+#include <gtest/gtest.h>
+
+#include "../../ops/linalg/cuda_source.hpp"
+#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/nvrtc.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::linalg {
+namespace {
+
+class ProductSource : public testing::TestWithParam<DType> {
+ protected:
+  void SetUp() override {
+    if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  }
+};
+
+TEST_P(ProductSource, Compiles) {
+  const DType dtype = GetParam();
+  const std::string words =
+      cuda_product_source(dtype, dtype.is_complex(), dtype.is_floating() ? 0 : 3);
+  const runtime::KernelSource source = runtime::scan_kernels(words);
+  runtime::CompileRequest request;
+  request.source = &source;
+  try {
+    const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
+    for (const char* kernel : {"tiles", "lines"})
+      EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
+  } catch (const CompileError& error) {
+    ADD_FAILURE() << dtype << ":\n" << error.log();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, ProductSource,
+                         testing::Values(bool_, int8, uint16, int32, uint64, float16, bfloat16,
+                                         float32, float64, complex64, complex128),
+                         [](const auto& given) { return given.param.name(); });
+
+TEST(ProductSourceOf, AnUnknownDtypeIsRefused) {
+  EXPECT_THROW(cuda_product_source(DType(DTypeCode::opaque, 8), false, 0), DTypeError);
+}
+
+}  // namespace
+}  // namespace spanwise::ops::linalg

@@ -1,0 +1,421 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Products of vectors and matrices against NumPy in higher precision: any layout, dtype and device."""
+
+import numpy as np
+import pytest
+from support.arrays import COMPUTABLE, poisoned
+
+import spanwise as sw
+
+pytest.importorskip("hypothesis")
+from hypothesis import given
+from hypothesis import strategies as st
+
+# The rounding of one result, relative to the sum of the sizes of what was added up.
+EPS = {
+    "float16": 2e-3,
+    "bfloat16": 2e-2,
+    "float32": 2e-6,
+    "float64": 1e-14,
+    "complex64": 4e-6,
+    "complex128": 2e-14,
+}
+
+
+def widened(values):
+    """In 64-bit integers, which wrap around alike, or in double precision."""
+    if values.dtype.kind in "biu":
+        return values
+    return values.astype("complex128" if values.dtype.kind == "c" else "float64")
+
+
+def compare(ours, oracle, sizes, dtype):
+    """`oracle` in higher precision, `sizes` the same product of absolute values."""
+    oracle = np.asarray(oracle)
+    assert isinstance(ours, sw.Array)
+    assert ours.shape == oracle.shape
+    assert ours.dtype == dtype
+    values = ours.numpy()
+    if dtype not in EPS:
+        np.testing.assert_array_equal(values, oracle.astype(dtype))
+        return
+    wide = widened(values)
+    bound = EPS[dtype] * np.asarray(sizes) + 1e-30
+    assert np.all(np.abs(wide - oracle) <= bound), np.max(np.abs(wide - oracle) / bound)
+
+
+def laid_out(values, layout, device):
+    """The values in memory of another order: ours and NumPy's."""
+    order, steps = layout
+    axes = [axis for axis in order if axis < values.ndim]
+    stored = values.transpose(axes)
+    inverse = np.argsort(axes)
+    padded = np.zeros(
+        [n * abs(s) + 1 for n, s in zip(stored.shape, steps, strict=False)], values.dtype
+    )
+    key = tuple(
+        slice(1, None, s) if s > 0 else slice(None, None, s)
+        for s, _ in zip(steps, stored.shape, strict=False)
+    )
+    window = padded[key]
+    trim = tuple(slice(0, n) for n in stored.shape)
+    window[trim][...] = stored
+    ours = sw.array(padded, device=device)[key][trim].transpose(inverse)
+    return ours, window[trim].transpose(inverse)
+
+
+@st.composite
+def layouts(draw):
+    order = draw(st.permutations(range(4)))
+    steps = draw(st.lists(st.sampled_from([1, 1, 2, -1, -2]), min_size=4, max_size=4))
+    return tuple(order), tuple(steps)
+
+
+def random_values(shape, dtype, seed):
+    rng = np.random.default_rng(seed)
+    name = sw.dtype(dtype).dtype
+    if dtype == "bool":
+        return rng.integers(0, 2, shape).astype(bool)
+    if dtype not in EPS:
+        info = np.iinfo(name)
+        return rng.integers(info.min, info.max, shape, name, endpoint=True)
+    values = rng.standard_normal(shape)
+    if dtype.startswith("complex"):
+        values = values + 1j * rng.standard_normal(shape)
+    return np.asarray(values).astype(name)
+
+
+EXTENTS = st.sampled_from([0, 1, 2, 3, 5, 17])
+
+
+@st.composite
+def factors(draw):
+    """Shapes of two operands of matmul: vectors, matrices, batches that broadcast."""
+    rows, depth, columns = draw(EXTENTS), draw(EXTENTS), draw(EXTENTS)
+    batch = draw(st.lists(st.sampled_from([1, 2, 3]), max_size=2))
+    kinds = draw(st.sampled_from(["mm", "mm", "mm", "vm", "mv", "vv"]))
+
+    def own(core):
+        kept = batch[draw(st.integers(0, len(batch))) :]
+        return (*(1 if draw(st.booleans()) and draw(st.booleans()) else n for n in kept), *core)
+
+    left = (depth,) if kinds[0] == "v" else own((rows, depth))
+    right = (depth,) if kinds[1] == "v" else own((depth, columns))
+    return left, right
+
+
+@given(st.data(), factors(), st.sampled_from(COMPUTABLE), layouts(), layouts(), st.integers(0, 99))
+def test_matmul_of_any_layout(device, data, shapes, dtype, one, two, seed):
+    a, x = laid_out(random_values(shapes[0], dtype, seed), one, device)
+    b, y = laid_out(random_values(shapes[1], dtype, seed + 1), two, device)
+    oracle = np.matmul(widened(x), widened(y))
+    sizes = np.matmul(abs(widened(x)), abs(widened(y))) if dtype in EPS else None
+    compare(sw.matmul(a, b), oracle, sizes, dtype)
+    compare(a @ b, oracle, sizes, dtype)
+    if oracle.ndim <= 4:
+        out = _strided_poison(np.shape(oracle), dtype, device, data)
+        assert sw.matmul(a, b, out) is out
+        compare(out, oracle, sizes, dtype)
+
+
+def _strided_poison(shape, dtype, device, data):
+    """A window of poison: any order of axes, and gaps."""
+    order = data.draw(st.permutations(range(len(shape))))
+    base = poisoned(tuple(2 * shape[axis] + 1 for axis in order), dtype, device)
+    step = data.draw(st.sampled_from([1, 2, -1]))
+    key = tuple(
+        slice(0, shape[axis]) if step == 1 else slice(1, 2 * shape[axis], 2) if step == 2
+        else slice(shape[axis] - 1, None, -1) if shape[axis] else slice(0, 0)
+        for axis in order
+    )  # fmt: skip
+    return base[(*key, ...)].transpose(np.argsort(order).tolist())
+
+
+@pytest.mark.parametrize("dtype", COMPUTABLE)
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 3000), (65, 129, 300), (1, 700, 40), (700, 1, 40), (70, 2, 9)]
+)
+@pytest.mark.parametrize("transposed", [(False, False), (True, False), (False, True), (True, True)])
+def test_matrices_that_are_larger_than_a_block(device, dtype, shape, transposed):
+    rows, columns, depth = shape
+    x = random_values((depth, rows) if transposed[0] else (rows, depth), dtype, 1)
+    y = random_values((columns, depth) if transposed[1] else (depth, columns), dtype, 2)
+    a, b = sw.array(x, device=device), sw.array(y, device=device)
+    a, x = (a.T, x.T) if transposed[0] else (a, x)
+    b, y = (b.T, y.T) if transposed[1] else (b, y)
+    sizes = abs(widened(x)) @ abs(widened(y)) if dtype in EPS else None
+    compare(a @ b, widened(x) @ widened(y), sizes, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
+def test_a_matrix_times_its_own_transpose(device, dtype):
+    x = random_values((70, 45), dtype, 3)
+    a = sw.array(x, device=device)
+    for ours, theirs in ((a @ a.T, x @ x.T), (a.T @ a, x.T @ x)):
+        wide = widened(x)
+        wide = wide @ wide.T if ours.shape == (70, 70) else wide.T @ wide
+        sizes = abs(x) @ abs(x.T) if ours.shape == (70, 70) else abs(x.T) @ abs(x)
+        compare(ours, wide, 10 * sizes, dtype)
+        assert ours.shape == theirs.shape
+        if device.kind == "cpu":  # cuBLAS has no such promise
+            np.testing.assert_array_equal(ours.numpy(), ours.numpy().T)
+
+
+def test_what_was_in_out_does_not_matter(device):
+    for rows, columns in ((5, 7), (1, 40), (40, 1), (1, 1)):
+        x, y = random_values((rows, 33), "float32", 1), random_values((33, columns), "float32", 2)
+        out = sw.full((rows, columns), float("nan"), dtype="float32", device=device)
+        sw.matmul(sw.array(x, device=device), sw.array(y, device=device), out=out)
+        np.testing.assert_allclose(out.numpy(), x @ y, rtol=1e-4, atol=1e-5)
+
+
+def test_out_may_be_an_operand(device):
+    x, y = (random_values((20, 20), "float64", seed) for seed in (1, 2))
+    for place in (0, 1):
+        operands = [sw.array(v, device=device) for v in (x, y)]
+        result = sw.matmul(*operands, out=operands[place].T)
+        np.testing.assert_allclose(result.numpy(), x @ y, rtol=1e-12)
+    a = sw.array(x, device=device)
+    before = a
+    a @= sw.array(y, device=device)
+    assert a is before
+    np.testing.assert_allclose(a.numpy(), x @ y, rtol=1e-12)
+    a = sw.array(x, device=device)
+    np.testing.assert_allclose(sw.matmul(a, a, out=a).numpy(), x @ x, rtol=1e-12)
+
+
+def test_out_of_more_batches_and_of_another_dtype(device):
+    x, y = random_values((2, 3), "float32", 1), random_values((3, 4), "float32", 2)
+    a, b = sw.array(x, device=device), sw.array(y, device=device)
+    out = sw.empty((5, 2, 4), dtype="float64", device=device)
+    sw.matmul(a, b, out=(out,))
+    np.testing.assert_allclose(out.numpy(), np.broadcast_to(x @ y, (5, 2, 4)), rtol=1e-6)
+    with pytest.raises(TypeError, match=r"float32 to int32"):
+        sw.matmul(a, b, out=sw.empty((2, 4), dtype="int32", device=device))
+    narrow = sw.empty((2, 4), dtype="int32", device=device)
+    sw.matmul(a, b, out=narrow, casting="unsafe")
+    np.testing.assert_array_equal(narrow.numpy(), (x @ y).astype("int32"))
+
+
+def test_promotion_and_dtype(device):
+    x, y = np.arange(6, dtype="int32").reshape(2, 3), np.ones((3, 2), "float32")
+    a, b = sw.array(x, device=device), sw.array(y, device=device)
+    assert (a @ b).dtype == np.matmul(x, y).dtype
+    assert sw.matmul(a, a.T, dtype="float32").dtype == "float32"
+    with pytest.raises(TypeError, match=r"float32 to int8"):
+        sw.matmul(b.T, b, dtype="int8")
+    assert (a @ [[1.5], [2], [3]]).shape == (2, 1)
+    assert ([1, 2] @ a).tolist() == (np.array([1, 2]) @ x).tolist()
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ((2, 3), (2, 3)),
+        ((), (3,)),
+        ((3,), ()),
+        ((3,), (4,)),
+        ((2, 2, 3), (3, 3, 4)),
+        ((2, 3), (4,)),
+    ],
+)
+def test_shapes_that_do_not_fit(device, left, right):
+    a, b = sw.ones(left, device=device), sw.ones(right, device=device)
+    with pytest.raises(ValueError, match="matmul|broadcast"):
+        np.matmul(np.ones(left), np.ones(right))
+    with pytest.raises(ValueError, match="matmul") as ours:
+        sw.matmul(a, b)
+    assert str(left) in str(ours.value) or str(right) in str(ours.value)
+    with pytest.raises(sw.LayoutError, match="matmul"):
+        a @ b
+
+
+def test_out_that_does_not_fit(device):
+    a = sw.ones((2, 3), device=device)
+    for shape in ((3, 3), (2,), (2, 1), (1, 2)):
+        with pytest.raises(ValueError, match=r"matmul.*\(2, 2\)"):
+            sw.matmul(a, a.T, out=sw.empty(shape, device=device))
+    if device == "cpu":
+        theirs = np.ones((2, 2))
+        theirs.flags.writeable = False
+        with pytest.raises(sw.ReadOnlyError):
+            sw.matmul(a, a.T, out=sw.asarray(theirs))
+    x = sw.ones((2, 2), device=device)
+    for other in (
+        sw.ones(2, device=device),
+        sw.ones((2, 3), device=device),
+        sw.ones((3, 2, 2), device=device),
+    ):
+        with pytest.raises(ValueError, match="matmul"):
+            x @= other
+    with pytest.raises(TypeError):
+        x @ "a"
+    with pytest.raises(TypeError):
+        sw.matmul(a)
+
+
+@given(st.sampled_from(COMPUTABLE), st.sampled_from(["vecdot", "matvec", "vecmat"]), layouts(), layouts(),
+       st.integers(0, 99))  # fmt: skip
+def test_the_other_ufuncs(device, dtype, name, one, two, seed):
+    shapes = {
+        "vecdot": [((3, 5), (5,)), ((2, 1, 40), (3, 40)), ((0,), (0,)), ((2, 0, 4), (4,))],
+        "matvec": [((3, 4, 5), (5,)), ((4, 5), (2, 5)), ((4, 0), (0,))],
+        "vecmat": [((5,), (3, 5, 4)), ((2, 5), (5, 4)), ((2, 3, 5), (5, 1))],
+    }[name]
+    for left, right in shapes:
+        a, x = laid_out(random_values(left, dtype, seed), one, device)
+        b, y = laid_out(random_values(right, dtype, seed + 1), two, device)
+        theirs = getattr(np, name, None) or pytest.skip(f"this NumPy has no {name}")
+        sizes = theirs(abs(widened(x)), abs(widened(y))) if dtype in EPS else None
+        compare(getattr(sw, name)(a, b), theirs(widened(x), widened(y)), sizes, dtype)
+        out = sw.full(np.shape(theirs(x, y)), 1, dtype=dtype, device=device)
+        getattr(sw, name)(a, b, out)
+        compare(out, theirs(widened(x), widened(y)), sizes, dtype)
+
+
+def test_axes(device):
+    x, y = random_values((3, 4, 5), "float64", 1), random_values((3, 6, 5), "float64", 2)
+    a, b = sw.array(x, device=device), sw.array(y, device=device)
+    axes = [(1, 0), (0, 1), (2, 0)]
+    expected = np.matmul(x, y, axes=axes)
+    np.testing.assert_allclose(sw.matmul(a, b, axes=axes).numpy(), expected)
+    into = sw.empty(expected.shape, dtype="float64", device=device)
+    assert sw.matmul(a, b, out=into, axes=axes) is into
+    np.testing.assert_allclose(into.numpy(), expected)
+    for axis in (0, 1, 2, -1):
+        for keepdims in (False, True):
+            np.testing.assert_allclose(
+                sw.vecdot(a, a, axis=axis, keepdims=keepdims).numpy(),
+                np.vecdot(x, x, axis=axis, keepdims=keepdims),
+            )
+    out = sw.empty((3, 5), dtype="float64", device=device)
+    assert sw.vecdot(a, a, out, axis=1) is out
+    np.testing.assert_allclose(out.numpy(), np.vecdot(x, x, axis=1))
+    with pytest.raises(TypeError, match="axis="):
+        sw.matmul(a, a, axis=0)
+    with pytest.raises(ValueError, match="axes"):
+        sw.matmul(a, a, axes=[(0,), (1,), (0,)])
+
+
+# ---- dot, inner, outer, vdot, tensordot
+
+
+SHAPES_OF_DOT = [((), (3,)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)),
+                 ((2, 3, 4), (5, 4, 2)), ((4,), (2, 4, 3)), ((2, 0), (0, 3))]  # fmt: skip
+
+
+@pytest.mark.parametrize("shapes", SHAPES_OF_DOT)
+@pytest.mark.parametrize("dtype", ["float32", "int16", "complex128", "bool"])
+def test_dot(device, shapes, dtype):
+    x, y = (random_values(shape, dtype, seed) for seed, shape in enumerate(shapes))
+    a, b = sw.array(x, device=device), sw.array(y, device=device)
+    oracle = np.dot(widened(x), widened(y))
+    sizes = 9 + 9 * np.dot(abs(x), abs(y)) if dtype in EPS else None
+    compare(sw.dot(a, b), oracle, sizes, dtype)
+    compare(a.dot(b), oracle, sizes, dtype)
+    out = poisoned(np.shape(oracle), dtype, device)
+    assert a.dot(b, out=out) is out
+    compare(out, oracle, sizes, dtype)
+
+
+def test_dot_refuses_what_numpy_refuses(device):
+    a = sw.ones((2, 3), dtype="float32", device=device)
+    with pytest.raises(ValueError, match=r"\(2, 3\) and \(2, 3\) not aligned: 3 \(dim 1\) != 2"):
+        sw.dot(a, a)
+    with pytest.raises(ValueError, match="not acceptable"):
+        sw.dot(a, a.T, out=sw.ones((2, 2), dtype="float64", device=device))
+    with pytest.raises(ValueError, match=r"\(2, 3\)"):
+        sw.dot(a, a.T, out=sw.ones((2, 3), dtype="float32", device=device))
+    assert sw.dot(a, 3.0).dtype == np.dot(np.ones((2, 3), "float32"), 3.0).dtype
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "complex64"])
+def test_inner_outer_vdot(device, dtype):
+    x, y = random_values((3, 4), dtype, 1), random_values((2, 4), dtype, 2)
+    a, b = sw.array(x, device=device), sw.array(y, device=device)
+    big = 100 if dtype in EPS else None
+    compare(sw.inner(a, b), np.inner(widened(x), widened(y)), big, dtype)
+    compare(sw.outer(a, b), np.outer(widened(x), widened(y)), big, dtype)
+    out = poisoned((12, 8), dtype, device)
+    assert sw.outer(a, b, out=out) is out
+    compare(out, np.outer(widened(x), widened(y)), big, dtype)
+    compare(sw.vdot(a, a.T.copy()), np.vdot(widened(x), widened(x.T)), big, dtype)
+    with pytest.raises(ValueError, match="vdot"):
+        sw.vdot(a, b)
+    with pytest.raises(ValueError, match="not aligned"):
+        sw.inner(a, b[:, :3])
+
+
+@pytest.mark.parametrize(
+    "axes", [0, 1, 2, ([1], [0]), ((0, 2), (1, 0)), (2, 0), ([-1, 0], [0, -2])]
+)
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool", "float16"])
+def test_tensordot(device, axes, dtype):
+    x = random_values((3, 4, 5), dtype, 1)
+    shapes = {1: (5, 2), 2: (4, 5, 2)}.get(axes if isinstance(axes, int) else -1, (5, 3, 4))
+    if axes == ([1], [0]):
+        shapes = (4, 2)
+    y = random_values(shapes, dtype, 2)
+    a, b = sw.array(x, device=device), sw.array(y, device=device)
+    wide = np.tensordot(widened(x), widened(y), axes)
+    sizes = np.tensordot(abs(widened(x)), abs(widened(y)), axes) if dtype in EPS else None
+    compare(sw.tensordot(a, b, axes), wide, sizes, dtype)
+    backwards = sw.tensordot(a[::-1], b, axes) if axes == 1 else None
+    if backwards is not None:
+        compare(backwards, wide[::-1], sizes[::-1] if sizes is not None else None, dtype)
+
+
+def test_tensordot_refuses(device):
+    a = sw.ones((2, 3), device=device)
+    with pytest.raises(ValueError, match="shape-mismatch"):
+        sw.tensordot(a, a, axes=1)
+    with pytest.raises(IndexError, match="axes=5"):
+        sw.tensordot(a, a, axes=5)
+
+
+# ---- NumPy's own functions, other devices
+
+
+@pytest.mark.parametrize("name", ["matmul", "vecdot"])
+def test_numpys_ufuncs_give_our_arrays(device, name):
+    x = random_values((3, 3), "float64", 1)
+    a = sw.array(x, device=device)
+    result = getattr(np, name)(a, a)
+    assert isinstance(result, sw.Array) and result.device == a.device
+    np.testing.assert_allclose(result.numpy(), getattr(np, name)(x, x))
+    if device == "cpu":
+        product = x @ a
+        assert isinstance(product, sw.Array)
+        np.testing.assert_allclose(product.numpy(), x @ x)
+        x @ a
+
+
+def test_one_device(device):
+    if device == "cpu":
+        pytest.skip("needs a second device")
+    a = sw.ones((2, 2), device=device)
+    with pytest.raises(sw.DeviceError, match="one device"):
+        a @ sw.ones((2, 2), device="cpu")
+
+
+def test_many_threads_at_once(device):
+    from concurrent.futures import ThreadPoolExecutor
+
+    x = random_values((150, 150), "float32", 1)
+    a = sw.array(x, device=device)
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: (a @ a.T).numpy(), range(16)))
+    for result in results:
+        np.testing.assert_allclose(result, x @ x.T, rtol=1e-3, atol=1e-3)
+
+
+def test_own_loops_where_there_is_no_blas(device):
+    """config.blas = none: the results are those of the library."""
+    with sw.config.change(blas="none"):
+        for dtype in ("float32", "float64", "complex64", "complex128"):
+            x, y = random_values((2, 70, 300), dtype, 1), random_values((300, 140), dtype, 2)
+            a, b = sw.array(x, device=device), sw.array(y, device=device)
+            sizes = abs(x) @ abs(y)
+            compare(a @ b, widened(x) @ widened(y), 10 * sizes, dtype)
+            compare(sw.vecdot(a, a), np.vecdot(widened(x), widened(x)), 1e5, dtype)
