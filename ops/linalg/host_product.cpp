@@ -155,17 +155,37 @@ class HostProduct {
   }
 
   void multiply_as_it_stands(const Factors& factors) const {
-    const Matrix &l = problem_.left, &r = problem_.right, &z = problem_.result;
-    for (std::int64_t i = 0; i < problem_.rows; ++i)
-      for (std::int64_t j = 0; j < problem_.columns; ++j) {
-        const Element* a = factors.left + i * l.row_stride;
-        const Element* b = factors.right + j * r.column_stride;
-        Number sum{};
-        for (std::int64_t p = 0; p < problem_.depth; ++p)
-          E::add_product(sum, E::read(a[p * l.column_stride], problem_.conjugate_left),
-                         E::read(b[p * r.row_stride], false));
-        E::write(factors.result[i * z.row_stride + j * z.column_stride], sum);
+    for (std::int64_t column = 0; column < problem_.columns; column += 4)
+      switch (std::min<std::int64_t>(problem_.columns - column, 4)) {
+        case 1:
+          multiply_columns<1>(factors, column);
+          break;
+        case 2:
+          multiply_columns<2>(factors, column);
+          break;
+        case 3:
+          multiply_columns<3>(factors, column);
+          break;
+        default:
+          multiply_columns<4>(factors, column);
       }
+  }
+  // As many sums as columns, so that none waits for the one before.
+  template <int columns>
+  void multiply_columns(const Factors& factors, std::int64_t first) const {
+    const Matrix &l = problem_.left, &r = problem_.right, &z = problem_.result;
+    for (std::int64_t i = 0; i < problem_.rows; ++i) {
+      const Element* a = factors.left + i * l.row_stride;
+      const Element* b = factors.right + first * r.column_stride;
+      Element* out = factors.result + i * z.row_stride + first * z.column_stride;
+      Number sums[columns] = {};
+      for (std::int64_t p = 0; p < problem_.depth; ++p, a += l.column_stride, b += r.row_stride) {
+        const Number factor = E::read(*a, problem_.conjugate_left);
+        for (int c = 0; c < columns; ++c)
+          E::add_product(sums[c], factor, E::read(b[c * r.column_stride], false));
+      }
+      for (int c = 0; c < columns; ++c) E::write(out[c * z.column_stride], sums[c]);
+    }
   }
 
   void run_in_blocks(std::int64_t batch) const {

@@ -226,6 +226,10 @@ Array multiply(Product product, const Array& left, const Array& right,
   return out;
 }
 
+Shape product_shape(Product product, const Array& left, const Array& right) {
+  return Operation(product, left, right).shape();
+}
+
 Array contract(const char* who, const Array& left, const Array& right, const ContractedAxes& axes) {
   check_place(who, right, left.device());
   check_pairs(who, left, right, axes);

@@ -34,6 +34,9 @@ struct ProductOptions {
 SW_API Array multiply(Product product, const Array& left, const Array& right,
                       const ProductOptions& options = {});
 
+/// The shape of the result. Throws LayoutError as multiply().
+SW_API Shape product_shape(Product product, const Array& left, const Array& right);
+
 /// Which axes a contraction goes over; the others stay.
 struct ContractedAxes {
   std::span<const int> left_batch, right_batch;  ///< pairwise: kept, in both

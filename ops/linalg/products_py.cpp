@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "matmul_op.hpp"
 #include "product.hpp"
 #include "python/bind.hpp"
+#include "python/graph_variable.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
 #include "python/py_operators.hpp"
@@ -100,6 +102,16 @@ PyObject* call_with_axes(Product product, PyObject* const* values, Py_ssize_t co
   return from_linalg_module("along_axes")(*arguments, **named).release().ptr();
 }
 
+// A node of a graph where an operand is a variable, else null.
+PyObject* apply_matmul(const char* who, PyObject* left, PyObject* right, bool has_options) {
+  if (!is_variable(left) && !is_variable(right)) return nullptr;
+  require<GraphError>(!has_options, who,
+                      ": out=, dtype= and axes= are for arrays; a variable has no "
+                      "memory yet. Use astype() and transposes");
+  const Variable operands[] = {as_variable(left), as_variable(right)};
+  return wrap_variable((*ops::linalg::matmul_op())(operands)[0]);
+}
+
 template <Product product>
 PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<8> signature{
@@ -109,6 +121,10 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
       3};
   const auto [x1, x2, out, casting, dtype, axes, axis, keepdims] =
       signature.read(values, count, words);
+  if (product == Product::matmul) {
+    const bool has_options = given(out) || given(casting) || given(dtype) || given(axes);
+    if (PyObject* node = apply_matmul("matmul", x1, x2, has_options)) return node;
+  }
   if (given(axes) || given(axis) || truth_in(keepdims, false))
     return call_with_axes(product, values, count, words);
   const Factors factors(x1, x2);
@@ -131,16 +147,31 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
 
 // ---- dot
 
-PyObject* multiply_by_number(PyObject* a, PyObject* b, PyObject* out) {
+// Not weak, as in NumPy: a number is an array of rank 0 here, where the other factor is.
+PyObject* multiply_by_number(const Factors& factors, PyObject* out) {
   const py::object core = py::module_::import("spanwise._core");
   py::dict options;
   if (given(out)) options["out"] = py::handle(out);
-  // Not weak, as in NumPy: a number is an array of rank 0 here.
-  const auto as_array = core.attr("asarray");
-  const auto operand = [&](PyObject* x) {
-    return is_array(x) ? py::reinterpret_borrow<py::object>(x) : as_array(py::handle(x));
-  };
-  return core.attr("multiply")(operand(a), operand(b), **options).release().ptr();
+  const auto left = py::reinterpret_steal<py::object>(wrap(factors.left())),
+             right = py::reinterpret_steal<py::object>(wrap(factors.right()));
+  return core.attr("multiply")(left, right, **options).release().ptr();
+}
+
+int rank_of_operand(PyObject* operand) {
+  return is_variable(operand) ? variable_in(operand).type().rank() : import_array(operand).rank();
+}
+
+// Of variables, as far as it is a product of matrices or by a number.
+PyObject* dot_of_variables(PyObject* a, PyObject* b, bool has_out) {
+  const int left = rank_of_operand(a), right = rank_of_operand(b);
+  if (left == 0 || right == 0)
+    return py::module_::import("spanwise._core")
+        .attr("multiply")(py::handle(a), py::handle(b))
+        .release()
+        .ptr();
+  require<GraphError>(left <= 2 && right <= 2, "dot: variables of rank ", left, " and ", right,
+                      "; expected at most 2. Use @ (matmul), which takes batches");
+  return apply_matmul("dot", a, b, has_out);
 }
 
 // The last axis of the first with the last but one of the second; the others follow one another.
@@ -153,9 +184,10 @@ Array dot_of_many(const Array& left, const Array& right) {
 PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<3> signature{"dot", {"a", "b", "out"}, 2, 3};
   const auto [a, b, out] = signature.read(values, count, words);
+  if (is_variable(a) || is_variable(b)) return dot_of_variables(a, b, given(out));
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
-  if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(a, b, out);
+  if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, out);
   const std::int64_t wanted = left.shape().back();
   const int axis = std::max(right.rank() - 2, 0);
   require<LayoutError>(wanted == right.shape()[axis], "dot: shapes ", left.shape(), " and ",
@@ -197,9 +229,11 @@ PyObject* dot_method(PyObject* self, PyObject* const* values, Py_ssize_t count, 
 // ---- contractions
 
 std::vector<int> axes_in(PyObject* sequence, const Array& array) {
-  std::vector<int> axes;
-  for (const py::handle axis : py::reinterpret_borrow<py::object>(sequence))
-    axes.push_back(array.layout().normalise_axis(integer_from(axis.ptr())));
+  if (!PyTuple_Check(sequence)) throw py::type_error("_contract: axes come as tuples");
+  std::vector<int> axes(static_cast<std::size_t>(PyTuple_GET_SIZE(sequence)));
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    axes[i] = array.layout().normalise_axis(
+        integer_from(PyTuple_GET_ITEM(sequence, static_cast<Py_ssize_t>(i))));
   return axes;
 }
 

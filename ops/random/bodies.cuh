@@ -259,7 +259,7 @@ struct Integers {
            (int)refuses(w.w, d);
   }
   static SW_FN void mend(const Draw& d, Wide at, T* out) {
-    for (int i = 0; i < each; ++i) {
+    SW_UNROLL for (int i = 0; i < each; ++i) {
       Word attempt = 0, r = nth(block_of(d, at, 0), i);
       while (refuses(r, d)) r = nth(block_of(d, at, ++attempt), i);
       out[i] = value(r, d);
@@ -281,7 +281,7 @@ struct WideIntegers {
     return (int)refuses(a, d) | (int)refuses(b, d);
   }
   static SW_FN void mend(const Draw& d, Wide at, Wide* out) {
-    for (int i = 0; i < each; ++i) {
+    SW_UNROLL for (int i = 0; i < each; ++i) {
       Word attempt = 0;
       Wide r = nth_wide(block_of(d, at, 0), i);
       while (refuses(r, d)) r = nth_wide(block_of(d, at, ++attempt), i);
@@ -295,7 +295,7 @@ struct IntegersWithin {
   enum { each = 2, may_refuse = 1 };
   static SW_FN bool make(Block w, const Draw& d, Wide at, Wide* out) {
     bool refused = false;
-    for (int i = 0; i < each; ++i) {
+    SW_UNROLL for (int i = 0; i < each; ++i) {
       const Wide element = at * each + i;
       if (element >= d.size) break;
       const Wide r = nth_wide(w, i), span = d.spans[element];
@@ -305,7 +305,7 @@ struct IntegersWithin {
     return refused;
   }
   static SW_FN void mend(const Draw& d, Wide at, Wide* out) {
-    for (int i = 0; i < each; ++i) {
+    SW_UNROLL for (int i = 0; i < each; ++i) {
       const Wide element = at * each + i;
       if (element >= d.size) break;
       const Wide span = d.spans[element];

@@ -21,9 +21,11 @@ int elements_per_block(Kind kind, int itemsize) noexcept {
   return 0;
 }
 
+Fill find_baseline_fill(Kind kind, int itemsize) { return baseline::find(kind, itemsize); }
+
 Fill find_fill(Kind kind, int itemsize) {
   const Fill wide = find_avx2_fill(kind, itemsize);
-  return wide != nullptr ? wide : baseline::find(kind, itemsize);
+  return wide != nullptr ? wide : find_baseline_fill(kind, itemsize);
 }
 
 Permute find_permute() {

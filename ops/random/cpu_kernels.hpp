@@ -18,6 +18,8 @@ using Permute = void (*)(const Bijection& bijection, std::int64_t first, std::in
 Fill find_fill(Kind kind, int itemsize);
 Permute find_permute();
 
+/// Those for any processor, which make the same numbers.
+Fill find_baseline_fill(Kind kind, int itemsize);
 /// The same for AVX2 and FMA: null on processors without them.
 Fill find_avx2_fill(Kind kind, int itemsize);
 Permute find_avx2_permute();

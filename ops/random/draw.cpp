@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw.hpp"
 
+#include <cstdint>
+
 #include "cpu_kernels.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -45,8 +47,7 @@ Word bits_kept(DType dtype) {
   return dtype == bfloat16 ? 8 : 24;
 }
 
-Draw plan_for(const Numbers& numbers, const Array& out) {
-  const Source& source = numbers.source;
+Draw plan_for(const Source& source, const Numbers& numbers, const Array& out) {
   Draw draw{};
   draw.position = source.position;
   draw.key0 = static_cast<Word>(source.key);
@@ -71,12 +72,15 @@ Draw plan_for(const Numbers& numbers, const Array& out) {
   return draw;
 }
 
+std::int64_t blocks_for(Kind kind, const Array& out) {
+  const std::int64_t each = elements_per_block(kind, out.dtype().itemsize());
+  require<Error>(each > 0, "random: no loop makes elements of ", out.dtype());
+  return (out.size() + each - 1) / each;
+}
+
 void fill_on_host(Kind kind, const Draw& draw, const Array& out) {
-  const int itemsize = out.dtype().itemsize();
-  const Fill fill = find_fill(kind, itemsize);
-  require<Error>(fill != nullptr, "random: no loop makes elements of ", out.dtype());
-  const std::int64_t each = elements_per_block(kind, itemsize);
-  const std::int64_t blocks = (out.size() + each - 1) / each;
+  const Fill fill = find_fill(kind, out.dtype().itemsize());
+  const std::int64_t blocks = blocks_for(kind, out);
   parallel_for((blocks + piece - 1) / piece, grain, [&](std::int64_t first, std::int64_t last) {
     fill(draw, first * piece, last * piece < blocks ? last * piece : blocks, out.data());
   });
@@ -87,9 +91,11 @@ void require_writable(const Array& out) {
                          "; write to a copy: a.copy()");
 }
 
-// `out`, or memory to be copied from: dense and of that dtype.
+// `out`, or memory to be copied from: dense, aligned and of that dtype.
 Array room_for(const Array& out, DType dtype) {
-  if (out.dtype() == dtype && out.layout().is_row_major()) return out;
+  const auto address = reinterpret_cast<std::uintptr_t>(out.data());
+  const bool is_aligned = address % static_cast<std::uintptr_t>(dtype.itemsize()) == 0;
+  if (out.dtype() == dtype && is_aligned && out.layout().is_row_major()) return out;
   return empty(out.shape(), dtype, out.device());
 }
 
@@ -103,19 +109,21 @@ void fill_all(const Numbers& numbers, const Draw& plan, const Array& out) {
 
 }  // namespace
 
-void draw(const Numbers& numbers, const Array& out) {
+void draw(Counter& counter, const Numbers& numbers, const Array& out) {
   require_writable(out);
   const DType dtype = dtype_drawn(numbers.kind, out.dtype());
   if (out.size() == 0) return;
   const Array made = room_for(out, dtype);
-  fill_all(numbers, plan_for(numbers, out), made);
+  const std::int64_t blocks = blocks_for(numbers.kind, made);
+  fill_all(numbers, plan_for(counter.take(blocks), numbers, out), made);
   if (made.storage() != out.storage()) copy(made, out);
 }
 
 namespace {
 
 // Knuth, "The Art of Computer Programming" 2, algorithm 3.4.2 P (Fisher and Yates).
-constexpr std::int64_t most_by_swaps = 2 * permutation_blocks;
+// Its integers come two to a block.
+constexpr std::int64_t permutation_blocks = 2048, most_by_swaps = 2 * permutation_blocks;
 
 Array permuted_by_swaps(const Source& source, std::int64_t size) {
   const Array result = empty({size}, int64, cpu), spans = empty({size}, uint64, cpu),
@@ -125,10 +133,9 @@ Array permuted_by_swaps(const Source& source, std::int64_t size) {
   for (std::int64_t i = 0; i < size; ++i) span[i] = static_cast<std::uint64_t>(i) + 1;
   Numbers numbers;
   numbers.kind = Kind::integers_within;
-  numbers.source = source;
   numbers.lows = &lows;
   numbers.spans = &spans;
-  draw(numbers, result);
+  fill_on_host(numbers.kind, plan_for(source, numbers, result), result);
   // to[i] says with which of 0 to i place i is exchanged. Building up from the left, nothing that
   // is still to be read is written.
   for (std::int64_t i = 0; i < size; ++i) {
@@ -158,7 +165,7 @@ Bijection bijection_for(const Source& source, std::int64_t size) {
 
 }  // namespace
 
-void permutation(const Source& source, std::int64_t size, const Array& out) {
+void permutation(Counter& counter, std::int64_t size, const Array& out) {
   require_writable(out);
   require<DTypeError>(out.dtype() == int64, "permutation: expected an int64 result, got ",
                       out.dtype());
@@ -166,6 +173,7 @@ void permutation(const Source& source, std::int64_t size, const Array& out) {
                        "permutation: expected a line of at most ", size, " elements, got shape ",
                        out.shape());
   if (out.size() == 0) return;
+  const Source source = counter.take(permutation_blocks);
   if (size <= most_by_swaps)
     return copy(
         to_device(permuted_by_swaps(source, size).slice(0, {0, out.size(), 1}), out.device()), out);

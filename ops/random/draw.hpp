@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "plan.hpp"
@@ -20,9 +21,25 @@ struct Source {
   std::uint64_t position = 0;
 };
 
+/// A sequence that hands out its blocks: each draw takes some that nobody else gets. Threads may
+/// share it. Positions wrap around at 2^64.
+class Counter {
+ public:
+  explicit Counter(const Source& start) noexcept
+      : key_(start.key), stream_(start.stream), position_(start.position) {}
+  /// The next `blocks` blocks; of a negative number of them, moves back.
+  Source take(std::int64_t blocks) noexcept {
+    return {key_, stream_, position_.fetch_add(static_cast<std::uint64_t>(blocks))};
+  }
+
+ private:
+  std::uint64_t key_;
+  std::uint32_t stream_;
+  std::atomic<std::uint64_t> position_;
+};
+
 struct Numbers {
   Kind kind = Kind::uniform;
-  Source source{};
   double shift = 0, scale = 1;      ///< of floating kinds: x * scale + shift, in the dtype drawn
   std::uint64_t low = 0, span = 0;  ///< of integers, modulo 2^64; span 0 is 2^64
   /// uint64, dense, as many as the result has elements, on its device: of integers_within.
@@ -34,18 +51,15 @@ struct Numbers {
 
 /// Writes every element of `out`, in C order, any strides. Floating kinds go to floating dtypes:
 /// float16 and bfloat16 take uniform numbers of as many bits as they have, else what float32 would
-/// get, rounded. Integers go to any integer dtype or bool, modulo its range. Takes
-/// ceil(size / elements_per_block) blocks. On a GPU the work is queued on the current stream.
-/// Throws DTypeError, ReadOnlyError.
-SW_API void draw(const Numbers& numbers, const Array& out);
-
-/// Blocks that a permutation takes.
-inline constexpr std::int64_t permutation_blocks = 2048;
+/// get, rounded. Integers go to any integer dtype or bool, modulo its range. Takes a block for each
+/// four elements, for each two of 64 bits. On a GPU the work is queued on the current stream.
+/// Throws DTypeError, ReadOnlyError; nothing is taken then.
+SW_API void draw(Counter& counter, const Numbers& numbers, const Array& out);
 
 /// out[i] = the place in [0, size) that i goes to, int64 of rank 1: the first out.size() <= size
 /// elements of one permutation. Up to 4096 it is any of the size! with the same probability; above,
-/// a keyed bijection of 24 rounds that cannot be told from that by counting (see bodies.cuh).
-SW_API void permutation(const Source& source, std::int64_t size, const Array& out);
+/// a keyed bijection of 24 rounds (see bodies.cuh). Takes 2048 blocks, however many it needs.
+SW_API void permutation(Counter& counter, std::int64_t size, const Array& out);
 
 /// The work itself, `out` being dense and of a dtype that the kind is drawn in.
 void fill_on_cuda(Kind kind, const Numbers& numbers, Draw draw, const Array& out);

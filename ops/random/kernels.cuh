@@ -25,8 +25,9 @@ __device__ __forceinline__ void fill(const Draw& d, typename Body::Out* out) {
     if (in_packs && first + each <= d.size) {
       *(Pack*)(out + first) = made;
     } else {
-      for (int k = 0; k < each; ++k)
+      SW_UNROLL for (int k = 0; k < each; ++k) {
         if (first + k < d.size) out[first + k] = made.at[k];
+      }
     }
   }
 }

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
 
 #include "draw.hpp"
 #include "python/bind.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
+#include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
 /// What spanwise/random.py is made of; arguments have been checked there.
@@ -17,6 +20,7 @@ namespace py = pybind11;
 
 namespace {
 
+using ops::random::Counter;
 using ops::random::Kind;
 using ops::random::Numbers;
 using ops::random::Source;
@@ -33,13 +37,33 @@ double real_from(PyObject* number) {
   return value;
 }
 
-// (key, stream, position)
-Source source_from(PyObject* object) {
-  require<ArgumentError>(PyTuple_Check(object) && PyTuple_GET_SIZE(object) == 3,
-                         "random: expected a source of three numbers");
-  return {word_from(PyTuple_GET_ITEM(object, 0)),
-          static_cast<std::uint32_t>(word_from(PyTuple_GET_ITEM(object, 1))),
-          word_from(PyTuple_GET_ITEM(object, 2))};
+constexpr const char* counter_name = "spanwise.random.counter";
+
+Counter& counter_in(PyObject* capsule) {
+  void* counter = PyCapsule_GetPointer(capsule, counter_name);
+  if (counter == nullptr) throw py::error_already_set();
+  return *static_cast<Counter*>(counter);
+}
+
+PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"_random_counter", {"key", "stream", "position"}, 3, 3};
+  const auto [key, stream, position] = signature.read(values, count, words);
+  auto made = std::make_unique<Counter>(
+      Source{word_from(key), static_cast<std::uint32_t>(word_from(stream)), word_from(position)});
+  PyObject* capsule = PyCapsule_New(made.get(), counter_name, [](PyObject* dying) {
+    delete static_cast<Counter*>(PyCapsule_GetPointer(dying, counter_name));
+  });
+  if (capsule == nullptr) throw py::error_already_set();
+  made.release();
+  return capsule;
+}
+
+// The position, which is then moved.
+PyObject* random_position(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"_random_position", {"counter", "move"}, 2, 2};
+  const auto [counter, move] = signature.read(values, count, words);
+  const auto blocks = static_cast<std::int64_t>(word_from(move));
+  return PyLong_FromUnsignedLongLong(counter_in(counter).take(blocks).position);
 }
 
 Kind kind_from(PyObject* object) {
@@ -54,71 +78,95 @@ Kind kind_from(PyObject* object) {
   fail<ArgumentError>("random: there are no numbers called ", name);
 }
 
-PyObject* drawn(const Numbers& numbers, PyObject* out) {
+PyObject* drawn(PyObject* counter, const Numbers& numbers, PyObject* out) {
   const Array target = array_in(out);
+  Counter& from = counter_in(counter);
   {
     const Unlocked unlocked(target);
-    ops::random::draw(numbers, target);
+    ops::random::draw(from, numbers, target);
   }
   return Py_NewRef(out);
 }
 
-PyObject* random_draw(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<5> signature{
-      "_random_draw", {"out", "source", "kind", "shift", "scale"}, 5, 5};
-  const auto [out, source, kind, shift, scale] = signature.read(values, count, words);
+Numbers floating_numbers(PyObject* kind, PyObject* shift, PyObject* scale) {
   Numbers numbers;
   numbers.kind = kind_from(kind);
-  numbers.source = source_from(source);
   numbers.shift = real_from(shift);
   numbers.scale = real_from(scale);
-  return drawn(numbers, out);
+  return numbers;
+}
+
+PyObject* random_draw(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<5> signature{
+      "_random_draw", {"counter", "kind", "out", "shift", "scale"}, 5, 5};
+  const auto [counter, kind, out, shift, scale] = signature.read(values, count, words);
+  return drawn(counter, floating_numbers(kind, shift, scale), out);
+}
+
+// The same into a new array, in one call: most draws are small.
+PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<8> signature{
+      "_random_new", {"counter", "kind", "size", "dtype", "device", "shift", "scale", "who"}, 8, 8};
+  const auto [counter, kind, size, dtype, device, shift, scale, who] =
+      signature.read(values, count, words);
+  const Numbers numbers = floating_numbers(kind, shift, scale);
+  const DType wanted = dtype_in(dtype, float64);
+  require<DTypeError>(
+      wanted == float64 || wanted == float32 || wanted == float16 || wanted == bfloat16,
+      std::string(py::str(who)), ": Unsupported dtype ", wanted,
+      "; expected float16, bfloat16, float32 or float64");
+  const Shape shape = given(size) ? shape_from(size) : Shape{};
+  const Device home = given(device) ? device_from(device) : default_device();
+  Counter& from = counter_in(counter);
+  const Array target = empty(shape, wanted, home);
+  {
+    const Unlocked unlocked(target);
+    ops::random::draw(from, numbers, target);
+  }
+  return wrap(target);
 }
 
 PyObject* random_integers(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<4> signature{
-      "_random_integers", {"out", "source", "low", "span"}, 4, 4};
-  const auto [out, source, low, span] = signature.read(values, count, words);
+      "_random_integers", {"counter", "out", "low", "span"}, 4, 4};
+  const auto [counter, out, low, span] = signature.read(values, count, words);
   Numbers numbers;
-  numbers.source = source_from(source);
   numbers.low = word_from(low);
   numbers.span = word_from(span);
   const bool is_narrow = numbers.span - 1 < std::uint64_t{1} << 32;
   numbers.kind = is_narrow ? Kind::integers : Kind::wide_integers;
-  return drawn(numbers, out);
+  return drawn(counter, numbers, out);
 }
 
 PyObject* random_integers_within(PyObject*, PyObject* const* values, Py_ssize_t count,
                                  PyObject* words) {
   static constexpr Signature<4> signature{
-      "_random_integers_within", {"out", "source", "lows", "spans"}, 4, 4};
-  const auto [out, source, lows, spans] = signature.read(values, count, words);
+      "_random_integers_within", {"counter", "out", "lows", "spans"}, 4, 4};
+  const auto [counter, out, lows, spans] = signature.read(values, count, words);
   const Array first = array_in(lows), second = array_in(spans);
   Numbers numbers;
   numbers.kind = Kind::integers_within;
-  numbers.source = source_from(source);
   numbers.lows = &first;
   numbers.spans = &second;
-  return drawn(numbers, out);
+  return drawn(counter, numbers, out);
 }
 
 PyObject* random_picks(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"_random_picks", {"out", "source", "table"}, 3, 3};
-  const auto [out, source, table] = signature.read(values, count, words);
+  static constexpr Signature<3> signature{"_random_picks", {"counter", "out", "table"}, 3, 3};
+  const auto [counter, out, table] = signature.read(values, count, words);
   const Array cumulated = array_in(table);
   Numbers numbers;
   numbers.kind = Kind::picks;
-  numbers.source = source_from(source);
   numbers.table = &cumulated;
-  return drawn(numbers, out);
+  return drawn(counter, numbers, out);
 }
 
 PyObject* random_permutation(PyObject*, PyObject* const* values, Py_ssize_t count,
                              PyObject* words) {
-  static constexpr Signature<3> signature{"_random_permutation", {"out", "source", "size"}, 3, 3};
-  const auto [out, source, size] = signature.read(values, count, words);
+  static constexpr Signature<3> signature{"_random_permutation", {"counter", "out", "size"}, 3, 3};
+  const auto [counter, out, size] = signature.read(values, count, words);
   const Array target = array_in(out);
-  const Source from = source_from(source);
+  Counter& from = counter_in(counter);
   const std::int64_t all = integer_from(size);
   {
     const Unlocked unlocked(target);
@@ -128,14 +176,19 @@ PyObject* random_permutation(PyObject*, PyObject* const* values, Py_ssize_t coun
 }
 
 PyMethodDef random_functions[] = {
-    method<&random_draw>("_random_draw", "_random_draw(out, source, kind, shift, scale)\n--\n\n"),
+    method<&random_counter>("_random_counter", "_random_counter(key, stream, position)\n--\n\n"),
+    method<&random_position>("_random_position", "_random_position(counter, move)\n--\n\n"),
+    method<&random_new>("_random_new",
+                        "_random_new(counter, kind, size, dtype, device, shift, scale, who)\n"
+                        "--\n\n"),
+    method<&random_draw>("_random_draw", "_random_draw(counter, kind, out, shift, scale)\n--\n\n"),
     method<&random_integers>("_random_integers",
-                             "_random_integers(out, source, low, span)\n--\n\n"),
+                             "_random_integers(counter, out, low, span)\n--\n\n"),
     method<&random_integers_within>("_random_integers_within",
-                                    "_random_integers_within(out, source, lows, spans)\n--\n\n"),
-    method<&random_picks>("_random_picks", "_random_picks(out, source, table)\n--\n\n"),
+                                    "_random_integers_within(counter, out, lows, spans)\n--\n\n"),
+    method<&random_picks>("_random_picks", "_random_picks(counter, out, table)\n--\n\n"),
     method<&random_permutation>("_random_permutation",
-                                "_random_permutation(out, source, size)\n--\n\n"),
+                                "_random_permutation(counter, out, size)\n--\n\n"),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

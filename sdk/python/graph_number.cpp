@@ -47,10 +47,10 @@ Array filled(const Scalar& value) { return full(Shape{}, value, value.dtype(), c
 
 // Python's operators by the name of their op in the registry.
 constexpr const char* operation_names[] = {
-    "add",        "subtract",    "multiply",   "divide",       "floor_divide",
-    "remainder",  "power",       "left_shift", "right_shift",  "bitwise_and",
-    "bitwise_or", "bitwise_xor", "negative",   "absolute",     "invert",
-    "less",       "less_equal",  "greater",    "greater_equal"};
+    "add",        "subtract",    "multiply",   "divide",        "floor_divide",
+    "remainder",  "power",       "left_shift", "right_shift",   "bitwise_and",
+    "bitwise_or", "bitwise_xor", "negative",   "absolute",      "invert",
+    "less",       "less_equal",  "greater",    "greater_equal", "matmul"};
 
 constexpr int index_of(std::string_view name) {
   for (int i = 0; i < static_cast<int>(std::size(operation_names)); ++i)
@@ -162,6 +162,7 @@ PyType_Slot variable_number_slots[] = {
     {Py_nb_absolute, reinterpret_cast<void*>(variable_unary<index_of("absolute")>)},
     {Py_nb_invert, reinterpret_cast<void*>(variable_unary<index_of("invert")>)},
     {Py_nb_power, reinterpret_cast<void*>(variable_power)},
+    {Py_nb_matrix_multiply, reinterpret_cast<void*>(variable_binary<index_of("matmul")>)},
     {Py_nb_divmod, reinterpret_cast<void*>(variable_divmod)},
     {Py_nb_positive, reinterpret_cast<void*>(positive)},
     {0, nullptr}};

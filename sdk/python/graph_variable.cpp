@@ -144,7 +144,7 @@ PyObject* forward(PyObject* self, PyObject* arguments, PyObject* keywords) noexc
 }
 
 constexpr char eval_function[] = "variable_eval", clone_function[] = "variable_clone",
-               transfer_function[] = "transfer";
+               transfer_function[] = "transfer", dot_function[] = "variable_dot";
 
 template <const char* function>
 PyMethodDef forwarded(const char* name, const char* doc) {
@@ -159,6 +159,7 @@ PyMethodDef variable_methods[] = {
     forwarded<transfer_function>("transfer",
                                  "transfer($self, target, /)\n--\n\n"
                                  "The value on another device: a name or a spanwise.device."),
+    forwarded<dot_function>("dot", "dot($self, other, /)\n--\n\nspanwise.dot(self, other)."),
     forwarded<clone_function>("clone",
                               "clone($self, name=None, /)\n--\n\n"
                               "A new variable of the same type, without an owner."),

@@ -217,6 +217,12 @@ TEST(CopyPlan, CastsKeepTheirElementsWholeAndAreNeverABlock) {
   EXPECT_EQ(plan.size() * plan.elements, 64);
 }
 
+TEST(CopyPlan, TransposesThatCastAreTiledElementByElement) {
+  const Layout source = permuted({200, 300}, {1, 0}), target = Layout::row_major({300, 200});
+  EXPECT_EQ(plan_of(source, target, int32, float32).kind, CopyPlan::Kind::tiled);
+  EXPECT_EQ(plan_of(source, target, bool_, uint8).kind, CopyPlan::Kind::tiled);
+}
+
 TEST(CopyPlan, WritesSixteenBytesAtOnceWhateverTheSourceDoes) {
   const CopyPlan column =
       plan_of(Layout::row_major({64, 1}).broadcast_to({64, 32}), Layout::row_major({64, 32}));

@@ -40,7 +40,6 @@ if _typing.TYPE_CHECKING:
     from . import random as random
     from . import settings as settings
     from . import tensor as tensor
-    from ._einsum import einsum as einsum
     from ._compare import allclose as allclose
     from ._compare import array_equal as array_equal
     from ._compare import isclose as isclose
@@ -48,6 +47,7 @@ if _typing.TYPE_CHECKING:
     from ._dtypes import finfo as finfo
     from ._dtypes import iinfo as iinfo
     from ._dtypes import isdtype as isdtype
+    from ._einsum import einsum as einsum
     from ._elementwise import around as around
     from ._elementwise import clip as clip
     from ._elementwise import divmod as divmod

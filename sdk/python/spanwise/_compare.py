@@ -10,9 +10,21 @@ from . import _core
 from ._core import Array, asarray
 
 
+def _together(a: Any, b: Any) -> tuple[Array, Array]:
+    """Both on one device, the GPU if either is: the answer is the host's, so a copy is no surprise."""
+    x, y = asarray(a), asarray(b)
+    if x.device == y.device:
+        return x, y
+    if not isinstance(a, Array):  # a list, which asarray() has put on the default device
+        return x.to(y.device), y
+    if not isinstance(b, Array) or y.device.kind == "cpu":
+        return x, y.to(x.device)
+    return x.to(y.device), y
+
+
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Whether shapes and all elements are the same; waits for the device."""
-    first, second = asarray(a1), asarray(a2)
+    """Whether shapes and all elements are the same, wherever the arrays are; waits for the device."""
+    first, second = _together(a1, a2)
     if first.shape != second.shape:
         return False
     same = _core.equal(first, second)
@@ -33,8 +45,8 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether isclose() of all pairs; waits for the device."""
-    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+    """Whether isclose() of all pairs, wherever the arrays are; waits for the device."""
+    return bool(isclose(*_together(a, b), rtol, atol, equal_nan).all())
 
 
 def contains(array: Array, key: Any) -> bool:

@@ -32,11 +32,14 @@ from ._core_kernels import _DriverMemory as _DriverMemory
 from ._core_kernels import _DriverOut as _DriverOut
 from ._core_linalg import *  # noqa: F403
 from ._core_linalg import _contract as _contract
+from ._core_random import _random_counter as _random_counter
 from ._core_random import _random_draw as _random_draw
 from ._core_random import _random_integers as _random_integers
 from ._core_random import _random_integers_within as _random_integers_within
+from ._core_random import _random_new as _random_new
 from ._core_random import _random_permutation as _random_permutation
 from ._core_random import _random_picks as _random_picks
+from ._core_random import _random_position as _random_position
 from ._core_reduce import *  # noqa: F403
 
 # ---- What arguments may be ----

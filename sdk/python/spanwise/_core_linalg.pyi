@@ -3,7 +3,6 @@
 """Products in spanwise._core; a part of _core.pyi, and no module of its own."""
 
 import builtins
-from collections.abc import Sequence
 from typing import Any, Literal, SupportsIndex, TypeAlias
 
 from ._core import Array
@@ -57,8 +56,8 @@ def _contract(
     who: str,
     left: Array,
     right: Array,
-    left_batch: Sequence[int],
-    right_batch: Sequence[int],
-    left_sum: Sequence[int],
-    right_sum: Sequence[int],
+    left_batch: tuple[int, ...],
+    right_batch: tuple[int, ...],
+    left_sum: tuple[int, ...],
+    right_sum: tuple[int, ...],
 ) -> Array: ...

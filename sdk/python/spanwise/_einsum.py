@@ -17,6 +17,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from . import _core
+from ._linalg import VALUES
 
 # A letter, or (from the end) the place of an axis that an ellipsis stands for.
 _Label = str | int
@@ -46,6 +47,8 @@ class _Plan(NamedTuple):
     preparations: tuple[_Preparation | None, ...]
     pairs: tuple[_Pair, ...]
     order: tuple[int, ...] | None
+    # The axes of one contraction, where there is nothing else to do.
+    direct: tuple[tuple[int, ...], ...] | None
 
 
 def einsum(
@@ -58,12 +61,14 @@ def einsum(
 ) -> Any:
     """Einstein's sum over the operands as numpy.einsum; `optimize` may also be a path."""
     subscripts, arrays = _read_operands(operands)
-    common = _core.dtype(dtype) if dtype is not None else _core.result_type(*arrays)
-    if dtype is not None:
-        _check_casts(arrays, common, casting)
-    plan = _plan_for(subscripts, tuple(a.shape for a in arrays), _path_in(optimize))
-    arrays = [a if a.dtype == common else a.astype(common) for a in arrays]
-    result = _run(plan, arrays)
+    path = None if optimize is False or optimize is True else _path_in(optimize)
+    plan = _plan_for(subscripts, tuple([a.shape for a in arrays]), path)
+    if plan.direct is not None and dtype is None:
+        result = _core._contract("einsum", arrays[0], arrays[1], *plan.direct)
+        if plan.order is not None:
+            result = result.transpose(plan.order)
+    else:
+        result = _run(plan, _of_one_dtype(arrays, dtype, casting))
     if out is not None:
         if result.shape != out.shape:
             raise ValueError(
@@ -74,13 +79,24 @@ def einsum(
     return _core.asarray(result, order=order) if order in ("C", "F") else result
 
 
-def _check_casts(arrays: Sequence[_core.Array], dtype: Any, casting: str) -> None:
-    for a in arrays:
-        if not _core.can_cast(a.dtype, dtype, casting):
-            raise TypeError(
-                f"einsum: cannot cast an operand from {a.dtype} to {dtype} under casting={casting!r}; "
-                'allow more with casting="same_kind" or "unsafe"'
-            )
+def _of_one_dtype(arrays: list[_core.Array], dtype: Any, casting: str) -> list[_core.Array]:
+    if dtype is None:
+        common = arrays[0].dtype
+        for a in arrays:
+            if a.dtype != common:
+                common = _core.result_type(*arrays)
+                break
+        else:
+            return arrays
+    else:
+        common = _core.dtype(dtype)
+        for a in arrays:
+            if not _core.can_cast(a.dtype, common, casting):
+                raise TypeError(
+                    f"einsum: cannot cast an operand from {a.dtype} to {common} under casting={casting!r}; "
+                    'allow more with casting="same_kind" or "unsafe"'
+                )
+    return [a if a.dtype == common else a.astype(common) for a in arrays]
 
 
 def _read_operands(operands: tuple[Any, ...]) -> tuple[str | tuple[Any, ...], list[_core.Array]]:
@@ -109,20 +125,24 @@ def _number_label(label: Any) -> Any:
 def _as_arrays(operands: Sequence[Any]) -> list[_core.Array]:
     if not operands:
         raise ValueError("einsum: no operands; expected one for each part of the subscripts")
+    for a in operands:
+        if not isinstance(a, _core.Array):
+            break
+    else:
+        return list(operands)
     device = next((a.device for a in operands if isinstance(a, _core.Array)), None)
-    return [
-        a
-        if isinstance(a, _core.Array)
-        else _core.asarray(a, device=device)
-        if isinstance(a, list | tuple | int | float | complex)
-        else _core.asarray(a)
-        for a in operands
-    ]
+    return [_as_array(a, device) for a in operands]
+
+
+def _as_array(a: Any, device: Any) -> _core.Array:
+    if isinstance(a, VALUES):  # which have no device of their own
+        return _core.asarray(a, device=device)
+    return a if isinstance(a, _core.Array) else _core.asarray(a)
 
 
 def _path_in(optimize: Any) -> tuple[tuple[int, ...], ...] | None:
     """A path given as numpy.einsum_path gives it; None where we choose ourselves."""
-    if isinstance(optimize, bool | str) or optimize is None:
+    if optimize is None or isinstance(optimize, str):
         if isinstance(optimize, str) and optimize not in ("greedy", "optimal"):
             raise ValueError(
                 f"einsum: optimize={optimize!r}; expected a bool, 'greedy', 'optimal' or a path"
@@ -249,8 +269,14 @@ def _plan_for(
         terms = [*others, made]
     (last,) = terms
     order = tuple(last.index(label) for label in output)
+    direct = None
+    if len(pairs) == 1 and preparations == [None, None] and pairs[0].aligned is None:
+        direct = (*pairs[0].batch, *pairs[0].summed)
     return _Plan(
-        tuple(preparations), tuple(pairs), None if order == tuple(range(len(last))) else order
+        tuple(preparations),
+        tuple(pairs),
+        None if order == tuple(range(len(last))) else order,
+        direct,
     )
 
 
@@ -358,7 +384,7 @@ def _run(plan: _Plan, arrays: list[_core.Array]) -> _core.Array:
     arrays = [
         a if how is None else _prepared(a, how)
         for a, how in zip(arrays, plan.preparations, strict=True)
-    ]
+    ]  # a new list, which shrinks
     for pair in plan.pairs:
         two, one = arrays.pop(pair.second), arrays.pop(pair.first)
         arrays.append(_product(one, two, pair))

@@ -101,7 +101,10 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
                 f"select: invalid entry {i} in condlist: should be boolean ndarray, "
                 f"got {condition.dtype}"
             )
-    choices = [asarray(c) for c in (*choicelist, default)]
+    choices = [
+        c if isinstance(c, Array) else asarray(c, device=conditions[0].device)
+        for c in (*choicelist, default)
+    ]
     weak = [
         c if isinstance(c, int | float | complex) else a
         for c, a in zip((*choicelist, default), choices, strict=True)

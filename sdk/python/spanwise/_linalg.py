@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from operator import index
 from typing import Any
 
@@ -14,6 +13,9 @@ from ._shape import moveaxis
 # How many axes of each operand, and of the result, a product works on.
 _CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}
 
+# What has no device of its own.
+VALUES = (list, tuple, int, float, complex)
+
 
 def _array(x: Any) -> _core.Array:
     return x if isinstance(x, _core.Array) else _core.asarray(x)
@@ -21,11 +23,11 @@ def _array(x: Any) -> _core.Array:
 
 def _arrays(a: Any, b: Any) -> tuple[_core.Array, _core.Array]:
     """Both as arrays; lists and numbers go where the other is."""
-    if isinstance(a, list | tuple | int | float | complex) and hasattr(b, "device"):
+    if isinstance(a, VALUES) and hasattr(b, "device"):
         b = _array(b)
         return _core.asarray(a, device=b.device), b
     a = _array(a)
-    if isinstance(b, list | tuple | int | float | complex):
+    if isinstance(b, VALUES):
         return a, _core.asarray(b, device=a.device)
     return a, _array(b)
 
@@ -71,7 +73,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> _core.Array:
     return _core._contract("tensordot", a, b, (), (), a_axes, b_axes)
 
 
-def _paired_axes(a: _core.Array, b: _core.Array, axes: Any) -> tuple[Sequence[int], Sequence[int]]:
+def _paired_axes(
+    a: _core.Array, b: _core.Array, axes: Any
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     try:
         first, second = axes
     except TypeError:

@@ -37,7 +37,7 @@ def words_of_seed(seed: Any) -> tuple[int, ...]:
 
 def is_number(x: Any) -> bool:
     """A Python number or a scalar of NumPy; arrays of any rank are not."""
-    return isinstance(x, int | float) or (
+    return isinstance(x, (int, float)) or (
         not isinstance(x, Array) and hasattr(x, "__float__") and getattr(x, "shape", None) == ()
     )
 
@@ -95,9 +95,10 @@ def result_for(who: str, size: Any, dtype: Any, out: Any, device: Any) -> Array:
     return array
 
 
-def delivered(result: Array, out: Any) -> Any:
-    """What a method returns: `out` itself where it was given."""
-    return result if out is None else out
+def delivered(result: Array, out: Any) -> Array:
+    """What a method returns: `out` itself where it was given, which may be another library's."""
+    returned: Array = result if out is None else out
+    return returned
 
 
 def broadcast_with(who: str, size: Any, out: Any, *shapes: Shape) -> Shape:

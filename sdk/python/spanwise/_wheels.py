@@ -33,11 +33,15 @@ def tell_where_cuda_is() -> None:
 
 
 def blas_folder() -> str | None:
-    """The folder of an OpenBLAS in the module path: of its own wheel, else of NumPy's wheel."""
-    for parts in (("scipy_openblas32", "lib"), ("numpy.libs",)):
+    """The folder of an OpenBLAS in the module path: of NumPy's wheel, else of a wheel of its own.
+
+    NumPy's first, since a program that uses both then has one set of threads instead of two that
+    wait for work on the same processors.
+    """
+    for parts in (("numpy.libs",), ("scipy_openblas32", "lib")):
         for entry in sys.path:
             folder = os.path.join(entry, *parts)
-            if os.path.isdir(folder):
+            if os.path.isdir(folder) and any("openblas" in name for name in os.listdir(folder)):
                 return folder
     return None
 

@@ -79,6 +79,11 @@ def variable_eval(x: Variable, inputs_to_values: Mapping[Variable, Any] | None =
     return compiled(*given.values())
 
 
+def variable_dot(x: Variable, other: Any) -> Any:
+    """The product of two vectors or matrices, as ``T.dot(x, other)``."""
+    return _core.dot(x, other)
+
+
 def variable_clone(x: Variable, name: str | None = None) -> Variable:
     """A new variable of the same type, without an owner."""
     return x.type(name or x.name)

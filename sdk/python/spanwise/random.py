@@ -36,7 +36,6 @@ _Size = SupportsIndex | Sequence[SupportsIndex] | None
 
 _POSITIONS = 1 << 64
 _JUMP = 1 << 48  # blocks
-_PERMUTATION = 2048  # blocks, as in ops/random/draw.hpp
 _HOST = _core.device("cpu")
 
 
@@ -62,17 +61,18 @@ class Generator:
     Any thread may draw: each draw has words of its own.
     """
 
-    __slots__ = ("_children", "_device", "_entropy", "_key", "_lock", "_position", "_spawn_key")
+    __slots__ = ("_children", "_counter", "_device", "_entropy", "_lock", "_spawn_key")
 
     def __init__(self, seed: Any = None, device: Any = None) -> None:
-        self._set_seed(words_of_seed(seed), ())
+        self._restart(words_of_seed(seed), (), 0, 0)
         self._device = None if device is None else _core.device(device)
         self._lock = Lock()
 
-    def _set_seed(self, entropy: tuple[int, ...], spawn_key: tuple[int, ...]) -> None:
-        self._entropy, self._spawn_key = entropy, spawn_key
-        self._key = _hashed(entropy, spawn_key)
-        self._position, self._children = 0, 0
+    def _restart(
+        self, entropy: tuple[int, ...], spawn_key: tuple[int, ...], position: int, children: int
+    ) -> None:
+        self._entropy, self._spawn_key, self._children = entropy, spawn_key, children
+        self._counter = _core._random_counter(*_hashed(entropy, spawn_key), position)
 
     # ---- The generator itself ----
 
@@ -89,7 +89,7 @@ class Generator:
                 "bit_generator": "Philox4x32-10",
                 "seed": list(self._entropy),
                 "spawn_key": list(self._spawn_key),
-                "position": self._position,
+                "position": _core._random_position(self._counter, 0),
                 "children": self._children,
             }
 
@@ -109,8 +109,7 @@ class Generator:
                 f"of 64 bits, got {state!r}"
             )
         with self._lock:
-            self._set_seed(entropy, spawn_key)
-            self._position, self._children = position, children
+            self._restart(entropy, spawn_key, position, children)
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Generators that are independent of this one and of one another."""
@@ -119,28 +118,22 @@ class Generator:
             raise _core.ArgumentError(f"spawn: n_children must be non-negative, got {count}")
         with self._lock:
             first, self._children = self._children, self._children + count
-        return [
-            self._like(self._entropy, (*self._spawn_key, i)) for i in range(first, first + count)
-        ]
+        return [self._like((*self._spawn_key, i), 0) for i in range(first, first + count)]
 
     def advance(self, delta: int) -> Generator:
         """Moves on (or back) by so many blocks of four 32-bit words; returns the generator."""
-        with self._lock:
-            self._position = (self._position + operator.index(delta)) % _POSITIONS
+        _core._random_position(self._counter, operator.index(delta))
         return self
 
     def jumped(self, jumps: int = 1) -> Generator:
         """A generator `jumps` times 2**48 blocks further on."""
-        with self._lock:
-            position = self._position
-        made = self._like(self._entropy, self._spawn_key)
-        made._position = (position + operator.index(jumps) * _JUMP) % _POSITIONS
-        return made
+        position = _core._random_position(self._counter, 0) + operator.index(jumps) * _JUMP
+        return self._like(self._spawn_key, position % _POSITIONS)
 
-    def _like(self, entropy: tuple[int, ...], spawn_key: tuple[int, ...]) -> Generator:
+    def _like(self, spawn_key: tuple[int, ...], position: int) -> Generator:
         made = Generator.__new__(Generator)
         made._lock, made._device = Lock(), self._device
-        made._set_seed(entropy, spawn_key)
+        made._restart(self._entropy, spawn_key, position, 0)
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -150,14 +143,8 @@ class Generator:
     def __repr__(self) -> str:
         seed = self._entropy[0] if len(self._entropy) == 1 else list(self._entropy)
         spawned = f", spawn_key={self._spawn_key}" if self._spawn_key else ""
-        return f"Generator(Philox4x32-10, seed={seed}{spawned}, position={self._position})"
-
-    def _take(self, blocks: int) -> tuple[int, int, int]:
-        """The source of a draw that needs so many blocks: nobody else gets them."""
-        with self._lock:
-            position = self._position
-            self._position = (position + blocks) % _POSITIONS
-        return (*self._key, position)
+        position = _core._random_position(self._counter, 0)
+        return f"Generator(Philox4x32-10, seed={seed}{spawned}, position={position})"
 
     def _home(self, device: Any, *parameters: Any) -> Any:
         """Where a result goes: as the call says, or the generator, or arrays that are given."""
@@ -171,26 +158,37 @@ class Generator:
 
     # ---- Floating numbers ----
 
-    def _draw(self, kind: str, result: Array, shift: float = 0.0, scale: float = 1.0) -> Array:
-        each = 2 if result.itemsize == 8 else 4
-        source = self._take(-(-result.size // each))
-        return _core._random_draw(result, source, kind, shift, scale)
+    def _draw(
+        self,
+        who: str,
+        kind: str,
+        size: Any,
+        dtype: Any,
+        out: Any,
+        device: Any,
+        shift: float = 0.0,
+        scale: float = 1.0,
+    ) -> Array:
+        """x * scale + shift into a new array or `out`."""
+        if out is None:
+            home = self._device if device is None else device
+            return _core._random_new(self._counter, kind, size, dtype, home, shift, scale, who)
+        result = result_for(who, size, floating(who, dtype, out), out, None)
+        _core._random_draw(self._counter, kind, result, shift, scale)
+        return delivered(result, out)
 
     def random(
         self, size: _Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
     ) -> Array:
         """Uniform numbers in [0, 1): multiples of 2**-53, 2**-24 (float32), 2**-11 (float16) or
         2**-8 (bfloat16)."""
-        result = result_for("random", size, floating("random", dtype, out), out, self._home(device))
-        return delivered(self._draw("uniform", result), out)
+        return self._draw("random", "uniform", size, dtype, out, device)
 
     def standard_normal(
         self, size: _Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
     ) -> Array:
         """Normal numbers of mean 0 and standard deviation 1."""
-        who = "standard_normal"
-        result = result_for(who, size, floating(who, dtype, out), out, self._home(device))
-        return delivered(self._draw("normal", result), out)
+        return self._draw("standard_normal", "normal", size, dtype, out, device)
 
     def standard_exponential(
         self,
@@ -206,8 +204,7 @@ class Generator:
         who = "standard_exponential"
         if method not in ("zig", "inv"):
             raise _core.ArgumentError(f"{who}: method must be 'zig' or 'inv', got {method!r}")
-        result = result_for(who, size, floating(who, dtype, out), out, self._home(device))
-        return delivered(self._draw("exponential", result), out)
+        return self._draw(who, "exponential", size, dtype, out, device)
 
     def _moved(
         self,
@@ -228,27 +225,13 @@ class Generator:
         work = wanted if wanted.itemsize > 2 else _core.dtype("float32")
         first = wanted if kind == "uniform" else work
         place = result.device
-        made = self._draw(kind, _core.empty(shape, first, device=place)).astype(work, copy=False)
+        made = self._draw(who, kind, shape, first, None, place).astype(work, copy=False)
         _core.multiply(made, scale.to(place).astype(work), out=made)
         _core.add(made, shift.to(place).astype(work), out=made)
         if out is None and work == wanted:
             return made
         result[...] = made
         return delivered(result, out)
-
-    def _affine(
-        self,
-        who: str,
-        kind: str,
-        shift: float,
-        scale: float,
-        size: _Size,
-        dtype: Any,
-        out: Any,
-        device: Any,
-    ) -> Array:
-        result = result_for(who, size, floating(who, dtype, out), out, self._home(device))
-        return delivered(self._draw(kind, result, shift, scale), out)
 
     def uniform(
         self,
@@ -265,7 +248,7 @@ class Generator:
         if is_number(low) and is_number(high):
             first, span = float(low), float(high) - float(low)
             _check_span(math.isfinite(span), span < 0, low, high)
-            return self._affine("uniform", "uniform", first, span, size, dtype, out, device)
+            return self._draw("uniform", "uniform", size, dtype, out, device, first, span)
         start = asarray(low, device=_home_of(low, high)).astype("float64")
         spans = asarray(high, device=start.device).astype("float64") - start
         finite = bool(_core.all(_core.isfinite(spans)))
@@ -288,8 +271,8 @@ class Generator:
         at."""
         if is_number(loc) and is_number(scale):
             _check_scale("normal", float(scale) < 0, scale)
-            return self._affine(
-                "normal", "normal", float(loc), float(scale), size, dtype, out, device
+            return self._draw(
+                "normal", "normal", size, dtype, out, device, float(loc), float(scale)
             )
         center = asarray(loc, device=_home_of(loc, scale))
         width = asarray(scale, device=center.device)
@@ -309,8 +292,8 @@ class Generator:
         """scale * standard_exponential(); `scale` may be an array, whose values are looked at."""
         if is_number(scale):
             _check_scale("exponential", float(scale) < 0, scale)
-            return self._affine(
-                "exponential", "exponential", 0.0, float(scale), size, dtype, out, device
+            return self._draw(
+                "exponential", "exponential", size, dtype, out, device, 0.0, float(scale)
             )
         width = asarray(scale)
         _check_scale("exponential", bool(_core.any(width < 0)), scale)
@@ -347,8 +330,9 @@ class Generator:
         _check_range(first < least, last > most, first > last, wanted, low, high, endpoint)
         result = result_for("integers", size, wanted, out, home)
         span = last - first + 1
-        source = self._take(-(-result.size // (4 if span <= 1 << 32 else 2)))
-        return delivered(_core._random_integers(result, source, first % (1 << 64), span), out)
+        return delivered(
+            _core._random_integers(self._counter, result, first % (1 << 64), span), out
+        )
 
     def _integers_within(
         self, low: Any, high: Any, size: _Size, wanted: Any, endpoint: bool, out: Any, home: Any
@@ -374,8 +358,7 @@ class Generator:
         _core.subtract(spans, lows, out=spans)
         if endpoint:
             _core.add(spans, 1, out=spans)
-        source = self._take(-(-result.size // 2))
-        return delivered(_core._random_integers_within(result, source, lows, spans), out)
+        return delivered(_core._random_integers_within(self._counter, result, lows, spans), out)
 
     def bytes(self, length: int) -> bytes:
         """Random bytes, made on the host."""
@@ -383,7 +366,7 @@ class Generator:
         if count < 0:
             raise _core.ArgumentError(f"bytes: expected a length >= 0, got {count}")
         words = _core.empty((-(-count // 4),), "uint32", device=_HOST)
-        self._draw("words", words)
+        _core._random_draw(self._counter, "words", words, 0.0, 1.0)
         return memoryview(words).tobytes()[:count]
 
     # ---- Orders and samples ----
@@ -391,7 +374,7 @@ class Generator:
     def _places(self, size: int, count: int, device: Any) -> Array:
         """The first `count` places of a permutation of range(size)."""
         result = _core.empty((count,), "int64", device=device)
-        return _core._random_permutation(result, self._take(_PERMUTATION), size)
+        return _core._random_permutation(self._counter, result, size)
 
     def permutation(self, x: Any, axis: int = 0, *, device: Any = None) -> Array:
         """range(x) in random order, or a copy of the array with its slices along `axis` so."""
@@ -410,6 +393,8 @@ class Generator:
             order = self._places(len(x), len(x), _HOST).tolist()
             x[:] = [x[i] for i in order]
             return
+        if not hasattr(x, "shape"):
+            raise _core.DTypeError(f"shuffle: expected an array or a list, got {type(x).__name__}")
         array = asarray(x, copy=False)
         if not array.flags.writeable:
             raise _core.ReadOnlyError(
@@ -472,7 +457,7 @@ class Generator:
         table = _core.cumsum(weights)
         table = (table / table[-1]).to(device)
         result = _core.empty(shape, "int64", device=device)
-        return _core._random_picks(result, self._take(-(-count // 2)), table)
+        return _core._random_picks(self._counter, result, table)
 
     def _weighted_places(self, weights: Array, count: int) -> Array:
         """The order in which exponential clocks of these rates ring is that of successive draws
@@ -539,11 +524,21 @@ def _whole(value: Any) -> int:
         ) from None
 
 
+def _all_whole(values: Any) -> bool:
+    if isinstance(values, list | tuple):
+        return all(map(_all_whole, values))
+    return isinstance(values, int)
+
+
 def _whole_array(values: Any, device: Any) -> Array:
-    array = asarray(values).to(device)
+    array = asarray(values)
+    if array.dtype == "float64" and _all_whole(values):  # integers of more than 63 bits
+        array = asarray(values, "uint64")
+    array = array.to(device)
     if array.size and array.dtype.kind not in "biu":
         raise _core.DTypeError(
-            f"integers: expected integers as bounds, got {array.dtype}; use astype('int64') first"
+            f"integers: expected integers as bounds, got {array.dtype} {array.shape}; "
+            "use astype('int64'), and endpoint=True where high would not fit"
         )
     return array if array.dtype == "uint64" else array.astype("int64")
 

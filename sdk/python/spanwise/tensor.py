@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._config import config
-from ._core import TensorType, Variable
+from ._core import TensorType, Variable, dot, matmul
 from ._elementwise import clip, divmod, round, where
 from .graph import as_variable, contiguous
 
@@ -50,6 +50,8 @@ __all__ = [
     "constant",
     "contiguous",
     "divmod",
+    "dot",
+    "matmul",
     "round",
     "tensor",
     "where",

@@ -80,7 +80,7 @@ CopyPlan plan_copy(const Array& source, const Array& target) {
     const std::uintptr_t from = address(source, turned.source_offset),
                          to = address(target, turned.target_offset);
     if (!casts && make_thin(turned, from, to)) return turned;
-    if (make_tiles(turned, from, to)) return turned;
+    if (make_tiles(turned, from, to, casts)) return turned;
   }
   widen_units(plan, source, target);
   return plan;

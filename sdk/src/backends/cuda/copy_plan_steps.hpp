@@ -34,7 +34,7 @@ bool find_crossing(CopyPlan& plan);
 /// Makes of a plan with a crossing what its axes are long enough for; false where they are not.
 /// `source` and `target` are the addresses of the first units.
 bool make_thin(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target);
-bool make_tiles(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target);
+bool make_tiles(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target, bool casts);
 
 // ---- copy_cells.cpp
 

@@ -78,11 +78,11 @@ bool make_thin(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target) {
   return true;
 }
 
-bool make_tiles(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target) {
+bool make_tiles(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target, bool casts) {
   const CopyAxis &s = plan.axes[plan.axes.size() - 2], &t = plan.axes.back();
   if (s.extent < least_tile || t.extent < least_tile) return false;
   plan.kind = CopyPlan::Kind::tiled;
-  if (plan.source_unit != plan.target_unit || plan.source_unit > 4) return true;
+  if (casts || plan.source_unit > 4) return true;
   const PackedSides sides = packed_sides(plan.source_unit);
   if (s.extent * 2 < sides.s || t.extent * 2 < sides.t) return true;
   plan.kind = CopyPlan::Kind::packed;

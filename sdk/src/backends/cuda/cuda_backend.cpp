@@ -5,6 +5,7 @@
 #include "backends/cuda/compiler.hpp"
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/copy_kernels.hpp"
+#include "backends/cuda/gemm.hpp"
 #include "backends/cuda/memory_pool.hpp"
 #include "backends/cuda/module.hpp"
 #include "backends/cuda/pointer.hpp"
@@ -90,6 +91,10 @@ class CudaBackend final : public runtime::Backend {
   void fill(const Array& target, const Scalar& value, StreamState& stream) override {
     DeviceContext& context = DeviceContext::of(stream.device().ordinal());
     cuda::fill(context, target, value, cuda_stream(context, stream));
+  }
+  bool gemm(const GemmCall& call, StreamState& stream) override {
+    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
+    return cuda::gemm(context, call, cuda_stream(context, stream));
   }
   void upload(const void* host, void* device, std::size_t bytes, StreamState& stream) override {
     DeviceContext& context = DeviceContext::of(stream.device().ordinal());

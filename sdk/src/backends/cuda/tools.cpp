@@ -2,10 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/tools.hpp"
 
+#include "backends/cuda/cublas.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
+
+namespace {
+
+// Known by its file: loading half a gigabyte only to be told a number takes too long.
+Tool cublas_tool() {
+  Tool tool{.name = "cuBLAS", .version = {}, .path = {}, .missing = {}};
+  const std::filesystem::path path = cublas::installed();
+  if (path.empty()) {
+    tool.missing =
+        "Products on a GPU run in our own kernels, which are slower. Install it (python3 -m pip "
+        "install nvidia-cublas, of the driver's major version or older), or name its folder in "
+        "SPANWISE_CUDA_LIBRARY_PATH";
+    return tool;
+  }
+  const std::string name = path.filename().string();
+  const std::size_t version = name.find(".so.");
+  tool.version = version == name.npos ? "of unknown version" : name.substr(version + 4);
+  tool.path = path.string();
+  return tool;
+}
+
+}  // namespace
 
 std::vector<Tool> tools() {
   Tool tool{.name = "NVRTC", .version = {}, .path = {}, .missing = {}};
@@ -16,7 +39,7 @@ std::vector<Tool> tools() {
   } catch (const DeviceError& error) {
     tool.missing = error.what();
   }
-  return {tool};
+  return {tool, cublas_tool()};
 }
 
 }  // namespace spanwise::cuda

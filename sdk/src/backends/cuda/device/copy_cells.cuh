@@ -62,7 +62,7 @@ __device__ inline void store_cells(CellTile<Unit>& tile, Unit* target,
     const Index first = i * vector, cell = first / part.cell;
     Index base = cell * part.cell, unit = first - base;
     Pack<Unit, vector> made;
-    SW_UNROLL
+    SW_UNROLL_ALL
     for (int k = 0; k < vector; ++k) {
       made.at[k] = tile.units.unit((unsigned)base + tile.from[unit]);
       if (++unit == part.cell) {

@@ -69,7 +69,7 @@ __device__ inline Raw<16> read_vector(const Unit* source, const Axes<Index, Offs
   if (t >= axes.extent[rank - 1] || s >= axes.extent[rank - 2]) return value;
   const Unit* place = source + source_at(corner, axes, s, t);
   if (vectors && s + vector <= axes.extent[rank - 2]) return *(const Raw<16>*)place;
-  SW_UNROLL
+  SW_UNROLL_ALL
   for (int i = 0; i < vector; ++i)
     if (s + (Index)i < axes.extent[rank - 2]) put_element<Unit>(value, i, place[i]);
   return value;
@@ -84,27 +84,27 @@ __device__ inline void fill_tile(PackedTile<Unit, by_s, by_t>& tile, const Unit*
   const unsigned group = thread % 8, word = thread / 8;
   Raw<16> lines[steps][pack];
   const bool whole = vectors && is_whole(corner, Shape::side_s, Shape::side_t, axes);
-  SW_UNROLL
+  SW_UNROLL_ALL
   for (int step = 0; step < steps; ++step) {
     const Index s = corner.s + (Index)((step / by_t * 8 + group) * vector);
-    SW_UNROLL
+    SW_UNROLL_ALL
     for (int line = 0; line < pack; ++line) {
       const Index t = corner.t + (Index)((step % by_t * 32 + word) * pack + line);
       lines[step][line] = whole ? *(const Raw<16>*)(source + source_at(corner, axes, s, t))
                                 : read_vector<vectors>(source, axes, corner, s, t);
     }
   }
-  SW_UNROLL
+  SW_UNROLL_ALL
   for (int step = 0; step < steps; ++step) {
     const unsigned row = (step / by_t * 8 + group) * vector;
     const unsigned part = (step % by_t * 32 + word) / 4 ^ group;
-    SW_UNROLL
+    SW_UNROLL_ALL
     for (int square = 0; square < 4; ++square) {
       unsigned words[pack];
-      SW_UNROLL
+      SW_UNROLL_ALL
       for (int line = 0; line < pack; ++line) words[line] = lines[step][line].at[square];
       turn_square<pack>(words);
-      SW_UNROLL
+      SW_UNROLL_ALL
       for (int line = 0; line < pack; ++line)
         tile.at[row + square * pack + line][part].at[word % 4] = words[line];
     }
@@ -117,7 +117,7 @@ __device__ inline void drain_tile(const PackedTile<Unit, by_s, by_t>& tile, Unit
                                   const TileCorner<Index, Offset>& corner, unsigned thread) {
   typedef PackedTile<Unit, by_s, by_t> Shape;
   constexpr unsigned vector = Shape::vector, parts = Shape::parts, cells = Shape::side_s * parts;
-  SW_UNROLL
+  SW_UNROLL_ALL
   for (unsigned i = thread; i < cells; i += Shape::threads) {
     const unsigned row = i / parts, part = i % parts;
     const Index s = corner.s + row, t = corner.t + part * vector;
@@ -128,7 +128,7 @@ __device__ inline void drain_tile(const PackedTile<Unit, by_s, by_t>& tile, Unit
       *(Raw<16>*)place = value;
       continue;
     }
-    SW_UNROLL
+    SW_UNROLL_ALL
     for (unsigned k = 0; k < vector; ++k)
       if (t + (Index)k < axes.extent[rank - 1]) place[k] = element_in<Unit>(value, (int)k);
   }

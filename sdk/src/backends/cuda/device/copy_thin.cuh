@@ -20,12 +20,12 @@ struct ThinTile {
     return *(Unit*)((char*)at + byte + byte / 128 * (4 * skew));
   }
   __device__ void put(unsigned vector, const Raw<16>& value) {
-    SW_UNROLL
+    SW_UNROLL_ALL
     for (unsigned i = 0; i < 4; ++i) word(vector * 4 + i) = value.at[i];
   }
   __device__ Raw<16> get(unsigned vector) {
     Raw<16> value;
-    SW_UNROLL
+    SW_UNROLL_ALL
     for (unsigned i = 0; i < 4; ++i) value.at[i] = word(vector * 4 + i);
     return value;
   }
@@ -43,12 +43,12 @@ __device__ inline void move_dense(ThinTile<Unit>& tile, Unit* memory, Index unit
   Raw<16>* places = (Raw<16>*)memory;
   for (Index first = thread; first < whole; first += thin_batch * thin_threads) {
     Raw<16> values[thin_batch];
-    SW_UNROLL
+    SW_UNROLL_ALL
     for (int b = 0; b < thin_batch; ++b) {
       const Index i = first + (Index)(b * thin_threads);
       if (load && i < whole) values[b] = places[i];
     }
-    SW_UNROLL
+    SW_UNROLL_ALL
     for (int b = 0; b < thin_batch; ++b) {
       const Index i = first + (Index)(b * thin_threads);
       if (i >= whole) break;
@@ -75,7 +75,7 @@ __device__ inline void move_rows(ThinTile<Unit>& tile, Unit* memory, Offset pitc
   for (Index first = thread; first < rows * whole; first += thin_batch * thin_threads) {
     Pack<Unit, vector> values[thin_batch];
     Index row[thin_batch], column[thin_batch];
-    SW_UNROLL
+    SW_UNROLL_ALL
     for (int b = 0; b < thin_batch; ++b) {
       const Index i = first + (Index)(b * thin_threads);
       row[b] = i / whole;
@@ -83,10 +83,10 @@ __device__ inline void move_rows(ThinTile<Unit>& tile, Unit* memory, Offset pitc
       if (load && i < rows * whole)
         values[b] = Pack<Unit, vector>::load(memory + (Offset)row[b] * pitch + (Offset)column[b]);
     }
-    SW_UNROLL
+    SW_UNROLL_ALL
     for (int b = 0; b < thin_batch; ++b) {
       if (first + (Index)(b * thin_threads) >= rows * whole) break;
-      SW_UNROLL
+      SW_UNROLL_ALL
       for (int k = 0; k < vector; ++k) {
         Unit& unit = tile.unit((unsigned)((column[b] + k) * rows + row[b]));
         if (load)

@@ -1,0 +1,119 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "matmul_op.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "product.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::linalg {
+namespace {
+
+// Of two extents that broadcast, either of which may be open: 1 stretches, an open one may be 1.
+std::int64_t batch_extent(const TensorType& left, const TensorType& right, std::int64_t a,
+                          std::int64_t b) {
+  if (a == b || b == 1) return a;
+  if (a == 1 || a == TensorType::any) return b;
+  require<LayoutError>(b == TensorType::any, "matmul: shapes ", left.shape(), " and ",
+                       right.shape(), " do not broadcast: ", a, " and ", b);
+  return a;
+}
+
+// From the end, 0 being the last axis before those of the product; 1 where there is none.
+std::int64_t batch_extent_of(const Shape& shape, int from_end) {
+  const int axis = shape.size() - 3 - from_end;
+  return axis < 0 ? 1 : shape[axis];
+}
+
+Shape product_type_shape(const TensorType& left, const TensorType& right) {
+  const Shape &a = left.shape(), &b = right.shape();
+  require<GraphError>(a.size() > 0 && b.size() > 0,
+                      "matmul: expected vectors or matrices, got "
+                      "variables of rank ",
+                      a.size(), " and ", b.size(), "; use * for numbers");
+  const std::int64_t depth = a.back(), other = b[std::max(b.size() - 2, 0)];
+  require<LayoutError>(depth == other || depth == TensorType::any || other == TensorType::any,
+                       "matmul: size ", other, " is different from ", depth, " (shapes ", a,
+                       " and ", b, ")");
+  const int batch = std::max({a.size() - 2, b.size() - 2, 0});
+  std::vector<std::int64_t> shape;
+  for (int i = batch - 1; i >= 0; --i)
+    shape.push_back(batch_extent(left, right, batch_extent_of(a, i), batch_extent_of(b, i)));
+  if (a.size() > 1) shape.push_back(a[a.size() - 2]);
+  if (b.size() > 1) shape.push_back(b.back());
+  return Shape(std::span<const std::int64_t>(shape));
+}
+
+// Into the buffer of the call before, where it fits and nobody else holds it.
+void multiply_into(Cell& cell, const Array& left, const Array& right) {
+  if (cell.value) {
+    const Array& old = *cell.value;
+    ProductOptions options;
+    options.out = &old;
+    const bool fits = !old.readonly() && old.storage().use_count() <= 1 &&
+                      old.device() == left.device() &&
+                      old.shape() == product_shape(Product::matmul, left, right);
+    if (fits) {
+      multiply(Product::matmul, left, right, options);
+      return;
+    }
+    cell.value.reset();  // so that the allocator may give the same bytes again
+  }
+  cell.value = multiply(Product::matmul, left, right);
+}
+
+class MatmulThunk final : public Thunk {
+ public:
+  explicit MatmulThunk(const ThunkContext& context)
+      : inputs_{context.input(0), context.input(1)},
+        output_(context.output(0)),
+        device_(context.device()) {}
+
+  std::vector<int> run() override {
+    multiply_into(*output_, here(0), here(1));
+    return {};
+  }
+
+ private:
+  Array here(std::size_t i) const { return to_device(*inputs_[i]->value, device_); }
+
+  std::array<Ref<Cell>, 2> inputs_;
+  Ref<Cell> output_;
+  Device device_;
+};
+
+class MatmulOp final : public Op {
+ public:
+  std::string name() const override { return "Matmul"; }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    expect_arity(*this, inputs, 2);
+    const TensorType &left = inputs[0].type(), &right = inputs[1].type();
+    const DType dtype = promote(left.dtype(), right.dtype());
+    TensorType type(dtype, product_type_shape(left, right), common_device(*this, inputs));
+    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
+                       {Variable(std::move(type))});
+  }
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return std::make_unique<MatmulThunk>(context);
+  }
+};
+
+[[maybe_unused]] const bool matmul_registered = register_op("matmul", [] { return matmul_op(); });
+
+}  // namespace
+
+Ref<const Op> matmul_op() {
+  static const auto& op = *new Ref<const Op>(make_ref<const MatmulOp>());
+  return op;
+}
+
+}  // namespace spanwise::ops::linalg

@@ -1,0 +1,12 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "spanwise/op_sdk.hpp"
+
+namespace spanwise::ops::linalg {
+
+/// Product::matmul as an op of graphs, registered as "matmul".
+SW_API Ref<const Op> matmul_op();
+
+}  // namespace spanwise::ops::linalg

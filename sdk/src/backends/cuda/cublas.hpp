@@ -1,0 +1,59 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <type_traits>
+
+#include "backends/cuda/driver.hpp"
+
+/// cuBLAS, loaded at run time. cublas_v2.h is not in the wheel with the CUDA headers, so the few
+/// prototypes that are needed are declared here (cuBLAS documentation, "Using the cuBLAS API"); a
+/// test holds them against the real header where that is installed.
+namespace spanwise::cuda::cublas {
+
+using Status = int;
+inline constexpr Status success = 0, not_supported = 15;
+struct HandleState;
+using Handle = HandleState*;
+
+/// cublasOperation_t.
+inline constexpr int keep = 0, transpose = 1, conjugate_transpose = 2;
+/// cudaDataType.
+inline constexpr int real_32 = 0, real_64 = 1, real_16 = 2, complex_32 = 4, complex_64 = 5,
+                     bfloat_16 = 14;
+/// cublasComputeType_t.
+inline constexpr int compute_32 = 68, compute_64 = 70, compute_tf32 = 77;
+inline constexpr int default_algorithm = -1;
+/// cublasMath_t: sums of narrow numbers stay in float32 where they are made in parts.
+inline constexpr int no_reduced_precision = 16;
+
+/// X(our name, cuBLAS's function, its result and parameter types)
+#define SW_CUBLAS_FUNCTIONS(X)                                                                   \
+  X(create, cublasCreate_v2, Status(Handle*))                                                    \
+  X(set_stream, cublasSetStream_v2, Status(Handle, CUstream))                                    \
+  X(set_workspace, cublasSetWorkspace_v2, Status(Handle, void*, std::size_t))                    \
+  X(set_math_mode, cublasSetMathMode, Status(Handle, int))                                       \
+  X(get_status_name, cublasGetStatusName, const char*(Status))                                   \
+  X(gemm, cublasGemmStridedBatchedEx_64,                                                         \
+    Status(Handle, int, int, std::int64_t, std::int64_t, std::int64_t, const void*, const void*, \
+           int, std::int64_t, long long, const void*, int, std::int64_t, long long, const void*, \
+           void*, int, std::int64_t, long long, std::int64_t, int, int))
+
+struct Api {
+#define SW_DECLARE(name, function, ...) std::add_pointer_t<__VA_ARGS__> name = nullptr;
+  SW_CUBLAS_FUNCTIONS(SW_DECLARE)
+#undef SW_DECLARE
+};
+
+/// Loaded at the first call; null where there is none that the driver takes. A search that found
+/// nothing is made again when the settings change.
+const Api* library();
+
+/// The file that library() would load, found without loading anything; empty where there is none.
+std::filesystem::path installed();
+
+}  // namespace spanwise::cuda::cublas

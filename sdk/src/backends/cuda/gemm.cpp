@@ -1,0 +1,162 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/gemm.hpp"
+
+#include <complex>
+#include <cstddef>
+#include <map>
+#include <mutex>
+
+#include "backends/cuda/context.hpp"
+#include "backends/cuda/memory_pool.hpp"
+#include "backends/cuda/stream.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+[[maybe_unused]] const bool tf32_declared = config::declare({
+    .name = "allow_tf32",
+    .description = "let products of float32 on a GPU round their factors to 10 bits of mantissa "
+                   "(TF32), which is faster",
+    .value = {},
+    .default_value = "0",
+    .choices = {},
+    .source = {},
+});
+
+constinit const config::Flag tf32_is_allowed{"allow_tf32"};
+
+template <class... What>
+void check_cublas(const cublas::Api& api, cublas::Status status, const What&... what) {
+  if (status == cublas::success) [[likely]]
+    return;
+  const char* name = api.get_status_name(status);
+  throw DeviceError(text("cuda: ", what..., " failed: cuBLAS says ", name, " (", status,
+                         "). Free memory of the device or set cuda_library_path to another cuBLAS"),
+                    status, name);
+}
+
+/// One handle a device; whoever calls holds the lock until the call is queued.
+struct CublasHandle {
+  std::mutex mutex;
+  cublas::Handle handle = nullptr;
+};
+CublasHandle& handle_of(int ordinal) {
+  // Never destroyed: the driver may be gone before static objects are.
+  static auto& mutex = *new std::mutex;
+  static auto& handles = *new std::map<int, CublasHandle>;
+  const std::lock_guard lock(mutex);
+  return handles[ordinal];
+}
+
+void make_handle(const cublas::Api& api, const DeviceContext& context, cublas::Handle& handle) {
+  if (handle != nullptr) return;
+  const RelaxedCaptureMode relaxed(context.api);  // it takes memory from the device
+  cublas::Handle made = nullptr;
+  check_cublas(api, api.create(&made), "starting cuBLAS on ", context.device);
+  handle = made;
+  check_cublas(api, api.set_math_mode(handle, cublas::no_reduced_precision),
+               "setting the precision of cuBLAS");
+}
+
+/// Scratch memory for one call, so that calls on several streams neither share nor wait (cuBLAS
+/// documentation, cublasSetWorkspace: 32 MiB from compute capability 9.0 on, else 4 MiB). A call
+/// that is captured uses cuBLAS's own, since this would be gone when the graph runs.
+class Workspace {
+ public:
+  Workspace(DeviceContext& context, CudaStream& stream) : context_(context), stream_(stream) {
+    if (is_capturing(context.api, stream.raw())) return;
+    bytes_ = (context.info.major >= 9 ? std::size_t{32} : std::size_t{4}) << 20;
+    data_ = context.memory().allocate(bytes_, stream);
+  }
+  ~Workspace() {
+    if (data_ != nullptr) context_.memory().deallocate(data_, bytes_, stream_);
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  void give_to(const cublas::Api& api, cublas::Handle handle) const {
+    if (data_ == nullptr) return;
+    check_cublas(api, api.set_workspace(handle, data_, bytes_), "giving cuBLAS memory");
+  }
+
+ private:
+  DeviceContext& context_;
+  CudaStream& stream_;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// 1 and 0 in the type that a product is scaled in.
+struct Scales {
+  std::complex<double> double_one{1.0}, double_zero{0.0};
+  std::complex<float> float_one{1.0f}, float_zero{0.0f};
+
+  // The real part stands first, so a complex number serves for a real one too.
+  const void* one(int compute) const {
+    return compute == cublas::compute_64 ? static_cast<const void*>(&double_one) : &float_one;
+  }
+  const void* zero(int compute) const {
+    return compute == cublas::compute_64 ? static_cast<const void*>(&double_zero) : &float_zero;
+  }
+};
+
+}  // namespace
+
+bool as_cublas_call(const GemmCall& call, bool allow_tf32, CublasCall& out) {
+  const int single = allow_tf32 ? cublas::compute_tf32 : cublas::compute_32;
+  if (call.dtype == float32)
+    out.dtype = cublas::real_32, out.compute = single;
+  else if (call.dtype == float64)
+    out.dtype = cublas::real_64, out.compute = cublas::compute_64;
+  else if (call.dtype == float16)
+    out.dtype = cublas::real_16, out.compute = cublas::compute_32;
+  else if (call.dtype == bfloat16)
+    out.dtype = cublas::bfloat_16, out.compute = cublas::compute_32;
+  else if (call.dtype == complex64)
+    out.dtype = cublas::complex_32, out.compute = single;
+  else if (call.dtype == complex128)
+    out.dtype = cublas::complex_64, out.compute = cublas::compute_64;
+  else
+    return false;
+  out.first_operation = call.right.is_transposed ? cublas::transpose : cublas::keep;
+  out.first_leading = call.right.leading;
+  out.second_operation = call.left.is_transposed ? cublas::transpose : cublas::keep;
+  out.second_leading = call.left.leading;
+  if (call.conjugate_left && call.dtype.is_complex()) {
+    // A single row, whatever its step: numbers `leading` apart in a matrix of one row, transposed.
+    out.second_operation = cublas::conjugate_transpose;
+    out.second_leading = call.left.is_transposed ? call.left.leading : 1;
+  }
+  return true;
+}
+
+bool gemm(DeviceContext& context, const GemmCall& call, CudaStream& stream) {
+  CublasCall own;
+  if (!as_cublas_call(call, tf32_is_allowed.get(), own)) return false;
+  const ContextGuard guard(context);
+  const cublas::Api* api = cublas::library();
+  if (api == nullptr) return false;
+  const Scales scales;
+  const Workspace workspace(context, stream);
+  CublasHandle& entry = handle_of(context.device.ordinal());
+  const std::lock_guard lock(entry.mutex);
+  make_handle(*api, context, entry.handle);
+  // This takes any workspace of before from the handle, too.
+  check_cublas(*api, api->set_stream(entry.handle, stream.raw()), "giving cuBLAS a stream");
+  workspace.give_to(*api, entry.handle);
+  const cublas::Status status = api->gemm(
+      entry.handle, own.first_operation, own.second_operation, call.columns, call.rows, call.depth,
+      scales.one(own.compute), call.right.data, own.dtype, own.first_leading,
+      call.right.batch_stride, call.left.data, own.dtype, own.second_leading,
+      call.left.batch_stride, scales.zero(own.compute), call.result, own.dtype, call.result_leading,
+      call.result_batch_stride, call.batch, own.compute, cublas::default_algorithm);
+  if (status == cublas::not_supported) return false;
+  check_cublas(*api, status, "a product of ", call.rows, " x ", call.depth, " and ", call.depth,
+               " x ", call.columns, " matrices of ", call.dtype, " on ", context.device);
+  return true;
+}
+
+}  // namespace spanwise::cuda

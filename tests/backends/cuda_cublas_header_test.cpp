@@ -1,0 +1,55 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "backends/cuda/cublas.hpp"
+
+#if __has_include(<cublas_v2.h>)
+#include <cublas_v2.h>
+
+#include <type_traits>
+
+namespace spanwise::cuda::cublas {
+namespace {
+
+// Passed alike: the same type, our int for their enumerations, our opaque handle for theirs.
+template <class Ours, class Theirs>
+struct SentAlike : std::bool_constant<std::is_same_v<Ours, Theirs> ||
+                                      (std::is_same_v<Ours, int> && std::is_enum_v<Theirs> &&
+                                       sizeof(Theirs) == sizeof(int))> {};
+template <>
+struct SentAlike<Handle, cublasHandle_t> : std::true_type {};
+template <>
+struct SentAlike<Handle*, cublasHandle_t*> : std::true_type {};
+
+template <class Ours, class Theirs>
+struct SameCall;
+template <class R, class... A, class S, class... B>
+struct SameCall<R (*)(A...), S (*)(B...)>
+    : std::bool_constant<sizeof...(A) == sizeof...(B) && SentAlike<R, S>::value &&
+                         (SentAlike<A, B>::value && ...)> {};
+
+#define SW_COMPARE(name, function, ...)                                      \
+  static_assert(SameCall<decltype(Api::name), decltype(&::function)>::value, \
+                #function " is declared otherwise in cublas_v2.h");
+SW_CUBLAS_FUNCTIONS(SW_COMPARE)
+#undef SW_COMPARE
+
+static_assert(success == CUBLAS_STATUS_SUCCESS && not_supported == CUBLAS_STATUS_NOT_SUPPORTED);
+static_assert(keep == CUBLAS_OP_N && transpose == CUBLAS_OP_T &&
+              conjugate_transpose == CUBLAS_OP_C);
+static_assert(real_16 == CUDA_R_16F && bfloat_16 == CUDA_R_16BF && real_32 == CUDA_R_32F &&
+              real_64 == CUDA_R_64F && complex_32 == CUDA_C_32F && complex_64 == CUDA_C_64F);
+static_assert(compute_32 == CUBLAS_COMPUTE_32F && compute_64 == CUBLAS_COMPUTE_64F &&
+              compute_tf32 == CUBLAS_COMPUTE_32F_FAST_TF32);
+static_assert(default_algorithm == CUBLAS_GEMM_DEFAULT);
+static_assert(no_reduced_precision == CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+
+TEST(CublasPrototypes, AreThoseOfTheRealHeader) { SUCCEED() << "compared when this was compiled"; }
+
+}  // namespace
+}  // namespace spanwise::cuda::cublas
+
+#else
+TEST(CublasPrototypes, AreThoseOfTheRealHeader) { GTEST_SKIP() << "cublas_v2.h is not installed"; }
+#endif

@@ -1,0 +1,119 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <vector>
+
+namespace spanwise::cuda {
+namespace {
+
+using Number = std::complex<double>;
+
+// What cuBLAS's documentation says cublas<t>gemm does, in loops: matrices lie column after column.
+void column_major_gemm(const CublasCall& own, const GemmCall& call, const Number* a,
+                       const Number* b, Number* c) {
+  const auto element = [](const Number* matrix, int operation, std::int64_t leading, std::int64_t i,
+                          std::int64_t j) {
+    const Number value =
+        operation == cublas::keep ? matrix[i + j * leading] : matrix[j + i * leading];
+    return operation == cublas::conjugate_transpose ? std::conj(value) : value;
+  };
+  for (std::int64_t i = 0; i < call.columns; ++i)
+    for (std::int64_t j = 0; j < call.rows; ++j) {
+      Number sum = 0;
+      for (std::int64_t k = 0; k < call.depth; ++k)
+        sum += element(a, own.first_operation, own.first_leading, i, k) *
+               element(b, own.second_operation, own.second_leading, k, j);
+      c[i + j * call.result_leading] = sum;
+    }
+}
+
+std::vector<Number> counting(std::size_t size) {
+  std::vector<Number> numbers(size);
+  for (std::size_t i = 0; i < size; ++i)
+    numbers[i] = {static_cast<double>(i % 7), static_cast<double>(i % 5) - 2.0};
+  return numbers;
+}
+
+Number at(const std::vector<Number>& data, const GemmFactor& factor, std::int64_t row,
+          std::int64_t column) {
+  return data[static_cast<std::size_t>(factor.is_transposed ? column * factor.leading + row
+                                                            : row * factor.leading + column)];
+}
+
+void expect_product(GemmCall call) {
+  const std::vector<Number> left = counting(400), right = counting(500);
+  std::vector<Number> result(400);
+  CublasCall own;
+  ASSERT_TRUE(as_cublas_call(call, false, own));
+  column_major_gemm(own, call, right.data(), left.data(), result.data());
+  for (std::int64_t row = 0; row < call.rows; ++row)
+    for (std::int64_t column = 0; column < call.columns; ++column) {
+      Number sum = 0;
+      for (std::int64_t k = 0; k < call.depth; ++k) {
+        const Number factor = at(left, call.left, row, k);
+        sum +=
+            (call.conjugate_left ? std::conj(factor) : factor) * at(right, call.right, k, column);
+      }
+      EXPECT_EQ(result[static_cast<std::size_t>(row * call.result_leading + column)], sum);
+    }
+}
+
+TEST(CublasCallOf, IsTheProductForEveryOrderOfTheFactors) {
+  for (const bool left_turned : {false, true})
+    for (const bool right_turned : {false, true}) {
+      GemmCall call;
+      call.dtype = complex128;
+      call.rows = 3, call.columns = 4, call.depth = 5;
+      call.left = {nullptr, left_turned ? 4 : 6, 0, left_turned};
+      call.right = {nullptr, right_turned ? 5 : 7, 0, right_turned};
+      call.result_leading = 9;
+      expect_product(call);
+    }
+}
+
+TEST(CublasCallOf, ConjugatesASingleRow) {
+  for (const bool left_turned : {false, true}) {
+    GemmCall call;
+    call.dtype = complex64;
+    call.columns = 4, call.depth = 5;
+    call.left = {nullptr, left_turned ? 3 : 5, 0, left_turned};
+    call.right = {nullptr, 4, 0, false};
+    call.result_leading = 4;
+    call.conjugate_left = true;
+    expect_product(call);
+  }
+}
+
+TEST(CublasCallOf, KeepsFullPrecisionUnlessTold) {
+  GemmCall call;
+  CublasCall own;
+  call.dtype = float32;
+  ASSERT_TRUE(as_cublas_call(call, false, own));
+  EXPECT_EQ(own.compute, cublas::compute_32);
+  ASSERT_TRUE(as_cublas_call(call, true, own));
+  EXPECT_EQ(own.compute, cublas::compute_tf32);
+  for (const DType narrow : {float16, bfloat16}) {
+    call.dtype = narrow;
+    ASSERT_TRUE(as_cublas_call(call, true, own));
+    EXPECT_EQ(own.compute, cublas::compute_32);
+  }
+  for (const DType other : {int32, bool_, uint8}) {
+    call.dtype = other;
+    EXPECT_FALSE(as_cublas_call(call, false, own)) << other;
+  }
+}
+
+TEST(CublasLibrary, IsLoadedWhereItIsInstalled) {
+  if (cublas::installed().empty()) GTEST_SKIP() << "cuBLAS is not installed";
+  const cublas::Api* api = cublas::library();
+  ASSERT_NE(api, nullptr);
+  EXPECT_EQ(cublas::library(), api);
+  EXPECT_STREQ(api->get_status_name(cublas::not_supported), "CUBLAS_STATUS_NOT_SUPPORTED");
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

@@ -1,0 +1,108 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Products against NumPy's on the CPU; on a GPU against CuPy's and PyTorch's where installed."""
+
+import numpy as np
+from harness import Result, installed, interleave
+
+import spanwise as sw
+
+
+def _values(shape, dtype="float32"):
+    return np.random.default_rng(0).random(shape).astype(dtype)
+
+
+def _same(x):
+    return x
+
+
+def _turned(x):
+    return x.swapaxes(-1, -2)
+
+
+# Words, shapes, dtype, the views that are multiplied.
+LINES = [
+    ("4 x 4", (4, 4), (4, 4), "float32", _same, _same),
+    ("16 x 16", (16, 16), (16, 16), "float64", _same, _same),
+    ("512 x 512", (512, 512), (512, 512), "float32", _same, _same),
+    ("512 x 512", (512, 512), (512, 512), "float64", _same, _same),
+    ("512 x 512, left transposed", (512, 512), (512, 512), "float32", _turned, _same),
+    ("512 x 512, both transposed", (512, 512), (512, 512), "float32", _turned, _turned),
+    ("2048 x 2048", (2048, 2048), (2048, 2048), "float32", _same, _same),
+    ("64 of 64 x 64", (64, 64, 64), (64, 64, 64), "float32", _same, _same),
+    ("1000 of 4 x 4", (1000, 4, 4), (1000, 4, 4), "float32", _same, _same),
+    ("64 of 64 x 64 by one", (64, 64, 64), (64, 64), "float32", _same, _same),
+    ("2048 x 2048 by a vector", (2048, 2048), (2048,), "float32", _same, _same),
+    ("1000000 by 1000000", (1_000_000,), (1_000_000,), "float32", _same, _same),
+    ("128 x 128", (128, 128), (128, 128), "int64", _same, _same),
+    ("128 x 128", (128, 128), (128, 128), "float16", _same, _same),
+]
+
+
+def _two(function, a, b):
+    return lambda: function(a, b)
+
+
+def measure():
+    for words, left, right, dtype, turn_left, turn_right in LINES:
+        x, y = turn_left(_values(left, dtype)), turn_right(_values(right, dtype))
+        a, b = sw.asarray(x, device="cpu"), sw.asarray(y, device="cpu")
+        yield _line(f"matmul of {words} {dtype}", _two(sw.matmul, a, b), _two(np.matmul, x, y))
+    x = _values((512, 300))
+    a = sw.asarray(x, device="cpu")
+    yield _line("512 x 300 float32 by its transpose", lambda: a @ a.T, lambda: x @ x.T)
+    x, y = _values((32, 48, 20)), _values((20, 48, 40))
+    a, b = sw.asarray(x, device="cpu"), sw.asarray(y, device="cpu")
+    yield _line(
+        "einsum ijk,kjl->il of 32 x 48 x 20 by 20 x 48 x 40",
+        lambda: sw.einsum("ijk,kjl->il", a, b),
+        lambda: np.einsum("ijk,kjl->il", x, y, optimize=True),
+    )
+    yield _line(
+        "tensordot over two axes",
+        lambda: sw.tensordot(a, b, ([1, 2], [1, 0])),
+        lambda: np.tensordot(x, y, ([1, 2], [1, 0])),
+    )
+    x, y = _values((2, 3)), _values((3, 2))
+    a, b = sw.asarray(x, device="cpu"), sw.asarray(y, device="cpu")
+    yield _line(
+        "einsum ij,jk of 2 x 3 by 3 x 2",
+        lambda: sw.einsum("ij,jk", a, b),
+        lambda: np.einsum("ij,jk", x, y),
+    )
+    if str(sw.devices()[0]) != "cpu":
+        yield from _on_gpu(sw.devices()[0])
+
+
+def _line(words, ours, theirs):
+    np.testing.assert_allclose(np.asarray(ours()), theirs(), rtol=2e-2)
+    return Result(
+        words,
+        "spanwise",
+        interleave({"spanwise": ours, "numpy": theirs}, rounds=7, seconds=0.01),
+        goal=("ratio", "numpy", 1.0),
+    )
+
+
+def _on_gpu(device):
+    for n, dtype in ((64, "float32"), (4096, "float32"), (4096, "float16"), (2048, "float64")):
+        x = _values((n, n), dtype)
+        a = sw.asarray(x, device=device)
+        calls = {"spanwise": lambda a=a: a @ a.T}
+        if installed("torch"):
+            import torch
+
+            t = torch.as_tensor(x, device="cuda")
+            calls["torch"] = lambda t=t: t @ t.T
+        if installed("cupy"):
+            import cupy
+
+            c = cupy.asarray(x)
+            calls["cupy"] = lambda c=c: c @ c.T
+        after = dict.fromkeys(calls, lambda: sw.synchronize(device))
+        yield Result(
+            f"matmul of {n} x {n} {dtype} by its transpose on {device}",
+            "spanwise",
+            interleave(calls, rounds=7, after=after),
+            goal=("ratio", "torch", 1.0) if "torch" in calls else None,
+        )

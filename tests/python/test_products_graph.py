@@ -1,0 +1,74 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Products in graphs: what eager calls give."""
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+def values(shape, dtype="float32", seed=0):
+    return np.random.default_rng(seed).integers(-9, 9, shape).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)),
+     ((5, 1, 2, 3), (6, 3, 4))],
+)  # fmt: skip
+@pytest.mark.parametrize("dtypes", [("float32", "float32"), ("int32", "float64")])
+def test_matmul_of_variables(device, left, right, dtypes):
+    x, y = values(left, dtypes[0], 1), values(right, dtypes[1], 2)
+    a, b = (T.tensor(v.dtype.name, (None,) * v.ndim) for v in (x, y))
+    for result in (a @ b, sw.matmul(a, b), T.matmul(a, b)):
+        f = sw.function([a, b], result, device=device)
+        for factor in (1, 2):  # a second call uses the first one's buffers
+            out = f(factor * x, y)
+            theirs = np.matmul(factor * x, y)
+            assert result.type.dtype == theirs.dtype == out.dtype and result.ndim == theirs.ndim
+            np.testing.assert_array_equal(out.numpy(), theirs)
+
+
+def test_arrays_beside_variables_and_intermediate_results(device):
+    x, w = values((4, 3), seed=1), values((3, 5), seed=2)
+    a = T.fmatrix("a")
+    f = sw.function([a], (a @ sw.array(w, device=device) + 1) @ w.T, device=device)
+    g = sw.function([a], sw.array(w.T, device=device) @ (a @ w).dot(w.T).dot(w), device=device)
+    for rows in (4, 2, 3):
+        np.testing.assert_array_equal(f(x[:rows]).numpy(), (x[:rows] @ w + 1) @ w.T)
+    square = values((3, 3), seed=3)
+    np.testing.assert_array_equal(g(square).numpy(), w.T @ (square @ w @ w.T @ w))
+
+
+def test_dot_of_variables(device):
+    x, y = values((4, 3), seed=1), values((3,), seed=2)
+    a, b, c = T.fmatrix("a"), T.fvector("b"), T.fscalar("c")
+    f = sw.function([a, b, c], [T.dot(a, b), a.dot(c), T.dot(2.0, b)], device=device)
+    for out, theirs in zip(f(x, y, np.float32(3)), (x @ y, x * 3, 2 * y), strict=True):
+        np.testing.assert_array_equal(out.numpy(), theirs)
+    with pytest.raises(sw.GraphError, match="rank 3"):
+        T.dot(T.ftensor3(), a)
+
+
+def test_types_know_their_extents():
+    a, b = T.tensor("float32", (7, 1, 2, 3)), T.tensor("float32", (5, 3, None))
+    assert (a @ b).type.shape == (7, 5, 2, None)
+    assert (T.tensor("int8", (None, 3)) @ T.tensor("int8", (3,))).type.shape == (None,)
+    with pytest.raises(ValueError, match="different from 3"):
+        a @ T.tensor("float32", (4, 4))
+    with pytest.raises(ValueError, match="broadcast"):
+        a @ T.tensor("float32", (2, 5, 3, 3))
+    with pytest.raises(sw.GraphError, match="rank"):
+        a @ 2.0
+    with pytest.raises(sw.GraphError, match="out="):
+        sw.matmul(a, b, out=sw.ones(3, device="cpu"))
+
+
+def test_shapes_that_differ_when_it_runs(device):
+    a, b = T.fmatrix("a"), T.fmatrix("b")
+    f = sw.function([a, b], a @ b, device=device)
+    with pytest.raises(ValueError, match="matmul"):
+        f(values((2, 3)), values((2, 3)))
