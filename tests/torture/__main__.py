@@ -83,6 +83,8 @@ def as_json(options, pool, done, seconds):
     head = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False
     ).stdout.strip()
+    counts = dict(sorted(pool.counts.items()))
+    errors = counts.pop("errors alike", 0)
     outcome = {
         "what": "random layout x operation x dtype beside NumPy, tests/torture",
         "device": options.device,
@@ -91,7 +93,8 @@ def as_json(options, pool, done, seconds):
         "first": options.first,
         "cases": done,
         "wrong": len(pool.failures),
-        "families": dict(sorted(pool.counts.items())),
+        "errors_alike": errors,
+        "families": counts,
         "failures": [{"case": number, "words": words} for number, words in pool.failures],
         "processes": options.processes,
         "seconds": round(seconds, 1),

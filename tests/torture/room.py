@@ -101,6 +101,10 @@ class Room:
 
     def begin(self, number):
         self.r.seed(self.seed * (1 << 44) + number)
+        self.clear()
+
+    def clear(self):
+        self.outcome = None  # of the check: "result", "error", or None before it
         self.memories = []
         self.operands = []
         self.notes = []
@@ -202,7 +206,8 @@ class Room:
         """(an array to read, one to write) that share memory somehow."""
         read, write = (random_window(self.r, shape) for _ in "rw")
         size = max(read.size, write.size)
-        more = int(self.r.random() * 4) if self.chance(0.6) else int(self.r.random() * (size + 1))
+        near = self.chance(0.6)
+        more = int(self.r.random() * (4 if near else min(size + 1, 1 << 17)))
         memory, before = self.memory(dtype, size + more, kind)
         offsets = [
             before + int(self.r.random() * (size + more - w.size + 1)) for w in (read, write)
@@ -226,7 +231,7 @@ class Room:
         `out` is the operand that the result has to be. `loose_dtype` says that NumPy's dtype is another
         one for a reason, and its values are cast.
         """
-        self.name = name
+        self.name, self.outcome = name, "result"
         try:
             expected, error = theirs(), None
         except Exception as raised:
@@ -236,6 +241,7 @@ class Room:
         except Exception as raised:
             if error is None:
                 raise Wrong(f"raised {type(raised).__name__}: {raised}; NumPy does not") from raised
+            self.outcome = "error"
             self._check_kinds(error, raised)
             for i, memory in enumerate(self.memories):
                 if not memory.written:

@@ -124,7 +124,9 @@ def _write(room):
     if chosen is None:
         shape = ()  # one error is enough
     else:
-        shape = room.broadcastable(chosen) if room.chance(0.97) else room.shape(60)
+        # Where nothing is chosen NumPy takes values of any shape.
+        fits = 0 in chosen or room.chance(0.97)
+        shape = room.broadcastable(chosen) if fits else room.shape(60)
     if len(theirs) == 1 and getattr(theirs[0], "dtype", BFLOAT16) == BOOL:
         shape = shape[-1:]  # as for a single mask
     if is_one:
@@ -221,6 +223,8 @@ def _take(room):
     array = room.array(room.pick(ALL), room.shape(min_rank=1))
     axis = _any_axis(room, len(array.shape))
     mode = room.pick(("raise", "raise", "wrap", "clip"))
+    if 0 in array.shape:
+        mode = "clip"  # NumPy does not look at indices then
     indices = _indices(room, _extent(array.shape, axis), room.shape(12), _SAFE)
     room.note(axis=axis, mode=mode)
     room.check(

@@ -70,7 +70,8 @@ def case(room):
 
 def _reduce(room, name):
     shape, dtype = room.shape(), _dtype(room)
-    array = room.array(dtype, shape, _kind(room, name))
+    # A product of one number, many times over, is soon out of range.
+    array = room.array(dtype, shape, _kind(room, name), repeats=name != "prod")
     if name == "ptp" and dtype == BOOL and 0 in shape:
         return  # two errors at once
     axis = _axis(room, len(shape), only_one=name in PLACES)
@@ -259,7 +260,7 @@ def _scan(room):
     ):
         array, out = room.overlapping(dtype, shape, kind=_kind(room, name))
     else:
-        array, out = room.array(dtype, shape, _kind(room, name)), None
+        array, out = room.array(dtype, shape, _kind(room, name), name != "cumprod"), None
     values = np.array(array.theirs)
     close = _closeness(name, values, options)
 
