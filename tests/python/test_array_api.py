@@ -30,6 +30,10 @@ def test_arrays_name_their_namespace(device):
         a.__array_namespace__(api_version="2019.01")
 
 
+def test_the_namespace_lists_what_it_loads_later():
+    assert {"clip", "searchsorted", "zeros", "pi"} <= set(dir(sw))
+
+
 def accepted(ours, theirs):
     """Why a call that the standard allows would not fit, or None."""
     own = ours.parameters.values()
