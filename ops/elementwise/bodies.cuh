@@ -112,6 +112,10 @@ template <class T>
 SW_FN T nan_of() {
   return (T)nanf("");
 }
+template <class T>
+SW_FN T infinity_of() {
+  return (T)(1e300 * 1e300);
+}
 
 // Complex numbers stand in lexicographic order; NaN is in none.
 template <class T>
@@ -342,8 +346,8 @@ struct Reciprocal {
   }
 };
 
-// Squares and multiplies. The host has refused negative exponents; a GPU, which cannot raise, gives
-// the quotient 1 / a^-b, cut to an integer.
+// Squares and multiplies. Negative exponents of integers are refused: by the host before, on a GPU
+// after the kernel, which only has to end.
 struct Power {
   template <class T>
   static SW_FN T of(T a, T b) {

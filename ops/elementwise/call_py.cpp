@@ -31,13 +31,12 @@ using ops::max_inputs;
 using ops::Operand;
 using ops::OpFacts;
 using ops::OpId;
-using ops::Signature;
 
 // resolve() for one dtype throughout, remembered: what small arrays would feel.
-const Signature& resolved(OpId op, DType dtype) {
+const ops::Signature& resolved(OpId op, DType dtype) {
   struct Entry {
     std::atomic<bool> is_known{false};
-    Signature signature;
+    ops::Signature signature;
   };
   static Entry* const entries = new Entry[ops::op_count * ops::dtype_count];
   const int place = ops::place_of(dtype);
@@ -100,7 +99,7 @@ class UfuncCall {
   bool is_weak(int i) const noexcept { return weak_[at(i)] != NumberKind::none; }
 
   /// The numbers' values, as what the operation computes in. Throws OverflowError.
-  void convert_numbers(const Signature& signature, PyObject* const* values) {
+  void convert_numbers(const ops::Signature& signature, PyObject* const* values) {
     for (int i = 0; i < count_; ++i) {
       if (weak_[at(i)] == NumberKind::none) continue;
       // Before it may change places with another, operand i stands where it was given.
@@ -238,7 +237,7 @@ std::optional<Array> mask_in(const OpFacts& op, PyObject* where, Device device) 
 }
 
 // Without the GIL where it takes long.
-void compute_unlocked(const Signature& signature, std::span<const Operand> operands,
+void compute_unlocked(const ops::Signature& signature, std::span<const Operand> operands,
                       const Array& result, const Array* where, bool is_fresh) {
   const Unlocked unlocked(result);
   if (is_fresh)
@@ -323,7 +322,7 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
   const auto dtypes = call.dtypes();
   const bool uniform = !options.dtype && std::all_of(dtypes.begin(), dtypes.end(),
                                                      [&](DType d) { return d == dtypes[0]; });
-  const Signature signature =
+  const ops::Signature signature =
       uniform ? resolved(op, dtypes[0]) : resolve(op, dtypes, options.dtype);
   const std::optional<bool> answer = decided_comparison(op, call, values);
   if (!answer) call.convert_numbers(signature, values);
@@ -349,7 +348,7 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
       out ? *out : made_result(options, call.operands(), shape, signature.result, device);
   if (answer) {
     const Operand number{nullptr, Scalar(*answer)};
-    const Signature copy{OpId::positive, bool_, bool_};
+    const ops::Signature copy{OpId::positive, bool_, bool_};
     compute_unlocked(copy, {&number, 1}, result, where, false);
   } else {
     compute_unlocked(signature, call.operands(), result, where, !out);
@@ -365,7 +364,7 @@ PyObject* call_at_once(OpId op, PyObject* const* values, int count) {
   if (count == 2 &&
       (!(a.dtype() == b.dtype()) || !(a.shape() == b.shape()) || !b.device().is_cpu()))
     return nullptr;
-  const Signature& signature = resolved(op, a.dtype());
+  const ops::Signature& signature = resolved(op, a.dtype());
   const std::array<Operand, 2> operands{Operand{&a, Scalar(false)}, Operand{&b, Scalar(false)}};
   const std::span all(operands.data(), static_cast<std::size_t>(count));
   const bool is_plain = a.rank() < 2 || (a.layout().is_row_major() && b.layout().is_row_major());

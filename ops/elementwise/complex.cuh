@@ -9,6 +9,29 @@ SW_FN Complex<T> times(Complex<T> a, Complex<T> b) {
   return complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
 }
 
+// Powers of four, well within what T can hold, so that products with its smallest and largest
+// numbers are in its middle; and the root of the small one.
+template <class T>
+SW_FN T huge_of() {
+  return sizeof(T) == 4 ? (T)18446744073709551616.0 : (T)3.273390607896142e150;  // 2^64, 2^500
+}
+template <class T>
+SW_FN T tiny_of() {
+  return (T)1 / huge_of<T>();
+}
+template <class T>
+SW_FN T root_of_huge() {
+  return sizeof(T) == 4 ? (T)4294967296.0 : (T)1.8092513943330656e75;  // 2^32, 2^250
+}
+template <class T>
+SW_FN T ln2() {
+  return (T)0.693147180559945309417232121458176568;
+}
+template <class T>
+SW_FN T root_of_tiny() {
+  return sizeof(T) == 4 ? (T)2.3283064365386963e-10 : (T)5.527147875260445e-76;  // 2^-32, 2^-250
+}
+
 template <class T>
 SW_FN Complex<T> c_exp(Complex<T> x) {
   if (x.im == 0) return complex(m_exp(x.re), x.im);
@@ -22,13 +45,22 @@ SW_FN Complex<T> c_exp(Complex<T> x) {
   const T root = m_exp(x.re * (T)0.5);  // the parts may be finite though the size is not
   return complex(root * c * root, root * s * root);
 }
+// The logarithm of the modulus, which itself may overflow, or have few digits.
 template <class T>
-SW_FN Complex<T> c_log(Complex<T> x) {
-  const T size = m_hypot(x.re, x.im), angle = m_atan2(x.im, x.re);
-  if (size < (T)0.5 || size > (T)2 || is_nan(size)) return complex(m_log(size), angle);
+SW_FN T log_of_modulus(Complex<T> x) {
   const T a = m_fabs(x.re), b = m_fabs(x.im);
   const T large = a > b ? a : b, little = a > b ? b : a;
-  return complex(m_log1p((large - 1) * (large + 1) + little * little) * (T)0.5, angle);
+  if (is_finite(large) && (large > huge_of<T>() || large < tiny_of<T>())) {
+    const T scale = large > (T)1 ? tiny_of<T>() : huge_of<T>();
+    return m_log(m_hypot(a * scale, b * scale)) - m_log(scale);
+  }
+  const T size = m_hypot(a, b);
+  if (size < (T)0.5 || size > (T)2 || is_nan(size)) return m_log(size);
+  return m_log1p((large - 1) * (large + 1) + little * little) * (T)0.5;
+}
+template <class T>
+SW_FN Complex<T> c_log(Complex<T> x) {
+  return complex(log_of_modulus(x), m_atan2(x.im, x.re));
 }
 template <class T>
 SW_FN Complex<T> c_sqrt(Complex<T> x) {
@@ -38,12 +70,14 @@ SW_FN Complex<T> c_sqrt(Complex<T> x) {
     if (x.re > 0) return complex(x.re, is_nan(x.im) ? x.im : m_copysign((T)0, x.im));
     return complex(is_nan(x.im) ? x.im : (T)0, m_copysign(x.re, x.im));
   }
-  // A quarter and a half keep the sum from overflowing.
-  const T scale = (T)0.25, size = m_hypot(x.re * scale, x.im * scale);
-  const T root = m_sqrt((m_fabs(x.re) * scale + size) * (T)0.5) * (T)2;
-  const T other = m_fabs(x.im) / root * (T)0.5;
-  if (x.re >= 0) return complex(root, m_copysign(other, x.im));
-  return complex(other, m_copysign(root, x.im));
+  // By a power of four, so that neither the sum overflows nor a part loses its digits.
+  const bool is_small = m_fabs(x.re) < (T)1 && m_fabs(x.im) < (T)1;
+  const T scale = is_small ? huge_of<T>() : (T)0.0625, back = is_small ? root_of_tiny<T>() : (T)4;
+  const T re = x.re * scale, im = x.im * scale;
+  const T root = m_sqrt((m_fabs(re) + m_hypot(re, im)) * (T)0.5);
+  const T other = m_fabs(im) / root * (T)0.5 * back;
+  if (x.re >= 0) return complex(root * back, m_copysign(other, x.im));
+  return complex(other, m_copysign(root * back, x.im));
 }
 template <class T>
 SW_FN Complex<T> c_sinh(Complex<T> x) {
@@ -52,15 +86,18 @@ SW_FN Complex<T> c_sinh(Complex<T> x) {
 }
 template <class T>
 SW_FN Complex<T> c_cosh(Complex<T> x) {
-  if (x.im == 0) return complex(m_cosh(x.re), x.re * x.im);
+  if (x.im == 0) return complex(m_cosh(x.re), m_copysign((T)1, x.re) * x.im);
   return complex(m_cosh(x.re) * m_cos(x.im), m_sinh(x.re) * m_sin(x.im));
 }
 template <class T>
 SW_FN Complex<T> c_tanh(Complex<T> x) {
   if (m_fabs(x.re) > (sizeof(T) == 4 ? (T)11 : (T)22)) {
+    const T sign = m_copysign((T)1, x.re);
+    if (!is_finite(x.im) && is_inf(x.re)) return complex(sign, m_copysign((T)0, x.im));
     const T small = m_exp((T)-2 * m_fabs(x.re));
-    return complex(m_copysign((T)1, x.re), (T)4 * m_sin(x.im) * m_cos(x.im) * small);
+    return complex(is_finite(x.im) ? sign : nan_of<T>(), (T)4 * m_sin(x.im) * m_cos(x.im) * small);
   }
+  if (is_nan(x.re) && x.im == 0) return x;
   const T t = m_tan(x.im), beta = (T)1 + t * t, s = m_sinh(x.re), rho = m_sqrt((T)1 + s * s);
   const T under = (T)1 + beta * s * s;
   return complex(beta * rho * s / under, t / under);
@@ -79,51 +116,128 @@ SW_FN Complex<T> c_tan(Complex<T> x) {
   const Complex<T> z = c_tanh(complex(-x.im, x.re));
   return complex(z.im, -z.re);
 }
+
+// ---- inverses. Where a part is infinite or NaN: the table of C 2024, annex G.6, in which those of
+// one function follow from another's by turning the plane.
+
+// acos of x with an infinite part, or NaN.
 template <class T>
-SW_FN Complex<T> c_asin(Complex<T> x) {
-  const Complex<T> less = c_sqrt(complex((T)1 - x.re, -x.im));
-  const Complex<T> more = c_sqrt(complex((T)1 + x.re, x.im));
-  return complex(m_atan2(x.re, times(less, more).re),
-                 m_asinh(times(complex(less.re, -less.im), more).im));
+SW_FN Complex<T> acos_at_the_edge(Complex<T> x) {
+  const T quarter = (T)0.785398163397448309615660845819875721;
+  const T down = -m_copysign(infinity_of<T>(), x.im);
+  if (is_inf(x.re)) {
+    if (is_nan(x.im)) return complex(x.im, down);
+    if (is_inf(x.im)) return complex(x.re > 0 ? quarter : 3 * quarter, down);
+    return complex(x.re > 0 ? (T)0 : 4 * quarter, down);
+  }
+  if (is_inf(x.im)) return complex(is_nan(x.re) ? x.re : 2 * quarter, down);
+  return complex(x.re == 0 ? 2 * quarter : nan_of<T>(), nan_of<T>());
 }
 template <class T>
 SW_FN Complex<T> c_acos(Complex<T> x) {
+  if (!is_finite(x.re) || !is_finite(x.im)) return acos_at_the_edge(x);
+  if (m_fabs(x.re) > root_of_huge<T>() || m_fabs(x.im) > root_of_huge<T>())  // -i log(2 x), nearly
+    return complex(m_atan2(m_fabs(x.im), x.re), -m_copysign(log_of_modulus(x) + ln2<T>(), x.im));
   const Complex<T> less = c_sqrt(complex((T)1 - x.re, -x.im));
   const Complex<T> more = c_sqrt(complex((T)1 + x.re, x.im));
   return complex((T)2 * m_atan2(less.re, more.re),
                  m_asinh(times(complex(more.re, -more.im), less).im));
 }
+// asinh of x with an infinite part, or NaN.
+template <class T>
+SW_FN Complex<T> asinh_at_the_edge(Complex<T> x) {
+  const T quarter = (T)0.785398163397448309615660845819875721;
+  if (is_inf(x.re)) {
+    if (is_nan(x.im)) return x;
+    return complex(x.re, m_copysign(is_inf(x.im) ? quarter : (T)0, x.im));
+  }
+  if (is_inf(x.im))
+    return complex(m_copysign(x.im, x.re), is_nan(x.re) ? x.re : m_copysign(2 * quarter, x.im));
+  return complex(nan_of<T>(), x.im == 0 ? x.im : nan_of<T>());
+}
 template <class T>
 SW_FN Complex<T> c_asinh(Complex<T> x) {
-  const Complex<T> z = c_asin(complex(-x.im, x.re));
+  if (!is_finite(x.re) || !is_finite(x.im)) return asinh_at_the_edge(x);
+  if (m_fabs(x.re) > root_of_huge<T>() || m_fabs(x.im) > root_of_huge<T>())
+    return complex(m_copysign(log_of_modulus(x) + ln2<T>(), x.re), m_atan2(x.im, m_fabs(x.re)));
+  // asin(-y + i x), turned back.
+  const Complex<T> less = c_sqrt(complex((T)1 + x.im, -x.re));
+  const Complex<T> more = c_sqrt(complex((T)1 - x.im, x.re));
+  return complex(m_asinh(times(complex(less.re, -less.im), more).im),
+                 -m_atan2(-x.im, times(less, more).re));
+}
+template <class T>
+SW_FN Complex<T> c_asin(Complex<T> x) {
+  const Complex<T> z = c_asinh(complex(-x.im, x.re));
   return complex(z.im, -z.re);
 }
 template <class T>
 SW_FN Complex<T> c_acosh(Complex<T> x) {
-  const Complex<T> less = c_sqrt(complex(x.re - (T)1, x.im));
-  const Complex<T> more = c_sqrt(complex(x.re + (T)1, x.im));
-  return complex(m_asinh(times(complex(less.re, -less.im), more).re),
-                 (T)2 * m_atan2(less.im, more.re));
+  const Complex<T> z = c_acos(x);
+  if (is_nan(z.re) || is_nan(z.im))
+    return complex(is_inf(z.im) ? m_fabs(z.im) : nan_of<T>(),
+                   is_nan(z.im) && x.re == 0 ? z.re : nan_of<T>());
+  return complex(m_fabs(z.im), m_copysign(z.re, x.im));
 }
 template <class T>
 SW_FN Complex<T> c_atanh(Complex<T> x) {
-  const T apart = (T)1 - x.re, y2 = x.im * x.im;
-  return complex((T)0.25 * m_log1p((T)4 * x.re / (apart * apart + y2)),
-                 (T)0.5 * m_atan2((T)2 * x.im, apart * ((T)1 + x.re) - y2));
+  const T a = m_fabs(x.re), b = m_fabs(x.im), right = (T)1.570796326794896619231321691639751442;
+  if (is_inf(a) || is_inf(b)) {
+    const T re = is_inf(b) || a == a ? (T)0 : a;
+    return complex(m_copysign(re, x.re), is_nan(b) ? b : m_copysign(right, x.im));
+  }
+  if (is_nan(a) || is_nan(b)) return complex(a == 0 ? x.re : nan_of<T>(), nan_of<T>());
+  // Squares of these overflow; 1 / x is all that is left.
+  const T large = sizeof(T) == 4 ? (T)1e9 : (T)1e150;
+  if (a > large || b > large) {
+    const T size = m_hypot(a * (T)0.5, b * (T)0.5);
+    return complex(x.re / size / size * (T)0.25, m_copysign(right, x.im));
+  }
+  if (a == 1 && b < (sizeof(T) == 4 ? (T)1e-9 : (T)1e-150)) {  // and of these underflow
+    const T re = b == 0 ? infinity_of<T>() : (T)0.5 * (m_log((T)2) - m_log(b));
+    return complex(m_copysign(re, x.re), b == 0 ? x.im : m_copysign(right * (T)0.5, x.im));
+  }
+  const T apart = (T)1 - a, square = b * b;
+  return complex(m_copysign((T)0.25 * m_log1p((T)4 * a / (apart * apart + square)), x.re),
+                 (T)0.5 * m_atan2((T)2 * x.im, apart * ((T)1 + a) - square));
 }
 template <class T>
 SW_FN Complex<T> c_atan(Complex<T> x) {
   const Complex<T> z = c_atanh(complex(-x.im, x.re));
   return complex(z.im, -z.re);
 }
+
+// ---- powers and logarithms
+
+// A part of 1 or 0, for the direction of what is infinite.
+template <class T>
+SW_FN Complex<T> direction(Complex<T> x) {
+  return complex(m_copysign(is_inf(x.re) ? (T)1 : (T)0, x.re),
+                 m_copysign(is_inf(x.im) ? (T)1 : (T)0, x.im));
+}
+// The product as of C's annex G.5.1: infinite times what is not 0 is infinite, also where the plain
+// formula has NaN.
+template <class T>
+SW_FN Complex<T> times_to_infinity(Complex<T> a, Complex<T> b) {
+  const Complex<T> plain = times(a, b);
+  if (!is_nan(plain.re) || !is_nan(plain.im)) return plain;
+  const bool left = is_inf(a.re) || is_inf(a.im), right = is_inf(b.re) || is_inf(b.im);
+  if (!left && !right) return plain;
+  const auto without_nan = [](Complex<T> x) {
+    return complex(is_nan(x.re) ? m_copysign((T)0, x.re) : x.re,
+                   is_nan(x.im) ? m_copysign((T)0, x.im) : x.im);
+  };
+  const Complex<T> z =
+      times(left ? direction(a) : without_nan(a), right ? direction(b) : without_nan(b));
+  return complex(infinity_of<T>() * z.re, infinity_of<T>() * z.im);
+}
 template <class T>
 SW_FN Complex<T> c_pow(Complex<T> a, Complex<T> b) {
-  return c_exp(times(b, c_log(a)));
+  return c_exp(times_to_infinity(b, c_log(a)));
 }
 template <class T>
 SW_FN Complex<T> c_exp2(Complex<T> x) {
-  const T log2 = (T)0.693147180559945309417232121458176568;
-  return c_exp(complex(x.re * log2, x.im * log2));
+  return c_exp(complex(x.re * ln2<T>(), x.im * ln2<T>()));
 }
 template <class T>
 SW_FN Complex<T> c_expm1(Complex<T> x) {
@@ -132,7 +246,12 @@ SW_FN Complex<T> c_expm1(Complex<T> x) {
 }
 template <class T>
 SW_FN Complex<T> c_log1p(Complex<T> x) {
-  return complex(m_log(m_hypot(x.re + 1, x.im)), m_atan2(x.im, x.re + 1));
+  // Near 1 the logarithm of the modulus has lost what x adds to it.
+  const bool is_near = m_fabs(x.re) < (T)0.5 && m_fabs(x.im) < (T)0.5;
+  const Complex<T> one_more = complex(x.re + 1, x.im);
+  const T size =
+      is_near ? m_log1p(x.re * (x.re + 2) + x.im * x.im) * (T)0.5 : log_of_modulus(one_more);
+  return complex(size, m_atan2(x.im, one_more.re));
 }
 template <class T>
 SW_FN Complex<T> c_log2(Complex<T> x) {

@@ -29,7 +29,7 @@ struct Operand {
 /// host. On a GPU the work is queued on the current stream.
 ///
 /// Throws ReadOnlyError, DeviceError for operands elsewhere (naming the remedy), ArgumentError
-/// for negative exponents of integers (on the CPU; a GPU gives the reciprocal, cut to an integer).
+/// for negative exponents of integers (on a GPU after the kernel, so this waits for it).
 SW_API void compute(const Signature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where = nullptr);
 

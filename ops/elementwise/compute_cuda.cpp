@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <unordered_map>
 #include <utility>
@@ -9,6 +10,9 @@
 
 #include "compute.hpp"
 #include "cuda_source.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/stream.hpp"
 #include "spanwise/walk.hpp"
@@ -30,7 +34,9 @@ std::uint64_t key_of(const KernelShape& shape, Device device) {
   }
   add(static_cast<std::uint64_t>(place_of(shape.result)), 4);
   add(shape.has_mask, 1);
-  add(shape.kind == KernelShape::Kind::dense, 1);
+  add(shape.checks_exponent, 1);
+  add(static_cast<std::uint64_t>(shape.kind), 2);
+  for (const bool stays : shape.stays) add(stays, 1);
   add(static_cast<std::uint64_t>(shape.width), 5);
   add(static_cast<std::uint64_t>(shape.rank), 7);
   add(shape.is_large, 1);
@@ -39,13 +45,17 @@ std::uint64_t key_of(const KernelShape& shape, Device device) {
 }
 
 // Compiled at first use, then found by its key. Never destroyed: arrays may outlive static objects.
-Function cuda_kernel_for(const KernelShape& shape, Device device) {
+const Function& cuda_kernel_for(const KernelShape& shape, Device device) {
   static auto& mutex = *new std::shared_mutex;
   static auto& known = *new std::unordered_map<std::uint64_t, Function>;
+  // A loop of a program asks for the same kernel again.
+  thread_local std::pair<std::uint64_t, const Function*> last{0, nullptr};
   const std::uint64_t key = key_of(shape, device);
+  if (last.first == key && last.second != nullptr) return *last.second;
   {
     const std::shared_lock lock(mutex);
-    if (const auto found = known.find(key); found != known.end()) return found->second;
+    if (const auto found = known.find(key); found != known.end())
+      return *(last = {key, &found->second}).second;
   }
   ModuleOptions options;
   options.device = device;
@@ -54,6 +64,19 @@ Function cuda_kernel_for(const KernelShape& shape, Device device) {
   const Function made = SourceModule(cuda_source(shape), options).get_function("run");
   const std::unique_lock lock(mutex);
   return known.emplace(key, made).first->second;
+}
+
+void refuse_exponents(bool none_is_negative) {
+  require<ArgumentError>(none_is_negative,
+                         "power: integers to negative integer powers are not allowed; expected "
+                         "exponents >= 0, got negative ones; use float_power()");
+}
+// Exponents of integers must not be negative. A number is looked at here, an array by the kernel.
+bool checks_exponent(const Signature& signature, std::span<const Operand> operands) {
+  if (signature.op != OpId::power || signature.operand(1).code() != DTypeCode::int_) return false;
+  if (operands[1].array != nullptr) return true;
+  refuse_exponents(operands[1].scalar.as_int64() >= 0);
+  return false;
 }
 
 class Launch {
@@ -69,14 +92,17 @@ class Launch {
     }
     shape_.result = result.dtype();
     shape_.has_mask = where != nullptr;
+    shape_.checks_exponent = checks_exponent(signature, operands);
     choose_kind();
   }
 
   void run() {
     const Device device = result_.device();
     const Stream stream = Stream::current(device);
-    const Function kernel = cuda_kernel_for(shape_, device);
+    const Function& kernel = cuda_kernel_for(shape_, device);
     for_each_array([&](const Array& array) { order_use(stream, array, &array == &result_); });
+    std::optional<Array> negative;
+    if (shape_.checks_exponent) order_use(stream, negative.emplace(zeros({}, int32, device)), true);
     std::vector<KernelArg> arguments;
     arguments.reserve(operands_.size() + 4);
     Scalar numbers[max_inputs] = {Scalar(false), Scalar(false), Scalar(false)};
@@ -88,15 +114,19 @@ class Launch {
     }
     arguments.push_back(address(result_));
     if (where_ != nullptr) arguments.push_back(address(*where_));
+    if (negative) arguments.push_back(address(*negative));
     std::vector<std::int64_t> packed;
-    if (shape_.kind == KernelShape::Kind::strided) {
+    if (shape_.kind != KernelShape::Kind::dense) {
       packed = packed_walk();
       arguments.push_back(KernelArg::bytes(std::as_bytes(std::span(packed))));
     }
-    arguments.push_back(KernelArg(walk_.size()));
-    const std::int64_t per_block = elements_per_block(shape_);
-    const std::int64_t grid = (walk_.size() - 1) / per_block + 1;
+    const bool is_rows = shape_.kind == KernelShape::Kind::rows;
+    const std::int64_t steps = walk_.size() / (is_rows ? shape_.width : 1);
+    arguments.push_back(KernelArg(steps));
+    const std::int64_t grid = (steps - 1) / steps_per_block(shape_) + 1;
     kernel.launch({{grid, 1, 1}, {cuda_block, 1, 1}, 0, stream}, arguments);
+    // NumPy raises, so this must wait for the answer.
+    if (negative) refuse_exponents(item(*negative).as_int64() == 0);
   }
 
  private:
@@ -124,17 +154,51 @@ class Launch {
     for_each_array(
         [&](const Array& array) { widest = std::max(widest, array.dtype().itemsize()); });
     shape_.width = std::max(1, 16 / widest);
-    bool is_aligned = true;
-    for_each_array([&](const Array& array) {
-      const auto pack = static_cast<std::uintptr_t>(shape_.width * array.dtype().itemsize());
-      is_aligned &= reinterpret_cast<std::uintptr_t>(array.data()) % pack == 0;
-    });
     shape_.kind = KernelShape::Kind::dense;
-    if (walk_.is_dense() && is_aligned) return;
-    shape_.kind = KernelShape::Kind::strided;
-    shape_.width = 1;
+    if (walk_.is_dense() && fits_packs(shape_.width)) return;
     shape_.rank = walk_.rank();
     shape_.is_large = walk_.size() > INT32_MAX;
+    shape_.kind = KernelShape::Kind::rows;
+    for (; shape_.width > 1 && is_along_rows(); shape_.width /= 2)
+      if (fits_packs(shape_.width)) return note_what_stays();
+    shape_.kind = KernelShape::Kind::strided;
+    shape_.width = 1;
+  }
+
+  bool is_along_rows() const {
+    const auto steps = walk_.strides(walk_.rank() - 1);
+    return steps[result_operand()] == 1 && std::all_of(steps.begin(), steps.end(), [](auto step) {
+             return step == 0 || step == 1;
+           });
+  }
+
+  // Arrays that are contiguous along the last axis are so in packs of `width`, each aligned.
+  bool fits_packs(std::int64_t width) const {
+    const int inner = walk_.rank() - 1;
+    bool fits = shape_.kind == KernelShape::Kind::dense || walk_.extent(inner) % width == 0;
+    int operand = 0;
+    for_each_array([&](const Array& array) {
+      const auto pack = static_cast<std::uintptr_t>(width * array.dtype().itemsize());
+      if (walk_.stride(inner, operand) == 1) {
+        fits &= reinterpret_cast<std::uintptr_t>(array.data()) % pack == 0;
+        for (int axis = 0; axis < inner; ++axis) fits &= walk_.stride(axis, operand) % width == 0;
+      }
+      ++operand;
+    });
+    return fits;
+  }
+
+  void note_what_stays() {
+    const auto steps = walk_.strides(walk_.rank() - 1);
+    std::size_t operand = 0;
+    for (std::size_t i = 0; i < operands_.size(); ++i)
+      if (operands_[i].array != nullptr) shape_.stays[i] = steps[operand++] == 0;
+    if (where_ != nullptr) shape_.stays[operands_.size()] = steps[operand + 1] == 0;
+  }
+
+  // The result's place among the walk's operands: after those that are arrays.
+  std::size_t result_operand() const {
+    return static_cast<std::size_t>(walk_.operands()) - (where_ != nullptr ? 2 : 1);
   }
 
   static KernelArg address(const Array& array) {
@@ -152,12 +216,18 @@ class Launch {
                                       static_cast<std::size_t>(kept.dtype().itemsize())));
   }
 
+  // Of rows the last axis is counted in packs.
   std::vector<std::int64_t> packed_walk() const {
+    const int inner = walk_.rank() - 1;
+    const auto width = [&](int axis) {
+      return axis == inner && shape_.kind == KernelShape::Kind::rows ? shape_.width : 1;
+    };
     std::vector<std::int64_t> packed;
     packed.reserve(static_cast<std::size_t>(walk_.rank() * (1 + walk_.operands())));
-    for (int axis = 0; axis < walk_.rank(); ++axis) packed.push_back(walk_.extent(axis));
+    for (int axis = 0; axis <= inner; ++axis) packed.push_back(walk_.extent(axis) / width(axis));
     for (int operand = 0; operand < walk_.operands(); ++operand)
-      for (int axis = 0; axis < walk_.rank(); ++axis) packed.push_back(walk_.stride(axis, operand));
+      for (int axis = 0; axis <= inner; ++axis)
+        packed.push_back(walk_.stride(axis, operand) * width(axis));
     return packed;
   }
 

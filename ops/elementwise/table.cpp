@@ -58,9 +58,16 @@ DType result_dtype_of(const OpFacts& op, DType compute) {
 
 // The dtype of computation whose result is `wanted`.
 DType compute_for(const OpFacts& op, std::span<const DType> operands, DType wanted) {
-  for (int i = 0; i < dtype_count; ++i)
-    if ((op.dtypes >> i & 1u) != 0 && result_dtype_of(op, dtypes_in_order[i]) == wanted)
-      return dtypes_in_order[i];
+  // The modulus of complex numbers is computed from both parts.
+  const bool needs_complex =
+      op.result == Result::real_part &&
+      std::any_of(operands.begin(), operands.end(), [](DType d) { return d.is_complex(); });
+  for (int i = 0; i < dtype_count; ++i) {
+    const DType dtype = dtypes_in_order[i];
+    if ((op.dtypes >> i & 1u) != 0 && result_dtype_of(op, dtype) == wanted &&
+        (!needs_complex || dtype.is_complex()))
+      return dtype;
+  }
   if (((op.traits & exact_is_kept) != 0) && is_exact_dtype(wanted)) return wanted;
   fail<DTypeError>(op.name, ": no loop gives dtype=", wanted, " from ", listed_dtypes(operands),
                    "; leave dtype= out, or cast the result with astype()");
@@ -115,6 +122,8 @@ Signature resolve(OpId op, std::span<const DType> operands, std::optional<DType>
   for (const DType dtype : operands)
     require<DTypeError>(dtype.is_computable(), known.name, ": cannot compute with ", dtype,
                         ", which is only carried; cast it with its own library first");
+  require<DTypeError>(known.result != Result::boolean || !wanted || *wanted == bool_, known.name,
+                      ": no loop gives dtype=", wanted.value_or(bool_), "; the result is bool");
   if ((known.traits & truths) != 0) return {op, bool_, bool_};
   if ((known.traits & compares) != 0)
     if (const auto mixed = mixed_comparison(op, operands)) return *mixed;
@@ -127,8 +136,6 @@ Signature resolve(OpId op, std::span<const DType> operands, std::optional<DType>
     return {is_exact_dtype(compute) && (known.traits & exact_is_kept) != 0 ? OpId::positive : op,
             compute, *wanted};
   }
-  require<DTypeError>(!wanted || *wanted == bool_, known.name,
-                      ": no loop gives dtype=", wanted.value_or(bool_), "; the result is bool");
   if (is_exact_dtype(common)) {
     if ((known.traits & exact_is_kept) != 0) return {OpId::positive, common, common};
     if ((known.traits & exact_is_double) != 0) return {op, float64, float64};

@@ -128,9 +128,10 @@ class Selector {
     axis_ += array.rank();
   }
 
+  // A mask of no elements names none, so it fits any extent, as in NumPy.
   void check_mask(const Array& mask) const {
     for (int i = 0; i < mask.rank(); ++i)
-      require<BoundsError>(mask.shape()[i] == layout_.shape[axis_ + i],
+      require<BoundsError>(mask.shape()[i] == 0 || mask.shape()[i] == layout_.shape[axis_ + i],
                            "Array: boolean index did not match indexed array along axis ",
                            axis_ + i, "; size of axis is ", layout_.shape[axis_ + i],
                            " but size of corresponding boolean axis is ", mask.shape()[i],

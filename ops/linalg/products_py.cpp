@@ -160,16 +160,14 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
 
 // ---- dot
 
-PyObject* multiply_by_number(PyObject* a, PyObject* b, PyObject* out) {
+// Not weak, as in NumPy: a number is an array of rank 0 here, where the other factor is.
+PyObject* multiply_by_number(const Factors& factors, PyObject* out) {
   const py::object core = py::module_::import("spanwise._core");
   py::dict options;
   if (given(out)) options["out"] = py::handle(out);
-  // Not weak, as in NumPy: a number is an array of rank 0 here.
-  const auto as_array = core.attr("asarray");
-  const auto operand = [&](PyObject* x) {
-    return is_array(x) ? py::reinterpret_borrow<py::object>(x) : as_array(py::handle(x));
-  };
-  return core.attr("multiply")(operand(a), operand(b), **options).release().ptr();
+  const auto left = py::reinterpret_steal<py::object>(wrap(factors.left())),
+             right = py::reinterpret_steal<py::object>(wrap(factors.right()));
+  return core.attr("multiply")(left, right, **options).release().ptr();
 }
 
 int rank_of_operand(PyObject* operand) {
@@ -202,7 +200,7 @@ PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   if (is_variable(a) || is_variable(b)) return dot_of_variables(a, b, given(out));
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
-  if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(a, b, out);
+  if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, out);
   const std::int64_t wanted = left.shape().back();
   const int axis = std::max(right.rank() - 2, 0);
   require<LayoutError>(wanted == right.shape()[axis], "dot: shapes ", left.shape(), " and ",
@@ -246,7 +244,7 @@ PyObject* inner_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObj
   const auto [a, b] = signature.read(values, count, words);
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
-  if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(a, b, nullptr);
+  if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, nullptr);
   const int left_axis = left.rank() - 1, right_axis = right.rank() - 1;
   Array result = [&] {
     const Unlocked unlocked(left, right);
@@ -393,7 +391,7 @@ PyMethodDef product_methods[] = {
 
 SW_BIND(products, 65) {
   add_array_methods(product_methods);
-  if (PyModule_AddFunctions(module.ptr(), product_functions) < 0) throw py::error_already_set();
+  add_functions(module, product_functions);
   products_of_arrays = {&matmul_operator, &matmul_in_place};
 }
 

@@ -32,20 +32,33 @@ Key key_of(const CudaShape& shape, Device device) {
           static_cast<int>(shape.finish)};
 }
 
-}  // namespace
-
-const SourceModule& reduce_module(const CudaShape& shape, Device device) {
-  // Never destroyed: a GPU may be gone before static objects are.
-  static auto& mutex = *new std::mutex;
-  static auto& modules = *new std::map<Key, SourceModule>;
-  const std::lock_guard lock(mutex);
-  const Key key = key_of(shape, device);
-  if (const auto found = modules.find(key); found != modules.end()) return found->second;
+ReduceKernels compiled(const CudaShape& shape, Device device) {
   ModuleOptions options;
   options.device = device;
   // As on the host, products are rounded before they are added.
   options.options = {"--fmad=false"};
-  return modules.emplace(key, SourceModule(cuda_source(shape), options)).first->second;
+  const SourceModule module(cuda_source(shape), options);
+  ReduceKernels kernels{module, module.get_function("run"), {}, {}, {}, {}};
+  if (shape.form != CudaShape::Form::scan) {
+    kernels.fold = module.get_function("fold");
+    return kernels;
+  }
+  kernels.totals = module.get_function("totals");
+  kernels.carries = module.get_function("carries");
+  kernels.lines = module.get_function("lines");
+  return kernels;
+}
+
+}  // namespace
+
+const ReduceKernels& reduce_kernels(const CudaShape& shape, Device device) {
+  // Never destroyed: a GPU may be gone before static objects are.
+  static auto& mutex = *new std::mutex;
+  static auto& known = *new std::map<Key, ReduceKernels>;
+  const Key key = key_of(shape, device);
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  return known.emplace(key, compiled(shape, device)).first->second;
 }
 
 }  // namespace spanwise::ops::reduce

@@ -2,15 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
+#include <optional>
 
 #include "cuda_source.hpp"
 #include "spanwise/kernel.hpp"
 
 namespace spanwise::ops::reduce {
 
-/// The compiled module for a shape, made at its first use in the process.
-const SourceModule& reduce_module(const CudaShape& shape, Device device);
+/// The kernels of a shape's module; those that its form does not have are empty.
+struct ReduceKernels {
+  SourceModule module;
+  Function run;
+  std::optional<Function> fold, totals, carries, lines;
+};
+/// Compiled at the shape's first use in the process.
+const ReduceKernels& reduce_kernels(const CudaShape& shape, Device device);
 
 inline KernelArg reduce_address(const void* data) noexcept {
   return KernelArg::address(reinterpret_cast<std::uintptr_t>(data));

@@ -43,7 +43,7 @@ class DeviceJob {
   void run() {
     const Device device = job_.result->device();
     const Stream stream = Stream::current(device);
-    const SourceModule& module = reduce_module(shape_, device);
+    const ReduceKernels& kernels = reduce_kernels(shape_, device);
     for (const Array* array : {job_.input, job_.mask, job_.companion, job_.divisors})
       if (array != nullptr) order_use(stream, *array, false);
     order_use(stream, *job_.result, true);
@@ -57,10 +57,10 @@ class DeviceJob {
                                    reduce_address(room > 0 ? parts.data() : nullptr),
                                    KernelArg::bytes(std::as_bytes(std::span(axes))),
                                    KernelArg::bytes(std::as_bytes(std::span(&cut_, 1)))};
-    module.get_function("run").launch({{blocks_}, {block_threads}, 0, stream}, arguments);
+    kernels.run.launch({{blocks_}, {block_threads}, 0, stream}, arguments);
     if (room == 0) return;
     const std::int64_t fold_blocks = quotient_up(cut_.outputs, block_threads / 32);
-    module.get_function("fold").launch({{fold_blocks}, {block_threads}, 0, stream}, arguments);
+    kernels.fold->launch({{fold_blocks}, {block_threads}, 0, stream}, arguments);
   }
 
  private:
@@ -89,12 +89,12 @@ class DeviceJob {
   void choose_form() {
     const JobAxis &column = axes_.kept.back(), &row = axes_.gone.back();
     const int width = std::max(1, 16 / job_.kernel.element.itemsize());
-    const bool is_plain = job_.mask == nullptr && !facts(job_.kernel.kind).keeps_place;
+    const bool is_plain = job_.mask == nullptr;
     if (is_plain && axes_.gone.size() == 1 && row.input == 1 && axes_.elements > 1) {
       shape_.form = CudaShape::Form::rows;
       shape_.width = width;
-    } else if (is_plain && axes_.is_column && column.input == 1 && column.extent >= 32 &&
-               axes_.elements > 0) {
+    } else if (is_plain && !facts(job_.kernel.kind).keeps_place && axes_.is_column &&
+               column.input == 1 && column.extent >= 32 && axes_.elements > 0) {
       shape_.form = CudaShape::Form::columns;
       shape_.width = is_aligned(width) ? width : 1;
     }

@@ -62,7 +62,7 @@ void scan_on_cuda(const ScanJob& job) {
   axes.push_back({});  // none goes
   const Device device = job.result->device();
   const Stream stream = Stream::current(device);
-  const SourceModule& module = reduce_module(shape, device);
+  const ReduceKernels& kernels = reduce_kernels(shape, device);
   order_use(stream, *job.input, false);
   order_use(stream, *job.result, true);
   const KernelArg input = reduce_address(job.input->data()),
@@ -71,8 +71,8 @@ void scan_on_cuda(const ScanJob& job) {
                   packed_line = KernelArg::bytes(std::as_bytes(std::span(&line, 1)));
   if (line.lines >= many_lines || line.length <= short_line) {
     const std::int64_t blocks = (line.lines + scan_block - 1) / scan_block;
-    module.get_function("lines")({{blocks}, {scan_block}, 0, stream},
-                                 {input, result, packed_axes, packed_line});
+    (*kernels.lines)({{blocks}, {scan_block}, 0, stream},
+                     {input, result, packed_axes, packed_line});
     return;
   }
   const std::int64_t blocks = line.lines * line.chunks;
@@ -82,13 +82,12 @@ void scan_on_cuda(const ScanJob& job) {
   const KernelArg parts_address = reduce_address(is_cut ? parts.data() : nullptr);
   if (is_cut) {
     order_use(stream, parts, true);
-    module.get_function("totals")({{blocks}, {scan_block}, 0, stream},
-                                  {input, parts_address, packed_axes, packed_line});
-    module.get_function("carries")({{line.lines}, {scan_block}, 0, stream},
-                                   {parts_address, packed_line});
+    (*kernels.totals)({{blocks}, {scan_block}, 0, stream},
+                      {input, parts_address, packed_axes, packed_line});
+    (*kernels.carries)({{line.lines}, {scan_block}, 0, stream}, {parts_address, packed_line});
   }
-  module.get_function("run")({{blocks}, {scan_block}, 0, stream},
-                             {input, result, parts_address, packed_axes, packed_line});
+  kernels.run({{blocks}, {scan_block}, 0, stream},
+              {input, result, parts_address, packed_axes, packed_line});
 }
 
 }  // namespace spanwise::ops::reduce

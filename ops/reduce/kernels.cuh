@@ -260,6 +260,12 @@ union Pack {
   uint4 words;
   E x[WIDTH];
 };
+// Element i of a piece.
+#if IS_PLACE
+#define LIFT(x, i) Body::lift(x, p, at.place + (first + (i)) * axes.axis[KEPT].place)
+#else
+#define LIFT(x, i) Body::lift(x, p)
+#endif
 __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Offsets at,
                                       long long first, long long last, int lane) {
   const P p = param_at(arrays, at);
@@ -270,7 +276,7 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
   A a[BATCH];
 #pragma unroll
   for (int k = 0; k < BATCH; ++k) a[k] = Body::identity();
-  for (long long i = lane; i < head; i += GROUP) a[0] = Body::combine(a[0], Body::lift(x[i], p));
+  for (long long i = lane; i < head; i += GROUP) a[0] = Body::combine(a[0], LIFT(x[i], i));
   const uint4* packs = (const uint4*)(x + head);
   const long long count = (n - head) / WIDTH;
   long long i = lane;
@@ -281,16 +287,18 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
 #pragma unroll
     for (int k = 0; k < BATCH; ++k)
 #pragma unroll
-      for (int w = 0; w < WIDTH; ++w) a[k] = Body::combine(a[k], Body::lift(pack[k].x[w], p));
+      for (int w = 0; w < WIDTH; ++w)
+        a[k] = Body::combine(a[k], LIFT(pack[k].x[w], head + (i + k * GROUP) * WIDTH + w));
   }
   for (; i < count; i += GROUP) {
     Pack pack;
     pack.words = packs[i];
 #pragma unroll
-    for (int w = 0; w < WIDTH; ++w) a[0] = Body::combine(a[0], Body::lift(pack.x[w], p));
+    for (int w = 0; w < WIDTH; ++w)
+      a[0] = Body::combine(a[0], LIFT(pack.x[w], head + i * WIDTH + w));
   }
   for (long long j = head + count * WIDTH + lane; j < n; j += GROUP)
-    a[0] = Body::combine(a[0], Body::lift(x[j], p));
+    a[0] = Body::combine(a[0], LIFT(x[j], j));
 #pragma unroll
   for (int k = 1; k < BATCH; ++k) a[0] = Body::combine(a[0], a[k]);
   return a[0];

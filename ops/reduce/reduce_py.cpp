@@ -201,21 +201,11 @@ PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t coun
                              PyObject* words) {
   static constexpr Signature<3> signature{"count_nonzero", {"a", "axis", "keepdims"}, 1, 2};
   const auto [a, axis, keepdims] = signature.read(values, count, words);
-  const bool counts_all = !given(axis) && !truth_in(keepdims, false);
-  if (counts_all && is_array(a))
+  if (!given(axis) && !truth_in(keepdims, false) && is_array(a))
     if (const auto total = ops::reduce::count_at_once(array_in(a)))
-      return PyLong_FromLongLong(*total);
+      return wrap(full(Shape{}, Scalar(*total), int64, cpu));
   const ReduceCall call{a, axis, {}, {}, keepdims, {}, {}, {}, {}, {}};
-  const Array array = reduce_input(a);
-  Array result = reduced(Op::count_nonzero, call, array, {});
-  if (!counts_all) return wrap(std::move(result));
-  if (result.device().is_cpu())
-    return PyLong_FromLongLong(*static_cast<const std::int64_t*>(result.data()));
-  const Scalar total = [&] {
-    const Unlocked unlocked(result.device(), 0);
-    return item(result);
-  }();
-  return python_number(total);
+  return wrap(reduced(Op::count_nonzero, call, reduce_input(a), {}));
 }
 
 template <Op op>
@@ -288,16 +278,16 @@ PyObject* of_self(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
 PyMethodDef reduce_methods[] = {SW_METHODS(SW_METHOD){nullptr, nullptr, 0, nullptr}};
 
 PyMethodDef reduce_functions[] = {
-    SW_METHODS(SW_FUNCTION) SW_FUNCTION(min_like<Op::min>, "amin", SW_MIN_LIKE,
-                                        "min() by its other name.")
-        SW_FUNCTION(min_like<Op::max>, "amax", SW_MIN_LIKE, "max() by its other name.") SW_FUNCTION(
-            sum_like<Op::nansum>, "nansum", SW_SUM_LIKE "0, where=True",
-            "The sum over the axes of what is not NaN.")
-            SW_FUNCTION(ptp_call, "ptp", "axis=None, out=None, keepdims=False",
-                        "The largest element less the smallest, over the axes.")
-                SW_FUNCTION(count_nonzero_call, "count_nonzero", "axis=None, *, keepdims=False",
-                            "How many elements over the axes are not zero; of all, a Python int."){
-                    nullptr, nullptr, 0, nullptr}};
+    SW_METHODS(SW_FUNCTION)
+        SW_FUNCTION(min_like<Op::min>, "amin", SW_MIN_LIKE, "min() by its other name.") SW_FUNCTION(
+            min_like<Op::max>, "amax", SW_MIN_LIKE, "max() by its other name.")
+            SW_FUNCTION(sum_like<Op::nansum>, "nansum", SW_SUM_LIKE "0, where=True",
+                        "The sum over the axes of what is not NaN.")
+                SW_FUNCTION(ptp_call, "ptp", "axis=None, out=None, keepdims=False",
+                            "The largest element less the smallest, over the axes.")
+                    SW_FUNCTION(count_nonzero_call, "count_nonzero", "axis=None, *, keepdims=False",
+                                "How many elements over the axes are not zero."){nullptr, nullptr,
+                                                                                 0, nullptr}};
 
 #undef SW_ANY_LIKE
 #undef SW_FUNCTION
@@ -314,7 +304,7 @@ PyMethodDef reduce_functions[] = {
 
 SW_BIND(reductions, 64) {
   add_array_methods(reduce_methods);
-  if (PyModule_AddFunctions(module.ptr(), reduce_functions) < 0) throw py::error_already_set();
+  add_functions(module, reduce_functions);
 }
 
 }  // namespace spanwise::python

@@ -72,10 +72,10 @@ DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype) {
   require<ArgumentError>(!arrays.empty(), "concatenate: need at least one array to concatenate");
   bool mixed = false;
   for (const Array& array : arrays) {
-    require<ArgumentError>(array.device() == arrays[0].device(), "concatenate: the arrays are on ",
-                           arrays[0].device(), " and on ", array.device(),
-                           "; expected one device, move them there: a.to(\"", arrays[0].device(),
-                           "\")");
+    require<DeviceError>(array.device() == arrays[0].device(), "concatenate: the arrays are on ",
+                         arrays[0].device(), " and on ", array.device(),
+                         "; expected one device, move them there: a.to(\"", arrays[0].device(),
+                         "\")");
     mixed |= array.dtype() != arrays[0].dtype();
   }
   if (dtype || !mixed) return dtype.value_or(arrays[0].dtype());

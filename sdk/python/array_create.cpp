@@ -118,6 +118,14 @@ PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
   return wrap(std::move(made));
 }
 
+// However far off, a diagonal outside the matrix is an empty one.
+std::int64_t clipped_in(PyObject* k) {
+  if (!given(k)) return 0;
+  const Py_ssize_t value = PyNumber_AsSsize_t(k, nullptr);  // clips what does not fit
+  if (value == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return value;
+}
+
 PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<6> signature{"eye", {"N", "M", "k", "dtype", "order", "device"}, 1, 5};
   const auto [rows, columns, k, dtype, order, device] = signature.read(values, count, words);
@@ -125,7 +133,7 @@ PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* wo
   const Layout layout = layout_in(order_in(order, Order::c), Shape{n, integer_in(columns, n)});
   const DType type = dtype_in(dtype, float64);
   Array matrix = make_array(layout, type, home_of(device), Content::zeros);
-  fill_with(matrix.diagonal(integer_in(k, 0)), Content::ones);
+  fill_with(matrix.diagonal(clipped_in(k)), Content::ones);
   return wrap(std::move(matrix));
 }
 
@@ -166,8 +174,6 @@ PyMethodDef create_functions[] = {
 
 }  // namespace
 
-SW_BIND(array_create, 57) {
-  if (PyModule_AddFunctions(module.ptr(), create_functions) < 0) throw py::error_already_set();
-}
+SW_BIND(array_create, 57) { add_functions(module, create_functions); }
 
 }  // namespace spanwise::python

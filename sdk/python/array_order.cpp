@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <numeric>
 #include <vector>
@@ -19,31 +20,53 @@ namespace spanwise::python {
 
 namespace {
 
-// The axes of `like`, longest stride first. A stride of 0 says nothing about the order in memory,
-// so such an axis stays where it is among its neighbours.
-std::vector<int> axes_by_stride(const Layout& like) {
-  std::vector<int> axes(static_cast<std::size_t>(like.rank()));
+using AxisOrder = std::vector<int>;
+
+AxisOrder all_axes(const Layout& like) {
+  AxisOrder axes(static_cast<std::size_t>(like.rank()));
   std::iota(axes.begin(), axes.end(), 0);
-  const auto step = [&](int axis) { return std::abs(like.strides[axis]); };
-  // An insertion sort: "0 equals everything" is no ordering that std::sort may be given.
+  return axes;
+}
+
+// The axes of `like` as NumPy lays out a copy in order "K": longest stride first, so that an axis
+// of stride 0 becomes an inner one.
+AxisOrder axes_by_stride(const Layout& like) {
+  AxisOrder axes = all_axes(like);
+  std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) {
+    return std::abs(like.strides[a]) > std::abs(like.strides[b]);
+  });
+  return axes;
+}
+
+// The axes of `like` as NumPy walks over elements in order "K": longest stride first, but a stride
+// of 0 says nothing about the order in memory, so such an axis stays where it is among its
+// neighbours. An insertion sort from the innermost axis on, since "0 equals everything" is no
+// ordering that std::sort may be given, and since the order of the comparisons decides.
+AxisOrder axes_as_walked(const Layout& like) {
+  AxisOrder axes = all_axes(like);
+  std::reverse(axes.begin(), axes.end());
+  const auto step = [&](int axis) -> std::int64_t {
+    return like.shape[axis] == 1 ? 0 : std::abs(like.strides[axis]);
+  };
   for (std::size_t i = 1; i < axes.size(); ++i) {
     std::size_t place = i;
     for (std::size_t j = i; j > 0; --j) {
-      const std::int64_t before = step(axes[j - 1]), here = step(axes[i]);
-      if (before == 0 || here == 0) continue;
-      if (before >= here) break;
+      const std::int64_t inner = step(axes[j - 1]), here = step(axes[i]);
+      if (inner == 0 || here == 0) continue;
+      if (inner <= here) break;
       place = j - 1;
     }
     std::rotate(axes.begin() + static_cast<std::ptrdiff_t>(place),
                 axes.begin() + static_cast<std::ptrdiff_t>(i),
                 axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   }
+  std::reverse(axes.begin(), axes.end());
   return axes;
 }
 
 Layout keep_order(const Shape& shape, const Layout& like) {
   Layout layout = Layout::row_major(shape);
-  const std::vector<int> axes = axes_by_stride(like);
+  const AxisOrder axes = axes_by_stride(like);
   std::int64_t stride = 1;
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     layout.strides[*axis] = stride;
@@ -113,7 +136,7 @@ Array reshaped(const Array& source, const Shape& shape, Order order, CopyMode mo
 Array flattened(const Array& source, Order order, CopyMode mode) {
   const Shape flat{source.size()};
   if (order != Order::k) return reshaped(source, flat, order, mode);
-  return reshaped(source.permute(axes_by_stride(source.layout())), flat, Order::c, mode);
+  return reshaped(source.permute(axes_as_walked(source.layout())), flat, Order::c, mode);
 }
 
 }  // namespace spanwise::python

@@ -91,7 +91,10 @@ PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
   for (int i = 0; i < layout.rank(); ++i) {
     drop[static_cast<std::size_t>(i)] = !given(axis) && layout.shape[i] == 1;
   }
-  if (given(axis)) {
+  // Of rank 0 NumPy takes axis 0 and -1 though there is none.
+  const bool is_none = given(axis) && layout.rank() == 0 && PyLong_Check(axis) &&
+                       (integer_from(axis) == 0 || integer_from(axis) == -1);
+  if (given(axis) && !is_none) {
     for (const std::int64_t a : shape_from(axis)) {
       bool& is_dropped = drop[static_cast<std::size_t>(layout.normalise_axis(a))];
       require<LayoutError>(!is_dropped, "squeeze: axis ", a, " is named twice for shape ",
@@ -136,10 +139,15 @@ PyObject* diagonal(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
   return wrap_view(self, array_in(self).diagonal(integer_in(offset, 0), first, second));
 }
 
+// Read-only as in NumPy: several elements may be one in memory.
+PyObject* stretched(PyObject* source, PyObject* shape) {
+  return wrap_view(source, array_in(source).broadcast_to(shape_from(shape)).as_readonly());
+}
+
 PyObject* broadcast_to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<1> signature{"broadcast_to", {"shape"}, 1, 1};
   const auto [shape] = signature.read(values, count, words);
-  return wrap_view(self, array_in(self).broadcast_to(shape_from(shape)));
+  return stretched(self, shape);
 }
 
 PyMethodDef view_methods[] = {
@@ -168,7 +176,7 @@ PyMethodDef view_methods[] = {
         "View of a diagonal, which becomes the last axis; writeable as the array is."),
     method<&broadcast_to>("broadcast_to",
                           "broadcast_to($self, shape)\n--\n\n"
-                          "View stretched to `shape` with strides of 0."),
+                          "Read-only view stretched to `shape` with strides of 0."),
     {nullptr, nullptr, 0, nullptr}};
 
 // A function of the module takes any library's array; the result's base is then the imported one.
@@ -188,7 +196,7 @@ PyObject* broadcast_to_function(PyObject*, PyObject* const* values, Py_ssize_t c
   static constexpr Signature<2> signature{"broadcast_to", {"array", "shape"}, 2, 2};
   const auto [array, shape] = signature.read(values, count, words);
   const py::object object = as_object(array);
-  return wrap_view(object.ptr(), array_in(object.ptr()).broadcast_to(shape_from(shape)));
+  return stretched(object.ptr(), shape);
 }
 
 PyMethodDef view_functions[] = {
@@ -204,7 +212,7 @@ PyMethodDef view_functions[] = {
 
 SW_BIND(array_views, 54) {
   add_array_methods(view_methods);
-  if (PyModule_AddFunctions(module.ptr(), view_functions) < 0) throw py::error_already_set();
+  add_functions(module, view_functions);
 }
 
 }  // namespace spanwise::python

@@ -178,7 +178,7 @@ std::optional<DType> from_known_type(py::handle type) {
   return dtype;
 }
 
-std::optional<DType> find(py::handle object, bool through_attribute = true) {
+std::optional<DType> find_dtype(py::handle object, bool through_attribute = true) {
   if (const DType* own = dtype_in(object)) return *own;
   if (py::isinstance<py::str>(object)) return from_name(string_in(object));
   if (PyType_Check(object.ptr())) {
@@ -192,14 +192,15 @@ std::optional<DType> find(py::handle object, bool through_attribute = true) {
                                    : std::string();
   if (own_text.starts_with("torch.")) return from_name(own_text.substr(std::strlen("torch.")));
   // JAX's scalar types, Numba's and others': an attribute that is a dtype itself.
-  if (through_attribute && py::hasattr(object, "dtype")) return find(object.attr("dtype"), false);
+  if (through_attribute && py::hasattr(object, "dtype"))
+    return find_dtype(object.attr("dtype"), false);
   return std::nullopt;
 }
 
 }  // namespace
 
 DType dtype_from(py::handle object) {
-  const auto dtype = find(object);
+  const auto dtype = find_dtype(object);
   if (dtype) return *dtype;
   if (py::isinstance<py::str>(object))
     return DType::parse(string_in(object));  // throws, with the names
@@ -212,7 +213,7 @@ DType dtype_from(py::handle object) {
 
 std::optional<DType> try_dtype_from(py::handle object) noexcept {
   try {
-    return find(object);
+    return find_dtype(object);
   } catch (py::error_already_set&) {
     return std::nullopt;  // an object whose attributes raise names no dtype
   } catch (...) {

@@ -81,7 +81,7 @@ py::object find_numpy_dtype(DType dtype) {
   return made;
 }
 
-py::object compare_equal(const PyDType& self, py::handle other) {
+py::object dtype_equals(const PyDType& self, py::handle other) {
   if (const auto dtype = try_dtype_from(other)) return py::bool_(*dtype == self.dtype);
   return py::reinterpret_borrow<py::object>(Py_NotImplemented);
 }
@@ -160,7 +160,7 @@ SW_BIND(dtypes, 10) {
   // NumPy before 2.4 reads this one.
   attribute(
       "dtype", [](const PyDType& self) { return numpy_dtype(self.dtype); }, "The numpy.dtype.");
-  type.def("__eq__", &compare_equal, py::arg("other"), py::pos_only());
+  type.def("__eq__", &dtype_equals, py::arg("other"), py::pos_only());
   type.def("__hash__", [](const PyDType& self) { return py::hash(py::str(self.dtype.name())); });
   type.def("__repr__", [](const PyDType& self) { return "spanwise." + self.dtype.name(); });
   type.def("__str__", [](const PyDType& self) { return self.dtype.name(); });

@@ -155,6 +155,9 @@ SW_BIND(errors, 0) {
   py::setattr(e.device, "name", py::str());
   e.graph = make_class(module, "GraphError", "A malformed graph, or an op that broke its contract.",
                        {e.error});
+  e.not_supported = make_class(module, "NotSupportedError",
+                               "A function of NumPy or of the array API that is not there yet.",
+                               {e.error, PyExc_NotImplementedError});
   py::register_exception_translator([](std::exception_ptr exception) {
     if (exception && !set_error(exception)) std::rethrow_exception(exception);
   });

@@ -27,6 +27,7 @@ struct ErrorClasses {
   PyObject* device = nullptr;
   PyObject* out_of_memory = nullptr;
   PyObject* graph = nullptr;
+  PyObject* not_supported = nullptr;
 };
 extern ErrorClasses errors;
 

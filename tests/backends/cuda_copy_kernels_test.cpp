@@ -34,6 +34,12 @@ namespace device {
 // The kernels of copies look for these beside Convert.
 #include "backends/cuda/device/copy.cuh"
 #include "backends/cuda/device/copy_tile.cuh"
+// After it.
+#include "backends/cuda/device/copy_packed.cuh"
+#include "backends/cuda/device/copy_thin.cuh"
+// After that.
+#include "backends/cuda/device/copy_cells.cuh"
+#include "backends/cuda/device/copy_granules.cuh"
 #undef __device__
 #pragma GCC diagnostic pop
 }  // namespace device
@@ -84,6 +90,12 @@ class Emulator {
             return plan_.source_vectors ? thin<true, true>() : thin<true, false>();
           return plan_.source_vectors ? thin<false, true>() : thin<false, false>();
         }
+        return;
+      case CopyPlan::Kind::cells:
+        if constexpr (sizeof(Unit) <= 8) plan_.source_vectors ? cells<true>() : cells<false>();
+        return;
+      case CopyPlan::Kind::granules:
+        if constexpr (sizeof(Unit) <= 2) granules();
         return;
       default:
         return strided<1>();
@@ -171,6 +183,29 @@ class Emulator {
     }
   }
 
+  template <bool vectors>
+  void cells() {
+    ASSERT_EQ(device::most_cell_units, most_cell_units);
+    static device::CellTile<Unit> tile;
+    const int inner = plan_.inner;
+    for (std::int64_t block = 0; block < plan_.blocks(256, 1); ++block) {
+      std::memset(&tile, 0x5a, sizeof tile);
+      const auto part = device::cell_chunk<Index>(static_cast<Index>(block),
+                                                  static_cast<Index>(plan_.chunk), inner, axes_);
+      for (unsigned i = 0; i < 256; ++i)
+        device::load_cells<vectors>(tile, source_, part, inner, axes_, i);
+      for (unsigned i = 0; i < 256; ++i) device::store_cells<vectors>(tile, target_, part, i);
+    }
+  }
+
+  void granules() {
+    const auto* source = reinterpret_cast<const char*>(source_);
+    const auto size = static_cast<Index>(plan_.size());
+    for (Index i = 0; i < size + 3; ++i)
+      device::copy_granule(source_, target_, static_cast<Index>(plan_.length),
+                           source + plan_.hull_begin, source + plan_.hull_end, size, axes_, i);
+  }
+
   const CopyPlan& plan_;
   device::Axes<Index, Offset, most_axes> axes_;
   const Unit* source_;
@@ -201,6 +236,25 @@ void run_words(const CopyPlan& plan, const unsigned char* source, unsigned char*
   }
 }
 
+// Dense in `order`, outermost first, but for a gap between the steps of the outermost axis, which
+// may run backwards.
+Layout with_a_pitch(Random& random, const Shape& shape, std::initializer_list<int> order) {
+  Layout layout{shape, Strides(shape.size()), 0};
+  std::int64_t step = 1;
+  for (auto axis = std::rbegin(order); axis != std::rend(order); ++axis) {
+    const bool is_outer = std::next(axis) == std::rend(order);
+    if (is_outer) step += between(random, 0, 20);
+    layout.strides[*axis] = step;
+    step *= shape[*axis];
+    if (is_outer && between(random, 0, 3) == 0) {
+      layout.strides[*axis] *= -1;
+      layout.offset = (1 - shape[*axis]) * layout.strides[*axis];
+    }
+  }
+  layout.offset += between(random, 0, 17);
+  return layout;
+}
+
 // Axes in any order, without gaps, some of them backwards.
 Layout random_dense(Random& random, const Shape& shape) {
   std::vector<int> order(static_cast<std::size_t>(shape.size()));
@@ -218,7 +272,12 @@ Layout random_dense(Random& random, const Shape& shape) {
 }
 
 Shape shape_of_class(Random& random, int round) {
-  switch (round % 6) {
+  switch (round % 8) {
+    case 6:  // small matrices in a row
+      return {between(random, 1, 3), between(random, 200, 900), between(random, 2, 6),
+              between(random, 2, 6)};
+    case 7:  // rows of bytes that begin anywhere
+      return {between(random, 1, 9), between(random, 64, 300)};
     case 0:  // tiles, of one element in another order
       return {between(random, 14, 40), between(random, 14, 40)};
     case 1:  // packed tiles and their ragged ends
@@ -239,13 +298,21 @@ struct PlansSeen {
   std::map<std::pair<CopyPlan::Lie, int>, int> lies;  // and elements
 };
 
-void compare_copy(Random& random, const Shape& shape, DType dtype, PlansSeen& seen) {
+void compare_copy(Random& random, int round, DType dtype, PlansSeen& seen) {
+  const Shape shape = shape_of_class(random, round);
   const auto layout_of = [&] {
     return between(random, 0, 1) == 0 ? random_dense(random, shape)
                                       : test::with_disjoint_strides(random, shape);
   };
   Layout source = layout_of();
-  const Layout target = layout_of();
+  Layout target = layout_of();
+  if (round % 8 == 6) {
+    source = with_a_pitch(random, shape, {0, 1, 3, 2});
+    target = with_a_pitch(random, shape, {0, 1, 2, 3});
+  } else if (round % 8 == 7) {
+    source = with_a_pitch(random, shape, {0, 1});
+    target = with_a_pitch(random, shape, {0, 1});
+  }
   if (between(random, 0, 5) == 0) source.strides[source.rank() - 1] = 0;
   const auto width = static_cast<std::size_t>(dtype.itemsize());
   const auto bytes = [&](const Layout& layout) {
@@ -278,13 +345,13 @@ TEST(CopyKernels, MoveExactlyTheElementsOfRandomLayouts) {
   Random random(20260503);
   const DType dtypes[] = {uint8, float16, float32, float64, complex128};
   PlansSeen seen;
-  for (int round = 0; round < 1500 && !HasFatalFailure(); ++round) {
-    const DType dtype = dtypes[round % 6 == 4 ? 0 : between(random, 0, 4)];
-    compare_copy(random, shape_of_class(random, round), dtype, seen);
+  for (int round = 0; round < 2000 && !HasFatalFailure(); ++round) {
+    const bool is_bytes = round % 8 == 4 || round % 8 == 7;
+    compare_copy(random, round, dtypes[is_bytes ? 0 : between(random, 0, 4)], seen);
   }
   // The test has to see what it is there for.
   for (const auto kind : {CopyPlan::Kind::strided, CopyPlan::Kind::tiled, CopyPlan::Kind::packed,
-                          CopyPlan::Kind::thin}) {
+                          CopyPlan::Kind::thin, CopyPlan::Kind::cells, CopyPlan::Kind::granules}) {
     EXPECT_GT(seen.kinds[kind], 10) << static_cast<int>(kind);
   }
   EXPECT_GT((seen.lies[{CopyPlan::Lie::turned, 4}]), 0);
@@ -572,6 +639,18 @@ TEST_F(GeneratedKernels, OfPackedAndThinTilesCompile) {
     made.dense_source = !made.dense_source;
     expect_compiles(copy_kernel_text(made, uint8, uint8));
   }
+}
+
+TEST_F(GeneratedKernels, OfCellsAndGranulesCompile) {
+  for (const int word : {1, 2, 4, 8}) {
+    CopyPlan made = plan(CopyPlan::Kind::cells, 3, word == 2, word, word);
+    made.source_vectors = made.target_vectors = word != 8;
+    made.inner = 2;
+    expect_compiles(copy_kernel_text(made, uint8, uint8));
+  }
+  for (const int word : {1, 2})
+    expect_compiles(
+        copy_kernel_text(plan(CopyPlan::Kind::granules, 2, word == 2, word, word), uint8, uint8));
 }
 
 TEST_F(GeneratedKernels, OfCastsCompileFromAndToEveryDtype) {

@@ -47,10 +47,30 @@ std::int64_t source_element(const CopyPlan& plan, std::int64_t place, std::int64
   }
 }
 
+// Whole runs, whose pieces the last axis counts.
+void run_granules(const CopyPlan& plan, const unsigned char* from, unsigned char* to) {
+  Shape shape(static_cast<int>(plan.axes.size()) - 1);
+  for (int i = 0; i < shape.size(); ++i) shape[i] = plan.axes[static_cast<std::size_t>(i)].extent;
+  test::for_each_index(shape, [&](const test::Index& index) {
+    std::int64_t s = 0, t = 0;
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      s += index[i] * plan.axes[i].source_stride;
+      t += index[i] * plan.axes[i].target_stride;
+    }
+    const std::int64_t bytes = plan.length * plan.source_unit;
+    EXPECT_GE(plan.axes.back().extent * 16, bytes + 15);
+    EXPECT_TRUE(plan.hull_begin <= s * plan.source_unit &&
+                s * plan.source_unit + bytes <= plan.hull_end);
+    std::memcpy(to + t * plan.target_unit, from + s * plan.source_unit,
+                static_cast<std::size_t>(bytes));
+  });
+}
+
 // What a device would do with the plan, element by element.
 void run(const CopyPlan& plan, const Array& source, const Array& target) {
   const auto* from = static_cast<const unsigned char*>(source.data()) + plan.source_offset;
   auto* to = static_cast<unsigned char*>(target.data()) + plan.target_offset;
+  if (plan.kind == CopyPlan::Kind::granules) return run_granules(plan, from, to);
   Shape shape(static_cast<int>(plan.axes.size()));
   for (int i = 0; i < shape.size(); ++i) shape[i] = plan.axes[static_cast<std::size_t>(i)].extent;
   test::for_each_index(shape, [&](const test::Index& index) {
@@ -166,6 +186,28 @@ TEST(CopyPlan, TransposesAreTiledWithTheSourcesAxisFirst) {
   EXPECT_TRUE(back.source_vectors);
 }
 
+TEST(CopyPlan, SmallMatricesInARowAreCells) {
+  const CopyPlan plan = plan_of(permuted({1000, 4, 5}, {0, 2, 1}), Layout::row_major({1000, 5, 4}));
+  ASSERT_EQ(plan.kind, CopyPlan::Kind::cells);
+  EXPECT_EQ(plan.inner, 2);
+  EXPECT_EQ(plan.chunk % 16, 0);
+  EXPECT_TRUE(plan.source_vectors);
+  const CopyPlan few = plan_of(permuted({3, 4, 5}, {0, 2, 1}), Layout::row_major({3, 5, 4}));
+  EXPECT_EQ(few.kind, CopyPlan::Kind::strided) << "not worth a pass through shared memory";
+}
+
+TEST(CopyPlan, BytesThatBeginAnywhereAreCopiedByAlignedPieces) {
+  const Layout rows = Layout::row_major({9, 101}).slice(1, {.start = 1});
+  const CopyPlan plan = plan_of(rows, Layout::row_major({9, 100}), uint8, uint8);
+  ASSERT_EQ(plan.kind, CopyPlan::Kind::granules);
+  EXPECT_EQ(plan.length, 100);
+  EXPECT_EQ(plan.hull_begin, 0);
+  EXPECT_EQ(plan.hull_end, 8 * 101 + 100);
+  const CopyPlan aligned = plan_of(Layout::row_major({9, 104}).slice(1, {.stop = 100}),
+                                   Layout::row_major({9, 100}), uint8, uint8);
+  EXPECT_EQ(aligned.kind, CopyPlan::Kind::strided) << "words of four bytes do";
+}
+
 TEST(CopyPlan, CastsKeepTheirElementsWholeAndAreNeverABlock) {
   const CopyPlan plan = plan_of(Layout::row_major({64}), Layout::row_major({64}), float32, float64);
   EXPECT_EQ(plan.kind, CopyPlan::Kind::strided);
@@ -173,6 +215,12 @@ TEST(CopyPlan, CastsKeepTheirElementsWholeAndAreNeverABlock) {
   EXPECT_EQ(plan.target_unit, 8);
   EXPECT_EQ(plan.elements, 2) << "16 bytes of the wider side at once";
   EXPECT_EQ(plan.size() * plan.elements, 64);
+}
+
+TEST(CopyPlan, TransposesThatCastAreTiledElementByElement) {
+  const Layout source = permuted({200, 300}, {1, 0}), target = Layout::row_major({300, 200});
+  EXPECT_EQ(plan_of(source, target, int32, float32).kind, CopyPlan::Kind::tiled);
+  EXPECT_EQ(plan_of(source, target, bool_, uint8).kind, CopyPlan::Kind::tiled);
 }
 
 TEST(CopyPlan, WritesSixteenBytesAtOnceWhateverTheSourceDoes) {

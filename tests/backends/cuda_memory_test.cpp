@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cuda_device.hpp"
+#include "spanwise/config.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -97,6 +98,27 @@ TEST_F(CudaMemory, FreedMemoryIsReusedInStreamOrder) {
   backend().download(second, &got, sizeof got, *other);
   EXPECT_EQ(got, 42);
   backend().deallocate(0, second, size, *other);
+}
+
+TEST_F(CudaMemory, SmallBlocksWaitForTheNextArrayOfTheirStream) {
+  if (!config::get_bool("keep_blocks")) GTEST_SKIP() << "config keep_blocks is off";
+  Ref<runtime::StreamState> stream = backend().create_stream(0);
+  const Ref<runtime::StreamState> other = backend().create_stream(0);
+  backend().synchronize(0);
+  const std::int64_t used = backend().memory(0).used;
+  void* first = backend().allocate(0, 1000, *stream);
+  EXPECT_EQ(backend().memory(0).used, used + 1024);
+  backend().deallocate(0, first, 1000, *stream);
+  EXPECT_EQ(backend().memory(0).used, used) << "kept, but nobody's";
+  void* elsewhere = backend().allocate(0, 1000, *other);
+  EXPECT_NE(elsewhere, first) << "the other stream has not waited for this one";
+  backend().deallocate(0, elsewhere, 1000, *other);
+  void* second = backend().allocate(0, 700, *stream);
+  EXPECT_EQ(second, first);
+  backend().deallocate(0, second, 700, *stream);
+  stream = {};
+  backend().synchronize(0);
+  EXPECT_EQ(backend().memory(0).used, used);
 }
 
 TEST_F(CudaMemory, ManyThreadsAllocateAndFree) {

@@ -35,10 +35,14 @@ def cuda(gpu):
 @given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
 def test_any_window_of_ours_is_cupys(gpu, cupy, window, dtype, seed):
     ours, oracle = pair(window, dtype, gpu, seed)
-    foreign = sw.to_cupy(ours)
+    readonly = not ours.flags.writeable  # as broadcast views are
+    if readonly:
+        with pytest.raises(sw.CopyNeededError, match="read-only"):
+            sw.to_cupy(ours)
+    foreign = sw.to_cupy(ours, copyif=readonly)
     assert isinstance(foreign, cupy.ndarray)
     if ours.size:
-        assert foreign.data.ptr == ours.ptr
+        assert (foreign.data.ptr == ours.ptr) == (not readonly)
     np.testing.assert_array_equal(cupy.asnumpy(foreign), oracle)
 
 
@@ -97,15 +101,16 @@ def test_read_only_arrays_are_not_given_to_cupy(gpu, cupy):
 def test_any_window_of_ours_is_numbas(gpu, cuda, window, dtype, seed):
     ours, _ = pair(window, dtype, gpu, seed)
     broadcast = any(e > 1 and s == 0 for e, s in zip(ours.shape, ours.strides, strict=True))
-    if broadcast:  # Numba would take the one element for a row of them
-        with pytest.raises(sw.CopyNeededError, match="broadcast"):
+    unshared = broadcast or not ours.flags.writeable
+    if unshared:  # Numba would take the one element for a row of them
+        with pytest.raises(sw.CopyNeededError, match="broadcast|read-only"):
             sw.to_numba(ours)
-    foreign = sw.to_numba(ours, copyif=broadcast)
+    foreign = sw.to_numba(ours, copyif=unshared)
     assert foreign.shape == ours.shape
     if ours.size:
         again = sw.from_numba(foreign)
         assert again.ptr == foreign.device_ctypes_pointer.value
-        assert (again.ptr == ours.ptr) == (not broadcast)
+        assert (again.ptr == ours.ptr) == (not unshared)
         assert again.tolist() == ours.tolist()
 
 

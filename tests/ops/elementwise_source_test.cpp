@@ -84,6 +84,11 @@ TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
     shape.is_number[static_cast<std::size_t>(shape.inputs - 1)] = true;
     shape.result = complex64;
     expect_compiles(shape);
+    shape.kind = KernelShape::Kind::rows;
+    shape.width = 2;
+    shape.stays = {shape.inputs > 1};
+    shape.has_mask = dtype != uint64;
+    expect_compiles(shape);
     break;
   }
 }
@@ -107,6 +112,19 @@ TEST_P(ElementwiseMixed, ComparesSignedWithUnsigned) {
 INSTANTIATE_TEST_SUITE_P(, ElementwiseMixed,
                          testing::Values(static_cast<int>(OpId::less),
                                          static_cast<int>(OpId::equal)));
+
+TEST(ElementwiseSourceText, ChecksExponents) {
+  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  for (const auto kind : {KernelShape::Kind::dense, KernelShape::Kind::strided}) {
+    const DType dtypes[] = {int64, int64};
+    KernelShape shape = shape_for({OpId::power, int64, int64}, dtypes);
+    shape.kind = kind;
+    shape.width = kind == KernelShape::Kind::dense ? 2 : 1;
+    shape.has_mask = true;
+    shape.checks_exponent = true;
+    expect_compiles(shape);
+  }
+}
 
 TEST(ElementwiseSourceText, ConvertsBetweenAllDtypes) {
   if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";

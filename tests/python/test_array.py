@@ -29,7 +29,7 @@ def test_attributes_are_numpys(device, window, dtype, seed):
     if oracle.size > 0:
         assert ours.flags.c_contiguous == oracle.flags.c_contiguous
         assert ours.flags.f_contiguous == oracle.flags.f_contiguous
-    assert ours.flags.writeable
+    assert ours.flags.writeable == oracle.flags.writeable
     assert ours.flags.aligned
 
 

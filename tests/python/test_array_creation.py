@@ -47,7 +47,7 @@ def test_order_decides_the_strides(device, order):
 
 
 @given(
-    window=windows(broadcast=False),
+    window=windows(),
     seed=SEEDS,
     order=st.sampled_from("CFAK"),
     dtype=st.sampled_from([None, "int8", "complex64"]),

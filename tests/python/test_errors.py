@@ -23,6 +23,7 @@ FAMILY = {
     "DeviceError": (sw.Error,),
     "OutOfMemoryError": (sw.DeviceError, MemoryError),
     "GraphError": (sw.Error,),
+    "NotSupportedError": (sw.Error, NotImplementedError),
 }
 
 
@@ -48,6 +49,7 @@ RAISED = {
     "BridgeError": lambda: sw.asarray(object()),
     "DeviceError": lambda: sw.zeros(2, device="cuda:99"),
     "OutOfMemoryError": lambda: sw.empty(2**61, "uint8", device="cpu"),
+    "NotSupportedError": lambda: sw.sort([2, 1]),
 }
 
 

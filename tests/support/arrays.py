@@ -115,6 +115,19 @@ def pair(window, dtype, device, seed):
     return window.of(sw.array(values, device=device)), window.of(values)
 
 
+def stretched_for_writing(array, shape):
+    """array.broadcast_to(shape) that may be written, as only other libraries hand them out."""
+    view = array.broadcast_to(shape)
+    if array.device.kind == "cpu":
+        strides = view.strides
+        return sw.asarray(
+            np.lib.stride_tricks.as_strided(array.numpy(), shape, strides), copy=False
+        )
+    interface = dict(array.__cuda_array_interface__, shape=shape, strides=view.strides)
+    owner = type("Owner", (), {"__cuda_array_interface__": interface, "array": array})()
+    return sw.asarray(owner, copy=False)
+
+
 def assert_same(ours, oracle):
     """Same shape, dtype and elements; NaNs are equal."""
     assert isinstance(ours, sw.Array)

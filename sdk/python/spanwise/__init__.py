@@ -19,7 +19,14 @@ from ._core import __version__ as __version__
 from ._creation import arange as arange
 from ._creation import linspace as linspace
 
+#: The version of the array API standard (data-apis.org/array-api) that this namespace follows.
+__array_api_version__ = "2024.12"
+
 newaxis = None
+e = 2.718281828459045
+pi = 3.141592653589793
+inf = float("inf")
+nan = float("nan")
 
 _wheels.tell_where_cuda_is()
 _wheels.tell_where_blas_is()
@@ -30,13 +37,22 @@ if _typing.TYPE_CHECKING:
     from . import doctor as doctor
     from . import driver as driver
     from . import linalg as linalg
+    from . import random as random
     from . import settings as settings
     from . import tensor as tensor
+    from ._compare import allclose as allclose
+    from ._compare import array_equal as array_equal
+    from ._compare import isclose as isclose
+    from ._dtypes import astype as astype
+    from ._dtypes import finfo as finfo
+    from ._dtypes import iinfo as iinfo
+    from ._dtypes import isdtype as isdtype
     from ._einsum import einsum as einsum
     from ._elementwise import around as around
     from ._elementwise import clip as clip
     from ._elementwise import divmod as divmod
     from ._elementwise import imag as imag
+    from ._elementwise import modf as modf
     from ._elementwise import real as real
     from ._elementwise import round as round
     from ._elementwise import where as where
@@ -67,6 +83,7 @@ if _typing.TYPE_CHECKING:
     from ._join import append as append
     from ._join import array_split as array_split
     from ._join import column_stack as column_stack
+    from ._join import concat as concat
     from ._join import delete as delete
     from ._join import dsplit as dsplit
     from ._join import dstack as dstack
@@ -79,6 +96,17 @@ if _typing.TYPE_CHECKING:
     from ._join import vstack as vstack
     from ._linalg import outer as outer
     from ._linalg import tensordot as tensordot
+    from ._lines import cumulative_prod as cumulative_prod
+    from ._lines import cumulative_sum as cumulative_sum
+    from ._lines import diff as diff
+    from ._lines import searchsorted as searchsorted
+    from ._missing import argsort as argsort
+    from ._missing import sort as sort
+    from ._missing import unique_all as unique_all
+    from ._missing import unique_counts as unique_counts
+    from ._missing import unique_inverse as unique_inverse
+    from ._missing import unique_values as unique_values
+    from ._namespace import __array_namespace_info__ as __array_namespace_info__
     from ._pad import pad as pad
     from ._shape import atleast_1d as atleast_1d
     from ._shape import atleast_2d as atleast_2d
@@ -117,7 +145,7 @@ _NAMES = {
         squeeze swapaxes tile transpose
     """,
     "_join": """
-        append array_split column_stack delete dsplit dstack hsplit hstack insert split
+        append array_split column_stack concat delete dsplit dstack hsplit hstack insert split
         unstack vsplit vstack
     """,
     "_indexing": """
@@ -128,7 +156,12 @@ _NAMES = {
     "_linalg": "outer tensordot",
     "_einsum": "einsum",
     "_pad": "pad",
-    "_elementwise": "around clip divmod imag real round where",
+    "_elementwise": "around clip divmod imag modf real round where",
+    "_compare": "allclose array_equal isclose",
+    "_dtypes": "astype finfo iinfo isdtype",
+    "_lines": "cumulative_prod cumulative_sum diff searchsorted",
+    "_missing": "argsort sort unique_all unique_counts unique_inverse unique_values",
+    "_namespace": "__array_namespace_info__",
 }
 _ELSEWHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -142,4 +175,11 @@ if not _typing.TYPE_CHECKING:  # for a checker it would make every misspelt name
             return value
         if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
             return _import_module(f"{__name__}.{name}")
+        if name == "fft":
+            from ._missing import EXTENSIONS
+
+            raise AttributeError(EXTENSIONS[name])
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *_ELSEWHERE})

@@ -9,12 +9,19 @@ from typing import Any
 from . import _core
 
 
-def arange(*args: float, dtype: Any = None, device: Any = None) -> _core.Array:
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+) -> _core.Array:
     """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange."""
     import numpy as np
 
     wanted = None if dtype is None else _core.dtype(dtype)
-    values = np.arange(*args, dtype=_dtype_of_values(wanted))
+    values = np.arange(start, stop, step, dtype=_dtype_of_values(wanted))
     return _moved(values, wanted, device)
 
 

@@ -21,12 +21,25 @@ def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: A
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    """Elements of `x` where `condition` is true, of `y` elsewhere, as numpy.where of three."""
+    """Elements of `x` where `condition` is true, of `y` elsewhere; alone, nonzero(condition)."""
+    if x is None and y is None:
+        return _core.nonzero(condition)
     if x is None or y is None:
-        raise TypeError(
-            "where: expected where(condition, x, y); for the places of true elements use nonzero()"
+        raise ValueError(
+            "where: either both or neither of x and y should be given; for the places of true "
+            "elements use nonzero()"
         )
     return _core._where(condition, x, y)
+
+
+def modf(x: Any, /) -> tuple[Any, Any]:
+    """The fractional and the whole part of each element, both with its sign, as numpy.modf."""
+    array = _core.asarray(x)
+    computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype  # NumPy's for both
+    array = array.astype(computed, copy=False)
+    whole = _core.trunc(array)
+    rest = _core._where(_core.isinf(whole), 0.0, _core.subtract(array, whole))
+    return _core.copysign(rest, whole), whole
 
 
 def divmod(
@@ -98,30 +111,33 @@ _REDUCTIONS = {
 
 def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What NumPy asks of an array that is an operand of one of its ufuncs."""
-    import spanwise as sw
-
     name = ufunc.__name__
+    ours = _of_ufunc(name) if method == "__call__" else _of_method(name, method)
+    if ours is None or (name == "modf" and options):
+        from ._array_function import on_host
+
+        called = name if method == "__call__" else f"{name}.{method}"
+        why = f"Spanwise has no operation numpy.{called}"
+        return on_host(called, getattr(ufunc, method), inputs, options, why)
     if method != "__call__":
-        ours = _REDUCTIONS.get((name, method))
-        function = getattr(sw, ours, None) if ours else None
-        if function is None:
-            raise TypeError(
-                f"numpy.{name}.{method}: Spanwise arrays have no such operation; convert with .numpy() first"
-            )
-        axis = options.pop("axis", 0)
-        out = options.pop("out", None)
-        if out is not None:
-            options["out"] = out[0]
-        return function(*inputs, axis=axis, **options)
-    function = divmod if name == "divmod" else getattr(_core, name, None)
-    if name == "clip":
-        function = _core._clip
-    is_product = name in ("matmul", "vecdot", "matvec", "vecmat")
-    if not (isinstance(function, _core.ufunc) or function is divmod or is_product):
-        raise TypeError(
-            f"numpy.{name}: Spanwise has no elementwise operation of that name; convert with .numpy() first"
-        )
+        options.setdefault("axis", 0)
     out = options.pop("out", None)
     if out is not None:
         options["out"] = out if name == "divmod" else out[0]
-    return function(*inputs, **options)
+    return ours(*inputs, **options)
+
+
+def _of_ufunc(name: str) -> Any:
+    import spanwise as sw
+
+    if name in ("divmod", "modf", "matmul", "vecdot", "matvec", "vecmat"):
+        return getattr(sw, name, None)
+    found = getattr(_core, "_clip" if name == "clip" else name, None)
+    return found if isinstance(found, _core.ufunc) else None
+
+
+def _of_method(name: str, method: str) -> Any:
+    import spanwise as sw
+
+    ours = _REDUCTIONS.get((name, method))
+    return getattr(sw, ours) if ours else None

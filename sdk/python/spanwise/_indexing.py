@@ -47,7 +47,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
             f"{chosen.shape} and {array.shape}"
         )
     chosen = chosen.reshape(array.shape)
-    count = _core._count_nonzero(chosen)
+    count = int(_core.count_nonzero(chosen))
     if count == 0:
         return
     values = asarray(vals, device=array.device).reshape(-1)
@@ -101,7 +101,10 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
                 f"select: invalid entry {i} in condlist: should be boolean ndarray, "
                 f"got {condition.dtype}"
             )
-    choices = [asarray(c) for c in (*choicelist, default)]
+    choices = [
+        c if isinstance(c, Array) else asarray(c, device=conditions[0].device)
+        for c in (*choicelist, default)
+    ]
     weak = [
         c if isinstance(c, int | float | complex) else a
         for c, a in zip((*choicelist, default), choices, strict=True)

@@ -58,6 +58,9 @@ def append(arr: Any, values: Any, axis: SupportsIndex | None = None) -> Array:
     return concatenate((array, added), operator.index(axis))
 
 
+concat = concatenate  # the array API's name
+
+
 # ---- Taking apart ----
 
 

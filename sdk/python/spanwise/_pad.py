@@ -18,16 +18,18 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     """A new array with pad_width[i] = (before, after) elements more along each axis.
 
     mode: "constant" (constant_values=0), "edge", "linear_ramp" (end_values=0), "reflect" and
-    "symmetric" (reflect_type="even"), "wrap", or "empty", which leaves the border unset.
+    "symmetric" (reflect_type="even"), "wrap", "maximum", "minimum", "mean" and "median" (of the
+    stat_length nearest elements, of all unless told), or "empty", which leaves the border unset.
     """
     source = asarray(array)
     widths = _widths(pad_width, source.ndim)
     known = {"constant": "constant_values", "linear_ramp": "end_values"}
     known |= {"reflect": "reflect_type", "symmetric": "reflect_type"}
+    known |= dict.fromkeys(_STATISTICS, "stat_length")
     if mode not in (*known, "edge", "wrap", "empty"):
         raise _core.ArgumentError(
             f"pad: mode {mode!r} is not supported; expected constant, edge, linear_ramp, reflect, "
-            "symmetric, wrap or empty"
+            "symmetric, wrap, maximum, mean, median, minimum or empty"
         )
     if unknown := set(kwargs) - {known.get(mode)}:
         raise _core.ArgumentError(
@@ -41,11 +43,11 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     result = _core.empty(shape, source.dtype, device=source.device)
     inside = tuple(slice(a, a + n) for n, (a, _) in zip(source.shape, widths, strict=True))
     result[inside] = source
-    values = (
-        _pairs(kwargs.get(known.get(mode, ""), 0), source.ndim)
-        if mode in ("constant", "linear_ramp")
-        else []
-    )
+    values = []
+    if mode in ("constant", "linear_ramp"):
+        values = _pairs(kwargs.get(known[mode], 0), source.ndim)
+    elif mode in _STATISTICS:
+        values = _pairs(kwargs.get("stat_length"), source.ndim)
     for axis, (before, after) in enumerate(widths):
         if mode == "empty" or before + after == 0:
             continue
@@ -57,6 +59,8 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
             line.fill(*values[axis])
         elif mode == "linear_ramp":
             line.ramp(*values[axis])
+        elif mode in _STATISTICS:
+            line.summarise(mode, *values[axis])
         else:
             line.extend(_STEPS[mode])
     return result
@@ -104,6 +108,20 @@ class _Line:
             place = slice(0, width) if side == 0 else slice(self.before + self.extent, None)
             self.write(place, steps if side == 0 else np.flip(steps, self.axis))
 
+    def summarise(self, mode: str, *lengths: int | None) -> None:
+        """Each side all of one value: the statistic of the elements nearest to it."""
+        sides = (slice(0, self.before), slice(self.before + self.extent, None))
+        for side, (place, length) in enumerate(zip(sides, lengths, strict=True)):
+            count = self.extent if length is None else min(operator.index(length), self.extent)
+            if count < 1:
+                raise _core.ArgumentError(
+                    f"pad: stat_length of {count} yields no value for padding; expected 1 or more"
+                )
+            first = self.before + (self.extent - count if side else 0)
+            value = _STATISTICS[mode](self.at(slice(first, first + count)), self.axis)
+            is_rounded = self.result.dtype.kind in "iu" and value.dtype.kind == "f"
+            self.write(place, _core.rint(value) if is_rounded else value)
+
     def extend(self, source_of: Callable[[int, int], int]) -> None:
         """Each place of the border from the inner one that `source_of` names."""
         total = self.before + self.extent + self.after
@@ -137,6 +155,24 @@ _STEPS: dict[str, Callable[[int, int], int]] = {
     "reflect": _mirrored,
     "symmetric": _mirrored_with_edge,
     "wrap": lambda i, extent: i % extent,
+}
+
+
+def _median(values: Array, axis: int) -> Array:
+    """On the host, by NumPy: there is no sorting on a GPU yet."""
+    import numpy as np
+
+    is_narrow = values.dtype == "bfloat16"
+    on_host = (values.astype("float32") if is_narrow else values).numpy()
+    found = np.asarray(np.median(on_host, axis=axis, keepdims=True))
+    return _core.asarray(found, device=values.device)
+
+
+_STATISTICS: dict[str, Callable[[Array, int], Array]] = {
+    "maximum": lambda values, axis: _core.max(values, axis, keepdims=True),
+    "minimum": lambda values, axis: _core.min(values, axis, keepdims=True),
+    "mean": lambda values, axis: _core.mean(values, axis, keepdims=True),
+    "median": _median,
 }
 
 

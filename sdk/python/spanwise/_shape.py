@@ -15,10 +15,10 @@ _Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
 def axis_in(axis: SupportsIndex, rank: int, who: str) -> int:
-    """`axis` counted from the front; LayoutError where there is no such axis."""
+    """`axis` counted from the front; AxisError where there is no such axis."""
     at = operator.index(axis)
     if not -rank <= at < rank:
-        raise _core.LayoutError(
+        raise _core.AxisError(
             f"{who}: axis {at} is out of bounds for array of dimension {rank}; "
             f"expected {-rank} to {rank - 1}"
         )

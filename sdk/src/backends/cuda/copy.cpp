@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "backends/cuda/copy_kernels.hpp"
@@ -60,15 +61,20 @@ class PackedAxes {
 void launch(runtime::LoadedKernel& kernel, const CopyPlan& plan, std::byte* source,
             std::byte* target, CudaStream& stream) {
   PackedAxes axes(plan);
-  Integer step(plan.step, plan.wide), size(plan.size(), plan.wide), chunk(plan.chunk, plan.wide);
-  std::array<void*, 5> arguments{&source, &target};
+  Integer step(plan.step, plan.wide), size(plan.size(), plan.wide), chunk(plan.chunk, plan.wide),
+      length(plan.length, plan.wide);
+  int inner = plan.inner;
+  const std::byte *begin = source + plan.hull_begin, *end = source + plan.hull_end;
+  std::array<void*, 7> arguments{&source, &target};
   std::size_t count = 2;
-  if (plan.kind == CopyPlan::Kind::strided) {
-    arguments[count++] = step.bytes;
-    arguments[count++] = size.bytes;
-  }
-  if (plan.kind == CopyPlan::Kind::thin) arguments[count++] = chunk.bytes;
-  arguments[count] = axes.data();
+  const auto add = [&](std::initializer_list<void*> more) {
+    for (void* argument : more) arguments[count++] = argument;
+  };
+  if (plan.kind == CopyPlan::Kind::strided) add({step.bytes, size.bytes});
+  if (plan.kind == CopyPlan::Kind::thin) add({chunk.bytes});
+  if (plan.kind == CopyPlan::Kind::cells) add({chunk.bytes, &inner});
+  if (plan.kind == CopyPlan::Kind::granules) add({length.bytes, &begin, &end, size.bytes});
+  add({axes.data()});
   kernel.launch({plan.blocks(copy_threads, units_per_thread(plan))}, {copy_threads}, 0, stream,
                 arguments.data());
 }

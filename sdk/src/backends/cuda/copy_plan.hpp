@@ -28,6 +28,10 @@ struct CopyPlan {
     packed,  ///< as tiled, of elements of 1, 2 or 4 bytes that are not cast, in 16-byte accesses
     thin,    ///< one side is dense in a short axis, the last but one, and the last; the other side
              ///< runs along the last
+    cells,   ///< both sides are dense in the last `inner` axes, in different orders, and in the one
+             ///< before them
+    granules,  ///< runs of bytes or pairs of them, aligned differently on the two sides; the last
+               ///< axis counts the pieces of 16 bytes that a run may touch
   };
   /// How the elements of a unit (strided plans) lie in the source: as in the target; backwards in
   /// groups of `group`; or `step` apart, where source strides count elements and not units.
@@ -41,12 +45,16 @@ struct CopyPlan {
   Lie lie = Lie::run;
   int group = 1;
   std::int64_t step = 0;
-  /// Tiles: whether every line of a side can be read or written by 16 bytes at a time. A thin
-  /// plan's are for both sides.
+  /// Tiles: whether every line of a side can be read or written by 16 bytes at a time. Those of
+  /// thin plans and of cells are for both sides.
   bool source_vectors = false, target_vectors = false;
-  /// Of a thin plan: the dense side, and how much of the last axis a block takes.
+  /// Of a thin plan: the dense side, and how much of the last axis a block takes. Of cells: how
+  /// many of them it takes, and how many axes one has.
   bool dense_source = false;
   std::int64_t chunk = 0;
+  int inner = 0;
+  /// Of granules: units of a run; and the bytes that hold the source, from its first unit.
+  std::int64_t length = 0, hull_begin = 0, hull_end = 0;
   /// From the arrays' element (0, ..., 0) to the plan's first unit, in bytes; not 0 where axes that
   /// run backwards were turned.
   std::int64_t source_offset = 0, target_offset = 0;
@@ -75,8 +83,8 @@ struct FastDivisor {
 };
 FastDivisor fast_divisor(std::int64_t extent) noexcept;
 
-/// What shared memory holds of a thin plan.
-inline constexpr std::int64_t thin_bytes = 16384;
+/// What shared memory holds of a thin plan, or of cells; and the most units of a cell.
+inline constexpr std::int64_t thin_bytes = 16384, most_cell_units = 512;
 
 /// For arrays of equal shape that do not overlap. Looks at layouts, dtypes and the alignment of
 /// data.

@@ -52,16 +52,32 @@ std::string embedded_text(std::string_view name) {
   return std::string(file->text);
 }
 
+std::string kind_text(CopyPlan::Kind kind) {
+  switch (kind) {
+    case CopyPlan::Kind::tiled:
+      return embedded_text("copy_tile.cuh");
+    case CopyPlan::Kind::packed:
+      return embedded_text("copy_tile.cuh") + embedded_text("copy_packed.cuh");
+    case CopyPlan::Kind::thin:
+      return embedded_text("copy_thin.cuh");
+    case CopyPlan::Kind::cells:
+      return embedded_text("copy_thin.cuh") + embedded_text("copy_cells.cuh");
+    case CopyPlan::Kind::granules:
+      return embedded_text("copy_granules.cuh");
+    default:
+      return {};
+  }
+}
+
 // What every kernel starts with: the types that its plan decides.
 std::string prologue(const CopyPlan& plan, bool casts) {
   const char* index = plan.wide ? "long long" : "int";
   return text(casts ? embedded_text("cast.cuh")
                     : "template <class To, class From>\nstruct Convert {\n"
                       "  __device__ static To from(From value) { return value; }\n};\n",
-              embedded_text("copy.cuh"),
-              plan.kind == CopyPlan::Kind::strided ? "" : embedded_text("copy_tile.cuh"),
-              "\ntypedef unsigned ", index, " Index;\ntypedef ", index,
-              " Offset;\ntypedef Axes<Index, Offset, ", plan.axes.size(), "> PlanAxes;\n");
+              embedded_text("copy.cuh"), kind_text(plan.kind), "\ntypedef unsigned ", index,
+              " Index;\ntypedef ", index, " Offset;\ntypedef Axes<Index, Offset, ",
+              plan.axes.size(), "> PlanAxes;\n");
 }
 
 const char* kind_name(const CopyPlan& plan) {
@@ -72,6 +88,10 @@ const char* kind_name(const CopyPlan& plan) {
       return "_packed";
     case CopyPlan::Kind::thin:
       return plan.dense_source ? "_thin_source" : "_thin_target";
+    case CopyPlan::Kind::cells:
+      return "_cells";
+    case CopyPlan::Kind::granules:
+      return "_granules";
     default:
       return plan.lie == CopyPlan::Lie::run      ? ""
              : plan.lie == CopyPlan::Lie::turned ? "_turned"
@@ -134,6 +154,27 @@ std::string thin_body(const CopyPlan& plan) {
       "target, part, axes, threadIdx.x);\n}\n");
 }
 
+std::string cells_body(const CopyPlan& plan) {
+  const char* vectors = word_of(plan.source_vectors);
+  return text(
+      "const Source* source, Target* target, Index chunk, int inner, PlanAxes axes) {\n"
+      "  __shared__ CellTile<Source> tile;\n"
+      "  const CellChunk<Index, Offset> part = cell_chunk<Index>(blockIdx.x, chunk, inner, axes);\n"
+      "  load_cells<",
+      vectors,
+      ">(tile, source, part, inner, axes, threadIdx.x);\n  __syncthreads();\n  store_cells<",
+      vectors, ">(tile, target, part, threadIdx.x);\n}\n");
+}
+
+std::string granules_body() {
+  return text(
+      "const Source* source, Target* target, Index length, const char* begin, const char* end,\n"
+      "    Index size, PlanAxes axes) {\n"
+      "  copy_granule(source, target, length, begin, end, size, axes,\n"
+      "               (Index)blockIdx.x * ",
+      copy_threads, " + threadIdx.x);\n}\n");
+}
+
 std::string body(const CopyPlan& plan) {
   switch (plan.kind) {
     case CopyPlan::Kind::tiled:
@@ -142,6 +183,10 @@ std::string body(const CopyPlan& plan) {
       return packed_body(plan);
     case CopyPlan::Kind::thin:
       return thin_body(plan);
+    case CopyPlan::Kind::cells:
+      return cells_body(plan);
+    case CopyPlan::Kind::granules:
+      return granules_body();
     default:
       return strided_body(plan);
   }
@@ -193,6 +238,7 @@ CopyKernelKey fill_kernel_key(const CopyPlan& plan) {
 }
 
 int units_per_thread(const CopyPlan& plan) {
+  if (plan.kind == CopyPlan::Kind::granules) return 1;
   return std::max(plan.source_unit, plan.target_unit) * plan.elements < 16 ? 4 : 1;
 }
 

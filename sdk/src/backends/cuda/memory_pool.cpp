@@ -12,6 +12,17 @@
 namespace spanwise::cuda {
 namespace {
 
+[[maybe_unused]] const bool keep_blocks_declared = config::declare({
+    .name = "keep_blocks",
+    .description =
+        "Keep GPU memory of up to 1 MiB for the next array on the same stream; read when "
+        "a device is first used. 0 lets memory checkers see every block's end.",
+    .value = {},
+    .default_value = "1",
+    .choices = {},
+    .source = {},
+});
+
 void* as_pointer(CUdeviceptr address) { return std::bit_cast<void*>(address); }
 CUdeviceptr as_address(void* data) { return reinterpret_cast<CUdeviceptr>(data); }
 
@@ -93,8 +104,11 @@ CUresult MemoryPool::try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream
 
 void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
   const ContextGuard guard(context_);
-  CUdeviceptr data = 0;
   bytes = std::max<std::size_t>(bytes, 1);
+  const bool is_small = stream.small_blocks() != nullptr && bytes <= SmallBlocks::most_bytes;
+  if (is_small) bytes = SmallBlocks::rounded(bytes);
+  CUdeviceptr data = is_small ? take_small(bytes, stream) : 0;
+  if (data != 0) return as_pointer(data);
   CUresult code = try_allocate(data, bytes, stream.raw());
   if (code == CUDA_ERROR_OUT_OF_MEMORY) {
     if (!is_capturing(context_.api, stream.raw())) reclaim();
@@ -110,6 +124,50 @@ void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
   return as_pointer(data);
 }
 
+CUdeviceptr MemoryPool::take_small(std::size_t bytes, const CudaStream& stream) noexcept {
+  // What a graph is recorded to write must not be in use by work that is queued now.
+  if (is_capturing(context_.api, stream.raw())) return 0;
+  const CUdeviceptr data = stream.small_blocks()->take(bytes);
+  if (data != 0) kept_ -= static_cast<std::int64_t>(bytes);
+  return data;
+}
+
+bool MemoryPool::keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept {
+  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::most_bytes) return false;
+  if (!stream.small_blocks()->keep(data, bytes)) return false;
+  kept_ += static_cast<std::int64_t>(SmallBlocks::rounded(bytes));
+  return true;
+}
+
+std::unique_ptr<SmallBlocks> MemoryPool::make_small_blocks() {
+  // Read once: a block must go back as it came.
+  static const bool is_wanted = config::get_bool("keep_blocks");
+  if (!is_wanted || pool_ == nullptr) return nullptr;
+  auto blocks = std::make_unique<SmallBlocks>();
+  const std::lock_guard lock(shelves_mutex_);
+  shelves_.push_back(blocks.get());
+  return blocks;
+}
+
+void MemoryPool::forget(SmallBlocks& blocks, CUstream stream) noexcept {
+  const DriverApi& api = context_.api;
+  const RelaxedCaptureMode relaxed(api);
+  const std::lock_guard lock(shelves_mutex_);
+  kept_ -= static_cast<std::int64_t>(
+      blocks.release([&](CUdeviceptr block) { api.mem_free_async(block, stream); }));
+  std::erase(shelves_, &blocks);
+}
+
+// All work has ended, so any stream will do.
+void MemoryPool::empty_shelves() noexcept {
+  const DriverApi& api = context_.api;
+  const std::lock_guard lock(shelves_mutex_);
+  for (SmallBlocks* blocks : shelves_)
+    kept_ -= static_cast<std::int64_t>(
+        blocks->release([&](CUdeviceptr block) { api.mem_free_async(block, side_stream_); }));
+  api.stream_synchronize(side_stream_);
+}
+
 // What was freed on other streams comes back when they have passed; what the pool keeps in pieces
 // that do not fit goes back to the device.
 void MemoryPool::reclaim() {
@@ -117,6 +175,7 @@ void MemoryPool::reclaim() {
   const RelaxedCaptureMode relaxed(api);
   if (has_deferred_.load(std::memory_order_relaxed)) free_deferred();
   api.ctx_synchronize();
+  empty_shelves();
   if (pool_ != nullptr) api.mem_pool_trim_to(pool_, 0);
 }
 
@@ -137,6 +196,7 @@ void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) n
     return defer(as_address(data), stream);
   if (has_deferred_.load(std::memory_order_relaxed)) [[unlikely]]
     free_deferred();
+  if (keep_small(as_address(data), bytes, stream)) return;
   const RelaxedCaptureMode relaxed(api);  // as in try_allocate()
   api.mem_free_async(as_address(data), stream.raw());
 }
@@ -181,7 +241,7 @@ runtime::MemoryInfo MemoryPool::info() const {
       return static_cast<std::int64_t>(value);
     };
     info.held = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-    info.used = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
+    info.used = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT) - kept_.load(std::memory_order_relaxed);
   }
   return info;
 }

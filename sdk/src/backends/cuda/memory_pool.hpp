@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -36,6 +37,11 @@ class MemoryPool {
   /// Takes config "preallocate" from the device and keeps it. Throws OutOfMemoryError,
   /// ArgumentError.
   void preallocate();
+  /// For a stream, which forget()s them before it goes. Null where memory is not to be kept (config
+  /// "keep_blocks"), or the device has no pools.
+  std::unique_ptr<SmallBlocks> make_small_blocks();
+  void forget(SmallBlocks& blocks, CUstream stream) noexcept;
+  /// Of what is held, `used` is what arrays have; not what is kept for the next ones.
   runtime::MemoryInfo info() const;
   /// Lets `other` read and write the pool's memory directly, now and later, where the hardware can.
   void open_to(const DeviceContext& other);
@@ -43,6 +49,10 @@ class MemoryPool {
  private:
   CUresult try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream stream);
   CUresult allocate_beside_capture(CUdeviceptr& data, std::size_t bytes);
+  // For `bytes`, rounded, which may be on the stream's shelves.
+  CUdeviceptr take_small(std::size_t bytes, const CudaStream& stream) noexcept;
+  bool keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept;
+  void empty_shelves() noexcept;
   void reclaim();
   void defer(CUdeviceptr data, CudaStream& stream) noexcept;
   void free_deferred() noexcept;
@@ -61,6 +71,10 @@ class MemoryPool {
   std::mutex deferred_mutex_;
   std::vector<Deferred> deferred_;
   std::atomic<bool> has_deferred_{false};
+
+  std::mutex shelves_mutex_;
+  std::vector<SmallBlocks*> shelves_;  // of all streams
+  std::atomic<std::int64_t> kept_{0};  // bytes on them
 
   std::mutex peers_mutex_;
   std::vector<int> peers_;

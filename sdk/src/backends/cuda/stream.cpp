@@ -5,12 +5,21 @@
 #include <bit>
 
 #include "backends/cuda/event.hpp"
+#include "backends/cuda/memory_pool.hpp"
 
 namespace spanwise::cuda {
 
+CudaStream::CudaStream(DeviceContext& context, CUstream stream, Owner owner)
+    : StreamState(context.device), context_(context), stream_(stream), owner_(owner) {
+  // The legacy stream is nobody's, and always there.
+  if (owner == Owner::ours || stream == CU_STREAM_LEGACY)
+    small_blocks_ = context.memory().make_small_blocks();
+}
+
 CudaStream::~CudaStream() {
-  if (owner_ != Owner::ours) return;
   const ContextGuard guard(context_, std::nothrow);
+  if (small_blocks_ != nullptr && guard.ok()) context_.memory().forget(*small_blocks_, stream_);
+  if (owner_ != Owner::ours) return;
   // Returns at once; the driver lets go of the stream when its work is done.
   if (guard.ok()) context_.api.stream_destroy(stream_);
 }

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <thread>
 
 #include "backends/cuda/context.hpp"
+#include "backends/cuda/small_blocks.hpp"
 #include "runtime/backend.hpp"
 
 namespace spanwise::cuda {
@@ -13,8 +15,7 @@ namespace spanwise::cuda {
 class CudaStream final : public runtime::StreamState {
  public:
   enum class Owner { ours, foreign };
-  CudaStream(DeviceContext& context, CUstream stream, Owner owner) noexcept
-      : StreamState(context.device), context_(context), stream_(stream), owner_(owner) {}
+  CudaStream(DeviceContext& context, CUstream stream, Owner owner);
   ~CudaStream() override;
 
   std::uintptr_t handle() const noexcept override {
@@ -24,6 +25,10 @@ class CudaStream final : public runtime::StreamState {
   bool query() override;
   Ref<runtime::EventState> record(bool timing) override;
   void wait(runtime::EventState& event) override;
+
+  /// Null where the stream is not known to live as long as this: memory that waits for its next use
+  /// would wait for nothing.
+  SmallBlocks* small_blocks() const noexcept { return small_blocks_.get(); }
 
   /// What to give to the driver. "The per-thread default stream" is another queue on each thread,
   /// so off the thread that named it the legacy stream stands for it: that one is ordered with
@@ -38,6 +43,7 @@ class CudaStream final : public runtime::StreamState {
   DeviceContext& context_;
   CUstream stream_;
   Owner owner_;
+  std::unique_ptr<SmallBlocks> small_blocks_;
   std::thread::id thread_ = std::this_thread::get_id();
 };
 

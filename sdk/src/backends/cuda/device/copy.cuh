@@ -6,9 +6,12 @@
 
 #ifdef __CUDA_ARCH__
 #define SW_UNROLL _Pragma("unroll 8")
+// Of loops whose index finds a register.
+#define SW_UNROLL_ALL _Pragma("unroll")
 #define SW_BYTES(n) alignas(n)
 #else
 #define SW_UNROLL
+#define SW_UNROLL_ALL
 // Hosts' compilers reason from the types of memory.
 #define SW_BYTES(n) __attribute__((may_alias, aligned(n)))
 #endif

@@ -14,9 +14,6 @@ OPERATIONS = ("add", "divide", "less", "maximum", "sqrt", "exp", "tanh", "power"
 def measure():
     yield from _against_numpy()
     yield from _exp_of_the_design()
-    gpu = str(sw.devices()[0])
-    if gpu != "cpu":
-        yield from _on_gpu(gpu)
 
 
 def _against_numpy():
@@ -71,35 +68,3 @@ def _exp_of_the_design():
             interleave(contenders),
             goal=("ratio", "np.exp", 0.6),
         )
-
-
-def _on_gpu(gpu):
-    a = sw.ones(16, "float32", device=gpu)
-    wait = {"sw: a + b": lambda: sw.synchronize()}
-    yield Result(
-        "host time of a + b on a GPU, 16 float32",
-        "sw: a + b",
-        interleave({"sw: a + b": lambda: a + a}, after=wait),
-        goal=("at most", None, 4.0e-6),
-    )
-    x = sw.ones(1 << 26, "float32", device=gpu)
-    y, z = sw.ones(1 << 26, "float32", device=gpu), sw.empty(1 << 26, "float32", device=gpu)
-
-    def settled(call):
-        def run():
-            call()
-            sw.synchronize()
-
-        return run
-
-    yield Result(
-        "add of 67M float32 on a GPU, to the end",
-        "sw.add",
-        interleave(
-            {
-                "sw.add": settled(lambda: sw.add(x, y, out=z)),
-                "sw.copyto": settled(lambda: sw.copyto(z, x)),
-            }
-        ),
-        note="add moves 1.5 times the bytes of the copy",
-    )

@@ -32,7 +32,7 @@ def measure():
             for words, values, axis in _layouts(size):
                 # Nothing is found early.
                 given = np.zeros_like(values) if name == "any" else values
-                ours = sw.asarray(given)
+                ours = sw.asarray(given, device="cpu")
                 calls = {
                     "spanwise": _call(getattr(sw, name), ours, axis),
                     "numpy": _call(getattr(np, name), given, axis),
@@ -43,32 +43,3 @@ def measure():
                     interleave(calls, rounds=7, seconds=0.01),
                     goal=("ratio", "numpy", 1.0),
                 )
-    if str(sw.devices()[0]) != "cpu":
-        yield from _on_gpu()
-
-
-def _on_gpu():
-    """A sum reads its array once: against the copy of half as much, which moves as many bytes."""
-    device = sw.devices()[0]
-    array = sw.zeros(1 << 28, "float32", device=device)
-    half, target = array[: 1 << 27], sw.zeros(1 << 27, "float32", device=device)
-
-    def copy():
-        target[...] = half
-
-    square = array.reshape(1 << 14, 1 << 14)
-    calls = {
-        "sum": lambda: array.sum(),
-        "sum along axis 0": lambda: square.sum(axis=0),
-        "sum along axis 1": lambda: square.sum(axis=1),
-        "copy of half": copy,
-    }
-    for name in list(calls)[:3]:
-        pair = {name: calls[name], "copy of half": copy}
-        after = dict.fromkeys(pair, lambda: sw.synchronize(device))
-        yield Result(
-            f"{name} of 1 GiB of float32 on the GPU",
-            name,
-            interleave(pair, rounds=7, after=after),
-            goal=("ratio", "copy of half", 1.05),
-        )

@@ -1,0 +1,381 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is drawn, word for word alike on both devices: the one text, compiled by the host as C++
+// inside a namespace for each instruction set and by NVRTC as CUDA C. So nothing here includes
+// anything; SW_FN says what a function is, SW_UNROLL unrolls the next loop, and fused(), root(),
+// bits_of(), from_bits() and high_product() come with the surroundings. Every operation on floats
+// is one that IEEE 754 rounds correctly, and none may be contracted into another: that is why two
+// processors agree to the last bit. The polynomials are Remez fits to 60 decimal digits of what
+// stands beside them.
+
+// ---- Philox4x32-10: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+// SC'11, table 2 and section 3.3.
+
+// Both halves of a product. W is a Word, or on the host a vector of them.
+SW_FN void multiply(Word x, Word factor, Word& high, Word& low) {
+  const Wide product = (Wide)x * factor;
+  high = (Word)(product >> 32);
+  low = (Word)product;
+}
+
+template <class W>
+struct BlockOf {
+  W x, y, z, w;
+};
+typedef BlockOf<Word> Block;
+
+template <class W>
+SW_FN BlockOf<W> philox(BlockOf<W> c, Word key0, Word key1) {
+  SW_UNROLL for (int round = 0; round < 10; ++round) {
+    W high0, low0, high1, low1;
+    multiply(c.x, 0xD2511F53u, high0, low0);
+    multiply(c.z, 0xCD9E8D57u, high1, low1);
+    const BlockOf<W> next = {high1 ^ c.y ^ key0, low1, high0 ^ c.w ^ key1, low0};
+    c = next;
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return c;
+}
+
+// The words of block `at` of a draw. Where a word has to be refused, `attempt` counts up.
+SW_FN Block block_of(const Draw& d, Wide at, Word attempt) {
+  const Wide place = d.position + at;
+  const Block counter = {(Word)place, (Word)(place >> 32), attempt, d.stream};
+  return philox(counter, d.key0, d.key1);
+}
+
+// ---- Uniform numbers: multiples of 2^-keep, and of 2^-53, in [0, 1)
+
+SW_FN float scaled(float x, const Draw& d) { return x * (float)d.scale + (float)d.shift; }
+SW_FN double scaled(double x, const Draw& d) { return x * d.scale + d.shift; }
+
+// Signed conversions throughout: those are the ones that vector units have.
+SW_FN float uniform32(Word r, Word keep) {
+  return (float)(int)(r >> (32 - keep)) * from_bits((127u - keep) << 23);
+}
+SW_FN double uniform64(Word high, Word low) {
+  return fused((double)(int)(high >> 5), 0x1p-27, (double)(int)(low >> 6) * 0x1p-53);
+}
+
+// ---- -ln(u) for u = (r + 1/2) / 2^32, and 2^64: exact to an ulp or so from the smallest u to the
+// largest, since next to 1 it is 1 - u that is taken from r.
+
+// 2 r + 1, rounded once.
+SW_FN float odd32(Word r) {
+  return fused((float)(int)(r >> 16), 131072.0f, (float)(int)(2 * (r & 0xffffu) + 1));
+}
+
+SW_FN float minus_log32(Word r) {
+  // u = 2^(k - 33) m with m from sqrt(1/2) to sqrt(2).
+  const Word shifted = bits_of(odd32(r)) - 0x3f3504f3u;
+  const int k = (int)(shifted >> 23);
+  const float m = from_bits((shifted & 0x7fffffu) + 0x3f3504f3u);
+  const float f = k == 33 ? odd32(~r) * -0x1p-33f : m - 1.0f;
+  // ln(1 + f) = f + f^2 q
+  float q = 0x1.1bd952p-4f;
+  q = fused(q, f, -0x1.e2a932p-4f);
+  q = fused(q, f, 0x1.e5e3f8p-4f);
+  q = fused(q, f, -0x1.fb47a2p-4f);
+  q = fused(q, f, 0x1.233b36p-3f);
+  q = fused(q, f, -0x1.55630ep-3f);
+  q = fused(q, f, 0x1.99a4ccp-3f);
+  q = fused(q, f, -0x1.ffffeap-3f);
+  q = fused(q, f, 0x1.555548p-2f);
+  q = fused(q, f, -0x1p-1f);
+  return fused((float)(33 - k), 0x1.62e43p-1f, -fused(f * f, q, f));
+}
+
+SW_FN double double_of(Word x) { return (double)(int)(x ^ 0x80000000u) + 2147483648.0; }
+SW_FN double odd64(Word high, Word low) {
+  return fused(double_of(high), 0x1p33, fused(double_of(low), 2.0, 1.0));
+}
+
+SW_FN double minus_log64(Word high, Word low) {
+  // u = 2^(k - 65) m; k as the mantissa of a double, since vector units convert no 64-bit integers.
+  const Wide shifted = bits_of(odd64(high, low)) - 0x3fe6a09e667f3bcdull;
+  const double k = from_bits((shifted >> 52) | 0x4330000000000000ull) - 0x1p52;
+  const double m = from_bits((shifted & 0xfffffffffffffull) + 0x3fe6a09e667f3bcdull);
+  const double f = k == 65.0 ? odd64(~high, ~low) * -0x1p-65 : m - 1.0;
+  // ln(1 + f) = f - s (f - z p) with s = f / (2 + f), z = s^2
+  const double s = f / (2.0 + f), z = s * s;
+  double p = 0x1.2e3e47bb8e1b6p-3;
+  p = fused(p, z, 0x1.39b6f255972f6p-3);
+  p = fused(p, z, 0x1.74655a7c5a2e9p-3);
+  p = fused(p, z, 0x1.c71c56d2e8d55p-3);
+  p = fused(p, z, 0x1.2492493b52c16p-2);
+  p = fused(p, z, 0x1.9999999988881p-2);
+  p = fused(p, z, 0x1.5555555555572p-1);
+  const double log_m = fused(-s, fused(-z, p, f), f);
+  const double e = 65.0 - k;
+  return fused(e, 0x1.62e42fefa39efp-1, fused(e, 0x1.abc9e3b39803fp-56, -log_m));
+}
+
+// ---- Normal numbers in pairs: Box and Muller, "A note on the generation of random normal
+// deviates", 1958. The angle is a word of quarter turns: nothing has to be reduced.
+
+struct Pair32 {
+  float a, b;
+};
+struct Pair64 {
+  double a, b;
+};
+
+SW_FN Pair32 normal32(Word r, Word angle) {
+  const Word quarter = (angle + 0x20000000u) >> 30;
+  const float f = (float)(int)((angle << 2) | 2u) * 0x1p-32f, y = f * f;
+  float s = -0x1.2d9bb8p-8f;  // sin(pi/2 f) / f
+  s = fused(s, y, 0x1.465ec6p-4f);
+  s = fused(s, y, -0x1.4abbbap-1f);
+  s = fused(s, y, 0x1.921fb6p+0f) * f;
+  float c = 0x1.d9f7b8p-11f;  // (cos(pi/2 f) - 1) / f^2
+  c = fused(c, y, -0x1.55c664p-6f);
+  c = fused(c, y, 0x1.03c1dep-2f);
+  c = fused(c, y, -0x1.3bd3ccp+0f);
+  c = fused(c, y, 1.0f);
+  const float radius = root(2.0f * minus_log32(r));
+  const float a = radius * (quarter & 1u ? s : c), b = radius * (quarter & 1u ? c : s);
+  const Pair32 pair = {from_bits(bits_of(a) ^ (((quarter + 1u) & 2u) << 30)),
+                       from_bits(bits_of(b) ^ ((quarter & 2u) << 30))};
+  return pair;
+}
+
+SW_FN Pair64 normal64(Block w) {
+  const Word quarter = (w.z + 0x20000000u) >> 30;
+  const double f = fused((double)(int)((w.z << 2) | (w.w >> 30)), 0x1p-32,
+                         double_of((w.w << 2) | 2u) * 0x1p-64),
+               y = f * f;
+  double s = 0x1.e3f39e4e58707p-25;
+  s = fused(s, y, -0x1.e3007200beee2p-19);
+  s = fused(s, y, 0x1.50782fda6f1c4p-13);
+  s = fused(s, y, -0x1.32d2cce2e612bp-8);
+  s = fused(s, y, 0x1.466bc677587fdp-4);
+  s = fused(s, y, -0x1.4abbce625be41p-1);
+  s = fused(s, y, 0x1.921fb54442d18p+0) * f;
+  double c = -0x1.b26fe92617f3fp-28;
+  c = fused(c, y, 0x1.f9cc6ad2607f7p-22);
+  c = fused(c, y, -0x1.a6d1ecb743441p-16);
+  c = fused(c, y, 0x1.e1f50683b4301p-11);
+  c = fused(c, y, -0x1.55d3c7e3c95bcp-6);
+  c = fused(c, y, 0x1.03c1f081b5ab0p-2);
+  c = fused(c, y, -0x1.3bd3cc9be45dep+0);
+  c = fused(c, y, 1.0);
+  const double radius = root(2.0 * minus_log64(w.x, w.y));
+  const double a = radius * (quarter & 1u ? s : c), b = radius * (quarter & 1u ? c : s);
+  const Pair64 pair = {from_bits(bits_of(a) ^ ((Wide)((quarter + 1u) & 2u) << 62)),
+                       from_bits(bits_of(b) ^ ((Wide)(quarter & 2u) << 62))};
+  return pair;
+}
+
+// ---- Bodies: `each` elements from the words of a block. make() says whether some word has to be
+// refused; mend() then makes the elements again, with as many more blocks as they need.
+
+template <class T, int count>
+struct Accepting {
+  typedef T Out;
+  enum { each = count, may_refuse = 0 };
+  static SW_FN void mend(const Draw&, Wide, T*) {}
+};
+
+struct Words : Accepting<Word, 4> {
+  static SW_FN bool make(Block w, const Draw&, Wide, Word* out) {
+    out[0] = w.x, out[1] = w.y, out[2] = w.z, out[3] = w.w;
+    return false;
+  }
+};
+
+struct Uniform32 : Accepting<float, 4> {
+  static SW_FN bool make(Block w, const Draw& d, Wide, float* out) {
+    out[0] = scaled(uniform32(w.x, d.keep), d);
+    out[1] = scaled(uniform32(w.y, d.keep), d);
+    out[2] = scaled(uniform32(w.z, d.keep), d);
+    out[3] = scaled(uniform32(w.w, d.keep), d);
+    return false;
+  }
+};
+struct Uniform64 : Accepting<double, 2> {
+  static SW_FN bool make(Block w, const Draw& d, Wide, double* out) {
+    out[0] = scaled(uniform64(w.x, w.y), d);
+    out[1] = scaled(uniform64(w.z, w.w), d);
+    return false;
+  }
+};
+
+struct Normal32 : Accepting<float, 4> {
+  static SW_FN bool make(Block w, const Draw& d, Wide, float* out) {
+    const Pair32 p = normal32(w.x, w.y), q = normal32(w.z, w.w);
+    out[0] = scaled(p.a, d), out[1] = scaled(p.b, d);
+    out[2] = scaled(q.a, d), out[3] = scaled(q.b, d);
+    return false;
+  }
+};
+struct Normal64 : Accepting<double, 2> {
+  static SW_FN bool make(Block w, const Draw& d, Wide, double* out) {
+    const Pair64 p = normal64(w);
+    out[0] = scaled(p.a, d), out[1] = scaled(p.b, d);
+    return false;
+  }
+};
+
+struct Exponential32 : Accepting<float, 4> {
+  static SW_FN bool make(Block w, const Draw& d, Wide, float* out) {
+    out[0] = scaled(minus_log32(w.x), d);
+    out[1] = scaled(minus_log32(w.y), d);
+    out[2] = scaled(minus_log32(w.z), d);
+    out[3] = scaled(minus_log32(w.w), d);
+    return false;
+  }
+};
+struct Exponential64 : Accepting<double, 2> {
+  static SW_FN bool make(Block w, const Draw& d, Wide, double* out) {
+    out[0] = scaled(minus_log64(w.x, w.y), d);
+    out[1] = scaled(minus_log64(w.z, w.w), d);
+    return false;
+  }
+};
+
+// Integers without bias: Lemire, "Fast random integer generation in an interval", 2019. The high
+// half of word * span is the number; words whose low half is under 2^bits mod span are refused.
+
+SW_FN Word nth(Block w, int i) { return i == 0 ? w.x : i == 1 ? w.y : i == 2 ? w.z : w.w; }
+SW_FN Wide nth_wide(Block w, int i) {
+  return i == 0 ? (Wide)w.x << 32 | w.y : (Wide)w.z << 32 | w.w;
+}
+
+template <class T>
+struct Integers {
+  typedef T Out;
+  enum { each = 4, may_refuse = 1 };
+  static SW_FN T value(Word r, const Draw& d) {
+    const Word span = (Word)d.span, high = (Word)((Wide)r * span >> 32);
+    return (T)(d.low + (span == 0 ? r : high));
+  }
+  static SW_FN bool refuses(Word r, const Draw& d) { return r * (Word)d.span < (Word)d.threshold; }
+  static SW_FN bool make(Block w, const Draw& d, Wide, T* out) {
+    out[0] = value(w.x, d), out[1] = value(w.y, d);
+    out[2] = value(w.z, d), out[3] = value(w.w, d);
+    return (int)refuses(w.x, d) | (int)refuses(w.y, d) | (int)refuses(w.z, d) |
+           (int)refuses(w.w, d);
+  }
+  static SW_FN void mend(const Draw& d, Wide at, T* out) {
+    SW_UNROLL for (int i = 0; i < each; ++i) {
+      Word attempt = 0, r = nth(block_of(d, at, 0), i);
+      while (refuses(r, d)) r = nth(block_of(d, at, ++attempt), i);
+      out[i] = value(r, d);
+    }
+  }
+};
+
+SW_FN Wide wide_value(Wide r, Wide low, Wide span) {
+  return low + (span == 0 ? r : high_product(r, span));
+}
+
+struct WideIntegers {
+  typedef Wide Out;
+  enum { each = 2, may_refuse = 1 };
+  static SW_FN bool refuses(Wide r, const Draw& d) { return r * d.span < d.threshold; }
+  static SW_FN bool make(Block w, const Draw& d, Wide, Wide* out) {
+    const Wide a = nth_wide(w, 0), b = nth_wide(w, 1);
+    out[0] = wide_value(a, d.low, d.span), out[1] = wide_value(b, d.low, d.span);
+    return (int)refuses(a, d) | (int)refuses(b, d);
+  }
+  static SW_FN void mend(const Draw& d, Wide at, Wide* out) {
+    SW_UNROLL for (int i = 0; i < each; ++i) {
+      Word attempt = 0;
+      Wide r = nth_wide(block_of(d, at, 0), i);
+      while (refuses(r, d)) r = nth_wide(block_of(d, at, ++attempt), i);
+      out[i] = wide_value(r, d.low, d.span);
+    }
+  }
+};
+
+struct IntegersWithin {
+  typedef Wide Out;
+  enum { each = 2, may_refuse = 1 };
+  static SW_FN bool make(Block w, const Draw& d, Wide at, Wide* out) {
+    bool refused = false;
+    SW_UNROLL for (int i = 0; i < each; ++i) {
+      const Wide element = at * each + i;
+      if (element >= d.size) break;
+      const Wide r = nth_wide(w, i), span = d.spans[element];
+      out[i] = wide_value(r, d.lows[element], span);
+      refused |= r * span < span;  // perhaps; the remainder is a division
+    }
+    return refused;
+  }
+  static SW_FN void mend(const Draw& d, Wide at, Wide* out) {
+    SW_UNROLL for (int i = 0; i < each; ++i) {
+      const Wide element = at * each + i;
+      if (element >= d.size) break;
+      const Wide span = d.spans[element];
+      const Wide threshold = span == 0 ? 0 : (0 - span) % span;
+      Word attempt = 0;
+      Wide r = nth_wide(block_of(d, at, 0), i);
+      while (r * span < threshold) r = nth_wide(block_of(d, at, ++attempt), i);
+      out[i] = wide_value(r, d.lows[element], span);
+    }
+  }
+};
+
+// The first entry of a table that is above a uniform number.
+struct Picks : Accepting<Wide, 2> {
+  static SW_FN Wide pick(double u, const Draw& d) {
+    Wide first = 0, last = d.entries - 1;
+    while (first < last) {
+      const Wide middle = first + (last - first) / 2;
+      if (d.table[middle] > u)
+        last = middle;
+      else
+        first = middle + 1;
+    }
+    return first;
+  }
+  static SW_FN bool make(Block w, const Draw& d, Wide, Wide* out) {
+    out[0] = pick(uniform64(w.x, w.y), d);
+    out[1] = pick(uniform64(w.z, w.w), d);
+    return false;
+  }
+};
+
+// ---- A permutation of [0, size) whose element i can be had without the others: VariablePhilox of
+// Mitchell, Stokes, Frank and Holmes, "Bandwidth-optimal random shuffling for GPUs", ACM TOPC 2022,
+// is one of the next power of two; what falls outside goes through it again.
+
+template <class W>
+struct HalvesOf {
+  W left, right;
+};
+typedef HalvesOf<Word> Halves;
+
+template <class W>
+SW_FN HalvesOf<W> scrambled_once(HalvesOf<W> x, Word key, const Bijection& b) {
+  const Word left_mask = ((Word)1 << b.left_bits) - 1, more = b.right_bits - b.left_bits;
+  const Word right_mask = (left_mask << more) | more;
+  // The two halves of the product of x.left with a constant of 64 bits.
+  W high, low, beyond, added;
+  multiply(x.left, 0xB1CE6E93u, high, low);
+  multiply(x.left, 0xD2B74407u, beyond, added);
+  const HalvesOf<W> next = {((high + added) ^ key ^ x.right) & left_mask,
+                            ((low << more) | (x.right >> b.left_bits)) & right_mask};
+  return next;
+}
+
+SW_FN Halves halves_of(Wide i, const Bijection& b) {
+  const Halves x = {(Word)(i >> b.right_bits), (Word)i & (Word)(((Wide)1 << b.right_bits) - 1)};
+  return x;
+}
+SW_FN Wide whole_of(Halves x, const Bijection& b) { return (Wide)x.left << b.right_bits | x.right; }
+
+SW_FN Wide scrambled(Wide i, const Bijection& b) {
+  Halves x = halves_of(i, b);
+  for (int round = 0; round < 24; ++round) x = scrambled_once(x, b.keys[round], b);
+  return whole_of(x, b);
+}
+
+SW_FN Wide permuted(Wide i, const Bijection& b) {
+  do {
+    i = scrambled(i, b);
+  } while (i >= b.size);
+  return i;
+}

@@ -1,0 +1,36 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu_kernels.hpp"
+
+#include <cstddef>
+
+namespace spanwise::ops::random {
+namespace {
+
+namespace baseline {
+#include "cpu_loops.inc"
+}  // namespace baseline
+
+}  // namespace
+
+int elements_per_block(Kind kind, int itemsize) noexcept {
+#define SW_BODY(name, bytes, ...) \
+  if (kind == Kind::name && itemsize == (bytes)) return baseline::__VA_ARGS__::each;
+#include "bodies.inc"
+#undef SW_BODY
+  return 0;
+}
+
+Fill find_baseline_fill(Kind kind, int itemsize) { return baseline::find(kind, itemsize); }
+
+Fill find_fill(Kind kind, int itemsize) {
+  const Fill wide = find_avx2_fill(kind, itemsize);
+  return wide != nullptr ? wide : find_baseline_fill(kind, itemsize);
+}
+
+Permute find_permute() {
+  const Permute wide = find_avx2_permute();
+  return wide != nullptr ? wide : &baseline::permute;
+}
+
+}  // namespace spanwise::ops::random

@@ -1,0 +1,53 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu_kernels.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include <cstddef>
+
+namespace spanwise::ops::random {
+namespace {
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+namespace avx2 {
+#define SW_AVX2
+#include "cpu_loops.inc"
+#undef SW_AVX2
+}  // namespace avx2
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+bool has_avx2() {
+  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return has;
+}
+
+}  // namespace
+
+Fill find_avx2_fill(Kind kind, int itemsize) {
+  return has_avx2() ? avx2::find(kind, itemsize) : nullptr;
+}
+Permute find_avx2_permute() { return has_avx2() ? &avx2::permute : nullptr; }
+
+}  // namespace spanwise::ops::random
+
+#else
+
+namespace spanwise::ops::random {
+
+Fill find_avx2_fill(Kind, int) { return nullptr; }
+Permute find_avx2_permute() { return nullptr; }
+
+}  // namespace spanwise::ops::random
+
+#endif

@@ -1,0 +1,72 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <tuple>
+
+#include "cuda_source.hpp"
+#include "draw.hpp"
+#include "spanwise/kernel.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::ops::random {
+namespace {
+
+constexpr std::int64_t threads = 256, most_thread_blocks = 1 << 16;
+
+// Compiled at first use, then found. Never destroyed: a GPU may be gone before static objects are.
+template <class MakeSource>
+Function random_kernel(Device device, int kind, int itemsize, MakeSource&& make_source) {
+  static auto& mutex = *new std::mutex;
+  static auto& known = *new std::map<std::tuple<int, int, int>, Function>;
+  const std::lock_guard lock(mutex);
+  const std::tuple key(device.ordinal(), kind, itemsize);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  ModuleOptions options;
+  options.device = device;
+  // As on the host, products are rounded before they are added.
+  options.options = {"--fmad=false"};
+  return known.emplace(key, SourceModule(make_source(), options).get_function("run")).first->second;
+}
+
+LaunchConfig launch_for(std::int64_t work, const Stream& stream) {
+  return {{std::min((work + threads - 1) / threads, most_thread_blocks)}, {threads}, 0, stream};
+}
+
+KernelArg random_address(const Array& array) {
+  return KernelArg::address(reinterpret_cast<std::uintptr_t>(array.data()));
+}
+
+template <class Plan>
+KernelArg bytes_of(const Plan& plan) {
+  return KernelArg::bytes(std::as_bytes(std::span(&plan, 1)));
+}
+
+}  // namespace
+
+void fill_on_cuda(Kind kind, const Numbers& numbers, Draw draw, const Array& out) {
+  const int itemsize = out.dtype().itemsize();
+  const Function kernel = random_kernel(out.device(), static_cast<int>(kind), itemsize,
+                                        [&] { return fill_source(kind, itemsize); });
+  const Stream stream = Stream::current(out.device());
+  for (const Array* array : {numbers.lows, numbers.spans, numbers.table})
+    if (array != nullptr) order_use(stream, *array, false);
+  order_use(stream, out, true);
+  const std::int64_t each = elements_per_block(kind, itemsize);
+  kernel(launch_for((out.size() + each - 1) / each, stream), {bytes_of(draw), random_address(out)});
+}
+
+void permute_on_cuda(const Bijection& bijection, const Array& out) {
+  const Function kernel =
+      random_kernel(out.device(), kind_count, 0, [] { return permutation_source(); });
+  const Stream stream = Stream::current(out.device());
+  order_use(stream, out, true);
+  const auto count = static_cast<std::uint64_t>(out.size());
+  kernel(launch_for(out.size(), stream), {bytes_of(bijection), random_address(out), count});
+}
+
+}  // namespace spanwise::ops::random

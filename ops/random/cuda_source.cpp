@@ -1,0 +1,64 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_source.hpp"
+
+#include <string_view>
+
+#include "embedded/random_text.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::random {
+namespace {
+
+// By intrinsics that say how they round, whatever the compiler's options.
+constexpr const char* surroundings = R"(
+#define SW_FN __device__ __forceinline__
+#define SW_UNROLL _Pragma("unroll")
+SW_FN float fused(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+SW_FN double fused(double a, double b, double c) { return __fma_rn(a, b, c); }
+SW_FN float root(float x) { return __fsqrt_rn(x); }
+SW_FN double root(double x) { return __dsqrt_rn(x); }
+SW_FN unsigned int bits_of(float x) { return __float_as_uint(x); }
+SW_FN unsigned long long bits_of(double x) { return (unsigned long long)__double_as_longlong(x); }
+SW_FN float from_bits(unsigned int x) { return __uint_as_float(x); }
+SW_FN double from_bits(unsigned long long x) { return __longlong_as_double((long long)x); }
+SW_FN unsigned long long high_product(unsigned long long a, unsigned long long b) {
+  return __umul64hi(a, b);
+}
+)";
+
+std::string_view random_file(std::string_view name) {
+  for (const auto& file : embedded::random_text)
+    if (file.name == name) return file.text;
+  fail<Error>("random: the library was built without ", name);
+}
+
+const char* body_of(Kind kind, int itemsize) {
+#define SW_BODY(name, bytes, ...) \
+  if (kind == Kind::name && itemsize == (bytes)) return #__VA_ARGS__;
+#include "bodies.inc"
+#undef SW_BODY
+  fail<Error>("random: no kernel makes elements of ", itemsize, " bytes");
+}
+
+std::string with_kernel(const std::string& kernel) {
+  return text(random_file("plan.cuh"), surroundings, random_file("bodies.cuh"),
+              random_file("kernels.cuh"), kernel);
+}
+
+}  // namespace
+
+std::string fill_source(Kind kind, int itemsize) {
+  const char* body = body_of(kind, itemsize);
+  return with_kernel(text("typedef ", body,
+                          " Body;\nextern \"C\" __global__ void run(Draw d, void* out) { "
+                          "fill<Body>(d, (Body::Out*)out); }\n"));
+}
+
+std::string permutation_source() {
+  return with_kernel(
+      "extern \"C\" __global__ void run(Bijection b, long long* out, unsigned long long count) { "
+      "permute(b, out, count); }\n");
+}
+
+}  // namespace spanwise::ops::random

@@ -1,0 +1,225 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "draw.hpp"
+
+#include <cstdint>
+
+#include "cpu_kernels.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/parallel.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::ops::random {
+namespace {
+
+// Pieces of work: so many blocks at least, some ten microseconds.
+constexpr std::int64_t piece = 32, grain = 128;
+
+// Host memory that a GPU works on too has to be waited for.
+void await_host(const Array& array, bool writes) {
+  if (array.storage() && !array.storage().uses().none())
+    order_use(Stream::current(array.device()), array, writes);
+}
+
+DType dtype_drawn(Kind kind, DType wanted) {
+  switch (kind) {
+    case Kind::uniform:
+    case Kind::normal:
+    case Kind::exponential:
+      require<DTypeError>(wanted.is_floating(), "random: expected a floating dtype, got ", wanted);
+      return wanted == float64 ? float64 : float32;
+    case Kind::words:
+      return uint32;
+    case Kind::integers:
+      require<DTypeError>(wanted.is_integer() || wanted.is_bool(),
+                          "random: expected an integer dtype or bool, got ", wanted);
+      return wanted;
+    default:
+      return int64;
+  }
+}
+
+// What a 16-bit float holds exactly, so that rounding never reaches 1.
+Word bits_kept(DType dtype) {
+  if (dtype == float16) return 11;
+  return dtype == bfloat16 ? 8 : 24;
+}
+
+void check_bounds(const Numbers& numbers) {
+  const std::uint64_t span = numbers.span;
+  require<ArgumentError>(numbers.kind != Kind::integers || (span > 0 && span - 1 < Wide{1} << 32),
+                         "random: expected a span of 1 to 2^32, got ", span,
+                         "; wide_integers takes longer ones");
+}
+
+// What a draw reads has an element for each of the result, on its device.
+void check_companion(const char* what, const Array* array, DType dtype, const Array& out) {
+  require<ArgumentError>(array != nullptr && array->size() > 0, "random: expected ", what);
+  require<DTypeError>(array->dtype() == dtype, "random: expected ", what, " of ", dtype, ", got ",
+                      array->dtype());
+  require<DeviceError>(array->device() == out.device(), "random: ", what, " are on ",
+                       array->device(), " and the result is on ", out.device(),
+                       "; use to_device()");
+  require<LayoutError>(array->layout().is_row_major(), "random: ", what,
+                       " must be contiguous, got ", *array, "; use contiguous()");
+}
+
+void check_companions(const Numbers& numbers, const Array& out) {
+  if (numbers.kind == Kind::picks) check_companion("a table", numbers.table, float64, out);
+  if (numbers.kind != Kind::integers_within) return;
+  check_companion("lows", numbers.lows, uint64, out);
+  check_companion("spans", numbers.spans, uint64, out);
+  require<LayoutError>(numbers.lows->size() == out.size() && numbers.spans->size() == out.size(),
+                       "random: expected ", out.size(), " lows and spans, got ",
+                       numbers.lows->size(), " and ", numbers.spans->size());
+}
+
+Draw plan_for(const Source& source, const Numbers& numbers, const Array& out) {
+  Draw draw{};
+  draw.position = source.position;
+  draw.key0 = static_cast<Word>(source.key);
+  draw.key1 = static_cast<Word>(source.key >> 32);
+  draw.stream = source.stream;
+  draw.keep = bits_kept(out.dtype());
+  draw.shift = numbers.shift;
+  draw.scale = numbers.scale;
+  draw.low = numbers.low;
+  draw.span = numbers.span;
+  const Wide span = numbers.span;
+  if (numbers.kind == Kind::integers)
+    draw.threshold = ((Wide{1} << 32) - span) % span;
+  else if (span != 0)
+    draw.threshold = (0 - span) % span;
+  const auto data = [](const Array* array) { return array == nullptr ? nullptr : array->data(); };
+  draw.lows = static_cast<const Wide*>(data(numbers.lows));
+  draw.spans = static_cast<const Wide*>(data(numbers.spans));
+  draw.table = static_cast<const double*>(data(numbers.table));
+  if (numbers.table != nullptr) draw.entries = static_cast<Wide>(numbers.table->size());
+  draw.size = static_cast<Wide>(out.size());
+  return draw;
+}
+
+std::int64_t blocks_for(Kind kind, const Array& out) {
+  const std::int64_t each = elements_per_block(kind, out.dtype().itemsize());
+  require<Error>(each > 0, "random: no loop makes elements of ", out.dtype());
+  return (out.size() + each - 1) / each;
+}
+
+void fill_on_host(Kind kind, const Draw& draw, const Array& out) {
+  const Fill fill = find_fill(kind, out.dtype().itemsize());
+  const std::int64_t blocks = blocks_for(kind, out);
+  parallel_for((blocks + piece - 1) / piece, grain, [&](std::int64_t first, std::int64_t last) {
+    fill(draw, first * piece, last * piece < blocks ? last * piece : blocks, out.data());
+  });
+}
+
+void require_writable(const Array& out) {
+  require<ReadOnlyError>(!out.readonly(), "random: output array is read-only, ", out,
+                         "; write to a copy: a.copy()");
+}
+
+// `out`, or memory to be copied from: dense, aligned and of that dtype.
+Array room_for(const Array& out, DType dtype) {
+  const auto address = reinterpret_cast<std::uintptr_t>(out.data());
+  const bool is_aligned = address % static_cast<std::uintptr_t>(dtype.itemsize()) == 0;
+  if (out.dtype() == dtype && is_aligned && out.layout().is_row_major()) return out;
+  return empty(out.shape(), dtype, out.device());
+}
+
+void fill_all(const Numbers& numbers, const Draw& plan, const Array& out) {
+  if (out.device().is_cuda()) return fill_on_cuda(numbers.kind, numbers, plan, out);
+  for (const Array* array : {numbers.lows, numbers.spans, numbers.table})
+    if (array != nullptr) await_host(*array, false);
+  await_host(out, true);
+  fill_on_host(numbers.kind, plan, out);
+}
+
+}  // namespace
+
+void draw(Counter& counter, const Numbers& numbers, const Array& out) {
+  require_writable(out);
+  const DType dtype = dtype_drawn(numbers.kind, out.dtype());
+  check_bounds(numbers);
+  if (out.size() == 0) return;
+  check_companions(numbers, out);
+  const Array made = room_for(out, dtype);
+  const std::int64_t blocks = blocks_for(numbers.kind, made);
+  fill_all(numbers, plan_for(counter.take(blocks), numbers, out), made);
+  if (made.storage() != out.storage()) copy(made, out);
+}
+
+namespace {
+
+// Knuth, "The Art of Computer Programming" 2, algorithm 3.4.2 P (Fisher and Yates).
+// Its integers come two to a block.
+constexpr std::int64_t permutation_blocks = 2048, most_by_swaps = 2 * permutation_blocks;
+
+Array permuted_by_swaps(const Source& source, std::int64_t size) {
+  const Array result = empty({size}, int64, cpu), spans = empty({size}, uint64, cpu),
+              lows = zeros({size}, uint64, cpu);
+  auto* to = static_cast<std::int64_t*>(result.data());
+  auto* span = static_cast<std::uint64_t*>(spans.data());
+  for (std::int64_t i = 0; i < size; ++i) span[i] = static_cast<std::uint64_t>(i) + 1;
+  Numbers numbers;
+  numbers.kind = Kind::integers_within;
+  numbers.lows = &lows;
+  numbers.spans = &spans;
+  fill_on_host(numbers.kind, plan_for(source, numbers, result), result);
+  // to[i] says with which of 0 to i place i is exchanged. Building up from the left, nothing that
+  // is still to be read is written.
+  for (std::int64_t i = 0; i < size; ++i) {
+    const std::int64_t other = to[i];
+    to[i] = to[other];
+    to[other] = i;
+  }
+  return result;
+}
+
+Bijection bijection_for(const Source& source, std::int64_t size) {
+  Bijection bijection{};
+  bijection.size = static_cast<Wide>(size);
+  Word bits = 2;
+  while ((Wide{1} << bits) < bijection.size) ++bits;
+  bijection.left_bits = bits / 2;
+  bijection.right_bits = bits - bits / 2;
+  Draw words{};
+  words.position = source.position;
+  words.key0 = static_cast<Word>(source.key);
+  words.key1 = static_cast<Word>(source.key >> 32);
+  words.stream = source.stream;
+  words.size = 24;
+  find_fill(Kind::words, 4)(words, 0, 6, bijection.keys);
+  return bijection;
+}
+
+}  // namespace
+
+void permutation(Counter& counter, std::int64_t size, const Array& out) {
+  require_writable(out);
+  require<DTypeError>(out.dtype() == int64, "permutation: expected an int64 result, got ",
+                      out.dtype());
+  require<LayoutError>(out.rank() == 1 && out.size() <= size,
+                       "permutation: expected a line of at most ", size, " elements, got shape ",
+                       out.shape());
+  if (out.size() == 0) return;
+  const Source source = counter.take(permutation_blocks);
+  if (size <= most_by_swaps)
+    return copy(
+        to_device(permuted_by_swaps(source, size).slice(0, {0, out.size(), 1}), out.device()), out);
+  const Bijection bijection = bijection_for(source, size);
+  const Array made = room_for(out, int64);
+  if (made.device().is_cuda()) {
+    permute_on_cuda(bijection, made);
+  } else {
+    await_host(made, true);
+    const Permute permute = find_permute();
+    parallel_for(made.size(), 1 << 12, [&](std::int64_t first, std::int64_t last) {
+      permute(bijection, first, last, static_cast<std::int64_t*>(made.data()));
+    });
+  }
+  if (made.storage() != out.storage()) copy(made, out);
+}
+
+}  // namespace spanwise::ops::random

@@ -1,0 +1,198 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "draw.hpp"
+#include "python/bind.hpp"
+#include "python/py_array.hpp"
+#include "python/py_call.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+/// What spanwise/random.py is made of; arguments have been checked there.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using ops::random::Counter;
+using ops::random::Kind;
+using ops::random::Numbers;
+using ops::random::Source;
+
+std::uint64_t word_from(PyObject* number) {
+  const unsigned long long value = PyLong_AsUnsignedLongLongMask(number);
+  if (value == ~0ull && PyErr_Occurred()) throw py::error_already_set();
+  return value;
+}
+
+double real_from(PyObject* number) {
+  const double value = PyFloat_AsDouble(number);
+  if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
+  return value;
+}
+
+constexpr const char* counter_name = "spanwise.random.counter";
+
+Counter& counter_in(PyObject* capsule) {
+  void* counter = PyCapsule_GetPointer(capsule, counter_name);
+  if (counter == nullptr) throw py::error_already_set();
+  return *static_cast<Counter*>(counter);
+}
+
+PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"_random_counter", {"key", "stream", "position"}, 3, 3};
+  const auto [key, stream, position] = signature.read(values, count, words);
+  auto made = std::make_unique<Counter>(
+      Source{word_from(key), static_cast<std::uint32_t>(word_from(stream)), word_from(position)});
+  PyObject* capsule = PyCapsule_New(made.get(), counter_name, [](PyObject* dying) {
+    delete static_cast<Counter*>(PyCapsule_GetPointer(dying, counter_name));
+  });
+  if (capsule == nullptr) throw py::error_already_set();
+  made.release();
+  return capsule;
+}
+
+// The position, which is then moved.
+PyObject* random_position(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"_random_position", {"counter", "move"}, 2, 2};
+  const auto [counter, move] = signature.read(values, count, words);
+  const auto blocks = static_cast<std::int64_t>(word_from(move));
+  return PyLong_FromUnsignedLongLong(counter_in(counter).take(blocks).position);
+}
+
+Kind kind_from(PyObject* object) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(object, &size);
+  if (text == nullptr) throw py::error_already_set();
+  const std::string_view name(text, static_cast<std::size_t>(size));
+  if (name == "uniform") return Kind::uniform;
+  if (name == "normal") return Kind::normal;
+  if (name == "exponential") return Kind::exponential;
+  if (name == "words") return Kind::words;
+  fail<ArgumentError>("random: there are no numbers called ", name);
+}
+
+PyObject* drawn(PyObject* counter, const Numbers& numbers, PyObject* out) {
+  const Array target = array_in(out);
+  Counter& from = counter_in(counter);
+  {
+    const Unlocked unlocked(target);
+    ops::random::draw(from, numbers, target);
+  }
+  return Py_NewRef(out);
+}
+
+Numbers floating_numbers(PyObject* kind, PyObject* shift, PyObject* scale) {
+  Numbers numbers;
+  numbers.kind = kind_from(kind);
+  numbers.shift = real_from(shift);
+  numbers.scale = real_from(scale);
+  return numbers;
+}
+
+PyObject* random_draw(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<5> signature{
+      "_random_draw", {"counter", "kind", "out", "shift", "scale"}, 5, 5};
+  const auto [counter, kind, out, shift, scale] = signature.read(values, count, words);
+  return drawn(counter, floating_numbers(kind, shift, scale), out);
+}
+
+// The same into a new array, in one call: most draws are small.
+PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<8> signature{
+      "_random_new", {"counter", "kind", "size", "dtype", "device", "shift", "scale", "who"}, 8, 8};
+  const auto [counter, kind, size, dtype, device, shift, scale, who] =
+      signature.read(values, count, words);
+  const Numbers numbers = floating_numbers(kind, shift, scale);
+  const DType wanted = dtype_in(dtype, float64);
+  require<DTypeError>(
+      wanted == float64 || wanted == float32 || wanted == float16 || wanted == bfloat16,
+      std::string(py::str(who)), ": Unsupported dtype ", wanted,
+      "; expected float16, bfloat16, float32 or float64");
+  const Shape shape = given(size) ? shape_from(size) : Shape{};
+  const Device home = given(device) ? device_from(device) : default_device();
+  Counter& from = counter_in(counter);
+  const Array target = empty(shape, wanted, home);
+  {
+    const Unlocked unlocked(target);
+    ops::random::draw(from, numbers, target);
+  }
+  return wrap(target);
+}
+
+PyObject* random_integers(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<4> signature{
+      "_random_integers", {"counter", "out", "low", "span"}, 4, 4};
+  const auto [counter, out, low, span] = signature.read(values, count, words);
+  Numbers numbers;
+  numbers.low = word_from(low);
+  numbers.span = word_from(span);
+  const bool is_narrow = numbers.span - 1 < std::uint64_t{1} << 32;
+  numbers.kind = is_narrow ? Kind::integers : Kind::wide_integers;
+  return drawn(counter, numbers, out);
+}
+
+PyObject* random_integers_within(PyObject*, PyObject* const* values, Py_ssize_t count,
+                                 PyObject* words) {
+  static constexpr Signature<4> signature{
+      "_random_integers_within", {"counter", "out", "lows", "spans"}, 4, 4};
+  const auto [counter, out, lows, spans] = signature.read(values, count, words);
+  const Array first = array_in(lows), second = array_in(spans);
+  Numbers numbers;
+  numbers.kind = Kind::integers_within;
+  numbers.lows = &first;
+  numbers.spans = &second;
+  return drawn(counter, numbers, out);
+}
+
+PyObject* random_picks(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"_random_picks", {"counter", "out", "table"}, 3, 3};
+  const auto [counter, out, table] = signature.read(values, count, words);
+  const Array cumulated = array_in(table);
+  Numbers numbers;
+  numbers.kind = Kind::picks;
+  numbers.table = &cumulated;
+  return drawn(counter, numbers, out);
+}
+
+PyObject* random_permutation(PyObject*, PyObject* const* values, Py_ssize_t count,
+                             PyObject* words) {
+  static constexpr Signature<3> signature{"_random_permutation", {"counter", "out", "size"}, 3, 3};
+  const auto [counter, out, size] = signature.read(values, count, words);
+  const Array target = array_in(out);
+  Counter& from = counter_in(counter);
+  const std::int64_t all = integer_from(size);
+  {
+    const Unlocked unlocked(target);
+    ops::random::permutation(from, all, target);
+  }
+  return Py_NewRef(out);
+}
+
+PyMethodDef random_functions[] = {
+    method<&random_counter>("_random_counter", "_random_counter(key, stream, position)\n--\n\n"),
+    method<&random_position>("_random_position", "_random_position(counter, move)\n--\n\n"),
+    method<&random_new>("_random_new",
+                        "_random_new(counter, kind, size, dtype, device, shift, scale, who)\n"
+                        "--\n\n"),
+    method<&random_draw>("_random_draw", "_random_draw(counter, kind, out, shift, scale)\n--\n\n"),
+    method<&random_integers>("_random_integers",
+                             "_random_integers(counter, out, low, span)\n--\n\n"),
+    method<&random_integers_within>("_random_integers_within",
+                                    "_random_integers_within(counter, out, lows, spans)\n--\n\n"),
+    method<&random_picks>("_random_picks", "_random_picks(counter, out, table)\n--\n\n"),
+    method<&random_permutation>("_random_permutation",
+                                "_random_permutation(counter, out, size)\n--\n\n"),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(random, 66) { add_functions(module, random_functions); }
+
+}  // namespace spanwise::python

@@ -1,0 +1,180 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's functions on Spanwise arrays (numpy.org/neps/nep-0018): what __array_function__ answers.
+
+A function that Spanwise has by NumPy's name is Spanwise's, on any device. The others are NumPy's own
+where it can see the memory: it gets views, and its arrays come back as Spanwise arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from . import _core
+from ._core import Array
+
+# Those that NumPy sends on for the sake of like=, which it takes out of the arguments.
+_LIKE = frozenset(
+    [
+        "arange",
+        "array",
+        "asarray",
+        "ascontiguousarray",
+        "empty",
+        "eye",
+        "full",
+        "ones",
+        "tri",
+        "zeros",
+    ]
+)
+
+
+def array_function(
+    asked: Array, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The result of a function of NumPy that has a Spanwise array, `asked`, among its arguments."""
+    import numpy as np
+
+    if not all(issubclass(kind, Array) or kind in (np.ndarray, np.memmap) for kind in types):
+        return NotImplemented  # another library's array may know better
+    name = _name_of(function)
+    kwargs = {word: value for word, value in kwargs.items() if word != "subok"}
+    if name in _LIKE and kwargs.get("device") is None:
+        kwargs["device"] = asked.device
+    if name in _ADAPTED:
+        return _ADAPTED[name](*args, **kwargs)
+    ours = _ours(name)
+    if ours is None:
+        return on_host(name, function, args, kwargs, f"Spanwise has no function numpy.{name}")
+    if misfit := _misfit(ours, args, kwargs):
+        return on_host(
+            name, function, args, kwargs, f"spanwise.{name} takes no such call ({misfit})"
+        )
+    try:
+        return ours(*args, **kwargs)
+    except NotImplementedError as error:  # norms by singular values, sorting
+        return on_host(name, function, args, kwargs, str(error))
+
+
+def on_host(
+    name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str
+) -> Any:
+    """NumPy's own function on views of arrays on the CPU; TypeError for arrays elsewhere."""
+    views: dict[int, tuple[Any, Array]] = {}
+
+    def lend(x: Any) -> Any:
+        if isinstance(x, Array):
+            if x.device.kind != "cpu":
+                raise TypeError(
+                    f"numpy.{name}: {why}, and NumPy's cannot read the memory of {x.device.name}: "
+                    f"got {x.dtype} of shape {x.shape}; copy it to the host first: a.numpy()"
+                )
+            view = x.numpy()
+            views[id(view)] = view, x
+            return view
+        return _mapped(lend, x)
+
+    def take_back(x: Any) -> Any:
+        if id(x) in views:
+            return views[id(x)][1]
+        return _adopted(x) if hasattr(x, "dtype") else _mapped(take_back, x)
+
+    lent = {word: lend(value) for word, value in kwargs.items()}
+    return take_back(function(*(lend(x) for x in args), **lent))
+
+
+def _mapped(f: Callable[[Any], Any], x: Any) -> Any:
+    if isinstance(x, dict):
+        return {key: f(value) for key, value in x.items()}
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*map(f, x))
+    return type(x)(map(f, x)) if type(x) in (tuple, list) else x
+
+
+def _adopted(x: Any) -> Any:
+    """NumPy's array or scalar as ours, on the same memory; as it is where no dtype of ours fits."""
+    import numpy as np
+
+    if type(x) is not np.ndarray and not isinstance(x, np.generic):
+        return x
+    try:
+        is_ours = _core.dtype(x.dtype).is_computable
+    except _core.DTypeError:
+        is_ours = False
+    return _core.asarray(x, device="cpu") if is_ours and x.dtype.isnative else x
+
+
+@functools.cache
+def _name_of(function: Any) -> str:
+    """The name below ``numpy``: "sum", "linalg.norm"."""
+    module = function.__module__.partition(".")[2]
+    return f"{module}.{function.__name__}" if module else function.__name__
+
+
+def _ours(name: str) -> Any:
+    import spanwise
+
+    found: Any = spanwise
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found if callable(found) and not isinstance(found, type) else None
+
+
+@functools.cache
+def _signature(ours: Any) -> inspect.Signature | None:
+    try:
+        return inspect.signature(ours)
+    except ValueError:
+        return None
+
+
+def _misfit(ours: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Why our function cannot be called so; "" where it can."""
+    signature = _signature(ours)
+    if signature is None:
+        return ""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        return str(error)
+    return ""
+
+
+# ---- Where NumPy's call is worded otherwise, or asks for NumPy's own types ----
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **words: Any) -> Any:
+    from ._elementwise import clip
+
+    low, high = words.pop("min", a_min), words.pop("max", a_max)
+    return clip(a, low, high, out=out, **words)
+
+
+def _angle(z: Any, deg: bool = False) -> Any:
+    return _core.rad2deg(_core.angle(z)) if deg else _core.angle(z)
+
+
+def _copy(a: Any, order: Any = "K") -> Array:
+    return _core.asarray(a).copy(order)
+
+
+def _extent(a: Any, axis: Any = None) -> int:
+    array = _core.asarray(a)
+    return array.size if axis is None else array.shape[axis]
+
+
+_ADAPTED: dict[str, Callable[..., Any]] = {
+    "angle": _angle,
+    "clip": _clip,
+    "copy": _copy,
+    "shape": lambda a: _core.asarray(a).shape,
+    "ndim": lambda a: _core.asarray(a).ndim,
+    "size": _extent,
+    "iscomplexobj": lambda x: _core.asarray(x).dtype.kind == "c",
+    "isrealobj": lambda x: _core.asarray(x).dtype.kind != "c",
+    "result_type": lambda *x: _core.result_type(*x).__numpy_dtype__,
+}

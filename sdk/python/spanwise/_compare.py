@@ -1,0 +1,55 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whole arrays compared: NumPy's array_equal, isclose and allclose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._core import Array, asarray
+
+
+def _together(a: Any, b: Any) -> tuple[Array, Array]:
+    """Both on one device, the GPU if either is: the answer is the host's, so a copy is no surprise."""
+    x, y = asarray(a), asarray(b)
+    if x.device == y.device:
+        return x, y
+    if not isinstance(a, Array):  # a list, which asarray() has put on the default device
+        return x.to(y.device), y
+    if not isinstance(b, Array) or y.device.kind == "cpu":
+        return x, y.to(x.device)
+    return x.to(y.device), y
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Whether shapes and all elements are the same, wherever the arrays are; waits for the device."""
+    first, second = _together(a1, a2)
+    if first.shape != second.shape:
+        return False
+    same = _core.equal(first, second)
+    if equal_nan:
+        same = same | (_core.not_equal(first, first) & _core.not_equal(second, second))
+    return bool(same.all())
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
+    """Of each pair whether |a - b| <= atol + rtol |b|; infinities are close to themselves only."""
+    x, y = asarray(a), asarray(b)
+    y = y.astype(_core.result_type(y, 1.0), copy=False)
+    within = _core.less_equal(_core.absolute(_core.subtract(x, y)), _core.absolute(y) * rtol + atol)
+    close = (within & _core.isfinite(y)) | _core.equal(x, y)
+    if equal_nan:
+        close = close | (_core.not_equal(x, x) & _core.not_equal(y, y))
+    return close  # type: ignore[no-any-return]
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether isclose() of all pairs, wherever the arrays are; waits for the device."""
+    return bool(isclose(*_together(a, b), rtol, atol, equal_nan).all())
+
+
+def contains(array: Array, key: Any) -> bool:
+    """Whether any element of `array` equals `key`; waits for the device."""
+    same = array == key  # not equal(): what is no array equals no element
+    return bool(same.any()) if isinstance(same, Array) else False

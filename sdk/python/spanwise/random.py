@@ -1,0 +1,570 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers by NumPy's names, the same ones on every device: `default_rng(seed)`.
+
+Element i of a draw is a function of the seed, of how much was drawn before, and of i. Strides,
+devices, threads and launches do not matter. See docs/concepts/random.md.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import MutableSequence, Sequence
+from hashlib import blake2b
+from threading import Lock
+from typing import Any, SupportsIndex
+
+from . import _core
+from ._core import Array, asarray
+from ._random_arguments import (
+    Shape,
+    as_shape,
+    bounds_of,
+    broadcast_with,
+    delivered,
+    floating,
+    is_number,
+    probabilities,
+    result_for,
+    words_of_seed,
+)
+
+__all__ = ["Generator", "default_rng"]
+
+_Size = SupportsIndex | Sequence[SupportsIndex] | None
+
+_POSITIONS = 1 << 64
+_JUMP = 1 << 48  # blocks
+_HOST = _core.device("cpu")
+
+
+def default_rng(seed: Any = None, device: Any = None) -> Generator:
+    """A new generator; one that is given comes back as it is.
+
+    `seed` is an integer >= 0 of any size, a sequence of such, a numpy.random.SeedSequence, or None
+    for what the system offers. `device` is where arrays are made when a call does not say.
+    """
+    if isinstance(seed, Generator):
+        if device is not None and _core.device(device) != seed.device:
+            raise _core.ArgumentError(
+                "default_rng: a generator keeps the device that it was made with, "
+                f"{seed.device}; say device= in its calls"
+            )
+        return seed
+    return Generator(seed, device)
+
+
+class Generator:
+    """Philox4x32-10 with a key hashed from the seed, and a position that each draw moves on.
+
+    Any thread may draw: each draw has words of its own.
+    """
+
+    __slots__ = ("_children", "_counter", "_device", "_entropy", "_lock", "_spawn_key")
+
+    def __init__(self, seed: Any = None, device: Any = None) -> None:
+        self._restart(words_of_seed(seed), (), 0, 0)
+        self._device = None if device is None else _core.device(device)
+        self._lock = Lock()
+
+    def _restart(
+        self, entropy: tuple[int, ...], spawn_key: tuple[int, ...], position: int, children: int
+    ) -> None:
+        self._entropy, self._spawn_key, self._children = entropy, spawn_key, children
+        self._counter = _core._random_counter(*_hashed(entropy, spawn_key), position)
+
+    # ---- The generator itself ----
+
+    @property
+    def device(self) -> Any:
+        """Where arrays are made when a call does not say."""
+        return _core.device(None) if self._device is None else self._device
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """All that decides what comes next, as plain numbers; may be assigned."""
+        with self._lock:
+            return {
+                "bit_generator": "Philox4x32-10",
+                "seed": list(self._entropy),
+                "spawn_key": list(self._spawn_key),
+                "position": _core._random_position(self._counter, 0),
+                "children": self._children,
+            }
+
+    @state.setter
+    def state(self, state: dict[str, Any]) -> None:
+        try:
+            kind = state["bit_generator"]
+            entropy, spawn_key = words_of_seed(state["seed"]), words_of_seed(state["spawn_key"])
+            position, children = (operator.index(state[k]) for k in ("position", "children"))
+        except (KeyError, TypeError) as error:
+            raise _core.ArgumentError(
+                f"Generator.state: expected a dict as state gives it, got {state!r}"
+            ) from error
+        if kind != "Philox4x32-10" or not 0 <= position < _POSITIONS or children < 0:
+            raise _core.ArgumentError(
+                "Generator.state: expected the state of a Philox4x32-10 generator with a position "
+                f"of 64 bits, got {state!r}"
+            )
+        with self._lock:
+            self._restart(entropy, spawn_key, position, children)
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Generators that are independent of this one and of one another."""
+        count = operator.index(n_children)
+        if count < 0:
+            raise _core.ArgumentError(f"spawn: n_children must be non-negative, got {count}")
+        with self._lock:
+            first, self._children = self._children, self._children + count
+        return [self._like((*self._spawn_key, i), 0) for i in range(first, first + count)]
+
+    def advance(self, delta: int) -> Generator:
+        """Moves on (or back) by so many blocks of four 32-bit words; returns the generator."""
+        _core._random_position(self._counter, operator.index(delta))
+        return self
+
+    def jumped(self, jumps: int = 1) -> Generator:
+        """A generator `jumps` times 2**48 blocks further on."""
+        position = _core._random_position(self._counter, 0) + operator.index(jumps) * _JUMP
+        return self._like(self._spawn_key, position % _POSITIONS)
+
+    def _like(self, spawn_key: tuple[int, ...], position: int) -> Generator:
+        made = Generator.__new__(Generator)
+        made._lock, made._device = Lock(), self._device
+        made._restart(self._entropy, spawn_key, position, 0)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        device = None if self._device is None else str(self._device)
+        return _restored, (self.state, device)
+
+    def __repr__(self) -> str:
+        seed = self._entropy[0] if len(self._entropy) == 1 else list(self._entropy)
+        spawned = f", spawn_key={self._spawn_key}" if self._spawn_key else ""
+        position = _core._random_position(self._counter, 0)
+        return f"Generator(Philox4x32-10, seed={seed}{spawned}, position={position})"
+
+    def _home(self, device: Any, *parameters: Any) -> Any:
+        """Where a result goes: as the call says, or the generator, or arrays that are given."""
+        if device is not None:
+            return _core.device(device)
+        if self._device is None:
+            for value in parameters:
+                if isinstance(value, Array):
+                    return value.device
+        return self.device
+
+    # ---- Floating numbers ----
+
+    def _draw(
+        self,
+        who: str,
+        kind: str,
+        size: Any,
+        dtype: Any,
+        out: Any,
+        device: Any,
+        shift: float = 0.0,
+        scale: float = 1.0,
+    ) -> Array:
+        """x * scale + shift into a new array or `out`."""
+        if out is None:
+            home = self._device if device is None else device
+            return _core._random_new(self._counter, kind, size, dtype, home, shift, scale, who)
+        result = result_for(who, size, floating(who, dtype, out), out, None)
+        _core._random_draw(self._counter, kind, result, shift, scale)
+        return delivered(result, out)
+
+    def random(
+        self, size: _Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
+    ) -> Array:
+        """Uniform numbers in [0, 1): multiples of 2**-53, 2**-24 (float32), 2**-11 (float16) or
+        2**-8 (bfloat16)."""
+        return self._draw("random", "uniform", size, dtype, out, device)
+
+    def standard_normal(
+        self, size: _Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
+    ) -> Array:
+        """Normal numbers of mean 0 and standard deviation 1."""
+        return self._draw("standard_normal", "normal", size, dtype, out, device)
+
+    def standard_exponential(
+        self,
+        size: _Size = None,
+        dtype: Any = None,
+        method: str = "zig",
+        out: Any = None,
+        *,
+        device: Any = None,
+    ) -> Array:
+        """Exponential numbers of mean 1. By inversion, whatever `method` says: the zigzag of
+        NumPy's default takes a varying number of words."""
+        who = "standard_exponential"
+        if method not in ("zig", "inv"):
+            raise _core.ArgumentError(f"{who}: method must be 'zig' or 'inv', got {method!r}")
+        return self._draw(who, "exponential", size, dtype, out, device)
+
+    def _moved(
+        self,
+        who: str,
+        kind: str,
+        shift: Array,
+        scale: Array,
+        size: _Size,
+        dtype: Any,
+        out: Any,
+        home: Any,
+    ) -> Array:
+        """x * scale + shift with arrays, rounded as the kernels round it."""
+        wanted = floating(who, dtype, out)
+        shape = broadcast_with(who, size, out, shift.shape, scale.shape)
+        result = result_for(who, shape, wanted, out, home)
+        # 16-bit floats are worked out in 32 bits; uniform numbers have their own fewer bits first.
+        work = wanted if wanted.itemsize > 2 else _core.dtype("float32")
+        first = wanted if kind == "uniform" else work
+        place = result.device
+        made = self._draw(who, kind, shape, first, None, place).astype(work, copy=False)
+        _core.multiply(made, scale.to(place).astype(work), out=made)
+        _core.add(made, shift.to(place).astype(work), out=made)
+        if out is None and work == wanted:
+            return made
+        result[...] = made
+        return delivered(result, out)
+
+    def uniform(
+        self,
+        low: Any = 0.0,
+        high: Any = 1.0,
+        size: _Size = None,
+        dtype: Any = None,
+        out: Any = None,
+        *,
+        device: Any = None,
+    ) -> Array:
+        """low + (high - low) * random(); `low` and `high` may be arrays. The sum may be rounded up
+        to `high`. Looks at the values of arrays, so waits for those on a GPU."""
+        if is_number(low) and is_number(high):
+            first, span = float(low), float(high) - float(low)
+            _check_span(math.isfinite(span), span < 0, low, high)
+            return self._draw("uniform", "uniform", size, dtype, out, device, first, span)
+        start = asarray(low, device=_home_of(low, high)).astype("float64")
+        spans = asarray(high, device=start.device).astype("float64") - start
+        finite = bool(_core.all(_core.isfinite(spans)))
+        _check_span(finite, finite and bool(_core.any(spans < 0)), low, high)
+        return self._moved(
+            "uniform", "uniform", start, spans, size, dtype, out, self._home(device, low, high)
+        )
+
+    def normal(
+        self,
+        loc: Any = 0.0,
+        scale: Any = 1.0,
+        size: _Size = None,
+        dtype: Any = None,
+        out: Any = None,
+        *,
+        device: Any = None,
+    ) -> Array:
+        """loc + scale * standard_normal(); `loc` and `scale` may be arrays, whose values are looked
+        at."""
+        if is_number(loc) and is_number(scale):
+            _check_scale("normal", float(scale) < 0, scale)
+            return self._draw(
+                "normal", "normal", size, dtype, out, device, float(loc), float(scale)
+            )
+        center = asarray(loc, device=_home_of(loc, scale))
+        width = asarray(scale, device=center.device)
+        _check_scale("normal", bool(_core.any(width < 0)), scale)
+        home = self._home(device, loc, scale)
+        return self._moved("normal", "normal", center, width, size, dtype, out, home)
+
+    def exponential(
+        self,
+        scale: Any = 1.0,
+        size: _Size = None,
+        dtype: Any = None,
+        out: Any = None,
+        *,
+        device: Any = None,
+    ) -> Array:
+        """scale * standard_exponential(); `scale` may be an array, whose values are looked at."""
+        if is_number(scale):
+            _check_scale("exponential", float(scale) < 0, scale)
+            return self._draw(
+                "exponential", "exponential", size, dtype, out, device, 0.0, float(scale)
+            )
+        width = asarray(scale)
+        _check_scale("exponential", bool(_core.any(width < 0)), scale)
+        zero = _core.zeros((), "float64", device=width.device)
+        home = self._home(device, scale)
+        return self._moved("exponential", "exponential", zero, width, size, dtype, out, home)
+
+    # ---- Integers ----
+
+    def integers(
+        self,
+        low: Any,
+        high: Any = None,
+        size: _Size = None,
+        dtype: Any = "int64",
+        endpoint: bool = False,
+        *,
+        out: Any = None,
+        device: Any = None,
+    ) -> Array:
+        """Integers in [low, high), with `endpoint` in [low, high], or in [0, low) where `high` is
+        not given; each with the same probability. Bounds may be arrays, whose values are looked
+        at."""
+        wanted, least, most = bounds_of(dtype)
+        if high is None:
+            low, high = 0, low
+        home = self._home(device, low, high)
+        if not (is_number(low) and is_number(high)):
+            return self._integers_within(low, high, size, wanted, bool(endpoint), out, home)
+        first, last = _whole(low), _whole(high) - (not endpoint)
+        shape = as_shape(size) if out is None else asarray(out).shape
+        if math.prod(shape) == 0:
+            return delivered(result_for("integers", size, wanted, out, home), out)
+        _check_range(first < least, last > most, first > last, wanted, low, high, endpoint)
+        result = result_for("integers", size, wanted, out, home)
+        span = last - first + 1
+        return delivered(
+            _core._random_integers(self._counter, result, first % (1 << 64), span), out
+        )
+
+    def _integers_within(
+        self, low: Any, high: Any, size: _Size, wanted: Any, endpoint: bool, out: Any, home: Any
+    ) -> Array:
+        _, least, most = bounds_of(wanted)
+        place = asarray(out).device if out is not None else home
+        starts, stops = (_whole_array(x, place) for x in (low, high))
+        shape = broadcast_with("integers", size, out, starts.shape, stops.shape)
+        result = result_for("integers", shape, wanted, out, home)
+        if result.size == 0:
+            return delivered(result, out)
+        empty = starts > stops if endpoint else starts >= stops
+        _check_range(
+            int(_core.min(starts).item()) < least,
+            int(_core.max(stops).item()) - (not endpoint) > most,
+            bool(_core.any(empty)),
+            wanted, low, high, endpoint,
+        )  # fmt: skip
+        lows = _core.empty(shape, "uint64", device=place)
+        lows[...] = starts.astype("uint64")
+        spans = _core.empty(shape, "uint64", device=place)
+        spans[...] = stops.astype("uint64")
+        _core.subtract(spans, lows, out=spans)
+        if endpoint:
+            _core.add(spans, 1, out=spans)
+        return delivered(_core._random_integers_within(self._counter, result, lows, spans), out)
+
+    def bytes(self, length: int) -> bytes:
+        """Random bytes, made on the host."""
+        count = operator.index(length)
+        if count < 0:
+            raise _core.ArgumentError(f"bytes: expected a length >= 0, got {count}")
+        words = _core.empty((-(-count // 4),), "uint32", device=_HOST)
+        _core._random_draw(self._counter, "words", words, 0.0, 1.0)
+        return memoryview(words).tobytes()[:count]
+
+    # ---- Orders and samples ----
+
+    def _places(self, size: int, count: int, device: Any) -> Array:
+        """The first `count` places of a permutation of range(size)."""
+        result = _core.empty((count,), "int64", device=device)
+        return _core._random_permutation(self._counter, result, size)
+
+    def permutation(self, x: Any, axis: int = 0, *, device: Any = None) -> Array:
+        """range(x) in random order, or a copy of the array with its slices along `axis` so."""
+        if _is_count(x):
+            count = max(operator.index(x), 0)
+            return self._places(count, count, self._home(device))
+        array = asarray(x, device=None if device is None else _core.device(device))
+        extent = array.shape[_axis_in(array, axis)]
+        return _core.take(array, self._places(extent, extent, array.device), axis)
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        """Puts the slices along `axis` of an array, or the items of a list, in random order."""
+        if isinstance(x, MutableSequence):
+            if axis != 0:
+                raise NotImplementedError("Axis argument is only supported on arrays")
+            order = self._places(len(x), len(x), _HOST).tolist()
+            x[:] = [x[i] for i in order]
+            return
+        if not hasattr(x, "shape"):
+            raise _core.DTypeError(f"shuffle: expected an array or a list, got {type(x).__name__}")
+        array = asarray(x, copy=False)
+        if not array.flags.writeable:
+            raise _core.ReadOnlyError(
+                f"shuffle: array is read-only, {array.dtype} {array.shape}; "
+                "use permutation(), which gives a copy"
+            )
+        extent = array.shape[_axis_in(array, axis)]
+        array[...] = _core.take(array, self._places(extent, extent, array.device), axis)
+
+    def choice(
+        self,
+        a: Any,
+        size: _Size = None,
+        replace: bool = True,
+        p: Any = None,
+        axis: int = 0,
+        shuffle: bool = True,
+        *,
+        device: Any = None,
+    ) -> Array:
+        """Items of `a` (of range(a)) along `axis`, with probabilities `p`. Without replacement they
+        come in random order, `shuffle` or not; with `p` those are chosen on the host."""
+        shape, home = as_shape(size), self._home(device)
+        count = math.prod(shape)
+        array = None
+        if _is_count(a):
+            population = operator.index(a)
+            if population <= 0 and count:
+                raise _core.ArgumentError(
+                    f"choice: a must be a positive integer unless no samples are taken, got {a}"
+                )
+        else:
+            array = asarray(a, device=None if device is None else home)
+            population, home = array.shape[_axis_in(array, axis)], array.device
+            if population == 0 and count:
+                raise _core.ArgumentError(
+                    f"choice: a cannot be empty unless no samples are taken, got {array.shape}"
+                )
+        if not replace and count > max(population, 0):
+            raise _core.ArgumentError(
+                "choice: Cannot take a larger sample than population when replace is False: "
+                f"{count} of {population}"
+            )
+        weights = None if p is None else probabilities(p, population)
+        places = self._sample(population, shape, replace, weights, home)
+        return places if array is None else _core.take(array, places, axis)
+
+    def _sample(
+        self, population: int, shape: Shape, replace: bool, weights: Array | None, device: Any
+    ) -> Array:
+        count = math.prod(shape)
+        if count == 0:
+            return _core.empty(shape, "int64", device=device)
+        if weights is None and replace:
+            return self.integers(population, size=shape, device=device)
+        if weights is None:
+            return self._places(population, count, device).reshape(shape)
+        if not replace:
+            return self._weighted_places(weights, count).reshape(shape).to(device)
+        table = _core.cumsum(weights)
+        table = (table / table[-1]).to(device)
+        result = _core.empty(shape, "int64", device=device)
+        return _core._random_picks(self._counter, result, table)
+
+    def _weighted_places(self, weights: Array, count: int) -> Array:
+        """The order in which exponential clocks of these rates ring is that of successive draws
+        (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006)."""
+        import numpy as np
+
+        rates = weights.numpy()
+        rings = np.flatnonzero(rates)
+        if rings.size < count:
+            raise _core.ArgumentError(
+                f"choice: Fewer non-zero entries in p than size: {rings.size} of {count}"
+            )
+        clocks = self.standard_exponential(weights.size, device=_HOST).numpy()
+        order = np.argsort(clocks[rings] / rates[rings], kind="stable")[:count]
+        return _core.array(rings[order], "int64", device=_HOST)
+
+
+def _hashed(entropy: tuple[int, ...], spawn_key: tuple[int, ...]) -> tuple[int, int]:
+    """A key of 64 bits and a stream of 32: BLAKE2b of the numbers, each behind its length."""
+    digest = blake2b(digest_size=12, person=b"spanwise.random")
+    for numbers in (entropy, spawn_key):
+        digest.update(len(numbers).to_bytes(8, "little"))
+        for number in numbers:
+            size = (number.bit_length() + 7) // 8
+            digest.update(size.to_bytes(8, "little") + number.to_bytes(size, "little"))
+    found = digest.digest()
+    return int.from_bytes(found[:8], "little"), int.from_bytes(found[8:], "little")
+
+
+def _restored(state: dict[str, Any], device: str | None) -> Generator:
+    made = Generator(0, device)
+    made.state = state
+    return made
+
+
+def _is_count(x: Any) -> bool:
+    """An integer, or what NumPy takes for one; arrays of rank 0 are not."""
+    return hasattr(x, "__index__") and not isinstance(x, Array) and not getattr(x, "shape", ())
+
+
+def _axis_in(array: Array, axis: Any) -> int:
+    place = operator.index(axis)
+    if not -array.ndim <= place < array.ndim:
+        raise _core.AxisError(f"axis {place} is out of bounds for array of dimension {array.ndim}")
+    return place
+
+
+def _home_of(*values: Any) -> Any:
+    """The device of the first array among them; of nothing but lists, the host."""
+    for value in values:
+        if isinstance(value, Array):
+            return value.device
+    return _HOST
+
+
+def _whole(value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        raise _core.DTypeError(
+            f"integers: expected integers as bounds, got {value!r}; round them first"
+        ) from None
+
+
+def _all_whole(values: Any) -> bool:
+    if isinstance(values, list | tuple):
+        return all(map(_all_whole, values))
+    return isinstance(values, int)
+
+
+def _whole_array(values: Any, device: Any) -> Array:
+    array = asarray(values)
+    if array.dtype == "float64" and _all_whole(values):  # integers of more than 63 bits
+        array = asarray(values, "uint64")
+    array = array.to(device)
+    if array.size and array.dtype.kind not in "biu":
+        raise _core.DTypeError(
+            f"integers: expected integers as bounds, got {array.dtype} {array.shape}; "
+            "use astype('int64'), and endpoint=True where high would not fit"
+        )
+    return array if array.dtype == "uint64" else array.astype("int64")
+
+
+def _check_span(finite: bool, negative: bool, low: Any, high: Any) -> None:
+    if not finite:
+        raise OverflowError(f"uniform: high - low range exceeds valid bounds: {low} to {high}")
+    if negative:
+        raise _core.ArgumentError(
+            f"uniform: high - low < 0: expected low <= high, got {low}, {high}"
+        )
+
+
+def _check_scale(who: str, negative: bool, scale: Any) -> None:
+    if negative:
+        raise _core.ArgumentError(f"{who}: scale < 0: expected a width >= 0, got {scale}")
+
+
+def _check_range(
+    under: bool, over: bool, empty: bool, dtype: Any, low: Any, high: Any, endpoint: bool
+) -> None:
+    if under or over:
+        which = "low" if under else "high"
+        raise _core.ArgumentError(
+            f"integers: {which} is out of bounds for {dtype}: got {low} to {high}; use a wider dtype"
+        )
+    if empty:
+        relation = ">" if endpoint else ">="
+        raise _core.ArgumentError(f"integers: low {relation} high: got {low} and {high}")

@@ -1,0 +1,70 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <mutex>
+
+#include "backends/cuda/driver.hpp"
+
+namespace spanwise::cuda {
+
+/// Memory blocks of up to 1 MiB that were given back on one stream and are kept for the next array
+/// on it. What comes later on the stream comes after their last use, so nothing has to be waited
+/// for, and the driver, whose pool takes about a microsecond each way, is not asked. Any thread.
+class SmallBlocks {
+ public:
+  static constexpr std::size_t least_bytes = 512, most_bytes = std::size_t{1} << 20;
+
+  SmallBlocks() = default;
+  SmallBlocks(const SmallBlocks&) = delete;
+  SmallBlocks& operator=(const SmallBlocks&) = delete;
+
+  /// What is taken for `bytes`, which are at most most_bytes: the next power of two.
+  static std::size_t rounded(std::size_t bytes) noexcept {
+    return std::bit_ceil(std::max(bytes, least_bytes));
+  }
+  /// A kept block of rounded(bytes), or 0.
+  CUdeviceptr take(std::size_t bytes) noexcept {
+    Shelf& shelf = shelf_for(bytes);
+    const std::lock_guard lock(mutex_);
+    return shelf.count == 0 ? 0 : shelf.blocks[--shelf.count];
+  }
+  /// False where enough of that size are kept.
+  bool keep(CUdeviceptr block, std::size_t bytes) noexcept {
+    Shelf& shelf = shelf_for(bytes);
+    const std::lock_guard lock(mutex_);
+    if (shelf.count == most_kept || shelf.count * rounded(bytes) >= most_kept_bytes) return false;
+    shelf.blocks[shelf.count++] = block;
+    return true;
+  }
+  /// Calls free(block) for all that are kept, and keeps none; returns their bytes.
+  template <class F>
+  std::size_t release(F&& free) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < shelves_.size(); ++i) {
+      for (; shelves_[i].count > 0; bytes += least_bytes << i)
+        free(shelves_[i].blocks[--shelves_[i].count]);
+    }
+    return bytes;
+  }
+
+ private:
+  static constexpr std::size_t most_kept = 64, most_kept_bytes = std::size_t{8} << 20;
+  struct Shelf {
+    std::size_t count = 0;
+    std::array<CUdeviceptr, most_kept> blocks;
+  };
+  Shelf& shelf_for(std::size_t bytes) noexcept {
+    return shelves_[static_cast<std::size_t>(std::countr_zero(rounded(bytes) / least_bytes))];
+  }
+
+  std::mutex mutex_;
+  std::array<Shelf, std::countr_zero(most_bytes / least_bytes) + 1> shelves_;
+};
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,225 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The CUDA text of random numbers: compiled for an H200 without one, and its kernels run on the
+// host, thread by thread, against the host's own loops.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "../../ops/random/cpu_kernels.hpp"
+#include "../../ops/random/cuda_source.hpp"
+#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/nvrtc.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::random {
+namespace {
+
+const std::vector<std::pair<Kind, int>>& all_bodies() {
+  static const std::vector<std::pair<Kind, int>> bodies = {
+#define SW_BODY(name, bytes, ...) {Kind::name, bytes},
+#include "../../ops/random/bodies.inc"
+#undef SW_BODY
+  };
+  return bodies;
+}
+
+void expect_random_cubin(const std::string& source_text) {
+  const runtime::KernelSource source = runtime::scan_kernels(source_text);
+  runtime::CompileRequest request;
+  request.source = &source;
+  request.options = {"--fmad=false"};
+  try {
+    EXPECT_TRUE(cuda::compile({9, 0}, request).symbols.contains("run"));
+  } catch (const CompileError& error) {
+    ADD_FAILURE() << error.log();
+  }
+}
+
+TEST(RandomSource, CompilesForEveryBody) {
+  if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  for (const auto& [kind, bytes] : all_bodies()) {
+    SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", bytes " << bytes);
+    expect_random_cubin(fill_source(kind, bytes));
+  }
+  expect_random_cubin(permutation_source());
+}
+
+// ---- The kernels as the device runs them, one thread after another ----
+
+namespace device {
+struct Place {
+  unsigned int x = 0;
+};
+Place blockIdx, threadIdx, blockDim, gridDim;
+
+float fused(float a, float b, float c) { return std::fma(a, b, c); }
+double fused(double a, double b, double c) { return std::fma(a, b, c); }
+float root(float x) { return std::sqrt(x); }
+double root(double x) { return std::sqrt(x); }
+template <class To, class From>
+To same_bits(From x) {
+  To y;
+  static_assert(sizeof x == sizeof y);
+  std::memcpy(&y, &x, sizeof y);
+  return y;
+}
+unsigned int bits_of(float x) { return same_bits<unsigned int>(x); }
+unsigned long long bits_of(double x) { return same_bits<unsigned long long>(x); }
+float from_bits(unsigned int x) { return same_bits<float>(x); }
+double from_bits(unsigned long long x) { return same_bits<double>(x); }
+unsigned long long high_product(unsigned long long a, unsigned long long b) {
+  return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+
+#define SW_FN inline
+#define SW_UNROLL
+#define __device__ inline
+#define __forceinline__
+#define __align__(n) alignas(n)
+#include "../../ops/random/bodies.cuh"
+#include "../../ops/random/kernels.cuh"
+#undef SW_FN
+#undef SW_UNROLL
+#undef __device__
+#undef __forceinline__
+#undef __align__
+
+template <class Body>
+void run(const Draw& draw, unsigned int blocks, void* out) {
+  blockDim.x = 4;
+  gridDim.x = blocks;
+  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
+    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)
+      fill<Body>(draw, static_cast<typename Body::Out*>(out));
+}
+
+void run(Kind kind, int itemsize, const Draw& draw, unsigned int blocks, void* out) {
+#define SW_BODY(name, bytes, ...) \
+  if (kind == Kind::name && itemsize == (bytes)) return run<__VA_ARGS__>(draw, blocks, out);
+#include "../../ops/random/bodies.inc"
+#undef SW_BODY
+}
+}  // namespace device
+
+constexpr int most = 1000, guard = 64;
+constexpr unsigned char poison = 0xA5;
+
+// Bounds that refuse often, and the tables of the kinds that have some.
+struct RandomCase {
+  std::vector<Wide> lows, spans;
+  std::vector<double> table;
+  Draw draw{};
+
+  RandomCase(Kind kind, int size) {
+    for (int i = 0; i < size; ++i) {
+      lows.push_back(static_cast<Wide>(i) * 1000);
+      spans.push_back(i % 3 == 0 ? 0 : (Wide{1} << 63) + static_cast<Wide>(i));
+    }
+    for (int i = 1; i <= 10; ++i) table.push_back(i / 10.0);
+    draw.position = (Wide{1} << 32) - 3;  // the counter's second word comes in
+    draw.key0 = 0x12345678;
+    draw.key1 = 0x9abcdef0;
+    draw.stream = 77;
+    draw.keep = 24;
+    draw.shift = 0.25;
+    draw.scale = 1.5;
+    draw.low = 5;
+    draw.span = kind == Kind::integers ? 0x80000001u : (Wide{1} << 63) + 1;
+    draw.threshold = kind == Kind::integers ? 0x7fffffffu : (Wide{1} << 63) - 1;
+    draw.lows = lows.data();
+    draw.spans = spans.data();
+    draw.table = table.data();
+    draw.entries = table.size();
+    draw.size = static_cast<Wide>(size);
+  }
+};
+
+TEST(RandomKernels, PhiloxHasThePublishedAnswers) {
+  // Random123, tests/kat_vectors: philox4x32 with 10 rounds.
+  const auto answer = [](Word x, Word y, Word z, Word w, Word key0, Word key1) {
+    const device::Block made = device::philox(device::Block{x, y, z, w}, key0, key1);
+    return std::vector<Word>{made.x, made.y, made.z, made.w};
+  };
+  EXPECT_EQ(answer(0, 0, 0, 0, 0, 0),
+            (std::vector<Word>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  const Word all = 0xffffffff;
+  EXPECT_EQ(answer(all, all, all, all, all, all),
+            (std::vector<Word>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(answer(0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0),
+            (std::vector<Word>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+using Bytes = std::vector<unsigned char>;
+
+void expect_equal_loops(Kind kind, int itemsize, int size) {
+  SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", bytes " << itemsize
+                                  << ", size " << size);
+  const RandomCase given(kind, size);
+  const auto bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(itemsize);
+  const int each = elements_per_block(kind, itemsize);
+  alignas(16) unsigned char memory[most * 8 + 16 + guard];
+  const auto host = [&](Fill fill) {
+    Bytes out(bytes + guard, poison);
+    fill(given.draw, 0, (size + each - 1) / each, out.data());
+    return out;
+  };
+  const Bytes expected = host(find_fill(kind, itemsize));
+  for (std::size_t i = bytes; i < expected.size(); ++i) ASSERT_EQ(expected[i], poison);
+  for (const int offset : {0, itemsize}) {
+    std::memset(memory, poison, sizeof memory);
+    device::run(kind, itemsize, given.draw, 3, memory + offset);
+    EXPECT_EQ(Bytes(memory + offset, memory + offset + bytes + guard), expected) << offset;
+  }
+}
+
+TEST(RandomKernels, MakeWhatTheHostMakes) {
+  for (const auto& [kind, bytes] : all_bodies())
+    for (const int size : {1, 2, 3, 4, 7, 63, 128, 129, 130, most})
+      expect_equal_loops(kind, bytes, size);
+}
+
+TEST(RandomKernels, BaselineLoopsMakeWhatTheWideOnesMake) {
+  if (find_avx2_permute() == nullptr) GTEST_SKIP() << "no AVX2 here: there is one set of loops";
+  for (const auto& [kind, bytes] : all_bodies()) {
+    const RandomCase given(kind, most);
+    const int each = elements_per_block(kind, bytes);
+    std::vector<Wide> wide(most), baseline(most);
+    find_avx2_fill(kind, bytes)(given.draw, 0, (most + each - 1) / each, wide.data());
+    find_baseline_fill(kind, bytes)(given.draw, 0, (most + each - 1) / each, baseline.data());
+    EXPECT_EQ(wide, baseline) << static_cast<int>(kind) << ", " << bytes;
+  }
+}
+
+TEST(RandomKernels, PermuteAsTheHostDoes) {
+  for (const Wide size : {Wide{4097}, Wide{5000}, Wide{8192}, (Wide{1} << 40) + 5}) {
+    Bijection bijection{};
+    bijection.size = size;
+    Word bits = 2;
+    while ((Wide{1} << bits) < size) ++bits;
+    bijection.left_bits = bits / 2;
+    bijection.right_bits = bits - bits / 2;
+    for (Word i = 0; i < 24; ++i) bijection.keys[i] = i * 0x9E3779B9u + 1;
+    std::vector<std::int64_t> host(5000, -1);
+    const std::int64_t count = size < 5000 ? static_cast<std::int64_t>(size) : 5000;
+    find_permute()(bijection, 0, count, host.data());
+    std::vector<bool> seen(8192);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t image = host[static_cast<std::size_t>(i)];
+      ASSERT_EQ(image,
+                static_cast<std::int64_t>(device::permuted(static_cast<Wide>(i), bijection)));
+      ASSERT_LT(static_cast<Wide>(image), size);
+      if (size > 8192) continue;
+      ASSERT_FALSE(seen[static_cast<std::size_t>(image)]);
+      seen[static_cast<std::size_t>(image)] = true;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace spanwise::ops::random

@@ -1,0 +1,85 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Copies into an array that is there, one line a layout class, beside memcpy of as many bytes.
+
+memcpy is NumPy's copy of a contiguous array, which is one thread's; ours is all threads' and, where a
+line says so, one thread's.
+"""
+
+import contextlib
+
+import numpy as np
+from harness import Result, installed, interleave
+from layouts import CLASSES, memory
+
+import spanwise as sw
+
+# At most so many times memcpy's time; of the others, no more than NumPy's.
+GOALS = {
+    "contiguous": 1.0,
+    "transpose float32": 1 / 0.8,
+    "transpose uint8": 1 / 0.6,
+    "permutation (3, 2, 1, 0)": 1 / 0.7,
+}
+
+
+def measure():
+    for line in CLASSES:
+        yield _line(*line)
+    yield _cast()
+
+
+def _line(name, dtype, shape, view):
+    source = view(memory(shape, dtype))
+    ours = view(sw.array(memory(shape, dtype), device="cpu"))
+    theirs = np.ones(source.shape, dtype)
+    mine = sw.ones(source.shape, dtype=dtype, device="cpu")
+    # Pages that nobody has written are one page of zeros, which stays in the caches.
+    packed, packed_target = np.ones(source.nbytes, np.uint8), np.ones(source.nbytes, np.uint8)
+
+    def one_thread():
+        with sw.config.change(cpu_threads=1):
+            sw.copyto(mine, ours)
+
+    contenders = {
+        "sw.copyto": lambda: sw.copyto(mine, ours),
+        "sw.copyto, one thread": one_thread,
+        "np.copyto": lambda: np.copyto(theirs, source),
+        "memcpy": lambda: np.copyto(packed_target, packed),
+    }
+    if installed("jax") and source.strides and 0 not in source.strides:
+        contenders |= _jax(view, memory(shape, dtype))
+    figures = interleave(contenders, rounds=9)
+    assert mine.numpy().tobytes() == theirs.tobytes()
+    bound = ("ratio", "memcpy", GOALS[name]) if name in GOALS else ("ratio", "np.copyto", 1.0)
+    return Result(f"copy on the CPU: {name}, {dtype}", "sw.copyto", figures, goal=bound)
+
+
+def _jax(view, memory):
+    import jax
+
+    with contextlib.suppress(Exception):  # a dtype that JAX was not told to keep
+        source = jax.device_put(memory, jax.devices("cpu")[0])
+        if source.dtype == memory.dtype:
+            packed = jax.jit(lambda a: view(a) + 0)
+            packed(source).block_until_ready()
+            return {"jax, into a fresh array": lambda: packed(source).block_until_ready()}
+    return {}
+
+
+def _cast():
+    values = np.random.default_rng(0).random(1 << 23, dtype="float32")
+    ours, target = sw.asarray(values), sw.zeros(values.shape, dtype="float64", device="cpu")
+    theirs = np.zeros(values.shape)
+    contenders = {
+        "sw.copyto": lambda: sw.copyto(target, ours),
+        "np.copyto": lambda: np.copyto(theirs, values),
+    }
+    figures = interleave(contenders, rounds=7)
+    np.testing.assert_array_equal(target.numpy(), theirs)
+    return Result(
+        "cast on the CPU, 8M float32 to float64",
+        "sw.copyto",
+        figures,
+        goal=("ratio", "np.copyto", 1.0),
+    )

@@ -1,0 +1,78 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Copies on a GPU, one line a layout class, beside the driver's copy of as many bytes.
+
+Arrays are well over the L2 cache, and several copies stand in a queue, so that the memory is what is
+measured. Bytes are those that are asked for; what a class cannot reach for the memory's own granularity
+is in its goal.
+"""
+
+import math
+
+from gpu import QUEUED, first_gpu, queued
+from harness import Result, interleave
+from layouts import CLASSES, memory
+
+import spanwise as sw
+
+# Fractions of the driver's copy, where they differ from 0.90: short rows, and every other word, move
+# whole sectors of 32 bytes; a broadcast only writes.
+GOALS = {
+    "contiguous": 0.98,
+    "rows of 64 bytes, pitch 96": 0.78,
+    "transpose uint8": 0.85,
+    "transpose float16": 0.88,
+    "small axes (N, 5, 4)": 0.70,
+    "a row to all": 1.0,
+    "a column to all": 1.0,
+    "every other": 0.63,
+}
+# The transposes that a GPU is judged by are longer than those of a CPU.
+LONGER = 4
+
+
+def measure():
+    gpu = first_gpu()
+    for line in CLASSES:
+        yield _line(gpu, *line)
+    yield _small(gpu)
+
+
+def _line(gpu, name, dtype, shape, view):
+    first = LONGER if len(shape) > 1 or shape[0] > 1 << 20 else 1
+    host = memory((first * shape[0], *shape[1:]), dtype)
+    base = sw.asarray(host).to(gpu)
+    source = view(base)
+    target = sw.empty(source.shape, dtype=dtype, device=gpu)
+    packed = sw.empty(source.nbytes, dtype="uint8", device=gpu)
+    packed_target = sw.empty(source.nbytes, dtype="uint8", device=gpu)
+
+    ours, floor = f"{QUEUED} x sw.copyto", f"{QUEUED} x the driver's copy"
+    contenders = {
+        ours: queued(lambda: sw.copyto(target, source)),
+        floor: queued(lambda: sw.copyto(packed_target, packed)),
+    }
+    figures = interleave(contenders, rounds=7)
+    assert target[::7].numpy().tobytes() == view(host)[::7].tobytes()
+    rate = 2 * QUEUED * source.nbytes / figures[floor].median
+    return Result(
+        f"copy on {gpu}: {name}, {dtype}, {math.ceil(source.nbytes / 2**20)} MiB",
+        ours,
+        figures,
+        note=f"the driver's copy moves {rate / 1e12:.2f} TB/s",
+        goal=("ratio", floor, 1 / GOALS.get(name, 0.9)),
+    )
+
+
+def _small(gpu):
+    source = sw.zeros((64, 64), device=gpu).T
+    target = sw.empty((64, 64), device=gpu)
+    contenders = {"sw.copyto": lambda: sw.copyto(target, source)}
+    return Result(
+        f"host time of a small transpose on {gpu}",
+        "sw.copyto",
+        interleave(
+            contenders, after={"sw.copyto": lambda: target.sync()}, rounds=9, seconds=0.0005
+        ),
+        goal=("at most", None, 4.0e-6),
+    )

@@ -1,0 +1,117 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tortures Spanwise beside NumPy: python tests/torture --device cpu --cases 1000000 --seed 7 --processes 2
+
+Run it with the package to test on PYTHONPATH. Each case is an operation on random layouts, dtypes
+and values that follows from the seed and its number alone; `--case N` repeats one. All memory around
+what a call may write is compared too, and on the CPU the arrays lie beside pages that cannot be
+touched. The exit code is 1 where anything was wrong.
+"""
+
+import argparse
+import json
+import pathlib
+import platform
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+if str(HERE.parent) not in sys.path:
+    sys.path.insert(0, str(HERE.parent))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="tests/torture", description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--cases", type=int, default=100_000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--case", type=int, help="repeat this one, in this process")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--only", help="families, separated by commas")
+    parser.add_argument("--most-failures", type=int, default=20, help="stop after so many")
+    parser.add_argument("--json", metavar="FILE", help="also write the outcome as JSON")
+    options = parser.parse_args()
+    options.only = options.only.split(",") if options.only else None
+    return options
+
+
+def command_of(options, number):
+    only = f" --only {','.join(options.only)}" if options.only else ""
+    return f"python tests/torture --device {options.device} --seed {options.seed}{only} --case {number}"
+
+
+def main():
+    from torture.run import Pool, Runner, families
+
+    options = arguments()
+    families(options.only)
+    if options.case is not None:
+        runner = Runner(options.device, options.seed, options.only)
+        words = runner.run(options.case)
+        print(words or f"case {options.case} is right: {runner.room.description()}")
+        return 1 if words else 0
+    pool = Pool((options.device, options.seed, options.only), options.processes)
+    begin, head = time.monotonic(), commit()
+    told = [begin]
+
+    def report(done, failure=None):
+        if failure:
+            print(f"WRONG {command_of(options, failure[0])}\n  {failure[1]}", flush=True)
+        elif time.monotonic() - told[0] > 20:
+            told[0] = time.monotonic()
+            print(f"{done} cases, {done / (told[0] - begin):.0f} a second", flush=True)
+
+    done = pool.run(options.first, options.cases, options.most_failures, report)
+    seconds = time.monotonic() - begin
+    print(
+        f"{done} cases in {seconds:.1f} s, {done / seconds:.0f} a second; {len(pool.failures)} wrong"
+    )
+    print(", ".join(f"{name} {count}" for name, count in sorted(pool.counts.items())))
+    if options.json:
+        pathlib.Path(options.json).write_text(as_json(options, head, pool, done, seconds))
+    return 1 if pool.failures else 0
+
+
+def commit():
+    head = ["git", "rev-parse", "HEAD"]
+    return subprocess.run(
+        head, cwd=HERE, capture_output=True, text=True, check=False
+    ).stdout.strip()
+
+
+def as_json(options, head, pool, done, seconds):
+    import ml_dtypes
+    import numpy as np
+
+    import spanwise as sw
+
+    counts = dict(sorted(pool.counts.items()))
+    errors = counts.pop("errors alike", 0)
+    outcome = {
+        "what": "random layout x operation x dtype beside NumPy, tests/torture",
+        "device": options.device,
+        "device_name": sw.device(options.device).properties.name,
+        "seed": options.seed,
+        "first": options.first,
+        "cases": done,
+        "wrong": len(pool.failures),
+        "errors_alike": errors,
+        "families": counts,
+        "failures": [{"case": number, "words": words} for number, words in pool.failures],
+        "processes": options.processes,
+        "seconds": round(seconds, 1),
+        "versions": {
+            "spanwise": sw.__version__,
+            "numpy": np.__version__,
+            "ml_dtypes": ml_dtypes.__version__,
+            "python": platform.python_version(),
+        },
+        "commit": head,
+    }
+    return json.dumps(outcome, indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

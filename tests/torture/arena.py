@@ -1,0 +1,31 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Host memory between pages that cannot be touched: an access outside of it ends the process."""
+
+import ctypes
+import mmap
+
+import numpy as np
+
+_PAGE = mmap.PAGESIZE
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+
+
+class Arena:
+    """One piece of memory that is used again and again, for one array at a time."""
+
+    def __init__(self, capacity):
+        self.capacity = -(-capacity // _PAGE) * _PAGE
+        self._memory = mmap.mmap(-1, self.capacity + 2 * _PAGE)
+        whole = np.frombuffer(self._memory, np.uint8)
+        for guard in (0, _PAGE + self.capacity):
+            if _libc.mprotect(whole.ctypes.data + guard, _PAGE, 0) != 0:
+                raise OSError(ctypes.get_errno(), "mprotect")
+        self._bytes = whole[_PAGE : _PAGE + self.capacity]
+
+    def place(self, count, dtype, at_end):
+        """count elements, whose last (or first) lies beside the pages that cannot be touched."""
+        size = count * dtype.itemsize
+        start = self.capacity - size if at_end else 0
+        return self._bytes[start : start + size].view(dtype)

@@ -1,0 +1,457 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise operations: all of the table, operands of any dtypes and layouts, out= and where=."""
+
+import math
+import operator
+
+import numpy as np
+
+import spanwise as sw
+
+from ..compare import UNSIGNED_ZEROS, Close, wide_dtype
+from ..values import (
+    ALL,
+    BFLOAT16,
+    BOOL,
+    COMPLEX,
+    FEW,
+    FLOATS,
+    INTEGERS,
+    cast,
+    is_complex,
+    is_inexact,
+)
+
+_NUMPYS = {
+    name
+    for name in dir(sw)
+    if isinstance(getattr(sw, name), sw.ufunc) and hasattr(np, name) and not name.startswith("_")
+}
+_ALIASES = {name for name in _NUMPYS if getattr(sw, name).__name__ != name}
+UNARY = sorted(n for n in _NUMPYS - _ALIASES if getattr(sw, n).nin == 1)
+BINARY = sorted(n for n in _NUMPYS - _ALIASES if getattr(sw, n).nin == 2)
+_OTHERS = ("erf", "sigmoid", "softplus")
+
+# Errors in units in the last place, as docs/concepts/elementwise.md says; what is not here is exact.
+ULPS = {
+    **dict.fromkeys(["exp", "exp2"], 3),
+    **dict.fromkeys(["expm1", "log", "log2", "log10", "log1p", "cbrt", "erf"], 4),
+    **dict.fromkeys(["sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "angle"], 4),
+    **dict.fromkeys(["sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"], 4),
+    **dict.fromkeys(["power", "float_power", "hypot", "logaddexp", "logaddexp2"], 4),
+    **dict.fromkeys(["sigmoid", "softplus"], 5),
+    **dict.fromkeys(["deg2rad", "rad2deg"], 1),
+}
+# Of +0 and -0 either may be the larger; NumPy's next of float16 from one to the other is the first,
+# of other floats the second.
+_ZEROS_ALIKE = {"minimum", "maximum", "fmin", "fmax", "nextafter"}
+# Complex results are right to so many units of the modulus.
+_COMPLEX_ULPS = {"cpu": 6, "cuda": 64}
+# Powers are exponentials, which turn a unit of a large argument into as many as it is large.
+_POWER_ULPS = 800
+
+
+def _sigmoid(x):
+    e = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + e), e / (1 + e))
+
+
+def _softplus(x):
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+_REFERENCES = {
+    "sigmoid": _sigmoid,
+    "softplus": _softplus,
+    "erf": lambda x: _erf(x).astype(x.dtype),
+}
+
+
+def _widened(values, dtype):
+    """As the operation sees them, in `dtype`, with digits to spare."""
+    if not isinstance(values, np.ndarray):
+        values = np.asarray(values)
+    if is_complex(values.dtype) and not is_complex(dtype):
+        dtype = np.dtype("complex64" if dtype.itemsize == 4 else "complex128")
+    return values.astype(dtype).astype(wide_dtype(dtype))
+
+
+def closeness(room, name, values, dtype):
+    """What is right for a result of `dtype`, which is also what was computed in."""
+    if not is_inexact(dtype):
+        return Close()
+
+    def exact():
+        wide = [_widened(v, dtype) for v in values]
+        return (_REFERENCES.get(name) or getattr(np, name))(*wide)
+
+    if is_complex(dtype) or any(np.iscomplexobj(v) for v in values):
+        ulps = _POWER_ULPS if "power" in name else _COMPLEX_ULPS[room.device.kind]
+        slack = None if room.is_cpu else _least(dtype)
+        return Close(ulps, exact, slack, nan_anywhere=True, signed=False)
+    if name in ULPS:
+        # float16 and bfloat16 are computed in float32 and rounded once.
+        return Close(1.0 if dtype.itemsize == 2 else ULPS[name] + 0.5, exact)
+    return UNSIGNED_ZEROS if name in _ZEROS_ALIKE else Close()
+
+
+def _least(dtype):
+    """Below the least normal number there are fewer digits."""
+    if dtype == BFLOAT16:
+        return 2.0**-126
+    return float(np.finfo(dtype).tiny)
+
+
+# ---- Operands ----
+
+_SCALARS = (
+    0,
+    1,
+    2,
+    3,
+    -1,
+    -2,
+    7,
+    100,
+    True,
+    False,
+    0.5,
+    -1.5,
+    2.0,
+    1e-3,
+    3.25,
+    1e30,
+    math.inf,
+    math.nan,
+    1 + 2j,
+    -0.5j,
+)
+
+
+def _dtypes(room, count):
+    first = room.pick(ALL if room.is_cpu else FEW)
+    if count == 1:
+        return [first]
+    if first == BFLOAT16 or room.chance(0.6) or not room.is_cpu:
+        return [first] * count
+    second = room.pick(ALL)
+    return [first, first if second == BFLOAT16 else second]
+
+
+def _operands(room, name, shape):
+    """Arrays, one of them of the full shape, or an array and a Python number."""
+    count = getattr(sw, name).nin
+    dtypes = _dtypes(room, count)
+    kind = "whole" if name in ("power", "left_shift", "right_shift") and room.chance(0.5) else "any"
+    if count == 2 and room.chance(0.12):
+        number = room.pick(_SCALARS)
+        room.note(number=number)
+        array = room.array(dtypes[0], shape, kind)
+        return [array, number] if room.chance(0.6) else [number, array]
+    if count == 2 and room.chance(0.08):
+        return [room.array(dtypes[0], shape, kind)] * 2
+    full = int(room.r.random() * count)
+    return [
+        room.array(d, shape if i == full else room.broadcastable(shape), kind)
+        for i, d in enumerate(dtypes)
+    ]
+
+
+def _of(values, side):
+    return [getattr(v, side) if hasattr(v, side) else v for v in values]
+
+
+# ---- NumPy's answer ----
+
+
+def _in_bfloat16(name):
+    """NumPy's operation where bfloat16 is among the operands: in float32, rounded once."""
+    function = _REFERENCES.get(name) or getattr(np, name)
+
+    def call(*values, **options):
+        wide = [
+            v.astype(np.float32)
+            if isinstance(v, np.ndarray)
+            else np.float32(np.asarray(v).astype(BFLOAT16))
+            if not isinstance(v, complex)
+            else v
+            for v in values
+        ]
+        result = function(*wide)
+        return result.astype(BFLOAT16) if result.dtype == np.float32 else result
+
+    return call
+
+
+def _reference(name, values):
+    if any(getattr(v, "dtype", None) == BFLOAT16 for v in values):
+        return _in_bfloat16(name)
+    if name in _REFERENCES:
+        return _of_sigmoids(name)
+    if name == "nextafter":
+        return np.nextafter
+    return getattr(np, name)
+
+
+def _of_sigmoids(name):
+    def call(x):
+        dtype = np.exp(np.empty(0, x.dtype)).dtype  # the dtypes of a function on floats
+        if is_complex(dtype):
+            raise TypeError(f"{name} of complex numbers")
+        wide = x.astype(dtype).astype(wide_dtype(dtype))
+        return _REFERENCES[name](wide).astype(dtype)
+
+    return call
+
+
+# ---- Cases ----
+
+
+def _is_left_out(room, name, values):
+    """Where NumPy itself has no one answer."""
+    arrays = [v for v in values if isinstance(v, np.ndarray)]
+    if name == "angle":
+        return arrays[0].dtype == bool  # np.angle is no ufunc, and makes float64 of bool alone
+    if any(a.dtype == BFLOAT16 for a in arrays):
+        return name in ("nextafter", "spacing") or any(isinstance(v, complex) for v in values)
+    return False
+
+
+def case(room):
+    u = room.r.random()
+    if u < 0.04:
+        _where(room)
+    elif u < 0.08:
+        _clip(room)
+    elif u < 0.11:
+        _divmod(room)
+    elif u < 0.12:
+        _round(room)
+    elif u < 0.16:
+        _in_place(room)
+    else:
+        _ufunc(room)
+
+
+def _ufunc(room):
+    u = room.r.random()
+    name = room.pick(UNARY) if u < 0.42 else room.pick(_OTHERS) if u < 0.45 else room.pick(BINARY)
+    shape = room.shape()
+    room.name = name
+    values = _operands(room, name, shape) if u < 0.7 or u > 0.82 else None
+    if values is None:
+        _overlap(room, name, shape)
+        return
+    theirs, ours = _of(values, "theirs"), _of(values, "ours")
+    if _is_left_out(room, name, theirs):
+        return
+    reference, function = _reference(name, theirs), getattr(sw, name)
+    try:
+        expected = reference(*theirs)
+    except Exception:
+        room.check(name, lambda: function(*ours), lambda: reference(*theirs))
+        return
+    expected = np.asarray(expected)
+    dtype = expected.dtype
+    close = closeness(room, name, theirs, dtype)
+    if room.chance(0.55):
+        room.check(name, lambda: function(*ours), lambda: expected, close)
+        return
+    if room.chance(0.1) and room.is_cpu:
+        _with_dtype(room, name, (function, ours, theirs))
+        return
+    _with_out(room, name, (function, ours, theirs, expected, close))
+
+
+def _with_dtype(room, name, call):
+    """In a dtype that is asked for, and the order of the result too."""
+    function, ours, theirs = call
+    dtype, order = room.pick((*FLOATS[1:], *COMPLEX)), room.pick("KCFA")
+    if name in ("angle", "absolute", *_REFERENCES) or any(
+        getattr(v, "dtype", None) == BFLOAT16 for v in theirs
+    ):
+        return
+    room.note(dtype=dtype.name, order=order)
+    reference = _reference(name, theirs)
+    try:
+        expected = reference(*theirs, dtype=dtype, order=order)
+    except Exception:
+        options = {"dtype": dtype, "order": order}
+        room.check(name, lambda: function(*ours, **options), lambda: reference(*theirs, **options))
+        return
+    close = closeness(room, name, theirs, expected.dtype)
+    room.check(name, lambda: function(*ours, dtype=dtype, order=order), lambda: expected, close)
+
+
+def _with_out(room, name, call):
+    function, ours, theirs, expected, close = call
+    dtype = expected.dtype
+    into = dtype
+    if room.is_cpu and room.chance(0.25):
+        into = room.pick(ALL)
+        room.note(into=into.name)
+        if not sw.can_cast(dtype, into, "same_kind"):
+            out = room.target(into, expected.shape)
+            room.check(name, lambda: function(*ours, out=out.ours), _refuse)
+            return
+        if into != dtype and is_inexact(into) and is_inexact(dtype):
+            if dtype.itemsize == 2 and name != "nextafter":
+                if not all(isinstance(v, np.ndarray) for v in theirs):
+                    return  # numbers would have another dtype
+                # What is computed in float32 is rounded once, to the dtype of out.
+                wide = [v.astype(np.float32) if isinstance(v, np.ndarray) else v for v in theirs]
+                expected = np.asarray(_reference(name, wide)(*wide))
+                close = closeness(room, name, wide, expected.dtype)
+            close = _of_cast(close, expected, into)
+    out = room.target(into, expected.shape, close)
+    options = {}
+    mask = True
+    if room.chance(0.4):
+        where = room.array(BOOL, room.broadcastable(expected.shape))
+        options["where"], mask = where.ours, where.theirs
+    room.check(
+        name,
+        lambda: function(*ours, out=out.ours, **options),
+        lambda: np.copyto(out.theirs, cast(expected, into), where=mask),
+        close,
+        out=out,
+    )
+
+
+def _refuse():
+    raise TypeError("out cannot take the result")
+
+
+def _of_cast(close, expected, into):
+    """A result within its bounds, then rounded to another dtype."""
+    if is_complex(expected.dtype) or close.ulps:
+        part = np.dtype(f"f{into.itemsize // 2}") if is_complex(into) else into
+        eps = float(2.0**-7 if into == BFLOAT16 else np.finfo(part).eps)
+        of = float(2.0**-7 if expected.dtype == BFLOAT16 else np.finfo(expected.dtype).eps)
+        wide = np.abs(np.nan_to_num(expected.astype("complex128")))
+        slack = (close.ulps * of + eps) * wide + _least(part)
+        return Close(1, None, slack, signed=False, nan_anywhere=close.nan_anywhere)
+    return close
+
+
+def _overlap(room, name, shape):
+    """The result goes where an operand lies, in part."""
+    dtype = room.pick((*FLOATS, *COMPLEX, *INTEGERS) if room.is_cpu else FEW)
+    source, target = room.overlapping(dtype, shape)
+    function = getattr(sw, name)
+    values = [source] * function.nin
+    if function.nin == 2 and room.chance(0.6):
+        values[room.pick((0, 1))] = room.array(dtype, room.broadcastable(shape))
+    theirs, ours = _of(values, "theirs"), _of(values, "ours")
+    if _is_left_out(room, name, theirs):
+        return
+    try:
+        expected = np.asarray(_reference(name, theirs)(*theirs))
+    except Exception:
+        return
+    if not np.can_cast(expected.dtype, dtype, "same_kind"):
+        return
+    kept = [np.array(v) if isinstance(v, np.ndarray) else v for v in theirs]
+    close = closeness(room, name, kept, expected.dtype)
+    if expected.dtype != dtype:
+        close = _of_cast(close, expected, dtype) if is_inexact(expected.dtype) else close
+    source.memory.written[:] = [(target, close)]
+    room.check(
+        name,
+        lambda: function(*ours, out=target.ours),
+        lambda: np.copyto(target.theirs, expected, casting="same_kind"),
+        close,
+        out=target,
+    )
+
+
+def _where(room):
+    shape = room.shape()
+    condition = room.array(BOOL, shape)
+    dtypes = _dtypes(room, 2)
+    values = [room.array(d, room.broadcastable(shape)) for d in dtypes]
+    if dtypes[0] != BFLOAT16 and room.chance(0.2):
+        # Where a number does not fit, NumPy wraps it around here alone; we raise as everywhere.
+        values[1] = room.pick((0, 1, 2, 7, True, 0.5, 2.0, math.inf, 1 + 2j))
+        room.note(number=values[1])
+    ours, theirs = _of(values, "ours"), _of(values, "theirs")
+    room.check(
+        "where",
+        lambda: sw.where(condition.ours, *ours),
+        lambda: np.where(condition.theirs, *theirs),
+    )
+
+
+def _clip(room):
+    shape = room.shape()
+    dtype = room.pick(ALL[:-1] if room.is_cpu else FEW)
+    # Of complex limits NumPy's are passed over where the imaginary part alone is NaN.
+    kind = "mild" if is_complex(dtype) else "any"
+    values = [
+        room.array(dtype, shape),
+        *(room.array(dtype, room.broadcastable(shape), kind) for _ in "ab"),
+    ]
+    limits = room.pick(((1, 2), (1, None), (None, 2)))
+    room.note(limits=limits)
+    sides = []
+    for side in ("ours", "theirs"):
+        of = _of(values, side)
+        sides.append([of[0], *(None if i is None else of[i] for i in limits)])
+    close = Close(signed=False, nan_anywhere=is_complex(dtype))
+    room.check("clip", lambda: sw.clip(*sides[0]), lambda: np.clip(*sides[1]), close)
+
+
+def _divmod(room):
+    shape = room.shape()
+    dtypes = _dtypes(room, 2)
+    if BFLOAT16 in dtypes:
+        dtypes = [FLOATS[1]] * 2
+    values = [room.array(dtypes[0], shape), room.array(dtypes[1], room.broadcastable(shape))]
+    ours, theirs = _of(values, "ours"), _of(values, "theirs")
+    room.check("divmod", lambda: sw.divmod(*ours), lambda: np.divmod(*theirs))
+
+
+def _round(room):
+    """Of numbers that decimal places are there for."""
+    dtype = room.pick((*FLOATS[1:], *INTEGERS) if room.is_cpu else FEW[:2])
+    array = room.array(dtype, room.shape(), "mild")
+    decimals = room.pick((0, 1, 2, -1))
+    room.note(decimals=decimals)
+    close = Close(1, None)
+    room.check(
+        "round",
+        lambda: sw.round(array.ours, decimals),
+        lambda: np.round(array.theirs, decimals),
+        close,
+    )
+
+
+_OPERATORS = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "iand", "ior", "ixor")
+
+
+def _in_place(room):
+    dtypes = _dtypes(room, 2)
+    if BFLOAT16 in dtypes:
+        dtypes = [FLOATS[1]] * 2
+    name = room.pick(_OPERATORS)
+    function = getattr(operator, name)
+    shape = room.shape()
+    # What float16 becomes in a wider array is rounded once, in NumPy twice.
+    narrow = np.result_type(*dtypes) != dtypes[0] and is_inexact(dtypes[0])
+    if narrow or np.dtype("float16") in dtypes:
+        dtypes = [dtypes[0]] * 2
+    close = Close()
+    if is_complex(dtypes[0]):
+        close = Close(
+            _COMPLEX_ULPS["cuda"], slack=_least(dtypes[0]), signed=False, nan_anywhere=True
+        )
+    target = room.target(dtypes[0], shape, close)
+    value = room.array(dtypes[1], room.broadcastable(shape))
+    room.check(
+        name,
+        lambda: function(target.ours, value.ours),
+        lambda: function(target.theirs, value.theirs),
+        out=target,
+    )

@@ -1,0 +1,286 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions and scans over random axes: keepdims, dtype, out, initial, where."""
+
+from dataclasses import replace
+
+import numpy as np
+
+import spanwise as sw
+
+from ..compare import EXACT, Close, wide_dtype
+from ..values import (
+    ALL,
+    BFLOAT16,
+    BOOL,
+    COMPLEX,
+    FEW,
+    FLOATS,
+    INTEGERS,
+    SIGNED,
+    UNSIGNED,
+    is_complex,
+    is_inexact,
+)
+from ..windows import Window, random_window
+
+SUMS = ("sum", "prod", "nansum")
+MOMENTS = ("mean", "var", "std")
+ORDERS = ("min", "max", "ptp")
+TRUTHS = ("any", "all", "count_nonzero")
+PLACES = ("argmin", "argmax")
+SCANS = ("cumsum", "cumprod")
+_MASKED = {*SUMS, *MOMENTS, "min", "max", "any", "all"}
+
+
+def _axis(room, rank, only_one=False):
+    u = room.r.random()
+    if u < 0.35:
+        return None
+    if u < 0.75 or rank == 0 or only_one:
+        return room.axis(rank)
+    axes = list(range(rank))
+    room.r.shuffle(axes)
+    axes = axes[: int(room.r.random() * (rank + 1))]
+    return tuple(a - rank if room.chance(0.3) else a for a in axes)
+
+
+def _dtype(room):
+    return room.pick(ALL if room.is_cpu else FEW)
+
+
+def _kind(room, name):
+    """Sums of extremes overflow in one order and not in another."""
+    if name in ("prod", "cumprod"):
+        return "unit"
+    if name in SUMS + MOMENTS + SCANS:
+        return "mild" if room.chance(0.8) else "whole"
+    return "any" if room.chance(0.75) else "whole"
+
+
+def case(room):
+    u = room.r.random()
+    if u < 0.14:
+        _scan(room)
+    else:
+        name = room.pick(SUMS + MOMENTS + ORDERS + TRUTHS + PLACES + ("sum", "mean", "max"))
+        room.name = name
+        _reduce(room, name)
+
+
+def _reduce(room, name):
+    shape, dtype = room.shape(), _dtype(room)
+    # A product of one number, many times over, is soon out of range.
+    array = room.array(dtype, shape, _kind(room, name), repeats=name != "prod")
+    if name == "ptp" and dtype == BOOL and 0 in shape:
+        return  # two errors at once
+    axis = _axis(room, len(shape), only_one=name in PLACES)
+    if not shape and name in MOMENTS:
+        axis = None  # NumPy takes axis 0 of rank 0 in the other reductions; we do so in these too
+    options, ours, theirs = {"axis": axis}, {}, {}
+    if room.chance(0.3):
+        options["keepdims"] = True
+    if name in SUMS and room.is_cpu and room.chance(0.15):
+        options["dtype"] = _other_dtype(room, name, dtype)
+    if name in ("sum", "prod", "min", "max") and room.chance(0.15):
+        options["initial"] = room.pick((0, 1, 2))
+    if name in ("var", "std") and room.chance(0.3):
+        options["ddof"] = 1
+    room.note(**options)
+    if name in _MASKED and room.chance(0.2):
+        where = room.array(BOOL, room.broadcastable(shape))
+        ours["where"], theirs["where"] = where.ours, where.theirs
+    method = hasattr(array.ours, name) and room.chance(0.3)
+
+    def run():
+        function = getattr(array.ours, name) if method else getattr(sw, name)
+        return function(*(() if method else (array.ours,)), **options, **ours)
+
+    def reference():
+        return _numpys(name, array.theirs, **options, **theirs)
+
+    close = _closeness(name, array.theirs, {**options, **theirs})
+    if (
+        name != "count_nonzero"
+        and room.chance(0.25)
+        and _with_out(room, name, (array, run, reference, close), options)
+    ):
+        return
+    room.check(name, run, reference, close)
+
+
+def _with_out(room, name, call, options):
+    array, run, reference, close = call
+    try:
+        expected = np.array(reference())
+    except Exception:
+        return False
+    if (
+        expected.dtype == array.dtype
+        and room.chance(0.4)
+        and expected.size < array.memory.theirs.size
+    ):
+        if close.slack is not None:  # from the elements, before they are overwritten
+            close = replace(close, slack=np.asarray(close.slack))
+        out = _over(room, array, expected.shape, close)
+    else:
+        out = room.target(expected.dtype, expected.shape, close)
+    options["out"] = out.ours
+    room.check(name, run, lambda: np.copyto(out.theirs, expected), close, out=out)
+    return True
+
+
+def _over(room, array, shape, close):
+    """An array to write, somewhere in the memory of one that is read."""
+    window = random_window(room.r, shape)
+    if window.size > array.memory.theirs.size:
+        window = Window(shape, shape)
+    spare = array.memory.theirs.size - window.size
+    out = array.memory.operand(window, int(room.r.random() * (spare + 1)))
+    room.operands.append(out)
+    room.writes(out, close)
+    return out
+
+
+def _other_dtype(room, name, dtype):
+    """One in which a sum of `dtype` does not depend on the order."""
+    if is_complex(dtype):
+        return room.pick(COMPLEX).name
+    if is_inexact(dtype):
+        return room.pick((*FLOATS[1:], *COMPLEX)).name
+    if name in ("prod", "cumprod"):  # floats would overflow
+        return room.pick(INTEGERS).name
+    return room.pick((*INTEGERS, FLOATS[2])).name
+
+
+# ---- NumPy's answer ----
+
+
+def _result_dtype(name, dtype, options):
+    """NumPy's, where the oracle computes in a wider dtype."""
+    if options.get("dtype"):
+        return np.dtype(options["dtype"])
+    if name in MOMENTS and not is_inexact(dtype):
+        return FLOATS[2]
+    if name in ("var", "std") and is_complex(dtype):
+        return FLOATS[1] if dtype == COMPLEX[0] else FLOATS[2]
+    if name in SUMS + SCANS and not is_inexact(dtype):
+        if dtype in UNSIGNED:
+            return UNSIGNED[-1]
+        return SIGNED[-1]
+    return dtype
+
+
+def _numpys(name, a, **options):
+    """In a wider dtype where rounding differs, then in the dtype that NumPy's rules give."""
+    if name in ORDERS + TRUTHS + PLACES:
+        if a.dtype != BFLOAT16:
+            return getattr(np, name)(a, **options)
+        result = getattr(np, name)(a.astype(np.float32), **options)
+        return result.astype(BFLOAT16) if name in ORDERS else result
+    dtype = _result_dtype(name, a.dtype, options)
+    if dtype.kind in "iu":
+        return getattr(np, name)(a, **options)
+    options = {k: v for k, v in options.items() if k != "dtype"}
+    return np.asarray(getattr(np, name)(_wide(a, dtype), **options)).astype(dtype)
+
+
+def _wide(a, dtype):
+    if a.dtype.kind not in "fc" and a.dtype != BFLOAT16:
+        return a.astype(wide_dtype(dtype))
+    return a.astype(np.promote_types(wide_dtype(a.dtype), wide_dtype(dtype)))
+
+
+def _closeness(name, a, options):
+    """A few units, and a few of the sum of the moduli where terms cancel."""
+    if name in PLACES + TRUTHS:
+        return EXACT
+    if name in ORDERS:
+        return Close(signed=False, nan_anywhere=is_complex(a.dtype))
+    dtype = _result_dtype(name, a.dtype, options)
+    if not is_inexact(dtype):
+        return EXACT
+    return Close(2, None, slack=_Slack(name, a, options, dtype), signed=False, nan_anywhere=True)
+
+
+class _Slack:
+    """How much rounding of the terms may move a sum; computed only when bits differ."""
+
+    def __init__(self, name, a, options, dtype):
+        self._all = name, a, options, dtype
+
+    def __array__(self, dtype=None, copy=None):
+        name, a, options, result = self._all
+        words = {k: v for k, v in options.items() if k in ("axis", "keepdims", "where")}
+        moduli = np.abs(_wide(a, result)).astype(np.float64)
+        part = np.dtype(f"f{result.itemsize // 2}") if is_complex(result) else result
+        eps = 2.0**-8 if result == BFLOAT16 else float(np.finfo(part).eps)
+        if name in SCANS:
+            return np.asarray(_scanned(name, moduli, words["axis"], eps))
+        count = max(moduli.size / max(np.sum(moduli, **words).size, 1), 1)
+        if name == "prod":
+            return np.asarray(eps * 2 * count * np.prod(moduli, **words))
+        # float32 and less are added up in float64; of equal terms all are rounded to the same side.
+        own = (eps if part == np.float64 else 1e-15) * (4 + min(count, 2048) / 4)
+        if name in ("var", "std"):
+            square = np.mean(moduli**2, **words)
+            return np.asarray((own + eps) * (square if name == "var" else np.sqrt(square)))
+        total = np.sum(moduli, **words) if name != "nansum" else np.nansum(moduli, **words)
+        return np.asarray(own * total / (count if name == "mean" else 1))
+
+
+def _scanned(name, moduli, axis, eps):
+    """A scan rounds at every step, and of equal terms always to the same side."""
+    along = np.arange(1, moduli.size + 1)
+    if axis is not None and moduli.ndim:
+        shape = [1] * moduli.ndim
+        shape[axis] = moduli.shape[axis]
+        along = np.arange(1, moduli.shape[axis] + 1).reshape(shape)
+    if name == "cumsum":
+        return (4 + 0.5 * along) * eps * np.cumsum(moduli, axis=axis)
+    return 2 * eps * along * np.cumprod(moduli, axis=axis)
+
+
+# ---- Scans ----
+
+
+def _scan(room):
+    name = room.pick(SCANS)
+    room.name = name
+    shape, dtype = room.shape(), _dtype(room)
+    options = {"axis": _axis(room, len(shape), only_one=True)}
+    if room.is_cpu and room.chance(0.15):
+        options["dtype"] = _other_dtype(room, name, dtype)
+    room.note(**options)
+    if (
+        room.chance(0.15)
+        and is_inexact(dtype)
+        and not {"dtype", None} & {*options, options["axis"]}
+        and shape
+    ):
+        array, out = room.overlapping(dtype, shape, kind=_kind(room, name))
+    else:
+        array, out = room.array(dtype, shape, _kind(room, name), name != "cumprod"), None
+    values = np.array(array.theirs)
+    close = _closeness(name, values, options)
+
+    def run():
+        return getattr(sw, name)(array.ours, **options)
+
+    def reference():
+        return _numpys(name, values, **options)
+
+    if out is None and room.chance(0.8):
+        room.check(name, run, reference, close)
+        return
+    try:
+        expected = reference()
+    except Exception:
+        room.check(name, run, reference, close)
+        return
+    if out is None:
+        out = room.target(expected.dtype, expected.shape, close)
+    else:
+        out.memory.written[:] = [(out, close)]
+    options["out"] = out.ours
+    room.check(name, run, lambda: np.copyto(out.theirs, expected), close, out=out)

@@ -1,0 +1,304 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a case works with: random draws, arrays made alike on both sides, and the check of a call."""
+
+import random
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+import spanwise as sw
+
+from .arena import Arena
+from .compare import EXACT, problem_of
+from .values import ALL, is_inexact, poison, take
+from .windows import random_shape, random_window
+
+_KINDS = (IndexError, TypeError, OverflowError, ValueError, MemoryError)
+_CAPACITY = 8 << 20
+
+
+class Wrong(Exception):
+    """Our answer is not NumPy's."""
+
+
+class Operand:
+    """One array on both sides, each a window onto guarded memory of its own."""
+
+    __slots__ = ("close", "dtype", "memory", "ours", "theirs")
+
+    def __init__(self, memory, ours, theirs):
+        self.memory, self.ours, self.theirs = memory, ours, theirs
+        self.dtype = theirs.dtype
+
+    @property
+    def shape(self):
+        return self.theirs.shape
+
+    def __str__(self):
+        a = self.theirs
+        start = (a.ctypes.data - self.memory.theirs.ctypes.data) // a.itemsize
+        return f"{a.dtype}{a.shape} strides {a.strides} offset {start} of {self.memory.theirs.size}"
+
+
+class Memory:
+    """The same flat elements on both sides. After a call all of them have to agree."""
+
+    def __init__(self, room, theirs):
+        self.theirs = theirs
+        self.written = []  # windows that a call writes, with how close is right
+        self._room = room
+        if room.is_cpu:
+            self.host = room.next_arena().place(theirs.size, theirs.dtype, room.r.random() < 0.5)
+            self.host[...] = theirs
+            self._whole = None
+        else:
+            self._whole = sw.array(theirs, device=room.device)
+
+    def operand(self, window, offset):
+        theirs = window.of(self.theirs, offset)
+        if self._whole is not None:
+            ours = window.of(self._whole, offset)
+        elif self._room.r.random() < 0.5:
+            ours = sw.asarray(window.of(self.host, offset))
+        else:
+            ours = window.of(sw.asarray(self.host), offset)
+        return Operand(self, ours, theirs)
+
+    def check(self, what):
+        """Raises Wrong where an element differs, be it between the windows or outside of them."""
+        ours = self.host if self._whole is None else self._whole.numpy()
+        if ours.tobytes() == self.theirs.tobytes():
+            return
+        for operand, close in self.written:
+            mine = operand.ours.numpy()
+            problem = problem_of(mine, operand.theirs, close)
+            if problem:
+                raise Wrong(f"{what}: {problem}")
+            operand.theirs[...] = mine  # close enough; what is left are the elements around it
+        if ours.tobytes() == self.theirs.tobytes():
+            return
+        places = ours.view(np.uint8) != self.theirs.view(np.uint8)
+        first = int(np.nonzero(places)[0][0]) // ours.itemsize
+        kind = "written outside of the array" if self.written else "an input was written"
+        raise Wrong(
+            f"{what}: {kind}: element {first} of {ours.size} of its memory is {ours[first]!r}, "
+            f"expected {self.theirs[first]!r}"
+        )
+
+
+class Room:
+    """Where cases of one device run, one after the other. Everything follows from seed and number."""
+
+    def __init__(self, device, seed, is_shared=None):
+        """Not `is_shared`: arrays are copied to the device, as on a GPU they have to be."""
+        self.device = sw.device(device)
+        self.is_cpu = self.device == sw.device("cpu") if is_shared is None else is_shared
+        self.seed = seed
+        self.r = random.Random()
+        self._arenas = [Arena(_CAPACITY) for _ in range(10)] if self.is_cpu else []
+        self.begin(0)
+
+    def begin(self, number):
+        self.r.seed(self.seed * (1 << 44) + number)
+        self.clear()
+
+    def clear(self):
+        self.outcome = None  # of the check: "result", "error", or None before it
+        self.memories = []
+        self.operands = []
+        self.notes = []
+        self.name = "?"
+
+    def next_arena(self):
+        return self._arenas[len(self.memories)]
+
+    # ---- Draws ----
+
+    def chance(self, probability):
+        return self.r.random() < probability
+
+    def pick(self, several):
+        return several[int(self.r.random() * len(several))]
+
+    def shape(self, most=None, min_rank=0):
+        return random_shape(self.r, most, min_rank)
+
+    def broadcastable(self, shape):
+        """A shape that broadcasts to `shape`."""
+        u = self.r.random()
+        if u < 0.6:
+            return shape
+        kept = shape[int(self.r.random() * (len(shape) + 1)) :]
+        return tuple(1 if self.r.random() < 0.35 else n for n in kept)
+
+    def axis(self, rank, wrong=0.004):
+        """An axis from the front or the back; now and then one that there is not."""
+        if rank == 0 or self.r.random() < wrong:
+            return self.r.choice((rank, -rank - 1, rank + 3)) if rank else self.r.choice((0, -1, 1))
+        return int(self.r.random() * 2 * rank) - rank
+
+    # ---- Arrays ----
+
+    def memory(self, dtype, size, kind="any", spare=True):
+        """Flat memory with values of a kind, and spare elements around `size`; with the offset."""
+        r = self.r
+        before = int(r.random() * 19) if spare and r.random() < 0.7 else 0
+        after = int(r.random() * 19) if spare and r.random() < 0.7 else 0
+        values = take(r, kind, dtype, before + size + after)
+        memory = Memory(self, values.copy())
+        self.memories.append(memory)
+        return memory, before
+
+    def array(self, dtype, shape, kind="any", repeats=True, values=None):
+        """An array to read. `values`, if given, are its elements."""
+        r = self.r
+        if self.is_cpu and repeats and values is None and shape and r.random() < 0.04:
+            return self._sliding(dtype, shape, kind)
+        window = random_window(r, shape, repeats and values is None)
+        before = int(r.random() * 19) if r.random() < 0.7 else 0
+        after = int(r.random() * 19) if r.random() < 0.7 else 0
+        total = before + window.size + after
+        flat = take(r, kind, dtype, total)
+        if values is None and r.random() < 0.5:
+            flat = flat.copy()
+        else:
+            inner = flat[before : before + window.size]
+            flat = np.empty(total, dtype)
+            flat.fill(poison(dtype))
+            view = window.of(flat, before)
+            if window.broadcast:
+                flat[before : before + window.size] = inner
+            elif values is not None:
+                view[...] = values
+            else:
+                view[...] = inner[: view.size].reshape(shape)
+        memory = Memory(self, flat)
+        operand = memory.operand(window, before)
+        self.memories.append(memory)
+        self.operands.append(operand)
+        return operand
+
+    def _sliding(self, dtype, shape, kind):
+        """An array whose rows overlap, as of a sliding window: any strides, made by NumPy."""
+        strides = [self.pick((-3, -2, -1, 0, 1, 1, 2, 3, 5)) for _ in shape]
+        spans = [s * max(n - 1, 0) for s, n in zip(strides, shape, strict=True)]
+        first = -sum(s for s in spans if s < 0) + int(self.r.random() * 19)
+        size = first + sum(s for s in spans if s > 0) + 1 + int(self.r.random() * 19)
+        memory = Memory(self, take(self.r, kind, dtype, size).copy())
+        steps = [s * dtype.itemsize for s in strides]
+        theirs, mine = (
+            as_strided(m[first:], shape, steps, writeable=False)
+            for m in (memory.theirs, memory.host)
+        )
+        operand = Operand(memory, sw.asarray(mine), theirs)
+        self.memories.append(memory)
+        self.operands.append(operand)
+        return operand
+
+    def target(self, dtype, shape, close=EXACT, kind="any"):
+        """An array to write: what it holds is poisoned, and so is what lies around it."""
+        operand = self.array(dtype, shape, kind, repeats=False)
+        operand.memory.written.append((operand, close))
+        return operand
+
+    def overlapping(self, dtype, shape, close=EXACT, kind="any"):
+        """(an array to read, one to write) that share memory somehow."""
+        read, write = (random_window(self.r, shape) for _ in "rw")
+        size = max(read.size, write.size)
+        near = self.chance(0.6)
+        more = int(self.r.random() * (4 if near else min(size + 1, 1 << 17)))
+        memory, before = self.memory(dtype, size + more, kind)
+        offsets = [
+            before + int(self.r.random() * (size + more - w.size + 1)) for w in (read, write)
+        ]
+        source, target = memory.operand(read, offsets[0]), memory.operand(write, offsets[1])
+        memory.written.append((target, close))
+        self.operands += [source, target]
+        return source, target
+
+    def writes(self, operand, close=EXACT):
+        operand.memory.written.append((operand, close))
+
+    # ---- The call ----
+
+    def note(self, **words):
+        self.notes.append(words)
+
+    def check(self, name, ours, theirs, close=EXACT, out=None, loose_dtype=False):
+        """Runs both sides and compares results, errors and all memory.
+
+        `out` is the operand that the result has to be. `loose_dtype` says that NumPy's dtype is another
+        one for a reason, and its values are cast.
+        """
+        self.name, self.outcome = name, "result"
+        try:
+            expected, error = theirs(), None
+        except Exception as raised:
+            expected, error = None, raised
+        try:
+            result = ours()
+        except Exception as raised:
+            if error is None:
+                raise Wrong(f"raised {type(raised).__name__}: {raised}; NumPy does not") from raised
+            self.outcome = "error"
+            self._check_kinds(error, raised)
+            for i, memory in enumerate(self.memories):
+                if not memory.written:
+                    memory.check(f"after the error, memory {i}")
+            return False
+        if error is not None:
+            raise Wrong(f"did not raise; NumPy: {type(error).__name__}: {error}")
+        if out is not None:
+            if result is not out.ours:
+                raise Wrong("the result is not out")
+        else:
+            self._check_result(result, expected, close, loose_dtype)
+        for i, memory in enumerate(self.memories):
+            memory.check(f"memory {i}")
+        return True
+
+    @staticmethod
+    def _check_kinds(theirs, ours):
+        if "boolean array indexing assignment" in str(theirs):
+            theirs = ValueError(str(theirs))  # a TypeError of NumPy's where the rank is to blame
+        if not any(isinstance(theirs, kind) and isinstance(ours, kind) for kind in _KINDS):
+            raise Wrong(
+                f"raised {type(ours).__name__}: {ours}; NumPy: {type(theirs).__name__}: {theirs}"
+            )
+
+    def _check_result(self, ours, theirs, close, loose_dtype):
+        if isinstance(theirs, (tuple, list)):
+            if not isinstance(ours, (tuple, list)) or len(ours) != len(theirs):
+                raise Wrong(f"{len(theirs)} results expected, got {ours!r:.200}")
+            for i, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+                self._check_result(
+                    mine, other, close[i] if isinstance(close, list) else close, loose_dtype
+                )
+            return
+        if theirs is None:
+            if ours is not None:
+                raise Wrong(f"None expected, got {ours!r:.200}")
+            return
+        theirs = np.asarray(theirs)
+        if isinstance(ours, sw.Array):
+            if ours.device != self.device:
+                raise Wrong(f"the result is on {ours.device}")
+            ours = ours.numpy()
+        elif not isinstance(ours, (int, float, complex)):
+            raise Wrong(f"the result is no array but {ours!r:.200}")
+        else:
+            ours = np.asarray(ours)
+        if loose_dtype:
+            theirs = theirs.astype(ours.dtype)
+        problem = problem_of(ours, theirs, close)
+        if problem:
+            raise Wrong(problem)
+
+    def description(self):
+        parts = [self.name, *(f"[{i}] {operand}" for i, operand in enumerate(self.operands))]
+        parts += [", ".join(f"{k}={v!r:.300}" for k, v in words.items()) for words in self.notes]
+        return "; ".join(parts)
+
+
+__all__ = ["ALL", "Operand", "Room", "Wrong", "is_inexact"]

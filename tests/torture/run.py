@@ -1,0 +1,193 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Cases by number: in this process, or shared among several that may crash or hang."""
+
+import ctypes
+import multiprocessing
+import time
+import traceback
+import warnings
+from collections import Counter
+
+import numpy as np
+
+CHUNK = 500
+HANG = 180  # seconds after which a case counts as hung
+
+
+def families(only=None):
+    """(name, case, share of the cases) of the families wanted."""
+    from .families import FAMILIES
+
+    unknown = set(only or ()) - set(FAMILIES)
+    if unknown:
+        raise SystemExit(
+            f"unknown family {', '.join(sorted(unknown))}; there are {', '.join(FAMILIES)}"
+        )
+    return [(name, *FAMILIES[name]) for name in FAMILIES if not only or name in only]
+
+
+class Runner:
+    """Runs cases of one device in this process."""
+
+    def __init__(self, device, seed, only=None):
+        from .room import Room
+
+        self.room = Room(device, seed)
+        self._families = families(only)
+        self._total = sum(share for _, _, share in self._families)
+        self.counts = Counter()
+
+    def run(self, number):
+        """None, or what went wrong in the case, in words."""
+        room = self.room
+        room.begin(number)
+        at = room.r.random() * self._total
+        for name, case, share in self._families:  # noqa: B007
+            at -= share
+            if at < 0:
+                break
+        self.counts[name] += 1
+        try:
+            return self._run(case, name)
+        finally:
+            self.counts["errors alike"] += room.outcome == "error"
+
+    def _run(self, case, name):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                while True:
+                    case(self.room)
+                    if self.room.outcome is not None:
+                        return None
+                    self.room.clear()  # a draw about which NumPy has nothing to say; draw on
+            except Exception as error:
+                return self._words(name, error)
+
+    def _words(self, family, error):
+        from .room import Wrong
+
+        if isinstance(error, Wrong):
+            return f"{family}: {room_text(self.room)}: {error}"
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        return (
+            f"{family}: {room_text(self.room)}: the case itself failed: {type(error).__name__}: "
+            f"{error} at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}"
+        )
+
+
+def room_text(room):
+    try:
+        return room.description()
+    except Exception as error:  # a description must not hide what it describes
+        return f"{room.name} ({error!r} while describing)"
+
+
+# ---- Several processes ----
+
+
+class _Shared:
+    """What a worker tells at every case: its number, so that a crash has one."""
+
+    def __init__(self, context, count):
+        self.present = context.RawArray(ctypes.c_int64, [-1] * count)
+        self.stop = context.RawValue(ctypes.c_bool, False)
+
+
+def _work(index, options, shared, chunks, results):
+    device, seed, only = options
+    runner = Runner(device, seed, only)
+    while True:
+        chunk = chunks.get()
+        if chunk is None or shared.stop.value:
+            break
+        first, count = chunk
+        failures = []
+        for number in range(first, first + count):
+            shared.present[index] = number
+            words = runner.run(number)
+            if words:
+                failures.append((number, words))
+        results.put((index, count, failures, dict(runner.counts)))
+        runner.counts.clear()
+    shared.present[index] = -1
+    results.put((index, 0, [], {}))
+
+
+class Pool:
+    """Workers that are replaced where a case ends them."""
+
+    def __init__(self, options, processes):
+        self._options, self._processes = options, processes
+        self._context = multiprocessing.get_context("spawn")
+        self.counts, self.failures = Counter(), []
+
+    def run(self, first, cases, most_failures, report):
+        context = self._context
+        shared = _Shared(context, self._processes)
+        chunks, results = context.Queue(), context.Queue()
+        for start in range(first, first + cases, CHUNK):
+            chunks.put((start, min(CHUNK, first + cases - start)))
+        for _ in range(self._processes * 4):
+            chunks.put(None)
+        workers = [self._start(i, shared, chunks, results) for i in range(self._processes)]
+        seen = [(-1, time.monotonic())] * self._processes
+        alive = set(range(self._processes))
+        done = 0
+        while alive:
+            try:
+                index, count, failures, counts = results.get(timeout=2)
+            except Exception:
+                done += self._look_after(workers, alive, seen, shared, chunks, results, report)
+                continue
+            done += count
+            self.counts.update(counts)
+            if count == 0:
+                alive.discard(index)
+            for failure in failures:
+                self._add(failure, report)
+            if len(self.failures) >= most_failures:
+                shared.stop.value = True
+            report(done)
+        for worker in workers:
+            worker.join(10)
+            if worker.is_alive():
+                worker.kill()
+        for queue in (chunks, results):
+            queue.cancel_join_thread()
+        return done
+
+    def _start(self, index, shared, chunks, results):
+        worker = self._context.Process(
+            target=_work, args=(index, self._options, shared, chunks, results), daemon=True
+        )
+        worker.start()
+        return worker
+
+    def _add(self, failure, report):
+        self.failures.append(failure)
+        report(None, failure)
+
+    def _look_after(self, workers, alive, seen, shared, chunks, results, report):
+        """Notes and replaces workers that died or hang."""
+        for i in list(alive):
+            present, now = shared.present[i], time.monotonic()
+            if workers[i].is_alive():
+                if seen[i][0] != present:
+                    seen[i] = (present, now)
+                elif present >= 0 and now - seen[i][1] > HANG:
+                    workers[i].kill()
+                    workers[i].join()
+                continue
+            code = workers[i].exitcode
+            self._add(
+                (present, f"the process ended: exit code {code} (-11: memory outside of an array)"),
+                report,
+            )
+            if shared.stop.value or present < 0:
+                alive.discard(i)
+                continue
+            workers[i] = self._start(i, shared, chunks, results)
+            seen[i] = (-1, now)
+        return 0

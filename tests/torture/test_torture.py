@@ -1,0 +1,154 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The part of the torture that every run of the tests does: the same cases each time."""
+
+import os
+
+import pytest
+
+pytest.importorskip("ml_dtypes")
+
+import numpy as np
+
+import spanwise as sw
+from torture.arena import Arena
+from torture.compare import Close, problem_of
+from torture.families import FAMILIES
+from torture.room import Room, Wrong
+from torture.run import Runner
+
+SEED = 2026
+CASES = {"cpu": 300_000 if os.environ.get("CI") else 60_000, "cuda": 400}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_random_cases_are_numpys(device, family):
+    runner = Runner(device, SEED, [family])
+    share = FAMILIES[family][1] / sum(share for _, share in FAMILIES.values())
+    wrong = []
+    for number in range(int(CASES[device.kind] * share)):
+        words = runner.run(number)
+        if words:
+            wrong.append(
+                f"--device {device} --seed {SEED} --only {family} --case {number}: {words}"
+            )
+        if len(wrong) == 5:
+            break
+    assert not wrong, "python tests/torture " + "\n".join(wrong)
+
+
+# ---- The torture itself finds what is wrong.
+
+
+def test_arrays_that_are_copied_to_a_device_are_checked_alike():
+    runner = Runner("cpu", SEED)
+    runner.room = Room("cpu", SEED, is_shared=False)
+    assert [runner.run(number) for number in range(2000)] == [None] * 2000
+
+
+def test_cases_follow_from_seed_and_number():
+    first, second = Runner("cpu", 3), Runner("cpu", 3)
+    second.run(70)
+    for number in range(60, 80):
+        first.run(number)
+        second.run(number)
+        assert first.room.description() == second.room.description()
+
+
+def test_a_write_outside_of_the_array_is_found():
+    for number in range(50):
+        room = Room("cpu", 5)
+        room.begin(number)
+        target = room.target(np.dtype("int32"), (3, 4))
+        host = target.memory.host
+        outside = next(i for i in range(host.size + 1) if i == host.size or _is_outside(target, i))
+        if outside == host.size:
+            continue
+
+        def write(target=target, outside=outside, host=host):
+            target.ours[...] = 1
+            host[outside] += 1
+
+        def reference(target=target):
+            target.theirs[...] = 1
+
+        with pytest.raises(Wrong, match="written outside"):
+            room.check("write", write, reference)
+        return
+    pytest.fail("no window had anything outside")
+
+
+def _is_outside(target, place):
+    theirs = target.memory.theirs.copy()
+    kept = theirs[place]
+    target.memory.theirs[place] = 12345
+    found = (target.theirs == 12345).any()
+    target.memory.theirs[place] = kept
+    return not found
+
+
+def test_wrong_values_dtypes_shapes_and_errors_are_found():
+    room = Room("cpu", 0)
+    a = room.array(np.dtype("float32"), (5,), "mild")
+    wrong = {
+        "wrong; at": lambda: a.ours + 1e-3,
+        "dtype": lambda: a.ours.astype("float64"),
+        "shape": lambda: a.ours[:4],
+        "raised ValueError": lambda: a.ours.reshape(7),
+    }
+    for words, ours in wrong.items():
+        with pytest.raises(Wrong, match=words if "Value" not in words else "raised"):
+            room.check("copy", ours, lambda: a.theirs.copy())
+    with pytest.raises(Wrong, match="did not raise"):
+        room.check("copy", lambda: a.ours, lambda: a.theirs.reshape(7))
+    with pytest.raises(Wrong, match="NumPy: ValueError"):
+        room.check("copy", lambda: sw.zeros(3)[5], lambda: a.theirs.reshape(7))
+
+
+def test_an_input_that_changes_is_found():
+    room = Room("cpu", 1)
+    a = room.array(np.dtype("int16"), (4, 4), repeats=False)
+
+    def ours():
+        a.ours[1, 1] += 1
+
+    with pytest.raises(Wrong, match="an input was written"):
+        room.check("nothing", ours, lambda: None)
+
+
+def test_units_in_the_last_place():
+    one = np.array([1.0, 1e-40, np.inf, np.nan, -0.0], "float32")
+    near = np.nextafter(one, np.float32(2))
+    near[2:] = one[2:]
+    assert problem_of(one, one, Close()) is None
+    assert problem_of(near, one, Close()) is not None
+    assert problem_of(near, one, Close(1)) is None
+    assert problem_of(near, one, Close(0.5)) is not None
+    zero = np.abs(one)
+    assert problem_of(zero, one, Close()) is not None
+    assert problem_of(zero, one, Close(signed=False)) is None
+
+
+def test_the_pages_beside_an_arena_cannot_be_touched():
+    import subprocess
+    import sys
+
+    program = (
+        "import sys, ctypes; sys.path.insert(0, sys.argv[1])\n"
+        "import numpy as np\n"
+        "from torture.arena import Arena\n"
+        "x = Arena(4096).place(8, np.dtype('f4'), sys.argv[2] == 'end')\n"
+        "x[:] = 1; print('placed', flush=True)\n"
+        "ctypes.c_float.from_address(x.ctypes.data + (32 if sys.argv[2] == 'end' else -4)).value\n"
+    )
+    tests = __file__.rsplit("/", 2)[0]
+    for side in ("end", "start"):
+        done = subprocess.run(
+            [sys.executable, "-c", program, tests, side],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout == "placed\n"
+        assert done.returncode < 0
+    assert Arena(100).place(3, np.dtype("f8"), True).size == 3

@@ -1,0 +1,115 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Random shapes, and random windows of a shape onto flat memory."""
+
+import numpy as np
+
+_RANKS = (0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 7)
+_STEPS = (1, 1, 1, 1, 1, 2, 3, -1, -1, -1, -2)
+_MOST = 1 << 18  # elements of memory behind one window
+
+
+def random_shape(r, most=None, min_rank=0):
+    """Mostly a few hundred elements at most, now and then enough for tiles and threads."""
+    if most is None:
+        u = r.random()
+        most = 60 if u < 0.6 else 500 if u < 0.985 else 120_000
+    rank = r.choice(_RANKS)
+    rank = max(rank, min_rank)
+    extents = []
+    for left in range(rank, 0, -1):
+        u = r.random()
+        if u < 0.025:
+            extents.append(0)
+        elif u < 0.15 or most < 2:
+            extents.append(1)
+        else:
+            top = most if left == 1 else max(2, int(most ** (1.6 / (left + 0.6))))
+            if most > 1000:
+                n = max(2, int(top * (0.3 + 0.7 * r.random())))
+            else:
+                n = 2 + int((top - 1) * r.random())
+            n = min(n, most)
+            extents.append(n)
+            most //= n
+    r.shuffle(extents)
+    return tuple(extents)
+
+
+def size_of(shape):
+    size = 1
+    for n in shape:
+        size *= n
+    return size
+
+
+class Window:
+    """A view in words: which elements of flat memory, in which order and with which steps.
+
+    of() takes the same steps on NumPy's memory and on ours.
+    """
+
+    __slots__ = ("broadcast", "extents", "keys", "order", "shape", "size")
+
+    def __init__(self, shape, extents, order=None, keys=None, broadcast=False):
+        self.shape, self.extents, self.order = shape, extents, order
+        self.keys, self.broadcast = keys, broadcast
+        self.size = size_of(extents)
+
+    def of(self, flat, offset):
+        view = flat[offset : offset + self.size].reshape(self.extents)
+        if self.order is not None:
+            view = view.transpose(self.order)
+        if self.keys is not None:
+            view = view[self.keys]
+        if self.broadcast:
+            if isinstance(view, np.ndarray):
+                return np.broadcast_to(view, self.shape)
+            return view.broadcast_to(self.shape)
+        return view
+
+
+def random_window(r, shape, repeats=False):
+    """A window of `shape`; with `repeats` axes may have stride 0, which only reading allows."""
+    rank = len(shape)
+    u = r.random()
+    if u < 0.3 or rank == 0:
+        return Window(shape, shape)
+    if u < 0.4:
+        return Window(shape, shape[::-1], tuple(range(rank))[::-1])
+    room = _MOST // max(size_of(shape), 1)
+    order = list(range(rank))
+    if rank > 1 and r.random() < 0.6:
+        r.shuffle(order)
+    extents, keys, is_cut = [0] * rank, [], False
+    stretched = repeats and r.random() < 0.35
+    broadcast = False
+    for axis, n in enumerate(shape):
+        if stretched and r.random() < 0.4:
+            extents[axis] = 1
+            keys.append(slice(None))
+            broadcast = True
+            continue
+        step = r.choice(_STEPS) if room > 8 else r.choice((1, -1))
+        many = abs(step)
+        front, back = (r.choice((0, 0, 1, 2)), r.choice((0, 0, 1, 3))) if room > 8 else (0, 0)
+        extents[axis] = n * many + front + back
+        room = room * max(n, 1) // max(extents[axis], 1)
+        if n == 0:
+            keys.append(slice(front, front, step))
+        elif step > 0:
+            keys.append(slice(front, front + (n - 1) * many + 1, step))
+        else:
+            first = front + (n - 1) * many
+            keys.append(slice(first, front - 1 if front else None, step))
+        is_cut = is_cut or step != 1 or front + back > 0
+    if size_of(extents) > _MOST:
+        return Window(shape, shape)
+    inverse = None
+    if order != list(range(rank)):
+        inverse = [0] * rank
+        for place, axis in enumerate(order):
+            inverse[axis] = place
+        inverse = tuple(inverse)
+        extents = [extents[axis] for axis in order]
+    return Window(shape, tuple(extents), inverse, tuple(keys) if is_cut else None, broadcast)
