@@ -7,6 +7,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "host_elements.hpp"
+#include "host_thin.hpp"
 #include "problem.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
@@ -20,58 +22,6 @@ constexpr int panel_rows = 4, panel_vectors = 2;
 constexpr std::int64_t block_rows = 64, block_depth = 256, block_panels = 8;
 constexpr std::int64_t few_products = 216;        // done as they stand
 constexpr std::int64_t worth_a_thread = 1 << 16;  // products
-
-/// Elements as they are added up. Integers wrap around, so their signs do not matter.
-template <class T>
-struct Whole {
-  using Element = T;
-  using Number = T;
-  typedef T Vector __attribute__((vector_size(32)));
-  static constexpr std::int64_t lanes = 32 / sizeof(T);
-  static Number read(const Element& element, bool) { return element; }
-  static void write(Element& element, Number number) { element = number; }
-  static void add_product(Vector& sum, Number a, const Vector& b) { sum += b * a; }
-  static void add_product(Number& sum, Number a, Number b) {
-    sum = static_cast<Number>(sum + static_cast<Number>(std::uint64_t{a} * b));
-  }
-};
-template <class T>
-struct Real : Whole<T> {
-  static void add_product(typename Whole<T>::Vector& sum, T a, const typename Whole<T>::Vector& b) {
-    sum += b * a;
-  }
-  static void add_product(T& sum, T a, T b) { sum += a * b; }
-};
-/// Any byte but 0 is true, as another library may have left it.
-struct Truth : Whole<std::uint8_t> {
-  static Number read(const Element& element, bool) { return element != 0; }
-  static void add_product(Vector& sum, Number a, const Vector& b) {
-    sum |= b & static_cast<Number>(-a);
-  }
-  static void add_product(Number& sum, Number a, Number b) {
-    sum = static_cast<Number>(sum | (a & b));
-  }
-};
-/// The product is written out: the standard one looks for infinities behind every NaN.
-template <class T>
-struct Pair {
-  T re, im;
-};
-template <class T>
-struct ComplexPair {
-  using Element = Pair<T>;
-  using Number = Pair<T>;
-  using Vector = Pair<T>;
-  static constexpr std::int64_t lanes = 1;
-  static Number read(const Element& element, bool conjugates) {
-    return {element.re, conjugates ? -element.im : element.im};
-  }
-  static void write(Element& element, Number number) { element = number; }
-  static void add_product(Number& sum, Number a, Number b) {
-    sum.re += a.re * b.re - a.im * b.im;
-    sum.im += a.re * b.im + a.im * b.re;
-  }
-};
 
 namespace product_baseline {
 #include "micro_kernel.inc"
@@ -117,6 +67,8 @@ class HostProduct {
       parallel_for(batch, grain, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) multiply_as_it_stands(factors_at(i));
       });
+    } else if (problem_.columns == 1 || problem_.rows == 1) {
+      run_thin(batch);
     } else {
       run_in_blocks(batch);
     }
@@ -185,6 +137,23 @@ class HostProduct {
           E::add_product(sums[c], factor, E::read(b[c * r.column_stride], false));
       }
       for (int c = 0; c < columns; ++c) E::write(out[c * z.column_stride], sums[c]);
+    }
+  }
+
+  // A matrix by a vector, or a vector by a matrix, which is the transposed matrix by it.
+  void run_thin(std::int64_t batch) const {
+    const Matrix &l = problem_.left, &r = problem_.right, &z = problem_.result;
+    const bool is_column = problem_.columns == 1, conjugates = problem_.conjugate_left;
+    for (std::int64_t i = 0; i < batch; ++i) {
+      const Factors at = factors_at(i);
+      const MatrixByVector<E> product =
+          is_column ? MatrixByVector<E>{at.left,      l.row_stride,  l.column_stride, conjugates,
+                                        at.right,     r.row_stride,  false,           at.result,
+                                        z.row_stride, problem_.rows, problem_.depth}
+                    : MatrixByVector<E>{at.right,        r.column_stride,  r.row_stride,  false,
+                                        at.left,         l.column_stride,  conjugates,    at.result,
+                                        z.column_stride, problem_.columns, problem_.depth};
+      product.run(worth_a_thread);
     }
   }
 

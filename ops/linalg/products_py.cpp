@@ -239,6 +239,36 @@ PyObject* dot_method(PyObject* self, PyObject* const* values, Py_ssize_t count, 
   return dot_call(nullptr, all, 3, nullptr);
 }
 
+PyObject* inner_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"inner", {"a", "b"}, 2, 2};
+  const auto [a, b] = signature.read(values, count, words);
+  const Factors factors(a, b);
+  const Array &left = factors.left(), &right = factors.right();
+  if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, nullptr);
+  const int left_axis = left.rank() - 1, right_axis = right.rank() - 1;
+  Array result = [&] {
+    const Unlocked unlocked(left, right);
+    return ops::linalg::contract("inner", left, right, {{}, {}, {&left_axis, 1}, {&right_axis, 1}});
+  }();
+  return wrap(std::move(result));
+}
+
+PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"vdot", {"a", "b"}, 2, 2};
+  const auto [a, b] = signature.read(values, count, words);
+  const Factors factors(a, b);
+  const Array &left = factors.left(), &right = factors.right();
+  require<LayoutError>(left.size() == right.size(),
+                       "vdot: expected arrays of one size, got shapes ", left.shape(), " and ",
+                       right.shape(), "; cut or reshape one of them");
+  Array result = [&] {
+    const Unlocked unlocked(left, right);
+    return ops::linalg::multiply(Product::vecdot, reshape(left, Shape{left.size()}),
+                                 reshape(right, Shape{right.size()}));
+  }();
+  return wrap(std::move(result));
+}
+
 // ---- contractions
 
 std::vector<int> axes_in(PyObject* sequence, const Array& array) {
@@ -339,6 +369,11 @@ PyMethodDef product_functions[] = {
     method<&dot_call>("dot",
                       "dot(a, b, out=None)\n--\n\n"
                       "The sum over a's last axis and b's last but one, as numpy.dot."),
+    method<&inner_call>("inner",
+                        "inner(a, b)\n--\n\nThe sum over the last axis of both, as numpy.inner."),
+    method<&vdot_call>("vdot",
+                       "vdot(a, b)\n--\n\n"
+                       "The sum of conj(a) * b over all elements, both flattened; as numpy.vdot."),
     method<&contract_call>(
         "_contract",
         "_contract(who, left, right, left_batch, right_batch, left_sum, "

@@ -94,10 +94,8 @@ if _typing.TYPE_CHECKING:
     from ._join import unstack as unstack
     from ._join import vsplit as vsplit
     from ._join import vstack as vstack
-    from ._linalg import inner as inner
     from ._linalg import outer as outer
     from ._linalg import tensordot as tensordot
-    from ._linalg import vdot as vdot
     from ._lines import cumulative_prod as cumulative_prod
     from ._lines import cumulative_sum as cumulative_sum
     from ._lines import diff as diff
@@ -155,7 +153,7 @@ _NAMES = {
         ix_ meshgrid mgrid ogrid place putmask ravel_multi_index select tri tril tril_indices
         tril_indices_from triu triu_indices triu_indices_from unravel_index
     """,
-    "_linalg": "inner outer tensordot vdot",
+    "_linalg": "outer tensordot",
     "_einsum": "einsum",
     "_pad": "pad",
     "_elementwise": "around clip divmod imag modf real round where",

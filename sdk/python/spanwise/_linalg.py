@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products that are made of others: outer, inner, vdot, tensordot, and axes other than the last."""
+"""Products that are made of others: outer, tensordot, and axes other than the last."""
 
 from __future__ import annotations
 
@@ -36,25 +36,6 @@ def outer(a: Any, b: Any, out: Any = None) -> _core.Array:
     """Every element of `a` times every element of `b`, both flattened; as numpy.outer."""
     a, b = _arrays(a, b)
     return _core.multiply(a.ravel()[:, None], b.ravel()[None, :], out=out)
-
-
-def inner(a: Any, b: Any) -> _core.Array:
-    """The sum over the last axis of both; as numpy.inner."""
-    a, b = _arrays(a, b)
-    if a.ndim == 0 or b.ndim == 0:
-        return _core.multiply(a, b)
-    return _core._contract("inner", a, b, (), (), (a.ndim - 1,), (b.ndim - 1,))
-
-
-def vdot(a: Any, b: Any) -> _core.Array:
-    """The sum of conj(a) * b over all elements, both flattened; as numpy.vdot."""
-    a, b = _arrays(a, b)
-    if a.size != b.size:
-        raise ValueError(
-            f"vdot: expected arrays of one size, got shapes {a.shape} and {b.shape}; "
-            "cut or reshape one of them"
-        )
-    return _core.vecdot(a.ravel(), b.ravel())
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> _core.Array:

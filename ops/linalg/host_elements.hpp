@@ -1,0 +1,79 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace spanwise::ops::linalg {
+
+/// Elements as they are added up. Integers wrap around, so their signs do not matter.
+template <class T>
+struct Whole {
+  using Element = T;
+  using Number = T;
+  typedef T Vector __attribute__((vector_size(32)));
+  static constexpr std::int64_t lanes = 32 / sizeof(T);
+  static Number read(const Element& element, bool) { return element; }
+  static void write(Element& element, Number number) { element = number; }
+  /// Whether sums may be decided before all is added, and whether one of these eight is.
+  static constexpr bool stops_early = false;
+  static bool is_decided(const Number*) { return false; }
+  static void join(Number& sum, Number other) { sum = static_cast<Number>(sum + other); }
+  static void add_product(Vector& sum, Number a, const Vector& b) { sum += b * a; }
+  static void add_product(Number& sum, Number a, Number b) {
+    sum = static_cast<Number>(sum + static_cast<Number>(std::uint64_t{a} * b));
+  }
+};
+template <class T>
+struct Real : Whole<T> {
+  static void add_product(typename Whole<T>::Vector& sum, T a, const typename Whole<T>::Vector& b) {
+    sum += b * a;
+  }
+  static void add_product(T& sum, T a, T b) { sum += a * b; }
+};
+/// Any byte but 0 is true, as another library may have left it.
+struct Truth : Whole<std::uint8_t> {
+  static Number read(const Element& element, bool) { return element != 0; }
+  static constexpr bool stops_early = true;
+  static bool is_decided(const Number* sums) {
+    std::uint64_t all;
+    std::memcpy(&all, sums, sizeof all);
+    return all != 0;
+  }
+  static void join(Number& sum, Number other) { sum = static_cast<Number>(sum | other); }
+  static void add_product(Vector& sum, Number a, const Vector& b) {
+    sum |= b & static_cast<Number>(-a);
+  }
+  static void add_product(Number& sum, Number a, Number b) {
+    sum = static_cast<Number>(sum | (a & b));
+  }
+};
+/// The product is written out: the standard one looks for infinities behind every NaN.
+template <class T>
+struct Pair {
+  T re, im;
+};
+template <class T>
+struct ComplexPair {
+  using Element = Pair<T>;
+  using Number = Pair<T>;
+  using Vector = Pair<T>;
+  static constexpr std::int64_t lanes = 1;
+  static Number read(const Element& element, bool conjugates) {
+    return {element.re, conjugates ? -element.im : element.im};
+  }
+  static void write(Element& element, Number number) { element = number; }
+  static constexpr bool stops_early = false;
+  static bool is_decided(const Number*) { return false; }
+  static void join(Number& sum, Number other) {
+    sum.re += other.re;
+    sum.im += other.im;
+  }
+  static void add_product(Number& sum, Number a, Number b) {
+    sum.re += a.re * b.re - a.im * b.im;
+    sum.im += a.re * b.im + a.im * b.re;
+  }
+};
+
+}  // namespace spanwise::ops::linalg

@@ -1,0 +1,97 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "host_elements.hpp"
+#include "spanwise/parallel.hpp"
+
+namespace spanwise::ops::linalg {
+
+/// result[i] = the sum over p of matrix[i, p] * vector[p]. Every element of the matrix is read
+/// once, so it is read where it lies. Strides in elements, any sign.
+template <class E>
+struct MatrixByVector {
+  using Element = typename E::Element;
+  using Number = typename E::Number;
+
+  const Element* matrix;
+  std::int64_t row_stride, column_stride;
+  bool conjugates_matrix;
+  const Element* vector;
+  std::int64_t vector_stride;
+  bool conjugates_vector;
+  Element* result;
+  std::int64_t result_stride;
+  std::int64_t rows, depth;
+
+  /// `grain`: the products that are worth a thread.
+  void run(std::int64_t grain) const {
+    std::vector<Number> packed(static_cast<std::size_t>(depth));
+    for (std::int64_t p = 0; p < depth; ++p)
+      packed[static_cast<std::size_t>(p)] = E::read(vector[p * vector_stride], conjugates_vector);
+    parallel_for(rows, grain / depth + 1, [&](std::int64_t first, std::int64_t last) {
+      if (E::stops_early || std::abs(column_stride) <= std::abs(row_stride) || rows == 1)
+        add_along_rows(packed.data(), first, last);
+      else
+        add_whole_columns(packed.data(), first, last);
+    });
+  }
+
+ private:
+  static constexpr std::int64_t sums_at_once = 8;    // of a row, so that none waits for another
+  static constexpr std::int64_t columns_long = 256;  // sums that stay in the first cache
+
+  void add_along_rows(const Number* x, std::int64_t first, std::int64_t last) const {
+    for (std::int64_t i = first; i < last; ++i) {
+      const Element* row = matrix + i * row_stride;
+      const Number sum = column_stride == 1 ? dot(row, 1, x) : dot(row, column_stride, x);
+      E::write(result[i * result_stride], sum);
+    }
+  }
+
+  // Inlined twice: the compiler makes vectors of the one with step 1.
+  [[gnu::always_inline]] Number dot(const Element* row, std::int64_t step, const Number* x) const {
+    Number sums[sums_at_once] = {};
+    std::int64_t p = 0;
+    for (; p + sums_at_once <= depth; p += sums_at_once) {
+      for (std::int64_t k = 0; k < sums_at_once; ++k)
+        E::add_product(sums[k], E::read(row[(p + k) * step], conjugates_matrix), x[p + k]);
+      if (E::is_decided(sums)) break;
+    }
+    const bool is_decided = E::stops_early && p + sums_at_once <= depth;
+    for (; p < depth && !is_decided; ++p)
+      E::add_product(sums[0], E::read(row[p * step], conjugates_matrix), x[p]);
+    for (std::int64_t k = 1; k < sums_at_once; ++k) E::join(sums[0], sums[k]);
+    return sums[0];
+  }
+
+  void add_whole_columns(const Number* x, std::int64_t first, std::int64_t last) const {
+    Number sums[columns_long];
+    for (std::int64_t start = first; start < last; start += columns_long) {
+      const std::int64_t count = std::min(columns_long, last - start);
+      std::fill_n(sums, count, Number{});
+      for (std::int64_t p = 0; p < depth; ++p) {
+        const Element* column = matrix + start * row_stride + p * column_stride;
+        if (row_stride == 1)
+          add_column(sums, column, 1, count, x[p]);
+        else
+          add_column(sums, column, row_stride, count, x[p]);
+      }
+      for (std::int64_t i = 0; i < count; ++i)
+        E::write(result[(start + i) * result_stride], sums[i]);
+    }
+  }
+  [[gnu::always_inline]] void add_column(Number* sums, const Element* column, std::int64_t step,
+                                         std::int64_t count, Number factor) const {
+    for (std::int64_t i = 0; i < count; ++i)
+      E::add_product(sums[i], E::read(column[i * step], conjugates_matrix), factor);
+  }
+};
+
+}  // namespace spanwise::ops::linalg
