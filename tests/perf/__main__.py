@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures Spanwise beside its floor and the installed peers: python tests/perf [LINE ...] [--json FILE].
 
+A LINE may be a pattern: '*_gpu'. What is measured on one kind of device alone has it in its name.
+
 Run it with the package to measure on PYTHONPATH; `make bench` does. Each line is a file of `lines/`
 with a function `measure() -> Iterable[Result]`. All contenders of a line are measured in turn, round
 after round, in one process (or, for process start-up, one process a round each), so that a drift of
@@ -10,6 +12,7 @@ is the middle half of the rounds.
 """
 
 import argparse
+import fnmatch
 import importlib
 import pathlib
 import sys
@@ -30,18 +33,23 @@ def main() -> int:
     parser.add_argument(
         "line", nargs="*", help=f"which to run (default: all of {', '.join(lines())})"
     )
+    parser.add_argument("--without", metavar="PATTERN", help="which of them not to run")
     parser.add_argument("--json", metavar="FILE", help="also write every figure as JSON")
     parser.add_argument("--list", action="store_true", help="name the lines and exit")
     options = parser.parse_args()
     if options.list:
         print("\n".join(lines()))
         return 0
-    unknown = sorted(set(options.line) - set(lines()))
+    wanted = [name for pattern in options.line for name in fnmatch.filter(lines(), pattern)]
+    unknown = [p for p in options.line if not fnmatch.filter(lines(), p)]
     if unknown:
         parser.error(f"unknown line {', '.join(unknown)}; there are {', '.join(lines())}")
+    left_out = set(fnmatch.filter(lines(), options.without)) if options.without else set()
 
     results = []
-    for name in options.line or lines():
+    for name in wanted or lines():
+        if name in left_out:
+            continue
         try:
             for result in importlib.import_module(f"lines.{name}").measure():
                 print(report.as_text(result), flush=True)

@@ -4,6 +4,9 @@
 
 import inspect
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -28,6 +31,10 @@ def test_arrays_name_their_namespace(device):
     assert sw.__array_api_version__ == "2024.12"
     with pytest.raises(ValueError, match=r"2024\.12, got '2019\.01'"):
         a.__array_namespace__(api_version="2019.01")
+
+
+def test_the_namespace_lists_what_it_loads_later():
+    assert {"clip", "searchsorted", "zeros", "pi"} <= set(dir(sw))
 
 
 def accepted(ours, theirs):
@@ -325,6 +332,25 @@ def test_masks_without_elements_fit(device):
     assert not a.any()
     with pytest.raises(IndexError, match="did not match"):
         a[np.zeros((0, 3), bool)]
+
+
+SCIPY = """
+import numpy as np, scipy.special, spanwise as sw
+values = np.arange(6.0).reshape(2, 3)
+ours = scipy.special.logsumexp(sw.asarray(values, device={device!r}), axis=1)
+assert isinstance(ours, sw.Array) and ours.device == {device!r}
+np.testing.assert_allclose(ours.numpy(), np.log(np.exp(values).sum(axis=1)))
+"""
+
+
+def test_a_library_written_for_the_standard(device):
+    """SciPy, which asks each array for its namespace when it is told to before it is imported."""
+    pytest.importorskip("scipy", "1.14")
+    code = SCIPY.format(device=device.name)
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 # ---- What is not there ----

@@ -168,6 +168,59 @@ def test_what_pad_refuses(device):
             sw.pad(a, 1, **words)
 
 
+def test_values_that_broadcast_are_assigned(device):
+    a = sw.zeros(3, device=device)
+    a[0] = [5]
+    a[sw.asarray([False, True, True], device=device)] = [[6.0, 7.0]]
+    assert a.tolist() == [5.0, 6.0, 7.0]
+    with pytest.raises(TypeError):
+        np.zeros(3)[sw.asarray([False, True, True], device="cpu").numpy()] = [[6.0, 7.0]]
+
+
+def test_indices_of_uint64(device):
+    a = sw.asarray([1, 2, 3], device=device)
+    places = sw.asarray([2, 0], "uint64", device=device)
+    assert sw.take(a, places).tolist() == [3, 1]
+    sw.put(a, places, 9)
+    assert a.tolist() == [9, 2, 9]
+    with pytest.raises(TypeError):
+        np.put(np.zeros(3), np.asarray([2, 0], "uint64"), 9)
+
+
+def test_numbers_that_do_not_fit(device):
+    a = sw.ones(2, "int8", device=device)
+    with pytest.raises(OverflowError, match="300 does not fit in int8"):
+        sw.where(a > 0, a, 300)
+
+
+def test_one_rounding_into_a_wider_out(device):
+    a = sw.asarray([1.0, 3.0], "float16", device=device)
+    out = sw.zeros(2, "float32", device=device)
+    np.testing.assert_array_equal(sw.divide(a, 3, out=out).numpy(), np.float32([1, 3]) / 3)
+
+
+def test_axis_0_of_rank_0(device):
+    a = sw.asarray(2.0, device=device)
+    assert [x.item() for x in (a.sum(axis=0), a.mean(axis=0), a.var(axis=0))] == [2.0, 2.0, 0.0]
+    with pytest.raises(np.exceptions.AxisError):
+        np.asarray(2.0).mean(axis=0)
+
+
+def test_products_and_random_numbers(device):
+    a = sw.ones((2, 2), device=device)
+    out = sw.zeros((2, 2), device=device).T
+    assert sw.dot(a, a, out).tolist() == [[2.0, 2.0], [2.0, 2.0]]
+    with pytest.raises(NotImplementedError, match="singular values"):
+        sw.linalg.norm(a, "nuc")
+    if device.kind == "cpu":
+        assert float(np.linalg.norm(a, "nuc")) == pytest.approx(2)
+    ours = sw.random.default_rng(1, device=device).integers(1 << 40, size=4)
+    assert (
+        ours.tolist() == sw.random.default_rng(1, device="cpu").integers(1 << 40, size=4).tolist()
+    )
+    assert ours.tolist() != np.random.default_rng(1).integers(1 << 40, size=4).tolist()
+
+
 def test_integers_to_negative_powers(device):
     a = sw.asarray([2, 3], device=device)
     for exponent in (-1, sw.asarray([1, -1], device=device)):

@@ -177,8 +177,11 @@ if not _typing.TYPE_CHECKING:  # for a checker it would make every misspelt name
             return value
         if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
             return _import_module(f"{__name__}.{name}")
-        if name in ("fft", "linalg"):
+        if name == "fft":
             from ._missing import EXTENSIONS
 
             raise AttributeError(EXTENSIONS[name])
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *_ELSEWHERE})

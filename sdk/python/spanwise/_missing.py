@@ -8,11 +8,10 @@ from typing import Any, NoReturn
 
 from . import _core
 
-#: Modules of the standard's extensions that are not there: a program finds out by hasattr().
+#: Of the standard's extensions that are not there, which a program finds out by hasattr().
 EXTENSIONS = {
-    name: f"spanwise.{name}: the array API's {name} extension is not there yet; use the host: "
-    f"numpy.{name}.<function>(a.numpy())"
-    for name in ("linalg", "fft")
+    "fft": "spanwise.fft: the array API's fft extension is not there yet; use the host: "
+    "numpy.fft.<function>(a.numpy())"
 }
 
 

@@ -2,17 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elementwise operations and reductions on a GPU, beside the driver's copy of as many bytes and peers."""
 
-from harness import Result, Unavailable, installed, interleave
+from gpu import QUEUED, first_gpu, queued
+from harness import Result, installed, interleave
 
 import spanwise as sw
 
-QUEUED = 10
-
 
 def measure():
-    gpu = str(sw.devices()[0])
-    if gpu == "cpu":
-        raise Unavailable("there is no GPU")
+    gpu = first_gpu()
     yield _host_time(gpu)
     for size in (1 << 24, 1 << 28):
         yield from _elementwise(gpu, size)
@@ -38,7 +35,7 @@ def _host_time(gpu):
     return Result(
         "host time of a + b on a GPU, 16 float32",
         "sw",
-        interleave(contenders, after=after, rounds=9, seconds=0.005),
+        interleave(contenders, after=after, rounds=9, seconds=0.0005),
         goal=("at most", None, 4.0e-6),
     )
 
@@ -93,14 +90,6 @@ def _sums(gpu):
 
 
 def _beside_copy(name, call, source, target, fraction):
-    def queued(what):
-        def run():
-            for _ in range(QUEUED):
-                what()
-            target.sync()
-
-        return run
-
     ours, floor = f"{QUEUED} x spanwise", f"{QUEUED} x the driver's copy"
     contenders = {ours: queued(call), floor: queued(lambda: sw.copyto(target, source))}
     return Result(

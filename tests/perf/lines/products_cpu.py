@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products against NumPy's on the CPU; on a GPU against CuPy's and PyTorch's where installed."""
+"""Products against NumPy's."""
 
 import numpy as np
-from harness import Result, installed, interleave
+from harness import Result, interleave
 
 import spanwise as sw
 
@@ -70,8 +70,6 @@ def measure():
         lambda: sw.einsum("ij,jk", a, b),
         lambda: np.einsum("ij,jk", x, y),
     )
-    if str(sw.devices()[0]) != "cpu":
-        yield from _on_gpu(sw.devices()[0])
 
 
 def _line(words, ours, theirs):
@@ -82,27 +80,3 @@ def _line(words, ours, theirs):
         interleave({"spanwise": ours, "numpy": theirs}, rounds=7, seconds=0.01),
         goal=("ratio", "numpy", 1.0),
     )
-
-
-def _on_gpu(device):
-    for n, dtype in ((64, "float32"), (4096, "float32"), (4096, "float16"), (2048, "float64")):
-        x = _values((n, n), dtype)
-        a = sw.asarray(x, device=device)
-        calls = {"spanwise": lambda a=a: a @ a.T}
-        if installed("torch"):
-            import torch
-
-            t = torch.as_tensor(x, device="cuda")
-            calls["torch"] = lambda t=t: t @ t.T
-        if installed("cupy"):
-            import cupy
-
-            c = cupy.asarray(x)
-            calls["cupy"] = lambda c=c: c @ c.T
-        after = dict.fromkeys(calls, lambda: sw.synchronize(device))
-        yield Result(
-            f"matmul of {n} x {n} {dtype} by its transpose on {device}",
-            "spanwise",
-            interleave(calls, rounds=7, after=after),
-            goal=("ratio", "torch", 1.0) if "torch" in calls else None,
-        )

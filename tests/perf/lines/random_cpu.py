@@ -1,0 +1,39 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers beside NumPy's default_rng()."""
+
+import numpy as np
+from harness import Result, interleave
+
+import spanwise as sw
+
+SIZES = (16, 1000, 1_000_000, 10_000_000)
+
+
+def measure():
+    ours, theirs = sw.random.default_rng(1, "cpu"), np.random.default_rng(1)
+    for size in SIZES:
+        for dtype in ("float32", "float64"):
+            for name in ("random", "standard_normal", "standard_exponential"):
+                what = f"{name} of {size} {dtype}"
+                yield _beside_numpy(what, ours, theirs, name, size, dtype)
+        for dtype in ("int8", "int64"):
+            what = f"integers of {size} {dtype}"
+            yield _beside_numpy(what, ours, theirs, "integers", -100, 101, size, dtype)
+        yield _beside_numpy(f"normal(1, 2) of {size}", ours, theirs, "normal", 1.0, 2.0, size)
+        yield _beside_numpy(f"permutation of {size}", ours, theirs, "permutation", size)
+        yield _beside_numpy(
+            f"choice of {size} of 1000 with probabilities",
+            ours, theirs, "choice", 1000, size, True, np.full(1000, 1e-3),
+        )  # fmt: skip
+
+
+def _beside_numpy(what, ours, theirs, name, *arguments):
+    mine, numpys = getattr(ours, name), getattr(theirs, name)
+    calls = {"spanwise": lambda: mine(*arguments), "numpy": lambda: numpys(*arguments)}
+    return Result(
+        what,
+        "spanwise",
+        interleave(calls, rounds=7, seconds=0.01),
+        goal=("ratio", "numpy", 1.0),
+    )

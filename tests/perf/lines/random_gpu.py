@@ -1,0 +1,43 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers on a GPU, into memory that is there, beside CuPy's and PyTorch's."""
+
+from gpu import QUEUED, first_gpu, queued
+from harness import Result, installed, interleave
+
+import spanwise as sw
+
+SIZE = 1 << 28
+
+
+def measure():
+    gpu = first_gpu()
+    g = sw.random.default_rng(1, gpu)
+    target = sw.empty((SIZE,), "float32", device=gpu)
+    calls = {
+        "random": {"spanwise": lambda: g.random(dtype="float32", out=target)},
+        "standard_normal": {"spanwise": lambda: g.standard_normal(dtype="float32", out=target)},
+    }
+    if installed("cupy"):
+        import cupy
+
+        theirs = cupy.random.default_rng(1)
+        memory = cupy.empty(SIZE, "float32")
+        calls["random"]["cupy"] = lambda: theirs.random(dtype="float32", out=memory)
+        calls["standard_normal"]["cupy"] = lambda: theirs.standard_normal(
+            dtype="float32", out=memory
+        )
+    if installed("torch"):
+        import torch
+
+        tensor = torch.empty(SIZE, dtype=torch.float32, device=gpu)
+        calls["random"]["torch"] = tensor.uniform_
+        calls["standard_normal"]["torch"] = tensor.normal_
+    for name, contenders in calls.items():
+        contenders["fill"] = lambda: target.fill(1.0)
+        yield Result(
+            f"{QUEUED} x {name} of 1 GiB of float32 on {gpu}",
+            "spanwise",
+            interleave({who: queued(call) for who, call in contenders.items()}, rounds=5),
+            goal=("ratio", "torch", 1.0) if "torch" in contenders else None,
+        )
