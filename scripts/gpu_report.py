@@ -56,8 +56,8 @@ def main() -> int:
     steps = {
         "cxx_tests": cxx_tests,
         "python_tests": python_tests,
-        "benchmarks": benchmarks,
         "memcheck": memcheck,
+        "benchmarks": benchmarks,
     }
     for step, run in steps.items():
         begin = time.monotonic()

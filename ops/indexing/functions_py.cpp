@@ -108,13 +108,6 @@ PyObject* flatnonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
   return wrap(run(array, [&] { return ops::positions_of_true(flat(array)).index(0, 0); }));
 }
 
-PyObject* count_nonzero(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<1> signature{"_count_nonzero", {"a"}, 1, 1};
-  const auto [a] = signature.read(values, count, words);
-  const Array array = import_array(a);
-  return PyLong_FromLongLong(run(array, [&] { return ops::count_true(array); }));
-}
-
 // ---- take, compress, repeat ----
 
 PyObject* take_from(const Array& array, PyObject* indices, PyObject* axis, PyObject* out,
@@ -272,7 +265,6 @@ PyMethodDef functions[] = {
                       "argwhere(a)\n--\n\nWhere `a` is not zero: one row of indices an element."),
     method<&flatnonzero>("flatnonzero",
                          "flatnonzero(a)\n--\n\nWhere the flattened `a` is not zero."),
-    method<&count_nonzero>("_count_nonzero", "_count_nonzero(a)\n--\n\nFor count_nonzero()."),
     method<&take>("take",
                   "take(a, indices, axis=None, out=None, mode='raise')\n--\n\n"
                   "The elements (of the flattened `a`) or slices along `axis` at `indices`.\n"
@@ -311,7 +303,7 @@ PyMethodDef methods[] = {
 
 SW_BIND(indexing_functions, 62) {
   add_array_methods(methods);
-  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw py::error_already_set();
+  add_functions(module, functions);
 }
 
 }  // namespace spanwise::python

@@ -79,9 +79,22 @@ Casting product_casting(PyObject* word) {
       std::string(py::repr(word)));
 }
 
+// What a product costs, as bytes that a copy would move in that time: it has more to do than to
+// read.
+std::int64_t weight_of(Product product, const Array& left, const Array& right) {
+  const bool has_columns =
+      right.rank() > 1 && (product == Product::matmul || product == Product::vecmat);
+  const double columns = has_columns ? static_cast<double>(right.shape().back()) : 1.0;
+  const double products = static_cast<double>(left.size()) * columns;
+  const double bytes = static_cast<double>(left.nbytes()) + static_cast<double>(right.nbytes());
+  return static_cast<std::int64_t>(std::min(std::max(bytes, products / 8), 1e15));
+}
+
 Array product_unlocked(Product product, const Factors& factors, const ProductOptions& options) {
-  const Unlocked unlocked(factors.left(), factors.right());
-  return ops::linalg::multiply(product, factors.left(), factors.right(), options);
+  const Array &left = factors.left(), &right = factors.right();
+  const Unlocked unlocked(left.device().is_cpu() ? right.device() : left.device(),
+                          weight_of(product, left, right));
+  return ops::linalg::multiply(product, left, right, options);
 }
 
 py::object from_linalg_module(const char* name) {
@@ -343,7 +356,7 @@ PyMethodDef product_methods[] = {
 
 SW_BIND(products, 65) {
   add_array_methods(product_methods);
-  if (PyModule_AddFunctions(module.ptr(), product_functions) < 0) throw py::error_already_set();
+  add_functions(module, product_functions);
   products_of_arrays = {&matmul_operator, &matmul_in_place};
 }
 

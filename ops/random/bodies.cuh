@@ -342,22 +342,23 @@ struct Picks : Accepting<Wide, 2> {
 // Mitchell, Stokes, Frank and Holmes, "Bandwidth-optimal random shuffling for GPUs", ACM TOPC 2022,
 // is one of the next power of two; what falls outside goes through it again.
 
-struct Halves {
-  Word left, right;
+template <class W>
+struct HalvesOf {
+  W left, right;
 };
+typedef HalvesOf<Word> Halves;
 
-SW_FN Halves scrambled(Halves x, const Bijection& b) {
+template <class W>
+SW_FN HalvesOf<W> scrambled_once(HalvesOf<W> x, Word key, const Bijection& b) {
   const Word left_mask = ((Word)1 << b.left_bits) - 1, more = b.right_bits - b.left_bits;
   const Word right_mask = (left_mask << more) | more;
-  for (int round = 0; round < 24; ++round) {
-    // The two halves of the product of x.left with a constant of 64 bits.
-    const Word low = 0xB1CE6E93u * x.left;
-    const Word high = (Word)((Wide)0xB1CE6E93u * x.left >> 32) + 0xD2B74407u * x.left;
-    const Halves next = {(high ^ b.keys[round] ^ x.right) & left_mask,
-                         ((low << more) | (x.right >> b.left_bits)) & right_mask};
-    x = next;
-  }
-  return x;
+  // The two halves of the product of x.left with a constant of 64 bits.
+  W high, low, beyond, added;
+  multiply(x.left, 0xB1CE6E93u, high, low);
+  multiply(x.left, 0xD2B74407u, beyond, added);
+  const HalvesOf<W> next = {((high + added) ^ key ^ x.right) & left_mask,
+                            ((low << more) | (x.right >> b.left_bits)) & right_mask};
+  return next;
 }
 
 SW_FN Halves halves_of(Wide i, const Bijection& b) {
@@ -366,9 +367,15 @@ SW_FN Halves halves_of(Wide i, const Bijection& b) {
 }
 SW_FN Wide whole_of(Halves x, const Bijection& b) { return (Wide)x.left << b.right_bits | x.right; }
 
+SW_FN Wide scrambled(Wide i, const Bijection& b) {
+  Halves x = halves_of(i, b);
+  for (int round = 0; round < 24; ++round) x = scrambled_once(x, b.keys[round], b);
+  return whole_of(x, b);
+}
+
 SW_FN Wide permuted(Wide i, const Bijection& b) {
   do {
-    i = whole_of(scrambled(halves_of(i, b), b), b);
+    i = scrambled(i, b);
   } while (i >= b.size);
   return i;
 }

@@ -47,6 +47,35 @@ Word bits_kept(DType dtype) {
   return dtype == bfloat16 ? 8 : 24;
 }
 
+void check_bounds(const Numbers& numbers) {
+  const std::uint64_t span = numbers.span;
+  require<ArgumentError>(numbers.kind != Kind::integers || (span > 0 && span - 1 < Wide{1} << 32),
+                         "random: expected a span of 1 to 2^32, got ", span,
+                         "; wide_integers takes longer ones");
+}
+
+// What a draw reads has an element for each of the result, on its device.
+void check_companion(const char* what, const Array* array, DType dtype, const Array& out) {
+  require<ArgumentError>(array != nullptr && array->size() > 0, "random: expected ", what);
+  require<DTypeError>(array->dtype() == dtype, "random: expected ", what, " of ", dtype, ", got ",
+                      array->dtype());
+  require<DeviceError>(array->device() == out.device(), "random: ", what, " are on ",
+                       array->device(), " and the result is on ", out.device(),
+                       "; use to_device()");
+  require<LayoutError>(array->layout().is_row_major(), "random: ", what,
+                       " must be contiguous, got ", *array, "; use contiguous()");
+}
+
+void check_companions(const Numbers& numbers, const Array& out) {
+  if (numbers.kind == Kind::picks) check_companion("a table", numbers.table, float64, out);
+  if (numbers.kind != Kind::integers_within) return;
+  check_companion("lows", numbers.lows, uint64, out);
+  check_companion("spans", numbers.spans, uint64, out);
+  require<LayoutError>(numbers.lows->size() == out.size() && numbers.spans->size() == out.size(),
+                       "random: expected ", out.size(), " lows and spans, got ",
+                       numbers.lows->size(), " and ", numbers.spans->size());
+}
+
 Draw plan_for(const Source& source, const Numbers& numbers, const Array& out) {
   Draw draw{};
   draw.position = source.position;
@@ -112,7 +141,9 @@ void fill_all(const Numbers& numbers, const Draw& plan, const Array& out) {
 void draw(Counter& counter, const Numbers& numbers, const Array& out) {
   require_writable(out);
   const DType dtype = dtype_drawn(numbers.kind, out.dtype());
+  check_bounds(numbers);
   if (out.size() == 0) return;
+  check_companions(numbers, out);
   const Array made = room_for(out, dtype);
   const std::int64_t blocks = blocks_for(numbers.kind, made);
   fill_all(numbers, plan_for(counter.take(blocks), numbers, out), made);

@@ -53,7 +53,8 @@ struct Numbers {
 /// float16 and bfloat16 take uniform numbers of as many bits as they have, else what float32 would
 /// get, rounded. Integers go to any integer dtype or bool, modulo its range. Takes a block for each
 /// four elements, for each two of 64 bits. On a GPU the work is queued on the current stream.
-/// Throws DTypeError, ReadOnlyError; nothing is taken then.
+/// Throws DTypeError, ReadOnlyError, and ArgumentError, LayoutError or DeviceError for a span or
+/// companions that do not fit; nothing is taken then.
 SW_API void draw(Counter& counter, const Numbers& numbers, const Array& out);
 
 /// out[i] = the place in [0, size) that i goes to, int64 of rank 1: the first out.size() <= size

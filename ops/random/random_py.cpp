@@ -193,8 +193,6 @@ PyMethodDef random_functions[] = {
 
 }  // namespace
 
-SW_BIND(random, 66) {
-  if (PyModule_AddFunctions(module.ptr(), random_functions) < 0) throw py::error_already_set();
-}
+SW_BIND(random, 66) { add_functions(module, random_functions); }
 
 }  // namespace spanwise::python

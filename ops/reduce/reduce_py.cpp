@@ -307,7 +307,7 @@ PyMethodDef reduce_functions[] = {
 
 SW_BIND(reductions, 64) {
   add_array_methods(reduce_methods);
-  if (PyModule_AddFunctions(module.ptr(), reduce_functions) < 0) throw py::error_already_set();
+  add_functions(module, reduce_functions);
 }
 
 }  // namespace spanwise::python

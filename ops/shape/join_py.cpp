@@ -136,8 +136,6 @@ PyMethodDef join_functions[] = {
 
 }  // namespace
 
-SW_BIND(shape_join, 63) {
-  if (PyModule_AddFunctions(module.ptr(), join_functions) < 0) throw py::error_already_set();
-}
+SW_BIND(shape_join, 63) { add_functions(module, join_functions); }
 
 }  // namespace spanwise::python

@@ -174,8 +174,6 @@ PyMethodDef create_functions[] = {
 
 }  // namespace
 
-SW_BIND(array_create, 57) {
-  if (PyModule_AddFunctions(module.ptr(), create_functions) < 0) throw py::error_already_set();
-}
+SW_BIND(array_create, 57) { add_functions(module, create_functions); }
 
 }  // namespace spanwise::python

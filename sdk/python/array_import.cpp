@@ -158,8 +158,6 @@ PyMethodDef import_functions[] = {
 
 }  // namespace
 
-SW_BIND(array_import, 58) {
-  if (PyModule_AddFunctions(module.ptr(), import_functions) < 0) throw py::error_already_set();
-}
+SW_BIND(array_import, 58) { add_functions(module, import_functions); }
 
 }  // namespace spanwise::python

@@ -212,7 +212,7 @@ PyMethodDef view_functions[] = {
 
 SW_BIND(array_views, 54) {
   add_array_methods(view_methods);
-  if (PyModule_AddFunctions(module.ptr(), view_functions) < 0) throw py::error_already_set();
+  add_functions(module, view_functions);
 }
 
 }  // namespace spanwise::python

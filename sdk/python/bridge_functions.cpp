@@ -12,6 +12,7 @@
 #include "bridge_types.hpp"
 #include "bridge_words.hpp"
 #include "py_array.hpp"
+#include "py_call.hpp"
 #include "spanwise/error.hpp"
 
 /// from_dlpack(), convert() and one pair to_X(), from_X() a library: plain C functions, since
@@ -139,7 +140,7 @@ PyMethodDef bridge_functions[] = {
 }  // namespace
 
 SW_BIND(bridge_functions, 62) {
-  if (PyModule_AddFunctions(module.ptr(), bridge_functions) != 0) throw py::error_already_set();
+  add_functions(module, bridge_functions);
   for (const Bridge* bridge : registered_bridges()) {
     if (!bridge->exports()) continue;
     add_for(module, *bridge, true);

@@ -96,4 +96,8 @@ Device device_in(PyObject* argument, Device otherwise) {
   return given(argument) ? device_from(argument) : otherwise;
 }
 
+void add_functions(pybind11::module_& module, PyMethodDef* functions) {
+  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw pybind11::error_already_set();
+}
+
 }  // namespace spanwise::python

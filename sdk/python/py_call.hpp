@@ -102,4 +102,7 @@ class Unlocked {
   PyThreadState* state_;
 };
 
+/// Adds a table of functions, which ends with an empty entry and lives as long as the process.
+void add_functions(pybind11::module_& module, PyMethodDef* functions);
+
 }  // namespace spanwise::python

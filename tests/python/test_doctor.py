@@ -116,3 +116,13 @@ heavy = {"numpy", "torch", "cupy", "jax", "numba", "pycuda", "tensorflow"} & set
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_it_names_the_blas_or_what_to_install(report):
+    lines = section(report, "BLAS")
+    assert re.search(r"^  cuBLAS(: missing\. .*pip install| \S+, /)", lines, re.MULTILINE)
+    assert re.search(r"^  BLAS(: missing\. .*pip install| OpenBLAS \S+, /)", lines, re.MULTILINE)
+    without = section(run(SPANWISE_BLAS="none").stdout, "BLAS")
+    assert "BLAS: missing" in without and "config blas says none" in without
+    lost = section(run(SPANWISE_BLAS="/nowhere/libblas.so").stdout, "BLAS")
+    assert "/nowhere/libblas.so" in lost and "pip install" in lost

@@ -53,7 +53,7 @@ def main():
         print(words or f"case {options.case} is right: {runner.room.description()}")
         return 1 if words else 0
     pool = Pool((options.device, options.seed, options.only), options.processes)
-    begin = time.monotonic()
+    begin, head = time.monotonic(), commit()
     told = [begin]
 
     def report(done, failure=None):
@@ -70,19 +70,23 @@ def main():
     )
     print(", ".join(f"{name} {count}" for name, count in sorted(pool.counts.items())))
     if options.json:
-        pathlib.Path(options.json).write_text(as_json(options, pool, done, seconds))
+        pathlib.Path(options.json).write_text(as_json(options, head, pool, done, seconds))
     return 1 if pool.failures else 0
 
 
-def as_json(options, pool, done, seconds):
+def commit():
+    head = ["git", "rev-parse", "HEAD"]
+    return subprocess.run(
+        head, cwd=HERE, capture_output=True, text=True, check=False
+    ).stdout.strip()
+
+
+def as_json(options, head, pool, done, seconds):
     import ml_dtypes
     import numpy as np
 
     import spanwise as sw
 
-    head = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False
-    ).stdout.strip()
     counts = dict(sorted(pool.counts.items()))
     errors = counts.pop("errors alike", 0)
     outcome = {

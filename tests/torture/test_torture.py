@@ -18,7 +18,7 @@ from torture.room import Room, Wrong
 from torture.run import Runner
 
 SEED = 2026
-CASES = {"cpu": 300_000 if os.environ.get("CI") else 60_000, "cuda": 3_000}
+CASES = {"cpu": 300_000 if os.environ.get("CI") else 60_000, "cuda": 400}
 
 
 @pytest.mark.parametrize("family", FAMILIES)

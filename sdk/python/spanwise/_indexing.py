@@ -47,7 +47,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
             f"{chosen.shape} and {array.shape}"
         )
     chosen = chosen.reshape(array.shape)
-    count = _core._count_nonzero(chosen)
+    count = int(_core.count_nonzero(chosen))
     if count == 0:
         return
     values = asarray(vals, device=array.device).reshape(-1)

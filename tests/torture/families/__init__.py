@@ -5,7 +5,7 @@
 A new family is a module of this folder and a line here: its share of the cases.
 """
 
-from . import copies, elementwise, indexing, reduce, shape
+from . import copies, elementwise, indexing, products, reduce, shape
 
 FAMILIES = {
     "elementwise": (elementwise.case, 36),
@@ -13,4 +13,5 @@ FAMILIES = {
     "indexing": (indexing.case, 14),
     "copies": (copies.case, 13),
     "shape": (shape.case, 15),
+    "products": (products.case, 10),
 }

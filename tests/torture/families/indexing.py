@@ -6,7 +6,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ..values import ALL, BFLOAT16, BOOL, INTEGERS, NUMPYS, cast, is_inexact
+from ..values import ALL, BFLOAT16, BOOL, INTEGERS, NUMPYS, cast, is_inexact, pool
 
 _BOUNDS = (None, None, None, 0, 1, -1, 2, -2, 3, 5, -4, 9)
 # What NumPy's functions take, which cast indices to int64 safely; ours take uint64 as well.
@@ -340,6 +340,20 @@ def _place(room):
     )
 
 
+def _searchsorted(room):
+    dtype = room.pick((*INTEGERS, np.dtype("float32"), np.dtype("float64")))
+    line = np.sort(pool("whole", dtype)[: int(room.r.random() * 60)])
+    array = room.array(dtype, line.shape, values=line)
+    wanted = room.array(dtype, room.shape(300), "whole")
+    side = room.pick(("left", "right"))
+    room.note(side=side)
+    room.check(
+        "searchsorted",
+        lambda: sw.searchsorted(array.ours, wanted.ours, side),
+        lambda: np.searchsorted(array.theirs, wanted.theirs, side),
+    )
+
+
 def _choose(room):
     dtype = room.pick(NUMPYS)
     shape = room.shape(300)
@@ -381,5 +395,6 @@ OPERATIONS = (
     _repeat,
     _place,
     _choose,
+    _searchsorted,
     _select,
 )

@@ -309,6 +309,12 @@ def _insert(room):
     _call(room, "insert", [array], room.pick((at, [at, 0], [0])), room.pick((0, 1)), axis)
 
 
+def _diff(room):
+    """The exact ones; of floats each step rounds alike."""
+    array = _any(room, min_rank=1, dtypes=NUMPYS)
+    _call(room, "diff", [array], room.pick((0, 1, 1, 2)), room.axis(len(array.shape)))
+
+
 def _grid(room):
     arrays = [_any(room, most=30) for _ in range(room.pick((1, 2, 3)))]
     arrays = [room.array(a.dtype, (room.pick((0, 1, 2, 5, 8)),)) for a in arrays[:2]]
@@ -341,4 +347,5 @@ OPERATIONS = (
     _delete,
     _insert,
     _grid,
+    _diff,
 )

@@ -27,13 +27,6 @@ std::string barrier_name(int op) {
 
 }  // namespace
 
-// The frames of the kernel are left as they stand: it is compiled without exceptions, and device
-// code owns nothing. `message` leaves nothing behind on the abandoned stack.
-void BlockRunner::fail(std::string message) {
-  failure_ = std::move(message);
-  abandon();
-}
-
 // To the worker's own stack first, where the jump to escape() is one within a stack.
 void BlockRunner::abandon() {
   const bool already_left = std::exchange(aborting_, running_);
@@ -85,7 +78,7 @@ std::string BlockRunner::divergence(int op, int line) const {
 }
 
 void BlockRunner::fail_divergence(int op, int line) {
-  fail_telling([&] { return divergence(op, line); });
+  fail([&] { return divergence(op, line); });
 }
 
 std::string BlockRunner::standstill() const {
@@ -104,15 +97,17 @@ std::string BlockRunner::standstill() const {
 }
 
 void BlockRunner::fail_standstill() {
-  fail_telling([&] { return standstill(); });
+  fail([&] { return standstill(); });
 }
 
 // A kernel whose source shows no barrier runs its threads as a loop, and nobody can wait in a loop.
 void BlockRunner::fail_hidden(const char* what, int line) {
-  fail(
-      text(what, " in line ", line,
-           " is reached by a way that the source does not show, such as a name that a macro pastes "
-           "together. Call it by its name"));
+  fail([&] {
+    return text(
+        what, " in line ", line,
+        " is reached by a way that the source does not show, such as a name that a macro pastes "
+        "together. Call it by its name");
+  });
 }
 
 // Threads of one kernel need about the same, so a few stacks tell for all.
@@ -128,8 +123,10 @@ void BlockRunner::check_stack(std::int32_t fiber) {
   if (fiber == 0 || stacks_.intact(fiber - 1)) return;
   const std::size_t bytes = stacks_.stack_bytes();
   if (!running_) forget_fibers();
-  fail(text("a thread used more than its ", bytes,
-            " bytes of stack. Set config cpu_stack_kb higher, or recurse less deeply"));
+  fail([&] {
+    return text("a thread used more than its ", bytes,
+                " bytes of stack. Set config cpu_stack_kb higher, or recurse less deeply");
+  });
 }
 
 }  // namespace spanwise::host

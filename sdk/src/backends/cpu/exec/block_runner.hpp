@@ -60,8 +60,14 @@ class BlockRunner {
   /// A collective of the lanes in `mask`; returns what it gives the calling lane.
   std::uint64_t warp(int op, unsigned mask, std::uint64_t value, int lane, int width, int line);
   unsigned active_mask(int line);
-  /// Leaves the kernel with `message`, from wherever it is.
-  [[noreturn]] void fail(std::string message);
+  /// Leaves the kernel with message(), from wherever it is. The frames of the kernel are left as
+  /// they stand: it is compiled without exceptions, and device code owns nothing. What the message
+  /// is made of is gone before, since nobody destroys what is left behind on that stack.
+  template <class Message>
+  [[noreturn]] void fail(const Message& message) {
+    failure_ = message();
+    abandon();
+  }
 
  private:
   // A thread of the block: where its stack is suspended, and what it waits for.
@@ -124,12 +130,6 @@ class BlockRunner {
   void deliver(unsigned warp, Warp::Group& group);
   void release_warps_after_end(unsigned thread);
 
-  // fail(message()), with what the message was made of gone before the stack is left.
-  template <class Message>
-  [[noreturn]] void fail_telling(const Message& message) {
-    failure_ = message();
-    abandon();
-  }
   [[noreturn]] void abandon();
   [[noreturn]] void fail_divergence(int op, int line);
   [[noreturn]] void fail_standstill();

@@ -27,7 +27,6 @@ unsigned long long warp(void* worker, int op, unsigned mask, unsigned long long 
   return blocks_of(worker).warp(op, mask, value, lane, width, line);
 }
 unsigned active_mask(void* worker, int line) { return blocks_of(worker).active_mask(line); }
-// The message is made in a function of its own: what is left behind by fail() must own nothing.
 std::string failure_message(const char* what, const char* file, int line, const sw_extent& block,
                             const sw_extent& thread) {
   const std::string place = file != nullptr ? text(file, ":", line) : text("line ", line);
@@ -36,7 +35,7 @@ std::string failure_message(const char* what, const char* file, int line, const 
 }
 void fail_thread(void* worker, const char* what, const char* file, int line, const sw_extent* block,
                  const sw_extent* thread) {
-  blocks_of(worker).fail(failure_message(what, file, line, *block, *thread));
+  blocks_of(worker).fail([&] { return failure_message(what, file, line, *block, *thread); });
 }
 
 // On its own, so that no variable lives across the jump.
