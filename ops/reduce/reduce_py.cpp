@@ -202,8 +202,11 @@ PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t coun
   static constexpr Signature<3> signature{"count_nonzero", {"a", "axis", "keepdims"}, 1, 2};
   const auto [a, axis, keepdims] = signature.read(values, count, words);
   if (!given(axis) && !truth_in(keepdims, false) && is_array(a))
-    if (const auto total = ops::reduce::count_at_once(array_in(a)))
-      return wrap(full(Shape{}, Scalar(*total), int64, cpu));
+    if (const auto total = ops::reduce::count_at_once(array_in(a))) {
+      const Array result = empty(Shape{}, int64, cpu);
+      *static_cast<std::int64_t*>(result.data()) = *total;
+      return wrap(result);
+    }
   const ReduceCall call{a, axis, {}, {}, keepdims, {}, {}, {}, {}, {}};
   return wrap(reduced(Op::count_nonzero, call, reduce_input(a), {}));
 }

@@ -297,3 +297,10 @@ def test_expm1_of_complex_zeros(device):
     ours = sw.expm1(sw.asarray(zeros, device=device)).numpy()
     np.testing.assert_array_equal(np.signbit(ours.real), [True, False])
     np.testing.assert_array_equal(np.signbit(ours.imag), [False, True])
+
+
+def test_tanh_of_a_complex_infinity(device):
+    values = np.asarray([complex(np.inf, 1.0), complex(np.inf, 2.0)])
+    ours = sw.tanh(sw.asarray(values, device=device)).numpy()
+    np.testing.assert_array_equal(ours, [1, 1])
+    np.testing.assert_array_equal(np.signbit(ours.imag), [False, True])
