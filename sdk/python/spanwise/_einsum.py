@@ -71,7 +71,7 @@ def einsum(
         result = _run(plan, _of_one_dtype(arrays, dtype, casting))
     if out is not None:
         if result.shape != out.shape:
-            raise ValueError(
+            raise _core.ArgumentError(
                 f"einsum: the result has shape {result.shape}, got an out of shape {out.shape}"
             )
         _core.copyto(out, result, casting="same_kind" if casting == "safe" else casting)
@@ -101,7 +101,9 @@ def _of_one_dtype(arrays: list[_core.Array], dtype: Any, casting: str) -> list[_
 
 def _read_operands(operands: tuple[Any, ...]) -> tuple[str | tuple[Any, ...], list[_core.Array]]:
     if not operands:
-        raise ValueError("einsum: expected subscripts and at least one operand, got nothing")
+        raise _core.ArgumentError(
+            "einsum: expected subscripts and at least one operand, got nothing"
+        )
     if isinstance(operands[0], str):
         return operands[0], _as_arrays(operands[1:])
     # array, labels, array, labels, ..., and perhaps the result's labels.
@@ -115,7 +117,7 @@ def _number_label(label: Any) -> Any:
     if label is Ellipsis:
         return "..."
     if not hasattr(label, "__index__") or not 0 <= label.__index__() < 52:
-        raise ValueError(
+        raise _core.ArgumentError(
             f"einsum: subscript is not within the valid range [0, 52): {label!r}; expected whole numbers"
         )
     number = label.__index__()
@@ -124,7 +126,9 @@ def _number_label(label: Any) -> Any:
 
 def _as_arrays(operands: Sequence[Any]) -> list[_core.Array]:
     if not operands:
-        raise ValueError("einsum: no operands; expected one for each part of the subscripts")
+        raise _core.ArgumentError(
+            "einsum: no operands; expected one for each part of the subscripts"
+        )
     for a in operands:
         if not isinstance(a, _core.Array):
             break
@@ -144,7 +148,7 @@ def _path_in(optimize: Any) -> tuple[tuple[int, ...], ...] | None:
     """A path given as numpy.einsum_path gives it; None where we choose ourselves."""
     if optimize is None or isinstance(optimize, str):
         if isinstance(optimize, str) and optimize not in ("greedy", "optimal"):
-            raise ValueError(
+            raise _core.ArgumentError(
                 f"einsum: optimize={optimize!r}; expected a bool, 'greedy', 'optimal' or a path"
             )
         return None
@@ -167,7 +171,7 @@ def _parse(subscripts: Any, ranks: tuple[int, ...]) -> tuple[list[list[_Label]],
         parts, result = [list(part) for part in subscripts[0]], subscripts[1]
     if len(parts) != len(ranks):
         word = "fewer" if len(parts) > len(ranks) else "more"
-        raise ValueError(
+        raise _core.ArgumentError(
             f"einsum: {word} operands provided to einsum function than specified in the subscripts "
             f"string: {len(ranks)} and {len(parts)}"
         )
@@ -183,7 +187,7 @@ def _tokens(part: str) -> list[str]:
     while part:
         token = "..." if part.startswith("...") else part[0]
         if token != "..." and not (token.isascii() and token.isalpha()):
-            raise ValueError(
+            raise _core.ArgumentError(
                 f"einsum: invalid subscript {token!r} in einstein sum subscripts string, subscripts must be "
                 "letters, an ellipsis '...', ',' or '->'"
             )
@@ -194,16 +198,18 @@ def _tokens(part: str) -> list[str]:
 
 def _expand(part: Sequence[str], rank: int, place: int) -> list[_Label]:
     if part.count("...") > 1:
-        raise ValueError(f"einsum: more than one ellipsis in the subscripts of operand {place}")
+        raise _core.ArgumentError(
+            f"einsum: more than one ellipsis in the subscripts of operand {place}"
+        )
     named = len(part) - part.count("...")
     if named > rank:
-        raise ValueError(
+        raise _core.ArgumentError(
             "einsum: einstein sum subscripts string contains too many subscripts for operand "
             f"{place}: {named}, and it has {rank} axes"
         )
     if "..." not in part:
         if named < rank:
-            raise ValueError(
+            raise _core.ArgumentError(
                 "einsum: operand has more dimensions than subscripts given in einstein sum, but no "
                 f"'...' ellipsis provided to broadcast the extra dimensions: operand {place} has {rank} "
                 f"axes and {named} subscripts"
@@ -223,16 +229,16 @@ def _output(result: Any, inputs: list[list[_Label]], dots: list[int]) -> list[_L
         output += dots if label == "..." else [label]
     for label in output:
         if label not in counts:
-            raise ValueError(
+            raise _core.ArgumentError(
                 f"einsum: einstein sum subscripts string included output subscript {label!r} which never "
                 "appeared in an input"
             )
         if output.count(label) > 1:
-            raise ValueError(
+            raise _core.ArgumentError(
                 f"einsum: einstein sum subscripts string includes output subscript {label!r} multiple times"
             )
     if dots and "..." not in result:
-        raise ValueError(
+        raise _core.ArgumentError(
             "einsum: output has no ellipsis for the axes that the operands' ellipses stand for; "
             "write '...' into it"
         )
@@ -289,7 +295,7 @@ def _extents(inputs: list[list[_Label]], shapes: tuple[tuple[int, ...], ...]) ->
                 extents[label] = extent
             elif extent not in (1, known):
                 name = f"label {label!r}" if isinstance(label, str) else "an ellipsis' axis"
-                raise ValueError(
+                raise _core.ArgumentError(
                     f"einsum: operands could not be broadcast together: {name} stands for extents {known} "
                     f"and {extent} (shapes {', '.join(map(str, shapes))})"
                 )
@@ -310,7 +316,7 @@ def _prepare(
             first = left.index(label)
             second = left.index(label, first + 1)
             if sizes[first] != sizes[second]:
-                raise ValueError(
+                raise _core.ArgumentError(
                     f"einsum: dimensions in operand {place} for collapsing index {label!r} don't match "
                     f"({sizes[first]} != {sizes[second]}; shape {shape})"
                 )
@@ -341,7 +347,9 @@ def _next_pair(
         if len(chosen) == 2 and 0 <= chosen[0] < chosen[1] < len(terms):
             return chosen[0], chosen[1]
         if len(chosen) < 2:
-            raise ValueError(f"einsum: a step of the path must name operands, got {path[step]}")
+            raise _core.ArgumentError(
+                f"einsum: a step of the path must name operands, got {path[step]}"
+            )
     if len(terms) == 2:
         return 0, 1
 

@@ -47,7 +47,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> _core.Array:
         for i, j in zip(a_axes, b_axes, strict=True)
     )
     if not fits:
-        raise ValueError(
+        raise _core.ArgumentError(
             f"tensordot: shape-mismatch for sum: axes {a_axes} of shape {a.shape} and {b_axes} of "
             f"shape {b.shape}; expected as many axes of each, in pairs of equal extent"
         )
@@ -119,7 +119,7 @@ def _core_axes(name: str, axes: Any, keepdims: bool) -> list[tuple[int, ...]]:
     if keepdims:
         entries[2:] = [()]
     if len(entries) != 3 or [len(entry) for entry in entries] != list(cores):
-        raise ValueError(
+        raise _core.ArgumentError(
             f"{name}: axes should be a list with an entry of {cores[0]}, {cores[1]} and {cores[2]} "
             f"axes for the operands and the result, got {axes}"
         )

@@ -135,3 +135,68 @@ def probabilities(p: Any, population: int) -> Array:
             f"choice: Probabilities do not sum to 1: their sum is {total}; divide p by it"
         )
     return weights
+
+
+def home_of(*values: Any) -> Any:
+    """The device of the first array among them; of nothing but lists, the host."""
+    for value in values:
+        if isinstance(value, Array):
+            return value.device
+    return _core.device("cpu")
+
+
+def whole(value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        raise _core.DTypeError(
+            f"integers: expected integers as bounds, got {value!r}; round them first"
+        ) from None
+
+
+def _all_whole(values: Any) -> bool:
+    if isinstance(values, list | tuple):
+        return all(map(_all_whole, values))
+    return isinstance(values, int)
+
+
+def whole_array(values: Any, device: Any) -> Array:
+    array = asarray(values)
+    if array.dtype == "float64" and _all_whole(values):  # integers of more than 63 bits
+        array = asarray(values, "uint64")
+    array = array.to(device)
+    if array.size and array.dtype.kind not in "biu":
+        raise _core.DTypeError(
+            f"integers: expected integers as bounds, got {array.dtype} {array.shape}; "
+            "use astype('int64'), and endpoint=True where high would not fit"
+        )
+    return array if array.dtype == "uint64" else array.astype("int64")
+
+
+def check_span(finite: bool, negative: bool, low: Any, high: Any) -> None:
+    if not finite:
+        raise OverflowError(f"uniform: high - low range exceeds valid bounds: {low} to {high}")
+    if negative:
+        raise _core.ArgumentError(
+            f"uniform: high - low < 0: expected low <= high, got {low}, {high}"
+        )
+
+
+def check_scale(who: str, negative: bool, scale: Any) -> None:
+    if negative:
+        raise _core.ArgumentError(f"{who}: scale < 0: expected a width >= 0, got {scale}")
+
+
+def check_range(
+    under: bool, over: bool, empty: bool, dtype: Any, low: Any, high: Any, endpoint: bool
+) -> None:
+    if under or over:
+        which = "low" if under else "high"
+        raise _core.ArgumentError(
+            f"integers: {which} is out of bounds for {dtype}: got {low} to {high}; use a wider dtype"
+        )
+    if empty:
+        relation = ">" if endpoint else ">="
+        raise _core.ArgumentError(f"integers: low {relation} high: got {low} and {high}")

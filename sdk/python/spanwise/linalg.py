@@ -51,7 +51,7 @@ def outer(x1: Any, x2: Any, /) -> _core.Array:
     """The outer product of two vectors."""
     x1, x2 = _core.asarray(x1), _core.asarray(x2)
     if x1.ndim != 1 or x2.ndim != 1:
-        raise ValueError(
+        raise _core.ArgumentError(
             f"outer: expected vectors, got shapes {x1.shape} and {x2.shape}; spanwise.outer flattens"
         )
     return _outer(x1, x2)
@@ -71,9 +71,9 @@ def matrix_power(a: Any, n: int) -> _core.Array:
     """Square matrices to a power n >= 0, as numpy.linalg.matrix_power."""
     a, n = _core.asarray(a), index(n)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise ValueError(f"matrix_power: expected square matrices, got shape {a.shape}")
+        raise _core.ArgumentError(f"matrix_power: expected square matrices, got shape {a.shape}")
     if n < 0:
-        raise NotImplementedError(
+        raise _core.NotSupportedError(
             f"matrix_power: the power {n} needs an inverse, which this release does not compute; "
             "take the array to NumPy (x.numpy())"
         )
@@ -108,7 +108,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _
         return _vector_norm(x, axes, ord, keepdims)
     if len(axes) == 2:
         return _matrix_norm(x, axes, ord, keepdims)
-    raise ValueError(
+    raise _core.ArgumentError(
         f"norm: expected one axis or two, got {len(axes)} (shape {x.shape}); improper number of "
         "dimensions to norm"
     )
@@ -130,7 +130,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core
     """The norm of the matrices in the last two axes."""
     x = _inexact(x)
     if x.ndim < 2:
-        raise ValueError(f"matrix_norm: expected at least two axes, got shape {x.shape}")
+        raise _core.ArgumentError(f"matrix_norm: expected at least two axes, got shape {x.shape}")
     return _matrix_norm(x, (x.ndim - 2, x.ndim - 1), ord, keepdims)
 
 
@@ -157,7 +157,9 @@ def _vector_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool
     if ord is None or ord == 2:
         return _euclidean(x, axes, keepdims)
     if isinstance(ord, str):
-        raise ValueError(f"norm: invalid norm order {ord!r} for vectors; expected a number")
+        raise _core.ArgumentError(
+            f"norm: invalid norm order {ord!r} for vectors; expected a number"
+        )
     sizes = _core.absolute(x)
     if ord == inf:
         return sizes.max(axis=axes, keepdims=keepdims)
@@ -173,16 +175,16 @@ def _vector_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool
 def _matrix_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool) -> _core.Array:
     row, column = (_normal(axis, x) for axis in axes)
     if row == column:
-        raise ValueError(f"norm: duplicate axes given: {axes}")
+        raise _core.ArgumentError(f"norm: duplicate axes given: {axes}")
     if ord is None or ord in ("f", "fro"):
         return _euclidean(x, (row, column), keepdims)
     if ord in (2, -2, "nuc"):
-        raise NotImplementedError(
+        raise _core.NotSupportedError(
             f"norm: ord={ord!r} of matrices needs singular values, which this release does not compute; "
             f"take the array to NumPy: numpy.linalg.norm(x.numpy(), {ord!r})"
         )
     if ord not in (1, -1, inf, -inf):
-        raise ValueError(
+        raise _core.ArgumentError(
             f"norm: invalid norm order {ord!r} for matrices; expected None, 'fro', 1, -1, inf or -inf"
         )
     summed, kept = (row, column) if ord in (1, -1) else (column, row)

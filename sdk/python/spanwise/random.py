@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import MutableSequence, Sequence
-from hashlib import blake2b
-from threading import Lock
 from typing import Any, SupportsIndex
 
 from . import _core
@@ -22,20 +20,24 @@ from ._random_arguments import (
     as_shape,
     bounds_of,
     broadcast_with,
+    check_range,
+    check_scale,
+    check_span,
     delivered,
     floating,
+    home_of,
     is_number,
     probabilities,
     result_for,
-    words_of_seed,
+    whole,
+    whole_array,
 )
+from ._random_state import Philox
 
 __all__ = ["Generator", "default_rng"]
 
 _Size = SupportsIndex | Sequence[SupportsIndex] | None
 
-_POSITIONS = 1 << 64
-_JUMP = 1 << 48  # blocks
 _HOST = _core.device("cpu")
 
 
@@ -55,106 +57,13 @@ def default_rng(seed: Any = None, device: Any = None) -> Generator:
     return Generator(seed, device)
 
 
-class Generator:
+class Generator(Philox):
     """Philox4x32-10 with a key hashed from the seed, and a position that each draw moves on.
 
     Any thread may draw: each draw has words of its own.
     """
 
-    __slots__ = ("_children", "_counter", "_device", "_entropy", "_lock", "_spawn_key")
-
-    def __init__(self, seed: Any = None, device: Any = None) -> None:
-        self._restart(words_of_seed(seed), (), 0, 0)
-        self._device = None if device is None else _core.device(device)
-        self._lock = Lock()
-
-    def _restart(
-        self, entropy: tuple[int, ...], spawn_key: tuple[int, ...], position: int, children: int
-    ) -> None:
-        self._entropy, self._spawn_key, self._children = entropy, spawn_key, children
-        self._counter = _core._random_counter(*_hashed(entropy, spawn_key), position)
-
-    # ---- The generator itself ----
-
-    @property
-    def device(self) -> Any:
-        """Where arrays are made when a call does not say."""
-        return _core.device(None) if self._device is None else self._device
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """All that decides what comes next, as plain numbers; may be assigned."""
-        with self._lock:
-            return {
-                "bit_generator": "Philox4x32-10",
-                "seed": list(self._entropy),
-                "spawn_key": list(self._spawn_key),
-                "position": _core._random_position(self._counter, 0),
-                "children": self._children,
-            }
-
-    @state.setter
-    def state(self, state: dict[str, Any]) -> None:
-        try:
-            kind = state["bit_generator"]
-            entropy, spawn_key = words_of_seed(state["seed"]), words_of_seed(state["spawn_key"])
-            position, children = (operator.index(state[k]) for k in ("position", "children"))
-        except (KeyError, TypeError) as error:
-            raise _core.ArgumentError(
-                f"Generator.state: expected a dict as state gives it, got {state!r}"
-            ) from error
-        if kind != "Philox4x32-10" or not 0 <= position < _POSITIONS or children < 0:
-            raise _core.ArgumentError(
-                "Generator.state: expected the state of a Philox4x32-10 generator with a position "
-                f"of 64 bits, got {state!r}"
-            )
-        with self._lock:
-            self._restart(entropy, spawn_key, position, children)
-
-    def spawn(self, n_children: int) -> list[Generator]:
-        """Generators that are independent of this one and of one another."""
-        count = operator.index(n_children)
-        if count < 0:
-            raise _core.ArgumentError(f"spawn: n_children must be non-negative, got {count}")
-        with self._lock:
-            first, self._children = self._children, self._children + count
-        return [self._like((*self._spawn_key, i), 0) for i in range(first, first + count)]
-
-    def advance(self, delta: int) -> Generator:
-        """Moves on (or back) by so many blocks of four 32-bit words; returns the generator."""
-        _core._random_position(self._counter, operator.index(delta))
-        return self
-
-    def jumped(self, jumps: int = 1) -> Generator:
-        """A generator `jumps` times 2**48 blocks further on."""
-        position = _core._random_position(self._counter, 0) + operator.index(jumps) * _JUMP
-        return self._like(self._spawn_key, position % _POSITIONS)
-
-    def _like(self, spawn_key: tuple[int, ...], position: int) -> Generator:
-        made = Generator.__new__(Generator)
-        made._lock, made._device = Lock(), self._device
-        made._restart(self._entropy, spawn_key, position, 0)
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        device = None if self._device is None else str(self._device)
-        return _restored, (self.state, device)
-
-    def __repr__(self) -> str:
-        seed = self._entropy[0] if len(self._entropy) == 1 else list(self._entropy)
-        spawned = f", spawn_key={self._spawn_key}" if self._spawn_key else ""
-        position = _core._random_position(self._counter, 0)
-        return f"Generator(Philox4x32-10, seed={seed}{spawned}, position={position})"
-
-    def _home(self, device: Any, *parameters: Any) -> Any:
-        """Where a result goes: as the call says, or the generator, or arrays that are given."""
-        if device is not None:
-            return _core.device(device)
-        if self._device is None:
-            for value in parameters:
-                if isinstance(value, Array):
-                    return value.device
-        return self.device
+    __slots__ = ()
 
     # ---- Floating numbers ----
 
@@ -247,12 +156,12 @@ class Generator:
         to `high`. Looks at the values of arrays, so waits for those on a GPU."""
         if is_number(low) and is_number(high):
             first, span = float(low), float(high) - float(low)
-            _check_span(math.isfinite(span), span < 0, low, high)
+            check_span(math.isfinite(span), span < 0, low, high)
             return self._draw("uniform", "uniform", size, dtype, out, device, first, span)
-        start = asarray(low, device=_home_of(low, high)).astype("float64")
+        start = asarray(low, device=home_of(low, high)).astype("float64")
         spans = asarray(high, device=start.device).astype("float64") - start
         finite = bool(_core.all(_core.isfinite(spans)))
-        _check_span(finite, finite and bool(_core.any(spans < 0)), low, high)
+        check_span(finite, finite and bool(_core.any(spans < 0)), low, high)
         return self._moved(
             "uniform", "uniform", start, spans, size, dtype, out, self._home(device, low, high)
         )
@@ -270,13 +179,13 @@ class Generator:
         """loc + scale * standard_normal(); `loc` and `scale` may be arrays, whose values are looked
         at."""
         if is_number(loc) and is_number(scale):
-            _check_scale("normal", float(scale) < 0, scale)
+            check_scale("normal", float(scale) < 0, scale)
             return self._draw(
                 "normal", "normal", size, dtype, out, device, float(loc), float(scale)
             )
-        center = asarray(loc, device=_home_of(loc, scale))
+        center = asarray(loc, device=home_of(loc, scale))
         width = asarray(scale, device=center.device)
-        _check_scale("normal", bool(_core.any(width < 0)), scale)
+        check_scale("normal", bool(_core.any(width < 0)), scale)
         home = self._home(device, loc, scale)
         return self._moved("normal", "normal", center, width, size, dtype, out, home)
 
@@ -291,12 +200,12 @@ class Generator:
     ) -> Array:
         """scale * standard_exponential(); `scale` may be an array, whose values are looked at."""
         if is_number(scale):
-            _check_scale("exponential", float(scale) < 0, scale)
+            check_scale("exponential", float(scale) < 0, scale)
             return self._draw(
                 "exponential", "exponential", size, dtype, out, device, 0.0, float(scale)
             )
         width = asarray(scale)
-        _check_scale("exponential", bool(_core.any(width < 0)), scale)
+        check_scale("exponential", bool(_core.any(width < 0)), scale)
         zero = _core.zeros((), "float64", device=width.device)
         home = self._home(device, scale)
         return self._moved("exponential", "exponential", zero, width, size, dtype, out, home)
@@ -323,11 +232,11 @@ class Generator:
         home = self._home(device, low, high)
         if not (is_number(low) and is_number(high)):
             return self._integers_within(low, high, size, wanted, bool(endpoint), out, home)
-        first, last = _whole(low), _whole(high) - (not endpoint)
+        first, last = whole(low), whole(high) - (not endpoint)
         shape = as_shape(size) if out is None else asarray(out).shape
         if math.prod(shape) == 0:
             return delivered(result_for("integers", size, wanted, out, home), out)
-        _check_range(first < least, last > most, first > last, wanted, low, high, endpoint)
+        check_range(first < least, last > most, first > last, wanted, low, high, endpoint)
         result = result_for("integers", size, wanted, out, home)
         span = last - first + 1
         return delivered(
@@ -339,13 +248,13 @@ class Generator:
     ) -> Array:
         _, least, most = bounds_of(wanted)
         place = asarray(out).device if out is not None else home
-        starts, stops = (_whole_array(x, place) for x in (low, high))
+        starts, stops = (whole_array(x, place) for x in (low, high))
         shape = broadcast_with("integers", size, out, starts.shape, stops.shape)
         result = result_for("integers", shape, wanted, out, home)
         if result.size == 0:
             return delivered(result, out)
         empty = starts > stops if endpoint else starts >= stops
-        _check_range(
+        check_range(
             int(_core.min(starts).item()) < least,
             int(_core.max(stops).item()) - (not endpoint) > most,
             bool(_core.any(empty)),
@@ -389,7 +298,7 @@ class Generator:
         """Puts the slices along `axis` of an array, or the items of a list, in random order."""
         if isinstance(x, MutableSequence):
             if axis != 0:
-                raise NotImplementedError("Axis argument is only supported on arrays")
+                raise _core.NotSupportedError("Axis argument is only supported on arrays")
             order = self._places(len(x), len(x), _HOST).tolist()
             x[:] = [x[i] for i in order]
             return
@@ -475,24 +384,6 @@ class Generator:
         return _core.array(rings[order], "int64", device=_HOST)
 
 
-def _hashed(entropy: tuple[int, ...], spawn_key: tuple[int, ...]) -> tuple[int, int]:
-    """A key of 64 bits and a stream of 32: BLAKE2b of the numbers, each behind its length."""
-    digest = blake2b(digest_size=12, person=b"spanwise.random")
-    for numbers in (entropy, spawn_key):
-        digest.update(len(numbers).to_bytes(8, "little"))
-        for number in numbers:
-            size = (number.bit_length() + 7) // 8
-            digest.update(size.to_bytes(8, "little") + number.to_bytes(size, "little"))
-    found = digest.digest()
-    return int.from_bytes(found[:8], "little"), int.from_bytes(found[8:], "little")
-
-
-def _restored(state: dict[str, Any], device: str | None) -> Generator:
-    made = Generator(0, device)
-    made.state = state
-    return made
-
-
 def _is_count(x: Any) -> bool:
     """An integer, or what NumPy takes for one; arrays of rank 0 are not."""
     return hasattr(x, "__index__") and not isinstance(x, Array) and not getattr(x, "shape", ())
@@ -503,68 +394,3 @@ def _axis_in(array: Array, axis: Any) -> int:
     if not -array.ndim <= place < array.ndim:
         raise _core.AxisError(f"axis {place} is out of bounds for array of dimension {array.ndim}")
     return place
-
-
-def _home_of(*values: Any) -> Any:
-    """The device of the first array among them; of nothing but lists, the host."""
-    for value in values:
-        if isinstance(value, Array):
-            return value.device
-    return _HOST
-
-
-def _whole(value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        if isinstance(value, float) and value.is_integer():
-            return int(value)
-        raise _core.DTypeError(
-            f"integers: expected integers as bounds, got {value!r}; round them first"
-        ) from None
-
-
-def _all_whole(values: Any) -> bool:
-    if isinstance(values, list | tuple):
-        return all(map(_all_whole, values))
-    return isinstance(values, int)
-
-
-def _whole_array(values: Any, device: Any) -> Array:
-    array = asarray(values)
-    if array.dtype == "float64" and _all_whole(values):  # integers of more than 63 bits
-        array = asarray(values, "uint64")
-    array = array.to(device)
-    if array.size and array.dtype.kind not in "biu":
-        raise _core.DTypeError(
-            f"integers: expected integers as bounds, got {array.dtype} {array.shape}; "
-            "use astype('int64'), and endpoint=True where high would not fit"
-        )
-    return array if array.dtype == "uint64" else array.astype("int64")
-
-
-def _check_span(finite: bool, negative: bool, low: Any, high: Any) -> None:
-    if not finite:
-        raise OverflowError(f"uniform: high - low range exceeds valid bounds: {low} to {high}")
-    if negative:
-        raise _core.ArgumentError(
-            f"uniform: high - low < 0: expected low <= high, got {low}, {high}"
-        )
-
-
-def _check_scale(who: str, negative: bool, scale: Any) -> None:
-    if negative:
-        raise _core.ArgumentError(f"{who}: scale < 0: expected a width >= 0, got {scale}")
-
-
-def _check_range(
-    under: bool, over: bool, empty: bool, dtype: Any, low: Any, high: Any, endpoint: bool
-) -> None:
-    if under or over:
-        which = "low" if under else "high"
-        raise _core.ArgumentError(
-            f"integers: {which} is out of bounds for {dtype}: got {low} to {high}; use a wider dtype"
-        )
-    if empty:
-        relation = ">" if endpoint else ">="
-        raise _core.ArgumentError(f"integers: low {relation} high: got {low} and {high}")
