@@ -4,12 +4,8 @@
 // Elements from one dtype to another on a GPU. The 16-bit floats are bits in memory and floats in
 // registers, so that no header of CUDA is needed.
 
-SW_FN float widened(Half x) {
-  float y;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
-  return y;
-}
-SW_FN float widened(BFloat x) { return __uint_as_float((unsigned)x.bits << 16); }
+SW_FN float widened(Half x) { return spanwise::half_to_float(x.bits); }
+SW_FN float widened(BFloat x) { return spanwise::bfloat16_to_float(x.bits); }
 
 template <class C>
 struct To {
@@ -65,13 +61,11 @@ struct To<Half> {
   }
   static SW_FN Half from(Half x) { return x; }
   static SW_FN Half from(float x) {
-    Half y;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+    Half y = {spanwise::half_bits(x)};
     return y;
   }
   static SW_FN Half from(double x) {
-    Half y;
-    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y.bits) : "d"(x));
+    Half y = {spanwise::half_bits(x)};
     return y;
   }
 };
@@ -83,17 +77,11 @@ struct To<BFloat> {
   }
   static SW_FN BFloat from(BFloat x) { return x; }
   static SW_FN BFloat from(float x) {
-    const unsigned word = __float_as_uint(x);
-    BFloat y;
-    y.bits = (word & 0x7fffffffu) > 0x7f800000u
-                 ? (unsigned short)((word >> 16) | 0x40u)
-                 : (unsigned short)((word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
+    BFloat y = {spanwise::bfloat16_bits(x)};
     return y;
   }
-  // Cut, with what was cut off in the last bit: so the second rounding is right.
   static SW_FN BFloat from(double x) {
-    const float cut = __double2float_rz(x);
-    const bool is_inexact = (double)cut != x && x == x;
-    return from(is_inexact ? __uint_as_float(__float_as_uint(cut) | 1u) : cut);
+    BFloat y = {spanwise::bfloat16_bits(x)};
+    return y;
   }
 };

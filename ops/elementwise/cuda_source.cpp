@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "embedded/elementwise_text.hpp"
-#include "spanwise/error.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -22,12 +21,6 @@ const char* compute_type(const Signature& signature, DType dtype) {
   const bool is_half = dtype == float16 || dtype == bfloat16;
   if (is_half && (facts(signature.op).traits & native_halves) == 0) return "float";
   return dtype.is_bool() ? "bool" : memory_type(dtype);
-}
-
-std::string_view embedded_text(std::string_view name) {
-  for (const auto& file : embedded::elementwise_text)
-    if (file.name == name) return file.text;
-  fail<Error>("elementwise: the library was built without ", name);
 }
 
 // run()'s parameters up to the count, for each operand given as an address or a number.
@@ -191,9 +184,8 @@ std::string kernel_of(const KernelShape& shape) {
 }  // namespace
 
 std::string cuda_source(const KernelShape& shape) {
-  std::string source =
-      text("#define SW_FN __device__ __forceinline__\n", embedded_text("bodies.cuh"),
-           embedded_text("complex.cuh"), embedded_text("convert.cuh"));
+  std::string source = "#define SW_FN __device__ __forceinline__\n";
+  for (const auto& file : embedded::elementwise_text) source += file.text;
   for (int i = 0; i < shape.inputs; ++i)
     source += text("typedef ", memory_type(shape.operands[static_cast<std::size_t>(i)]), " M", i,
                    ";\ntypedef ", compute_type(shape.signature, shape.signature.operand(i)), " C",

@@ -69,7 +69,7 @@ enum class OpId : std::uint8_t {
 
 struct OpFacts {
   const char* name;  ///< "floor_divide"
-  const char* body;  ///< "FloorDivide": the struct of bodies.cuh
+  const char* body;  ///< "FloorDivide": the struct in the .cuh files
   int inputs;
   unsigned dtypes;
   Result result;

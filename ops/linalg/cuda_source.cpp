@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_source.hpp"
 
-#include <string_view>
+#include <string>
 
 #include "embedded/product_text.hpp"
 #include "spanwise/error.hpp"
@@ -40,10 +40,11 @@ ProductTypes types_for(DType dtype) {
 
 std::string cuda_product_source(DType dtype, bool conjugates_left, int batch_rank) {
   const auto [element, sum] = types_for(dtype);
-  const std::string_view text_of_kernels = embedded::product_text[0].text;
-  return text("#define ELEMENT ", element, "\n#define SUM ", sum, "\n#define IS_BOOL ",
-              int{dtype.is_bool()}, "\n#define CONJUGATE ", int{conjugates_left},
-              "\n#define BATCH ", batch_rank, "\n", text_of_kernels);
+  std::string source = text("#define ELEMENT ", element, "\n#define SUM ", sum,
+                            "\n#define IS_BOOL ", int{dtype.is_bool()}, "\n#define CONJUGATE ",
+                            int{conjugates_left}, "\n#define BATCH ", batch_rank, "\n");
+  for (const auto& file : embedded::product_text) source += file.text;
+  return source;
 }
 
 }  // namespace spanwise::ops::linalg

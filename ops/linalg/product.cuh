@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of matrices of any strides. Before this text stand ELEMENT (in memory), SUM (what is added
-// up), IS_BOOL and CONJUGATE (0 or 1) and BATCH (axes of the batch).
+// Products of matrices of any strides. Before this text stand ELEMENT (in memory), SUM (what is
+// added up), IS_BOOL and CONJUGATE (0 or 1) and BATCH (axes of the batch).
 
 typedef long long I;
 
@@ -47,10 +47,8 @@ FN void read(unsigned int& to, unsigned char from) { to = from; }
 FN void read(unsigned int& to, unsigned short from) { to = from; }
 FN void read(unsigned int& to, Bool from) { to = from.byte != 0; }
 #ifndef SW_CPU
-FN void read(float& to, Half from) {
-  asm("cvt.f32.f16 %0, %1;" : "=f"(to) : "h"(from.bits));
-}
-FN void read(float& to, BFloat from) { to = __uint_as_float((unsigned int)from.bits << 16); }
+FN void read(float& to, Half from) { to = spanwise::half_to_float(from.bits); }
+FN void read(float& to, BFloat from) { to = spanwise::bfloat16_to_float(from.bits); }
 #endif
 
 template <class T>
@@ -61,14 +59,8 @@ FN void write(unsigned char& to, unsigned int from) { to = (unsigned char)from; 
 FN void write(unsigned short& to, unsigned int from) { to = (unsigned short)from; }
 FN void write(Bool& to, unsigned int from) { to.byte = from != 0; }
 #ifndef SW_CPU
-FN void write(Half& to, float from) {
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to.bits) : "f"(from));
-}
-FN void write(BFloat& to, float from) {
-  const unsigned int bits = __float_as_uint(from);
-  const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
-  to.bits = (unsigned short)((is_nan ? bits | 0x400000u : bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
+FN void write(Half& to, float from) { to.bits = spanwise::half_bits(from); }
+FN void write(BFloat& to, float from) { to.bits = spanwise::bfloat16_bits(from); }
 #endif
 
 template <class T>
@@ -172,7 +164,8 @@ extern "C" __global__ void __launch_bounds__(256) tiles(const Problem problem) {
         const int long_side = at % TILE, short_side = at / TILE;
         const int k_first = at % STEP, other = at / STEP;
         if (left_is_down)
-          left[short_side][long_side] = left_at(problem, places, row + long_side, start + short_side);
+          left[short_side][long_side] =
+              left_at(problem, places, row + long_side, start + short_side);
         else
           left[k_first][other] = left_at(problem, places, row + other, start + k_first);
         if (right_is_down)

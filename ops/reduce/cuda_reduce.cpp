@@ -21,7 +21,7 @@ constexpr std::int64_t thread_elements = 32;
 
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// struct Arrays of kernels.cuh, byte by byte.
+/// struct Arrays of parts.cuh, byte by byte.
 struct PackedArrays {
   const void *input, *mask, *companion, *divisors;
   void* result;

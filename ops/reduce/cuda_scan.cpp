@@ -17,7 +17,7 @@ constexpr std::int64_t scan_block = 256, scan_chunk = 8 * scan_block;
 /// From so many lines on, or for lines so short, each has a thread of its own.
 constexpr std::int64_t many_lines = 1 << 14, short_line = 32;
 
-/// struct Line of kernels.cuh.
+/// struct Line of scans.cuh.
 struct Line {
   std::int64_t lines, length, step, result_step, chunks;
 };

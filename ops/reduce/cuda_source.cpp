@@ -12,12 +12,8 @@ namespace {
 
 constexpr const char* conversions = R"(
 #define SW_FN __device__ __forceinline__
-SW_FN float widened(Half x) {
-  float y;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
-  return y;
-}
-SW_FN float widened(BFloat x) { return __uint_as_float((unsigned int)x.bits << 16); }
+SW_FN float widened(Half x) { return spanwise::half_to_float(x.bits); }
+SW_FN float widened(BFloat x) { return spanwise::bfloat16_to_float(x.bits); }
 )";
 
 std::string_view reduce_file(std::string_view name) {
@@ -61,18 +57,19 @@ int accumulator_bytes(const Kernel& kernel) noexcept {
 }
 
 std::string cuda_source(const CudaShape& shape) {
-  return text(reduce_file("numbers.cuh"), conversions, reduce_file("bodies.cuh"), "typedef ",
-              type_text(shape.kernel.element), " E;\ntypedef ", type_text(shape.result),
-              " Z;\ntypedef ", type_text(shape.companion), " C;\ntypedef ", body_text(shape),
-              " Body;\ntypedef ", shape.is_large ? "unsigned long long" : "unsigned int",
-              " Index;\n#define FORM ", static_cast<int>(shape.form), "\n#define KEPT ", shape.kept,
-              "\n#define GONE ", shape.gone, "\n#define GROUP ", shape.group, "\n#define WIDTH ",
-              shape.width, "\n#define IS_PLACE ", int{facts(shape.kernel.kind).keeps_place},
+  return text(reduce_file("half_bits.cuh"), reduce_file("numbers.cuh"), conversions,
+              reduce_file("bodies.cuh"), "typedef ", type_text(shape.kernel.element),
+              " E;\ntypedef ", type_text(shape.result), " Z;\ntypedef ", type_text(shape.companion),
+              " C;\ntypedef ", body_text(shape), " Body;\ntypedef ",
+              shape.is_large ? "unsigned long long" : "unsigned int", " Index;\n#define FORM ",
+              static_cast<int>(shape.form), "\n#define KEPT ", shape.kept, "\n#define GONE ",
+              shape.gone, "\n#define GROUP ", shape.group, "\n#define WIDTH ", shape.width,
+              "\n#define IS_PLACE ", int{facts(shape.kernel.kind).keeps_place},
               "\n#define HAS_MASK ", int{shape.has_mask}, "\n#define HAS_PARAM ",
               int{facts(shape.kernel.kind).has_companion}, "\n#define HAS_DIVISORS ",
               int{shape.has_divisors}, "\n#define HAS_INITIAL ", int{shape.has_initial},
-              "\n#define FINISH ", static_cast<int>(shape.finish), "\n",
-              reduce_file("kernels.cuh"));
+              "\n#define FINISH ", static_cast<int>(shape.finish), "\n", reduce_file("parts.cuh"),
+              reduce_file("reductions.cuh"), reduce_file("scans.cuh"));
 }
 
 }  // namespace spanwise::ops::reduce

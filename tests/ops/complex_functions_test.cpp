@@ -21,7 +21,8 @@ namespace {
 #endif
 namespace gpu {
 #define SW_FN inline
-#include "../../ops/elementwise/bodies.cuh"
+#include "../../ops/elementwise/numbers.cuh"
+// After it.
 #include "../../ops/elementwise/complex.cuh"
 #undef SW_FN
 }  // namespace gpu

@@ -1,0 +1,149 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What operations do to one element, as numbers.cuh says.
+
+// ---- exponentials, logarithms, roots, angles
+
+#define SW_UNARY(Name, function)                                 \
+  struct Name {                                                  \
+    static SW_FN float of(float x) { return m_##function(x); }   \
+    static SW_FN double of(double x) { return m_##function(x); } \
+    template <class T>                                           \
+    static SW_FN Complex<T> of(Complex<T> x) {                   \
+      return c_##function(x);                                    \
+    }                                                            \
+  };
+SW_UNARY(Exp, exp)
+SW_UNARY(Exp2, exp2)
+SW_UNARY(Expm1, expm1)
+SW_UNARY(Log, log)
+SW_UNARY(Log2, log2)
+SW_UNARY(Log10, log10)
+SW_UNARY(Log1p, log1p)
+SW_UNARY(Sqrt, sqrt)
+SW_UNARY(Sin, sin)
+SW_UNARY(Cos, cos)
+SW_UNARY(Tan, tan)
+SW_UNARY(Arcsin, asin)
+SW_UNARY(Arccos, acos)
+SW_UNARY(Arctan, atan)
+SW_UNARY(Sinh, sinh)
+SW_UNARY(Cosh, cosh)
+SW_UNARY(Tanh, tanh)
+SW_UNARY(Arcsinh, asinh)
+SW_UNARY(Arccosh, acosh)
+SW_UNARY(Arctanh, atanh)
+
+#define SW_REAL(Name, expression) \
+  struct Name {                   \
+    template <class T>            \
+    static SW_FN T of(T x) {      \
+      return expression;          \
+    }                             \
+  };
+SW_REAL(Cbrt, m_cbrt(x))
+SW_REAL(Erf, m_erf(x))
+SW_REAL(Fabs, m_fabs(x))
+SW_REAL(Deg2Rad, x*(T)(3.14159265358979323846 / 180.0))
+SW_REAL(Rad2Deg, x*(T)(180.0 / 3.14159265358979323846))
+// The exponent is never above 0, so nothing overflows on the way.
+SW_REAL(Sigmoid, x >= 0 ? (T)1 / ((T)1 + m_exp(-x)) : m_exp(x) / ((T)1 + m_exp(x)))
+SW_REAL(Softplus, (x < 0 ? (T)0 : x) + m_log1p(m_exp(-m_fabs(x))))
+
+struct Floor {
+  template <class T>
+  static SW_FN T of(T x) {
+    return m_floor(x);
+  }
+};
+struct Ceil {
+  template <class T>
+  static SW_FN T of(T x) {
+    return m_ceil(x);
+  }
+};
+struct Trunc {
+  template <class T>
+  static SW_FN T of(T x) {
+    return m_trunc(x);
+  }
+};
+struct Rint {
+  template <class T>
+  static SW_FN T of(T x) {
+    return m_rint(x);
+  }
+  template <class T>
+  static SW_FN Complex<T> of(Complex<T> x) {
+    return complex(m_rint(x.re), m_rint(x.im));
+  }
+};
+
+struct Arctan2 {
+  template <class T>
+  static SW_FN T of(T y, T x) {
+    return m_atan2(y, x);
+  }
+};
+struct Hypot {
+  template <class T>
+  static SW_FN T of(T x, T y) {
+    return m_hypot(x, y);
+  }
+};
+struct Copysign {
+  template <class T>
+  static SW_FN T of(T x, T y) {
+    return m_copysign(x, y);
+  }
+};
+struct Nextafter {
+  template <class T>
+  static SW_FN T of(T x, T y) {
+    return m_nextafter(x, y);
+  }
+  static SW_FN Half of(Half x, Half y) { return step(x, y, 0x7c00); }
+  static SW_FN BFloat of(BFloat x, BFloat y) { return step(x, y, 0x7f80); }
+  // Sign and magnitude make an order of their own; `infinity` is the largest magnitude of a number.
+  template <class T>
+  static SW_FN T step(T x, T y, int infinity) {
+    const int size_x = x.bits & 0x7fff, size_y = y.bits & 0x7fff;
+    if (size_x > infinity) return x;
+    if (size_y > infinity) return y;
+    const int place_x = x.bits & 0x8000 ? -size_x : size_x;
+    const int place_y = y.bits & 0x8000 ? -size_y : size_y;
+    if (place_x == place_y) return y;
+    T z = x;
+    if (size_x == 0)
+      z.bits = (unsigned short)(1 | (y.bits & 0x8000));
+    else
+      z.bits = (unsigned short)((place_x < place_y) == (place_x > 0) ? x.bits + 1 : x.bits - 1);
+    return z;
+  }
+};
+struct Heaviside {
+  template <class T>
+  static SW_FN T of(T x, T at_zero) {
+    return is_nan(x) ? x : x == 0 ? at_zero : x < 0 ? (T)0 : (T)1;
+  }
+};
+struct Logaddexp {
+  template <class T>
+  static SW_FN T of(T x, T y) {
+    if (x == y) return x + (T)0.693147180559945309417232121458176568;
+    const T apart = x - y;
+    return apart > 0 ? x + m_log1p(m_exp(-apart)) : apart <= 0 ? y + m_log1p(m_exp(apart)) : apart;
+  }
+};
+struct Logaddexp2 {
+  template <class T>
+  static SW_FN T of(T x, T y) {
+    const T per_log2 = (T)1.442695040888963407359924681001892137;
+    if (x == y) return x + (T)1;
+    const T apart = x - y;
+    return apart > 0    ? x + per_log2 * m_log1p(m_exp2(-apart))
+           : apart <= 0 ? y + per_log2 * m_log1p(m_exp2(apart))
+                        : apart;
+  }
+};

@@ -1,0 +1,144 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What each operation does to one element: the one text for both devices. The host compiles it as
+// C++ inside a namespace for each instruction set, NVRTC as CUDA C; so nothing here includes
+// anything, and SW_FN says what a function is (inline, or __device__ too). Rules are NumPy's
+// (numpy/_core/src/umath/loops.c.src, npymath), sources of others are named where they are used.
+
+struct Bool {
+  unsigned char byte;  // as another library may have left it: any but 0 is true
+};
+struct Half {
+  unsigned short bits;
+};
+struct BFloat {
+  unsigned short bits;
+};
+template <class T>
+struct Complex {
+  T re, im;
+};
+
+template <class T>
+SW_FN T load(T x) {
+  return x;
+}
+SW_FN bool load(Bool x) { return x.byte != 0; }
+
+template <class T>
+struct Stored {
+  typedef T type;
+};
+template <>
+struct Stored<bool> {
+  typedef Bool type;
+};
+template <class T>
+SW_FN T store(T x) {
+  return x;
+}
+SW_FN Bool store(bool x) {
+  Bool byte = {(unsigned char)x};
+  return byte;
+}
+
+// ---- numbers
+
+#define SW_MATH1(name)                                 \
+  SW_FN float m_##name(float x) { return name##f(x); } \
+  SW_FN double m_##name(double x) { return name(x); }
+#define SW_MATH2(name)                                             \
+  SW_FN float m_##name(float x, float y) { return name##f(x, y); } \
+  SW_FN double m_##name(double x, double y) { return name(x, y); }
+SW_MATH1(exp)
+SW_MATH1(exp2)
+SW_MATH1(expm1)
+SW_MATH1(log)
+SW_MATH1(log2)
+SW_MATH1(log10)
+SW_MATH1(log1p)
+SW_MATH1(sqrt)
+SW_MATH1(cbrt)
+SW_MATH1(sin)
+SW_MATH1(cos)
+SW_MATH1(tan)
+SW_MATH1(asin)
+SW_MATH1(acos)
+SW_MATH1(atan)
+SW_MATH1(sinh)
+SW_MATH1(cosh)
+SW_MATH1(tanh)
+SW_MATH1(asinh)
+SW_MATH1(acosh)
+SW_MATH1(atanh)
+SW_MATH1(floor)
+SW_MATH1(ceil)
+SW_MATH1(trunc)
+SW_MATH1(rint)
+SW_MATH1(fabs)
+SW_MATH1(erf)
+SW_MATH2(pow)
+SW_MATH2(fmod)
+SW_MATH2(atan2)
+SW_MATH2(hypot)
+SW_MATH2(copysign)
+SW_MATH2(nextafter)
+
+template <class T>
+SW_FN bool is_nan(T) {
+  return false;
+}
+SW_FN bool is_nan(float x) { return x != x; }
+SW_FN bool is_nan(double x) { return x != x; }
+template <class T>
+SW_FN bool is_nan(Complex<T> x) {
+  return x.re != x.re || x.im != x.im;
+}
+template <class T>
+SW_FN bool is_finite(T x) {
+  return x - x == 0;
+}
+template <class T>
+SW_FN bool is_inf(T x) {
+  return x == x && x - x != 0;
+}
+template <class T>
+SW_FN Complex<T> complex(T re, T im) {
+  Complex<T> z = {re, im};
+  return z;
+}
+template <class T>
+SW_FN T nan_of() {
+  return (T)nanf("");
+}
+template <class T>
+SW_FN T infinity_of() {
+  return (T)(1e300 * 1e300);
+}
+
+// Complex numbers stand in lexicographic order; NaN is in none.
+template <class T>
+SW_FN bool precedes(T a, T b) {
+  return a < b;
+}
+template <class T>
+SW_FN bool precedes(Complex<T> a, Complex<T> b) {
+  return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im < b.im);
+}
+template <class T>
+SW_FN bool same(T a, T b) {
+  return a == b;
+}
+template <class T>
+SW_FN bool same(Complex<T> a, Complex<T> b) {
+  return a.re == b.re && a.im == b.im;
+}
+template <class T>
+SW_FN bool up_to(T a, T b) {
+  return a <= b;
+}
+template <class T>
+SW_FN bool up_to(Complex<T> a, Complex<T> b) {
+  return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im <= b.im);
+}

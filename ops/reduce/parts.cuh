@@ -1,0 +1,212 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reductions and scans on a GPU. cuda_source.cpp writes before this text: E, what an element is; Z,
+// what the result is; C, what a companion is; Body; Index, which counts; and, as 0 or 1 or a
+// number, KEPT and GONE (axes), GROUP (threads that share an output), WIDTH (elements in an access
+// of 16 bytes), IS_PLACE, HAS_MASK, HAS_PARAM, HAS_DIVISORS, HAS_INITIAL, FINISH (of kinds.hpp).
+//
+// No atomics: which elements a thread adds up, and in which order parts are joined, depends on the
+// shape alone.
+
+typedef Body::Acc A;
+typedef Body::Param P;
+#define BLOCK 256
+#define BATCH 4
+
+// As JobAxis of geometry.hpp.
+struct Axis {
+  long long extent, input, result, mask, companion, divisor, place;
+};
+struct Axes {
+  Axis axis[KEPT + GONE];
+};
+struct Offsets {
+  long long input, result, mask, companion, divisor, place;
+};
+
+__device__ __forceinline__ void move(Offsets& at, const Axis& axis, Index steps) {
+  at.input += axis.input * (long long)steps;
+  at.result += axis.result * (long long)steps;
+  at.mask += axis.mask * (long long)steps;
+  at.companion += axis.companion * (long long)steps;
+  at.divisor += axis.divisor * (long long)steps;
+  at.place += axis.place * (long long)steps;
+}
+// Kept axes first, then those that go.
+__device__ __forceinline__ Offsets kept_at(const Axes& axes, Index index) {
+  Offsets at = {0, 0, 0, 0, 0, 0};
+#pragma unroll
+  for (int k = KEPT - 1; k >= 0; --k) {
+    const Index extent = (Index)axes.axis[k].extent;
+    move(at, axes.axis[k], k > 0 ? index % extent : index);
+    index = k > 0 ? index / extent : 0;
+  }
+  return at;
+}
+__device__ __forceinline__ void move_gone(Offsets& at, const Axes& axes, Index index) {
+#pragma unroll
+  for (int k = KEPT + GONE - 1; k >= KEPT; --k) {
+    const Index extent = (Index)axes.axis[k].extent;
+    move(at, axes.axis[k], k > KEPT ? index % extent : index);
+    index = k > KEPT ? index / extent : 0;
+  }
+}
+
+// ---- joining what threads have
+
+template <class T>
+__device__ __forceinline__ T from_lane_below(T x, int distance) {
+  union {
+    T value;
+    unsigned int words[(sizeof(T) + 3) / 4];
+  } u;
+  u.words[(sizeof(T) + 3) / 4 - 1] = 0;
+  u.value = x;
+#pragma unroll
+  for (int i = 0; i < (int)((sizeof(T) + 3) / 4); ++i)
+    u.words[i] = __shfl_down_sync(0xffffffffu, u.words[i], distance);
+  return u.value;
+}
+// The first thread of each group of `group` gets the group's. All threads of the block call it; a
+// group of more than a warp is the whole block.
+template <int group>
+__device__ __forceinline__ A joined(A a) {
+#pragma unroll
+  for (int distance = (group < 32 ? group : 32) / 2; distance > 0; distance /= 2)
+    a = Body::combine(a, from_lane_below(a, distance));
+  if (group > 32) {
+    __shared__ A of_warps[BLOCK / 32];
+    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = a;
+    __syncthreads();
+    if (threadIdx.x == 0)
+      for (int i = 1; i < BLOCK / 32; ++i) a = Body::combine(a, of_warps[i]);
+  }
+  return a;
+}
+
+// ---- what is written
+
+__device__ __forceinline__ Half half_of(double x) {
+  Half y = {spanwise::half_bits(x)};
+  return y;
+}
+__device__ __forceinline__ Half half_of(float x) {
+  Half y = {spanwise::half_bits(x)};
+  return y;
+}
+__device__ __forceinline__ BFloat bfloat_of(float x) {
+  BFloat y = {spanwise::bfloat16_bits(x)};
+  return y;
+}
+__device__ __forceinline__ BFloat bfloat_of(double x) {
+  BFloat y = {spanwise::bfloat16_bits(x)};
+  return y;
+}
+template <class R>
+struct Store {
+  template <class T>
+  static __device__ __forceinline__ R from(T x) {
+    return (R)x;
+  }
+  template <class T>
+  static __device__ __forceinline__ R from(Placed<T> x) {
+    return (R)x.place;
+  }
+};
+template <class R>
+struct Store<Complex<R> > {
+  template <class T>
+  static __device__ __forceinline__ Complex<R> from(Complex<T> x) {
+    Complex<R> z = {(R)x.re, (R)x.im};
+    return z;
+  }
+};
+template <>
+struct Store<Half> {
+  template <class T>
+  static __device__ __forceinline__ Half from(T x) {
+    return half_of(x);
+  }
+};
+template <>
+struct Store<BFloat> {
+  template <class T>
+  static __device__ __forceinline__ BFloat from(T x) {
+    return bfloat_of(x);
+  }
+};
+template <>
+struct Store<Bool> {
+  static __device__ __forceinline__ Bool from(unsigned char x) {
+    Bool z = {x};
+    return z;
+  }
+};
+
+__device__ __forceinline__ double over(double x, double n) { return x / n; }
+__device__ __forceinline__ double over(unsigned long long x, double n) {
+  return (double)(long long)x / n;
+}
+__device__ __forceinline__ Complex<double> over(Complex<double> x, double n) {
+  Complex<double> z = {x.re / n, x.im / n};
+  return z;
+}
+template <class T>
+__device__ __forceinline__ T less(T x, T y) {
+  return (T)(x - y);
+}
+template <class T>
+__device__ __forceinline__ Complex<T> less(Complex<T> x, Complex<T> y) {
+  Complex<T> z = {x.re - y.re, x.im - y.im};
+  return z;
+}
+
+struct Arrays {
+  const E* input;
+  const unsigned char* mask;
+  const C* companion;
+  const double* divisors;
+  Z* result;
+  double divisor, correction;
+#if HAS_INITIAL
+  A initial;
+#endif
+};
+
+__device__ __forceinline__ void deliver(const Arrays& arrays, const Axes& axes, Index output, A a) {
+  const Offsets at = kept_at(axes, output);
+#if HAS_INITIAL
+  a = Body::combine(a, arrays.initial);
+#endif
+#if FINISH == 0
+  arrays.result[at.result] = Store<Z>::from(a);
+#elif FINISH == 3
+  arrays.result[at.result] = Store<Z>::from(less(a, To<A>::from(arrays.companion[at.companion])));
+#else
+#if HAS_DIVISORS
+  double n = arrays.divisors[at.divisor] - arrays.correction;
+#else
+  double n = arrays.divisor - arrays.correction;
+#endif
+  if (arrays.correction != 0 && n < 0) n = 0;
+#if FINISH == 2
+  arrays.result[at.result] = Store<Z>::from(sqrt(over(a, n)));
+#else
+  arrays.result[at.result] = Store<Z>::from(over(a, n));
+#endif
+#endif
+}
+
+__device__ __forceinline__ P param_at(const Arrays& arrays, const Offsets& at) {
+#if HAS_PARAM
+  return arrays.companion[at.companion];
+#else
+  return P();
+#endif
+}
+
+// How the elements of an output are cut; each piece becomes a part where there are several.
+struct Cut {
+  long long outputs, elements, piece, pieces;
+};

@@ -1,0 +1,204 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reductions of any layout, of rows, and of columns, by the parts of parts.cuh.
+
+#if FORM == 0
+// Any layout. One element after the other, counted over the axes that go.
+__device__ __forceinline__ A element_at(const Arrays& arrays, const Axes& axes, Offsets at, Index i,
+                                        P p) {
+  move_gone(at, axes, i);
+#if HAS_MASK
+  if (!arrays.mask[at.mask]) return Body::identity();
+#endif
+#if IS_PLACE
+  return Body::lift(arrays.input[at.input], p, at.place);
+#else
+  return Body::lift(arrays.input[at.input], p);
+#endif
+}
+__device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Offsets at,
+                                      long long first, long long last, int lane) {
+  const P p = param_at(arrays, at);
+  A a[BATCH];
+#pragma unroll
+  for (int k = 0; k < BATCH; ++k) a[k] = Body::identity();
+  long long i = first + lane;
+  for (; i + (BATCH - 1) * GROUP < last; i += BATCH * GROUP)
+#pragma unroll
+    for (int k = 0; k < BATCH; ++k)
+      a[k] = Body::combine(a[k], element_at(arrays, axes, at, (Index)(i + k * GROUP), p));
+  for (; i < last; i += GROUP)
+    a[0] = Body::combine(a[0], element_at(arrays, axes, at, (Index)i, p));
+#pragma unroll
+  for (int k = 1; k < BATCH; ++k) a[0] = Body::combine(a[0], a[k]);
+  return a[0];
+}
+#endif
+
+#if FORM == 1
+// Elements one after the other in memory, 16 bytes at a time from where that is aligned.
+union Pack {
+  uint4 words;
+  E x[WIDTH];
+};
+// Element i of a piece.
+#if IS_PLACE
+#define LIFT(x, i) Body::lift(x, p, at.place + (first + (i)) * axes.axis[KEPT].place)
+#else
+#define LIFT(x, i) Body::lift(x, p)
+#endif
+__device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Offsets at,
+                                      long long first, long long last, int lane) {
+  const P p = param_at(arrays, at);
+  const E* x = arrays.input + at.input + first;
+  const long long n = last - first;
+  long long head = (long long)((16 - ((unsigned long long)x & 15)) & 15) / (long long)sizeof(E);
+  if (head > n) head = n;
+  A a[BATCH];
+#pragma unroll
+  for (int k = 0; k < BATCH; ++k) a[k] = Body::identity();
+  for (long long i = lane; i < head; i += GROUP) a[0] = Body::combine(a[0], LIFT(x[i], i));
+  const uint4* packs = (const uint4*)(x + head);
+  const long long count = (n - head) / WIDTH;
+  long long i = lane;
+  for (; i + (BATCH - 1) * GROUP < count; i += BATCH * GROUP) {
+    Pack pack[BATCH];
+#pragma unroll
+    for (int k = 0; k < BATCH; ++k) pack[k].words = packs[i + k * GROUP];
+#pragma unroll
+    for (int k = 0; k < BATCH; ++k)
+#pragma unroll
+      for (int w = 0; w < WIDTH; ++w)
+        a[k] = Body::combine(a[k], LIFT(pack[k].x[w], head + (i + k * GROUP) * WIDTH + w));
+  }
+  for (; i < count; i += GROUP) {
+    Pack pack;
+    pack.words = packs[i];
+#pragma unroll
+    for (int w = 0; w < WIDTH; ++w)
+      a[0] = Body::combine(a[0], LIFT(pack.x[w], head + i * WIDTH + w));
+  }
+  for (long long j = head + count * WIDTH + lane; j < n; j += GROUP)
+    a[0] = Body::combine(a[0], LIFT(x[j], j));
+#pragma unroll
+  for (int k = 1; k < BATCH; ++k) a[0] = Body::combine(a[0], a[k]);
+  return a[0];
+}
+#endif
+
+#if FORM == 0 || FORM == 1
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    run(const Arrays arrays, A* parts, const Axes axes, const Cut cut) {
+  const long long task = (long long)blockIdx.x * (BLOCK / GROUP) + threadIdx.x / GROUP;
+  const int lane = threadIdx.x % GROUP;
+  const bool is_there = task < cut.outputs * cut.pieces;
+  // Neighbouring groups have neighbouring outputs, which may be neighbours in memory.
+  const long long output = is_there ? task % cut.outputs : 0,
+                  piece = is_there ? task / cut.outputs : 0;
+  A a = Body::identity();
+  if (is_there) {
+    const long long first = piece * cut.piece;
+    long long last = first + cut.piece;
+    if (last > cut.elements) last = cut.elements;
+    a = piece_of(arrays, axes, kept_at(axes, (Index)output), first, last, lane);
+  }
+  a = joined<GROUP>(a);
+  if (!is_there || lane != 0) return;
+  if (cut.pieces == 1)
+    deliver(arrays, axes, (Index)output, a);
+  else
+    parts[output * cut.pieces + piece] = a;
+}
+#endif
+
+#if FORM == 2
+// The axis of the shortest steps stays: a thread has WIDTH outputs beside one another, and each of
+// ROWS threads every ROWS-th row of them.
+#define COLUMNS 32
+#define ROWS (BLOCK / COLUMNS)
+union Pack {
+#if WIDTH > 1
+  uint4 words;
+#endif
+  E x[WIDTH];
+};
+__device__ __forceinline__ Pack row_at(const Arrays& arrays, const Axes& axes, Offsets at,
+                                       Index row) {
+  move_gone(at, axes, row);
+  Pack pack;
+#if WIDTH > 1
+  pack.words = *(const uint4*)(arrays.input + at.input);
+#else
+  pack.x[0] = arrays.input[at.input];
+#endif
+  return pack;
+}
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    run(const Arrays arrays, A* parts, const Axes axes, const Cut cut) {
+  const long long columns = axes.axis[KEPT - 1].extent;
+  const long long tiles = (columns + COLUMNS * WIDTH - 1) / (COLUMNS * WIDTH);
+  const long long piece = blockIdx.x % cut.pieces, tile = blockIdx.x / cut.pieces;
+  const int x = threadIdx.x % COLUMNS, y = threadIdx.x / COLUMNS;
+  const long long column = (tile % tiles * COLUMNS + x) * WIDTH;
+  const long long output = tile / tiles * columns + column;
+  // WIDTH divides the columns, so that a thread has all of its outputs or none.
+  const bool is_there = column < columns;
+  A a[WIDTH];
+#pragma unroll
+  for (int w = 0; w < WIDTH; ++w) a[w] = Body::identity();
+  if (is_there) {
+    P p[WIDTH];
+#pragma unroll
+    for (int w = 0; w < WIDTH; ++w) p[w] = param_at(arrays, kept_at(axes, (Index)(output + w)));
+    const Offsets at = kept_at(axes, (Index)output);
+    long long last = (piece + 1) * cut.piece;
+    if (last > cut.elements) last = cut.elements;
+    long long row = piece * cut.piece + y;
+    for (; row + (BATCH - 1) * ROWS < last; row += BATCH * ROWS) {
+      Pack pack[BATCH];
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k) pack[k] = row_at(arrays, axes, at, (Index)(row + k * ROWS));
+#pragma unroll
+      for (int k = 0; k < BATCH; ++k)
+#pragma unroll
+        for (int w = 0; w < WIDTH; ++w) a[w] = Body::combine(a[w], Body::lift(pack[k].x[w], p[w]));
+    }
+    for (; row < last; row += ROWS) {
+      const Pack pack = row_at(arrays, axes, at, (Index)row);
+#pragma unroll
+      for (int w = 0; w < WIDTH; ++w) a[w] = Body::combine(a[w], Body::lift(pack.x[w], p[w]));
+    }
+  }
+  __shared__ A of_rows[ROWS][COLUMNS * WIDTH];
+#pragma unroll
+  for (int w = 0; w < WIDTH; ++w) of_rows[y][w * COLUMNS + x] = a[w];
+  __syncthreads();
+  if (y != 0 || !is_there) return;
+#pragma unroll
+  for (int w = 0; w < WIDTH; ++w) {
+    A sum = of_rows[0][w * COLUMNS + x];
+    for (int r = 1; r < ROWS; ++r) sum = Body::combine(sum, of_rows[r][w * COLUMNS + x]);
+    if (cut.pieces == 1)
+      deliver(arrays, axes, (Index)(output + w), sum);
+    else
+      parts[(output + w) * cut.pieces + piece] = sum;
+  }
+}
+#endif
+
+#if FORM < 3
+// Joins the parts of each output, a warp for each.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+    fold(const Arrays arrays, const A* parts, const Axes axes, const Cut cut) {
+  const long long output = (long long)blockIdx.x * (BLOCK / 32) + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const bool is_there = output < cut.outputs;
+  A a = Body::identity();
+  if (is_there)
+    for (long long i = lane; i < cut.pieces; i += 32)
+      a = Body::combine(a, parts[output * cut.pieces + i]);
+  a = joined<32>(a);
+  if (is_there && lane == 0) deliver(arrays, axes, (Index)output, a);
+}
+#endif

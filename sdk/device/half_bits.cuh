@@ -1,0 +1,96 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SPANWISE_HALF_BITS_CUH
+#define SPANWISE_HALF_BITS_CUH
+
+// For CUDA C kernels: #include <spanwise/half_bits.cuh>. IEEE 754 binary16 and bfloat16 as the bits
+// that they are in memory, to numbers and back, without a header of CUDA's. Compiled by NVRTC and
+// by the host's C++ compiler, so it includes nothing. Rounding is to nearest, ties to even; what is
+// too large is infinite, and NaN stays NaN.
+
+namespace spanwise {
+
+__device__ inline unsigned word_of(float x) {
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(x);
+#else
+  unsigned word;
+  __builtin_memcpy(&word, &x, sizeof word);
+  return word;
+#endif
+}
+__device__ inline float float_of(unsigned word) {
+#ifdef __CUDA_ARCH__
+  return __uint_as_float(word);
+#else
+  float x;
+  __builtin_memcpy(&x, &word, sizeof x);
+  return x;
+#endif
+}
+
+// Cut to a float, with what was cut off in the last bit: rounding that once more is right.
+__device__ inline float cut_to_float(double x) {
+#ifdef __CUDA_ARCH__
+  const float cut = __double2float_rz(x);
+#else
+  float cut = (float)x;
+  const bool is_larger = (cut < 0 ? -(double)cut : (double)cut) > (x < 0 ? -x : x);
+  if (is_larger) cut = float_of(word_of(cut) - 1);
+#endif
+  const bool is_inexact = (double)cut != x && x == x;
+  return is_inexact ? float_of(word_of(cut) | 1u) : cut;
+}
+
+__device__ inline float half_to_float(unsigned short bits) {
+#ifdef __CUDA_ARCH__
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  return x;
+#else
+  const unsigned sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 31u, rest = bits & 0x3ffu;
+  if (exponent == 31) return float_of(sign | 0x7f800000u | rest << 13);
+  if (exponent > 0) return float_of(sign | (exponent + 112) << 23 | rest << 13);
+  const float x = (float)rest * 5.9604644775390625e-8f;  // 2^-24
+  return sign != 0 ? -x : x;
+#endif
+}
+__device__ inline unsigned short half_bits(float x) {
+#ifdef __CUDA_ARCH__
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+#else
+  const unsigned word = word_of(x), sign = word >> 16 & 0x8000u, size = word & 0x7fffffffu;
+  if (size > 0x7f800000u) return (unsigned short)(sign | 0x7e00u);
+  if (size >= 0x47800000u) return (unsigned short)(sign | 0x7c00u);  // 65536
+  // Below the least normal number all have one unit, 2^-24, which is also that of numbers from a
+  // half.
+  if (size < 0x38800000u)
+    return (unsigned short)(sign | (word_of(float_of(size) + 0.5f) - 0x3f000000u));
+  return (unsigned short)(sign | ((size + 0xfffu + (size >> 13 & 1u) - 0x38000000u) >> 13));
+#endif
+}
+__device__ inline unsigned short half_bits(double x) {
+#ifdef __CUDA_ARCH__
+  unsigned short bits;
+  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x));
+  return bits;
+#else
+  return half_bits(cut_to_float(x));
+#endif
+}
+
+__device__ inline float bfloat16_to_float(unsigned short bits) {
+  return float_of((unsigned)bits << 16);
+}
+__device__ inline unsigned short bfloat16_bits(float x) {
+  const unsigned word = word_of(x);
+  const bool is_nan = (word & 0x7fffffffu) > 0x7f800000u;
+  return (unsigned short)((is_nan ? word | 0x400000u : word + 0x7fffu + (word >> 16 & 1u)) >> 16);
+}
+__device__ inline unsigned short bfloat16_bits(double x) { return bfloat16_bits(cut_to_float(x)); }
+
+}  // namespace spanwise
+
+#endif
