@@ -46,10 +46,8 @@ FN void read(T& to, T from) {
 FN void read(unsigned int& to, unsigned char from) { to = from; }
 FN void read(unsigned int& to, unsigned short from) { to = from; }
 FN void read(unsigned int& to, Bool from) { to = from.byte != 0; }
-#ifndef SW_CPU
 FN void read(float& to, Half from) { to = spanwise::half_to_float(from.bits); }
 FN void read(float& to, BFloat from) { to = spanwise::bfloat16_to_float(from.bits); }
-#endif
 
 template <class T>
 FN void write(T& to, T from) {
@@ -58,10 +56,8 @@ FN void write(T& to, T from) {
 FN void write(unsigned char& to, unsigned int from) { to = (unsigned char)from; }
 FN void write(unsigned short& to, unsigned int from) { to = (unsigned short)from; }
 FN void write(Bool& to, unsigned int from) { to.byte = from != 0; }
-#ifndef SW_CPU
 FN void write(Half& to, float from) { to.bits = spanwise::half_bits(from); }
 FN void write(BFloat& to, float from) { to.bits = spanwise::bfloat16_bits(from); }
-#endif
 
 template <class T>
 FN void add_product(T& sum, T a, T b) {

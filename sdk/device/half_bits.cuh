@@ -8,10 +8,14 @@
 // by the host's C++ compiler, so it includes nothing. Rounding is to nearest, ties to even; what is
 // too large is infinite, and NaN stays NaN.
 
+#if defined(__CUDA_ARCH__) && !defined(SW_CPU)
+#define SW_ON_GPU
+#endif
+
 namespace spanwise {
 
 __device__ inline unsigned word_of(float x) {
-#ifdef __CUDA_ARCH__
+#ifdef SW_ON_GPU
   return __float_as_uint(x);
 #else
   unsigned word;
@@ -20,7 +24,7 @@ __device__ inline unsigned word_of(float x) {
 #endif
 }
 __device__ inline float float_of(unsigned word) {
-#ifdef __CUDA_ARCH__
+#ifdef SW_ON_GPU
   return __uint_as_float(word);
 #else
   float x;
@@ -31,7 +35,7 @@ __device__ inline float float_of(unsigned word) {
 
 // Cut to a float, with what was cut off in the last bit: rounding that once more is right.
 __device__ inline float cut_to_float(double x) {
-#ifdef __CUDA_ARCH__
+#ifdef SW_ON_GPU
   const float cut = __double2float_rz(x);
 #else
   float cut = (float)x;
@@ -43,7 +47,7 @@ __device__ inline float cut_to_float(double x) {
 }
 
 __device__ inline float half_to_float(unsigned short bits) {
-#ifdef __CUDA_ARCH__
+#ifdef SW_ON_GPU
   float x;
   asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
   return x;
@@ -56,7 +60,7 @@ __device__ inline float half_to_float(unsigned short bits) {
 #endif
 }
 __device__ inline unsigned short half_bits(float x) {
-#ifdef __CUDA_ARCH__
+#ifdef SW_ON_GPU
   unsigned short bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
   return bits;
@@ -72,7 +76,7 @@ __device__ inline unsigned short half_bits(float x) {
 #endif
 }
 __device__ inline unsigned short half_bits(double x) {
-#ifdef __CUDA_ARCH__
+#ifdef SW_ON_GPU
   unsigned short bits;
   asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x));
   return bits;
@@ -93,4 +97,5 @@ __device__ inline unsigned short bfloat16_bits(double x) { return bfloat16_bits(
 
 }  // namespace spanwise
 
+#undef SW_ON_GPU
 #endif

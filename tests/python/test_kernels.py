@@ -62,6 +62,22 @@ def random(n, dtype="float32"):
     return np.random.default_rng().standard_normal(n).astype(dtype)
 
 
+def test_half_bits_are_numbers_on_both_devices(device):
+    source = """
+        #include <spanwise/half_bits.cuh>
+        __global__ void halve(const unsigned short* x, unsigned short* y, int n) {
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i < n) y[i] = spanwise::half_bits(spanwise::half_to_float(x[i]) * 0.5f);
+        }
+    """
+    halve = sw.SourceModule(source, device=device).get_function("halve")
+    values = np.float16([1, 3, 65504, 6e-8, -2.5, np.inf, 0.1])
+    x = sw.asarray(values.view("uint16"), device=device)
+    y = sw.empty_like(x)
+    halve(x, y, np.int32(x.size), block=(32, 1, 1), grid=(1, 1))
+    assert y.numpy().view("float16").tolist() == (values * np.float16(0.5)).tolist()
+
+
 class TestCalls:
     def test_the_seeds_first_kernel_on_our_arrays(self, on_device):
         """multiply_them(dest, ga, gb, ...); guarded to as many threads as there are elements."""
