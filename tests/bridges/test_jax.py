@@ -61,7 +61,7 @@ def test_what_is_said_is_what_happens(device, window, dtype, seed):
         with pytest.raises(sw.CopyNeededError):
             sw.to_jax(ours)
         made = sw.to_jax(ours, copyif=True)
-        assert address(made) != ours.ptr
+        assert ours.size == 0 or address(made) != ours.ptr
     np.testing.assert_array_equal(np.asarray(made), oracle)
     assert made.dtype == oracle.dtype
 

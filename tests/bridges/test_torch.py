@@ -55,7 +55,7 @@ def test_what_is_said_is_what_happens(device, window, dtype, seed):
         with pytest.raises(sw.CopyNeededError, match=why):
             sw.to_torch(ours)
         made = sw.to_torch(ours, copyif=True)
-        assert made.data_ptr() != ours.ptr
+        assert ours.size == 0 or made.data_ptr() != ours.ptr
     np.testing.assert_array_equal(made.cpu().numpy(), oracle)
 
 

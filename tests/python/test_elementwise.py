@@ -47,6 +47,8 @@ def check(name, operands, device):
     """The same answer, or an error of the same kind."""
     try:
         oracle = getattr(np, name)(*operands)
+        if name == "log1p" and oracle.dtype.kind == "c":  # NumPy's has few right digits near 0
+            oracle = np.log1p(operands[0].astype(np.clongdouble)).astype(oracle.dtype)
     except Exception as error:
         expected = (ValueError,) if isinstance(error, ValueError) else (TypeError, OverflowError)
         with pytest.raises(expected):
