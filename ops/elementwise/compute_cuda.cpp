@@ -223,7 +223,8 @@ class Launch {
       return axis == inner && shape_.kind == KernelShape::Kind::rows ? shape_.width : 1;
     };
     std::vector<std::int64_t> packed;
-    packed.reserve(static_cast<std::size_t>(walk_.rank() * (1 + walk_.operands())));
+    packed.reserve(static_cast<std::size_t>(walk_.rank()) *
+                   static_cast<std::size_t>(1 + walk_.operands()));
     for (int axis = 0; axis <= inner; ++axis) packed.push_back(walk_.extent(axis) / width(axis));
     for (int operand = 0; operand < walk_.operands(); ++operand)
       for (int axis = 0; axis <= inner; ++axis)
