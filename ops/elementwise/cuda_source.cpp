@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "embedded/elementwise_text.hpp"
+#include "spanwise/error.hpp"
 
 namespace spanwise::ops {
 namespace {

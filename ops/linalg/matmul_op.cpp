@@ -36,7 +36,7 @@ std::int64_t batch_extent_of(const Shape& shape, int from_end) {
 
 Shape product_type_shape(const TensorType& left, const TensorType& right) {
   const Shape &a = left.shape(), &b = right.shape();
-  require<GraphError>(a.size() > 0 && b.size() > 0,
+  require<GraphError>(!a.empty() && !b.empty(),
                       "matmul: expected vectors or matrices, got "
                       "variables of rank ",
                       a.size(), " and ", b.size(), "; use * for numbers");

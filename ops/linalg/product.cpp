@@ -174,7 +174,7 @@ std::vector<int> other_axes(const Array& array, std::span<const int> a, std::spa
 
 // The permuted array with its axes from `batch` on joined to two, the first of them of `first`.
 Array as_matrix(const Array& array, std::span<const int> order, int batch, int first) {
-  const Array permuted = array.permute(order);
+  Array permuted = array.permute(order);
   if (first == 1 && array.rank() == batch + 2) return permuted;
   Shape shape(batch + 2, 1);
   for (int axis = 0; axis < array.rank(); ++axis)
