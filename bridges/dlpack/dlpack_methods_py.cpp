@@ -126,7 +126,7 @@ PyObject* dlpack_device(PyObject* self, PyObject*) noexcept {
 }
 
 PyMethodDef dlpack_methods[] = {
-    {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&dlpack)),
+    {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&dlpack)),
      METH_FASTCALL | METH_KEYWORDS,
      "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "A DLPack capsule that shares the array's memory. `stream` is the consumer's, and is made to\n"

@@ -95,7 +95,7 @@ PyObject* array_conj(PyObject* self, PyObject*) noexcept {
 }
 
 PyCFunction with_keywords(PyObject* (*function)(PyObject*, PyObject*, PyObject*) noexcept) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
 PyMethodDef elementwise_methods[] = {

@@ -274,9 +274,9 @@ PyObject* of_self(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
   F(scan_like<Op::prod>, "cumprod", SW_SCAN_LIKE, "Each element times those before it.")
 
 #define SW_METHOD(function, name, parameters, words) \
-  method<&of_self<&function>>(name, name "($self, " parameters ")\n--\n\n" words),
+  method<&of_self<&(function)>>(name, name "($self, " parameters ")\n--\n\n" words),
 #define SW_FUNCTION(function, name, parameters, words) \
-  method<&function>(name, name "(a, " parameters ")\n--\n\n" words),
+  method<&(function)>(name, name "(a, " parameters ")\n--\n\n" words),
 
 PyMethodDef reduce_methods[] = {SW_METHODS(SW_METHOD){nullptr, nullptr, 0, nullptr}};
 

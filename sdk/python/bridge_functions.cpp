@@ -26,7 +26,7 @@ namespace {
 using FastFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 PyMethodDef method(const char* name, FastFunction function, const char* doc) {
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function)),
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
           METH_FASTCALL | METH_KEYWORDS, doc};
 }
 
@@ -44,7 +44,7 @@ PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count,
   try {
     ImportOptions options;
     if (count != 1 || names != nullptr) {
-      PyObject *device, *copy;
+      PyObject *device = nullptr, *copy = nullptr;
       read_words("from_dlpack", values, count, names, 1, {{"device", &device}, {"copy", &copy}});
       if (device != nullptr) options.device = device_from(device);
       options.copy = copy_mode_in(copy);

@@ -102,7 +102,7 @@ PyMethodDef method(const char* name,
                    PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t,
                                          PyObject*) noexcept,
                    const char* doc) {
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function)),
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
           METH_FASTCALL | METH_KEYWORDS, doc};
 }
 

@@ -77,8 +77,8 @@ PyObject* guarded(PyObject* self, PyObject* const* values, Py_ssize_t count,
 /// An entry of a method table. `doc` opens with "name($self, ...)\n--\n\n".
 template <FastCall function>
 PyMethodDef method(const char* name, const char* doc) {
-  // CPython keeps every convention under one type; through void* no compiler warns of it.
-  auto* call = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&guarded<function>));
+  // CPython keeps every convention under one type; through void (*)() no compiler warns of it.
+  auto* call = reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&guarded<function>));
   return {name, call, METH_FASTCALL | METH_KEYWORDS, doc};
 }
 
