@@ -356,7 +356,7 @@ def _of_cast(close, expected, into):
         of = float(2.0**-7 if expected.dtype == BFLOAT16 else np.finfo(expected.dtype).eps)
         wide = np.abs(np.nan_to_num(expected.astype("complex128")))
         slack = (close.ulps * of + eps) * wide + _least(part)
-        return Close(1, None, slack, signed=False, nan_anywhere=close.nan_anywhere)
+        return Close(1, close.exact, slack, signed=False, nan_anywhere=close.nan_anywhere)
     return close
 
 
