@@ -11,6 +11,7 @@
 #include "python/bind.hpp"
 #include "python/bridge_words.hpp"
 #include "python/py_array.hpp"
+#include "python/py_call.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
 
@@ -126,8 +127,7 @@ PyObject* dlpack_device(PyObject* self, PyObject*) noexcept {
 }
 
 PyMethodDef dlpack_methods[] = {
-    {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&dlpack)),
-     METH_FASTCALL | METH_KEYWORDS,
+    {"__dlpack__", python::as_c_function(&dlpack), METH_FASTCALL | METH_KEYWORDS,
      "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
      "A DLPack capsule that shares the array's memory. `stream` is the consumer's, and is made to\n"
      "wait for queued work. Read-only arrays need max_version >= (1, 0)."},

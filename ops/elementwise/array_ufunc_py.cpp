@@ -94,19 +94,15 @@ PyObject* array_conj(PyObject* self, PyObject*) noexcept {
   }
 }
 
-PyCFunction with_keywords(PyObject* (*function)(PyObject*, PyObject*, PyObject*) noexcept) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 PyMethodDef elementwise_methods[] = {
-    {"clip", with_keywords(&array_clip), METH_VARARGS | METH_KEYWORDS,
+    {"clip", as_c_function(&array_clip), METH_VARARGS | METH_KEYWORDS,
      "Limited to [min, max], as numpy.ndarray.clip."},
-    {"round", with_keywords(&array_round), METH_VARARGS | METH_KEYWORDS,
+    {"round", as_c_function(&array_round), METH_VARARGS | METH_KEYWORDS,
      "Rounded to `decimals` places, halves to even, as numpy.ndarray.round."},
-    {"__round__", with_keywords(&array_round), METH_VARARGS | METH_KEYWORDS, "round(self)"},
+    {"__round__", as_c_function(&array_round), METH_VARARGS | METH_KEYWORDS, "round(self)"},
     {"conj", &array_conj, METH_NOARGS, "The complex conjugate."},
     {"conjugate", &array_conj, METH_NOARGS, "The complex conjugate."},
-    {"__array_ufunc__", with_keywords(&array_ufunc_method), METH_VARARGS | METH_KEYWORDS,
+    {"__array_ufunc__", as_c_function(&array_ufunc_method), METH_VARARGS | METH_KEYWORDS,
      "NumPy's ufuncs on Spanwise arrays give Spanwise arrays."},
     {nullptr, nullptr, 0, nullptr}};
 

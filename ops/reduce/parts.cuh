@@ -87,22 +87,6 @@ __device__ __forceinline__ A joined(A a) {
 
 // ---- what is written
 
-__device__ __forceinline__ Half half_of(double x) {
-  Half y = {spanwise::half_bits(x)};
-  return y;
-}
-__device__ __forceinline__ Half half_of(float x) {
-  Half y = {spanwise::half_bits(x)};
-  return y;
-}
-__device__ __forceinline__ BFloat bfloat_of(float x) {
-  BFloat y = {spanwise::bfloat16_bits(x)};
-  return y;
-}
-__device__ __forceinline__ BFloat bfloat_of(double x) {
-  BFloat y = {spanwise::bfloat16_bits(x)};
-  return y;
-}
 template <class R>
 struct Store {
   template <class T>
@@ -126,14 +110,16 @@ template <>
 struct Store<Half> {
   template <class T>
   static __device__ __forceinline__ Half from(T x) {
-    return half_of(x);
+    Half z = {spanwise::half_bits(x)};
+    return z;
   }
 };
 template <>
 struct Store<BFloat> {
   template <class T>
   static __device__ __forceinline__ BFloat from(T x) {
-    return bfloat_of(x);
+    BFloat z = {spanwise::bfloat16_bits(x)};
+    return z;
   }
 };
 template <>

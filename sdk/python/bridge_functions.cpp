@@ -26,8 +26,7 @@ namespace {
 using FastFunction = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 PyMethodDef method(const char* name, FastFunction function, const char* doc) {
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
-          METH_FASTCALL | METH_KEYWORDS, doc};
+  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, doc};
 }
 
 constinit const Name dlpack_name("__dlpack__");

@@ -12,6 +12,7 @@
 #include "kernels_function.hpp"
 #include "kernels_launch.hpp"
 #include "py_array.hpp"
+#include "py_call.hpp"
 #include "py_stream.hpp"
 #include "spanwise/error.hpp"
 
@@ -102,8 +103,7 @@ PyMethodDef method(const char* name,
                    PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t,
                                          PyObject*) noexcept,
                    const char* doc) {
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
-          METH_FASTCALL | METH_KEYWORDS, doc};
+  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, doc};
 }
 
 }  // namespace

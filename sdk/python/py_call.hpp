@@ -74,12 +74,17 @@ PyObject* guarded(PyObject* self, PyObject* const* values, Py_ssize_t count,
   }
 }
 
+/// For a method table, where CPython keeps every calling convention under one type; through void
+/// (*)() no compiler warns of it.
+template <class Function>
+PyCFunction as_c_function(Function* function) noexcept {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
 /// An entry of a method table. `doc` opens with "name($self, ...)\n--\n\n".
 template <FastCall function>
 PyMethodDef method(const char* name, const char* doc) {
-  // CPython keeps every convention under one type; through void (*)() no compiler warns of it.
-  auto* call = reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&guarded<function>));
-  return {name, call, METH_FASTCALL | METH_KEYWORDS, doc};
+  return {name, as_c_function(&guarded<function>), METH_FASTCALL | METH_KEYWORDS, doc};
 }
 
 /// Lets other Python threads run while something is waited for or much is copied. Small work on the

@@ -8,18 +8,15 @@ from typing import Any
 
 from . import _core
 from ._core import Array, asarray
+from ._operands import as_arrays
 
 
 def _together(a: Any, b: Any) -> tuple[Array, Array]:
     """Both on one device, the GPU if either is: the answer is the host's, so a copy is no surprise."""
-    x, y = asarray(a), asarray(b)
+    x, y = as_arrays(a, b)
     if x.device == y.device:
         return x, y
-    if not isinstance(a, Array):  # a list, which asarray() has put on the default device
-        return x.to(y.device), y
-    if not isinstance(b, Array) or y.device.kind == "cpu":
-        return x, y.to(x.device)
-    return x.to(y.device), y
+    return (x, y.to(x.device)) if y.device.kind == "cpu" else (x.to(y.device), y)
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:

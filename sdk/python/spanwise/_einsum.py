@@ -17,7 +17,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from . import _core
-from ._linalg import VALUES
+from ._operands import as_arrays
 
 # A letter, or (from the end) the place of an axis that an ellipsis stands for.
 _Label = str | int
@@ -129,19 +129,7 @@ def _as_arrays(operands: Sequence[Any]) -> list[_core.Array]:
         raise _core.ArgumentError(
             "einsum: no operands; expected one for each part of the subscripts"
         )
-    for a in operands:
-        if not isinstance(a, _core.Array):
-            break
-    else:
-        return list(operands)
-    device = next((a.device for a in operands if isinstance(a, _core.Array)), None)
-    return [_as_array(a, device) for a in operands]
-
-
-def _as_array(a: Any, device: Any) -> _core.Array:
-    if isinstance(a, VALUES):  # which have no device of their own
-        return _core.asarray(a, device=device)
-    return a if isinstance(a, _core.Array) else _core.asarray(a)
+    return as_arrays(*operands)
 
 
 def _path_in(optimize: Any) -> tuple[tuple[int, ...], ...] | None:

@@ -8,39 +8,22 @@ from operator import index
 from typing import Any
 
 from . import _core
+from ._operands import as_arrays
 from ._shape import moveaxis
 
 # How many axes of each operand, and of the result, a product works on.
 _CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}
 
-# What has no device of its own.
-VALUES = (list, tuple, int, float, complex)
-
-
-def _array(x: Any) -> _core.Array:
-    return x if isinstance(x, _core.Array) else _core.asarray(x)
-
-
-def _arrays(a: Any, b: Any) -> tuple[_core.Array, _core.Array]:
-    """Both as arrays; lists and numbers go where the other is."""
-    if isinstance(a, VALUES) and hasattr(b, "device"):
-        b = _array(b)
-        return _core.asarray(a, device=b.device), b
-    a = _array(a)
-    if isinstance(b, VALUES):
-        return a, _core.asarray(b, device=a.device)
-    return a, _array(b)
-
 
 def outer(a: Any, b: Any, out: Any = None) -> _core.Array:
     """Every element of `a` times every element of `b`, both flattened; as numpy.outer."""
-    a, b = _arrays(a, b)
+    a, b = as_arrays(a, b)
     return _core.multiply(a.ravel()[:, None], b.ravel()[None, :], out=out)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> _core.Array:
     """The sum over pairs of axes; a number n is a's last n with b's first n, as numpy.tensordot."""
-    a, b = _arrays(a, b)
+    a, b = as_arrays(a, b)
     a_axes, b_axes = _paired_axes(a, b, axes)
     fits = len(a_axes) == len(b_axes) and all(
         -a.ndim <= i < a.ndim and -b.ndim <= j < b.ndim and a.shape[i] == b.shape[j]
@@ -88,7 +71,7 @@ def along_axes(
     **options: Any,
 ) -> _core.Array:
     """The product `name` with the axes of a generalised ufunc's axes=, axis= and keepdims=."""
-    x1, x2 = _arrays(x1, x2)
+    x1, x2 = as_arrays(x1, x2)
     out = out[0] if isinstance(out, tuple) else out
     if (axis is not None or keepdims) and name != "vecdot":
         raise TypeError(f"{name}: axis= and keepdims= are for products of vectors; use axes=")
@@ -104,7 +87,9 @@ def along_axes(
         if keepdims:
             return moveaxis(result[..., None], -1, first[0] if axes is not None else place)
         return moveaxis(result, range(-len(last), 0), last) if last else result
-    target = _to_end(_array(out), (first[0] if axes is not None else place,) if keepdims else last)
+    target = _to_end(
+        _core.asarray(out), (first[0] if axes is not None else place,) if keepdims else last
+    )
     getattr(_core, name)(x1, x2, target[..., 0] if keepdims else target, **options)
     return out
 

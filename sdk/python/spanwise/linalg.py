@@ -16,6 +16,7 @@ from ._core import matmul, vecdot
 from ._indexing import diagonal as _diagonal
 from ._linalg import outer as _outer
 from ._linalg import tensordot
+from ._shape import axis_in as _axis_in
 from ._shape import matrix_transpose, moveaxis
 
 __all__ = [
@@ -173,7 +174,7 @@ def _vector_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool
 
 
 def _matrix_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool) -> _core.Array:
-    row, column = (_normal(axis, x) for axis in axes)
+    row, column = (_axis_in(axis, x.ndim, "norm") for axis in axes)
     if row == column:
         raise _core.ArgumentError(f"norm: duplicate axes given: {axes}")
     if ord is None or ord in ("f", "fro"):
@@ -193,12 +194,3 @@ def _matrix_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool
     if keepdims:
         return result
     return moveaxis(result, (row, column), (-2, -1))[..., 0, 0]
-
-
-def _normal(axis: Any, x: _core.Array) -> int:
-    place = index(axis)
-    if not -x.ndim <= place < x.ndim:
-        raise _core.AxisError(
-            f"norm: axis {place} is out of bounds for array of dimension {x.ndim} (shape {x.shape})"
-        )
-    return place % x.ndim

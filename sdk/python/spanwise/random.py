@@ -33,6 +33,7 @@ from ._random_arguments import (
     whole_array,
 )
 from ._random_state import Philox
+from ._shape import axis_in
 
 __all__ = ["Generator", "default_rng"]
 
@@ -291,7 +292,7 @@ class Generator(Philox):
             count = max(operator.index(x), 0)
             return self._places(count, count, self._home(device))
         array = asarray(x, device=None if device is None else _core.device(device))
-        extent = array.shape[_axis_in(array, axis)]
+        extent = array.shape[axis_in(axis, array.ndim, "permutation")]
         return _core.take(array, self._places(extent, extent, array.device), axis)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
@@ -310,7 +311,7 @@ class Generator(Philox):
                 f"shuffle: array is read-only, {array.dtype} {array.shape}; "
                 "use permutation(), which gives a copy"
             )
-        extent = array.shape[_axis_in(array, axis)]
+        extent = array.shape[axis_in(axis, array.ndim, "shuffle")]
         array[...] = _core.take(array, self._places(extent, extent, array.device), axis)
 
     def choice(
@@ -337,7 +338,7 @@ class Generator(Philox):
                 )
         else:
             array = asarray(a, device=None if device is None else home)
-            population, home = array.shape[_axis_in(array, axis)], array.device
+            population, home = array.shape[axis_in(axis, array.ndim, "choice")], array.device
             if population == 0 and count:
                 raise _core.ArgumentError(
                     f"choice: a cannot be empty unless no samples are taken, got {array.shape}"
@@ -387,10 +388,3 @@ class Generator(Philox):
 def _is_count(x: Any) -> bool:
     """An integer, or what NumPy takes for one; arrays of rank 0 are not."""
     return hasattr(x, "__index__") and not isinstance(x, Array) and not getattr(x, "shape", ())
-
-
-def _axis_in(array: Array, axis: Any) -> int:
-    place = operator.index(axis)
-    if not -array.ndim <= place < array.ndim:
-        raise _core.AxisError(f"axis {place} is out of bounds for array of dimension {array.ndim}")
-    return place

@@ -53,10 +53,8 @@ bool make_cells(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target) {
   // So many that chunks of either side begin on 16 bytes if the first does.
   const std::int64_t most = thin_bytes / bytes;
   plan.chunk = most - most % (most >= 16 ? 16 : 8);
-  std::uint64_t all = source | target | bits(plan.chunk * bytes);
-  for (std::size_t i = 0; i < place; ++i)
-    all |= bits(plan.axes[i].source_stride * plan.source_unit) |
-           bits(plan.axes[i].target_stride * plan.target_unit);
+  const std::uint64_t all = source | target | bits(plan.chunk * bytes) |
+                            joined_steps(plan, place, true) | joined_steps(plan, place, false);
   plan.source_vectors = plan.target_vectors = all % 16 == 0;
   return true;
 }

@@ -16,6 +16,16 @@ inline std::uintptr_t address(const Array& array, std::int64_t offset) {
   return reinterpret_cast<std::uintptr_t>(array.data()) + static_cast<std::uintptr_t>(offset);
 }
 
+/// The steps of the first `count` axes on one side, in bytes, or-ed: what divides them all divides
+/// it.
+inline std::uint64_t joined_steps(const CopyPlan& plan, std::size_t count, bool source) {
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    all |= source ? bits(plan.axes[i].source_stride * plan.source_unit)
+                  : bits(plan.axes[i].target_stride * plan.target_unit);
+  return all;
+}
+
 // ---- copy_axes.cpp
 
 /// Axes of extent > 1, all running forwards in the target.

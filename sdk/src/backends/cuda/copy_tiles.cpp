@@ -70,9 +70,9 @@ bool make_thin(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target) {
   plan.dense_source = dense_source;
   plan.chunk = static_cast<std::int64_t>(std::bit_floor(bits(thin_bytes / (s.extent * unit))));
   // Of the dense side the pair is one line; its chunks begin on 16 bytes as they are so long.
-  std::uint64_t all = source | target;
-  for (std::size_t i = 0; i + 2 < axes.size(); ++i)
-    all |= bits(axes[i].source_stride * unit) | bits(axes[i].target_stride * unit);
+  const std::size_t outer = axes.size() - 2;
+  std::uint64_t all =
+      source | target | joined_steps(plan, outer, true) | joined_steps(plan, outer, false);
   all |= bits((dense_source ? s.target_stride : s.source_stride) * unit);
   plan.source_vectors = plan.target_vectors = all % 16 == 0;
   return true;

@@ -10,11 +10,9 @@ namespace spanwise::cuda {
 int elements_at_once(const CopyPlan& plan, std::uintptr_t source, std::uintptr_t target,
                      bool whole_source) {
   const int wider = std::max(plan.source_unit, plan.target_unit);
-  std::uint64_t from = source, to = target;
-  for (std::size_t i = 0; i + 1 < plan.axes.size(); ++i) {
-    from |= bits(plan.axes[i].source_stride * plan.source_unit);
-    to |= bits(plan.axes[i].target_stride * plan.target_unit);
-  }
+  const std::size_t outer = plan.axes.size() - 1;
+  const std::uint64_t from = source | joined_steps(plan, outer, true),
+                      to = target | joined_steps(plan, outer, false);
   int count = 16 / wider;
   for (; count > 1; count /= 2) {
     const auto fits = [&](std::uint64_t all, int unit) {
