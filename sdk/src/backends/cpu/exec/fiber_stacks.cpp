@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "backends/cpu/exec/fiber_watch.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -31,8 +32,12 @@ std::size_t page_size() {
 
 }  // namespace
 
-FiberStacks::~FiberStacks() {
-  if (base_ != nullptr) ::munmap(base_, bytes_);
+FiberStacks::~FiberStacks() { unmap(); }
+
+void FiberStacks::unmap() noexcept {
+  if (base_ == nullptr) return;
+  forget_frames(region());
+  ::munmap(base_, bytes_);
 }
 
 bool FiberStacks::reserve(std::size_t bytes) {
@@ -49,7 +54,7 @@ bool FiberStacks::reserve(std::size_t bytes) {
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   require<OutOfMemoryError>(base != MAP_FAILED, "cpu: no address space for ", most, " stacks of ",
                             spacing, " bytes each");
-  if (base_ != nullptr) ::munmap(base_, bytes_);
+  unmap();
   base_ = static_cast<std::byte*>(base);
   bytes_ = total;
   spacing_ = spacing;

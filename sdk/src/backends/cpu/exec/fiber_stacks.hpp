@@ -38,6 +38,7 @@ class FiberStacks {
   std::span<std::byte> region() const noexcept { return {base_, bytes_}; }
 
  private:
+  void unmap() noexcept;
   std::byte* stack(int index) const noexcept;
   std::size_t red_zone() const noexcept;
   std::span<std::byte> pattern_of(int index) const noexcept;

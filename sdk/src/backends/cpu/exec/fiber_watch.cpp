@@ -6,6 +6,8 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+
 #if defined(SW_WATCH_ADDRESSES)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -29,6 +31,14 @@ std::span<std::byte> own_stack() {
 }
 
 }  // namespace
+
+#if defined(SW_WATCH_ADDRESSES)
+void forget_frames(std::span<std::byte> region) noexcept {
+  constexpr std::size_t piece = 1 << 20;  // the sanitizer warns about larger ones
+  for (std::size_t at = 0; at < region.size(); at += piece)
+    __asan_unpoison_memory_region(region.data() + at, std::min(piece, region.size() - at));
+}
+#endif
 
 FiberWatch::FiberWatch() {
   known_.resize(1);
@@ -56,10 +66,7 @@ void FiberWatch::forget_all(std::span<std::byte> region) {
 #endif
   known_.resize(1);
 #if defined(SW_WATCH_ADDRESSES)
-  // Frames that were left for good still have their red zones.
-  for (std::size_t page = 0; page < region.size(); page += 1 << 20)
-    __asan_unpoison_memory_region(
-        region.data() + page, region.size() - page < (1u << 20) ? region.size() - page : 1u << 20);
+  forget_frames(region);
 #else
   (void)region;
 #endif

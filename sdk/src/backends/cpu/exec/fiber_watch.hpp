@@ -25,6 +25,14 @@
 
 namespace spanwise::host {
 
+/// Address space about to be unmapped: frames left on it for good have marks in the address
+/// sanitizer's books, which whatever is mapped there next would meet. Elsewhere nothing.
+#if defined(SW_WATCH_ADDRESSES)
+void forget_frames(std::span<std::byte> region) noexcept;
+#else
+inline void forget_frames(std::span<std::byte>) noexcept {}
+#endif
+
 /// Tells the sanitizers, where the library is built with one, which stack runs. Elsewhere it is
 /// switch_stack() and nothing else. Fiber 0 is the worker's own stack.
 class FiberWatch {
