@@ -239,6 +239,7 @@ std::optional<Array> mask_in(const OpFacts& op, PyObject* where, Device device) 
 // Without the GIL where it takes long.
 void compute_unlocked(const ops::Signature& signature, std::span<const Operand> operands,
                       const Array& result, const Array* where, bool is_fresh) {
+  if (is_fresh && where == nullptr && ops::compute_at_once(signature, operands, result)) return;
   const Unlocked unlocked(result);
   if (is_fresh)
     compute_fresh(signature, operands, result, where);
@@ -356,20 +357,20 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
   return has_out ? Py_NewRef(options.out) : wrap(std::move(result));
 }
 
-// Two arrays alike, or one, on the CPU: no options, nothing to convert.
+// Two arrays alike, or one, on one device: no options, nothing to convert.
 PyObject* call_at_once(OpId op, PyObject* const* values, int count) {
   if (count > 2 || !is_array(values[0]) || !is_array(values[count - 1])) return nullptr;
   const Array &a = array_in(values[0]), &b = array_in(values[count - 1]);
-  if (!a.device().is_cpu()) return nullptr;
+  if (!a.device().is_cpu() && !a.device().is_cuda()) return nullptr;
   if (count == 2 &&
-      (!(a.dtype() == b.dtype()) || !(a.shape() == b.shape()) || !b.device().is_cpu()))
+      (!(a.dtype() == b.dtype()) || !(a.shape() == b.shape()) || a.device() != b.device()))
     return nullptr;
   const ops::Signature& signature = resolved(op, a.dtype());
   const std::array<Operand, 2> operands{Operand{&a, Scalar(false)}, Operand{&b, Scalar(false)}};
   const std::span all(operands.data(), static_cast<std::size_t>(count));
   const bool is_plain = a.rank() < 2 || (a.layout().is_row_major() && b.layout().is_row_major());
-  Array result = is_plain ? empty(a.shape(), signature.result, cpu)
-                          : new_result(all, a.shape(), signature.result, cpu);
+  Array result = is_plain ? empty(a.shape(), signature.result, a.device())
+                          : new_result(all, a.shape(), signature.result, a.device());
   compute_unlocked(signature, all, result, nullptr, true);
   return wrap(std::move(result));
 }

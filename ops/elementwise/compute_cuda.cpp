@@ -1,15 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "compute.hpp"
-#include "cuda_source.hpp"
+#include "cuda_kernels.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
@@ -19,52 +15,6 @@
 
 namespace spanwise::ops {
 namespace {
-
-/// All that a KernelShape says, and the device, in one word.
-std::uint64_t key_of(const KernelShape& shape, Device device) {
-  std::uint64_t key = static_cast<std::uint64_t>(shape.signature.op);
-  const auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
-  add(static_cast<std::uint64_t>(place_of(shape.signature.compute)), 4);
-  add(shape.signature.mixed, 1);
-  for (int i = 0; i < max_inputs; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    const bool is_there = i < shape.inputs;
-    add(is_there ? static_cast<std::uint64_t>(place_of(shape.operands[index])) : 0, 4);
-    add(is_there && shape.is_number[index], 1);
-  }
-  add(static_cast<std::uint64_t>(place_of(shape.result)), 4);
-  add(shape.has_mask, 1);
-  add(shape.checks_exponent, 1);
-  add(static_cast<std::uint64_t>(shape.kind), 2);
-  for (const bool stays : shape.stays) add(stays, 1);
-  add(static_cast<std::uint64_t>(shape.width), 5);
-  add(static_cast<std::uint64_t>(shape.rank), 7);
-  add(shape.is_large, 1);
-  add(static_cast<std::uint64_t>(device.ordinal()), 8);
-  return key;
-}
-
-// Compiled at first use, then found by its key. Never destroyed: arrays may outlive static objects.
-const Function& cuda_kernel_for(const KernelShape& shape, Device device) {
-  static auto& mutex = *new std::shared_mutex;
-  static auto& known = *new std::unordered_map<std::uint64_t, Function>;
-  // A loop of a program asks for the same kernel again.
-  thread_local std::pair<std::uint64_t, const Function*> last{0, nullptr};
-  const std::uint64_t key = key_of(shape, device);
-  if (last.first == key && last.second != nullptr) return *last.second;
-  {
-    const std::shared_lock lock(mutex);
-    if (const auto found = known.find(key); found != known.end())
-      return *(last = {key, &found->second}).second;
-  }
-  ModuleOptions options;
-  options.device = device;
-  // As on the host, products are rounded before they are added.
-  options.options = {"--fmad=false"};
-  const Function made = SourceModule(cuda_source(shape), options).get_function("run");
-  const std::unique_lock lock(mutex);
-  return known.emplace(key, made).first->second;
-}
 
 void refuse_exponents(bool none_is_negative) {
   require<ArgumentError>(none_is_negative,
@@ -205,13 +155,8 @@ class Launch {
     return KernelArg::address(reinterpret_cast<std::uintptr_t>(array.data()));
   }
 
-  // As its bytes in registers: a 16-bit float is a float there, unless the kernel has it as bits.
   KernelArg number(Scalar& kept, int index) const {
-    const DType wanted = shape_.signature.operand(index);
-    kept = operands_[static_cast<std::size_t>(index)].scalar.cast(wanted);
-    const bool is_half = wanted == float16 || wanted == bfloat16;
-    if (is_half && (facts(shape_.signature.op).traits & native_halves) == 0)
-      kept = kept.cast(float32);
+    kept = kernel_number(shape_.signature, operands_[static_cast<std::size_t>(index)], index);
     return KernelArg::bytes(std::span(static_cast<const std::byte*>(kept.data()),
                                       static_cast<std::size_t>(kept.dtype().itemsize())));
   }
@@ -243,6 +188,7 @@ class Launch {
 
 void compute_on_cuda(const Signature& signature, std::span<const Operand> operands,
                      const Array& result, const Array* where) {
+  if (where == nullptr && launch_dense(signature, operands, result)) return;
   Launch(signature, operands, result, where).run();
 }
 

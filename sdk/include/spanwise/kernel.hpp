@@ -127,6 +127,12 @@ class SW_API Function {
     launch(config, std::span(arguments.begin(), arguments.size()));
   }
 
+  /// For who wrote the kernel as well: values[i] is the address of parameter i's bytes, as the
+  /// kernel has it, until the call returns. Only the configuration and the count are checked, and
+  /// nothing is ordered: call order_use() for each array before. Throws KernelArgumentError or,
+  /// from the driver, DeviceError.
+  void launch_raw(const LaunchConfig& config, std::span<void* const> values) const;
+
   const std::string& name() const noexcept;
   Device device() const noexcept;
   std::span<const KernelParameter> parameters() const noexcept;

@@ -1,5 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/argument_errors.hpp"
 #include "kernels/bound_arguments.hpp"
 #include "kernels/module_state.hpp"
 #include "runtime/backend.hpp"
@@ -65,6 +66,16 @@ void Function::launch(const LaunchConfig& config, std::span<const KernelArg> arg
   order_arrays(function, arguments, stream);
   function.kernel().launch(config.grid, config.block, config.shared_bytes, stream,
                            bound.pointers());
+}
+
+void Function::launch_raw(const LaunchConfig& config, std::span<void* const> values) const {
+  const FunctionState& function = state();
+  check_config(function, config);
+  if (values.size() != function.signature().rules.size()) [[unlikely]]
+    kernels::fail_count(function, values.size());
+  runtime::StreamState& stream =
+      config.stream ? config.stream->state() : runtime::current_stream(function.device());
+  function.kernel().launch(config.grid, config.block, config.shared_bytes, stream, values.data());
 }
 
 const std::string& Function::name() const noexcept { return state().name(); }
