@@ -35,14 +35,16 @@ std::string layouts_text(std::string_view name) {
   fail<Error>("elementwise: the library was built without ", name);
 }
 
-// struct Walk, and where the kernel begins.
-std::string declaration_text(const KernelShape& shape, std::string_view rest) {
+std::string walk_declaration(const KernelShape& shape) {
   std::string names;
   for (int i = 0; i < shape.inputs; ++i)
     if (!shape.is_number[static_cast<std::size_t>(i)]) names += text(", s", i, "[RANK]");
   names += shape.has_mask ? ", sz[RANK], smask[RANK]" : ", sz[RANK]";
   return text("#define RANK ", shape.rank, "\nstruct Walk { long long shape[RANK]", names,
-              "; };\nextern \"C\" __global__ void __launch_bounds__(", cuda_block, ") run(",
+              "; };\n");
+}
+std::string kernel_head(const KernelShape& shape, std::string_view rest) {
+  return text("extern \"C\" __global__ void __launch_bounds__(", cuda_block, ") run(",
               parameter_text(shape), "const Walk walk", rest, ") {\n");
 }
 
@@ -117,6 +119,80 @@ std::string write_text(const KernelShape& shape, std::string_view step, std::str
       result, ";\n      write_run(", place, ", q, count);\n");
 }
 
+// The parts of a kernel of tiles, of each array in turn.
+struct TilesText {
+  std::string declare;          // tiles, in the kernel
+  std::string move;             // pointers to the tile's corner
+  std::string parameters, use;  // of the tiles, as parameters and as arguments
+  std::string packs, reads, fills, takes;
+};
+TilesText tiles_text(const KernelShape& shape) {
+  TilesText parts;
+  const auto corner = [&](const std::string& pointer, const std::string& name) {
+    parts.move += text("  ", pointer, " += at_", name, " + first_s * walk.s", name,
+                       "[RANK - 2] + first_t * walk.s", name, "[RANK - 1];\n");
+  };
+  for (const ReadArray& array : read_arrays(shape)) {
+    const std::string &name = array.name, &type = array.type;
+    const std::string by_s = text("walk.s", name, "[RANK - 2]"),
+                      by_t = text("walk.s", name, "[RANK - 1]");
+    corner(array.pointer, name);
+    if (array.crosses()) {
+      parts.declare += text("  __shared__ alignas(16) ", type, " t", name, "[SIDE_S * SIDE_T];\n");
+      parts.parameters += text(type, "* t", name, ", ");
+      parts.use += text('t', name, ", ");
+      const std::string n = array.lie == Lie::crosses_in_packs
+                                ? text("whole ? 16 / (int)sizeof(", type, ") : 1")
+                                : "1";
+      parts.fills += text("      fill<", n, ", whole>(t", name, ", ", array.pointer, ", ", by_s,
+                          ", ", by_t, ", left_s, left_t);\n");
+      parts.takes += text("      const Some<", type, ", WIDTH> c", name, " = read_whole<", type,
+                          ", WIDTH>(t", name, " + cell<", type, ">(s, t));\n");
+      continue;
+    }
+    const std::string place = text(array.pointer, " + s * ", by_s), pack = text('p', name, "[u]");
+    if (array.lie == Lie::stays) {
+      parts.packs += text("    ", type, " p", name, "[batch];\n");
+      parts.reads += text("      if (count > 0) ", pack, " = *(", place, ");\n");
+    } else {
+      parts.packs += text("    Some<", type, ", WIDTH> p", name, "[batch];\n");
+      parts.reads += text("      ", read_text(array, pack, text(place, " + t * ", by_t), by_t));
+    }
+  }
+  corner("z", "z");
+  return parts;
+}
+
+// What a block does with its tile. Operands that do not cross are under way before tiles are
+// filled.
+std::string tile_function(const KernelShape& shape, const TilesText& parts) {
+  return text(
+      R"(template <bool whole>
+__device__ __forceinline__ void do_tile()",
+      parameter_text(shape), parts.parameters, R"(const Walk& walk, int left_s, int left_t) {
+  constexpr int steps = SIDE_S / ROWS, batch = !whole || steps < 1 ? 1 : steps < 4 ? steps : 4;
+  const int t = threadIdx.x % (SIDE_T / WIDTH) * WIDTH, row = threadIdx.x / (SIDE_T / WIDTH);
+  for (int first = row; first == row || first < SIDE_S; first += ROWS * batch) {
+)",
+      parts.packs, R"(#pragma unroll
+    for (int u = 0; u < batch; ++u) {
+      const int s = first + u * ROWS;
+      const int count = whole && ROWS <= SIDE_S ? WIDTH : s < left_s ? left_t - t : 0;
+)",
+      parts.reads, R"(    }
+    if (first == row) {
+)",
+      parts.fills, R"(      __syncthreads();
+    }
+#pragma unroll
+    for (int u = 0; u < batch; ++u) {
+      const int s = first + u * ROWS;
+      const int count = whole && ROWS <= SIDE_S ? WIDTH : s < left_s ? left_t - t : 0;
+      if (count <= 0) continue;
+)",
+      parts.takes, write_text(shape, "[u]", "(z + s * walk.sz[RANK - 2] + t)"), "    }\n  }\n}\n");
+}
+
 }  // namespace
 
 std::string rows_kernel(const KernelShape& shape) {
@@ -133,53 +209,25 @@ std::string rows_kernel(const KernelShape& shape) {
   const char* count = shape.has_tail ? "  const int count = left < WIDTH ? (int)left : WIDTH;\n"
                                      : "  const int count = WIDTH;\n";
   return text("#define WIDTH ", shape.width, "\n", layouts_text("packs.cuh"),
-              declaration_text(shape, ", long long n"), find_text(shape), count, reads,
-              write_text(shape, "", "(z + at_z)"), "}\n");
+              walk_declaration(shape), kernel_head(shape, ", long long n"), find_text(shape), count,
+              reads, write_text(shape, "", "(z + at_z)"), "}\n");
 }
 
 std::string strided_kernel(const KernelShape& shape) {
-  return text("#define WIDTH 1\n", declaration_text(shape, ", long long n"), find_text(shape),
-              shape.has_mask ? "  if (!mask[at_mask]) return;\n" : "", "  z[at_z] = ",
+  return text("#define WIDTH 1\n", walk_declaration(shape), kernel_head(shape, ", long long n"),
+              find_text(shape), shape.has_mask ? "  if (!mask[at_mask]) return;\n" : "",
+              "  z[at_z] = ",
               result_text(shape, [](int i) { return text("a", i, "[at_", i, "]"); }), ";\n}\n");
 }
 
-// Operands that do not cross are under way before the tiles are filled.
 std::string tiles_kernel(const KernelShape& shape) {
   const PlacesText places = places_text(shape, "    ");
-  std::string declare, move, packs, reads, fills, takes;
-  const auto corner = [&](const std::string& name) {
-    move += text("  at_", name, " += first_s * walk.s", name, "[RANK - 2] + first_t * walk.s", name,
-                 "[RANK - 1];\n");
-  };
-  for (const ReadArray& array : read_arrays(shape)) {
-    const std::string &name = array.name, by_s = text("walk.s", name, "[RANK - 2]"),
-                      by_t = text("walk.s", name, "[RANK - 1]");
-    corner(name);
-    if (array.crosses()) {
-      declare += text("  __shared__ alignas(16) ", array.type, " t", name, "[SIDE_S * SIDE_T];\n");
-      const char* how = array.lie == Lie::crosses ? "1" : "16 / (int)sizeof(";
-      const std::string n = array.lie == Lie::crosses ? how : text(how, array.type, ')');
-      fills += text("      fill<", n, ">(t", name, ", ", array.pointer, " + at_", name, ", ", by_s,
-                    ", ", by_t, ", left_s, left_t);\n");
-      takes += text("      const Some<", array.type, ", WIDTH> c", name, " = *(const Some<",
-                    array.type, ", WIDTH>*)(t", name, " + cell<", array.type, ">(s, t));\n");
-      continue;
-    }
-    const std::string place = text(array.pointer, " + at_", name, " + s * ", by_s);
-    if (array.lie == Lie::stays) {
-      packs += text("    ", array.type, " p", name, "[BATCH];\n");
-      reads += text("      if (count > 0) p", name, "[u] = *(", place, ");\n");
-    } else {
-      packs += text("    Some<", array.type, ", WIDTH> p", name, "[BATCH];\n");
-      reads += text("      ",
-                    read_text(array, text("p", name, "[u]"), text(place, " + t * ", by_t), by_t));
-    }
-  }
-  corner("z");
-  return text(
-      "#define WIDTH ", shape.width, "\n#define SIDE_S ", shape.side_s, "\n#define SIDE_T ",
-      shape.side_t, "\n", layouts_text("packs.cuh"), layouts_text("tiles.cuh"),
-      declaration_text(shape, ""), declare, places.declare, R"(  unsigned int rest = blockIdx.x;
+  const TilesText parts = tiles_text(shape);
+  const std::string call = text(argument_text(shape), parts.use, "walk, left_s, left_t);\n");
+  return text("#define WIDTH ", shape.width, "\n#define SIDE_S ", shape.side_s, "\n#define SIDE_T ",
+              shape.side_t, "\n", layouts_text("packs.cuh"), layouts_text("tiles.cuh"),
+              walk_declaration(shape), tile_function(shape, parts), kernel_head(shape, ""),
+              parts.declare, places.declare, R"(  unsigned int rest = blockIdx.x;
   const long long first_t = rest % TILES_T * (long long)SIDE_T;
   rest /= TILES_T;
   const long long first_s = rest % TILES_S * (long long)SIDE_S;
@@ -190,27 +238,12 @@ std::string tiles_kernel(const KernelShape& shape) {
     const unsigned int index = axis > 0 ? rest % extent : rest;
     rest = axis > 0 ? rest / extent : 0;
 )",
-      places.move, "  }\n", move,
-      R"(  const int left_s = elements_left(walk.shape[RANK - 2] - first_s, SIDE_S);
+              places.move, "  }\n", parts.move,
+              R"(  const int left_s = elements_left(walk.shape[RANK - 2] - first_s, SIDE_S);
   const int left_t = elements_left(walk.shape[RANK - 1] - first_t, SIDE_T);
-  const int t = threadIdx.x % (SIDE_T / WIDTH) * WIDTH, row = threadIdx.x / (SIDE_T / WIDTH);
-  for (int first = row; first == row || first < SIDE_S; first += ROWS * BATCH) {
-)",
-      packs, R"(#pragma unroll
-    for (int u = 0; u < BATCH; ++u) {
-      const int s = first + u * ROWS, count = s < left_s ? left_t - t : 0;
-)",
-      reads, R"(    }
-    if (first == row) {
-)",
-      fills, R"(      __syncthreads();
-    }
-#pragma unroll
-    for (int u = 0; u < BATCH; ++u) {
-      const int s = first + u * ROWS, count = s < left_s ? left_t - t : 0;
-      if (count <= 0) continue;
-)",
-      takes, write_text(shape, "[u]", "(z + at_z + s * walk.sz[RANK - 2] + t)"), "    }\n  }\n}\n");
+  if (left_s == SIDE_S && left_t == SIDE_T)
+    do_tile<true>()",
+              call, "  else\n    do_tile<false>(", call, "}\n");
 }
 
 }  // namespace spanwise::ops

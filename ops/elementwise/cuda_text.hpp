@@ -22,6 +22,16 @@ inline std::string parameter_text(const KernelShape& shape) {
   return list;
 }
 
+// The same as arguments.
+inline std::string argument_text(const KernelShape& shape) {
+  std::string list;
+  for (int i = 0; i < shape.inputs; ++i) list += text("a", i, ", ");
+  list += "z, ";
+  if (shape.has_mask) list += "mask, ";
+  if (shape.checks_exponent) list += "negative, ";
+  return list;
+}
+
 // The body's arguments; `element(i)` is how operand i is read from memory.
 template <class F>
 std::string result_text(const KernelShape& shape, F&& element) {

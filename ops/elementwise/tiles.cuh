@@ -8,9 +8,8 @@
 #define BLOCK 256
 #define TILES_S ((unsigned int)((walk.shape[RANK - 2] + SIDE_S - 1) / SIDE_S))
 #define TILES_T ((unsigned int)((walk.shape[RANK - 1] + SIDE_T - 1) / SIDE_T))
-// Rows of packs that a block has in hand at once, and how often before it waits for memory.
+// Rows that a block has in hand at once.
 #define ROWS (BLOCK * WIDTH / SIDE_T)
-#define BATCH (SIDE_S / ROWS >= 4 ? 4 : SIDE_S / ROWS > 0 ? SIDE_S / ROWS : 1)
 
 __device__ __forceinline__ int elements_left(long long left, int side) {
   return left < side ? (int)left : side;
@@ -41,14 +40,10 @@ __device__ __forceinline__ void fill(T* tile, const T* a, long long by_s, long l
       const int access = first + b * BLOCK, rest = access / group;
       const int s = (rest / SIDE_T * group + access % group) * n, t = rest % SIDE_T;
       const T* place = a + s * by_s + t * by_t;
-      if (!whole && t >= left_t) continue;
-      if (n > 1 && (whole || s + n <= left_s)) {
-        values[b] = *(const Some<T, n>*)place;
-      } else {
-#pragma unroll
-        for (int k = 0; k < n; ++k)
-          if (whole || s + k < left_s) values[b].x[k] = place[k * by_s];
-      }
+      if (n > 1)
+        values[b] = read_whole<T, n>(place);
+      else if (whole || (s < left_s && t < left_t))
+        values[b].x[0] = *place;
     }
 #pragma unroll
     for (int b = 0; b < batch; ++b) {
@@ -56,15 +51,7 @@ __device__ __forceinline__ void fill(T* tile, const T* a, long long by_s, long l
       const int s = (rest / SIDE_T * group + access % group) * n, t = rest % SIDE_T;
 #pragma unroll
       for (int k = 0; k < n; ++k)
-        if (whole || (s + k < left_s && t < left_t)) tile[cell<T>(s + k, t)] = values[b].x[k];
+        if (whole || (s < left_s && t < left_t)) tile[cell<T>(s + k, t)] = values[b].x[k];
     }
   }
-}
-template <int n, class T>
-__device__ __forceinline__ void fill(T* tile, const T* a, long long by_s, long long by_t,
-                                     int left_s, int left_t) {
-  if (left_s == SIDE_S && left_t == SIDE_T)
-    fill<n, true>(tile, a, by_s, by_t, left_s, left_t);
-  else
-    fill<n, false>(tile, a, by_s, by_t, left_s, left_t);
 }

@@ -122,7 +122,7 @@ TEST_P(ElementwiseTiles, OfThreeOperands) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, ElementwiseTiles,
-                         testing::Values(uint8, float16, float32, float64, complex128),
+                         testing::Values(uint8, float32, complex128),
                          [](const auto& given) { return given.param.name(); });
 
 TEST(ElementwiseTilesOfSeveralDtypes, HoldWhatEachNeeds) {
@@ -172,7 +172,7 @@ TEST_P(ElementwiseRows, OfMatrices) {
               [](const Array& z) { return cut(z, 1, 1, 2); });
 }
 
-INSTANTIATE_TEST_SUITE_P(, ElementwiseRows, testing::Values(uint8, float16, float32, complex128),
+INSTANTIATE_TEST_SUITE_P(, ElementwiseRows, testing::Values(uint8, float32),
                          [](const auto& given) { return given.param.name(); });
 
 // ---- the plan
