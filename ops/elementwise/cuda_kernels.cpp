@@ -10,27 +10,43 @@
 namespace spanwise::ops {
 namespace {
 
-/// All that a KernelShape says, and the device, in one word.
-std::uint64_t key_of(const KernelShape& shape, Device device) {
-  std::uint64_t key = static_cast<std::uint64_t>(shape.signature.op);
-  const auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
-  add(static_cast<std::uint64_t>(place_of(shape.signature.compute)), 4);
-  add(shape.signature.mixed, 1);
+/// All that a KernelShape says, and the device: what is computed, and how the arrays lie.
+struct KernelKey {
+  std::uint64_t what, how;
+
+  bool operator==(const KernelKey&) const = default;
+};
+struct KernelKeyHash {
+  std::size_t operator()(const KernelKey& key) const noexcept {
+    return static_cast<std::size_t>(key.what * 0x9e3779b97f4a7c15 ^ key.how);
+  }
+};
+
+KernelKey key_of(const KernelShape& shape, Device device) {
+  KernelKey key{static_cast<std::uint64_t>(shape.signature.op), 0};
+  const auto add = [](std::uint64_t& word, auto value, int bits) {
+    word = word << bits | static_cast<std::uint64_t>(value);
+  };
+  add(key.what, place_of(shape.signature.compute), 4);
+  add(key.what, shape.signature.mixed, 1);
   for (int i = 0; i < max_inputs; ++i) {
     const auto index = static_cast<std::size_t>(i);
     const bool is_there = i < shape.inputs;
-    add(is_there ? static_cast<std::uint64_t>(place_of(shape.operands[index])) : 0, 4);
-    add(is_there && shape.is_number[index], 1);
+    add(key.what, is_there ? place_of(shape.operands[index]) : 0, 4);
+    add(key.what, is_there && shape.is_number[index], 1);
   }
-  add(static_cast<std::uint64_t>(place_of(shape.result)), 4);
-  add(shape.has_mask, 1);
-  add(shape.checks_exponent, 1);
-  add(static_cast<std::uint64_t>(shape.kind), 2);
-  for (const bool stays : shape.stays) add(stays, 1);
-  add(static_cast<std::uint64_t>(shape.width), 5);
-  add(static_cast<std::uint64_t>(shape.rank), 7);
-  add(shape.is_large, 1);
-  add(static_cast<std::uint64_t>(device.ordinal()), 8);
+  add(key.what, place_of(shape.result), 4);
+  add(key.what, shape.has_mask, 1);
+  add(key.what, shape.checks_exponent, 1);
+  add(key.what, device.ordinal(), 8);
+  for (const Lie lie : shape.lies) add(key.how, lie, 3);
+  add(key.how, shape.kind, 2);
+  add(key.how, shape.width, 5);
+  add(key.how, shape.rank, 7);
+  add(key.how, shape.is_large, 1);
+  add(key.how, shape.has_tail, 1);
+  add(key.how, shape.side_s, 8);
+  add(key.how, shape.side_t, 8);
   return key;
 }
 
@@ -39,10 +55,10 @@ std::uint64_t key_of(const KernelShape& shape, Device device) {
 // Never destroyed: arrays may outlive static objects.
 const Function& cuda_kernel_for(const KernelShape& shape, Device device) {
   static auto& mutex = *new std::shared_mutex;
-  static auto& known = *new std::unordered_map<std::uint64_t, Function>;
+  static auto& known = *new std::unordered_map<KernelKey, Function, KernelKeyHash>;
   // A loop of a program asks for the same kernel again.
-  thread_local std::pair<std::uint64_t, const Function*> last{0, nullptr};
-  const std::uint64_t key = key_of(shape, device);
+  thread_local std::pair<KernelKey, const Function*> last{{}, nullptr};
+  const KernelKey key = key_of(shape, device);
   if (last.first == key && last.second != nullptr) return *last.second;
   {
     const std::shared_lock lock(mutex);
