@@ -239,7 +239,7 @@ std::optional<Array> mask_in(const OpFacts& op, PyObject* where, Device device) 
 // Without the GIL where it takes long.
 void compute_unlocked(const ops::Signature& signature, std::span<const Operand> operands,
                       const Array& result, const Array* where, bool is_fresh) {
-  if (is_fresh && where == nullptr && ops::compute_at_once(signature, operands, result)) return;
+  if (where == nullptr && ops::compute_at_once(signature, operands, result)) return;
   const Unlocked unlocked(result);
   if (is_fresh)
     compute_fresh(signature, operands, result, where);

@@ -97,8 +97,17 @@ class Dense {
   }
 
  private:
+  // Whether threads would overwrite what others have yet to read. Each may overwrite what it reads.
+  bool must_come_first(const Array& operand) const noexcept {
+    const auto begin = reinterpret_cast<std::uintptr_t>(operand.data());
+    const auto target = reinterpret_cast<std::uintptr_t>(result_.data());
+    if (begin == target) return operand.dtype().itemsize() != result_.dtype().itemsize();
+    return begin < target + static_cast<std::uintptr_t>(result_.nbytes()) &&
+           target < begin + static_cast<std::uintptr_t>(operand.nbytes());
+  }
+
   bool look() {
-    if (!result_.layout().is_row_major()) return false;
+    if (result_.readonly() || !result_.layout().is_row_major()) return false;
     key_.op = signature_.op;
     key_.mixed = signature_.mixed;
     key_.compute = signature_.compute;
@@ -115,6 +124,7 @@ class Dense {
       if (array->device() != key_.device || !(array->shape() == result_.shape()) ||
           !array->layout().is_row_major())
         return false;
+      if (must_come_first(*array)) return false;
       bits |= reinterpret_cast<std::uintptr_t>(array->data());
     }
     const bool checks_exponents =
