@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "kernels_dims.hpp"
 #include "kernels_function.hpp"
@@ -99,6 +100,36 @@ PyObject* prepare(PyObject* self, PyObject* arg_types) noexcept {
   }
 }
 
+// bind(args), or bind(args=...): PyCUDA has no such word, CuPy neither.
+std::vector<std::string> declarations_from(PyObject* object) {
+  const bool is_list = PyTuple_Check(object) || PyList_Check(object);
+  require<KernelArgumentError>(is_list,
+                               "bind: expected args as a tuple of texts, one a parameter, "
+                               "got ",
+                               std::string(py::repr(object)));
+  std::vector<std::string> out;
+  for (const py::handle item : py::reinterpret_borrow<py::object>(object)) {
+    require<KernelArgumentError>(py::isinstance<py::str>(item), "bind: expected a text such as ",
+                                 "\"contiguous float32*\", got ", std::string(py::repr(item)));
+    out.push_back(item.cast<std::string>());
+  }
+  return out;
+}
+
+PyObject* bind(PyObject* self, PyObject* const* values, Py_ssize_t count,
+               PyObject* names) noexcept {
+  try {
+    const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+    const bool is_args =
+        named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "args") == 0;
+    require<KernelArgumentError>(count + named == 1 && (named == 0 || is_args),
+                                 "bind: expected args alone, a tuple of texts");
+    return wrap_function(function_in(self).bind(declarations_from(values[0])));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
 PyMethodDef method(const char* name,
                    PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t,
                                          PyObject*) noexcept,
@@ -134,6 +165,10 @@ PyMethodDef function_methods[] = {
      "prepare(arg_types)\n--\n\nChecks PyCUDA's argument types against the kernel and returns the "
      "function. The kernel's\n"
      "own signature decides how arguments are passed, so calling it is not needed."},
+    method("bind", &bind,
+           "bind(args)\n--\n\nThe kernel with declared parameters, one text each: \"raw "
+           "float32*\", \"contiguous float32*\"\n(other layouts are copied in and back out), "
+           "\"strided float32[2]\" (spanwise::View), \"int32\"."),
     method(
         "prepared_call", &prepared_call,
         "prepared_call(grid, block, *args, shared_size=0)\n--\n\nLaunches on the current stream."),

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -114,6 +115,13 @@ void bind_records(py::module_& module) {
       .def_readonly("is_const", &KernelParameter::is_const, "A pointer or view that is only read.")
       .def_readonly("view_rank", &KernelParameter::view_rank,
                     "N of a spanwise::View<T, N>, else 0.")
+      .def_property_readonly(
+          "layout",
+          [](const KernelParameter& self) {
+            constexpr std::array words{"", "raw", "contiguous", "strided"};
+            return words[static_cast<std::size_t>(self.layout)];
+          },
+          "How it takes an array: raw, contiguous or strided; \"\" for a value.")
       .def_property_readonly(
           "dtype",
           [](const KernelParameter& self) -> py::object {

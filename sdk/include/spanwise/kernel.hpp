@@ -84,6 +84,14 @@ class SW_API KernelArg {
   std::span<const std::byte> bytes_{};
 };
 
+/// How a parameter takes an array.
+enum class ParameterLayout : std::uint8_t {
+  none,        ///< a number or a struct: no array
+  raw,         ///< address only: a C-contiguous array, others are refused
+  contiguous,  ///< address only: others are copied in and, unless the parameter is const, back out
+  strided,     ///< spanwise::View<T, N>: address, shape and strides, any array
+};
+
 /// What is known of one parameter: name and type from the source, place and size from the binary.
 struct KernelParameter {
   std::string name;         ///< "" where the source does not say
@@ -94,6 +102,7 @@ struct KernelParameter {
   bool is_const = false;         ///< a pointer to const: the kernel only reads
   std::optional<DType> dtype{};  ///< of the scalar or the pointee, where the type is a known one
   int view_rank = 0;             ///< N where the type is spanwise::View<T, N>, 0 for every other
+  ParameterLayout layout = ParameterLayout::none;
 };
 
 struct ModuleOptions {
@@ -119,9 +128,9 @@ class SW_API Function {
   /// orders the launch after queued work on its arrays, and queues it. Throws KernelArgumentError
   /// or ReadOnlyError before anything is launched, DeviceError from the driver.
   ///
-  /// An array that is not C-contiguous is refused for a raw pointer, which cannot carry strides.
-  /// Pass contiguous(x), declare the parameter as View<T, N>, or pass the strides as arguments with
-  /// array.data() as KernelArg::address.
+  /// An array that is not C-contiguous is refused for a raw pointer, which cannot carry strides:
+  /// see ParameterLayout and bind(). Arrays of a parameter that is declared contiguous are copied
+  /// on the launch's stream; the same window given twice is copied once.
   void launch(const LaunchConfig& config, std::span<const KernelArg> arguments) const;
   void operator()(const LaunchConfig& config, std::initializer_list<KernelArg> arguments) const {
     launch(config, std::span(arguments.begin(), arguments.size()));
@@ -132,6 +141,12 @@ class SW_API Function {
   /// nothing is ordered: call order_use() for each array before. Throws KernelArgumentError or,
   /// from the driver, DeviceError.
   void launch_raw(const LaunchConfig& config, std::span<void* const> values) const;
+
+  /// The same kernel with a declaration for each parameter: "raw float32*", "contiguous const
+  /// float*", "strided float32[2]", "int32", or a layout's word alone where the source says the
+  /// rest. Types are NumPy's or C's. Declarations add to what is known, also of kernels without
+  /// source, and must not contradict it. Throws KernelArgumentError.
+  Function bind(std::span<const std::string> declarations) const;
 
   const std::string& name() const noexcept;
   Device device() const noexcept;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/argument_errors.hpp"
 #include "kernels/bound_arguments.hpp"
+#include "kernels/contiguous_arguments.hpp"
+#include "kernels/declared_layout.hpp"
 #include "kernels/module_state.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/ordering.hpp"
@@ -60,6 +62,13 @@ FunctionState& Function::state() const noexcept { return static_cast<FunctionSta
 void Function::launch(const LaunchConfig& config, std::span<const KernelArg> arguments) const {
   const FunctionState& function = state();
   check_config(function, config);
+  if (function.signature().copies && kernels::ContiguousArguments::are_needed(function, arguments))
+      [[unlikely]] {
+    const StreamGuard guard(config.stream ? *config.stream : Stream::current(device()));
+    const kernels::ContiguousArguments copies(function, arguments);
+    launch(config, copies.arguments());
+    return copies.take_back();
+  }
   const kernels::BoundArguments bound(function, arguments);
   runtime::StreamState& stream =
       config.stream ? config.stream->state() : runtime::current_stream(function.device());
@@ -76,6 +85,11 @@ void Function::launch_raw(const LaunchConfig& config, std::span<void* const> val
   runtime::StreamState& stream =
       config.stream ? config.stream->state() : runtime::current_stream(function.device());
   function.kernel().launch(config.grid, config.block, config.shared_bytes, stream, values.data());
+}
+
+Function Function::bind(std::span<const std::string> declarations) const {
+  return Function(
+      make_ref<FunctionState>(state(), kernels::declared_signature(state(), declarations)));
 }
 
 const std::string& Function::name() const noexcept { return state().name(); }

@@ -152,6 +152,12 @@ FunctionState::FunctionState(Ref<ModuleState> module, std::string_view name)
   signature_ = make_signature(module_->declaration(name_, slots.size()), slots);
 }
 
+FunctionState::FunctionState(const FunctionState& other, Signature signature)
+    : module_(other.module_),
+      name_(other.name_),
+      kernel_(other.kernel_),
+      signature_(std::move(signature)) {}
+
 Array global_variable(const Ref<ModuleState>& module, std::string_view name) {
   runtime::LoadedModule::Global global = module->loaded().global(std::string(name));
   if (global.data == nullptr) global = module->loaded().global(mangled_variable(name));
