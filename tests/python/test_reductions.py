@@ -274,6 +274,40 @@ def test_results_do_not_depend_on_the_number_of_threads():
     assert len(answers) == 1
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("size", [1, 127, 129, 8191, 8192, 8193, 70_001])
+def test_counts_that_fill_narrow_counters(device, dtype, size):
+    """All elements count, then some, next to one another and every second, to the last element."""
+    ones = np.ones(2 * size - 1, dtype)
+    some = (np.random.default_rng(size).random(2 * size - 1) < 0.3).astype(dtype)
+    for values in (ones, some):
+        a = sw.array(values, device=device)
+        for view in (slice(None), slice(None, None, 2), slice(None, None, -1)):
+            assert int(sw.count_nonzero(a[view])) == np.count_nonzero(values[view])
+            if dtype != "bool":
+                assert complex(sw.sum(a[view])) == complex(
+                    np.sum(values[view].astype("complex128"))
+                )
+
+
+def test_any_byte_but_0_is_counted_as_true(device):
+    values = np.arange(1000, dtype=np.uint8).reshape(10, 100)
+    truths = sw.array(values, device=device).view("bool")
+    assert int(sw.count_nonzero(truths)) == np.count_nonzero(values)
+    np.testing.assert_array_equal(
+        sw.count_nonzero(truths, axis=1).numpy(), np.count_nonzero(values, axis=1)
+    )
+
+
+@pytest.mark.parametrize("columns", [1, 3, 15, 16, 17, 33, 250])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64"])
+def test_columns_beside_those_of_a_register(device, dtype, columns):
+    values = numbers((21, columns + 2), dtype, columns)
+    a = sw.array(values, device=device)
+    expected = np.sum(values[:, 1:-1].astype("complex128"), axis=0)
+    np.testing.assert_allclose(sw.sum(a[:, 1:-1], axis=0).numpy(), expected, rtol=1e-6)
+
+
 def test_runs_agree(device):
     x = sw.array(np.random.default_rng(2).standard_normal(300_000), device=device)
     first = float(x.sum())
