@@ -82,6 +82,8 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
   needs_index_ = has_word(operation_, "i") || has_word(preamble, "i");
 }
 
+ElementwiseKernel::~ElementwiseKernel() = default;
+
 class ElementwiseKernel::Call {
  public:
   Call(const ElementwiseKernel& kernel, std::span<const Argument> arguments)

@@ -36,6 +36,7 @@ class SW_API ElementwiseKernel : public RefCounted {
  public:
   /// Throws ArgumentError for declarations that do not hold together.
   explicit ElementwiseKernel(ElementwiseSpec spec);
+  ~ElementwiseKernel() override;
 
   const ElementwiseSpec& spec() const noexcept { return spec_; }
   const std::string& who() const noexcept { return who_; }

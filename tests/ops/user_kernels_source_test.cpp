@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "../../ops/user_kernels/elementwise.hpp"
+#include "../../ops/user_kernels/reduction.hpp"
+#include "../../ops/user_kernels/scan.hpp"
 #include "backends/cuda/compiler.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "spanwise/creation.hpp"
@@ -64,14 +66,15 @@ ElementwiseSpec pointers_spec(std::string arguments, std::string operation) {
 
 TEST_F(UserKernelSource, ValuesOfEveryDTypeAndLayoutCompile) {
   const ElementwiseKernel kernel(values_spec("T x, T y, int64 k", "T z", "z = i < k ? x : y"));
-  for (const DType dtype : {bool_, int8, uint64, float16, bfloat16, float32, complex64}) {
-    const Array z = zeros({4, 6, 8}, dtype, cpu), k = full({}, Scalar(3), int64, cpu);
-    for (const Array& x : layouts(dtype)) {
-      const Argument arguments[] = {
-          {.array = &x}, {.array = &z}, {.number = Scalar(std::int64_t{3})}, {}};
-      expect_cubin(kernel.source(arguments, {}, true), {"user_kernel"});
-    }
-  }
+  const auto expect_compiles = [&](const Array& x) {
+    const Array y = zeros({4, 6, 8}, x.dtype(), cpu);
+    const Argument arguments[] = {
+        {.array = &x}, {.array = &y}, {.number = Scalar(std::int64_t{3})}, {}};
+    expect_cubin(kernel.source(arguments, {}, true), {"user_kernel"});
+  };
+  for (const DType dtype : {bool_, int8, uint64, float16, bfloat16, complex64})
+    expect_compiles(layouts(dtype)[3]);
+  for (const Array& x : layouts(float32)) expect_compiles(x);
 }
 
 TEST_F(UserKernelSource, PointersOfEveryLayoutCompile) {
@@ -79,12 +82,14 @@ TEST_F(UserKernelSource, PointersOfEveryLayoutCompile) {
                                                "float s = x[i];\nif (s < 0) return;\n"
                                                "z[i] = a * s + y[i > 0 ? i - 1 : n - 1] + y[i]"));
   const Array z = zeros({4, 6, 8}, float32, cpu);
-  for (const Array& x : layouts(float32))
-    for (const Array& y : layouts(float32)) {
-      const Argument arguments[] = {
-          {.array = &z}, {.array = &x}, {.number = Scalar(2.0f)}, {.array = &y}};
-      expect_cubin(kernel.source(arguments, {}, true), {"user_kernel"});
-    }
+  for (const Array& x : layouts(float32)) {
+    const Argument first[] = {
+        {.array = &z}, {.array = &z}, {.number = Scalar(2.0f)}, {.array = &x}};
+    expect_cubin(kernel.source(first, {}, true), {"user_kernel"});
+    const Argument second[] = {
+        {.array = &z}, {.array = &x}, {.number = Scalar(2.0f)}, {.array = &z}};
+    expect_cubin(kernel.source(second, {}, true), {"user_kernel"});
+  }
 }
 
 TEST_F(UserKernelSource, RawArraysAndTheCountCompile) {
@@ -104,6 +109,75 @@ TEST_F(UserKernelSource, StructsOfThePreambleCompile) {
   const double step = 0.5;
   const Argument arguments[] = {{.array = &bodies}, {.bytes = std::as_bytes(std::span(&step, 1))}};
   expect_cubin(kernel.source(arguments, {}, true), {"user_kernel"});
+}
+
+ReductionAxes along(std::initializer_list<std::size_t> axes) {
+  ReductionAxes out;
+  out.all = false;
+  for (const std::size_t axis : axes) out.axes.set(axis);
+  return out;
+}
+
+TEST_F(UserKernelSource, ReductionsOverAnyAxesCompile) {
+  ReductionSpec spec;
+  spec.common = {"ReductionKernel", "user_sum"};
+  spec.in_params = "T x, T y";
+  spec.out_params = "T z, int64 k";
+  spec.map_expr = "x * y + T(i)";
+  spec.reduce_expr = "a + b";
+  spec.post_map_expr = "z = a; k = _in_ind.size() / _out_ind.size()";
+  spec.identity = "0";
+  const ReductionKernel kernel(spec);
+  const auto expect_compiles = [&](const Array& x, const ReductionAxes& axes) {
+    const Array y = zeros({4, 6, 8}, x.dtype(), cpu);
+    const Argument arguments[] = {{.array = &x}, {.array = &y}, {}, {}};
+    expect_cubin(kernel.source(arguments, axes, true), {"user_sum", "user_sum_fold"});
+  };
+  for (const Array& x : layouts(float64)) expect_compiles(x, along({0, 2}));
+  for (const ReductionAxes& axes : {along({}), along({0}), along({0, 1, 2})})
+    expect_compiles(layouts(int16)[3], axes);
+  expect_compiles(layouts(float16)[1], along({0}));
+}
+
+TEST_F(UserKernelSource, ReductionsOfStructsByPointersCompile) {
+  ReductionSpec spec;
+  spec.common = {"ReductionKernel", "user_place"};
+  spec.spelling = Spelling::values;
+  spec.common.preamble =
+      "struct Best { float x; long long i; Best() = default;\n"
+      "  __device__ Best(float v, long long k) : x(v), i(k) {} };";
+  spec.in_params = "float32 x";
+  spec.out_params = "int64 k";
+  spec.map_expr = "Best(x, i)";
+  spec.reduce_expr = "a.x >= b.x ? a : b";
+  spec.post_map_expr = "k = a.i";
+  spec.reduce_type = "Best";
+  const ReductionKernel place(spec);
+  ReductionSpec dot;
+  dot.common = {"ReductionKernel", "user_dot"};
+  dot.spelling = Spelling::pointers;
+  dot.arguments = "const float *x, float *y";
+  dot.result_type = "float64";
+  dot.map_expr = "x[i] * y[n - 1 - i]";
+  dot.reduce_expr = "a + b";
+  dot.identity = "0";
+  const ReductionKernel dots(dot);
+  for (const Array& x : layouts(float32)) {
+    const Argument one[] = {{.array = &x}, {}};
+    expect_cubin(place.source(one, {}, true), {"user_place", "user_place_fold"});
+    const Argument two[] = {{.array = &x}, {.array = &x}, {}};
+    expect_cubin(dots.source(two, along({1}), true), {"user_dot", "user_dot_fold"});
+  }
+}
+
+TEST_F(UserKernelSource, ScansCompile) {
+  for (const char* type : {"int8", "float16", "float64", "complex64"})
+    for (const bool is_exclusive : {false, true}) {
+      const ScanKernel kernel({{"ScanKernel", "user_scan"}, type, "a + b", "0", is_exclusive});
+      for (const int rank : {1, 3})
+        expect_cubin(kernel.source(rank, true),
+                     {"user_scan_totals", "user_scan_carries", "user_scan_run"});
+    }
 }
 
 }  // namespace

@@ -128,3 +128,137 @@ class ElementwiseKernel(_core._ElementwiseKernel):
             f"ElementwiseKernel: get_texref({name!r}) is not there: CUDA 12 removed texture "
             "references. Pass the array as an argument, declared `const float *`"
         )
+
+
+_REDUCTION_POINTERS = _Signature(
+    "ReductionKernel",
+    (
+        "dtype_out", "neutral", "reduce_expr", "map_expr", "arguments", "name", "keep", "options",
+        "preamble", "allocator",
+    ),
+    {
+        "map_expr": None, "name": "reduce_kernel", "keep": False, "options": None, "preamble": "",
+        "allocator": None,
+    },
+)  # fmt: skip
+_REDUCTION_VALUES = _Signature(
+    "ReductionKernel",
+    (
+        "in_params", "out_params", "map_expr", "reduce_expr", "post_map_expr", "identity", "name",
+        "reduce_type", "reduce_dims", "preamble", "options",
+    ),
+    {
+        "post_map_expr": "", "identity": None, "name": "reduce_kernel", "reduce_type": None,
+        "reduce_dims": True, "preamble": "", "options": None,
+    },
+)  # fmt: skip
+
+
+def _expression(value) -> str:
+    """A neutral element or an identity: text, a number, or nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value.item() if hasattr(value, "item") else value)
+
+
+class ReductionKernel(_core._ReductionKernel):
+    """A map and an associative, commutative operation over axes of arrays of any layout.
+
+    PyCUDA's spelling: ``ReductionKernel(np.float32, neutral="0", reduce_expr="a+b", map_expr="x[i]*y[i]",
+    arguments="float *x, float *y")``. CuPy's: ``ReductionKernel("T x", "T y", "x * x", "a + b",
+    "y = sqrt(a)", "0")``. Called with the inputs, and ``axis=``, ``keepdims=``, ``out=``, ``stream=``.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *args, **kwargs):
+        who = "ReductionKernel"
+        first = args[0] if args else kwargs.get("in_params")
+        if isinstance(first, str) and len(first.split()) > 1:
+            given = _REDUCTION_VALUES.read(args, kwargs)
+            declared = (False, given["in_params"], given["out_params"])
+            rest = (
+                _text(who, "post_map_expr", given["post_map_expr"]),
+                _expression(given["identity"]),
+            )
+            map_expr = _text(who, "map_expr", given["map_expr"])
+            reduce_type = given["reduce_type"] or ""
+        else:
+            given = _REDUCTION_POINTERS.read(args, kwargs)
+            if given["keep"]:
+                _refuse(who, {"keep": True}, "")
+            if given["allocator"] is not None:
+                raise ArgumentError(
+                    f"{who}: allocator= is not taken; results come from the device's pool, "
+                    "see spanwise.memory, or pass out= when calling"
+                )
+            arguments = _text(who, "arguments", given.get("arguments"))
+            declared = (True, arguments, _core.dtype(given["dtype_out"]).name)
+            rest = ("", _expression(given["neutral"]))
+            map_expr = given["map_expr"] or ""
+            reduce_type = ""
+        return super().__new__(
+            cls,
+            *declared,
+            map_expr,
+            _text(who, "reduce_expr", given["reduce_expr"]),
+            *rest,
+            reduce_type,
+            given["name"],
+            given["preamble"],
+            _options(given["options"]),
+        )
+
+
+_SCAN = _Signature(
+    "ScanKernel",
+    ("dtype", "scan_expr", "neutral", "name_prefix", "options", "preamble", "exclusive"),
+    {
+        "neutral": None, "name_prefix": "scan", "options": None, "preamble": "", "exclusive": False,
+    },
+)  # fmt: skip
+
+
+class ScanKernel(_core._ScanKernel):
+    """An associative operation, and each element with all before it: a running sum, maximum, ...
+
+    ``ScanKernel(np.int32, "a + b")`` as PyCUDA's InclusiveScanKernel; with ``exclusive=True`` what
+    stands before each element, beginning with ``neutral``. Called with an array, in place, or with
+    an output (``"new"``: a new array), and ``axis=`` where there are several.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *args, **kwargs):
+        who = "ScanKernel"
+        given = _SCAN.read(args, kwargs)
+        return super().__new__(
+            cls,
+            _core.dtype(given["dtype"]).name,
+            _text(who, "scan_expr", given["scan_expr"]),
+            _expression(given["neutral"]),
+            bool(given["exclusive"]),
+            given["name_prefix"],
+            given["preamble"],
+            _options(given["options"]),
+        )
+
+
+class InclusiveScanKernel(ScanKernel):
+    """PyCUDA's name for a ScanKernel whose results hold their own element."""
+
+    __slots__ = ()
+
+    def __new__(cls, dtype, scan_expr, neutral=None, *args, **kwargs):
+        return super().__new__(cls, dtype, scan_expr, neutral, *args, **kwargs)
+
+
+class ExclusiveScanKernel(ScanKernel):
+    """PyCUDA's name for a ScanKernel whose results hold what stands before their element."""
+
+    __slots__ = ()
+
+    def __new__(cls, dtype, scan_expr, neutral, *args, **kwargs):
+        return super().__new__(cls, dtype, scan_expr, neutral, *args, exclusive=True, **kwargs)
