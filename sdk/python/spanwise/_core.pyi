@@ -40,6 +40,9 @@ from ._core_random import _random_permutation as _random_permutation
 from ._core_random import _random_picks as _random_picks
 from ._core_random import _random_position as _random_position
 from ._core_reduce import *  # noqa: F403
+from ._core_user_kernels import _ElementwiseKernel as _ElementwiseKernel
+from ._core_user_kernels import _ReductionKernel as _ReductionKernel
+from ._core_user_kernels import _ScanKernel as _ScanKernel
 
 # ---- What arguments may be ----
 
