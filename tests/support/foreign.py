@@ -8,7 +8,7 @@ did can be seen without Spanwise.
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -44,7 +44,20 @@ class Library:
         *("float16", "float32", "float64", "complex64", "complex128"),
     )
     is_mutable: ClassVar[bool] = True
-    extra: dict = field(default_factory=dict)
+    has_views: ClassVar[bool] = True
+
+    def holds_at_all(self, array):
+        """Whether it has arrays of this kind, maybe as a copy."""
+        return True
+
+    def holds(self, array):
+        """Whether it can hold the memory of an array on its device as it is, said from what is known
+        of the library and not asked of Spanwise."""
+        return array.flags.writeable
+
+    def makes(self, values):
+        """Whether make() can make these."""
+        return True
 
     def make(self, values):
         """A new array with these values."""
@@ -59,7 +72,16 @@ class Library:
         raise NotImplementedError
 
 
+def steps(array):
+    """(extent, stride) of the axes where the stride counts."""
+    pairs = zip(array.shape, array.strides, strict=True)
+    return [(extent, stride) for extent, stride in pairs if extent > 1 and array.size]
+
+
 class Numpy(Library):
+    def holds(self, array):
+        return True
+
     def make(self, values):
         return np.array(values)
 
@@ -72,6 +94,9 @@ class Numpy(Library):
 
 class Torch(Library):
     dtypes = tuple(d for d in Library.dtypes if not d.startswith("uint") or d == "uint8")
+
+    def holds(self, array):
+        return array.flags.writeable and all(stride >= 0 for _, stride in steps(array))
 
     def make(self, values):
         return self.module.from_numpy(np.array(values)).to(self.device)
@@ -86,11 +111,23 @@ class Torch(Library):
 class Jax(Library):
     dtypes = tuple(d for d in Library.dtypes if not d.endswith("64") or d == "complex64")
     is_mutable = False
+    has_views = False
+
+    def holds(self, array):
+        """Packed in any order of the axes, and on the CPU aligned to 64 bytes."""
+        step = array.itemsize
+        for extent, stride in sorted(steps(array), key=lambda pair: pair[1]):
+            if stride != step:
+                return False
+            step *= extent
+        return array.size == 0 or self.device != "cpu" or array.ptr % 64 == 0
 
     def make(self, values):
-        return self.module.numpy.asarray(values, copy=True)
+        return self.module.device_put(np.array(values))
 
     def read(self, array):
+        if self.device == "cpu":  # np.array(x) may give values that JAX has kept
+            return np.array(np.from_dlpack(array))
         return np.array(array)
 
 
@@ -106,6 +143,9 @@ class Cupy(Library):
 
 
 class Numba(Library):
+    def holds(self, array):
+        return array.flags.writeable and all(stride != 0 for _, stride in steps(array))
+
     def make(self, values):
         return self.module.to_device(np.ascontiguousarray(values))
 
@@ -118,6 +158,9 @@ class Numba(Library):
 
 
 class Pycuda(Library):
+    def holds(self, array):
+        return array.flags.writeable and all(stride > 0 for _, stride in steps(array))
+
     def make(self, values):
         return self.module.to_gpu(np.ascontiguousarray(values).reshape(np.shape(values)))
 
@@ -131,6 +174,15 @@ class Pycuda(Library):
 class Cudamat(Library):
     dtypes = ("float32",)
 
+    def holds_at_all(self, array):
+        return array.ndim == 2 and array.size > 0
+
+    def holds(self, array):
+        return array.flags.writeable and array.flags.f_contiguous
+
+    def makes(self, values):
+        return values.ndim == 2 and values.size > 0
+
     def make(self, values):
         return self.module.CUDAMatrix(np.array(values))
 
@@ -143,6 +195,9 @@ class Cudamat(Library):
 
 class Gnumpy(Library):
     dtypes = ("float32",)
+
+    def holds(self, array):
+        return array.size == 0 or (array.flags.writeable and array.flags.c_contiguous)
 
     def make(self, values):
         return self.module.garray(np.array(values))
