@@ -17,6 +17,7 @@
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/gemm.hpp"
+#include "spanwise/gpu_context.hpp"
 #include "spanwise/host_block.hpp"
 #include "spanwise/kernel_types.hpp"
 #include "spanwise/scalar.hpp"
@@ -180,6 +181,11 @@ class Backend {
   virtual std::optional<Device> device_of([[maybe_unused]] const void* address) {
     return std::nullopt;
   }
+  /// gpu_context_of() and current_gpu_context().
+  virtual std::optional<GpuContext> context_of([[maybe_unused]] const void* address) {
+    return std::nullopt;
+  }
+  virtual std::optional<GpuContext> current_context() { return std::nullopt; }
 
   virtual Ref<StreamState> create_stream(int ordinal) = 0;
   virtual Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) = 0;
