@@ -37,8 +37,9 @@ struct PackWord<1> {
   typedef unsigned char type;
 };
 
-/// Reads and writes a pack, which is aligned as a whole, by one instruction each: by way of words,
-/// since a compiler may make many small accesses of a copy of elements.
+/// Reads a pack, from any memory, and writes one, to global memory, by one instruction each. Its
+/// place is aligned as a whole. By way of words: a compiler may take a copy of elements for many
+/// small accesses.
 template <int n, class T>
 __device__ __forceinline__ Pack<T, n> load_pack(const T* place) {
   typedef typename PackWord<(int)sizeof(T) * n>::type Word;

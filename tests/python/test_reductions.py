@@ -380,3 +380,42 @@ def test_numpys_corners(device):
     y = sw.array(np.arange(9.0).reshape(3, 3), device=device)
     y.sum(axis=0, out=y[0])
     assert y[0].tolist() == [9, 12, 15]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "uint8", "complex64"])
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_places_where_every_value_is_often(device, name, dtype):
+    values = (numbers((3, 70_003), "float64", 5) % 7).astype(dtype)
+    ours = sw.array(values, device=device)
+    for view in (lambda a: a, lambda a: a[:, 5:], lambda a: a[1], lambda a: a[:, ::-1]):
+        oracle_places = getattr(np, name)(view(values), axis=-1)
+        np.testing.assert_array_equal(getattr(sw, name)(view(ours), axis=-1).numpy(), oracle_places)
+    if np.dtype(dtype).kind == "f":
+        values[1, [0, 333, 70_002]] = np.nan
+        values[2, 70_002] = np.nan
+        places = getattr(sw, name)(sw.array(values, device=device), axis=1)
+        np.testing.assert_array_equal(places.numpy(), [getattr(np, name)(values[0]), 0, 70_002])
+
+
+# More than 1024 chunks of a block on a GPU, and lines of many lengths and layouts.
+@pytest.mark.parametrize(
+    "shape", [(9_000_001,), (2, 2_100_000), (5000, 600), (600, 5000), (70_000, 33)]
+)
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_long_scans(device, shape, dtype):
+    values = numbers(shape, dtype, 3)
+    ours = sw.array(values, device=device)
+    for axis in range(len(shape)):
+        for view in (lambda a: a, lambda a: a[..., ::-1], lambda a: a[..., 1:]):
+            exact = np.cumsum(
+                view(values), axis=axis, dtype="float64" if dtype == "float32" else None
+            )
+            exact = exact.astype(sw.dtype(expected_dtype("sum", dtype)).dtype)
+            assert_same(sw.cumsum(view(ours), axis), exact)
+
+
+def test_scans_agree_from_run_to_run(device):
+    x = sw.array(np.random.default_rng(2).standard_normal(3_000_000), device=device)
+    first = sw.cumsum(x).numpy()
+    for _ in range(5):
+        np.testing.assert_array_equal(sw.cumsum(x).numpy(), first)
