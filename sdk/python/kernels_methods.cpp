@@ -166,6 +166,38 @@ PyObject* occupancy_block_size(PyObject* self, PyObject* const* values, Py_ssize
   }
 }
 
+// What is no launch is written in Python: spanwise/kernels.py has functions of the same name that
+// take the kernel first.
+PyObject* in_python(const char* name, PyObject* self, PyObject* arguments, PyObject* named) {
+  try {
+    const py::object function = py::module_::import("spanwise.kernels").attr(name);
+    const auto all =
+        py::make_tuple(py::handle(self)) + py::reinterpret_borrow<py::tuple>(arguments);
+    PyObject* result = PyObject_Call(function.ptr(), py::object(all).ptr(), named);
+    return result;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* prepared_timed_call(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("prepared_timed_call", self, arguments, named);
+}
+PyObject* get_attribute(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("get_attribute", self, arguments, named);
+}
+PyObject* set_attribute(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("set_attribute", self, arguments, named);
+}
+PyObject* set_cache_config(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("set_cache_config", self, arguments, named);
+}
+PyMethodDef python_method(const char* name,
+                          PyObject* (*function)(PyObject*, PyObject*, PyObject*) noexcept,
+                          const char* doc) {
+  return {name, as_c_function(function), METH_VARARGS | METH_KEYWORDS, doc};
+}
+
 PyMethodDef method(const char* name,
                    PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t,
                                          PyObject*) noexcept,
@@ -217,6 +249,18 @@ PyMethodDef function_methods[] = {
     method("prepared_async_call", &prepared_async_call,
            "prepared_async_call(grid, block, stream, *args, shared_size=0)\n--\n\nLaunches on "
            "`stream`."),
+    python_method("prepared_timed_call", &prepared_timed_call,
+                  "prepared_timed_call(grid, block, *args, shared_size=0)\n--\n\nLaunches, and "
+                  "returns a function that waits and gives the seconds it took."),
+    python_method("get_attribute", &get_attribute,
+                  "get_attribute(attribute)\n--\n\nPyCUDA's: one of "
+                  "spanwise.driver.function_attribute."),
+    python_method("set_attribute", &set_attribute,
+                  "set_attribute(attribute, value)\n--\n\nPyCUDA's; the limit of dynamic shared "
+                  "memory is raised by itself, so that this only checks it."),
+    python_method("set_cache_config", &set_cache_config,
+                  "set_cache_config(config)\n--\n\nPyCUDA's: a wish that today's GPUs are free to "
+                  "follow; it is checked, and not passed on."),
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef function_attributes[] = {

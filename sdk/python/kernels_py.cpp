@@ -17,6 +17,8 @@
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
+#include "spanwise/kernel_text.hpp"
+#include "spanwise/stream.hpp"
 
 namespace spanwise::python {
 
@@ -165,6 +167,27 @@ void bind_records(py::module_& module) {
       });
 }
 
+// What a text declares, for sw.wrap_cu and the declarations of host launchers.
+py::list scan_text(const std::string& source) {
+  py::list out;
+  for (const DeclaredKernel& kernel : declared_kernels(source))
+    out.append(py::make_tuple(kernel.name, kernel.line, kernel.is_template, kernel.has_barrier,
+                              kernel.parameters));
+  return out;
+}
+
+void bind_helpers(py::module_& module) {
+  module.def("_scan_kernels", &scan_text, py::arg("source"),
+             "(name, line, is_template, has_barrier, [KernelParameter]) of each kernel.");
+  module.def(
+      "_order_use",
+      [](const Stream& stream, py::handle array, bool writes) {
+        order_use(stream, array_in(array.ptr()), writes);
+      },
+      py::arg("stream"), py::arg("array"), py::arg("writes"),
+      "Orders what comes on `stream` after all queued work on the array, and remembers the use.");
+}
+
 struct KernelCache {};
 
 void bind_kernel_cache(py::module_& module) {
@@ -198,6 +221,7 @@ SW_BIND(kernels, 72) {
   bind_records(module);
   bind_module(module);
   bind_source_module(module);
+  bind_helpers(module);
   bind_kernel_cache(module);
 }
 

@@ -6,7 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include <ostream>
+#include <string>
 #include <vector>
 
 #include "backends/cpu_kernels.hpp"

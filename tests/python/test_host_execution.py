@@ -67,6 +67,11 @@ def gpu_results():
 def test_runs(device, compiler, construct, gpu_results):
     if device.kind != "cpu":
         gpu_results[construct.title] = "fails"
+        if not construct.compiles_for_gpu:
+            with pytest.raises(sw.CompileError):
+                module(construct, device)
+            gpu_results[construct.title] = "error"
+            return
     assert run(construct, device) == list(range(1, THREADS + 1))
     if device.kind != "cpu":
         gpu_results[construct.title] = "runs"

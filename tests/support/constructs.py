@@ -22,6 +22,7 @@ class Construct:
     name: str = "k"
     arguments: tuple[object, ...] = ()
     note: str = ""
+    compiles_for_gpu: bool = True
 
     def __str__(self) -> str:
         return self.title.replace(" ", "_")
@@ -797,7 +798,8 @@ __global__ void k(int* out) {
   out[threadIdx.x] = threadIdx.x + (std::numeric_limits<float>::max() > 0);
 }
 """,
-        note="the system's C++ headers on the CPU, libcu++ under NVRTC where the toolkit's headers are",
+        note="NVRTC has no host headers: on a GPU #include <cuda/std/type_traits>",
+        compiles_for_gpu=False,
     ),
     Construct(
         "half precision",

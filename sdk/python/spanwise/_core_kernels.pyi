@@ -3,10 +3,10 @@
 """Kernels in spanwise._core; a part of _core.pyi, and no module of its own."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, SupportsIndex, TypeAlias, final
 
-from ._core import Array, device, dtype
+from ._core import Array, Stream, device, dtype
 
 _Dim3: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...]
 
@@ -71,6 +71,12 @@ class KernelFunction:
     def prepared_async_call(
         self, grid: _Dim3, block: _Dim3, stream: Any, *args: Any, shared_size: int = 0
     ) -> None: ...
+    def prepared_timed_call(
+        self, grid: _Dim3, block: _Dim3, *args: Any, shared_size: int = 0
+    ) -> Callable[[], float]: ...
+    def get_attribute(self, attribute: str) -> int: ...
+    def set_attribute(self, attribute: str, value: int) -> None: ...
+    def set_cache_config(self, config: str) -> None: ...
     @property
     def name(self) -> str: ...
     @property
@@ -136,6 +142,9 @@ class _KernelCache:
     def path(self) -> str: ...
 
 kernel_cache: _KernelCache
+
+def _scan_kernels(source: str) -> list[tuple[str, int, bool, bool, list[KernelParameter]]]: ...
+def _order_use(stream: Stream, array: Array, writes: bool) -> None: ...
 
 class _DriverIn:
     def __init__(self, x: Any, /) -> None: ...
