@@ -80,6 +80,7 @@ class GnumpyBridge final : public Bridge {
     ForeignView view;
     if (size == 0) {  // its base is a dummy of another size
       view.memory.dtype = float32;
+      view.memory.shape = shape;
       if (!simulates(module_of(garray))) cudamat_of_gnumpy.place(view);
     } else {
       view = base_of(garray, may_copy);

@@ -8,6 +8,7 @@ did can be seen without Spanwise.
 
 import os
 import sys
+import warnings
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -55,6 +56,10 @@ class Library:
         of the library and not asked of Spanwise."""
         return array.flags.writeable
 
+    def shares(self, array):
+        """Whether it can hold the array's memory as it is."""
+        return str(array.device) == self.device and self.holds(array)
+
     def makes(self, values):
         """Whether make() can make these."""
         return True
@@ -62,6 +67,10 @@ class Library:
     def make(self, values):
         """A new array with these values."""
         raise NotImplementedError
+
+    def can_write(self, array):
+        """Whether write() can write to such an array."""
+        return self.is_mutable
 
     def read(self, array):
         """Its values as the library itself gives them out."""
@@ -92,7 +101,14 @@ class Numpy(Library):
         array[...] = value
 
 
-class Torch(Library):
+class OfBothDevices(Library):
+    """One that has arrays of the CPU beside those of its own device."""
+
+    def shares(self, array):
+        return str(array.device) in ("cpu", self.device) and self.holds(array)
+
+
+class Torch(OfBothDevices):
     dtypes = tuple(d for d in Library.dtypes if not d.startswith("uint") or d == "uint8")
 
     def holds(self, array):
@@ -108,7 +124,7 @@ class Torch(Library):
         array.fill_(value)
 
 
-class Jax(Library):
+class Jax(OfBothDevices):
     dtypes = tuple(d for d in Library.dtypes if not d.endswith("64") or d == "complex64")
     is_mutable = False
     has_views = False
@@ -120,15 +136,16 @@ class Jax(Library):
             if stride != step:
                 return False
             step *= extent
-        return array.size == 0 or self.device != "cpu" or array.ptr % 64 == 0
+        return array.size == 0 or array.device.kind != "cpu" or array.ptr % 64 == 0
 
     def make(self, values):
         return self.module.device_put(np.array(values))
 
     def read(self, array):
-        if self.device == "cpu":  # np.array(x) may give values that JAX has kept
+        # np.array(x) may give values that JAX has kept.
+        if array.platform() == "cpu":
             return np.array(np.from_dlpack(array))
-        return np.array(array)
+        return np.array(self.module.numpy.copy(array))
 
 
 class Cupy(Library):
@@ -166,6 +183,9 @@ class Pycuda(Library):
 
     def read(self, array):
         return array.get()
+
+    def can_write(self, array):
+        return array.flags.forc  # PyCUDA fills no others
 
     def write(self, array, value):
         array.fill(array.dtype.type(value))
@@ -217,9 +237,11 @@ def _on_gpu(name):
 
 def _import(name):
     try:
-        return import_module(name)
-    except ImportError as error:
-        raise Missing(f"{name} is not installed ({error})") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the library itself, in its own code
+            return import_module(name)
+    except (ImportError, AttributeError) as error:
+        raise Missing(f"{name} cannot be imported ({error})") from None
 
 
 def _numpy():
