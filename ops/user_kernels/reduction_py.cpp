@@ -174,8 +174,7 @@ PyObject* new_reduction(PyTypeObject* type, PyObject* arguments, PyObject*) noex
     spec.post_map_expr = word(5);
     spec.identity = word(6);
     spec.reduce_type = word(7);
-    return new_user_kernel(type, make_ref<ReductionKernel>(std::move(spec)), &call_reduction,
-                           false);
+    return new_user_kernel(type, make_ref<ReductionKernel>(std::move(spec)), &call_reduction);
   } catch (...) {
     return raise_current();
   }
