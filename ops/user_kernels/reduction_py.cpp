@@ -118,8 +118,9 @@ class ReductionCall {
     const Layout axes = Layout::row_major(Shape(rank, 1));
     const auto add = [&](PyObject* axis) {
       const auto place = static_cast<std::size_t>(axes.normalise_axis(integer_from(axis)));
-      require<ArgumentError>(!axes_.axes[place], kernel_.who(),
-                             ": duplicate value in axis: ", std::string(py::repr(keywords.axis)));
+      if (axes_.axes[place])
+        fail<ArgumentError>(kernel_.who(),
+                            ": duplicate value in axis: ", std::string(py::repr(keywords.axis)));
       axes_.axes.set(place);
     };
     if (!PyTuple_Check(keywords.axis)) return add(keywords.axis);

@@ -183,6 +183,18 @@ class TestMeaning:
         (z,) = add(x, x, out=(x,))
         assert z is x and x.tolist() == [3, 5]
 
+    def test_types_stay_as_they_were_written(self, device):
+        """char and signed char are two types to C++, and long and long long too."""
+        first = sw.ElementwiseKernel(
+            "char *x, long *z",
+            "z[i] = first(&x[i]) + same(&z[i])",
+            preamble="__device__ int first(char *x) { return *x; }\n"
+            "__device__ long same(long *z) { return *z; }",
+        )
+        z = sw.ones(3, "int64", device=device)
+        first(sw.array([1, 2, 3], dtype="int8", device=device), z)
+        assert z.tolist() == [2, 3, 4]
+
     def test_what_is_returned(self, device):
         x = sw.ones(3, "float32", device=device)
         silent = sw.ElementwiseKernel("T x", "T y", "y = x", no_return=True)
