@@ -56,6 +56,7 @@ if _typing.TYPE_CHECKING:
     from ._elementwise import real as real
     from ._elementwise import round as round
     from ._elementwise import where as where
+    from ._host_library import HostLibrary as HostLibrary
     from ._indexing import choose as choose
     from ._indexing import diag as diag
     from ._indexing import diag_indices as diag_indices
@@ -134,6 +135,7 @@ if _typing.TYPE_CHECKING:
     from ._user_kernels import InclusiveScanKernel as InclusiveScanKernel
     from ._user_kernels import ReductionKernel as ReductionKernel
     from ._user_kernels import ScanKernel as ScanKernel
+    from ._wrap_cu import wrap_cu as wrap_cu
     from .graph import In as In
     from .graph import Op as Op
     from .graph import Out as Out
@@ -170,6 +172,8 @@ _NAMES = {
     "_user_kernels": """
         ElementwiseKernel ExclusiveScanKernel InclusiveScanKernel ReductionKernel ScanKernel
     """,
+    "_host_library": "HostLibrary",
+    "_wrap_cu": "wrap_cu",
 }
 _ELSEWHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
