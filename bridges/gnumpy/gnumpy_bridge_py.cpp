@@ -27,6 +27,8 @@ namespace {
 constinit const ForeignClass garray_class("gnumpy", "garray"),
     packaged_class("gnumpy.gnumpy", "garray");
 constinit const LegacyLibrary cudamat_of_gnumpy("cudamat", "gnumpy");
+constinit const Name shape_of_garray("shape"), base_of_garray("_base"), mode_of_gnumpy("_useGpu"),
+    values_of_npmat("numpy_array");
 
 py::module_ gnumpy_module() {
   py::module_ module = import_library(
@@ -35,25 +37,29 @@ py::module_ gnumpy_module() {
   return import_library("gnumpy.gnumpy", "gnumpy", "expected gnumpy.py, or a package around it");
 }
 
-bool simulates(const py::module_& gnumpy) {
-  return py::cast<std::string>(py::str(gnumpy.attr("_useGpu"))) == "no";
+bool simulates(PyObject* gnumpy) {
+  const py::object mode = attribute_or_null(gnumpy, mode_of_gnumpy);
+  return mode && PyUnicode_Check(mode.ptr()) &&
+         PyUnicode_CompareWithASCIIString(mode.ptr(), "no") == 0;
 }
 
-py::module_ module_of(PyObject* garray) {
-  const py::object name = py::handle(garray).attr("__class__").attr("__module__");
-  const py::object module = py::module_::import("sys").attr("modules").attr("get")(name);
-  // A subclass in a module of the program.
-  return PyModule_Check(module.ptr()) && py::hasattr(module, "_useGpu")
-             ? py::reinterpret_borrow<py::module_>(module)
-             : gnumpy_module();
+// The module of the class that accepted the garray; it is there as long as the class is.
+bool is_simulated(PyObject* garray) {
+  const char* name = garray_class.has(garray) ? "gnumpy" : "gnumpy.gnumpy";
+  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), name);
+  return module != nullptr && simulates(module);
 }
 
 // What stands behind `_base`: its columns are packed whatever shape Gnumpy last gave it, so only
 // the address and the number of elements are told from it.
 ForeignView base_of(PyObject* garray, bool may_copy) {
-  const py::object base = py::handle(garray).attr("_base");
-  if (!simulates(module_of(garray))) return find_bridge("cudamat")->view(base.ptr(), may_copy);
-  const py::object values = base.attr("numpy_array");
+  const py::object base = attribute_or_null(garray, base_of_garray);
+  require<BridgeError>(static_cast<bool>(base),
+                       "gnumpy: a garray without base; expected one that was made whole");
+  if (!is_simulated(garray)) return find_bridge("cudamat")->view(base.ptr(), may_copy);
+  const py::object values = attribute_or_null(base.ptr(), values_of_npmat);
+  require<BridgeError>(static_cast<bool>(values), "gnumpy: in simulation a garray is over npmat's ",
+                       "CUDAMatrix; got a ", Py_TYPE(base.ptr())->tp_name);
   require<BridgeError>(py::cast<bool>(values.attr("flags").attr("f_contiguous")),
                        "gnumpy: npmat keeps the garray in rows, so its values are not where Gnumpy "
                        "takes them to be; mend npmat.CUDAMatrix.reshape, see "
@@ -75,13 +81,13 @@ class GnumpyBridge final : public Bridge {
   }
 
   ForeignView view(PyObject* garray, bool may_copy) const override {
-    const Shape shape = integers_of(garray, "shape", "gnumpy");
+    const Shape shape = integers_of(garray, shape_of_garray, "gnumpy");
     const std::int64_t size = Layout{shape, {}, 0}.size();
     ForeignView view;
     if (size == 0) {  // its base is a dummy of another size
       view.memory.dtype = float32;
       view.memory.shape = shape;
-      if (!simulates(module_of(garray))) cudamat_of_gnumpy.place(view);
+      if (!is_simulated(garray)) cudamat_of_gnumpy.place(view);
     } else {
       view = base_of(garray, may_copy);
       const std::int64_t behind = Layout{view.memory.shape, {}, 0}.size();
@@ -100,7 +106,7 @@ class GnumpyBridge final : public Bridge {
   std::optional<Obstacle> obstacle(const Array& array) const override {
     const py::module_ gnumpy = gnumpy_module();
     const DType dtype =
-        simulates(gnumpy) ? dtype_from(gnumpy.attr("_cudamat").attr("__DTYPE__")) : float32;
+        simulates(gnumpy.ptr()) ? dtype_from(gnumpy.attr("_cudamat").attr("__DTYPE__")) : float32;
     require<DTypeError>(array.dtype() == dtype, "gnumpy: got dtype ", array.dtype(), "; expected ",
                         dtype, ", cast it first: x.astype(\"", dtype, "\")");
     require<ArgumentError>(array.size() <= INT32_MAX, "gnumpy: got ", array.size(),
@@ -132,14 +138,14 @@ class GnumpyBridge final : public Bridge {
   Array fitting(const Array& array) const override {
     const bool on_host = [] {
       const py::gil_scoped_acquire locked;
-      return simulates(gnumpy_module());
+      return simulates(gnumpy_module().ptr());
     }();
     return on_host ? copy(to_device(array, cpu)) : cudamat_of_gnumpy.copied(array);
   }
 
  private:
   static std::optional<Obstacle> place_obstacle(const py::module_& gnumpy, const Array& array) {
-    if (!simulates(gnumpy)) return cudamat_of_gnumpy.obstacle(array);
+    if (!simulates(gnumpy.ptr())) return cudamat_of_gnumpy.obstacle(array);
     if (!array.device().is_cpu()) {
       return Obstacle{
           text("its memory is on ", array.device(), ", and Gnumpy simulates on the CPU"),
@@ -149,7 +155,7 @@ class GnumpyBridge final : public Bridge {
   }
 
   static py::object base_around(const py::module_& gnumpy, const Array& array) {
-    if (!simulates(gnumpy))
+    if (!simulates(gnumpy.ptr()))
       return py::reinterpret_steal<py::object>(find_bridge("cudamat")->wrap(flat(array)));
     const auto values = py::reinterpret_steal<py::object>(find_bridge("numpy")->wrap(flat(array)));
     return gnumpy.attr("_cudamat").attr("CUDAMatrix")(values, py::arg("ref") = false);

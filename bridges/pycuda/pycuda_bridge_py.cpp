@@ -26,7 +26,8 @@ namespace {
 
 constinit const ForeignClass gpu_array_class("pycuda.gpuarray", "GPUArray");
 constinit const LegacyLibrary pycuda_library("pycuda", "pycuda");
-constinit const Name gpudata_name("gpudata"), native_name("isnative");
+constinit const Name gpudata_name("gpudata"), shape_name("shape"), strides_name("strides"),
+    dtype_name("dtype"), native_name("isnative");
 
 // A DeviceAllocation, a block of a pool, an integer in views; None without elements.
 void* address_of(PyObject* array) {
@@ -127,11 +128,13 @@ class PycudaBridge final : public Bridge {
 
  private:
   static ForeignMemory memory_of(PyObject* array) {
-    py::object dtype = py::handle(array).attr("dtype");
+    py::object dtype = attribute_or_null(array, dtype_name);
+    require<BridgeError>(static_cast<bool>(dtype),
+                         "pycuda: a GPUArray without dtype; expected one that was made whole");
     const bool is_native = truth_of(dtype.ptr(), native_name);
     if (!is_native) dtype = dtype.attr("newbyteorder")("=");
-    const Shape shape = integers_of(array, "shape", "pycuda");
-    const Shape strides = integers_of(array, "strides", "pycuda");
+    const Shape shape = integers_of(array, shape_name, "pycuda");
+    const Shape strides = integers_of(array, strides_name, "pycuda");
     require<BridgeError>(shape.size() == strides.size(), "pycuda: strides for ", strides.size(),
                          " axes in an array of ", shape.size(),
                          "; expected one an axis, make the array again without strides=");

@@ -4,6 +4,7 @@
 #include "bridge_legacy.hpp"
 
 #include <string>
+#include <utility>
 
 #include "bridge_library.hpp"
 #include "spanwise/creation.hpp"
@@ -33,11 +34,15 @@ Device any_device() {
 }  // namespace
 
 bool LegacyLibrary::is_stand_in() const {
-  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), module_);
-  if (module == nullptr) return false;
+  PyObject* module = PyDict_GetItemWithError(PyImport_GetModuleDict(), module_name_.get());
+  if (module == module_ || module == nullptr) [[likely]]
+    return module != nullptr && is_stand_in_;
   static constinit const Name device_name("__spanwise_device__");
   const py::object device = attribute_or_null(module, device_name);
-  return device && PyUnicode_Check(device.ptr()) && py::cast<std::string>(device) == "cpu";
+  is_stand_in_ = device && PyUnicode_Check(device.ptr()) && py::cast<std::string>(device) == "cpu";
+  Py_INCREF(module);
+  Py_XDECREF(std::exchange(module_, module));
+  return is_stand_in_;
 }
 
 void LegacyLibrary::place(ForeignView& view) const {
@@ -109,11 +114,14 @@ void LegacyLibrary::order(const Array& array) const {
   order_use(Stream::foreign(array.device(), legacy_stream), array, true);
 }
 
-Shape integers_of(py::handle object, const char* name, std::string_view who) {
-  const py::object values = py::getattr(object, name, py::none());
-  const bool is_tuple = PyTuple_Check(values.ptr());
-  require<BridgeError>(is_tuple || PyList_Check(values.ptr()), who, ": ", name, " is ",
-                       std::string(py::repr(values)), "; expected a tuple of integers");
+Shape integers_of(PyObject* object, const Name& name, std::string_view who) {
+  const py::object values = attribute_or_null(object, name);
+  const auto refuse = [&] {
+    fail<BridgeError>(who, ": ", std::string(py::str(py::handle(name.get()))), " is ",
+                      values ? std::string(py::repr(values)) : "missing",
+                      "; expected a tuple of integers");
+  };
+  if (!values || (!PyTuple_Check(values.ptr()) && !PyList_Check(values.ptr()))) refuse();
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(values.ptr());
   require<BridgeError>(count <= max_rank, who, ": ", count, " dimensions; expected at most ",
                        max_rank);
@@ -122,10 +130,9 @@ Shape integers_of(py::handle object, const char* name, std::string_view who) {
     PyObject* item = PySequence_Fast_GET_ITEM(values.ptr(), i);
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item));
     result[i] = number ? PyLong_AsLongLong(number.ptr()) : -1;
-    if (PyErr_Occurred() != nullptr) {
+    if (result[i] == -1 && PyErr_Occurred() != nullptr) {
       PyErr_Clear();
-      fail<BridgeError>(who, ": ", name, " is ", std::string(py::repr(values)),
-                        "; expected a tuple of integers");
+      refuse();
     }
   }
   return result;

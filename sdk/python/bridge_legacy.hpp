@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "bridge_interface.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/layout.hpp"
 
@@ -24,7 +25,7 @@ class LegacyLibrary {
  public:
   /// `module` as in sys.modules; `name` speaks in messages.
   constexpr LegacyLibrary(const char* module, std::string_view name) noexcept
-      : module_(module), name_(name) {}
+      : module_name_(module), name_(name) {}
 
   bool is_stand_in() const;
   /// Fills in the device and the streams of view.memory, whose address, shape and dtype are set.
@@ -43,11 +44,15 @@ class LegacyLibrary {
  private:
   Device home() const;
 
-  const char* module_;
+  Name module_name_;
   std::string_view name_;
+  // What was last seen in sys.modules (a reference, so that its address stays its own), and what it
+  // said: asking a module for what it does not have is slow.
+  mutable PyObject* module_ = nullptr;
+  mutable bool is_stand_in_ = false;
 };
 
 /// x.<name> as integers; throws BridgeError where it is no tuple or list of them. `who` speaks.
-Shape integers_of(pybind11::handle object, const char* name, std::string_view who);
+Shape integers_of(PyObject* object, const Name& name, std::string_view who);
 
 }  // namespace spanwise::python

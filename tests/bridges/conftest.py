@@ -2,8 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other libraries, real or standing in, for the tests of bridges."""
 
+import gc
+
 import pytest
 from support import foreign
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick_collections():
+    """A library such as JAX leaves a million objects, which each gc.collect() would walk again."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def obtained(name):
