@@ -377,7 +377,9 @@ class TestRefusals:
         self.refused(axpy, args, r"shared=.*'many'", shared="many")
         with pytest.raises(sw.KernelArgumentError, match="block="):
             axpy(*args)
-        self.refused(axpy, args, "'blocks'.*block, grid, shared, stream, cooperative and cluster", blocks=8)
+        self.refused(
+            axpy, args, "'blocks'.*block, grid, shared, stream, cooperative and cluster", blocks=8
+        )
         with pytest.raises(sw.KernelArgumentError, match=r"f\[grid, block\]"):
             axpy[8]
 
