@@ -373,3 +373,37 @@ def test_compile_errors():
     assert "nowhere" in caught.value.log and "    3 | " in caught.value.source.replace(
         "   3 |", "    3 |"
     )
+
+
+def test_elementwise_kernel(device):
+    lin_comb = sw.ElementwiseKernel(
+        "float a, float *x, float b, float *y, float *z",
+        "z[i] = a*x[i] + b*y[i]",
+        "linear_combination",
+    )
+    x = sw.arange(6, dtype="float32", device=device).reshape(2, 3)
+    z = sw.full((3, 2), np.nan, dtype="float32", device=device)
+    lin_comb(5, x.T, 6, x.T, z)
+    assert (z.numpy() == 11 * x.numpy().T).all()
+    with pytest.raises(sw.ArgumentError, match="parts of the arrays"):
+        lin_comb(5, x, 6, x, x, slice=slice(0, 3))
+
+
+def test_reduction_kernel(device):
+    dot = sw.ReductionKernel(
+        np.float32,
+        neutral="0",
+        reduce_expr="a+b",
+        map_expr="x[i]*y[i]",
+        arguments="float *x, float *y",
+    )
+    x = sw.arange(400, dtype="float32", device=device)
+    assert dot(x, x).item() == pytest.approx(np.dot(x.numpy(), x.numpy()), rel=1e-6)
+
+
+def test_scan_kernels(device):
+    x = sw.ones(5000, dtype="int32", device=device)
+    sw.ExclusiveScanKernel(np.int32, "a+b", neutral="0")(x)
+    assert x.tolist() == list(range(5000))
+    sw.InclusiveScanKernel(np.int32, "a > b ? a : b")(x[::-1])
+    assert x.tolist() == [4999] * 5000
