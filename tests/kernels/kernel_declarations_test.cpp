@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "kernels/fake_device.hpp"
+#include "kernels/signature.hpp"
+#include "runtime/source/kernel_source.hpp"
 #include "spanwise/kernel_text.hpp"
 
 namespace spanwise::test {
@@ -86,6 +88,27 @@ TEST_F(KernelDeclarationsTest, OfATemplateAreThoseOfTheInstance) {
   const Function part = module.get_function("scale<float>");
   EXPECT_EQ(part.parameters()[0].dtype, float32);
   EXPECT_FALSE(part.parameters()[1].dtype) << "what the compiler deduces is not known";
+}
+
+TEST(Signatures, TakeFromTheBinaryWhatTheSourceLeavesOpen) {
+  const std::vector<runtime::LoadedKernel::Slot> slots{{0, 8}, {8, 8}, {16, 4}, {20, 4}, {24, 12}};
+  const char* types = "float*, float const*, float, int, Vec";
+  const runtime::KernelSource source =
+      runtime::scan_kernels("__global__ void k(real *out, input x, real a, int n, Vec v) {}");
+  const kernels::Signature joined = kernels::make_signature(&source.kernels.at(0), slots, types);
+  EXPECT_EQ(joined.parameters[0].dtype, float32);
+  EXPECT_EQ(joined.parameters[0].type, "real *");
+  EXPECT_TRUE(joined.parameters[1].is_pointer && joined.parameters[1].is_const);
+  EXPECT_EQ(joined.rules[2].kind, kernels::ParameterRule::Kind::scalar);
+  EXPECT_EQ(joined.rules[4].kind, kernels::ParameterRule::Kind::opaque);
+
+  const kernels::Signature bare = kernels::make_signature(nullptr, slots, types);
+  EXPECT_EQ(bare.parameters[1].type, "float const *");
+  EXPECT_EQ(bare.parameters[3].dtype, int32);
+  // Another count, or sizes that are not those of the types, and the binary's slots alone count.
+  EXPECT_EQ(kernels::make_signature(nullptr, slots, "float*").parameters[0].type, "");
+  EXPECT_EQ(
+      kernels::make_signature(nullptr, slots, "int, float*, int, int, Vec").parameters[0].type, "");
 }
 
 TEST(KernelTexts, TellTheirKernels) {

@@ -448,6 +448,21 @@ class TestModules:
         with pytest.raises(sw.KernelArgumentError, match="argument 2.*float32.*float64"):
             put(on_device(np.zeros(2, "float32")), on_device(np.zeros(1)), 3, 2, block=1)
 
+    def test_types_that_a_header_names(self, device, on_device, tmp_path):
+        """A Python int for a `real` arrives as a real, whatever file says what that is."""
+        (tmp_path / "types.h").write_text("typedef float real;\ntypedef const real *input;\n")
+        source = '#include "types.h"\n__global__ void put(real *out, input x, real a, int n) { out[0] = x[0] + a + n; }'
+        module = sw.SourceModule(source, include_dirs=[tmp_path], device=device)
+        put = module.get_function("put")
+        assert [p.type for p in put.parameters] == ["real *", "input", "real", "int"]
+        assert [p.dtype.name for p in put.parameters] == ["float32"] * 3 + ["int32"]
+        assert [p.is_const for p in put.parameters] == [False, True, False, False]
+        out, x = on_device(np.zeros(1, "float32")), on_device(np.ones(1, "float32"))
+        put(out, x, 3, 2, block=1)
+        assert out.tolist() == [6]
+        with pytest.raises(sw.KernelArgumentError, match="argument 2.*float32.*float64"):
+            put(out, on_device(np.ones(1)), 3, 2, block=1)
+
     def test_options_and_include_dirs(self, device, on_device, tmp_path):
         (tmp_path / "amount.cuh").write_text("#define AMOUNT (FACTOR * 2)\n")
         source = '#include "amount.cuh"\n__global__ void fill(int *x) { x[threadIdx.x] = AMOUNT; }'
