@@ -45,6 +45,11 @@ class Library:
     )
     is_mutable: ClassVar[bool] = True
     has_views: ClassVar[bool] = True
+    can_fill: ClassVar[bool] = True  #: write() works on any strides
+
+    def is_near(self, array):
+        """Whether it can have arrays where this one is."""
+        return str(array.device) == self.device
 
     def holds_at_all(self, array):
         """Whether it has arrays of this kind, maybe as a copy."""
@@ -68,7 +73,11 @@ class Library:
         raise NotImplementedError
 
     def write(self, array, value):
-        """Sets every element, in place."""
+        """Sets every element, in place, and waits for it."""
+        self.fill(array, value)
+        sw.synchronize()
+
+    def fill(self, array, value):
         raise NotImplementedError
 
 
@@ -88,12 +97,15 @@ class Numpy(Library):
     def read(self, array):
         return np.array(array)
 
-    def write(self, array, value):
+    def fill(self, array, value):
         array[...] = value
 
 
 class Torch(Library):
     dtypes = tuple(d for d in Library.dtypes if not d.startswith("uint") or d == "uint8")
+
+    def is_near(self, array):
+        return array.device.kind == "cpu" or super().is_near(array)
 
     def holds(self, array):
         return array.flags.writeable and all(stride >= 0 for _, stride in steps(array))
@@ -104,7 +116,7 @@ class Torch(Library):
     def read(self, array):
         return array.cpu().numpy().copy()
 
-    def write(self, array, value):
+    def fill(self, array, value):
         array.fill_(value)
 
 
@@ -113,6 +125,9 @@ class Jax(Library):
     is_mutable = False
     has_views = False
 
+    def is_near(self, array):
+        return array.device.kind == "cpu" or super().is_near(array)
+
     def holds(self, array):
         """Packed in any order of the axes, and on the CPU aligned to 64 bytes."""
         step = array.itemsize
@@ -120,15 +135,16 @@ class Jax(Library):
             if stride != step:
                 return False
             step *= extent
-        return array.size == 0 or self.device != "cpu" or array.ptr % 64 == 0
+        return array.size == 0 or array.device.kind != "cpu" or array.ptr % 64 == 0
 
     def make(self, values):
         return self.module.device_put(np.array(values))
 
     def read(self, array):
-        if self.device == "cpu":  # np.array(x) may give values that JAX has kept
+        # np.array(x) may give values that JAX has kept.
+        if next(iter(array.devices())).platform == "cpu":
             return np.array(np.from_dlpack(array))
-        return np.array(array)
+        return np.array(self.module.numpy.array(array, copy=True))
 
 
 class Cupy(Library):
@@ -138,7 +154,7 @@ class Cupy(Library):
     def read(self, array):
         return self.module.asnumpy(array)
 
-    def write(self, array, value):
+    def fill(self, array, value):
         array.fill(value)
 
 
@@ -149,12 +165,33 @@ class Numba(Library):
     def make(self, values):
         return self.module.to_device(np.ascontiguousarray(values))
 
+    can_fill = False
+
     def read(self, array):
         # Numba copies contiguous arrays only.
         return sw.asarray(array).numpy()
 
-    def write(self, array, value):
-        array.copy_to_device(np.full(array.shape, value, array.dtype))
+
+class Warp(Library):
+    dtypes = tuple(d for d in Library.dtypes if not d.startswith("complex"))
+
+    def is_near(self, array):
+        return array.device.kind == "cpu" or super().is_near(array)
+
+    def holds_at_all(self, array):
+        return 1 <= array.ndim <= 4
+
+    def makes(self, values):
+        return 1 <= values.ndim <= 4
+
+    def make(self, values):
+        return self.module.array(np.ascontiguousarray(values), device=self.device)
+
+    def read(self, array):
+        return np.array(array.numpy())
+
+    def fill(self, array, value):
+        array.fill_(value)
 
 
 class Pycuda(Library):
@@ -164,11 +201,35 @@ class Pycuda(Library):
     def make(self, values):
         return self.module.to_gpu(np.ascontiguousarray(values).reshape(np.shape(values)))
 
-    def read(self, array):
-        return array.get()
+    def _bytes(self, array):
+        """Address and number of the bytes that the array lies in, and where element 0 is in them.
 
-    def write(self, array, value):
-        array.fill(array.dtype.type(value))
+        PyCUDA itself copies and fills packed arrays, and few others.
+        """
+        offsets = [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)]
+        first = -sum(offset for offset in offsets if offset < 0)
+        count = sum(abs(offset) for offset in offsets) + array.dtype.itemsize
+        return int(array.gpudata) - first, count, first
+
+    def _window(self, array):
+        address, count, first = self._bytes(array)
+        memory = np.empty(count, np.uint8)
+        self.driver.memcpy_dtoh(memory, address)
+        return memory, np.ndarray(array.shape, array.dtype, memory, first, array.strides)
+
+    @property
+    def driver(self):
+        return import_module("pycuda.driver")
+
+    def read(self, array):
+        if array.size == 0:
+            return np.empty(array.shape, array.dtype)
+        return self._window(array)[1].copy()
+
+    def fill(self, array, value):
+        memory, window = self._window(array)
+        window[...] = value
+        self.driver.memcpy_htod(self._bytes(array)[0], memory)
 
 
 class Cudamat(Library):
@@ -189,12 +250,15 @@ class Cudamat(Library):
     def read(self, array):
         return array.asarray().copy()
 
-    def write(self, array, value):
+    def fill(self, array, value):
         array.assign(float(value))
 
 
 class Gnumpy(Library):
     dtypes = ("float32",)
+
+    def is_near(self, array):
+        return array.size == 0 or super().is_near(array)
 
     def holds(self, array):
         return array.size == 0 or (array.flags.writeable and array.flags.c_contiguous)
@@ -205,7 +269,7 @@ class Gnumpy(Library):
     def read(self, array):
         return array.as_numpy_array(dtype=np.float32).copy()
 
-    def write(self, array, value):
+    def fill(self, array, value):
         array._base.assign(float(value))
 
 
@@ -245,6 +309,14 @@ def _cupy():
 
 def _numba():
     return Numba("numba", _import("numba.cuda"), _on_gpu("numba"))
+
+
+def _warp():
+    warp = _import("warp")
+    warp.config.quiet = True
+    warp.init()
+    device = "cuda:0" if has_gpu() and warp.is_cuda_available() else "cpu"
+    return Warp("warp", warp, device)
 
 
 def _pycuda():
@@ -293,6 +365,7 @@ MAKERS = {
     "jax": _jax,
     "cupy": _cupy,
     "numba": _numba,
+    "warp": _warp,
     "pycuda": _pycuda,
     "cudamat": _cudamat,
     "gnumpy": _gnumpy,
