@@ -12,11 +12,33 @@ namespace spanwise {
 namespace bridges {
 namespace {
 
-// Bytes that one load of an element reads at once: the address must be a multiple of it.
+// Bytes that one load of an element reads at once, a power of two: the address must be a multiple.
 std::int64_t alignment_of(DType dtype) {
   const int bytes = dtype.bits() / 8 / (dtype.is_complex() ? 2 : 1);
   return std::has_single_bit(static_cast<unsigned>(bytes)) ? bytes : 1;
 }
+
+// Division by the size of an element. Nearly every size is a power of two, by which the processor
+// divides in a tenth of the time that it takes for others.
+class ItemSize {
+ public:
+  explicit ItemSize(DType dtype) noexcept
+      : bytes_(dtype.itemsize()),
+        is_power_(std::has_single_bit(static_cast<unsigned>(bytes_))),
+        shift_(std::countr_zero(static_cast<unsigned>(bytes_))) {}
+  bool divides(std::int64_t stride) const noexcept {
+    return is_power_ ? (stride & (bytes_ - 1)) == 0 : stride % bytes_ == 0;
+  }
+  /// Of a multiple.
+  std::int64_t into(std::int64_t stride) const noexcept {
+    return is_power_ ? stride >> shift_ : stride / bytes_;
+  }
+
+ private:
+  std::int64_t bytes_;
+  bool is_power_;
+  int shift_;
+};
 
 // What a byte swap turns around: a number, or each half of a complex one; elements narrower than a
 // byte have none.
@@ -77,13 +99,12 @@ Span span_of(const ForeignMemory& memory) {
 
 Layout layout_of(const ForeignMemory& memory, const Span& span) {
   if (memory.row_major || span.size == 0) return Layout::row_major(memory.shape);
-  const std::int64_t item = memory.dtype.itemsize();
-  Layout layout{memory.shape, Strides(memory.shape.size()), span.first / item};
+  const ItemSize item(memory.dtype);
+  Layout layout{memory.shape, memory.byte_strides, item.into(span.first)};
   for (int axis = 0; axis < layout.rank(); ++axis) {
-    const std::int64_t stride = memory.byte_strides[axis];
+    std::int64_t& stride = layout.strides[axis];
     // An extent of 1 never uses its stride, which may then be anything.
-    const bool unused = layout.shape[axis] == 1 && stride % item != 0;
-    layout.strides[axis] = unused ? 1 : stride / item;
+    stride = item.divides(stride) ? item.into(stride) : 1;
   }
   return layout;
 }
@@ -112,19 +133,21 @@ Layout byte_layout_of(const ForeignMemory& memory, const Span& span) {
 
 std::optional<Obstacle> find_obstacle(const ForeignMemory& memory, const Span& span) {
   if (span.size == 0) return std::nullopt;
-  const std::int64_t item = memory.dtype.itemsize();
+  const ItemSize item(memory.dtype);
   if (memory.byte_swapped && swapped_unit(memory.dtype) > 1) {
     return Obstacle{text("its elements (", memory.dtype, ") have the other byte order"),
                     "allow a copy (copy=None, copyif=True), or convert it to native byte order"};
   }
   for (int axis = 0; axis < memory.byte_strides.size(); ++axis) {
-    if (memory.byte_strides[axis] % item == 0 || memory.shape[axis] == 1) continue;
-    return Obstacle{text("a stride of ", memory.byte_strides[axis], " bytes on axis ", axis,
-                         " is no multiple of the ", item, " bytes of ", memory.dtype),
-                    "allow a copy (copy=None, copyif=True), or copy it to packed memory"};
+    if (item.divides(memory.byte_strides[axis]) || memory.shape[axis] == 1) continue;
+    return Obstacle{
+        text("a stride of ", memory.byte_strides[axis], " bytes on axis ", axis,
+             " is no multiple of the ", memory.dtype.itemsize(), " bytes of ", memory.dtype),
+        "allow a copy (copy=None, copyif=True), or copy it to packed memory"};
   }
   const std::int64_t alignment = alignment_of(memory.dtype);
-  if (reinterpret_cast<std::uint64_t>(memory.data) % static_cast<std::uint64_t>(alignment) != 0) {
+  if ((reinterpret_cast<std::uintptr_t>(memory.data) &
+       static_cast<std::uintptr_t>(alignment - 1)) != 0) {
     return Obstacle{text("its address is no multiple of the ", alignment, " bytes that ",
                          memory.dtype, " is aligned to"),
                     "allow a copy (copy=None, copyif=True), or copy it to aligned memory"};

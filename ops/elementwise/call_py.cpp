@@ -85,7 +85,7 @@ class UfuncCall {
   UfuncCall(OpId op, PyObject* const* values) : op_(op), facts_(facts(op)), count_(facts_.inputs) {
     for (int i = 0; i < count_; ++i) read(i, values[i]);
     find_device();
-    for (int i = 0; i < count_; ++i) import_sequence(i, values[i]);
+    for (int i = 0; i < count_; ++i) import_rest(i, values[i]);
     give_dtypes();
   }
 
@@ -118,6 +118,11 @@ class UfuncCall {
     }
     weak_[at(i)] = number_kind(value);
     if (weak_[at(i)] != NumberKind::none || is_sequence(value)) return;
+    if (auto lent = lent_array(value)) {
+      is_lent_[at(i)] = true;
+      operands_[at(i)].array = &imported_[at(i)].emplace(*std::move(lent));
+      return;
+    }
     operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value));
   }
 
@@ -139,8 +144,12 @@ class UfuncCall {
     device_ = found != nullptr ? found->device() : default_device();
   }
 
-  // Lists are made where the arrays beside them are.
-  void import_sequence(int i, PyObject* value) {
+  // Lists are made where the arrays beside them are. What a GPU reads has to be kept until it has.
+  void import_rest(int i, PyObject* value) {
+    if (is_lent_[at(i)] && device_.is_cuda()) {
+      imported_[at(i)] = import_array(value);
+      return;
+    }
     if (operands_[at(i)].array != nullptr || !is_sequence(value)) return;
     ImportOptions options;
     options.device = device_;
@@ -175,6 +184,7 @@ class UfuncCall {
   std::array<NumberKind, max_inputs> weak_{};
   std::array<DType, max_inputs> dtypes_;
   std::array<std::optional<Array>, max_inputs> imported_;
+  std::array<bool, max_inputs> is_lent_{};
   Device device_;
 };
 
@@ -239,6 +249,7 @@ std::optional<Array> mask_in(const OpFacts& op, PyObject* where, Device device) 
 // Without the GIL where it takes long.
 void compute_unlocked(const ops::Signature& signature, std::span<const Operand> operands,
                       const Array& result, const Array* where, bool is_fresh) {
+  if (where == nullptr && ops::compute_at_once(signature, operands, result)) return;
   const Unlocked unlocked(result);
   if (is_fresh)
     compute_fresh(signature, operands, result, where);
@@ -356,20 +367,20 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
   return has_out ? Py_NewRef(options.out) : wrap(std::move(result));
 }
 
-// Two arrays alike, or one, on the CPU: no options, nothing to convert.
+// Two arrays alike, or one, on one device: no options, nothing to convert.
 PyObject* call_at_once(OpId op, PyObject* const* values, int count) {
   if (count > 2 || !is_array(values[0]) || !is_array(values[count - 1])) return nullptr;
   const Array &a = array_in(values[0]), &b = array_in(values[count - 1]);
-  if (!a.device().is_cpu()) return nullptr;
+  if (!a.device().is_cpu() && !a.device().is_cuda()) return nullptr;
   if (count == 2 &&
-      (!(a.dtype() == b.dtype()) || !(a.shape() == b.shape()) || !b.device().is_cpu()))
+      (!(a.dtype() == b.dtype()) || !(a.shape() == b.shape()) || a.device() != b.device()))
     return nullptr;
   const ops::Signature& signature = resolved(op, a.dtype());
   const std::array<Operand, 2> operands{Operand{&a, Scalar(false)}, Operand{&b, Scalar(false)}};
   const std::span all(operands.data(), static_cast<std::size_t>(count));
   const bool is_plain = a.rank() < 2 || (a.layout().is_row_major() && b.layout().is_row_major());
-  Array result = is_plain ? empty(a.shape(), signature.result, cpu)
-                          : new_result(all, a.shape(), signature.result, cpu);
+  Array result = is_plain ? empty(a.shape(), signature.result, a.device())
+                          : new_result(all, a.shape(), signature.result, a.device());
   compute_unlocked(signature, all, result, nullptr, true);
   return wrap(std::move(result));
 }

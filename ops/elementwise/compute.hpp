@@ -37,6 +37,11 @@ SW_API void compute(const Signature& signature, std::span<const Operand> operand
 SW_API void compute_fresh(const Signature& signature, std::span<const Operand> operands,
                           const Array& result, const Array* where = nullptr);
 
+/// compute() for callers that hold a lock such as Python's: done where contiguous operands on
+/// one GPU and a loaded kernel make it a matter of a launch, otherwise false and nothing is done.
+SW_API bool compute_at_once(const Signature& signature, std::span<const Operand> operands,
+                            const Array& result);
+
 /// The common shape of operands. Throws LayoutError naming `op` and the shapes.
 SW_API Shape common_shape(const char* op, std::span<const Operand> operands,
                           const Array* where = nullptr);

@@ -1,15 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "compute.hpp"
+#include "cuda_kernels.hpp"
+#include "cuda_plan.hpp"
 #include "cuda_source.hpp"
+#include "cuda_walk.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
@@ -19,52 +18,6 @@
 
 namespace spanwise::ops {
 namespace {
-
-/// All that a KernelShape says, and the device, in one word.
-std::uint64_t key_of(const KernelShape& shape, Device device) {
-  std::uint64_t key = static_cast<std::uint64_t>(shape.signature.op);
-  const auto add = [&](std::uint64_t value, int bits) { key = key << bits | value; };
-  add(static_cast<std::uint64_t>(place_of(shape.signature.compute)), 4);
-  add(shape.signature.mixed, 1);
-  for (int i = 0; i < max_inputs; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    const bool is_there = i < shape.inputs;
-    add(is_there ? static_cast<std::uint64_t>(place_of(shape.operands[index])) : 0, 4);
-    add(is_there && shape.is_number[index], 1);
-  }
-  add(static_cast<std::uint64_t>(place_of(shape.result)), 4);
-  add(shape.has_mask, 1);
-  add(shape.checks_exponent, 1);
-  add(static_cast<std::uint64_t>(shape.kind), 2);
-  for (const bool stays : shape.stays) add(stays, 1);
-  add(static_cast<std::uint64_t>(shape.width), 5);
-  add(static_cast<std::uint64_t>(shape.rank), 7);
-  add(shape.is_large, 1);
-  add(static_cast<std::uint64_t>(device.ordinal()), 8);
-  return key;
-}
-
-// Compiled at first use, then found by its key. Never destroyed: arrays may outlive static objects.
-const Function& cuda_kernel_for(const KernelShape& shape, Device device) {
-  static auto& mutex = *new std::shared_mutex;
-  static auto& known = *new std::unordered_map<std::uint64_t, Function>;
-  // A loop of a program asks for the same kernel again.
-  thread_local std::pair<std::uint64_t, const Function*> last{0, nullptr};
-  const std::uint64_t key = key_of(shape, device);
-  if (last.first == key && last.second != nullptr) return *last.second;
-  {
-    const std::shared_lock lock(mutex);
-    if (const auto found = known.find(key); found != known.end())
-      return *(last = {key, &found->second}).second;
-  }
-  ModuleOptions options;
-  options.device = device;
-  // As on the host, products are rounded before they are added.
-  options.options = {"--fmad=false"};
-  const Function made = SourceModule(cuda_source(shape), options).get_function("run");
-  const std::unique_lock lock(mutex);
-  return known.emplace(key, made).first->second;
-}
 
 void refuse_exponents(bool none_is_negative) {
   require<ArgumentError>(none_is_negative,
@@ -106,23 +59,19 @@ class Launch {
     std::vector<KernelArg> arguments;
     arguments.reserve(operands_.size() + 4);
     Scalar numbers[max_inputs] = {Scalar(false), Scalar(false), Scalar(false)};
+    int place = 0;  // among the arrays, as the walk has them
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       if (operands_[i].array != nullptr)
-        arguments.push_back(address(*operands_[i].array));
+        arguments.push_back(address(*operands_[i].array, place++));
       else
         arguments.push_back(number(numbers[i], static_cast<int>(i)));
     }
-    arguments.push_back(address(result_));
-    if (where_ != nullptr) arguments.push_back(address(*where_));
-    if (negative) arguments.push_back(address(*negative));
-    std::vector<std::int64_t> packed;
-    if (shape_.kind != KernelShape::Kind::dense) {
-      packed = packed_walk();
-      arguments.push_back(KernelArg::bytes(std::as_bytes(std::span(packed))));
-    }
-    const bool is_rows = shape_.kind == KernelShape::Kind::rows;
-    const std::int64_t steps = walk_.size() / (is_rows ? shape_.width : 1);
-    arguments.push_back(KernelArg(steps));
+    arguments.push_back(address(result_, place++));
+    if (where_ != nullptr) arguments.push_back(address(*where_, place));
+    if (negative) arguments.push_back(address_of(negative->data()));
+    if (lines_) arguments.push_back(KernelArg::bytes(lines_->bytes()));
+    const std::int64_t steps = lines_ ? steps_of(shape_, *lines_) : walk_.size();
+    if (shape_.kind != KernelShape::Kind::tiles) arguments.push_back(KernelArg(steps));
     const std::int64_t grid = (steps - 1) / steps_per_block(shape_) + 1;
     kernel.launch({{grid, 1, 1}, {cuda_block, 1, 1}, 0, stream}, arguments);
     // NumPy raises, so this must wait for the answer.
@@ -150,92 +99,61 @@ class Launch {
 
   // Packs of 16 bytes of the widest dtype, where every array lets itself be read so.
   void choose_kind() {
-    int widest = 1;
-    for_each_array(
-        [&](const Array& array) { widest = std::max(widest, array.dtype().itemsize()); });
-    shape_.width = std::max(1, 16 / widest);
     shape_.kind = KernelShape::Kind::dense;
-    if (walk_.is_dense() && fits_packs(shape_.width)) return;
-    shape_.rank = walk_.rank();
+    if (walk_.is_dense()) {
+      int widest = 1;
+      for_each_array(
+          [&](const Array& array) { widest = std::max(widest, array.dtype().itemsize()); });
+      shape_.width = std::max(1, 16 / widest);
+      if (fits_packs()) return;
+    }
     shape_.is_large = walk_.size() > INT32_MAX;
-    shape_.kind = KernelShape::Kind::rows;
-    for (; shape_.width > 1 && is_along_rows(); shape_.width /= 2)
-      if (fits_packs(shape_.width)) return note_what_stays();
-    shape_.kind = KernelShape::Kind::strided;
-    shape_.width = 1;
+    plan_on_cuda(shape_, lines_.emplace(walk_), strands());
   }
 
-  bool is_along_rows() const {
-    const auto steps = walk_.strides(walk_.rank() - 1);
-    return steps[result_operand()] == 1 && std::all_of(steps.begin(), steps.end(), [](auto step) {
-             return step == 0 || step == 1;
-           });
-  }
-
-  // Arrays that are contiguous along the last axis are so in packs of `width`, each aligned.
-  bool fits_packs(std::int64_t width) const {
-    const int inner = walk_.rank() - 1;
-    bool fits = shape_.kind == KernelShape::Kind::dense || walk_.extent(inner) % width == 0;
-    int operand = 0;
+  bool fits_packs() const {
+    bool fits = true;
     for_each_array([&](const Array& array) {
-      const auto pack = static_cast<std::uintptr_t>(width * array.dtype().itemsize());
-      if (walk_.stride(inner, operand) == 1) {
-        fits &= reinterpret_cast<std::uintptr_t>(array.data()) % pack == 0;
-        for (int axis = 0; axis < inner; ++axis) fits &= walk_.stride(axis, operand) % width == 0;
-      }
-      ++operand;
+      const auto pack = static_cast<std::uintptr_t>(shape_.width * array.dtype().itemsize());
+      fits &= reinterpret_cast<std::uintptr_t>(array.data()) % pack == 0;
     });
     return fits;
   }
 
-  void note_what_stays() {
-    const auto steps = walk_.strides(walk_.rank() - 1);
-    std::size_t operand = 0;
+  // In the walk's order.
+  std::vector<Strand> strands() {
+    std::vector<Strand> all;
+    const auto add = [&](const Array& array, Lie* lie) {
+      all.push_back(
+          {reinterpret_cast<std::uintptr_t>(array.data()), array.dtype().itemsize(), lie});
+    };
     for (std::size_t i = 0; i < operands_.size(); ++i)
-      if (operands_[i].array != nullptr) shape_.stays[i] = steps[operand++] == 0;
-    if (where_ != nullptr) shape_.stays[operands_.size()] = steps[operand + 1] == 0;
+      if (operands_[i].array != nullptr) add(*operands_[i].array, &shape_.lies[i]);
+    add(result_, nullptr);
+    if (where_ != nullptr) add(*where_, &shape_.lies[operands_.size()]);
+    return all;
   }
 
-  // The result's place among the walk's operands: after those that are arrays.
-  std::size_t result_operand() const {
-    return static_cast<std::size_t>(walk_.operands()) - (where_ != nullptr ? 2 : 1);
+  static KernelArg address_of(const void* data) {
+    return KernelArg::address(reinterpret_cast<std::uintptr_t>(data));
+  }
+  // Of the walk's array at `place`: where its first element is.
+  KernelArg address(const Array& array, int place) const {
+    const std::int64_t first = lines_ ? lines_->offset(place) * array.dtype().itemsize() : 0;
+    return address_of(static_cast<const std::byte*>(array.data()) + first);
   }
 
-  static KernelArg address(const Array& array) {
-    return KernelArg::address(reinterpret_cast<std::uintptr_t>(array.data()));
-  }
-
-  // As its bytes in registers: a 16-bit float is a float there, unless the kernel has it as bits.
   KernelArg number(Scalar& kept, int index) const {
-    const DType wanted = shape_.signature.operand(index);
-    kept = operands_[static_cast<std::size_t>(index)].scalar.cast(wanted);
-    const bool is_half = wanted == float16 || wanted == bfloat16;
-    if (is_half && (facts(shape_.signature.op).traits & native_halves) == 0)
-      kept = kept.cast(float32);
+    kept = kernel_number(shape_.signature, operands_[static_cast<std::size_t>(index)], index);
     return KernelArg::bytes(std::span(static_cast<const std::byte*>(kept.data()),
                                       static_cast<std::size_t>(kept.dtype().itemsize())));
-  }
-
-  // Of rows the last axis is counted in packs.
-  std::vector<std::int64_t> packed_walk() const {
-    const int inner = walk_.rank() - 1;
-    const auto width = [&](int axis) {
-      return axis == inner && shape_.kind == KernelShape::Kind::rows ? shape_.width : 1;
-    };
-    std::vector<std::int64_t> packed;
-    packed.reserve(static_cast<std::size_t>(walk_.rank()) *
-                   static_cast<std::size_t>(1 + walk_.operands()));
-    for (int axis = 0; axis <= inner; ++axis) packed.push_back(walk_.extent(axis) / width(axis));
-    for (int operand = 0; operand < walk_.operands(); ++operand)
-      for (int axis = 0; axis <= inner; ++axis)
-        packed.push_back(walk_.stride(axis, operand) * width(axis));
-    return packed;
   }
 
   std::span<const Operand> operands_;
   const Array& result_;
   const Array* where_;
   Walk walk_;
+  std::optional<CudaWalk> lines_;  // of all kinds but dense
   KernelShape shape_{};
 };
 
@@ -243,6 +161,7 @@ class Launch {
 
 void compute_on_cuda(const Signature& signature, std::span<const Operand> operands,
                      const Array& result, const Array* where) {
+  if (where == nullptr && launch_dense(signature, operands, result)) return;
   Launch(signature, operands, result, where).run();
 }
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_source.hpp"
 
-#include <string_view>
-
+#include "cuda_text.hpp"
 #include "embedded/elementwise_text.hpp"
 #include "spanwise/error.hpp"
 
@@ -22,33 +21,6 @@ const char* compute_type(const Signature& signature, DType dtype) {
   const bool is_half = dtype == float16 || dtype == bfloat16;
   if (is_half && (facts(signature.op).traits & native_halves) == 0) return "float";
   return dtype.is_bool() ? "bool" : memory_type(dtype);
-}
-
-// run()'s parameters up to the count, for each operand given as an address or a number.
-std::string parameter_text(const KernelShape& shape) {
-  std::string list;
-  for (int i = 0; i < shape.inputs; ++i) {
-    const bool is_number = shape.is_number[static_cast<std::size_t>(i)];
-    list += is_number ? text("const C", i, " a", i, ", ") : text("const M", i, "* a", i, ", ");
-  }
-  list += "Z* z, ";
-  if (shape.has_mask) list += "const unsigned char* mask, ";
-  if (shape.checks_exponent) list += "int* negative, ";
-  return list;
-}
-
-// The body's arguments; `element(i)` is how operand i is read from memory.
-template <class F>
-std::string result_text(const KernelShape& shape, F&& element) {
-  std::string list;
-  for (int i = 0; i < shape.inputs; ++i) {
-    std::string operand = shape.is_number[static_cast<std::size_t>(i)]
-                              ? text("a", i)
-                              : text("To<C", i, ">::from(", element(i), ")");
-    if (shape.checks_exponent && i == 1) operand = text("checked(", operand, ", negative)");
-    list += (i > 0 ? ", " : "") + operand;
-  }
-  return text("To<Z>::from(", facts(shape.signature.op).body, "::of(", list, "))");
 }
 
 // Whichever thread writes, it writes the same.
@@ -108,75 +80,14 @@ extern "C" __global__ void run()",
 )");
 }
 
-// Declares struct Walk and finds where each array is at step `i`: at_s0, ..., at_sz, at_smask.
-struct WalkText {
-  std::string declaration, find;
-};
-WalkText walk_text(const KernelShape& shape) {
-  std::string names, zeros, steps;
-  const auto add = [&](const std::string& name) {
-    names += text(", ", name, "[RANK]");
-    zeros += text("  long long at_", name, " = 0;\n");
-    steps += text("    at_", name, " += (long long)index * walk.", name, "[axis];\n");
-  };
-  for (int i = 0; i < shape.inputs; ++i)
-    if (!shape.is_number[static_cast<std::size_t>(i)]) add(text("s", i));
-  add("sz");
-  if (shape.has_mask) add("smask");
-  const char* index = shape.is_large ? "unsigned long long" : "unsigned int";
-  return {text("#define RANK ", shape.rank, "\ntypedef ", index,
-               " Index;\nstruct Walk { long long shape[RANK]", names, "; };\n"),
-          text(R"(  const Index i = (Index)blockIdx.x * (Index)blockDim.x + (Index)threadIdx.x;
-  if (i >= (Index)n) return;
-  Index rest = i;
-)",
-               zeros, R"(#pragma unroll
-  for (int axis = RANK - 1; axis >= 0; --axis) {
-    const Index extent = (Index)walk.shape[axis], index = axis > 0 ? rest % extent : rest;
-    rest = axis > 0 ? rest / extent : 0;
-)",
-               steps, "  }\n")};
-}
-
-std::string rows_kernel(const KernelShape& shape) {
-  const WalkText walk = walk_text(shape);
-  const auto stays = [&](int i) { return shape.stays[static_cast<std::size_t>(i)]; };
-  std::string load;
-  for (int i = 0; i < shape.inputs; ++i) {
-    if (shape.is_number[static_cast<std::size_t>(i)]) continue;
-    load += stays(i) ? text("  const M", i, " p", i, " = a", i, "[at_s", i, "];\n")
-                     : text("  const Pack<M", i, "> p", i, " = *(const Pack<M", i, ">*)(a", i,
-                            " + at_s", i, ");\n");
-  }
-  const std::string result =
-      result_text(shape, [&](int i) { return text("p", i, stays(i) ? "" : ".x[k]"); });
-  const char* masked = stays(shape.inputs) ? "mask[at_smask]" : "mask[at_smask + k]";
-  const std::string store =
-      shape.has_mask
-          ? text("#pragma unroll\n  for (int k = 0; k < WIDTH; ++k)\n    if (", masked,
-                 ") z[at_sz + k] = ", result, ";\n")
-          : text("  Pack<Z> q;\n#pragma unroll\n  for (int k = 0; k < WIDTH; ++k) q.x[k] = ",
-                 result, ";\n  *(Pack<Z>*)(z + at_sz) = q;\n");
-  return text("#define WIDTH ", shape.width,
-              "\ntemplate <class T> struct alignas(sizeof(T) * WIDTH) Pack { T x[WIDTH]; };\n",
-              walk.declaration, "extern \"C\" __global__ void run(", parameter_text(shape),
-              "const Walk walk, long long n) {\n", walk.find, load, store, "}\n");
-}
-
-std::string strided_kernel(const KernelShape& shape) {
-  const WalkText walk = walk_text(shape);
-  return text(walk.declaration, "extern \"C\" __global__ void run(", parameter_text(shape),
-              "const Walk walk, long long n) {\n", walk.find,
-              shape.has_mask ? "  if (!mask[at_smask]) return;\n" : "", "  z[at_sz] = ",
-              result_text(shape, [](int i) { return text("a", i, "[at_s", i, "]"); }), ";\n}\n");
-}
-
 std::string kernel_of(const KernelShape& shape) {
   switch (shape.kind) {
     case KernelShape::Kind::dense:
       return dense_kernel(shape);
     case KernelShape::Kind::rows:
       return rows_kernel(shape);
+    case KernelShape::Kind::tiles:
+      return tiles_kernel(shape);
     default:
       return strided_kernel(shape);
   }

@@ -3,7 +3,9 @@
 #include "table.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
+#include <bit>
+#include <cstdint>
 
 #include "spanwise/error.hpp"
 
@@ -94,9 +96,23 @@ std::optional<Signature> mixed_comparison(OpId op, std::span<const DType> operan
 }  // namespace
 
 int place_of(DType dtype) noexcept {
-  const auto* found = std::find(std::begin(dtypes_in_order), std::end(dtypes_in_order), dtype);
-  return found == std::end(dtypes_in_order) ? -1
-                                            : static_cast<int>(found - std::begin(dtypes_in_order));
+  // By kind and width in bytes, each of which is a power of two up to 16.
+  static constexpr auto places = [] {
+    std::array<std::array<std::int8_t, 8>, 8> made{};
+    for (auto& kind : made) kind.fill(-1);
+    for (int i = 0; i < dtype_count; ++i) {
+      const DType known = dtypes_in_order[i];
+      made[static_cast<std::size_t>(known.code())]
+          [static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(known.itemsize())))] =
+              static_cast<std::int8_t>(i);
+    }
+    return made;
+  }();
+  const auto code = static_cast<std::size_t>(dtype.code());
+  const auto bytes = static_cast<unsigned>(dtype.itemsize());
+  if (code >= places.size() || !std::has_single_bit(bytes) || bytes > 16) return -1;
+  const int place = places[code][static_cast<std::size_t>(std::countr_zero(bytes))];
+  return place >= 0 && dtypes_in_order[place] == dtype ? place : -1;
 }
 
 const OpFacts& facts(OpId op) noexcept { return all_facts[static_cast<int>(op)]; }

@@ -48,29 +48,28 @@ Array copied_out(Found& found) {
 std::optional<Found> find_view(PyObject* object, bool may_copy) {
   PyTypeObject* type = Py_TYPE(object);
   const Bridge* known = bridge_of_type(type);
+  std::optional<Found> found;
   std::string refusals;
-  const auto attempt = [&](const Bridge& bridge) -> std::optional<Found> {
+  // Straight into its place: a view is some hundred bytes, which would be moved at each return.
+  const auto attempt = [&](const Bridge& bridge) {
     try {
-      return Found{&bridge, bridge.view(object, may_copy)};
+      found.emplace(bridge, object, may_copy);
+      return true;
     } catch (const BridgeError& refusal) {
       refusals += (refusals.empty() ? "" : "; ") + std::string(refusal.what());
-      return std::nullopt;
+      return false;
     }
   };
-  if (known != nullptr) {
-    if (auto found = attempt(*known)) return found;
-  }
+  if (known != nullptr && attempt(*known)) return found;
   for (const Bridge* bridge : registered_bridges()) {
-    if (bridge == known || !bridge->accepts(object)) continue;
-    if (auto found = attempt(*bridge)) {
-      // A bridge that served the type before is asked first the next time too.
-      if (known == nullptr) remember_bridge(type, *bridge);
-      return found;
-    }
+    if (bridge == known || !bridge->accepts(object) || !attempt(*bridge)) continue;
+    // A bridge that served the type before is asked first the next time too.
+    if (known == nullptr) remember_bridge(type, *bridge);
+    return found;
   }
   require<BridgeError>(refusals.empty(), "asarray: an object of type ", type_name(object),
                        " cannot be taken: ", refusals);
-  return std::nullopt;
+  return found;
 }
 
 Array adapt(Array array, const ImportOptions& options, std::string_view who, bool private_already) {
@@ -102,7 +101,7 @@ Array adapt(Array array, const ImportOptions& options, std::string_view who, boo
   return array;
 }
 
-Array finish_import(Found found, const ImportOptions& options, std::string_view who) {
+Array finish_import(Found& found, const ImportOptions& options, std::string_view who) {
   const CopyMode mode = effective(options.copy);
   ForeignView& view = found.view;
   std::optional<Array> array = share(view);
@@ -135,7 +134,16 @@ Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions
                        bridge.name(), ", got an object of type ", type_name(object),
                        "; spanwise.asarray() takes any array");
   const bool may_copy = effective(options.copy) != CopyMode::never;
-  return finish_import({&bridge, bridge.view(object, may_copy)}, options, bridge.name());
+  Found found(bridge, object, may_copy);
+  return finish_import(found, options, bridge.name());
+}
+
+std::optional<Array> lent_array(PyObject* object) {
+  const Bridge* known = bridge_of_type(Py_TYPE(object));
+  if (known == nullptr) return std::nullopt;
+  std::optional<Array> array = known->lend(object);
+  if (array) known->count_import(/*copied=*/false, array->nbytes());
+  return array;
 }
 
 Array import_array(PyObject* object, const ImportOptions& options) {
@@ -144,10 +152,8 @@ Array import_array(PyObject* object, const ImportOptions& options) {
                      PyFloat_CheckExact(object) || PyLong_CheckExact(object);
   if (!plain) {
     const bool may_copy = effective(options.copy) != CopyMode::never;
-    if (auto found = find_view(object, may_copy)) {
-      const std::string_view who = found->bridge->name();
-      return finish_import(*std::move(found), options, who);
-    }
+    if (auto found = find_view(object, may_copy))
+      return finish_import(*found, options, found->bridge->name());
   }
   if (!is_nested_sequence(object)) fail_unknown(object);
   if (options.copy == CopyMode::never) {

@@ -15,8 +15,10 @@ namespace spanwise::python {
 
 /// An object's view and the bridge that gave it.
 struct Found {
-  const Bridge* bridge = nullptr;
-  ForeignView view{};
+  Found(const Bridge& by, PyObject* object, bool may_copy)
+      : bridge(&by), view(by.view(object, may_copy)) {}
+  const Bridge* bridge;
+  ForeignView view;
 };
 
 /// The first bridge that can view `object`, remembered for its type; nothing where none accepts it.
@@ -25,8 +27,8 @@ struct Found {
 std::optional<Found> find_view(PyObject* object, bool may_copy);
 
 /// A foreign view as an Array, by `options`; counts what it did. `who` speaks in messages. Large
-/// copies release the GIL.
-Array finish_import(Found found, const ImportOptions& options, std::string_view who);
+/// copies release the GIL. What `found` owned, the array owns.
+Array finish_import(Found& found, const ImportOptions& options, std::string_view who);
 
 /// Dtype, device, privacy and writability of an array as `options` ask for; `private_already` where
 /// nobody else has the memory. Throws SharingError, ReadOnlyError.

@@ -115,7 +115,7 @@ class Reader {
     } else {
       std::optional<Found> found = find_view(object, true);
       if (!found) return false;
-      arrays_.push_back(finish_import(*std::move(found), {}, "asarray"));
+      arrays_.push_back(finish_import(*found, {}, "asarray"));
     }
     leaves_.emplace_back();
     const Array& array = arrays_.back();

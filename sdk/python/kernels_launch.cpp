@@ -21,11 +21,12 @@ namespace py = pybind11;
 
 namespace {
 
-enum Keyword : std::size_t { block, grid, shared, stream, keyword_count };
+enum Keyword : std::size_t { block, grid, shared, stream, cooperative, cluster, keyword_count };
 
 // Callers' names are interned constants of their code, so comparing addresses nearly always does.
 std::array<PyObject*, keyword_count> keywords{};
-constexpr std::array<const char*, keyword_count> spellings{"block", "grid", "shared", "stream"};
+constexpr std::array<const char*, keyword_count> spellings{"block",  "grid",        "shared",
+                                                           "stream", "cooperative", "cluster"};
 
 std::size_t find_keyword(PyObject* name) {
   for (std::size_t i = 0; i < keyword_count; ++i)
@@ -82,11 +83,18 @@ bool read_keywords(PyObject* names, PyObject* const* values, const Function& fun
       case stream:
         if (values[i] != Py_None) config.stream = stream_from(values[i], function.device());
         break;
+      case cooperative:
+        config.cooperative = PyObject_IsTrue(values[i]) == 1;
+        break;
+      case cluster:
+        config.cluster = dim3_from(values[i], "cluster=");
+        break;
       default:
         fail<KernelArgumentError>(
             "kernel '", function.name(), "': unexpected keyword argument '",
             std::string(py::str(PyTuple_GET_ITEM(names, i))),
-            "'; there are block, grid, shared and stream, and kernel arguments go by position");
+            "'; there are block, grid, shared, stream, cooperative and cluster, and kernel "
+            "arguments go by position");
     }
   }
   return has_block;

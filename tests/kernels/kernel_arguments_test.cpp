@@ -255,6 +255,23 @@ TEST_F(KernelArgumentsTest, ManyArgumentsKeepTheirPlaces) {
     EXPECT_EQ(last_launch().value<double>(static_cast<std::size_t>(i)), i);
 }
 
+TEST_F(KernelArgumentsTest, RawArgumentsGoThroughAsTheyAre) {
+  const Function f = kernel("float *x, long long n");
+  void* data = x_.data();
+  std::int64_t n = 6;
+  void* const values[] = {&data, &n};
+  f.launch_raw({.grid = {2, 1, 1}, .block = {32, 1, 1}}, values);
+  EXPECT_EQ(last_launch().value<void*>(0), x_.data());
+  EXPECT_EQ(last_launch().value<std::int64_t>(1), 6);
+  EXPECT_EQ(last_launch().grid.x, 2);
+  EXPECT_THAT(
+      message_of<KernelArgumentError>([&] { f.launch_raw({}, std::span(values).first(1)); }),
+      AllOf(HasSubstr("expected 2 arguments"), HasSubstr("got 1")));
+  EXPECT_THAT(message_of<KernelArgumentError>([&] { f.launch_raw({.grid = {0, 1, 1}}, values); }),
+              HasSubstr("grid"));
+  EXPECT_EQ(log_->launches.size(), 1u);
+}
+
 TEST_F(KernelArgumentsTest, ArraysWithoutElementsMayBePassed) {
   call(kernel("const float *x"), empty({0, 3}, float32, gpu_));
   EXPECT_EQ(log_->launches.size(), 1u);

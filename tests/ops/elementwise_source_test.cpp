@@ -86,8 +86,14 @@ TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
     expect_compiles(shape);
     shape.kind = KernelShape::Kind::rows;
     shape.width = 2;
-    shape.stays = {shape.inputs > 1};
+    shape.lies = {shape.inputs > 1 ? Lie::stays : Lie::turned, Lie::apart};
+    shape.has_tail = true;
     shape.has_mask = dtype != uint64;
+    expect_compiles(shape);
+    shape.kind = KernelShape::Kind::tiles;
+    shape.side_s = 64;
+    shape.side_t = 16;
+    shape.lies = {Lie::crosses, Lie::run, Lie::crosses_in_packs, Lie::crosses_in_packs};
     expect_compiles(shape);
     break;
   }

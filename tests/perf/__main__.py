@@ -56,6 +56,7 @@ def main() -> int:
                 results.append(result)
         except Unavailable as reason:
             print(f"{name}: not measured: {reason}\n", flush=True)
+    print(report.verdicts_as_text(results), end="", flush=True)
     if options.json:
         pathlib.Path(options.json).write_text(report.as_json(results))
     return 0

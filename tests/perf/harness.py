@@ -34,30 +34,49 @@ class Contender:
         low, _, high = statistics.quantiles(self.seconds, n=4)
         return low, high
 
+    @property
+    def least(self) -> float:
+        """The quickest round: what others do on the machine only ever adds."""
+        return min(self.seconds)
+
 
 @dataclasses.dataclass
 class Result:
     """One line of the report. `ours` names the column that is Spanwise; `goal`, if any, is a bound on
-    ours: ("ratio", peer, factor), ("over", peer, seconds above) or ("at most", None, seconds)."""
+    ours: ("ratio", peer, factor), ("over", peer, seconds above) or ("at most", None, seconds). It is
+    one between medians, or in a table between the quickest rounds, which a machine that others load
+    disturbs less."""
 
     name: str
     ours: str
     contenders: dict[str, Contender]
     note: str = ""
     goal: tuple[str, str | None, float] | None = None
+    table: str | None = None  # the list that this line is one of, whose lines are counted together
 
     @property
     def reached(self) -> bool | None:
         if self.goal is None:
             return None
         kind, peer, bound = self.goal
-        ours = self.contenders[self.ours].median
+        ours = self._figure(self.ours)
         if kind == "at most":
             return ours <= bound
         if peer not in self.contenders:
             return None
-        theirs = self.contenders[peer].median
+        theirs = self._figure(peer)
         return ours <= (theirs * bound if kind == "ratio" else theirs + bound)
+
+    @property
+    def share(self) -> float | None:
+        """Our time over the peer's, where the goal is such a ratio."""
+        if self.goal is None or self.goal[0] != "ratio" or self.goal[1] not in self.contenders:
+            return None
+        return self._figure(self.ours) / self._figure(self.goal[1])
+
+    def _figure(self, name: str) -> float:
+        figures = self.contenders[name]
+        return figures.median if self.table is None else figures.least
 
 
 def interleave(

@@ -3,6 +3,7 @@
 """Figures as text for people and JSON for the record."""
 
 import json
+import os
 import platform
 import sys
 
@@ -26,13 +27,41 @@ def as_text(result: Result) -> str:
     return head + "\n" + "\n".join(rows) + goal + "\n"
 
 
+def verdicts(results: list[Result]) -> dict[str, dict]:
+    """For each table: how many of its lines reached their goal, and the ratio of every line, the
+    worst first. Where "load_average" is much, helper threads had no processor."""
+    found = {}
+    for table in dict.fromkeys(r.table for r in results if r.table is not None):
+        lines = [r for r in results if r.table == table and r.share is not None]
+        lines.sort(key=lambda r: r.share, reverse=True)
+        found[table] = {
+            "lines": len(lines),
+            "reached": sum(bool(r.reached) for r in lines),
+            "ours_over_peer": {r.name: r.share for r in lines},
+            "not_reached": [r.name for r in lines if not r.reached],
+        }
+    return found
+
+
+def verdicts_as_text(results: list[Result]) -> str:
+    text = ""
+    for table, verdict in verdicts(results).items():
+        text += f"{verdict['reached']} of {verdict['lines']} lines {table}\n"
+        for name in verdict["not_reached"]:
+            text += f"  behind: {verdict['ours_over_peer'][name]:.2f}  {name}\n"
+    return text
+
+
 def as_json(results: list[Result]) -> str:
     return json.dumps(
         {
             "python": platform.python_version(),
             "platform": platform.platform(),
             "versions": _versions(),
+            "processors": os.cpu_count(),
+            "load_average": os.getloadavg(),
             "lines": [_record(r) for r in results],
+            "verdicts": verdicts(results),
         },
         indent=1,
     )
@@ -42,6 +71,7 @@ def _record(result: Result) -> dict:
     return {
         "name": result.name,
         "note": result.note,
+        "table": result.table,
         "ours": result.ours,
         "goal": None if result.goal is None else _goal(result.goal),
         "reached": result.reached,
@@ -49,6 +79,7 @@ def _record(result: Result) -> dict:
             name: {
                 "median_us": figures.median * 1e6,
                 "middle_half_us": [s * 1e6 for s in figures.spread],
+                "least_us": figures.least * 1e6,
                 "rounds": len(figures.seconds),
                 "ours_over_this": result.contenders[result.ours].median / figures.median,
             }

@@ -162,6 +162,77 @@ def test_a_matrix_times_its_own_transpose(device, dtype):
             np.testing.assert_array_equal(ours.numpy(), ours.numpy().T)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (300, 300, 70),
+        (1100, 17, 64),
+        (17, 1100, 64),
+        (3000, 1, 257),
+        (1, 3000, 257),
+        (4, 4, 140000),
+    ],
+)
+def test_products_that_threads_share(device, threads, dtype, shape):
+    """Cut into parts of rows and columns, which must meet without a gap."""
+    rows, columns, depth = shape
+    x, y = random_values((rows, depth), dtype, 1), random_values((depth, columns), dtype, 2)
+    stored = sw.array(np.ascontiguousarray(y.T), device=device)
+    a, b = sw.array(x, device=device), stored.T
+    wide, other = widened(x), widened(y)
+    with sw.config.change(cpu_threads=threads):
+        out = poisoned((rows, columns), dtype, device)
+        sw.matmul(a, b, out=out)
+        compare(out, wide @ other, abs(wide) @ abs(other), dtype)
+        pair = sw.stack([a, a[::-1]])
+        compare(
+            pair @ b, widened(pair.numpy()) @ other, abs(widened(pair.numpy())) @ abs(other), dtype
+        )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("threads", [2, 7])
+def test_parts_of_a_matrix_times_its_own_transpose(device, dtype, threads):
+    x = random_values((211, 190), dtype, 3)
+    a, wide = sw.array(x, device=device), widened(x)
+    with sw.config.change(cpu_threads=threads):
+        for ours, theirs, sizes in (
+            (a @ a.T, wide @ wide.T, abs(wide) @ abs(wide.T)),
+            (a.T @ a, wide.T @ wide, abs(wide.T) @ abs(wide)),
+        ):
+            compare(ours, theirs, 10 * sizes, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_long_dots_do_not_depend_on_the_threads(device, dtype):
+    x, y = random_values((2, 300_001), dtype, 4)
+    a, b = sw.array(x, device=device), sw.array(y, device=device)
+    results = []
+    for threads in (1, 2, 3):
+        with sw.config.change(cpu_threads=threads):
+            results.append(complex(sw.vecdot(a, b)))
+    assert len(set(results)) == 1
+    wide, other = widened(x), widened(y)
+    compare(sw.vecdot(a, b), np.vecdot(wide, other), np.vecdot(abs(wide), abs(other)), dtype)
+
+
+@pytest.mark.parametrize("depth", [1, 7, 8, 9, 16, 100])
+def test_truths_by_a_vector(device, depth):
+    """A product is true from the first pair on, wherever it is, and whatever byte is true."""
+    for place in range(depth):
+        matrix, vector = np.zeros((3, depth), np.uint8), np.zeros(depth, np.uint8)
+        matrix[1, place] = 254
+        matrix[2] = 1
+        vector[place] = 3
+        a, x = (sw.array(values, device=device).view("bool") for values in (matrix, vector))
+        assert (a @ x).tolist() == [False, True, True]
+        x[place] = False
+        assert (a @ x).tolist() == [False, False, False]
+        assert (a[:, ::-1] @ sw.ones(depth, "bool", device=device)).tolist() == [False, True, True]
+
+
 def test_what_was_in_out_does_not_matter(device):
     for rows, columns in ((5, 7), (1, 40), (40, 1), (1, 1)):
         x, y = random_values((rows, 33), "float32", 1), random_values((33, columns), "float32", 2)

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "spanwise/array.hpp"
@@ -29,6 +30,16 @@ struct LaunchConfig {
   Dim3 block{};
   std::int64_t shared_bytes = 0;   ///< dynamic shared memory a block
   std::optional<Stream> stream{};  ///< default: the calling thread's current stream
+  /// All blocks run at once, so that cooperative_groups::this_grid().sync() works. The grid must
+  /// fit: multiprocessors times max_active_blocks(). On the CPU it changes nothing.
+  bool cooperative = false;
+  Dim3 cluster{};  ///< blocks that share a cluster (compute capability 9.0); 1 each: none
+};
+
+/// A block size and what it leads to.
+struct BlockSize {
+  int threads = 0;     ///< of the block that keeps most threads of a multiprocessor busy
+  int min_blocks = 0;  ///< the smallest grid that fills the device
 };
 
 template <class T>
@@ -84,6 +95,14 @@ class SW_API KernelArg {
   std::span<const std::byte> bytes_{};
 };
 
+/// How a parameter takes an array.
+enum class ParameterLayout : std::uint8_t {
+  none,        ///< a number or a struct: no array
+  raw,         ///< address only: a C-contiguous array, others are refused
+  contiguous,  ///< address only: others are copied in and, unless the parameter is const, back out
+  strided,     ///< spanwise::View<T, N>: address, shape and strides, any array
+};
+
 /// What is known of one parameter: name and type from the source, place and size from the binary.
 struct KernelParameter {
   std::string name;         ///< "" where the source does not say
@@ -94,6 +113,7 @@ struct KernelParameter {
   bool is_const = false;         ///< a pointer to const: the kernel only reads
   std::optional<DType> dtype{};  ///< of the scalar or the pointee, where the type is a known one
   int view_rank = 0;             ///< N where the type is spanwise::View<T, N>, 0 for every other
+  ParameterLayout layout = ParameterLayout::none;
 };
 
 struct ModuleOptions {
@@ -119,32 +139,49 @@ class SW_API Function {
   /// orders the launch after queued work on its arrays, and queues it. Throws KernelArgumentError
   /// or ReadOnlyError before anything is launched, DeviceError from the driver.
   ///
-  /// An array that is not C-contiguous is refused for a raw pointer, which cannot carry strides.
-  /// Pass contiguous(x), declare the parameter as View<T, N>, or pass the strides as arguments with
-  /// array.data() as KernelArg::address.
+  /// An array that is not C-contiguous is refused for a raw pointer, which cannot carry strides:
+  /// see ParameterLayout and bind(). Arrays of a parameter that is declared contiguous are copied
+  /// on the launch's stream; the same window given twice is copied once.
   void launch(const LaunchConfig& config, std::span<const KernelArg> arguments) const;
   void operator()(const LaunchConfig& config, std::initializer_list<KernelArg> arguments) const {
     launch(config, std::span(arguments.begin(), arguments.size()));
   }
 
+  /// For who wrote the kernel as well: values[i] is the address of parameter i's bytes, as the
+  /// kernel has it, until the call returns. Only the configuration and the count are checked, and
+  /// nothing is ordered: call order_use() for each array before. Throws KernelArgumentError or,
+  /// from the driver, DeviceError.
+  void launch_raw(const LaunchConfig& config, std::span<void* const> values) const;
+
+  /// The same kernel with a declaration for each parameter: "raw float32*", "contiguous const
+  /// float*", "strided float32[2]", "int32", or a layout's word alone where the source says the
+  /// rest. Types are NumPy's or C's. Declarations add to what is known, also of kernels without
+  /// source, and must not contradict it. Throws KernelArgumentError.
+  Function bind(std::span<const std::string> declarations) const;
+
   const std::string& name() const noexcept;
   Device device() const noexcept;
   std::span<const KernelParameter> parameters() const noexcept;
   KernelAttributes attributes() const;
+  /// Blocks of that size that run at once on one multiprocessor. Throws KernelArgumentError for a
+  /// block that cannot be launched.
+  int max_active_blocks(int threads, std::int64_t shared_bytes = 0) const;
+  /// CUDA's occupancy calculator over all block sizes; on the CPU one of middle size.
+  BlockSize occupancy_block_size(std::int64_t shared_bytes = 0) const;
   kernels::FunctionState& state() const noexcept;
 
  private:
   Ref<RefCounted> state_;  // a kernels::FunctionState, which this header only names
 };
 
-/// CUDA C/C++ text compiled for one device: by NVRTC to a cubin for a GPU, by the system's C++
-/// compiler to native code for the CPU. Compiled binaries are cached on disk, so a second process
-/// needs no compiler. Copying shares the module.
-class SW_API SourceModule {
+/// Compiled kernels loaded on one device. Copying shares them.
+class SW_API Module {
  public:
-  /// Throws CompileError with the compiler's log in the user's line numbers, DeviceError where the
-  /// device or its compiler is absent (naming the package to install).
-  explicit SourceModule(std::string_view source, ModuleOptions options = {});
+  /// A cubin, PTX or fat binary, as nvcc, ptxas, NVRTC or nvJitLink write them. Throws DeviceError
+  /// saying which architectures it holds where none runs on the device, ArgumentError for a device
+  /// that is no GPU or bytes that are none of these.
+  static Module load(std::span<const std::byte> image, std::optional<Device> device = {});
+  static Module load_file(const std::string& path, std::optional<Device> device = {});
 
   /// By plain name, qualified name, mangled symbol or name expression. Throws ArgumentError listing
   /// the kernels there are.
@@ -153,11 +190,22 @@ class SW_API SourceModule {
   Array get_global(std::string_view name) const;
   std::vector<std::string> function_names() const;
   Device device() const noexcept;
+
+ protected:
+  explicit Module(Ref<RefCounted> state) noexcept : state_(std::move(state)) {}
+  Ref<RefCounted> state_;  // a kernels::ModuleState, which this header only names
+};
+
+/// CUDA C/C++ text compiled for one device: by NVRTC to a cubin for a GPU, by the system's C++
+/// compiler to native code for the CPU. Compiled binaries are cached on disk, so a second process
+/// needs no compiler.
+class SW_API SourceModule : public Module {
+ public:
+  /// Throws CompileError with the compiler's log in the user's line numbers, DeviceError where the
+  /// device or its compiler is absent (naming the package to install).
+  explicit SourceModule(std::string_view source, ModuleOptions options = {});
   /// True where the binary came from the disk cache.
   bool from_cache() const noexcept;
-
- private:
-  Ref<RefCounted> state_;
 };
 
 /// The disk cache of compiled kernels: config "cache_dir" (default $XDG_CACHE_HOME/spanwise, else

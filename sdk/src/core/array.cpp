@@ -24,14 +24,16 @@ void check(const Storage& storage, const Layout& layout, DType dtype) {
   require<LayoutError>(layout.shape.size() == layout.strides.size(), "array: shape ", layout.shape,
                        " and strides ", layout.strides, "; expected as many strides as extents");
   core::check_shape(layout.shape);
-  const auto capacity =
-      static_cast<std::int64_t>(storage.bytes() / static_cast<std::size_t>(dtype.itemsize()));
   const auto [lowest, highest] = layout.extent();
   // Without elements only the offset has to be sane, so that data() stays an address of the
   // storage.
   const bool empty = highest < lowest;
-  const bool inside =
-      empty ? layout.offset >= 0 && layout.offset <= capacity : lowest >= 0 && highest < capacity;
+  const std::int64_t first = empty ? layout.offset : lowest;
+  const std::int64_t end = empty ? layout.offset : highest + 1;
+  // By multiplying: a division takes as long as all else here.
+  std::int64_t end_byte;
+  const bool inside = first >= 0 && !__builtin_mul_overflow(end, dtype.itemsize(), &end_byte) &&
+                      end_byte <= static_cast<std::int64_t>(storage.bytes());
   if (!inside) [[unlikely]]
     fail_outside(storage, layout, dtype);
 }

@@ -98,9 +98,12 @@ class Refusal {
     if (rule_.writes && array.readonly() && rule_.kind != Rule::opaque) explain_readonly(array);
     refuse("a C-contiguous array, as a raw pointer carries no strides",
            text("an array whose strides are ", array.strides(), " elements: ", array),
-           text("pass contiguous(x), or pass its strides as arguments and its address as a number, "
-                "or declare the parameter as spanwise::View<T, ",
-                array.rank(), ">"));
+           text("say how the parameter takes arrays: contiguous, copied in and back out, "
+                "f.bind(args=[..., \"contiguous ",
+                array.dtype(), "*\", ...]) or contiguous(x) yourself; strided, spanwise::View<T, ",
+                array.rank(),
+                "> of <spanwise/view.cuh> in the kernel; or raw, its address x.ptr as a number and "
+                "its strides as arguments"));
   }
 
   [[noreturn]] void explain_readonly(const Array& array) const {

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "kernels/template_instance.hpp"
+
 #include "spanwise/error.hpp"
 
 namespace spanwise::kernels {
@@ -149,8 +151,20 @@ FunctionState::FunctionState(Ref<ModuleState> module, std::string_view name)
   name_ = std::move(known_as);
   kernel_ = module_->loaded().kernel(symbol);
   const auto slots = kernel_->slots();
-  signature_ = make_signature(module_->declaration(name_, slots.size()), slots);
+  const runtime::SourceKernel* declared = module_->declaration(name_, slots.size());
+  if (declared != nullptr && declared->is_template && name_.find('<') != std::string::npos) {
+    const auto instance = template_instance(*module_->request().source, *declared, name_);
+    signature_ = make_signature(&instance, slots);
+  } else {
+    signature_ = make_signature(declared, slots);
+  }
 }
+
+FunctionState::FunctionState(const FunctionState& other, Signature signature)
+    : module_(other.module_),
+      name_(other.name_),
+      kernel_(other.kernel_),
+      signature_(std::move(signature)) {}
 
 Array global_variable(const Ref<ModuleState>& module, std::string_view name) {
   runtime::LoadedModule::Global global = module->loaded().global(std::string(name));

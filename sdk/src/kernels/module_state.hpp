@@ -58,10 +58,13 @@ class FunctionState final : public RefCounted {
  public:
   /// Throws ArgumentError for an unknown name.
   FunctionState(Ref<ModuleState> module, std::string_view name);
+  /// The same kernel under another signature.
+  FunctionState(const FunctionState& other, Signature signature);
 
   const std::string& name() const noexcept { return name_; }
   Device device() const noexcept { return module_->device(); }
   const Signature& signature() const noexcept { return signature_; }
+  const Ref<ModuleState>& module() const noexcept { return module_; }
   runtime::LoadedKernel& kernel() const noexcept { return *kernel_; }
 
  private:

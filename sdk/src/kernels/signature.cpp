@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace spanwise::kernels {
 namespace {
@@ -19,15 +20,6 @@ struct ViewType {
   runtime::SourceParameter element;
   int rank = 0;
 };
-
-// The scanner knows C's types, so it is asked about a pointer to T.
-std::optional<runtime::SourceParameter> pointer_to(std::string_view type) {
-  std::string text("__global__ void k(");
-  text.append(type).append(" *p);");
-  const runtime::KernelSource source = runtime::scan_kernels(std::move(text));
-  if (source.kernels.size() != 1 || source.kernels[0].parameters.size() != 1) return std::nullopt;
-  return source.kernels[0].parameters[0];
-}
 
 std::optional<ViewType> parse_view(std::string_view type) {
   constexpr std::string_view name = "View<";
@@ -59,9 +51,6 @@ std::optional<ViewType> parse_view(std::string_view type) {
   return view;
 }
 
-// sdk/device/view.cuh: a pointer, then N extents and N strides of 64 bits.
-std::int64_t view_size(int rank) { return pointer_size + 16 * std::int64_t{rank}; }
-
 bool is_plain_char(std::string_view type) {
   return type.find("char") != std::string_view::npos &&
          type.find("signed") == std::string_view::npos;
@@ -76,9 +65,11 @@ KernelParameter known_parameter(const runtime::SourceParameter& source,
                             .is_pointer = source.is_pointer,
                             .is_const = source.is_const,
                             .dtype = source.dtype};
+  if (source.is_pointer) parameter.layout = ParameterLayout::raw;
   if (source.is_pointer) return parameter;
   if (const auto view = parse_view(source.type)) {
     parameter.view_rank = view->rank;
+    parameter.layout = ParameterLayout::strided;
     parameter.is_const = view->element.is_const;
     parameter.dtype = view->element.dtype;
   }
@@ -95,6 +86,7 @@ ParameterRule rule_for(const KernelParameter& parameter) {
   ParameterRule rule;
   rule.size = static_cast<std::uint32_t>(parameter.size);
   rule.writes = !parameter.is_const;
+  rule.copies = parameter.layout == ParameterLayout::contiguous;
   if (parameter.dtype) {
     rule.has_dtype = true;
     rule.dtype = *parameter.dtype;
@@ -113,6 +105,21 @@ ParameterRule rule_for(const KernelParameter& parameter) {
 
 }  // namespace
 
+// The scanner knows C's types, so it is asked about a pointer to T.
+std::optional<runtime::SourceParameter> pointer_to(std::string_view type) {
+  std::string text("__global__ void k(");
+  text.append(type).append(" *p);");
+  const runtime::KernelSource source = runtime::scan_kernels(std::move(text));
+  if (source.kernels.size() != 1 || source.kernels[0].parameters.size() != 1) return std::nullopt;
+  return source.kernels[0].parameters[0];
+}
+
+void Signature::add(KernelParameter parameter) {
+  rules.push_back(rule_for(parameter));
+  copies |= rules.back().copies;
+  parameters.push_back(std::move(parameter));
+}
+
 Signature make_signature(const runtime::SourceKernel* source,
                          std::span<const runtime::LoadedKernel::Slot> slots) {
   const bool known = source != nullptr && source->parameters.size() == slots.size();
@@ -122,8 +129,7 @@ Signature make_signature(const runtime::SourceKernel* source,
         .name = "", .type = "", .offset = slots[i].offset, .size = slots[i].size};
     KernelParameter parameter = known ? known_parameter(source->parameters[i], slots[i]) : bare;
     if (contradicts(parameter)) parameter = bare;
-    out.rules.push_back(rule_for(parameter));
-    out.parameters.push_back(std::move(parameter));
+    out.add(std::move(parameter));
   }
   return out;
 }

@@ -15,10 +15,15 @@
 namespace spanwise::host {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = HelperTrust::Clock;
 
 // Below this much remaining work the wake-up costs more than the help brings.
 constexpr auto worth_waking = std::chrono::microseconds(8);
+// Helpers that disappoint are not asked for less than this, however often they did.
+constexpr std::int64_t most_distrust = 8'000'000;
+// Distrust halves in this time: what vain tries cost, though a helper that was interrupted may keep
+// a short job for milliseconds, stays at some hundredths of all time.
+constexpr std::int64_t forgets_in = 20'000'000;
 // How long idle helpers, and callers whose helpers finish, look before they sleep: about 30 us.
 constexpr int spins = 2000;
 
@@ -33,6 +38,29 @@ void pause() noexcept {
 }
 
 }  // namespace
+
+HelperTrust::Duration HelperTrust::least_work(Clock::time_point now,
+                                              Duration usual) const noexcept {
+  const std::int64_t least = least_.load(std::memory_order_relaxed);
+  if (least == 0) return usual;
+  const std::int64_t age =
+      Duration(now.time_since_epoch()).count() - learned_.load(std::memory_order_relaxed);
+  const std::int64_t halvings = std::clamp<std::int64_t>(age / forgets_in, 0, 62);
+  return std::max(usual, Duration(least >> halvings));
+}
+
+void HelperTrust::learn(Clock::time_point now, Duration took, Duration alone) noexcept {
+  const bool helped = took * 5 < alone * 4;
+  if (helped && is_full()) return;
+  if (!helped && took <= alone) return;
+  // Two callers may learn at once, and one lesson be lost: another comes.
+  const std::int64_t before = least_work(now, Duration(0)).count();
+  std::int64_t least = before / 2;
+  if (!helped) least = std::min(most_distrust, 2 * std::max(before, took.count()));
+  if (helped && Duration(least) < worth_waking) least = 0;
+  learned_.store(Duration(now.time_since_epoch()).count(), std::memory_order_relaxed);
+  least_.store(least, std::memory_order_relaxed);
+}
 
 ThreadPool& ThreadPool::instance() {
   ThreadPool* pool = shared_pool.load(std::memory_order_acquire);
@@ -73,23 +101,39 @@ bool ThreadPool::work_on_one(Job& job) noexcept {
 }
 
 void ThreadPool::run(Job& job, Helpers helpers) {
-  bool shared = false;
-  const int workers = this->workers();
-  if (workers > 1 && job.chunks > 1) {
-    if (helpers == Helpers::when_worth_it) {
-      const auto start = Clock::now();
-      work_on_one(job);
-      const auto remaining = static_cast<double>(job.chunks - 1);
-      shared = job.has_chunks() && (Clock::now() - start) * remaining > worth_waking;
-    } else {
-      shared = true;
+  if (is_worth_sharing(job, helpers)) {
+    run_shared(job);
+  } else {
+    while (work_on_one(job)) {
     }
   }
-  if (shared) publish(job);
-  while (work_on_one(job)) {
-  }
-  if (shared) retire(job);
   if (job.error) std::rethrow_exception(job.error);
+}
+
+// Where it has to be found out, the first chunk shows what the others will take.
+bool ThreadPool::is_worth_sharing(Job& job, Helpers helpers) {
+  if (job.chunks < 2 || workers() < 2) return false;
+  if (helpers == Helpers::at_once && trust_.is_full()) return true;
+  const auto start = Clock::now();
+  work_on_one(job);
+  if (!job.has_chunks()) return false;
+  const auto now = Clock::now();
+  const HelperTrust::Duration usual =
+      helpers == Helpers::at_once ? HelperTrust::Duration(0) : HelperTrust::Duration(worth_waking);
+  return (now - start) * static_cast<std::int64_t>(job.chunks - 1) > trust_.least_work(now, usual);
+}
+
+void ThreadPool::run_shared(Job& job) {
+  const std::uint64_t first = job.next.load(std::memory_order_relaxed);
+  const auto start = Clock::now();
+  publish(job);
+  std::int64_t own = 0;
+  while (work_on_one(job)) ++own;
+  const auto worked = Clock::now() - start;
+  retire(job);
+  if (own == 0) return;
+  const auto now = Clock::now();
+  trust_.learn(now, now - start, worked / own * static_cast<std::int64_t>(job.chunks - first));
 }
 
 void ThreadPool::publish(Job& job) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -17,6 +18,28 @@ namespace spanwise::host {
 enum class Helpers {
   when_worth_it,  ///< after the first chunk, if what remains will take long enough
   at_once,
+};
+
+/// How much work helpers have to be offered before they shorten it.
+///
+/// On a machine that others load a helper may be handed a chunk and then not get a processor for
+/// milliseconds, and the caller waits. After such a disappointment only work of twice that time is
+/// shared; success halves this, and so does time, so that helpers are tried again now and then.
+class HelperTrust {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Duration = std::chrono::nanoseconds;
+
+  /// Work that takes one thread less than this is not worth sharing now; `usual` where helpers
+  /// have lately done what was expected.
+  Duration least_work(Clock::time_point now, Duration usual) const noexcept;
+  bool is_full() const noexcept { return least_.load(std::memory_order_relaxed) == 0; }
+  /// A shared job took so long; one thread would have needed `alone`.
+  void learn(Clock::time_point now, Duration took, Duration alone) noexcept;
+
+ private:
+  std::atomic<std::int64_t> least_{0};    // nanoseconds, as of the time below; 0 is full trust
+  std::atomic<std::int64_t> learned_{0};  // nanoseconds of the clock
 };
 
 /// The threads that share the work of a launch or a copy. They are started at first use and stay.
@@ -60,6 +83,8 @@ class ThreadPool {
 
   ThreadPool() = default;
   void run(Job& job, Helpers helpers);
+  bool is_worth_sharing(Job& job, Helpers helpers);
+  void run_shared(Job& job);
   bool work_on_one(Job& job) noexcept;
   void publish(Job& job);
   void start_helpers(int wanted);
@@ -67,6 +92,7 @@ class ThreadPool {
   void help_forever();
   Job* join_a_job();
 
+  HelperTrust trust_;
   std::atomic<int> workers_{1};
   std::atomic<std::uint64_t> settings_version_{0};  // at which workers_ was read
   std::atomic<std::uint32_t> published_{0};         // counts jobs; idle helpers watch it

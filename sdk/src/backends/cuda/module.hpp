@@ -25,11 +25,13 @@ class CudaModule final : public runtime::LoadedModule {
 
   /// By symbol, or by any name of names_of(). Throws ArgumentError listing the kernels there are.
   Ref<runtime::LoadedKernel> kernel(const std::string& name) override;
+  std::map<std::string, std::string> kernel_symbols() const override { return kernels_; }
   /// By symbol, or by any name of names_of().
   Global global(const std::string& name) override;
 
  private:
   void load(const std::string& image);
+  void ask_for_kernels();
   std::string driver_log() const;
   CUresult find_kernel(CUkernel& kernel, const std::string& symbol) const;
   Global find_global(const std::string& symbol) const;
@@ -50,11 +52,17 @@ class CudaKernel final : public runtime::LoadedKernel {
   KernelAttributes attributes() const override;
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override;
+  void launch_with(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
+                   std::int64_t shared_bytes, runtime::StreamState& stream,
+                   void* const* arguments) override;
+  int max_active_blocks(int threads, std::int64_t shared_bytes) override;
 
  private:
   int attribute(CUfunction_attribute which) const;
   void read_slots(CUkernel kernel);
   void allow_dynamic_shared();
+  void check_extras(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
+                    std::int64_t shared_bytes);
   void wait_for_errors(CUstream stream) const;
 
   Ref<CudaModule> module_;

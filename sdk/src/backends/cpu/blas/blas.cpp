@@ -9,8 +9,10 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "backends/cpu/blas/library.hpp"
+#include "backends/cpu/blas/parts.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
 
@@ -22,6 +24,8 @@ using namespace blas;
 // Up to here OpenBLAS works in the calling thread (its interface/gemm.c: SMP_THRESHOLD_MIN *
 // GEMM_MULTITHREAD_THRESHOLD), so that several matrices can be multiplied at a time.
 constexpr double one_thread_work = 65536.0 * 4;
+// Of two long vectors, how much one thread adds up: the sum is the same with any number of threads.
+constexpr std::int64_t dot_piece = 1 << 16;
 // A matrix and its own transpose: from here on half of the products is worth a second pass.
 constexpr std::int64_t least_symmetric = 32;
 
@@ -44,6 +48,21 @@ class Products {
     for (std::int64_t i = first; i < last; ++i) multiply(i);
   }
 
+  // One result after the other, each by all threads.
+  void run_in_parts(std::int64_t most) const {
+    for (std::int64_t i = 0; i < call_.batch; ++i) {
+      if (call_.rows == 1 && call_.columns == 1) {
+        multiply_vectors(i);
+        continue;
+      }
+      GemmCall one = call_;
+      one.left.data = left(i);
+      one.right.data = right(i);
+      one.result = result(i);
+      multiply_parts(one, is_own_transpose(i), most);
+    }
+  }
+
  private:
   using Data = typename Functions<T, I>::Data;
 
@@ -61,6 +80,30 @@ class Products {
   I row_step() const { return whole(call_.left.is_transposed ? call_.left.leading : 1); }
   I column_step() const { return whole(call_.right.is_transposed ? 1 : call_.right.leading); }
 
+  void multiply_parts(const GemmCall& one, bool is_symmetric, std::int64_t most) const {
+    const std::vector<Part> parts = is_symmetric ? upper_parts_of(one, most) : parts_of(one, most);
+    if (parts.size() == 1) return Products(functions_, one).run(0, 1);
+    parallel_for(static_cast<std::int64_t>(parts.size()), 1,
+                 [&](std::int64_t first, std::int64_t last) {
+                   for (std::int64_t n = first; n < last; ++n) {
+                     const Part& part = parts[static_cast<std::size_t>(n)];
+                     Products(functions_, part_of(one, part)).run(0, 1);
+                     if (is_symmetric && part.row != part.column) mirror(one, part);
+                   }
+                 });
+  }
+
+  // What is above the diagonal, below it.
+  static void mirror(const GemmCall& one, const Part& part) {
+    T* const to = static_cast<T*>(one.result);
+    const std::int64_t step = one.result_leading;
+    constexpr std::int64_t tile = 32;  // both places' tiles stay in the first cache
+    for (std::int64_t c = part.column; c < part.column + part.columns; c += tile)
+      for (std::int64_t row = part.row; row < part.row + part.rows; ++row)
+        for (std::int64_t i = c; i < std::min(c + tile, part.column + part.columns); ++i)
+          to[i * step + row] = to[row * step + i];
+  }
+
   void multiply(std::int64_t i) const {
     const bool is_row = call_.rows == 1, is_column = call_.columns == 1;
     if (is_row && is_column) return multiply_vectors(i);
@@ -72,11 +115,33 @@ class Products {
   }
 
   void multiply_vectors(std::int64_t i) const {
-    const auto dot = call_.conjugate_left ? functions_.conjugated_dot : functions_.dot;
-    if constexpr (std::is_floating_point_v<T>)
-      *result(i) = dot(whole(call_.depth), left(i), row_step(), right(i), column_step());
-    else
-      dot(whole(call_.depth), left(i), row_step(), right(i), column_step(), result(i));
+    const std::int64_t pieces = (call_.depth + dot_piece - 1) / dot_piece;
+    if (pieces == 1) {
+      *result(i) = dot(left(i), right(i), call_.depth);
+      return;
+    }
+    std::vector<T> sums(static_cast<std::size_t>(pieces));
+    parallel_for(pieces, 1, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t n = first; n < last; ++n) {
+        const std::int64_t from = n * dot_piece;
+        sums[static_cast<std::size_t>(n)] =
+            dot(left(i) + from * row_step(), right(i) + from * column_step(),
+                std::min(dot_piece, call_.depth - from));
+      }
+    });
+    T sum(0);
+    for (const T& one : sums) sum += one;
+    *result(i) = sum;
+  }
+  T dot(const T* x, const T* y, std::int64_t count) const {
+    const auto function = call_.conjugate_left ? functions_.conjugated_dot : functions_.dot;
+    if constexpr (std::is_floating_point_v<T>) {
+      return function(whole(count), x, row_step(), y, column_step());
+    } else {
+      T sum;
+      function(whole(count), x, row_step(), y, column_step(), &sum);
+      return sum;
+    }
   }
   void multiply_by_column(std::int64_t i) const {
     const T one(1), zero(0);
@@ -132,11 +197,15 @@ class Products {
 };
 
 template <class T, class I>
-void run_all(const Functions<T, I>& functions, const GemmCall& call) {
+void run_all(const Functions<T, I>& functions, const GemmCall& call, int threads) {
   const Products<T, I> products(functions, call);
   const double work = static_cast<double>(call.rows) * static_cast<double>(call.columns) *
                       static_cast<double>(call.depth);
-  if (call.batch == 1 || work > one_thread_work) return products.run(0, call.batch);
+  // Parts are smaller than they might be, so that a thread that was interrupted holds up less.
+  if (threads > 1 && (call.batch < threads || call.depth > dot_piece) && work >= least_part_work)
+    return products.run_in_parts(2 * threads);
+  if (call.batch == 1 || (threads == 0 && work > one_thread_work))
+    return products.run(0, call.batch);
   const auto grain = static_cast<std::int64_t>(one_thread_work / 4 / work) + 1;
   parallel_for(call.batch, grain,
                [&](std::int64_t first, std::int64_t last) { products.run(first, last); });
@@ -152,27 +221,25 @@ bool fits(const GemmCall& call) {
 }
 
 template <class I>
-bool run_with(const Tables<I>& tables, const GemmCall& call) {
+bool run_with(const Tables<I>& tables, const GemmCall& call, int threads) {
   if (!fits<I>(call)) return false;
   if (call.dtype == float32)
-    run_all(tables.f32, call);
+    run_all(tables.f32, call, threads);
   else if (call.dtype == float64)
-    run_all(tables.f64, call);
+    run_all(tables.f64, call, threads);
   else if (call.dtype == complex64)
-    run_all(tables.c64, call);
+    run_all(tables.c64, call, threads);
   else if (call.dtype == complex128)
-    run_all(tables.c128, call);
+    run_all(tables.c128, call, threads);
   else
     return false;
   return true;
 }
 
-// As many threads as config "cpu_threads" says, but no more than it was started with.
-void limit_threads(const Library& library) {
-  if (library.set_threads == nullptr || library.threads <= 0) return;
-  const int wanted = std::min(parallel_workers(), library.threads);
-  if (library.told.load(std::memory_order_relaxed) == wanted) return;
-  if (library.told.exchange(wanted) != 0 || wanted != library.threads) library.set_threads(wanted);
+// How many threads of ours may call it at a time: as config "cpu_threads" says, but no more than it
+// was started with. 0 where it uses threads of its own.
+int calling_threads(const Library& library) {
+  return library.can_be_told() ? std::min(parallel_workers(), library.threads) : 0;
 }
 
 }  // namespace
@@ -180,8 +247,10 @@ void limit_threads(const Library& library) {
 bool blas_gemm(const GemmCall& call) {
   const Library* found = library();
   if (found == nullptr) return false;
-  limit_threads(*found);
-  return found->has_wide_integers ? run_with(found->wide, call) : run_with(found->narrow, call);
+  const OneThread one_thread(*found);
+  const int threads = calling_threads(*found);
+  return found->has_wide_integers ? run_with(found->wide, call, threads)
+                                  : run_with(found->narrow, call, threads);
 }
 
 Tool blas_tool() {

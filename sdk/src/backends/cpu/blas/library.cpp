@@ -95,8 +95,8 @@ std::unique_ptr<Library> open_blas(const std::string& path, bool must_be_openbla
     made->path = path;
     made->version = version_of_blas(symbols);
     if (must_be_openblas && made->version.empty()) continue;
-    int (*get_threads)() = nullptr;
-    if (symbols.get("openblas_get_num_threads", get_threads)) made->threads = get_threads();
+    if (symbols.get("openblas_get_num_threads", made->get_threads))
+      made->threads = made->get_threads();
     symbols.get("openblas_set_num_threads", made->set_threads);
     return made;
   }
@@ -150,7 +150,35 @@ Current& current_blas() {
   return made;
 }
 
+// Who wants the libraries to use one thread. One count serves all: a library is left for another
+// only when a setting changes.
+struct Callers {
+  std::mutex mutex;
+  int count = 0;
+  int before = 0;  // the threads to be given back; 0: none
+};
+Callers& callers() {
+  static Callers& made = *new Callers;
+  return made;
+}
+
 }  // namespace
+
+OneThread::OneThread(const Library& library) : library_(library) {
+  Callers& all = callers();
+  const std::lock_guard lock(all.mutex);
+  if (all.count++ > 0 || !library.can_be_told()) return;
+  all.before = library.get_threads();
+  if (all.before > 1) library.set_threads(1);
+}
+
+OneThread::~OneThread() {
+  Callers& all = callers();
+  const std::lock_guard lock(all.mutex);
+  if (--all.count > 0 || !library_.can_be_told()) return;
+  // Another number than ours is somebody's wish of the meantime.
+  if (all.before > 1 && library_.get_threads() == 1) library_.set_threads(all.before);
+}
 
 const Library* library(std::string* why) {
   Current& now = current_blas();

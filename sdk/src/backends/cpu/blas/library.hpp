@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <complex>
 #include <cstdint>
 #include <string>
@@ -55,8 +54,23 @@ struct Library {
   Tables<std::int32_t> narrow;
   Tables<std::int64_t> wide;
   int threads = 0;                     ///< that it would use by itself; 0 where it does not say
+  int (*get_threads)() = nullptr;      ///< null where it cannot be asked
   void (*set_threads)(int) = nullptr;  ///< null where it cannot be told
-  mutable std::atomic<int> told{0};    ///< the number it was last told; 0: none
+  bool can_be_told() const noexcept { return threads > 0 && set_threads != nullptr; }
+};
+
+/// While one exists the library works in the calling thread alone: its calls are shared among our
+/// threads, of which none waits for a thread of the library. Whoever else uses the library (NumPy's
+/// is the same) has its threads back afterwards; meanwhile its products are right, and slower.
+class OneThread {
+ public:
+  explicit OneThread(const Library& library);
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+  ~OneThread();
+
+ private:
+  const Library& library_;
 };
 
 /// What is used now, or null with the reason in `why`. Looked for at the first call and again when

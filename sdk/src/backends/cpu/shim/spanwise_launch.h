@@ -61,6 +61,9 @@ struct sw_code<K, Counter, void (*)(T...)> {
 
   static void enter_launch(const sw_range* r) {
     sw_worker = r->worker;
+#ifdef SW_KERNEL_CHECK
+    sw_checking = r->check;
+#endif
     sw_dynamic_shared = static_cast<char*>(r->dynamic_shared);
     sw_bind_dynamic_shared();
     blockDim.x = r->block.x;
@@ -192,7 +195,12 @@ template <auto K, bool HasBarrier, class Counter, class... T>
 struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
   using Code = sw_code<K, Counter, void (*)(T...)>;
   static constexpr sw_kernel entry(const char* name) {
-    if constexpr (HasBarrier)
+#ifdef SW_KERNEL_CHECK
+    constexpr bool in_any_order = true;
+#else
+    constexpr bool in_any_order = HasBarrier;
+#endif
+    if constexpr (in_any_order)
       return {name, Code::run_threads, Code::parameters.list, sizeof...(T), 1};
     else
       return {name, Code::run_loops, Code::parameters.list, sizeof...(T), 0};

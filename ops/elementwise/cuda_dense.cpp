@@ -1,0 +1,165 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "cuda_kernels.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+/// What decides the kernel where every array is contiguous.
+struct DenseKey {
+  OpId op{};
+  bool mixed = false;
+  std::uint8_t numbers = 0;  ///< bit i: operand i goes by value
+  DType compute, result;
+  std::array<DType, max_inputs> operands;
+  Device device;
+
+  friend bool operator==(const DenseKey&, const DenseKey&) = default;
+};
+
+struct Known {
+  DenseKey key;
+  const Function* kernel = nullptr;
+  std::int64_t elements_per_block = 0;
+};
+
+// The thread's own, found without a lock. A program's loop asks for the same few again and again.
+Known& slot_for(const DenseKey& key) noexcept {
+  constexpr std::size_t slots = 32;
+  thread_local std::array<Known, slots> known;
+  const auto op = static_cast<std::size_t>(key.op);
+  return known[(op * 5 + static_cast<std::size_t>(key.compute.itemsize()) + key.numbers) % slots];
+}
+
+/// One call, looked at.
+class Dense {
+ public:
+  Dense(const Signature& signature, std::span<const Operand> operands, const Array& result)
+      : signature_(signature), operands_(operands), result_(result) {
+    fits_ = look();
+  }
+
+  bool fits() const noexcept { return fits_; }
+
+  const Known* find() const noexcept {
+    const Known& known = slot_for(key_);
+    return known.kernel != nullptr && known.key == key_ ? &known : nullptr;
+  }
+
+  const Known& make() const {
+    KernelShape shape{};
+    shape.signature = signature_;
+    shape.inputs = static_cast<int>(operands_.size());
+    int widest = result_.dtype().itemsize();
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      shape.operands[i] = key_.operands[i];
+      shape.is_number[i] = operands_[i].array == nullptr;
+      if (operands_[i].array != nullptr) widest = std::max(widest, shape.operands[i].itemsize());
+    }
+    shape.result = result_.dtype();
+    shape.kind = KernelShape::Kind::dense;
+    shape.width = std::max(1, 16 / widest);
+    const Function& kernel = cuda_kernel_for(shape, result_.device());
+    return slot_for(key_) = {key_, &kernel, steps_per_block(shape)};
+  }
+
+  void launch(const Known& known) const {
+    const Stream stream = Stream::current(result_.device());
+    std::array<Scalar, max_inputs> numbers{Scalar(false), Scalar(false), Scalar(false)};
+    std::array<void*, max_inputs + 1> addresses;
+    std::array<void*, max_inputs + 2> values;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < operands_.size(); ++i, ++count) {
+      if (const Array* array = operands_[i].array; array != nullptr) {
+        order_use(stream, *array, false);
+        addresses[i] = array->data();
+        values[count] = &addresses[i];
+      } else {
+        numbers[i] = kernel_number(signature_, operands_[i], static_cast<int>(i));
+        values[count] = const_cast<void*>(numbers[i].data());
+      }
+    }
+    order_use(stream, result_, true);
+    addresses[count] = result_.data();
+    values[count] = &addresses[count];
+    ++count;
+    std::int64_t elements = result_.size();
+    values[count++] = &elements;
+    const std::int64_t grid = (elements - 1) / known.elements_per_block + 1;
+    known.kernel->launch_raw({{grid, 1, 1}, {cuda_block, 1, 1}, 0, stream},
+                             std::span(values.data(), count));
+  }
+
+ private:
+  // Whether threads would overwrite what others have yet to read. Each may overwrite what it reads.
+  bool must_come_first(const Array& operand) const noexcept {
+    const auto begin = reinterpret_cast<std::uintptr_t>(operand.data());
+    const auto target = reinterpret_cast<std::uintptr_t>(result_.data());
+    if (begin == target) return operand.dtype().itemsize() != result_.dtype().itemsize();
+    return begin < target + static_cast<std::uintptr_t>(result_.nbytes()) &&
+           target < begin + static_cast<std::uintptr_t>(operand.nbytes());
+  }
+
+  bool look() {
+    if (result_.readonly() || !result_.layout().is_row_major()) return false;
+    key_.op = signature_.op;
+    key_.mixed = signature_.mixed;
+    key_.compute = signature_.compute;
+    key_.result = result_.dtype();
+    key_.device = result_.device();
+    auto bits = reinterpret_cast<std::uintptr_t>(result_.data());
+    for (std::size_t i = 0; i < operands_.size(); ++i) {
+      key_.operands[i] = operands_[i].dtype();
+      const Array* array = operands_[i].array;
+      if (array == nullptr) {
+        key_.numbers |= static_cast<std::uint8_t>(1u << i);
+        continue;
+      }
+      if (array->device() != key_.device || !(array->shape() == result_.shape()) ||
+          !array->layout().is_row_major())
+        return false;
+      if (must_come_first(*array)) return false;
+      bits |= reinterpret_cast<std::uintptr_t>(array->data());
+    }
+    const bool checks_exponents =
+        signature_.op == OpId::power && signature_.compute.code() == DTypeCode::int_;
+    return bits % 16 == 0 && !checks_exponents;
+  }
+
+  const Signature& signature_;
+  std::span<const Operand> operands_;
+  const Array& result_;
+  DenseKey key_;
+  bool fits_;
+};
+
+}  // namespace
+
+bool launch_dense(const Signature& signature, std::span<const Operand> operands,
+                  const Array& result) {
+  const Dense dense(signature, operands, result);
+  if (!dense.fits()) return false;
+  const Known* known = dense.find();
+  dense.launch(known != nullptr ? *known : dense.make());
+  return true;
+}
+
+bool compute_at_once(const Signature& signature, std::span<const Operand> operands,
+                     const Array& result) {
+  static constinit const config::Flag launch_blocking{"launch_blocking"};
+  if (!result.device().is_cuda() || result.size() == 0) return false;
+  if (signature.swapped || launch_blocking.get()) return false;
+  const Dense dense(signature, operands, result);
+  const Known* known = dense.fits() ? dense.find() : nullptr;
+  if (known == nullptr) return false;
+  dense.launch(*known);
+  return true;
+}
+
+}  // namespace spanwise::ops

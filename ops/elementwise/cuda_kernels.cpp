@@ -1,0 +1,85 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_kernels.hpp"
+
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+#include <utility>
+
+namespace spanwise::ops {
+namespace {
+
+/// All that a KernelShape says, and the device: what is computed, and how the arrays lie.
+struct KernelKey {
+  std::uint64_t what, how;
+
+  bool operator==(const KernelKey&) const = default;
+};
+struct KernelKeyHash {
+  std::size_t operator()(const KernelKey& key) const noexcept {
+    return static_cast<std::size_t>(key.what * 0x9e3779b97f4a7c15 ^ key.how);
+  }
+};
+
+KernelKey key_of(const KernelShape& shape, Device device) {
+  KernelKey key{static_cast<std::uint64_t>(shape.signature.op), 0};
+  const auto add = [](std::uint64_t& word, auto value, int bits) {
+    word = word << bits | static_cast<std::uint64_t>(value);
+  };
+  add(key.what, place_of(shape.signature.compute), 4);
+  add(key.what, shape.signature.mixed, 1);
+  for (int i = 0; i < max_inputs; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const bool is_there = i < shape.inputs;
+    add(key.what, is_there ? place_of(shape.operands[index]) : 0, 4);
+    add(key.what, is_there && shape.is_number[index], 1);
+  }
+  add(key.what, place_of(shape.result), 4);
+  add(key.what, shape.has_mask, 1);
+  add(key.what, shape.checks_exponent, 1);
+  add(key.what, device.ordinal(), 8);
+  for (const Lie lie : shape.lies) add(key.how, lie, 3);
+  add(key.how, shape.kind, 2);
+  add(key.how, shape.width, 5);
+  add(key.how, shape.rank, 7);
+  add(key.how, shape.is_large, 1);
+  add(key.how, shape.has_tail, 1);
+  add(key.how, shape.side_s, 8);
+  add(key.how, shape.side_t, 8);
+  return key;
+}
+
+}  // namespace
+
+// Never destroyed: arrays may outlive static objects.
+const Function& cuda_kernel_for(const KernelShape& shape, Device device) {
+  static auto& mutex = *new std::shared_mutex;
+  static auto& known = *new std::unordered_map<KernelKey, Function, KernelKeyHash>;
+  // A loop of a program asks for the same kernel again.
+  thread_local std::pair<KernelKey, const Function*> last{{}, nullptr};
+  const KernelKey key = key_of(shape, device);
+  if (last.first == key && last.second != nullptr) return *last.second;
+  {
+    const std::shared_lock lock(mutex);
+    if (const auto found = known.find(key); found != known.end())
+      return *(last = {key, &found->second}).second;
+  }
+  ModuleOptions options;
+  options.device = device;
+  // As on the host, products are rounded before they are added.
+  options.options = {"--fmad=false"};
+  const Function made = SourceModule(cuda_source(shape), options).get_function("run");
+  const std::unique_lock lock(mutex);
+  return known.emplace(key, made).first->second;
+}
+
+Scalar kernel_number(const Signature& signature, const Operand& operand, int index) {
+  const DType wanted = signature.operand(index);
+  const Scalar number = operand.scalar.cast(wanted);
+  const bool is_half = wanted == float16 || wanted == bfloat16;
+  const bool is_float = is_half && (facts(signature.op).traits & native_halves) == 0;
+  return is_float ? number.cast(float32) : number;
+}
+
+}  // namespace spanwise::ops

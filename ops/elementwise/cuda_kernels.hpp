@@ -1,0 +1,26 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "compute.hpp"
+#include "cuda_source.hpp"
+#include "spanwise/kernel.hpp"
+
+namespace spanwise::ops {
+
+/// The kernel of that shape on a device: compiled at first use, then found by what decides it. Any
+/// thread.
+const Function& cuda_kernel_for(const KernelShape& shape, Device device);
+
+/// A number as the kernel takes it: cast, and a 16-bit float as a float, as it is in registers,
+/// unless the kernel has it as bits.
+Scalar kernel_number(const Signature& signature, const Operand& operand, int index);
+
+/// The work where all arrays are contiguous alike and aligned, and nothing is to be checked: what
+/// small arrays would feel. False where it is not so, and nothing was done.
+bool launch_dense(const Signature& signature, std::span<const Operand> operands,
+                  const Array& result);
+
+}  // namespace spanwise::ops

@@ -1,0 +1,251 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <string_view>
+#include <vector>
+
+#include "cuda_text.hpp"
+#include "embedded/elementwise_layouts.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+/// An array that a kernel reads: its pointer, its type, and what its variables' names end in.
+struct ReadArray {
+  std::string pointer, type, name;
+  Lie lie;
+
+  bool crosses() const { return lie == Lie::crosses || lie == Lie::crosses_in_packs; }
+};
+std::vector<ReadArray> read_arrays(const KernelShape& shape) {
+  std::vector<ReadArray> arrays;
+  for (int i = 0; i < shape.inputs; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    if (!shape.is_number[index])
+      arrays.push_back({text("a", i), text("M", i), std::to_string(i), shape.lies[index]});
+  }
+  if (shape.has_mask)
+    arrays.push_back(
+        {"mask", "unsigned char", "mask", shape.lies[static_cast<std::size_t>(shape.inputs)]});
+  return arrays;
+}
+
+std::string layouts_text(std::string_view name) {
+  for (const auto& file : embedded::elementwise_layouts)
+    if (file.name == name) return std::string(file.text);
+  fail<Error>("elementwise: the library was built without ", name);
+}
+
+std::string walk_declaration(const KernelShape& shape) {
+  std::string names;
+  for (int i = 0; i < shape.inputs; ++i)
+    if (!shape.is_number[static_cast<std::size_t>(i)]) names += text(", s", i, "[RANK]");
+  names += shape.has_mask ? ", sz[RANK], smask[RANK]" : ", sz[RANK]";
+  return text("#define RANK ", shape.rank, "\nstruct Walk { long long shape[RANK]", names,
+              "; };\n");
+}
+std::string kernel_head(const KernelShape& shape, std::string_view rest) {
+  return text("extern \"C\" __global__ void __launch_bounds__(", cuda_block, ") run(",
+              parameter_text(shape), "const Walk walk", rest, ") {\n");
+}
+
+/// Where each array is: at_0, ..., at_z, at_mask; declared, and moved by `index` steps of `axis`.
+struct PlacesText {
+  std::string declare, move;
+};
+PlacesText places_text(const KernelShape& shape, std::string_view indent) {
+  PlacesText places;
+  const auto add = [&](const std::string& name) {
+    places.declare += text("  long long at_", name, " = 0;\n");
+    places.move += text(indent, "at_", name, " += (long long)index * walk.s", name, "[axis];\n");
+  };
+  for (const ReadArray& array : read_arrays(shape)) add(array.name);
+  add("z");
+  return places;
+}
+
+// The element that this thread, or the pack that it, works on; of a pack `left` elements are there
+// to the end of the row.
+std::string find_text(const KernelShape& shape) {
+  const PlacesText places = places_text(shape, "    ");
+  return text("  typedef ", shape.is_large ? "unsigned long long" : "unsigned int", R"( Index;
+  const Index i = (Index)blockIdx.x * (Index)blockDim.x + (Index)threadIdx.x;
+  if (i >= (Index)n) return;
+  Index rest = i;
+)",
+              places.declare, shape.has_tail ? "  long long left = 0;\n" : "", R"(#pragma unroll
+  for (int axis = RANK - 1; axis >= 0; --axis) {
+    const Index unit = axis == RANK - 1 ? WIDTH : 1;
+    const Index extent = ((Index)walk.shape[axis] + unit - 1) / unit;
+    const Index index = (axis > 0 ? rest % extent : rest) * unit;
+    rest = axis > 0 ? rest / extent : 0;
+)",
+              shape.has_tail ? "    if (axis == RANK - 1) left = walk.shape[axis] - index;\n" : "",
+              places.move, "  }\n");
+}
+
+// How a pack's elements are read; `along` is the last axis' stride.
+std::string read_text(const ReadArray& array, const std::string& pack, const std::string& place,
+                      const std::string& along) {
+  switch (array.lie) {
+    case Lie::run:
+      return text("read_run(", pack, ", ", place, ", count);\n");
+    case Lie::turned:
+      return text("read_turned(", pack, ", ", place, ", count);\n");
+    default:
+      return text("read_apart(", pack, ", ", place, ", ", along, ", count);\n");
+  }
+}
+
+// Element k of the array, in rows, or in step u of a tile.
+std::string element_text(const ReadArray& array, std::string_view step) {
+  if (array.crosses()) return text("c", array.name, ".x[k]");
+  return text("p", array.name, step, array.lie == Lie::stays ? "" : ".x[k]");
+}
+
+// Computes and writes the pack; one with a mask element by element.
+std::string write_text(const KernelShape& shape, std::string_view step, std::string_view place) {
+  const std::vector<ReadArray> arrays = read_arrays(shape);
+  const std::string result = result_text(shape, [&](int i) {
+    for (const ReadArray& array : arrays)
+      if (array.name == std::to_string(i)) return element_text(array, step);
+    return std::string();
+  });
+  if (shape.has_mask)
+    return text("#pragma unroll\n      for (int k = 0; k < WIDTH; ++k)\n        if (k < count && ",
+                element_text(arrays.back(), step), ") ", place, "[k] = ", result, ";\n");
+  return text(
+      "      spanwise::Pack<Z, WIDTH> q;\n#pragma unroll\n      for (int k = 0; k < WIDTH; ++k)\n"
+      "        if (k < count) q.x[k] = ",
+      result, ";\n      write_run(", place, ", q, count);\n");
+}
+
+// The parts of a kernel of tiles, of each array in turn.
+struct TilesText {
+  std::string declare;          // tiles, in the kernel
+  std::string move;             // pointers to the tile's corner
+  std::string parameters, use;  // of the tiles, as parameters and as arguments
+  std::string packs, reads, fills, takes;
+};
+TilesText tiles_text(const KernelShape& shape) {
+  TilesText parts;
+  const auto corner = [&](const std::string& pointer, const std::string& name) {
+    parts.move += text("  ", pointer, " += at_", name, " + first_s * walk.s", name,
+                       "[RANK - 2] + first_t * walk.s", name, "[RANK - 1];\n");
+  };
+  for (const ReadArray& array : read_arrays(shape)) {
+    const std::string &name = array.name, &type = array.type;
+    const std::string by_s = text("walk.s", name, "[RANK - 2]"),
+                      by_t = text("walk.s", name, "[RANK - 1]");
+    corner(array.pointer, name);
+    if (array.crosses()) {
+      parts.declare += text("  __shared__ alignas(16) ", type, " t", name, "[SIDE_S * SIDE_T];\n");
+      parts.parameters += text(type, "* t", name, ", ");
+      parts.use += text('t', name, ", ");
+      const std::string n = array.lie == Lie::crosses_in_packs
+                                ? text("whole ? 16 / (int)sizeof(", type, ") : 1")
+                                : "1";
+      parts.fills += text("      fill<", n, ", whole>(t", name, ", ", array.pointer, ", ", by_s,
+                          ", ", by_t, ", left_s, left_t);\n");
+      parts.takes += text("      const spanwise::Pack<", type, ", WIDTH> c", name,
+                          " = spanwise::load_pack<WIDTH>(t", name, " + cell<", type, ">(s, t));\n");
+      continue;
+    }
+    const std::string place = text(array.pointer, " + s * ", by_s), pack = text('p', name, "[u]");
+    if (array.lie == Lie::stays) {
+      parts.packs += text("    ", type, " p", name, "[batch];\n");
+      parts.reads += text("      if (count > 0) ", pack, " = *(", place, ");\n");
+    } else {
+      parts.packs += text("    spanwise::Pack<", type, ", WIDTH> p", name, "[batch];\n");
+      parts.reads += text("      ", read_text(array, pack, text(place, " + t * ", by_t), by_t));
+    }
+  }
+  corner("z", "z");
+  return parts;
+}
+
+// What a block does with its tile. Operands that do not cross are under way before tiles are
+// filled.
+std::string tile_function(const KernelShape& shape, const TilesText& parts) {
+  return text(
+      R"(template <bool whole>
+__device__ __forceinline__ void do_tile()",
+      parameter_text(shape), parts.parameters, R"(const Walk& walk, int left_s, int left_t) {
+  constexpr int steps = SIDE_S / ROWS, batch = !whole || steps < 1 ? 1 : steps < 4 ? steps : 4;
+  const int t = threadIdx.x % (SIDE_T / WIDTH) * WIDTH, row = threadIdx.x / (SIDE_T / WIDTH);
+  for (int first = row; first == row || first < SIDE_S; first += ROWS * batch) {
+)",
+      parts.packs, R"(#pragma unroll
+    for (int u = 0; u < batch; ++u) {
+      const int s = first + u * ROWS;
+      const int count = whole && ROWS <= SIDE_S ? WIDTH : s < left_s ? left_t - t : 0;
+)",
+      parts.reads, R"(    }
+    if (first == row) {
+)",
+      parts.fills, R"(      __syncthreads();
+    }
+#pragma unroll
+    for (int u = 0; u < batch; ++u) {
+      const int s = first + u * ROWS;
+      const int count = whole && ROWS <= SIDE_S ? WIDTH : s < left_s ? left_t - t : 0;
+      if (count <= 0) continue;
+)",
+      parts.takes, write_text(shape, "[u]", "(z + s * walk.sz[RANK - 2] + t)"), "    }\n  }\n}\n");
+}
+
+}  // namespace
+
+std::string rows_kernel(const KernelShape& shape) {
+  std::string reads;
+  for (const ReadArray& array : read_arrays(shape)) {
+    const std::string pack = "p" + array.name, place = text(array.pointer, " + at_", array.name);
+    if (array.lie == Lie::stays) {
+      reads += text("  const ", array.type, ' ', pack, " = *(", place, ");\n");
+      continue;
+    }
+    reads += text("  spanwise::Pack<", array.type, ", WIDTH> ", pack, ";\n  ",
+                  read_text(array, pack, place, text("walk.s", array.name, "[RANK - 1]")));
+  }
+  const char* count = shape.has_tail ? "  const int count = left < WIDTH ? (int)left : WIDTH;\n"
+                                     : "  const int count = WIDTH;\n";
+  return text("#define WIDTH ", shape.width, "\n", layouts_text("pack.cuh"),
+              layouts_text("packs.cuh"), walk_declaration(shape),
+              kernel_head(shape, ", long long n"), find_text(shape), count, reads,
+              write_text(shape, "", "(z + at_z)"), "}\n");
+}
+
+std::string strided_kernel(const KernelShape& shape) {
+  return text("#define WIDTH 1\n", walk_declaration(shape), kernel_head(shape, ", long long n"),
+              find_text(shape), shape.has_mask ? "  if (!mask[at_mask]) return;\n" : "",
+              "  z[at_z] = ",
+              result_text(shape, [](int i) { return text("a", i, "[at_", i, "]"); }), ";\n}\n");
+}
+
+std::string tiles_kernel(const KernelShape& shape) {
+  const PlacesText places = places_text(shape, "    ");
+  const TilesText parts = tiles_text(shape);
+  const std::string call = text(argument_text(shape), parts.use, "walk, left_s, left_t);\n");
+  return text("#define WIDTH ", shape.width, "\n#define SIDE_S ", shape.side_s, "\n#define SIDE_T ",
+              shape.side_t, "\n", layouts_text("pack.cuh"), layouts_text("packs.cuh"),
+              layouts_text("tiles.cuh"), walk_declaration(shape), tile_function(shape, parts),
+              kernel_head(shape, ""), parts.declare, places.declare,
+              R"(  unsigned int rest = blockIdx.x;
+  const long long first_t = rest % TILES_T * (long long)SIDE_T;
+  rest /= TILES_T;
+  const long long first_s = rest % TILES_S * (long long)SIDE_S;
+  rest /= TILES_S;
+#pragma unroll
+  for (int axis = RANK - 3; axis >= 0; --axis) {
+    const unsigned int extent = (unsigned int)walk.shape[axis];
+    const unsigned int index = axis > 0 ? rest % extent : rest;
+    rest = axis > 0 ? rest / extent : 0;
+)",
+              places.move, "  }\n", parts.move,
+              R"(  const int left_s = elements_left(walk.shape[RANK - 2] - first_s, SIDE_S);
+  const int left_t = elements_left(walk.shape[RANK - 1] - first_t, SIDE_T);
+  if (left_s == SIDE_S && left_t == SIDE_T)
+    do_tile<true>()",
+              call, "  else\n    do_tile<false>(", call, "}\n");
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,27 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "cuda_source.hpp"
+#include "cuda_walk.hpp"
+
+namespace spanwise::ops {
+
+/// One array of a walk.
+struct Strand {
+  std::uintptr_t address;
+  int itemsize;
+  Lie* lie;  ///< where the plan says how it lies; null for the result
+};
+
+/// Chooses the kernel for arrays that are not all contiguous: kind, width, lies, tiles and the
+/// axes' order and direction. `strands` are in the walk's order.
+void plan_on_cuda(KernelShape& shape, CudaWalk& walk, std::span<const Strand> strands);
+
+/// Of a plan: its threads' steps for rows and strided, its blocks' for tiles.
+std::int64_t steps_of(const KernelShape& shape, const CudaWalk& walk) noexcept;
+
+}  // namespace spanwise::ops

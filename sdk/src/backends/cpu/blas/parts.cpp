@@ -1,0 +1,91 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/blas/parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace spanwise::host::blas {
+namespace {
+
+// Parts begin on multiples of this, which the micro-kernels of most processors divide.
+constexpr std::int64_t unit = 16;
+
+double work_of(const GemmCall& call) {
+  return static_cast<double>(call.rows) * static_cast<double>(call.columns) *
+         static_cast<double>(call.depth);
+}
+
+std::int64_t worthy_parts(const GemmCall& call, std::int64_t most) {
+  const double worthy = work_of(call) / least_part_work;
+  return worthy < 2 ? 1 : std::min(most, static_cast<std::int64_t>(std::min(worthy, 1e6)));
+}
+
+std::int64_t rounded_up(std::int64_t number) { return (number + unit - 1) / unit * unit; }
+
+// The extent of parts of which about `count` make up `extent`.
+std::int64_t part_extent(std::int64_t extent, std::int64_t count) {
+  return std::min(extent, rounded_up((extent + count - 1) / count));
+}
+
+std::byte* moved(const void* data, std::int64_t elements, DType dtype) {
+  return static_cast<std::byte*>(const_cast<void*>(data)) + elements * dtype.itemsize();
+}
+
+}  // namespace
+
+std::vector<Part> parts_of(const GemmCall& call, std::int64_t most) {
+  const std::int64_t count = worthy_parts(call, most);
+  // Each part reads all of its rows' and its columns' numbers: of equal areas a square reads least.
+  std::int64_t down = 1;
+  double least = 0;
+  for (std::int64_t n = 1; n <= count; ++n) {
+    if (count % n != 0) continue;
+    const double reads = static_cast<double>(part_extent(call.rows, n)) +
+                         static_cast<double>(part_extent(call.columns, count / n));
+    if (n == 1 || reads < least) {
+      least = reads;
+      down = n;
+    }
+  }
+  const std::int64_t rows = part_extent(call.rows, down);
+  const std::int64_t columns = part_extent(call.columns, count / down);
+  std::vector<Part> parts;
+  for (std::int64_t row = 0; row < call.rows; row += rows)
+    for (std::int64_t column = 0; column < call.columns; column += columns)
+      parts.push_back(
+          {row, std::min(rows, call.rows - row), column, std::min(columns, call.columns - column)});
+  return parts;
+}
+
+std::vector<Part> upper_parts_of(const GemmCall& call, std::int64_t most) {
+  const auto sides = static_cast<std::int64_t>(
+      std::ceil(std::sqrt(static_cast<double>(worthy_parts(call, most)))));
+  const std::int64_t side = part_extent(call.rows, std::max<std::int64_t>(1, sides));
+  std::vector<Part> parts;
+  for (std::int64_t row = 0; row < call.rows; row += side)
+    for (std::int64_t column = row; column < call.columns; column += side)
+      parts.push_back(
+          {row, std::min(side, call.rows - row), column, std::min(side, call.columns - column)});
+  // Those on the diagonal are half the work: they come last, where they fill gaps.
+  std::stable_partition(parts.begin(), parts.end(),
+                        [](const Part& part) { return part.row != part.column; });
+  return parts;
+}
+
+GemmCall part_of(const GemmCall& call, const Part& part) {
+  GemmCall some = call;
+  some.batch = 1;
+  some.rows = part.rows;
+  some.columns = part.columns;
+  const std::int64_t left_step = call.left.is_transposed ? 1 : call.left.leading;
+  const std::int64_t right_step = call.right.is_transposed ? call.right.leading : 1;
+  some.left.data = moved(call.left.data, part.row * left_step, call.dtype);
+  some.right.data = moved(call.right.data, part.column * right_step, call.dtype);
+  some.result = moved(call.result, part.row * call.result_leading + part.column, call.dtype);
+  return some;
+}
+
+}  // namespace spanwise::host::blas

@@ -1,0 +1,329 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The listed lines: operation x size x layout, none of which may be slower than NumPy on the CPU.
+
+The operations of every family as programs use them, from 16 elements to 16M. A line enters because
+it is used, not because it is quick; one that is slower stays, and the verdict counts it.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+
+import numpy as np
+from harness import Result, interleave
+
+import spanwise as sw
+
+TABLE = "not slower than NumPy on the CPU"
+K, M = 1000, 1 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """An operand: values of a dtype, and the view of them that the operation sees."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    view: Callable = lambda a: a
+    below: int = 100  # for integers
+
+    def make(self, seed):
+        rng = np.random.default_rng(seed)
+        if self.dtype == "bool":
+            return rng.random(self.shape) < 0.5
+        if self.dtype.startswith(("int", "uint")):
+            return rng.integers(0, self.below, self.shape).astype(self.dtype)
+        return (rng.random(self.shape) + 0.5).astype(self.dtype)
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    family: str
+    operation: str
+    layout: str  # size and layout, in words
+    given: tuple[Given, ...]
+    prepare: Callable  # (module, operands) -> a call without arguments
+    is_random: bool = False
+
+
+def f32(*shape, view=lambda a: a):
+    return Given("float32", shape, view)
+
+
+def f64(*shape, view=lambda a: a):
+    return Given("float64", shape, view)
+
+
+def ints(*shape, below=100, dtype="int64"):
+    return Given(dtype, shape, below=below)
+
+
+def bools(*shape):
+    return Given("bool", shape)
+
+
+def second(a):
+    return a[::2]
+
+
+def backwards(a):
+    return a[::-1]
+
+
+def turned(a):
+    return a.T
+
+
+def function(name, **options):
+    """The module's function of the operands."""
+    return lambda m, *a: functools.partial(getattr(m, name), *a, **options)
+
+
+def method(name, *arguments, **options):
+    """The first operand's method."""
+    return lambda m, a, *b: functools.partial(getattr(a, name), *b, *arguments, **options)
+
+
+def infix(name):
+    """The operator as a program calls it."""
+    return {"+": lambda m, a, b: lambda: a + b, "@": lambda m, a, b: lambda: a @ b}[name]
+
+
+def elementwise():
+    def line(operation, layout, *given, how=None):
+        return Line("elementwise", operation, layout, given, how or function(operation))
+
+    def times(number):
+        return lambda m, a: functools.partial(m.multiply, a, number)
+
+    yield line("a + b", "16 float32", f32(16), f32(16), how=infix("+"))
+    yield line("add", "16 float32", f32(16), f32(16))
+    yield line("add", "16 float64", f64(16), f64(16))
+    yield line("exp", "16 float32", f32(16))
+    yield line("multiply", "16 float32 by a number", f32(16), how=times(2.5))
+    yield line("add", "1000 float32", f32(K), f32(K))
+    yield line("add", "100k float32", f32(100 * K), f32(100 * K))
+    yield line("add", "1M float32", f32(M), f32(M))
+    yield line("add", "1M int64", ints(M), ints(M))
+    yield line("add", "16M float32", f32(16 * M), f32(16 * M))
+    yield line("multiply", "1M float32 by a number", f32(M), how=times(2.5))
+    yield line("divide", "1M float64", f64(M), f64(M))
+    yield line("maximum", "1M float32", f32(M), f32(M))
+    yield line("sqrt", "16M float32", f32(16 * M))
+    yield line("exp", "1000 float32", f32(K))
+    yield line("exp", "1M float32", f32(M))
+    yield line("exp", "1M float64", f64(M))
+    yield line("log", "1M float64", f64(M))
+    yield line("sin", "1M float32", f32(M))
+    yield line("tanh", "1M float32", f32(M))
+    yield line("power", "1M float64", f64(M), f64(M))
+    yield line("add", "1M float32, every second", f32(2 * M, view=second), f32(2 * M, view=second))
+    yield line("exp", "1M float32, every second", f32(2 * M, view=second))
+    yield line("add", "1000x1000 float32 and a row", f32(K, K), f32(K))
+    yield line("add", "1000x1000 float32 and a column", f32(K, K), f32(K, 1))
+    yield line("add", "1000x1000 float32 and a transpose", f32(K, K, view=turned), f32(K, K))
+    yield line("where", "1M float32", bools(M), f32(M), f32(M))
+
+
+def comparisons():
+    def line(operation, layout, *given):
+        return Line("comparisons", operation, layout, given, function(operation))
+
+    yield line("less", "16 float32", f32(16), f32(16))
+    yield line("less", "100k float64", f64(100 * K), f64(100 * K))
+    yield line("less", "1M float32", f32(M), f32(M))
+    yield line("less", "16M float32", f32(16 * M), f32(16 * M))
+    yield line("equal", "1M int64", ints(M), ints(M))
+    yield line("isnan", "1M float64", f64(M))
+    yield line("logical_and", "1M bool", bools(M), bools(M))
+
+
+def reductions():
+    def line(operation, layout, given, **options):
+        return Line("reductions", operation, layout, (given,), function(operation, **options))
+
+    yield line("sum", "16 float32", f32(16))
+    yield line("sum", "1M float32", f32(M))
+    yield line("sum", "16M float32", f32(16 * M))
+    yield line("sum", "1M float32, every second", f32(2 * M, view=second))
+    yield line("sum", "1000x1000 float32 along axis 0", f32(K, K), axis=0)
+    yield line("sum", "1000x1000 float32 along axis 1", f32(K, K), axis=1)
+    yield line("sum", "4000x4000 float64 along axis 0", f64(4 * K, 4 * K), axis=0)
+    yield line("sum", "100kx3 float64 along axis 1", f64(100 * K, 3), axis=1)
+    yield line("max", "1M float32", f32(M))
+    yield line("max", "1000x1000 float64 along axis 1", f64(K, K), axis=1)
+    yield line("argmax", "1M float32", f32(M))
+    yield line("mean", "1M float64", f64(M))
+    yield line("var", "1000x1000 float32 along axis 0", f32(K, K), axis=0)
+    yield line("all", "1M bool", Given("bool", (M,), lambda a: a | True))
+    yield line("count_nonzero", "1M bool", bools(M))
+
+
+def scans():
+    def line(operation, layout, given, **options):
+        return Line("scans", operation, layout, (given,), function(operation, **options))
+
+    yield line("cumsum", "16 float64", f64(16))
+    yield line("cumsum", "1M float32", f32(M))
+    yield line("cumsum", "1000x1000 float32 along axis 0", f32(K, K), axis=0)
+    yield line("cumsum", "16M float64", f64(16 * M))
+
+
+def indexing():
+    def read(m, a, key):
+        return lambda: a[key]
+
+    def write(m, a, key, values=1):
+        return lambda: a.__setitem__(key, values)
+
+    def at(key):
+        return lambda m, a: lambda: a[key]
+
+    def line(operation, layout, *given, how=read):
+        return Line("indexing", operation, layout, given, how)
+
+    sixteen = np.arange(16)[::-1].copy()
+    yield line("a[1]", "a view of 4x4 float64", f64(4, 4), how=at(1))
+    yield line("a[1, 2:]", "a view of 4x4 float64", f64(4, 4), how=at((1, slice(2, None))))
+    yield line("a[i]", "16 float32", f32(16), ints(16, below=16))
+    yield line("a[i], i of NumPy", "16 float32", f32(16), how=at(sixteen))
+    yield line("a[i]", "1M float32", f32(M), ints(M, below=M))
+    yield line("a[i]", "rows of 8 of 1M float32", f32(M // 8, 8), ints(M // 8, below=M // 8))
+    yield line(
+        "take", "64k float32", f32(1 << 16), ints(1 << 16, below=1 << 16), how=method("take")
+    )
+    yield line("a[i] = v", "1M float32", f32(M), ints(M, below=M), f32(M), how=write)
+    yield line("a[mask]", "1M float32", f32(M), bools(M))
+    yield line("a[mask] = 1", "16M float32", f32(16 * M), bools(16 * M), how=write)
+    yield line("nonzero", "1M bool", bools(M), how=method("nonzero"))
+
+
+def copies():
+    def line(operation, layout, given, how):
+        return Line("copies", operation, layout, (given,), how)
+
+    copy = method("copy")
+    pixels = f64(M, 2, view=turned)
+    turned_back = f32(64, 64, 64, 64, view=lambda a: a.transpose(3, 2, 1, 0))
+    small_bytes = Given("uint8", (4096, 4096), turned)
+    yield line("copy", "4x4 float64", f64(4, 4), copy)
+    yield line("copy", "4x4 float64, transposed", f64(4, 4, view=turned), copy)
+    yield line("copy", "1M float32", f32(M), copy)
+    yield line("copy", "16M float32", f32(16 * M), copy)
+    yield line("copy", "4096x4096 float32, transposed", f32(4096, 4096, view=turned), copy)
+    yield line("copy", "4096x4096 uint8, transposed", small_bytes, copy)
+    yield line("copy", "1Mx2 float64, transposed", pixels, copy)
+    yield line("copy", "64^4 float32, permuted 3210", turned_back, copy)
+    yield line("copy", "8M float32, every second", f32(16 * M, view=second), copy)
+    yield line("copy", "16M float32, backwards", f32(16 * M, view=backwards), copy)
+    yield line("astype float64", "1M float32", f32(M), method("astype", "float64"))
+
+
+def joining():
+    def line(operation, layout, count, given, how):
+        return Line("joining", operation, layout, (given,) * count, how)
+
+    def joined(name, **options):
+        return lambda m, *a: functools.partial(getattr(m, name), a, **options)
+
+    yield line("concatenate", "two of 16 float32", 2, f32(16), joined("concatenate"))
+    yield line("concatenate", "two of 1M float32", 2, f32(M), joined("concatenate"))
+    yield line("stack", "two of 1M float32, last axis", 2, f32(M), joined("stack", axis=-1))
+    yield line("roll", "64k float32", 1, f32(1 << 16), lambda m, a: functools.partial(m.roll, a, 5))
+    yield line("tile", "1M float32, twice", 1, f32(M), lambda m, a: functools.partial(m.tile, a, 2))
+    yield line("repeat", "1M float32, twice", 1, f32(M), method("repeat", 2))
+
+
+def products():
+    def line(operation, layout, *given, how=None):
+        return Line("products", operation, layout, given, how or function(operation))
+
+    def einsum(m, a, b):
+        return functools.partial(m.einsum, "ij,jk", a, b)
+
+    yield line("a @ b", "4x4 float32", f32(4, 4), f32(4, 4), how=infix("@"))
+    yield line("matmul", "16x16 float64", f64(16, 16), f64(16, 16))
+    yield line("matmul", "512x512 float32", f32(512, 512), f32(512, 512))
+    yield line("matmul", "512x512 float32, transposed", f32(512, 512, view=turned), f32(512, 512))
+    yield line("matmul", "1000 of 4x4 float32", f32(K, 4, 4), f32(K, 4, 4))
+    yield line("matmul", "2048x2048 float32 by a vector", f32(2048, 2048), f32(2048))
+    yield line("matmul", "1000x1000 bool by a vector", bools(K, K), bools(K))
+    yield line("matmul", "128x128 int64", ints(128, 128), ints(128, 128))
+    yield line("vecdot", "1M float32", f32(M), f32(M))
+    yield line("outer", "4 float64", f64(4), f64(4))
+    yield line("outer", "1000 float64", f64(K), f64(K))
+    yield line("einsum", "ij,jk of 2x3, 3x2 float32", f32(2, 3), f32(3, 2), how=einsum)
+
+
+def random():
+    def line(operation, layout, *arguments):
+        def prepare(m):
+            generator = m.random.default_rng(1)
+            return functools.partial(getattr(generator, operation), *arguments)
+
+        return Line("random", operation, layout, (), prepare, is_random=True)
+
+    yield line("random", "16 float32", 16, "float32")
+    yield line("random", "1M float32", M, "float32")
+    yield line("random", "1M float64", M, "float64")
+    yield line("standard_normal", "1M float64", M)
+    yield line("standard_exponential", "1M float64", M)
+    yield line("integers", "1M int64", -100, 101, M)
+    yield line("permutation", "1M", M)
+
+
+def creation():
+    def line(operation, layout, *arguments, **options):
+        return Line("creation", operation, layout, (), _made(operation, arguments, options))
+
+    yield line("zeros", "16 float64", 16)
+    yield line("array", "a NumPy array of 16 float64", np.ones(16))
+    yield line("array", "a list of 2", [1.0, 2.0])
+    yield line("ones", "1M float32", M, dtype="float32")
+    yield line("arange", "1M int64", M)
+    yield line("full", "16M float32", 16 * M, 2.5, dtype="float32")
+    yield line("zeros", "16M float32", 16 * M, dtype="float32")
+
+
+def _made(operation, arguments, options):
+    return lambda m: functools.partial(getattr(m, operation), *arguments, **options)
+
+
+FAMILIES = (
+    elementwise, comparisons, reductions, scans, indexing,
+    copies, joining, products, random, creation,
+)  # fmt: skip
+LISTED = [line for family in FAMILIES for line in family()]
+
+
+def measure():
+    with sw.config.change(device="cpu"):
+        for line in LISTED:
+            yield _measured(line)
+
+
+def _measured(line: Line) -> Result:
+    values = [given.make(seed) for seed, given in enumerate(line.given)]
+    theirs = line.prepare(np, *(g.view(v) for g, v in zip(line.given, values, strict=True)))
+    copies = [sw.array(v, device="cpu") for v in values]
+    ours = line.prepare(sw, *(g.view(v) for g, v in zip(line.given, copies, strict=True)))
+    _agree(line, ours(), theirs())
+    contenders = {"spanwise": ours, "NumPy": theirs}
+    return Result(
+        f"{line.family}: {line.operation} of {line.layout}",
+        "spanwise",
+        interleave(contenders, rounds=40, seconds=0.001),
+        goal=("ratio", "NumPy", 1.0),
+        table=TABLE,
+    )
+
+
+def _agree(line: Line, ours, theirs):
+    if isinstance(theirs, tuple):
+        for mine, their in zip(ours, theirs, strict=True):
+            _agree(line, mine, their)
+    elif line.is_random:
+        assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+    elif theirs is not None:
+        np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-4)

@@ -1,0 +1,180 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Declared layouts of kernel parameters: raw, contiguous, strided, beside NumPy on any window."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import spanwise as sw
+
+SOURCE = r"""
+#include <spanwise/view.cuh>
+__global__ void axpy(float *out, const float *x, float a, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] += a * x[i];
+}
+__global__ void strided(spanwise::View<float, 2> out, spanwise::View<const float, 2> x, float a)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= out.size()) return;
+    long long row = i / out.shape[1], column = i % out.shape[1];
+    out(row, column) += a * x(row, column);
+}
+struct Key { int key; float value; };
+__global__ void keys(Key *out, int *in, int n)
+{
+    int i = threadIdx.x;
+    if (i < n) out[i].key = in[i];
+}
+"""
+DECLARED = ("contiguous float32*", "contiguous const float*", "float32", "int32")
+
+
+@pytest.fixture(scope="module")
+def module(device):
+    return sw.SourceModule(SOURCE, device=device)
+
+
+@pytest.fixture
+def axpy(module):
+    return module.get_function("axpy")
+
+
+def window(draw, rows, columns):
+    """A view of the shape (rows, columns) with strides of every sign, and where it stands in."""
+    steps = [draw(st.sampled_from([1, 2, -1, -3])) for _ in range(2)]
+    transposed = draw(st.booleans())
+    extents = [n * abs(step) for n, step in zip((rows, columns), steps, strict=True)]
+    index = tuple(slice(None, None, step) for step in steps)
+    if transposed:
+        extents, index = extents[::-1], index[::-1]
+    return extents, index, transposed
+
+
+def place(spec, device, random):
+    extents, index, transposed = spec
+    host = random.standard_normal(extents).astype("float32")
+    return (host, sw.array(host, device=device), lambda x: x[index].T if transposed else x[index])
+
+
+@given(data=st.data())
+def test_both_declared_forms_take_any_window(device, module, data):
+    rows, columns = data.draw(st.integers(1, 7)), data.draw(st.integers(1, 9))
+    random = np.random.default_rng(data.draw(st.integers(0, 99)))
+    host, base, view = place(window(data.draw, rows, columns), device, random)
+    other, other_base, other_view = place(window(data.draw, rows, columns), device, random)
+    if data.draw(st.booleans()):
+        module.get_function("axpy").bind(DECLARED)(
+            view(base), other_view(other_base), 2.0, rows * columns, block=64
+        )
+    else:
+        module.get_function("strided")(view(base), other_view(other_base), 2.0, block=64)
+    expected = view(host) + np.float32(2) * other_view(other)
+    view(host)[...] = expected
+    np.testing.assert_allclose(base.numpy(), host, rtol=1e-6)  # and nothing beside the window
+    np.testing.assert_array_equal(other_base.numpy(), other)
+
+
+def test_a_broadcast_input_is_copied_in_and_stays(axpy, device):
+    row = sw.array(np.arange(4, dtype="float32"), device=device)
+    out = sw.zeros((3, 4), dtype="float32", device=device)
+    axpy.bind(DECLARED)(out, sw.broadcast_to(row, (3, 4)), 1.0, 12, block=32)
+    assert out.tolist() == [[0, 1, 2, 3]] * 3 and row.tolist() == [0, 1, 2, 3]
+
+
+def test_the_same_window_twice_is_one_array(axpy, device):
+    x = sw.array(np.arange(8, dtype="float32"), device=device)
+    axpy.bind(DECLARED)(x[::-2], x[::-2], 1.0, 4, block=32)
+    assert x.tolist() == [0, 2, 2, 6, 4, 10, 6, 14]
+
+
+def test_on_another_stream(axpy, device):
+    x = sw.array(np.arange(200_000, dtype="float32"), device=device)
+    stream = sw.Stream(device)
+    for _ in range(5):
+        axpy.bind(DECLARED)(x[::2], x[1::2], 1.0, 100_000, block=256, grid=391, stream=stream)
+    host = np.arange(200_000, dtype="float32")
+    host[::2] += 5 * host[1::2]
+    np.testing.assert_array_equal(x.numpy(), host)
+
+
+def test_what_is_shown(axpy, module):
+    bound = axpy.bind(args=["raw", "contiguous", "float", "int"])
+    assert [p.layout for p in bound.parameters] == ["raw", "contiguous", "", ""]
+    assert [p.layout for p in axpy.parameters] == ["raw", "raw", "", ""]
+    assert [p.is_const for p in bound.parameters] == [False, True, False, False]
+    views = module.get_function("strided").parameters
+    assert [(p.layout, p.view_rank) for p in views] == [("strided", 2), ("strided", 2), ("", 0)]
+    same = module.get_function("strided").bind(("strided float32[2]", "strided", "float32"))
+    assert [p.layout for p in same.parameters] == ["strided", "strided", ""]
+    assert bound.name == "axpy" and bound.device == axpy.device
+
+
+@pytest.mark.parametrize(
+    ("place", "declaration", "text"),
+    [
+        (0, "", "empty text"),
+        (0, "contiguous float64*", "the kernel has float32"),
+        (0, "contiguous float32", "write a '\\*'"),
+        (0, "strided float32[2]", "spanwise::View<T, N> is"),
+        (0, "strided", "spanwise::View<T, N> is"),
+        (0, "float32", "a number's type"),
+        (2, "float32*", "which a pointer is"),
+        (2, "contiguous", "which a pointer is"),
+        (2, "float64", "the kernel has float32|8 bytes"),
+        (0, "strided float32[0]", "number of axes '0'"),
+        (0, "[2]", r"no type before \[N\]"),
+    ],
+)
+def test_declarations_that_do_not_fit(axpy, place, declaration, text):
+    declared = list(DECLARED)
+    declared[place] = declaration
+    with pytest.raises(sw.KernelArgumentError, match=text) as caught:
+        axpy.bind(args=declared)
+    message = str(caught.value)
+    assert f"declaration {place + 1} of 4" in message and "kernel 'axpy', bind" in message
+    assert axpy.parameters[place].name in message
+
+
+def test_arguments_of_bind(axpy, module):
+    with pytest.raises(sw.KernelArgumentError, match="expected 4 declarations.*got 1"):
+        axpy.bind(("raw",))
+    for wrong in ("raw", [1, 2, 3, 4]):
+        with pytest.raises(sw.KernelArgumentError, match="text"):
+            axpy.bind(wrong)
+    with pytest.raises(sw.KernelArgumentError, match="args alone"):
+        axpy.bind(DECLARED, 1)
+    with pytest.raises(sw.KernelArgumentError, match="2 axes|1 axes"):
+        module.get_function("strided").bind(("strided float32[1]", "strided", "float32"))
+
+
+def test_what_is_refused_still(axpy, device):
+    out = sw.zeros((4, 2), dtype="float32", device=device)
+    bound = axpy.bind(DECLARED)
+    with pytest.raises(sw.KernelArgumentError, match="expected 4 arguments"):
+        bound(out.T, out, 1.0, block=8)
+    with pytest.raises(sw.KernelArgumentError, match="argument 2 of 4.*float32.*float64"):
+        bound(out, out.astype("float64").T, 1.0, 8, block=8)
+    with pytest.raises(sw.KernelArgumentError, match="memory of their own"):
+        bound(overlapping(out), out, 1.0, 8, block=8)
+    with pytest.raises(sw.ReadOnlyError, match="argument 1 of 4.*read-only"):
+        bound(sw.broadcast_to(out[0], (4, 2)), out, 1.0, 8, block=8)
+    assert (out.numpy() == 0).all()
+
+
+def overlapping(x):
+    """A writable array whose rows share memory: from NumPy on the host, by DLPack on a GPU."""
+    if x.device.kind != "cpu":
+        pytest.skip("arrays that overlap themselves come from NumPy")
+    host = np.zeros(8, "float32")
+    return sw.asarray(np.lib.stride_tricks.as_strided(host, (4, 2), (4, 4)))
+
+
+def test_structs_of_the_users_go_by_pointer(module, device):
+    out = sw.zeros((4, 8), dtype="uint8", device=device)
+    keys = module.get_function("keys").bind(("contiguous Key*", "contiguous int32*", "int32"))
+    keys(out, sw.array(np.arange(8, dtype="int32"), device=device)[::-2], 4, block=8)
+    assert out.numpy().view("int32")[:, 0].tolist() == [7, 5, 3, 1]
