@@ -34,7 +34,7 @@ PUBLIC = {
     "runtime": (
         "config copy creation devices gemm gpu_context host_block kernel_types parallel stream tools"
     ),
-    "kernels": "kernel source_module",
+    "kernels": "kernel kernel_text source_module",
     "op_sdk": "op_sdk walk",
     "bridge": "bridge dlpack",
     "umbrella": "spanwise",
