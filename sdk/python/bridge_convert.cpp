@@ -18,7 +18,7 @@ namespace py = pybind11;
 namespace {
 
 // Libraries whose bridges are still to come; said so instead of "unknown".
-constexpr std::array<std::string_view, 2> planned{"warp", "tensorflow"};
+constexpr std::array<std::string_view, 1> planned{"tensorflow"};
 
 std::string exporting_bridges() {
   std::string names;

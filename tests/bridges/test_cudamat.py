@@ -269,6 +269,7 @@ def test_theanos_functions(cudamat):
     ours = matrix(cudamat, values)
     theirs = cudamat_utils.cudandarray_to_cudamat(ours)
     theirs.add(1)
+    sw.synchronize()
     np.testing.assert_array_equal(ours.numpy(), values + 1)
     np.testing.assert_array_equal(theirs.asarray().T.reshape(3, 4), values + 1)
     back = cudamat_utils.cudamat_to_cudandarray(theirs)
@@ -277,6 +278,7 @@ def test_theanos_functions(cudamat):
         cudamat_utils.cudandarray_to_cudamat(ours.T)
     copied = cudamat_utils.cudandarray_to_cudamat(ours.T, copyif=True)
     copied.add(1)
+    sw.synchronize()
     np.testing.assert_array_equal(ours.numpy(), values + 1)
     with pytest.raises(TypeError):
         cudamat_utils.cudandarray_to_cudamat(ours[0])

@@ -47,6 +47,7 @@ def test_an_array_goes_as_what_it_is(gnumpy, shape):
     assert theirs.shape == shape
     np.testing.assert_array_equal(gnumpy.read(theirs), values)
     theirs += 1
+    sw.synchronize()
     np.testing.assert_array_equal(ours.numpy(), values + 1)
     again = sw.from_gnumpy(theirs)
     assert again.ptr == ours.ptr
@@ -169,6 +170,7 @@ def test_theanos_functions(gnumpy):
     np.testing.assert_array_equal(ours.numpy(), values)
     theirs = gnumpy_utils.cudandarray_to_garray(ours)
     theirs += 1
+    sw.synchronize()
     np.testing.assert_array_equal(ours.numpy(), values + 1)
     with pytest.raises(ValueError, match="copyif"):
         gnumpy_utils.cudandarray_to_garray(ours.T)

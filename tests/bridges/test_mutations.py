@@ -184,7 +184,7 @@ def test_spoilt_capsules():
 @pytest.mark.parametrize("name", [b"", b"dltensor2", b"used_dltensor", b"array", None], ids=repr)
 def test_capsules_of_other_names_are_left_alone(name):
     producer = dlpack.Producer(np.zeros(3, np.float32))
-    capsule = ctypes.pythonapi.PyCapsule_New(ctypes.addressof(producer.managed), name, None)
+    capsule = dlpack.pythonapi.PyCapsule_New(ctypes.addressof(producer.managed), name, None)
     with pytest.raises((sw.Error, TypeError, ValueError)):
         sw.from_dlpack(capsule)
     assert producer.deleted == 0

@@ -63,10 +63,10 @@ def test_both_see_what_either_writes(pycuda, order):
     expected = np.zeros((3, 4), np.float32)
     expected[1:, ::2] = 3
     np.testing.assert_array_equal(theirs.get(), expected)
-    theirs.fill(np.float32(7))
+    pycuda.write(theirs, 7)
     assert (ours.numpy() == 7).all()
     again = sw.to_pycuda(ours)
-    again.fill(np.float32(8))
+    pycuda.write(again, 8)
     assert (theirs.get() == 8).all()
 
 
@@ -188,7 +188,7 @@ def test_theanos_functions(pycuda):
         pycuda_utils.to_gpuarray(ours.T)
     copied = pycuda_utils.to_gpuarray(ours[::2], copyif=True)
     assert copied.strides == (16, 4)
-    copied.fill(np.float32(0))
+    pycuda.write(copied, 0)
     assert ours.numpy()[2].tolist() == [8, 9, 10, 11]
     with pytest.raises(ValueError, match="expected a spanwise.Array"):
         pycuda_utils.to_gpuarray(theirs)

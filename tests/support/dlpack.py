@@ -12,7 +12,6 @@ from ctypes import (
     c_uint32,
     c_uint64,
     c_void_p,
-    pythonapi,
 )
 
 import numpy as np
@@ -62,6 +61,8 @@ class ManagedVersioned(ctypes.Structure):
     )
 
 
+# Not ctypes.pythonapi, which other libraries (Warp) declare to their own needs.
+pythonapi = ctypes.PyDLL(None)
 pythonapi.PyCapsule_New.restype = ctypes.py_object
 pythonapi.PyCapsule_New.argtypes = (c_void_p, ctypes.c_char_p, c_void_p)
 pythonapi.PyCapsule_GetPointer.restype = c_void_p

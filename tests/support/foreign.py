@@ -8,7 +8,6 @@ did can be seen without Spanwise.
 
 import os
 import sys
-import warnings
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -46,6 +45,11 @@ class Library:
     )
     is_mutable: ClassVar[bool] = True
     has_views: ClassVar[bool] = True
+    can_fill: ClassVar[bool] = True  #: write() works on any strides
+
+    def is_near(self, array):
+        """Whether it can have arrays where this one is."""
+        return str(array.device) == self.device
 
     def holds_at_all(self, array):
         """Whether it has arrays of this kind, maybe as a copy."""
@@ -56,10 +60,6 @@ class Library:
         of the library and not asked of Spanwise."""
         return array.flags.writeable
 
-    def shares(self, array):
-        """Whether it can hold the array's memory as it is."""
-        return str(array.device) == self.device and self.holds(array)
-
     def makes(self, values):
         """Whether make() can make these."""
         return True
@@ -68,16 +68,16 @@ class Library:
         """A new array with these values."""
         raise NotImplementedError
 
-    def can_write(self, array):
-        """Whether write() can write to such an array."""
-        return self.is_mutable
-
     def read(self, array):
         """Its values as the library itself gives them out."""
         raise NotImplementedError
 
     def write(self, array, value):
-        """Sets every element, in place."""
+        """Sets every element, in place, and waits for it."""
+        self.fill(array, value)
+        sw.synchronize()
+
+    def fill(self, array, value):
         raise NotImplementedError
 
 
@@ -97,19 +97,15 @@ class Numpy(Library):
     def read(self, array):
         return np.array(array)
 
-    def write(self, array, value):
+    def fill(self, array, value):
         array[...] = value
 
 
-class OfBothDevices(Library):
-    """One that has arrays of the CPU beside those of its own device."""
-
-    def shares(self, array):
-        return str(array.device) in ("cpu", self.device) and self.holds(array)
-
-
-class Torch(OfBothDevices):
+class Torch(Library):
     dtypes = tuple(d for d in Library.dtypes if not d.startswith("uint") or d == "uint8")
+
+    def is_near(self, array):
+        return array.device.kind == "cpu" or super().is_near(array)
 
     def holds(self, array):
         return array.flags.writeable and all(stride >= 0 for _, stride in steps(array))
@@ -120,14 +116,17 @@ class Torch(OfBothDevices):
     def read(self, array):
         return array.cpu().numpy().copy()
 
-    def write(self, array, value):
+    def fill(self, array, value):
         array.fill_(value)
 
 
-class Jax(OfBothDevices):
+class Jax(Library):
     dtypes = tuple(d for d in Library.dtypes if not d.endswith("64") or d == "complex64")
     is_mutable = False
     has_views = False
+
+    def is_near(self, array):
+        return array.device.kind == "cpu" or super().is_near(array)
 
     def holds(self, array):
         """Packed in any order of the axes, and on the CPU aligned to 64 bytes."""
@@ -143,9 +142,9 @@ class Jax(OfBothDevices):
 
     def read(self, array):
         # np.array(x) may give values that JAX has kept.
-        if array.platform() == "cpu":
+        if next(iter(array.devices())).platform == "cpu":
             return np.array(np.from_dlpack(array))
-        return np.array(self.module.numpy.copy(array))
+        return np.array(self.module.numpy.array(array, copy=True))
 
 
 class Cupy(Library):
@@ -155,7 +154,7 @@ class Cupy(Library):
     def read(self, array):
         return self.module.asnumpy(array)
 
-    def write(self, array, value):
+    def fill(self, array, value):
         array.fill(value)
 
 
@@ -166,12 +165,33 @@ class Numba(Library):
     def make(self, values):
         return self.module.to_device(np.ascontiguousarray(values))
 
+    can_fill = False
+
     def read(self, array):
         # Numba copies contiguous arrays only.
         return sw.asarray(array).numpy()
 
-    def write(self, array, value):
-        array.copy_to_device(np.full(array.shape, value, array.dtype))
+
+class Warp(Library):
+    dtypes = tuple(d for d in Library.dtypes if not d.startswith("complex"))
+
+    def is_near(self, array):
+        return array.device.kind == "cpu" or super().is_near(array)
+
+    def holds_at_all(self, array):
+        return 1 <= array.ndim <= 4
+
+    def makes(self, values):
+        return 1 <= values.ndim <= 4
+
+    def make(self, values):
+        return self.module.array(np.ascontiguousarray(values), device=self.device)
+
+    def read(self, array):
+        return np.array(array.numpy())
+
+    def fill(self, array, value):
+        array.fill_(value)
 
 
 class Pycuda(Library):
@@ -181,14 +201,35 @@ class Pycuda(Library):
     def make(self, values):
         return self.module.to_gpu(np.ascontiguousarray(values).reshape(np.shape(values)))
 
+    def _bytes(self, array):
+        """Address and number of the bytes that the array lies in, and where element 0 is in them.
+
+        PyCUDA itself copies and fills packed arrays, and few others.
+        """
+        offsets = [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)]
+        first = -sum(offset for offset in offsets if offset < 0)
+        count = sum(abs(offset) for offset in offsets) + array.dtype.itemsize
+        return int(array.gpudata) - first, count, first
+
+    def _window(self, array):
+        address, count, first = self._bytes(array)
+        memory = np.empty(count, np.uint8)
+        self.driver.memcpy_dtoh(memory, address)
+        return memory, np.ndarray(array.shape, array.dtype, memory, first, array.strides)
+
+    @property
+    def driver(self):
+        return import_module("pycuda.driver")
+
     def read(self, array):
-        return array.get()
+        if array.size == 0:
+            return np.empty(array.shape, array.dtype)
+        return self._window(array)[1].copy()
 
-    def can_write(self, array):
-        return array.flags.forc  # PyCUDA fills no others
-
-    def write(self, array, value):
-        array.fill(array.dtype.type(value))
+    def fill(self, array, value):
+        memory, window = self._window(array)
+        window[...] = value
+        self.driver.memcpy_htod(self._bytes(array)[0], memory)
 
 
 class Cudamat(Library):
@@ -209,12 +250,15 @@ class Cudamat(Library):
     def read(self, array):
         return array.asarray().copy()
 
-    def write(self, array, value):
+    def fill(self, array, value):
         array.assign(float(value))
 
 
 class Gnumpy(Library):
     dtypes = ("float32",)
+
+    def is_near(self, array):
+        return array.size == 0 or super().is_near(array)
 
     def holds(self, array):
         return array.size == 0 or (array.flags.writeable and array.flags.c_contiguous)
@@ -225,7 +269,7 @@ class Gnumpy(Library):
     def read(self, array):
         return array.as_numpy_array(dtype=np.float32).copy()
 
-    def write(self, array, value):
+    def fill(self, array, value):
         array._base.assign(float(value))
 
 
@@ -237,11 +281,9 @@ def _on_gpu(name):
 
 def _import(name):
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the library itself, in its own code
-            return import_module(name)
-    except (ImportError, AttributeError) as error:
-        raise Missing(f"{name} cannot be imported ({error})") from None
+        return import_module(name)
+    except ImportError as error:
+        raise Missing(f"{name} is not installed ({error})") from None
 
 
 def _numpy():
@@ -267,6 +309,14 @@ def _cupy():
 
 def _numba():
     return Numba("numba", _import("numba.cuda"), _on_gpu("numba"))
+
+
+def _warp():
+    warp = _import("warp")
+    warp.config.quiet = True
+    warp.init()
+    device = "cuda:0" if has_gpu() and warp.is_cuda_available() else "cpu"
+    return Warp("warp", warp, device)
 
 
 def _pycuda():
@@ -315,6 +365,7 @@ MAKERS = {
     "jax": _jax,
     "cupy": _cupy,
     "numba": _numba,
+    "warp": _warp,
     "pycuda": _pycuda,
     "cudamat": _cudamat,
     "gnumpy": _gnumpy,

@@ -7,6 +7,7 @@ that own memory, an integer in views, None without elements; ``strides`` are byt
 views hold what they are views of; a base needs an address.
 """
 
+import ctypes
 import sys
 from types import ModuleType
 
@@ -129,13 +130,23 @@ def _packed(values):
     return values.copy(order="F" if values.flags.f_contiguous else "C")
 
 
+def memcpy_dtoh(values, address):
+    ctypes.memmove(values.ctypes.data, address, values.nbytes)
+
+
+def memcpy_htod(address, values):
+    ctypes.memmove(address, values.ctypes.data, values.nbytes)
+
+
 def install():
     """Makes ``import pycuda.gpuarray`` find this."""
     package, module = ModuleType("pycuda"), ModuleType("pycuda.gpuarray")
+    driver = ModuleType("pycuda.driver")
+    driver.memcpy_dtoh, driver.memcpy_htod = memcpy_dtoh, memcpy_htod
     package.__spanwise_device__ = "cpu"
     package.__version__ = "stand-in"
     package.__path__ = []
     package.gpuarray = module
     module.GPUArray, module.to_gpu = GPUArray, to_gpu
-    sys.modules |= {"pycuda": package, "pycuda.gpuarray": module}
+    sys.modules |= {"pycuda": package, "pycuda.gpuarray": module, "pycuda.driver": driver}
     return module

@@ -31,6 +31,18 @@ def measure():
             {"sw.asarray": lambda: sw.asarray(view), "np.from_dlpack": lambda: np.from_dlpack(view)}
         ),
     )
+    ours = sw.asarray(x)
+    yield Result(
+        "a Spanwise array as NumPy's",
+        "sw.to_numpy",
+        interleave(
+            {
+                "sw.to_numpy": lambda: sw.to_numpy(ours),
+                "np.from_dlpack": lambda: np.from_dlpack(ours),
+            }
+        ),
+        goal=("at most", None, 250e-9),
+    )
     gpu = str(sw.devices()[0]) != "cpu"
     if installed("torch"):
         yield from _torch(gpu)
@@ -38,6 +50,8 @@ def measure():
         yield from _jax()
     if installed("cupy") and gpu:
         yield from _cupy()
+    if installed("pycuda") and gpu:
+        yield from _pycuda()
 
 
 def _torch(gpu):
@@ -56,6 +70,18 @@ def _torch(gpu):
                     "torch.from_dlpack(sw array)": lambda mine=mine: torch.from_dlpack(mine),
                 }
             ),
+            goal=("at most", None, 100e-9),
+        )
+        yield Result(
+            f"a Spanwise array as PyTorch's, {device}",
+            "sw.to_torch",
+            interleave(
+                {
+                    "sw.to_torch": lambda mine=mine: sw.to_torch(mine),
+                    "torch.from_dlpack": lambda mine=mine: torch.from_dlpack(mine),
+                }
+            ),
+            goal=("at most", None, 200e-9),
         )
 
 
@@ -87,4 +113,52 @@ def _cupy():
         import torch
 
         contenders["torch.from_dlpack(cupy array)"] = lambda: torch.from_dlpack(x)
-    yield Result("exchange with CuPy", "sw.asarray(cupy array)", interleave(contenders))
+    goal = ("at most", None, 500e-9)
+    yield Result("exchange with CuPy", "sw.asarray(cupy array)", interleave(contenders), goal=goal)
+    if not installed("torch"):
+        return
+    t = torch.arange(12, dtype=torch.float32, device="cuda")
+    yield Result(
+        "a PyTorch tensor as CuPy's",
+        "sw.convert",
+        interleave(
+            {
+                "sw.convert": lambda: sw.convert(t, "cupy"),
+                "cupy.from_dlpack": lambda: cupy.from_dlpack(t),
+            }
+        ),
+        goal=("ratio", "cupy.from_dlpack", 1.0),
+    )
+
+
+def _pycuda():
+    import pycuda.autoprimaryctx  # noqa: F401
+    from pycuda import gpuarray
+
+    x = gpuarray.to_gpu(np.arange(12, dtype="float32"))
+    view = gpuarray.GPUArray(x.shape, x.dtype, base=x, gpudata=int(x.gpudata), strides=x.strides)
+    mine = sw.asarray(x)
+    yield Result(
+        "import of a PyCUDA array",
+        "sw.asarray(GPUArray)",
+        interleave(
+            {
+                "sw.asarray(GPUArray)": lambda: sw.asarray(x),
+                "sw.asarray(view)": lambda: sw.asarray(view),
+                "its __cuda_array_interface__ alone": lambda: x.__cuda_array_interface__,
+            }
+        ),
+        goal=("at most", None, 800e-9),
+    )
+    yield Result(
+        "a Spanwise array as PyCUDA's",
+        "sw.to_gpuarray",
+        interleave(
+            {
+                "sw.to_gpuarray": lambda: sw.to_gpuarray(mine),
+                "GPUArray(base=...)": lambda: gpuarray.GPUArray(
+                    x.shape, x.dtype, base=x, gpudata=int(x.gpudata), strides=x.strides
+                ),
+            }
+        ),
+    )

@@ -1,0 +1,54 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "python/bridge_library.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+constinit const ForeignClass warp_array_class("warp", "array");
+constexpr int most_warp_axes = 4;
+
+class WarpBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return "warp"; }
+  int order() const override { return 44; }
+  std::string_view protocols() const override { return "DLPack without version"; }
+  std::string_view module() const override { return "warp"; }
+
+  bool accepts(PyObject* object) const override { return warp_array_class.has(object); }
+
+  ForeignView view(PyObject* array, bool may_copy) const override {
+    return find_bridge("dlpack")->view(array, may_copy);
+  }
+
+  bool exports() const override { return true; }
+  std::optional<Obstacle> obstacle(const Array& array) const override {
+    import_library("warp", "warp-lang");
+    const DType dtype = array.dtype();
+    require<DTypeError>(dtype.is_computable() && !dtype.is_complex(), "warp: no dtype ", dtype,
+                        "; cast it first: x.astype(...), or view complex numbers as floats: "
+                        "x.view(\"float32\")");
+    require<ArgumentError>(array.rank() >= 1 && array.rank() <= most_warp_axes,
+                           "warp: got an array of shape ", array.shape(), "; expected 1 to ",
+                           most_warp_axes, " axes, pass x.reshape(...)");
+    return readonly_obstacle(array, "Warp");
+  }
+
+  PyObject* wrap(const Array& array) const override {
+    return py::module_::import("warp").attr("from_dlpack")(object_of(array)).release().ptr();
+  }
+};
+
+const WarpBridge warp_bridge;
+[[maybe_unused]] const bool warp_registered = register_bridge(warp_bridge);
+
+}  // namespace
+}  // namespace spanwise::python
