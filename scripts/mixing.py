@@ -82,7 +82,8 @@ def libraries() -> tuple[list[foreign.Library], list[str]]:
 
 def version(name: str) -> str:
     (info,) = [info for info in sw.bridges() if info.name == name]
-    return f"{name} {info.version or ''}".strip()
+    known = info.version if info.version != "unknown" else ""
+    return f"{name} {known}".strip()
 
 
 def spanwise_column(theirs) -> str:

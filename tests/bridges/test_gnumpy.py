@@ -198,3 +198,8 @@ def test_the_same_over_addresses_as_on_a_gpu(pytestconfig):
     )
     assert done.returncode == 0, done.stdout[-4000:]
     assert "skipped" not in done.stdout.splitlines()[-1].replace("1 skipped", "")
+
+
+def test_a_library_without_a_version_is_there_all_the_same(gnumpy):
+    (info,) = [info for info in sw.bridges() if info.name == "gnumpy"]
+    assert info.version == getattr(gnumpy.module, "__version__", "unknown")

@@ -19,7 +19,7 @@ class BridgeInfo:
 
     name: str
     library: str  #: the module whose arrays it serves, "" for a protocol
-    version: str | None  #: of the installed library; None where it is not installed
+    version: str | None  #: of the library; None where it is not installed, "unknown" without one
     directions: str  #: "in" or "in, out"
     protocols: str
     shared: int  #: exchanges that shared memory
@@ -67,7 +67,8 @@ def _version(module: str) -> str | None:
     # CuPy and others name their distributions after the CUDA version.
     for distribution in _distributions().get(module, ()):
         return metadata.version(distribution)
-    return None
+    # A module beside the program, as Gnumpy is, tells none.
+    return "unknown" if module in sys.modules else None
 
 
 @cache
