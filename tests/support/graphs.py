@@ -103,15 +103,16 @@ class RandomGraph:
         self.device = device
         n = int(self.rng.integers(1, 5))
         values = [self.rng.standard_normal((n, n)) for _ in range(3)]
+        constant = self.rng.standard_normal((n, n))
         self.inputs = [T.dmatrix("x"), T.dmatrix("y")]
         self.shared = sw.shared(values[2], "w", target=device)
         self.values = values
-        self.variables = [*self.inputs, self.shared, T.constant(self.rng.standard_normal((n, n)))]
+        self.variables = [*self.inputs, self.shared, T.constant(constant)]
         self.meanings = [
             lambda v: v[0],
             lambda v: v[1],
             lambda v: v[2],
-            lambda v, c=self.variables[3].data.numpy().copy(): c,
+            lambda v: constant,
         ]
         for _ in range(int(self.rng.integers(1, 12))):
             self._grow()
