@@ -35,6 +35,18 @@ void check_shape(const Tensor& tensor) {
                        tensor.ndim, " axes without a shape; the producer made it wrongly");
 }
 
+// An address, not a pointer into anything: null plus an offset is a producer's way to say null.
+void* address_of(const Tensor& tensor) {
+  if (tensor.data == nullptr) return nullptr;
+  const auto base = reinterpret_cast<std::uintptr_t>(tensor.data);
+  std::uintptr_t address = 0;
+  const bool overflows = __builtin_add_overflow(base, tensor.byte_offset, &address);
+  require<BridgeError>(!overflows && address <= INT64_MAX, "dlpack: byte_offset ",
+                       tensor.byte_offset, " from address ", tensor.data,
+                       " leads out of memory; the producer made it wrongly");
+  return reinterpret_cast<void*>(address);
+}
+
 DType dtype_of(const Tensor& tensor, bool padded) {
   const DataType type = tensor.dtype;
   const DType dtype(static_cast<DTypeCode>(type.code), type.bits, type.lanes);
@@ -91,10 +103,7 @@ ForeignMemory memory_of(const Tensor& tensor, bool padded) {
   memory.device = device_from(tensor.device);
   check_shape(tensor);
   memory.dtype = dtype_of(tensor, padded);
-  // An address, not a pointer into anything: null plus an offset is a producer's way to say null.
-  memory.data = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(tensor.data) +
-                                        static_cast<std::uintptr_t>(tensor.byte_offset));
-  if (tensor.data == nullptr) memory.data = nullptr;
+  memory.data = address_of(tensor);
   memory.shape = Shape(std::span(tensor.shape, static_cast<std::size_t>(tensor.ndim)));
   memory.row_major = tensor.strides == nullptr;
   if (!memory.row_major) memory.byte_strides = byte_strides_of(tensor, memory.dtype.itemsize());

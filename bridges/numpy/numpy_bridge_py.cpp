@@ -3,6 +3,10 @@
 
 #include <pybind11/numpy.h>
 
+#include <optional>
+#include <span>
+#include <utility>
+
 #include "numpy_types.hpp"
 #include "python/py_array.hpp"
 #include "python/py_dtype.hpp"
@@ -58,6 +62,23 @@ class NumpyBridge final : public Bridge {
     if (types.ndarray == nullptr) return false;
     return PyObject_TypeCheck(object, types.ndarray) ||
            (types.generic != nullptr && PyObject_TypeCheck(object, types.generic));
+  }
+
+  // What programs pass most: C-contiguous elements as this machine has them.
+  std::optional<Array> lend(PyObject* object) const override {
+    if (Py_TYPE(object) != numpy_types().ndarray) return std::nullopt;
+    constexpr int wanted =
+        py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+    const auto* fields = py::detail::array_proxy(object);
+    if ((fields->flags & wanted) != wanted || fields->nd > max_rank) return std::nullopt;
+    const ElementType element = element_of(fields->descr);
+    if (element.byte_swapped || element.dtype.bits() % 8 != 0) return std::nullopt;
+    Layout layout = Layout::row_major(Shape(
+        std::span<const std::int64_t>(fields->dimensions, static_cast<std::size_t>(fields->nd))));
+    const auto bytes = static_cast<std::size_t>(layout.size() * element.dtype.itemsize());
+    const bool readonly = (fields->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_) == 0;
+    return Array(Storage::adopt(fields->data, bytes, cpu, nullptr, nullptr, readonly),
+                 std::move(layout), element.dtype);
   }
 
   ForeignView view(PyObject* object, bool) const override {

@@ -85,7 +85,7 @@ class UfuncCall {
   UfuncCall(OpId op, PyObject* const* values) : op_(op), facts_(facts(op)), count_(facts_.inputs) {
     for (int i = 0; i < count_; ++i) read(i, values[i]);
     find_device();
-    for (int i = 0; i < count_; ++i) import_sequence(i, values[i]);
+    for (int i = 0; i < count_; ++i) import_rest(i, values[i]);
     give_dtypes();
   }
 
@@ -118,6 +118,11 @@ class UfuncCall {
     }
     weak_[at(i)] = number_kind(value);
     if (weak_[at(i)] != NumberKind::none || is_sequence(value)) return;
+    if (auto lent = lent_array(value)) {
+      is_lent_[at(i)] = true;
+      operands_[at(i)].array = &imported_[at(i)].emplace(*std::move(lent));
+      return;
+    }
     operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value));
   }
 
@@ -139,8 +144,12 @@ class UfuncCall {
     device_ = found != nullptr ? found->device() : default_device();
   }
 
-  // Lists are made where the arrays beside them are.
-  void import_sequence(int i, PyObject* value) {
+  // Lists are made where the arrays beside them are. What a GPU reads has to be kept until it has.
+  void import_rest(int i, PyObject* value) {
+    if (is_lent_[at(i)] && device_.is_cuda()) {
+      imported_[at(i)] = import_array(value);
+      return;
+    }
     if (operands_[at(i)].array != nullptr || !is_sequence(value)) return;
     ImportOptions options;
     options.device = device_;
@@ -175,6 +184,7 @@ class UfuncCall {
   std::array<NumberKind, max_inputs> weak_{};
   std::array<DType, max_inputs> dtypes_;
   std::array<std::optional<Array>, max_inputs> imported_;
+  std::array<bool, max_inputs> is_lent_{};
   Device device_;
 };
 

@@ -114,7 +114,7 @@ std::string write_text(const KernelShape& shape, std::string_view step, std::str
     return text("#pragma unroll\n      for (int k = 0; k < WIDTH; ++k)\n        if (k < count && ",
                 element_text(arrays.back(), step), ") ", place, "[k] = ", result, ";\n");
   return text(
-      "      Some<Z, WIDTH> q;\n#pragma unroll\n      for (int k = 0; k < WIDTH; ++k)\n"
+      "      spanwise::Pack<Z, WIDTH> q;\n#pragma unroll\n      for (int k = 0; k < WIDTH; ++k)\n"
       "        if (k < count) q.x[k] = ",
       result, ";\n      write_run(", place, ", q, count);\n");
 }
@@ -146,8 +146,8 @@ TilesText tiles_text(const KernelShape& shape) {
                                 : "1";
       parts.fills += text("      fill<", n, ", whole>(t", name, ", ", array.pointer, ", ", by_s,
                           ", ", by_t, ", left_s, left_t);\n");
-      parts.takes += text("      const Some<", type, ", WIDTH> c", name, " = read_whole<", type,
-                          ", WIDTH>(t", name, " + cell<", type, ">(s, t));\n");
+      parts.takes += text("      const spanwise::Pack<", type, ", WIDTH> c", name,
+                          " = spanwise::load_pack<WIDTH>(t", name, " + cell<", type, ">(s, t));\n");
       continue;
     }
     const std::string place = text(array.pointer, " + s * ", by_s), pack = text('p', name, "[u]");
@@ -155,7 +155,7 @@ TilesText tiles_text(const KernelShape& shape) {
       parts.packs += text("    ", type, " p", name, "[batch];\n");
       parts.reads += text("      if (count > 0) ", pack, " = *(", place, ");\n");
     } else {
-      parts.packs += text("    Some<", type, ", WIDTH> p", name, "[batch];\n");
+      parts.packs += text("    spanwise::Pack<", type, ", WIDTH> p", name, "[batch];\n");
       parts.reads += text("      ", read_text(array, pack, text(place, " + t * ", by_t), by_t));
     }
   }
@@ -203,14 +203,15 @@ std::string rows_kernel(const KernelShape& shape) {
       reads += text("  const ", array.type, ' ', pack, " = *(", place, ");\n");
       continue;
     }
-    reads += text("  Some<", array.type, ", WIDTH> ", pack, ";\n  ",
+    reads += text("  spanwise::Pack<", array.type, ", WIDTH> ", pack, ";\n  ",
                   read_text(array, pack, place, text("walk.s", array.name, "[RANK - 1]")));
   }
   const char* count = shape.has_tail ? "  const int count = left < WIDTH ? (int)left : WIDTH;\n"
                                      : "  const int count = WIDTH;\n";
-  return text("#define WIDTH ", shape.width, "\n", layouts_text("packs.cuh"),
-              walk_declaration(shape), kernel_head(shape, ", long long n"), find_text(shape), count,
-              reads, write_text(shape, "", "(z + at_z)"), "}\n");
+  return text("#define WIDTH ", shape.width, "\n", layouts_text("pack.cuh"),
+              layouts_text("packs.cuh"), walk_declaration(shape),
+              kernel_head(shape, ", long long n"), find_text(shape), count, reads,
+              write_text(shape, "", "(z + at_z)"), "}\n");
 }
 
 std::string strided_kernel(const KernelShape& shape) {
@@ -225,9 +226,10 @@ std::string tiles_kernel(const KernelShape& shape) {
   const TilesText parts = tiles_text(shape);
   const std::string call = text(argument_text(shape), parts.use, "walk, left_s, left_t);\n");
   return text("#define WIDTH ", shape.width, "\n#define SIDE_S ", shape.side_s, "\n#define SIDE_T ",
-              shape.side_t, "\n", layouts_text("packs.cuh"), layouts_text("tiles.cuh"),
-              walk_declaration(shape), tile_function(shape, parts), kernel_head(shape, ""),
-              parts.declare, places.declare, R"(  unsigned int rest = blockIdx.x;
+              shape.side_t, "\n", layouts_text("pack.cuh"), layouts_text("packs.cuh"),
+              layouts_text("tiles.cuh"), walk_declaration(shape), tile_function(shape, parts),
+              kernel_head(shape, ""), parts.declare, places.declare,
+              R"(  unsigned int rest = blockIdx.x;
   const long long first_t = rest % TILES_T * (long long)SIDE_T;
   rest /= TILES_T;
   const long long first_s = rest % TILES_S * (long long)SIDE_S;

@@ -34,14 +34,14 @@ __device__ __forceinline__ void fill(T* tile, const T* a, long long by_s, long l
   constexpr int most = n > 1 ? 4 : 8, batch = each < most ? each : most;
   // All loads of a batch are under way before the first is kept. All counts are powers of two.
   for (int first = threadIdx.x; first < accesses; first += BLOCK * batch) {
-    Some<T, n> values[batch];
+    spanwise::Pack<T, n> values[batch];
 #pragma unroll
     for (int b = 0; b < batch; ++b) {
       const int access = first + b * BLOCK, rest = access / group;
       const int s = (rest / SIDE_T * group + access % group) * n, t = rest % SIDE_T;
       const T* place = a + s * by_s + t * by_t;
       if (n > 1)
-        values[b] = read_whole<T, n>(place);
+        values[b] = spanwise::load_pack<n>(place);
       else if (whole || (s < left_s && t < left_t))
         values[b].x[0] = *place;
     }

@@ -257,7 +257,18 @@ PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, P
   Py_RETURN_NONE;
 }
 
+PyObject* range(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"_range", {"start", "step", "count"}, 3, 3};
+  const auto [start_in, step_in, count_in] = signature.read(values, count, words);
+  const std::int64_t start = integer_from(start_in), step = integer_from(step_in);
+  const std::int64_t size = integer_from(count_in);
+  return wrap(unlocked([&] { return ops::integer_range(start, step, size); }));
+}
+
 PyMethodDef functions[] = {
+    method<&range>("_range",
+                   "_range(start, step, count)\n--\n\n"
+                   "start + i * step for i < count, int64 on the CPU; the last one must fit."),
     method<&nonzero>("nonzero",
                      "nonzero(a)\n--\n\n"
                      "Where `a` is not zero: an int64 array an axis, in C order."),

@@ -7,6 +7,7 @@
 
 #include "cuda_indices.hpp"
 #include "host_loops.hpp"
+#include "indexing.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
@@ -97,6 +98,15 @@ Array usable_indices(const Array& indices, std::int64_t extent, int axis, const 
     fail_outside(*wrong, axis, shape);
   }
   return on_device_of(ready, target, target_is_written);
+}
+
+Array integer_range(std::int64_t start, std::int64_t step, std::int64_t count) {
+  Array made = empty({count}, int64, cpu);
+  auto* const out = static_cast<std::int64_t*>(made.data());
+  parallel_for(count, grain, [&](std::int64_t first, std::int64_t last) {
+    write_range(out + first, last - first, start + first * step, step);
+  });
+  return made;
 }
 
 }  // namespace spanwise::ops

@@ -94,9 +94,18 @@ class Key {
 PyObject* read(PyObject* self, PyObject* key) {
   const Array& array = array_in(self);
   // What loops do most: one index array of ours, without taking it apart.
-  if (is_array(key) && array_in(key).dtype() == int64 && array_in(key).rank() > 0 &&
-      array.rank() > 0 && is_small(array) && is_small(array_in(key)))
-    return wrap(ops::take(array, array_in(key), 0, ops::Bounds::raise));
+  if (array.rank() > 0 && is_small(array)) {
+    const auto is_simple = [](const Array& indices) {
+      return indices.dtype() == int64 && indices.rank() > 0 && is_small(indices);
+    };
+    if (is_array(key)) {
+      if (is_simple(array_in(key)))
+        return wrap(ops::take(array, array_in(key), 0, ops::Bounds::raise));
+    } else if (!PyTuple_Check(key) && !PyList_Check(key)) {
+      if (const auto lent = lent_array(key); lent && is_simple(*lent))
+        return wrap(ops::take(array, *lent, 0, ops::Bounds::raise));
+    }
+  }
   const Key parsed(key);
   if (is_small(array, parsed.parts())) return wrap(ops::index_by(array, parsed.parts()));
   const Array source = array;  // who else holds it might let it go meanwhile

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "host_elements.hpp"
@@ -57,6 +58,8 @@ struct MatrixByVector {
 
   // Inlined twice: the compiler makes vectors of the one with step 1.
   [[gnu::always_inline]] Number dot(const Element* row, std::int64_t step, const Number* x) const {
+    if constexpr (E::stops_early)
+      if (step == 1) return any_product(row, x);
     Number sums[sums_at_once] = {};
     std::int64_t p = 0;
     for (; p + sums_at_once <= depth; p += sums_at_once) {
@@ -69,6 +72,20 @@ struct MatrixByVector {
       E::add_product(sums[0], E::read(row[p * step], conjugates_matrix), x[p]);
     for (std::int64_t k = 1; k < sums_at_once; ++k) E::join(sums[0], sums[k]);
     return sums[0];
+  }
+
+  // Of truths. Eight at a time: a byte of the row, whatever it is, counts where x is 1.
+  Number any_product(const Element* row, const Number* x) const {
+    std::int64_t p = 0;
+    for (; p + 8 <= depth; p += 8) {
+      std::uint64_t truths, wanted;
+      std::memcpy(&truths, row + p, sizeof truths);
+      std::memcpy(&wanted, x + p, sizeof wanted);
+      if ((truths & (wanted * 255)) != 0) return 1;
+    }
+    for (; p < depth; ++p)
+      if (row[p] != 0 && x[p] != 0) return 1;
+    return 0;
   }
 
   void add_whole_columns(const Number* x, std::int64_t first, std::int64_t last) const {

@@ -246,6 +246,7 @@ struct Placed {
 // Where the extreme that Value looks for stands first.
 template <class Value>
 struct PlaceOf {
+  typedef Value Of;
   typedef Placed<typename Value::Acc> Acc;
   typedef NoParam Param;
   static SW_FN Acc identity() {
@@ -267,6 +268,10 @@ struct PlaceOf {
     const bool same = !precedes(a.value, b.value) && !precedes(b.value, a.value);
     if (same) return a.place < b.place ? a : b;
     return is_first(a.value, b.value) ? a : b;
+  }
+  // Whether b, which stands after a, is what is looked for instead of it.
+  static SW_FN bool displaces(typename Value::Acc a, typename Value::Acc b) {
+    return !is_nan(a) & (is_nan(b) | is_first(b, a));
   }
   static SW_FN bool is_first(typename Value::Acc a, typename Value::Acc b) {
     return precedes(Value::identity(), Ends<typename Value::Acc>::high()) ? precedes(b, a)

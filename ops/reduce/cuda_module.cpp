@@ -39,13 +39,14 @@ ReduceKernels compiled(const CudaShape& shape, Device device) {
   options.options = {"--fmad=false"};
   const SourceModule module(cuda_source(shape), options);
   ReduceKernels kernels{module, module.get_function("run"), {}, {}, {}, {}};
-  if (shape.form != CudaShape::Form::scan) {
+  if (shape.form == CudaShape::Form::scan) {
+    kernels.lines = module.get_function("lines");
+  } else if (shape.form == CudaShape::Form::scan_columns) {
+    kernels.totals = module.get_function("totals");
+    kernels.carries = module.get_function("carries");
+  } else {
     kernels.fold = module.get_function("fold");
-    return kernels;
   }
-  kernels.totals = module.get_function("totals");
-  kernels.carries = module.get_function("carries");
-  kernels.lines = module.get_function("lines");
   return kernels;
 }
 

@@ -1,6 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdlib>
+#include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "cuda_module.hpp"
@@ -13,13 +16,20 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-constexpr std::int64_t scan_block = 256, scan_chunk = 8 * scan_block;
-/// From so many lines on, or for lines so short, each has a thread of its own.
-constexpr std::int64_t many_lines = 1 << 14, short_line = 32;
+constexpr std::int64_t scan_threads = 256;
+/// From so many lines on, or for lines so long, each has a warp of its own; for shorter ones, a
+/// thread.
+constexpr std::int64_t many_lines = 1 << 12, warp_line = 512, short_line = 32;
+/// Threads that keep a large GPU busy with columns; and what each should have to do.
+constexpr std::int64_t enough_scan_threads = 1 << 17, least_piece = 64;
+
+std::int64_t chunks_of(std::int64_t length, std::int64_t chunk) {
+  return (length + chunk - 1) / chunk;
+}
 
 /// struct Line of scans.cuh.
 struct Line {
-  std::int64_t lines, length, step, result_step, chunks;
+  std::int64_t lines, length, step, result_step, chunks, chunk;
 };
 
 // All axes but one, as the kernels count lines.
@@ -44,50 +54,122 @@ std::vector<JobAxis> line_axes(const ScanJob& job) {
   return axes;
 }
 
+class DeviceScan {
+ public:
+  explicit DeviceScan(const ScanJob& job)
+      : job_(job), axes_(line_axes(job)), device_(job.result->device()) {
+    line_ = {1,
+             job.input->shape()[job.axis],
+             job.input->strides()[job.axis],
+             job.result->strides()[job.axis],
+             1,
+             1};
+    for (const JobAxis& axis : axes_) line_.lines *= axis.extent;
+    shape_.kernel = job.kernel;
+    shape_.result = job.result->dtype();
+    shape_.kept = static_cast<int>(axes_.size());
+    shape_.gone = 1;
+    shape_.is_large = line_.lines > INT32_MAX;
+    choose_form();
+    axes_.push_back({});  // none goes
+  }
+
+  void run() {
+    order_use(stream_, *job_.input, false);
+    order_use(stream_, *job_.result, true);
+    if (shape_.form == CudaShape::Form::scan_columns) return run_columns();
+    const ReduceKernels& kernels = reduce_kernels(shape_, device_);
+    if (line_.lines >= many_lines || line_.length <= warp_line)
+      launch(*kernels.lines, chunks_of(line_.lines, scan_threads / 32),
+             {input(), result(), axes(), line()});
+    else
+      run_chunks(kernels.run);
+  }
+
+ private:
+  void choose_form() {
+    const JobAxis& fastest = axes_.back();
+    const bool is_column =
+        std::abs(fastest.input) == 1 && fastest.extent >= 32 && std::abs(line_.step) > 1;
+    if (is_column || line_.length <= short_line) {
+      shape_.form = CudaShape::Form::scan_columns;
+      const std::int64_t wanted = std::max<std::int64_t>(enough_scan_threads / line_.lines, 1);
+      line_.chunk = std::max(chunks_of(line_.length, wanted), least_piece);
+    } else {
+      shape_.form = CudaShape::Form::scan;
+      shape_.width = lies_in_packs() ? pack() : 1;
+      line_.chunk = scan_chunk(shape_);
+    }
+    line_.chunks = chunks_of(line_.length, line_.chunk);
+  }
+
+  // Elements of an access; of single bytes fewer, since their sums are eight times as long.
+  int pack() const { return std::min(8, 16 / job_.kernel.element.itemsize()); }
+
+  // Lines that are contiguous on both sides, each from an aligned element on.
+  bool lies_in_packs() const {
+    const auto address = [](const Array& array) {
+      return reinterpret_cast<std::uintptr_t>(array.data());
+    };
+    const int item = shape_.result.itemsize(), write = std::min(16, pack() * item);
+    bool lies = line_.step == 1 && line_.result_step == 1;
+    lies &= address(*job_.input) % 16 == 0 && address(*job_.result) % 16 == 0;
+    for (const JobAxis& axis : axes_)
+      lies &= axis.input % pack() == 0 && axis.result * item % write == 0;
+    return lies;
+  }
+
+  void run_columns() {
+    const ReduceKernels& kernels = reduce_kernels(shape_, device_);
+    const std::int64_t across = chunks_of(line_.lines, scan_threads);
+    const bool is_cut = line_.chunks > 1;
+    const Array parts = room(is_cut ? line_.lines * line_.chunks : 0);
+    const KernelArg sums = reduce_address(is_cut ? parts.data() : nullptr);
+    if (is_cut) {
+      launch(*kernels.totals, across * line_.chunks, {input(), sums, axes(), line()});
+      launch(*kernels.carries, across, {sums, line()});
+    }
+    launch(kernels.run, across * line_.chunks, {input(), result(), sums, axes(), line()});
+  }
+
+  void run_chunks(const Function& kernel) {
+    const bool is_cut = line_.chunks > 1;
+    const std::int64_t places = is_cut ? line_.lines * (line_.chunks + chunks_of(line_.chunks, 32) +
+                                                        chunks_of(line_.chunks, 1024))
+                                       : 0;
+    const Array parts = room(places);
+    // One to count the blocks, then one for each place.
+    const Array flags = zeros(Shape{is_cut ? 1 + places : 0}, uint32, device_);
+    if (is_cut) order_use(stream_, flags, true);
+    launch(kernel, line_.lines * line_.chunks,
+           {input(), result(), reduce_address(is_cut ? parts.data() : nullptr),
+            reduce_address(is_cut ? flags.data() : nullptr), axes(), line()});
+  }
+
+  Array room(std::int64_t accumulators) const {
+    const Array parts = empty(Shape{accumulators * accumulator_bytes(job_.kernel)}, uint8, device_);
+    if (accumulators > 0) order_use(stream_, parts, true);
+    return parts;
+  }
+  void launch(const Function& kernel, std::int64_t blocks,
+              std::initializer_list<KernelArg> arguments) const {
+    kernel({{blocks}, {scan_threads}, 0, stream_}, arguments);
+  }
+  KernelArg input() const { return reduce_address(job_.input->data()); }
+  KernelArg result() const { return reduce_address(job_.result->data()); }
+  KernelArg axes() const { return KernelArg::bytes(std::as_bytes(std::span(axes_))); }
+  KernelArg line() const { return KernelArg::bytes(std::as_bytes(std::span(&line_, 1))); }
+
+  const ScanJob& job_;
+  std::vector<JobAxis> axes_;
+  Device device_;
+  Stream stream_ = Stream::current(device_);
+  Line line_{};
+  CudaShape shape_{};
+};
+
 }  // namespace
 
-void scan_on_cuda(const ScanJob& job) {
-  std::vector<JobAxis> axes = line_axes(job);
-  Line line{1, job.input->shape()[job.axis], job.input->strides()[job.axis],
-            job.result->strides()[job.axis], 1};
-  for (const JobAxis& axis : axes) line.lines *= axis.extent;
-  line.chunks = (line.length + scan_chunk - 1) / scan_chunk;
-  CudaShape shape{};
-  shape.kernel = job.kernel;
-  shape.result = job.result->dtype();
-  shape.form = CudaShape::Form::scan;
-  shape.kept = static_cast<int>(axes.size());
-  shape.gone = 1;
-  shape.is_large = line.lines > INT32_MAX;
-  axes.push_back({});  // none goes
-  const Device device = job.result->device();
-  const Stream stream = Stream::current(device);
-  const ReduceKernels& kernels = reduce_kernels(shape, device);
-  order_use(stream, *job.input, false);
-  order_use(stream, *job.result, true);
-  const KernelArg input = reduce_address(job.input->data()),
-                  result = reduce_address(job.result->data()),
-                  packed_axes = KernelArg::bytes(std::as_bytes(std::span(axes))),
-                  packed_line = KernelArg::bytes(std::as_bytes(std::span(&line, 1)));
-  if (line.lines >= many_lines || line.length <= short_line) {
-    const std::int64_t blocks = (line.lines + scan_block - 1) / scan_block;
-    (*kernels.lines)({{blocks}, {scan_block}, 0, stream},
-                     {input, result, packed_axes, packed_line});
-    return;
-  }
-  const std::int64_t blocks = line.lines * line.chunks;
-  const bool is_cut = line.chunks > 1;
-  const std::int64_t room = is_cut ? blocks * accumulator_bytes(job.kernel) : 0;
-  const Array parts = empty(Shape{room}, uint8, device);
-  const KernelArg parts_address = reduce_address(is_cut ? parts.data() : nullptr);
-  if (is_cut) {
-    order_use(stream, parts, true);
-    (*kernels.totals)({{blocks}, {scan_block}, 0, stream},
-                      {input, parts_address, packed_axes, packed_line});
-    (*kernels.carries)({{line.lines}, {scan_block}, 0, stream}, {parts_address, packed_line});
-  }
-  kernels.run({{blocks}, {scan_block}, 0, stream},
-              {input, result, parts_address, packed_axes, packed_line});
-}
+void scan_on_cuda(const ScanJob& job) { DeviceScan(job).run(); }
 
 }  // namespace spanwise::ops::reduce

@@ -56,9 +56,15 @@ int accumulator_bytes(const Kernel& kernel) noexcept {
   return (value + 7) / 8 * 8 + 8;
 }
 
+// As scans.cuh: 256 threads, ROUNDS * PART accesses each.
+std::int64_t scan_chunk(const CudaShape& shape) noexcept {
+  const bool is_wide = shape.width > 1 || shape.kernel.element.itemsize() == 16;
+  return std::int64_t{256} * shape.width * (is_wide ? 8 : 16);
+}
+
 std::string cuda_source(const CudaShape& shape) {
-  return text(reduce_file("half_bits.cuh"), reduce_file("numbers.cuh"), conversions,
-              reduce_file("bodies.cuh"), "typedef ", type_text(shape.kernel.element),
+  return text(reduce_file("half_bits.cuh"), reduce_file("pack.cuh"), reduce_file("numbers.cuh"),
+              conversions, reduce_file("bodies.cuh"), "typedef ", type_text(shape.kernel.element),
               " E;\ntypedef ", type_text(shape.result), " Z;\ntypedef ", type_text(shape.companion),
               " C;\ntypedef ", body_text(shape), " Body;\ntypedef ",
               shape.is_large ? "unsigned long long" : "unsigned int", " Index;\n#define FORM ",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "kinds.hpp"
@@ -10,7 +11,7 @@ namespace spanwise::ops::reduce {
 
 /// All that decides a module's text.
 struct CudaShape {
-  enum class Form { any, rows, columns, scan };
+  enum class Form { any, rows, columns, scan, scan_columns };
 
   Kernel kernel;
   DType result;
@@ -23,8 +24,12 @@ struct CudaShape {
   Finish finish = Finish::nothing;
 };
 
-/// CUDA C with the kernels `run` and `fold`, or (scan) `totals`, `carries`, `run` and `lines`.
+/// CUDA C with the kernels `run` and `fold`, or (scan) `run` and `lines`, or (scan_columns)
+/// `totals`, `carries` and `run`.
 std::string cuda_source(const CudaShape& shape);
+
+/// Of a scan: the elements of a block's chunk.
+std::int64_t scan_chunk(const CudaShape& shape) noexcept;
 
 /// Bytes of an accumulator on the GPU.
 int accumulator_bytes(const Kernel& kernel) noexcept;

@@ -42,23 +42,38 @@ union Pack {
   uint4 words;
   E x[WIDTH];
 };
-// Element i of a piece.
+// How many elements of x stand before the first that is so aligned.
+__device__ __forceinline__ long long head_of(const E* x, long long n) {
+  const long long head =
+      (long long)((16 - ((unsigned long long)x & 15)) & 15) / (long long)sizeof(E);
+  return head < n ? head : n;
+}
+
 #if IS_PLACE
-#define LIFT(x, i) Body::lift(x, p, at.place + (first + (i)) * axes.axis[KEPT].place)
-#else
-#define LIFT(x, i) Body::lift(x, p)
-#endif
+// A thread meets elements in the order of their places, so that one displaces the best only where
+// it is better; and counts them from the first of the piece, which is everyone's first.
+struct Best {
+  Body::Of::Acc value;
+  Index number;
+
+  __device__ __forceinline__ void meet(E x, Index i) {
+    const Body::Of::Acc other = Body::Of::lift(x, P());
+    const bool better = Body::displaces(value, other);
+    value = better ? other : value;
+    number = better ? i : number;
+  }
+};
 __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Offsets at,
                                       long long first, long long last, int lane) {
-  const P p = param_at(arrays, at);
   const E* x = arrays.input + at.input + first;
-  const long long n = last - first;
-  long long head = (long long)((16 - ((unsigned long long)x & 15)) & 15) / (long long)sizeof(E);
-  if (head > n) head = n;
-  A a[BATCH];
+  const long long n = last - first, head = head_of(x, n);
+  Best best[BATCH];
 #pragma unroll
-  for (int k = 0; k < BATCH; ++k) a[k] = Body::identity();
-  for (long long i = lane; i < head; i += GROUP) a[0] = Body::combine(a[0], LIFT(x[i], i));
+  for (int k = 0; k < BATCH; ++k) {
+    best[k].value = Body::Of::lift(x[0], P());
+    best[k].number = 0;
+  }
+  for (long long i = lane; i < head; i += GROUP) best[0].meet(x[i], (Index)i);
   const uint4* packs = (const uint4*)(x + head);
   const long long count = (n - head) / WIDTH;
   long long i = lane;
@@ -70,21 +85,61 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
     for (int k = 0; k < BATCH; ++k)
 #pragma unroll
       for (int w = 0; w < WIDTH; ++w)
-        a[k] = Body::combine(a[k], LIFT(pack[k].x[w], head + (i + k * GROUP) * WIDTH + w));
+        best[k].meet(pack[k].x[w], (Index)(head + (i + k * GROUP) * WIDTH + w));
+  }
+  for (; i < count; i += GROUP) {
+    Pack pack;
+    pack.words = packs[i];
+#pragma unroll
+    for (int w = 0; w < WIDTH; ++w) best[0].meet(pack.x[w], (Index)(head + i * WIDTH + w));
+  }
+  for (long long j = head + count * WIDTH + lane; j < n; j += GROUP) best[0].meet(x[j], (Index)j);
+  A a = Body::identity();
+#pragma unroll
+  for (int k = 0; k < BATCH; ++k) {
+    const A own = {best[k].value,
+                   at.place + (first + (long long)best[k].number) * axes.axis[KEPT].place};
+    a = Body::combine(a, own);
+  }
+  return a;
+}
+#else
+__device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Offsets at,
+                                      long long first, long long last, int lane) {
+  const P p = param_at(arrays, at);
+  const E* x = arrays.input + at.input + first;
+  const long long n = last - first, head = head_of(x, n);
+  A a[BATCH];
+#pragma unroll
+  for (int k = 0; k < BATCH; ++k) a[k] = Body::identity();
+  for (long long i = lane; i < head; i += GROUP) a[0] = Body::combine(a[0], Body::lift(x[i], p));
+  const uint4* packs = (const uint4*)(x + head);
+  const long long count = (n - head) / WIDTH;
+  long long i = lane;
+  for (; i + (BATCH - 1) * GROUP < count; i += BATCH * GROUP) {
+    Pack pack[BATCH];
+#pragma unroll
+    for (int k = 0; k < BATCH; ++k) pack[k].words = packs[i + k * GROUP];
+#pragma unroll
+    for (int k = 0; k < BATCH; ++k)
+#pragma unroll
+      for (int w = 0; w < WIDTH; ++w)
+        a[k] = Body::combine(a[k], Body::lift(pack[k].x[w], p));
   }
   for (; i < count; i += GROUP) {
     Pack pack;
     pack.words = packs[i];
 #pragma unroll
     for (int w = 0; w < WIDTH; ++w)
-      a[0] = Body::combine(a[0], LIFT(pack.x[w], head + i * WIDTH + w));
+      a[0] = Body::combine(a[0], Body::lift(pack.x[w], p));
   }
   for (long long j = head + count * WIDTH + lane; j < n; j += GROUP)
-    a[0] = Body::combine(a[0], LIFT(x[j], j));
+    a[0] = Body::combine(a[0], Body::lift(x[j], p));
 #pragma unroll
   for (int k = 1; k < BATCH; ++k) a[0] = Body::combine(a[0], a[k]);
   return a[0];
 }
+#endif
 #endif
 
 #if FORM == 0 || FORM == 1

@@ -56,6 +56,12 @@ PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
   static constexpr const char* who = content == Content::zeros  ? "zeros"
                                      : content == Content::ones ? "ones"
                                                                 : "empty";
+  if (content != Content::ones && count == 1 && words == nullptr) {
+    const Shape extents = shape_from(values[0]);
+    const Device home = default_device();
+    return wrap(content == Content::nothing ? empty(extents, float64, home)
+                                            : zeros_of(extents, float64, home));
+  }
   static constexpr Signature<4> signature{who, {"shape", "dtype", "order", "device"}, 1, 3};
   const auto [shape, dtype, order, device] = signature.read(values, count, words);
   if (content != Content::ones && !given(order)) {  // the layout is made with the array

@@ -75,7 +75,23 @@ Array with_rank(Array array, std::int64_t rank) {
 // Numbers and lists make an array of their own anyway, which needs no copy after that.
 bool is_values(PyObject* x) { return is_python_scalar(x) || PyList_Check(x) || PyTuple_Check(x); }
 
+// A copy made once, in the order asked for: of memory that is shared, or lent, until then.
+Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
+  const auto copy = [&](const Array& source) {
+    return copied(source, options.dtype.value_or(source.dtype()),
+                  options.device.value_or(source.device()), order);
+  };
+  if (is_array(x)) return copy(array_in(x));
+  if (!options.device || options.device->is_cpu())
+    if (const std::optional<Array> lent = lent_array(x)) return copy(*lent);
+  ImportOptions sharing;
+  if (StrictCopies::active()) sharing.copy = CopyMode::always;  // this copy has been asked for
+  return copy(import_array(x, sharing));
+}
+
 PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  if (count == 1 && words == nullptr && !is_values(values[0]))
+    return wrap(copy_of(values[0], {}, Order::k));
   static constexpr Signature<6> signature{
       "array", {"x", "dtype", "device", "copy", "order", "ndmin"}, 1, 2};
   const auto [x, dtype, device, copy, order, ndmin] = signature.read(values, count, words);
@@ -88,13 +104,7 @@ PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
     if (!made || !given(ndmin)) return Py_XNewRef(made.ptr());
     return wrap_view(made.ptr(), with_rank(array_in(made.ptr()), integer_from(ndmin)));
   }
-  // The copy is made here, once, in the order asked for; the import is to share what it can.
-  ImportOptions sharing;
-  if (StrictCopies::active()) sharing.copy = CopyMode::always;  // this copy has been asked for
-  const Array source = is_array(x) ? array_in(x) : import_array(x, sharing);
-  Array made = copied(source, options.dtype.value_or(source.dtype()),
-                      options.device.value_or(source.device()), wanted);
-  return wrap(with_rank(std::move(made), integer_in(ndmin, 0)));
+  return wrap(with_rank(copy_of(x, options, wanted), integer_in(ndmin, 0)));
 }
 
 // As NumPy's, which never gives rank 0.

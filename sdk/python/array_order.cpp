@@ -116,6 +116,12 @@ Array empty_in(const Layout& layout, DType dtype, Device device) {
 }
 
 Array copied(const Array& source, DType dtype, Device device, Order order) {
+  if (order != Order::f && source.layout().is_row_major()) {  // most are
+    const Array target = empty(source.shape(), dtype, device);
+    const Unlocked unlocked(source, target);
+    copy(source, target);
+    return target;
+  }
   const Layout layout = layout_in(order, source.shape(), source.layout());
   Array target = empty_in(layout, dtype, device);
   const Unlocked unlocked(source, target);

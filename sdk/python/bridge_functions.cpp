@@ -131,8 +131,8 @@ PyMethodDef bridge_functions[] = {
            "can; copy=False raises CopyNeededError where it cannot, copy=True always copies."),
     method("convert", &convert_to_named,
            "convert(x, library, copyif=False)\n--\n\n"
-           "`x`, any library's array, as an array of \"numpy\", \"torch\", \"cupy\", \"jax\" or\n"
-           "\"numba\". Shares memory; where that cannot be it raises CopyNeededError, or with\n"
+           "`x`, any library's array, as an array of \"numpy\", \"torch\", \"jax\", \"cupy\",\n"
+           "\"numba\", \"pycuda\", \"cudamat\" or \"gnumpy\". Shares memory; where that cannot be it raises CopyNeededError, or with\n"
            "copyif=True gives a copy that shares nothing with `x`."),
     {nullptr, nullptr, 0, nullptr}};
 

@@ -138,6 +138,14 @@ Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions
   return finish_import(found, options, bridge.name());
 }
 
+std::optional<Array> lent_array(PyObject* object) {
+  const Bridge* known = bridge_of_type(Py_TYPE(object));
+  if (known == nullptr) return std::nullopt;
+  std::optional<Array> array = known->lend(object);
+  if (array) known->count_import(/*copied=*/false, array->nbytes());
+  return array;
+}
+
 Array import_array(PyObject* object, const ImportOptions& options) {
   if (is_array(object)) return adapt(array_in(object), options, "asarray", false);
   const bool plain = PyList_CheckExact(object) || PyTuple_CheckExact(object) ||

@@ -32,12 +32,16 @@ bool ForeignClass::has(PyObject* object) const noexcept {
 }
 
 py::module_ import_library(const char* module, const char* package) {
+  return import_library(module, package, text("install it: pip install ", package).c_str());
+}
+
+py::module_ import_library(const char* module, const char* library, const char* remedy) {
   try {
     return py::module_::import(module);
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ImportError)) throw;
-    fail<BridgeError>(package, ": cannot be imported here (", std::string(py::str(error.value())),
-                      "); install it: pip install ", package);
+    fail<BridgeError>(library, ": cannot be imported here (", std::string(py::str(error.value())),
+                      "); ", remedy);
   }
 }
 

@@ -31,6 +31,8 @@ class ForeignClass {
 
 /// The module, imported. Throws BridgeError saying how to install it where there is none.
 pybind11::module_ import_library(const char* module, const char* package);
+/// The same for libraries that pip cannot install; `remedy` says what can.
+pybind11::module_ import_library(const char* module, const char* library, const char* remedy);
 
 /// A new spanwise.Array around `array`, to hand to a library's own function.
 pybind11::object object_of(const Array& array);

@@ -71,7 +71,8 @@ SW_BIND(bridge_report, 63) {
       "explain",
       [](py::handle x, const std::string& target) {
         if (target == "spanwise") return explain(x);
-        const bool names_device = target.starts_with("cpu") || target.starts_with("cuda");
+        const bool names_device =
+            target.starts_with("cpu") || target == "cuda" || target.starts_with("cuda:");
         return names_device ? explain(x, Device::parse(target)) : explain(x, target_bridge(target));
       },
       py::arg("x"), py::arg("library"),

@@ -148,6 +148,18 @@ std::optional<DType> from_numpy_dtype(py::handle object) {
   return py::isinstance<py::str>(name) ? from_name(string_in(name)) : std::nullopt;
 }
 
+// A dtype's name takes NumPy ten microseconds. Those of numbers are few objects for the life of the
+// process; byte orders and structs, of which there can be any number, never come in here.
+std::optional<DType> from_known_numpy_dtype(py::handle object) {
+  static constexpr std::size_t most = 64;
+  static auto* const known = new std::unordered_map<PyObject*, DType>;
+  if (const auto found = known->find(object.ptr()); found != known->end()) return found->second;
+  const auto dtype = from_numpy_dtype(object);
+  // The reference that is kept makes sure that the address means this dtype for good.
+  if (dtype && known->size() < most) known->emplace(object.inc_ref().ptr(), *dtype);
+  return dtype;
+}
+
 std::optional<DType> from_type(py::handle type) {
   const auto* python_type = reinterpret_cast<const PyTypeObject*>(type.ptr());
   if (python_type == &PyBool_Type) return bool_;
@@ -183,7 +195,7 @@ std::optional<DType> find_dtype(py::handle object, bool through_attribute = true
   if (py::isinstance<py::str>(object)) return from_name(string_in(object));
   if (PyType_Check(object.ptr())) {
     if (const auto dtype = from_known_type(object)) return dtype;
-  } else if (const auto dtype = from_numpy_dtype(object)) {
+  } else if (const auto dtype = from_known_numpy_dtype(object)) {
     return dtype;
   }
   // torch.dtype has no name attribute; its text is "torch.float32".

@@ -72,7 +72,7 @@ int refuse_bool(PyObject* self) noexcept {
 
 // An attribute from an expression that may throw.
 template <class F>
-PyObject* guarded(F&& f) noexcept {
+PyObject* as_python(F&& f) noexcept {
   try {
     return py::object(f()).release().ptr();
   } catch (...) {
@@ -81,27 +81,27 @@ PyObject* guarded(F&& f) noexcept {
 }
 
 PyObject* label(PyObject* self) noexcept {
-  return guarded([&] { return py::str(variable_in(self).label()); });
+  return as_python([&] { return py::str(variable_in(self).label()); });
 }
 
 PyObject* get_type(PyObject* self, void*) noexcept {
-  return guarded([&] { return py::cast(variable_in(self).type()); });
+  return as_python([&] { return py::cast(variable_in(self).type()); });
 }
 PyObject* get_dtype(PyObject* self, void*) noexcept {
-  return guarded([&] { return dtype_object(variable_in(self).type().dtype()); });
+  return as_python([&] { return dtype_object(variable_in(self).type().dtype()); });
 }
 PyObject* get_broadcastable(PyObject* self, void*) noexcept {
-  return guarded([&] { return py::cast(variable_in(self).type()).attr("broadcastable"); });
+  return as_python([&] { return py::cast(variable_in(self).type()).attr("broadcastable"); });
 }
 PyObject* get_ndim(PyObject* self, void*) noexcept {
   return PyLong_FromLong(variable_in(self).type().rank());
 }
-PyObject* get_name(PyObject* self, void*) noexcept {
+PyObject* get_variable_name(PyObject* self, void*) noexcept {
   const std::string& name = variable_in(self).name();
   if (name.empty()) Py_RETURN_NONE;
   return text_object(name);
 }
-int set_name(PyObject* self, PyObject* value, void*) noexcept {
+int set_variable_name(PyObject* self, PyObject* value, void*) noexcept {
   if (value == nullptr || value == Py_None) {
     variable_in(self).set_name("");
     return 0;
@@ -112,7 +112,7 @@ int set_name(PyObject* self, PyObject* value, void*) noexcept {
   return 0;
 }
 PyObject* get_owner(PyObject* self, void*) noexcept {
-  return guarded([&]() -> py::object {
+  return as_python([&]() -> py::object {
     Apply* owner = variable_in(self).owner();
     if (owner == nullptr) return py::none();
     return py::cast(Ref<Apply>(owner));
@@ -123,16 +123,16 @@ PyObject* get_index(PyObject* self, void*) noexcept {
   return PyLong_FromLong(variable_in(self).index());
 }
 PyObject* get_tag(PyObject* self, void*) noexcept {
-  return guarded([&] { return tag_of(variable_in(self).attachment()); });
+  return as_python([&] { return tag_of(variable_in(self).attachment()); });
 }
 PyObject* get_data(PyObject* self, void*) noexcept {
-  return guarded([&] { return py::cast(*variable_in(self).value()); });
+  return as_python([&] { return py::cast(*variable_in(self).value()); });
 }
 
 // Methods that spanwise.graph has as functions: name(self, ...).
 template <const char* function>
 PyObject* forward(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
-  return guarded([&] {
+  return as_python([&] {
     py::tuple all(1 + PyTuple_GET_SIZE(arguments));
     all[0] = py::reinterpret_borrow<py::object>(self);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i)
@@ -171,7 +171,7 @@ PyGetSetDef variable_attributes[] = {
     {"dtype", get_dtype, nullptr, nullptr, nullptr},
     {"ndim", get_ndim, nullptr, nullptr, nullptr},
     {"broadcastable", get_broadcastable, nullptr, "Which axes have the fixed extent 1.", nullptr},
-    {"name", get_name, set_name, "A str or None.", nullptr},
+    {"name", get_variable_name, set_variable_name, "A str or None.", nullptr},
     {"owner", get_owner, nullptr, "The Apply that computes it, or None.", nullptr},
     {"index", get_index, nullptr, "Which of the owner's outputs it is; None without one.", nullptr},
     {"tag", get_tag, nullptr, "A scratchpad for variable_attributes of your own.", nullptr},

@@ -130,6 +130,74 @@ PyObject* bind(PyObject* self, PyObject* const* values, Py_ssize_t count,
   }
 }
 
+// (threads, shared=0), both whole numbers, by position or as shared=.
+std::int64_t shared_from(PyObject* const* values, Py_ssize_t count, PyObject* names,
+                         Py_ssize_t leading) {
+  const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+  const bool is_shared =
+      named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "shared") == 0;
+  require<KernelArgumentError>(
+      count >= leading && count + named <= leading + 1 && (named == 0 || is_shared),
+      "occupancy: expected ", leading == 1 ? "the threads of a block and " : "",
+      "shared=, the bytes of dynamic shared memory");
+  return count + named > leading ? whole_number_from(values[leading], "shared=") : 0;
+}
+
+PyObject* max_active_blocks(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                            PyObject* names) noexcept {
+  try {
+    const std::int64_t shared = shared_from(values, count, names, 1);
+    const Dim3 block = dim3_from(values[0], "the block");
+    return PyLong_FromLong(
+        function_in(self).max_active_blocks(static_cast<int>(block.x * block.y * block.z), shared));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* occupancy_block_size(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                               PyObject* names) noexcept {
+  try {
+    const BlockSize best =
+        function_in(self).occupancy_block_size(shared_from(values, count, names, 0));
+    return py::make_tuple(best.min_blocks, best.threads).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// What is no launch is written in Python: spanwise/kernels.py has functions of the same name that
+// take the kernel first.
+PyObject* in_python(const char* name, PyObject* self, PyObject* arguments, PyObject* named) {
+  try {
+    const py::object function = py::module_::import("spanwise.kernels").attr(name);
+    const auto all =
+        py::make_tuple(py::handle(self)) + py::reinterpret_borrow<py::tuple>(arguments);
+    PyObject* result = PyObject_Call(function.ptr(), py::object(all).ptr(), named);
+    return result;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* prepared_timed_call(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("prepared_timed_call", self, arguments, named);
+}
+PyObject* get_attribute(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("get_attribute", self, arguments, named);
+}
+PyObject* set_attribute(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("set_attribute", self, arguments, named);
+}
+PyObject* set_cache_config(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("set_cache_config", self, arguments, named);
+}
+PyMethodDef python_method(const char* name,
+                          PyObject* (*function)(PyObject*, PyObject*, PyObject*) noexcept,
+                          const char* doc) {
+  return {name, as_c_function(function), METH_VARARGS | METH_KEYWORDS, doc};
+}
+
 PyMethodDef method(const char* name,
                    PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t,
                                          PyObject*) noexcept,
@@ -169,12 +237,30 @@ PyMethodDef function_methods[] = {
            "bind(args)\n--\n\nThe kernel with declared parameters, one text each: \"raw "
            "float32*\", \"contiguous float32*\"\n(other layouts are copied in and back out), "
            "\"strided float32[2]\" (spanwise::View), \"int32\"."),
+    method("max_active_blocks", &max_active_blocks,
+           "max_active_blocks(block, shared=0)\n--\n\nBlocks of that many threads that run at once "
+           "on one multiprocessor."),
+    method("occupancy_block_size", &occupancy_block_size,
+           "occupancy_block_size(shared=0)\n--\n\n(min_grid, block): the block that keeps most "
+           "threads busy, and the smallest grid that\nthen fills the device."),
     method(
         "prepared_call", &prepared_call,
         "prepared_call(grid, block, *args, shared_size=0)\n--\n\nLaunches on the current stream."),
     method("prepared_async_call", &prepared_async_call,
            "prepared_async_call(grid, block, stream, *args, shared_size=0)\n--\n\nLaunches on "
            "`stream`."),
+    python_method("prepared_timed_call", &prepared_timed_call,
+                  "prepared_timed_call(grid, block, *args, shared_size=0)\n--\n\nLaunches, and "
+                  "returns a function that waits and gives the seconds it took."),
+    python_method("get_attribute", &get_attribute,
+                  "get_attribute(attribute)\n--\n\nPyCUDA's: one of "
+                  "spanwise.driver.function_attribute."),
+    python_method("set_attribute", &set_attribute,
+                  "set_attribute(attribute, value)\n--\n\nPyCUDA's; the limit of dynamic shared "
+                  "memory is raised by itself, so that this only checks it."),
+    python_method("set_cache_config", &set_cache_config,
+                  "set_cache_config(config)\n--\n\nPyCUDA's: a wish that today's GPUs are free to "
+                  "follow; it is checked, and not passed on."),
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef function_attributes[] = {

@@ -5,8 +5,11 @@
 #include <pybind11/stl.h>
 
 #include <array>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bind.hpp"
@@ -14,6 +17,8 @@
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
+#include "spanwise/kernel_text.hpp"
+#include "spanwise/stream.hpp"
 
 namespace spanwise::python {
 
@@ -50,8 +55,55 @@ SourceModule compile(const std::string& source, py::handle options, py::handle n
   return SourceModule(source, std::move(request));
 }
 
+Module load(py::handle source, py::handle device) {
+  std::optional<Device> target;
+  if (!device.is_none()) target = device_from(device);
+  if (PyObject_CheckBuffer(source.ptr())) {
+    const auto bytes = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(source.ptr()));
+    if (!bytes) throw py::error_already_set();
+    const std::string_view image = bytes;
+    const py::gil_scoped_release unlocked;
+    return Module::load(std::as_bytes(std::span(image)), target);
+  }
+  const auto path = py::reinterpret_steal<py::object>(PyOS_FSPath(source.ptr()));
+  if (!path) throw py::error_already_set();
+  const auto name = path.cast<std::string>();
+  const py::gil_scoped_release unlocked;
+  return Module::load_file(name, target);
+}
+
+std::string listed(const Module& module, const char* kind) {
+  std::string names;
+  for (const std::string& name : module.function_names())
+    names += (names.empty() ? "" : ", ") + name;
+  return text("<", kind, " on ", module.device(), ": ", names, ">");
+}
+
+void bind_module(py::module_& module) {
+  py::class_<Module> type(module, "Module", "Compiled kernels, loaded on one device.");
+  type.attr("__module__") = "spanwise";
+  type.def_static("load", &load, py::arg("path_or_bytes"), py::arg("device") = py::none(),
+                  "A cubin, PTX or fat binary. Raises DeviceError saying which architectures it "
+                  "holds where none\nruns on the device.");
+  type.def(
+      "get_function",
+      [](const Module& self, const std::string& name) {
+        PyObject* function = wrap_function(self.get_function(name));
+        if (function == nullptr) throw py::error_already_set();
+        return py::reinterpret_steal<py::object>(function);
+      },
+      py::arg("name"),
+      "The kernel of that name, a KernelFunction. Raises ArgumentError listing the kernels there "
+      "are.");
+  type.def("get_global", &Module::get_global, py::arg("name"),
+           "A __device__ or __constant__ variable as a uint8 array over its bytes.");
+  type.def_property_readonly("function_names", &Module::function_names);
+  type.def_property_readonly("device", &Module::device);
+  type.def("__repr__", [](const Module& self) { return listed(self, "Module"); });
+}
+
 void bind_source_module(py::module_& module) {
-  py::class_<SourceModule> type(
+  py::class_<SourceModule, Module> type(
       module, "SourceModule",
       "CUDA C/C++ text compiled for one device: by NVRTC for a GPU, by the system's C++ "
       "compiler for the CPU.");
@@ -62,28 +114,9 @@ void bind_source_module(py::module_& module) {
            "`names` lists the instances of templates to compile, such as \"scale<float>\". `keep` "
            "keeps the "
            "compiler's files. Raises CompileError with .log and .source.");
-  type.def(
-      "get_function",
-      [](const SourceModule& self, const std::string& name) {
-        PyObject* function = wrap_function(self.get_function(name));
-        if (function == nullptr) throw py::error_already_set();
-        return py::reinterpret_steal<py::object>(function);
-      },
-      py::arg("name"),
-      "The kernel of that name, a KernelFunction. Raises ArgumentError listing the kernels there "
-      "are.");
-  type.def("get_global", &SourceModule::get_global, py::arg("name"),
-           "A __device__ or __constant__ variable as a uint8 array over its bytes.");
-  type.def_property_readonly("function_names", &SourceModule::function_names);
-  type.def_property_readonly("device", &SourceModule::device);
   type.def_property_readonly("from_cache", &SourceModule::from_cache,
                              "True where the binary came from the disk cache.");
-  type.def("__repr__", [](const SourceModule& self) {
-    std::string names;
-    for (const std::string& name : self.function_names())
-      names += (names.empty() ? "" : ", ") + name;
-    return text("<SourceModule on ", self.device(), ": ", names, ">");
-  });
+  type.def("__repr__", [](const SourceModule& self) { return listed(self, "SourceModule"); });
 }
 
 void bind_records(py::module_& module) {
@@ -134,6 +167,27 @@ void bind_records(py::module_& module) {
       });
 }
 
+// What a text declares, for sw.wrap_cu and the declarations of host launchers.
+py::list scan_text(const std::string& source) {
+  py::list out;
+  for (const DeclaredKernel& kernel : declared_kernels(source))
+    out.append(py::make_tuple(kernel.name, kernel.line, kernel.is_template, kernel.has_barrier,
+                              kernel.parameters));
+  return out;
+}
+
+void bind_helpers(py::module_& module) {
+  module.def("_scan_kernels", &scan_text, py::arg("source"),
+             "(name, line, is_template, has_barrier, [KernelParameter]) of each kernel.");
+  module.def(
+      "_order_use",
+      [](const Stream& stream, py::handle array, bool writes) {
+        order_use(stream, array_in(array.ptr()), writes);
+      },
+      py::arg("stream"), py::arg("array"), py::arg("writes"),
+      "Orders what comes on `stream` after all queued work on the array, and remembers the use.");
+}
+
 struct KernelCache {};
 
 void bind_kernel_cache(py::module_& module) {
@@ -165,7 +219,9 @@ void bind_kernel_cache(py::module_& module) {
 
 SW_BIND(kernels, 72) {
   bind_records(module);
+  bind_module(module);
   bind_source_module(module);
+  bind_helpers(module);
   bind_kernel_cache(module);
 }
 

@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "spanwise/array.hpp"
@@ -28,7 +29,10 @@ struct PyArray {
 extern PyTypeObject* array_type;
 
 inline bool is_array(PyObject* object) noexcept {
-  return Py_TYPE(object) == array_type || PyType_IsSubtype(Py_TYPE(object), array_type);
+  if (Py_TYPE(object) == array_type) return true;
+  // Null until there is a first subclass, which is rare: other libraries' arrays are told by this.
+  return array_type->tp_subclasses != nullptr &&
+         PyType_IsSubtype(Py_TYPE(object), array_type) != 0;
 }
 /// Only for objects that is_array() accepts.
 inline Array& array_in(PyObject* object) noexcept {
@@ -44,6 +48,11 @@ PyObject* wrap_view(PyObject* source, Array view) noexcept;
 /// `object` as an Array: ours as it is, anything else through the bridges (sw.asarray). Throws the
 /// bridges' errors, or pybind11::error_already_set. Needs the GIL.
 Array import_array(PyObject* object, const ImportOptions& options = {});
+
+/// import_array() for the time of one call on the host, in which nobody keeps the array: where the
+/// object's bridge lends its memory, nothing is done to keep it alive, which the caller's reference
+/// does. Nothing where import_array() has to be asked.
+std::optional<Array> lent_array(PyObject* object);
 
 /// Turns the exception that is being handled into a Python error. For use in `catch (...)` of slots
 /// that pybind11 does not guard. Returns null, so that `return raise_current()` reads well.

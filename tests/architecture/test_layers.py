@@ -31,8 +31,10 @@ PUBLIC = {
     "core": """
         array axis_error device dims dtype error export half layout ref scalar storage version view
     """,
-    "runtime": "config copy creation devices gemm host_block kernel_types parallel stream tools",
-    "kernels": "kernel source_module",
+    "runtime": (
+        "config copy creation devices gemm gpu_context host_block kernel_types parallel stream tools"
+    ),
+    "kernels": "kernel kernel_text source_module",
     "op_sdk": "op_sdk walk",
     "bridge": "bridge dlpack",
     "umbrella": "spanwise",

@@ -115,9 +115,9 @@ TEST(HelperTrust, AsksForMoreWorkAfterEachDisappointment) {
   EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(8));
   trust.learn(now, microseconds(300), microseconds(100));  // waited for a helper
   EXPECT_FALSE(trust.is_full());
-  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(200));
-  trust.learn(now, microseconds(900), microseconds(250));
-  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(500));
+  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(600));
+  trust.learn(now, microseconds(500), microseconds(250));
+  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(1200));
   for (int i = 0; i < 20; ++i) trust.learn(now, milliseconds(30), milliseconds(20));
   EXPECT_EQ(trust.least_work(now, microseconds(8)), milliseconds(8));
 }
@@ -126,13 +126,13 @@ TEST(HelperTrust, ComesBackWithTimeAndWithSuccess) {
   HelperTrust trust;
   const HelperTrust::Clock::time_point now{std::chrono::hours(1)};
   trust.learn(now, microseconds(300), microseconds(100));
-  EXPECT_EQ(trust.least_work(now + milliseconds(45), microseconds(8)), microseconds(50));
+  EXPECT_EQ(trust.least_work(now + milliseconds(45), microseconds(8)), microseconds(150));
   EXPECT_EQ(trust.least_work(now + std::chrono::hours(9), microseconds(8)), microseconds(8));
   trust.learn(now, microseconds(95), microseconds(100));  // neither good nor bad
-  EXPECT_EQ(trust.least_work(now, microseconds(0)), microseconds(200));
-  for (const int left : {100, 50, 25, 12}) {
+  EXPECT_EQ(trust.least_work(now, microseconds(0)), microseconds(600));
+  for (const int left : {300'000, 150'000, 75'000, 37'500, 18'750, 9'375}) {
     trust.learn(now, microseconds(60), microseconds(100));
-    EXPECT_EQ(trust.least_work(now, microseconds(0)).count(), left * 1000 + (left == 12 ? 500 : 0));
+    EXPECT_EQ(trust.least_work(now, microseconds(0)).count(), left);
   }
   trust.learn(now, microseconds(60), microseconds(100));
   EXPECT_TRUE(trust.is_full());

@@ -78,6 +78,7 @@ TEST(CudaBackend, WithoutADeviceEveryUseIsAClearDeviceError) {
   EXPECT_THROW(backend.synchronize(0), DeviceError);
   int here = 0;
   EXPECT_EQ(backend.device_of(&here), std::nullopt);
+  EXPECT_FALSE(backend.context_of(&here).has_value());
 }
 
 // Stands in for a child of fork(): what counts there is that the flag is set.

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <thread>
 
+#include "backends/cuda/context.hpp"
+#include "backends/cuda/driver.hpp"
 #include "cuda_device.hpp"
 #include "spanwise/config.hpp"
 
@@ -145,6 +148,7 @@ TEST_F(CudaMemory, AddressesAreKnownByWhereTheyLive) {
   int local = 0;
   EXPECT_EQ(backend().device_of(&local), std::nullopt);
   EXPECT_EQ(backend().device_of(nullptr), std::nullopt);
+  EXPECT_FALSE(backend().context_of(&local).has_value());
 
   CUcontext context = nullptr;
   ASSERT_EQ(driver().device_primary_ctx_retain(&context, 0), CUDA_SUCCESS);
@@ -161,6 +165,34 @@ TEST_F(CudaMemory, AddressesAreKnownByWhereTheyLive) {
   driver().mem_free(managed);
   driver_function<CUresult(void*)>("cuMemFreeHost")(pinned);
   driver().ctx_pop_current(&context);
+}
+
+// A context beside the primary one, as pycuda.autoinit makes it.
+TEST_F(CudaMemory, MemoryOfAnotherContextIsToldFromOurs) {
+  auto* create = driver_function<CUresult(CUcontext*, unsigned, CUdevice)>("cuCtxCreate_v2");
+  auto* destroy = driver_function<CUresult(CUcontext)>("cuCtxDestroy_v2");
+  const DriverApi& api = driver();
+  CUcontext own = nullptr;
+  ASSERT_EQ(create(&own, 0, 0), CUDA_SUCCESS);
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(api.mem_alloc(&memory, 1000), CUDA_SUCCESS);
+  const auto current = backend().current_context();
+  const auto behind = backend().context_of(reinterpret_cast<void*>(memory));
+  EXPECT_EQ(api.mem_free(memory), CUDA_SUCCESS);
+  EXPECT_EQ(destroy(own), CUDA_SUCCESS);
+  ASSERT_TRUE(current.has_value() && behind.has_value());
+  EXPECT_FALSE(current->primary);
+  EXPECT_FALSE(behind->primary);
+  EXPECT_EQ(behind->device, gpu);
+
+  const ContextGuard guard(DeviceContext::of(0));
+  CUdeviceptr ours = 0;
+  ASSERT_EQ(api.mem_alloc(&ours, 1000), CUDA_SUCCESS);
+  const auto primary = backend().context_of(reinterpret_cast<void*>(ours));
+  EXPECT_EQ(api.mem_free(ours), CUDA_SUCCESS);
+  ASSERT_TRUE(primary.has_value());
+  EXPECT_TRUE(primary->primary);
+  EXPECT_TRUE(backend().current_context()->primary);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 """NumPy's arrays in and out: shared as they are, copied only where memory is no Layout's."""
 
 import gc
+import sys
 import weakref
 
 import numpy as np
@@ -235,3 +236,54 @@ def test_writable_memory_can_be_insisted_on():
     values.flags.writeable = False
     with pytest.raises(sw.ReadOnlyError):
         sw.copyto(values, 1.0)
+
+
+LENT = {
+    "contiguous": lambda: np.arange(12.0).reshape(3, 4),
+    "for reading only": lambda: np.broadcast_to(np.arange(4.0), (1, 4)),
+    "another order": lambda: np.arange(12.0).reshape(3, 4).T,
+    "strided": lambda: np.arange(24.0)[::2],
+    "of the other byte order": lambda: np.arange(5, dtype=">f8"),
+    "not aligned": lambda: np.zeros(41, np.uint8)[1:].view("f8"),
+    "of no axes": lambda: np.array(3.5),
+    "of no elements": lambda: np.zeros((3, 0, 2)),
+    "of a class of its own": lambda: np.arange(6.0).view(type("Mine", (np.ndarray,), {})),
+}
+
+
+@pytest.mark.parametrize("kind", LENT)
+def test_what_one_call_reads_is_not_kept(kind):
+    """array(), operands and indices are read where they are, and belong to their owner after that."""
+    values = LENT[kind]()
+    before = sys.getrefcount(values)
+    copied = sw.array(values, device="cpu")
+    summed = sw.add(values, sw.ones((), device="cpu"))
+    assert sys.getrefcount(values) == before
+    assert copied.numpy().dtype == values.dtype.newbyteorder("=")
+    np.testing.assert_array_equal(copied.numpy(), values)
+    np.testing.assert_array_equal(summed.numpy(), np.asarray(values) + 1)
+    assert copied.flags.writeable
+    if values.flags.writeable and values.size:
+        kept = np.array(values)
+        values[...] = -1
+        np.testing.assert_array_equal(copied.numpy(), kept)
+
+
+def test_a_numpy_operand_may_lie_in_the_result():
+    a = sw.array(np.arange(8.0), device="cpu")
+    window = a.numpy()[1:]
+    expected = np.arange(7.0) + np.arange(1.0, 8.0)
+    sw.add(a[:-1], window, out=a[:-1])
+    np.testing.assert_array_equal(a.numpy()[:-1], expected)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "bool", ">i8"])
+def test_indices_of_numpy(dtype):
+    a = sw.array(np.arange(10.0, 14.0), device="cpu")
+    index = np.array([1, 0, 1, 1]).astype(dtype)
+    before = sys.getrefcount(index)
+    np.testing.assert_array_equal(a[index].numpy(), a.numpy()[index])
+    assert sys.getrefcount(index) == before
+    with pytest.raises(IndexError):
+        a[np.array([4])]
+    np.testing.assert_array_equal(a[np.zeros((2, 0), int)].numpy(), np.zeros((2, 0)))

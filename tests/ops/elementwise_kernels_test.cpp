@@ -121,8 +121,7 @@ TEST_P(ElementwiseTiles, OfThreeOperands) {
   expect_same(OpId::where, {some_true({80, 48}), left, right}, base, whole, &mask);
 }
 
-INSTANTIATE_TEST_SUITE_P(, ElementwiseTiles,
-                         testing::Values(uint8, float32, complex128),
+INSTANTIATE_TEST_SUITE_P(, ElementwiseTiles, testing::Values(uint8, float32, complex128),
                          [](const auto& given) { return given.param.name(); });
 
 TEST(ElementwiseTilesOfSeveralDtypes, HoldWhatEachNeeds) {

@@ -72,8 +72,8 @@ TEST_P(ReduceSource, CompilesInEveryForm) {
     any.has_initial = !facts(kind()).keeps_place;
     any.is_large = true;
     expect_cubin(any, {"run", "fold"});
-    if (facts(kind()).keeps_place) continue;
     expect_cubin(shape_of(kind(), element, Form::rows), {"run", "fold"});
+    if (facts(kind()).keeps_place) continue;
     expect_cubin(shape_of(kind(), element, Form::columns), {"run", "fold"});
   }
 }
@@ -102,8 +102,13 @@ INSTANTIATE_TEST_SUITE_P(, ReduceFinish, testing::Values(0));
 class ScanSource : public ReduceSource {};
 
 TEST_P(ScanSource, Compiles) {
-  for (const DType element : {bool_, int16, float16, complex64})
-    expect_cubin(shape_of(kind(), element, Form::scan), {"totals", "carries", "run", "lines"});
+  for (const DType element : {bool_, int16, float16, complex64, complex128}) {
+    CudaShape scan = shape_of(kind(), element, Form::scan);
+    expect_cubin(scan, {"run", "lines"});
+    scan.width = std::min(8, 16 / element.itemsize());
+    expect_cubin(scan, {"run", "lines"});
+    expect_cubin(shape_of(kind(), element, Form::scan_columns), {"totals", "carries", "run"});
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(, ScanSource,

@@ -3,6 +3,7 @@
 """Figures as text for people and JSON for the record."""
 
 import json
+import os
 import platform
 import sys
 
@@ -28,7 +29,7 @@ def as_text(result: Result) -> str:
 
 def verdicts(results: list[Result]) -> dict[str, dict]:
     """For each table: how many of its lines reached their goal, and the ratio of every line, the
-    worst first."""
+    worst first. Where "load_average" is much, helper threads had no processor."""
     found = {}
     for table in dict.fromkeys(r.table for r in results if r.table is not None):
         lines = [r for r in results if r.table == table and r.share is not None]
@@ -57,6 +58,8 @@ def as_json(results: list[Result]) -> str:
             "python": platform.python_version(),
             "platform": platform.platform(),
             "versions": _versions(),
+            "processors": os.cpu_count(),
+            "load_average": os.getloadavg(),
             "lines": [_record(r) for r in results],
             "verdicts": verdicts(results),
         },
@@ -76,7 +79,7 @@ def _record(result: Result) -> dict:
             name: {
                 "median_us": figures.median * 1e6,
                 "middle_half_us": [s * 1e6 for s in figures.spread],
-                "least_us": min(figures.seconds) * 1e6,
+                "least_us": figures.least * 1e6,
                 "rounds": len(figures.seconds),
                 "ours_over_this": result.contenders[result.ours].median / figures.median,
             }

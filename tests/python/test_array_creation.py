@@ -75,6 +75,25 @@ def test_arange(device, arguments, dtype):
     )
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (300_001,), (7, 300_001, 3), (-5, -400_000, -3), (3, 9, -1), (9, 3), (2**62, 2**62 + 2),
+        (-(2**63), -(2**63) + 5), (2**61, -(2**61), -(2**60)), (0, 5, 2**61), (0, 5, 1.5),
+        (True, 7), (np.int32(3), 9), (5, None, 2),
+    ],
+)  # fmt: skip
+def test_ranges_of_whole_numbers(device, arguments):
+    assert_same(sw.arange(*arguments, device=device), np.arange(*arguments))
+    assert sw.arange(*arguments, device=device).device == device
+
+
+def test_ranges_without_a_step_are_refused_as_numpy_does(device):
+    for arguments in ((3, 5, 0), (0, 1.5, 0)):
+        with pytest.raises(ZeroDivisionError):
+            sw.arange(*arguments, device=device)
+
+
 def test_linspace(device):
     assert_same(sw.linspace(0, 1, 7, device=device), np.linspace(0, 1, 7))
     assert_same(

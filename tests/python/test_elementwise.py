@@ -509,3 +509,60 @@ def test_numpy_arrays_beside_ours(device):
     b += a
     assert type(b) is np.ndarray and b.tolist() == [4, 6]
     assert np.add(a, a, out=b) is b and b.tolist() == [2, 4]
+
+
+# How a window lies in memory: the axes' order there, and what is taken of them. Its fast axis is
+# another than the result's, or runs the other way, or has gaps, or starts anywhere.
+LIES = {
+    "as it is": ((0, 1, 2), np.s_[:]),
+    "transposed": ((2, 1, 0), np.s_[:]),
+    "far ends": ((2, 0, 1), np.s_[:]),
+    "next to last": ((0, 2, 1), np.s_[:]),
+    "backwards": ((0, 1, 2), np.s_[:, :, ::-1]),
+    "backwards across": ((2, 1, 0), np.s_[::-1, :, ::-1]),
+    "every other": ((0, 1, 2), np.s_[:, :, ::2]),
+    "every other across": ((2, 1, 0), np.s_[::2, :, ::-1]),
+    "odd": ((0, 1, 2), np.s_[:, :, 1:]),
+    "odd across": ((2, 1, 0), np.s_[3:, :, 1:]),
+}
+
+
+def both(lie, shape, make, device):
+    """A window of `shape` that lies so in what make(base shape) gives: ours, and NumPy's."""
+    order, key = LIES[lie]
+    base = [0, 0, 0]
+    for axis, place in enumerate(order):
+        base[place] = 2 * shape[axis] + 3
+    values = make(tuple(base))
+    cut = tuple(slice(0, n) for n in shape)
+    ours, theirs = sw.array(values, device=device), values.copy()
+    return ours.transpose(order)[key][cut], theirs.transpose(order)[key][cut]
+
+
+@hypothesis.settings(max_examples=60)
+@hypothesis.given(
+    st.tuples(st.integers(1, 140), st.integers(1, 3), st.integers(1, 140)),
+    *[st.sampled_from(sorted(LIES))] * 4,
+    st.sampled_from(["uint8", "float16", "float32", "float64", "complex128"]),
+    st.sampled_from([(), (0,), (2,)]),
+    st.booleans(),
+)
+def test_operands_that_run_across_the_result(
+    device, shape, first, second, into, over, dtype, stays, masked
+):
+    """Tiles, packs that are turned, single elements beside packs: whatever the windows ask for."""
+    short = tuple(1 if axis in stays else n for axis, n in enumerate(shape))
+    pairs = [
+        both(first, shape, lambda base: operand(dtype, base, 1), device),
+        both(second, short, lambda base: operand(dtype, base, 2), device),
+    ]
+    ours, theirs = zip(*pairs, strict=True)
+    assert_close(sw.add(*ours), np.add(*theirs))
+
+    out, oracle = both(into, shape, lambda base: poisoned(base, dtype, device).numpy(), device)
+    mask, where = True, True
+    if masked:
+        mask, where = both(over, shape, lambda base: operand("bool", base, 4), device)
+    np.multiply(*theirs, out=oracle, where=where)
+    sw.multiply(*ours, out=out, where=mask)
+    assert_close(out, oracle)

@@ -218,6 +218,21 @@ def test_long_dots_do_not_depend_on_the_threads(device, dtype):
     compare(sw.vecdot(a, b), np.vecdot(wide, other), np.vecdot(abs(wide), abs(other)), dtype)
 
 
+@pytest.mark.parametrize("depth", [1, 7, 8, 9, 16, 100])
+def test_truths_by_a_vector(device, depth):
+    """A product is true from the first pair on, wherever it is, and whatever byte is true."""
+    for place in range(depth):
+        matrix, vector = np.zeros((3, depth), np.uint8), np.zeros(depth, np.uint8)
+        matrix[1, place] = 254
+        matrix[2] = 1
+        vector[place] = 3
+        a, x = (sw.array(values, device=device).view("bool") for values in (matrix, vector))
+        assert (a @ x).tolist() == [False, True, True]
+        x[place] = False
+        assert (a @ x).tolist() == [False, False, False]
+        assert (a[:, ::-1] @ sw.ones(depth, "bool", device=device)).tolist() == [False, True, True]
+
+
 def test_what_was_in_out_does_not_matter(device):
     for rows, columns in ((5, 7), (1, 40), (40, 1), (1, 1)):
         x, y = random_values((rows, 33), "float32", 1), random_values((33, columns), "float32", 2)

@@ -274,6 +274,40 @@ def test_results_do_not_depend_on_the_number_of_threads():
     assert len(answers) == 1
 
 
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("size", [1, 127, 129, 8191, 8192, 8193, 70_001])
+def test_counts_that_fill_narrow_counters(device, dtype, size):
+    """All elements count, then some, next to one another and every second, to the last element."""
+    ones = np.ones(2 * size - 1, dtype)
+    some = (np.random.default_rng(size).random(2 * size - 1) < 0.3).astype(dtype)
+    for values in (ones, some):
+        a = sw.array(values, device=device)
+        for view in (slice(None), slice(None, None, 2), slice(None, None, -1)):
+            assert int(sw.count_nonzero(a[view])) == np.count_nonzero(values[view])
+            if dtype != "bool":
+                assert complex(sw.sum(a[view])) == complex(
+                    np.sum(values[view].astype("complex128"))
+                )
+
+
+def test_any_byte_but_0_is_counted_as_true(device):
+    values = np.arange(1000, dtype=np.uint8).reshape(10, 100)
+    truths = sw.array(values, device=device).view("bool")
+    assert int(sw.count_nonzero(truths)) == np.count_nonzero(values)
+    np.testing.assert_array_equal(
+        sw.count_nonzero(truths, axis=1).numpy(), np.count_nonzero(values, axis=1)
+    )
+
+
+@pytest.mark.parametrize("columns", [1, 3, 15, 16, 17, 33, 250])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64"])
+def test_columns_beside_those_of_a_register(device, dtype, columns):
+    values = numbers((21, columns + 2), dtype, columns)
+    a = sw.array(values, device=device)
+    expected = np.sum(values[:, 1:-1].astype("complex128"), axis=0)
+    np.testing.assert_allclose(sw.sum(a[:, 1:-1], axis=0).numpy(), expected, rtol=1e-6)
+
+
 def test_runs_agree(device):
     x = sw.array(np.random.default_rng(2).standard_normal(300_000), device=device)
     first = float(x.sum())
@@ -346,3 +380,42 @@ def test_numpys_corners(device):
     y = sw.array(np.arange(9.0).reshape(3, 3), device=device)
     y.sum(axis=0, out=y[0])
     assert y[0].tolist() == [9, 12, 15]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "uint8", "complex64"])
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_places_where_every_value_is_often(device, name, dtype):
+    values = (numbers((3, 70_003), "float64", 5) % 7).astype(dtype)
+    ours = sw.array(values, device=device)
+    for view in (lambda a: a, lambda a: a[:, 5:], lambda a: a[1], lambda a: a[:, ::-1]):
+        oracle_places = getattr(np, name)(view(values), axis=-1)
+        np.testing.assert_array_equal(getattr(sw, name)(view(ours), axis=-1).numpy(), oracle_places)
+    if np.dtype(dtype).kind == "f":
+        values[1, [0, 333, 70_002]] = np.nan
+        values[2, 70_002] = np.nan
+        places = getattr(sw, name)(sw.array(values, device=device), axis=1)
+        np.testing.assert_array_equal(places.numpy(), [getattr(np, name)(values[0]), 0, 70_002])
+
+
+# More than 1024 chunks of a block on a GPU, and lines of many lengths and layouts.
+@pytest.mark.parametrize(
+    "shape", [(9_000_001,), (2, 2_100_000), (5000, 600), (600, 5000), (70_000, 33)]
+)
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_long_scans(device, shape, dtype):
+    values = numbers(shape, dtype, 3)
+    ours = sw.array(values, device=device)
+    for axis in range(len(shape)):
+        for view in (lambda a: a, lambda a: a[..., ::-1], lambda a: a[..., 1:]):
+            exact = np.cumsum(
+                view(values), axis=axis, dtype="float64" if dtype == "float32" else None
+            )
+            exact = exact.astype(sw.dtype(expected_dtype("sum", dtype)).dtype)
+            assert_same(sw.cumsum(view(ours), axis), exact)
+
+
+def test_scans_agree_from_run_to_run(device):
+    x = sw.array(np.random.default_rng(2).standard_normal(3_000_000), device=device)
+    first = sw.cumsum(x).numpy()
+    for _ in range(5):
+        np.testing.assert_array_equal(sw.cumsum(x).numpy(), first)

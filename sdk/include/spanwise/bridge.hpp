@@ -156,6 +156,10 @@ class SW_API Bridge {
   /// BridgeError says that the object is none of this bridge's after all, and the next bridge is
   /// asked.
   virtual ForeignView view(_object* object, bool may_copy) const = 0;
+  /// The object's memory without anything that keeps it alive, for a reader who is done before the
+  /// object's reference is given back; sooner made than a view. Nothing where view() has to be
+  /// asked: by default always.
+  virtual std::optional<Array> lend(_object* object) const;
 
   /// True where the three below are there; a protocol, for one, has no objects of its own to make.
   virtual bool exports() const { return false; }

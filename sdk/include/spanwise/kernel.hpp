@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "spanwise/array.hpp"
@@ -29,6 +30,16 @@ struct LaunchConfig {
   Dim3 block{};
   std::int64_t shared_bytes = 0;   ///< dynamic shared memory a block
   std::optional<Stream> stream{};  ///< default: the calling thread's current stream
+  /// All blocks run at once, so that cooperative_groups::this_grid().sync() works. The grid must
+  /// fit: multiprocessors times max_active_blocks(). On the CPU it changes nothing.
+  bool cooperative = false;
+  Dim3 cluster{};  ///< blocks that share a cluster (compute capability 9.0); 1 each: none
+};
+
+/// A block size and what it leads to.
+struct BlockSize {
+  int threads = 0;     ///< of the block that keeps most threads of a multiprocessor busy
+  int min_blocks = 0;  ///< the smallest grid that fills the device
 };
 
 template <class T>
@@ -152,20 +163,25 @@ class SW_API Function {
   Device device() const noexcept;
   std::span<const KernelParameter> parameters() const noexcept;
   KernelAttributes attributes() const;
+  /// Blocks of that size that run at once on one multiprocessor. Throws KernelArgumentError for a
+  /// block that cannot be launched.
+  int max_active_blocks(int threads, std::int64_t shared_bytes = 0) const;
+  /// CUDA's occupancy calculator over all block sizes; on the CPU one of middle size.
+  BlockSize occupancy_block_size(std::int64_t shared_bytes = 0) const;
   kernels::FunctionState& state() const noexcept;
 
  private:
   Ref<RefCounted> state_;  // a kernels::FunctionState, which this header only names
 };
 
-/// CUDA C/C++ text compiled for one device: by NVRTC to a cubin for a GPU, by the system's C++
-/// compiler to native code for the CPU. Compiled binaries are cached on disk, so a second process
-/// needs no compiler. Copying shares the module.
-class SW_API SourceModule {
+/// Compiled kernels loaded on one device. Copying shares them.
+class SW_API Module {
  public:
-  /// Throws CompileError with the compiler's log in the user's line numbers, DeviceError where the
-  /// device or its compiler is absent (naming the package to install).
-  explicit SourceModule(std::string_view source, ModuleOptions options = {});
+  /// A cubin, PTX or fat binary, as nvcc, ptxas, NVRTC or nvJitLink write them. Throws DeviceError
+  /// saying which architectures it holds where none runs on the device, ArgumentError for a device
+  /// that is no GPU or bytes that are none of these.
+  static Module load(std::span<const std::byte> image, std::optional<Device> device = {});
+  static Module load_file(const std::string& path, std::optional<Device> device = {});
 
   /// By plain name, qualified name, mangled symbol or name expression. Throws ArgumentError listing
   /// the kernels there are.
@@ -174,11 +190,22 @@ class SW_API SourceModule {
   Array get_global(std::string_view name) const;
   std::vector<std::string> function_names() const;
   Device device() const noexcept;
+
+ protected:
+  explicit Module(Ref<RefCounted> state) noexcept : state_(std::move(state)) {}
+  Ref<RefCounted> state_;  // a kernels::ModuleState, which this header only names
+};
+
+/// CUDA C/C++ text compiled for one device: by NVRTC to a cubin for a GPU, by the system's C++
+/// compiler to native code for the CPU. Compiled binaries are cached on disk, so a second process
+/// needs no compiler.
+class SW_API SourceModule : public Module {
+ public:
+  /// Throws CompileError with the compiler's log in the user's line numbers, DeviceError where the
+  /// device or its compiler is absent (naming the package to install).
+  explicit SourceModule(std::string_view source, ModuleOptions options = {});
   /// True where the binary came from the disk cache.
   bool from_cache() const noexcept;
-
- private:
-  Ref<RefCounted> state_;
 };
 
 /// The disk cache of compiled kernels: config "cache_dir" (default $XDG_CACHE_HOME/spanwise, else

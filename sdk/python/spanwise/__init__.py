@@ -57,6 +57,7 @@ if _typing.TYPE_CHECKING:
     from ._elementwise import real as real
     from ._elementwise import round as round
     from ._elementwise import where as where
+    from ._host_library import HostLibrary as HostLibrary
     from ._indexing import choose as choose
     from ._indexing import diag as diag
     from ._indexing import diag_indices as diag_indices
@@ -130,6 +131,12 @@ if _typing.TYPE_CHECKING:
     from ._shape import swapaxes as swapaxes
     from ._shape import tile as tile
     from ._shape import transpose as transpose
+    from ._user_kernels import ElementwiseKernel as ElementwiseKernel
+    from ._user_kernels import ExclusiveScanKernel as ExclusiveScanKernel
+    from ._user_kernels import InclusiveScanKernel as InclusiveScanKernel
+    from ._user_kernels import ReductionKernel as ReductionKernel
+    from ._user_kernels import ScanKernel as ScanKernel
+    from ._wrap_cu import wrap_cu as wrap_cu
     from .graph import In as In
     from .graph import Mode as Mode
     from .graph import Op as Op
@@ -166,6 +173,11 @@ _NAMES = {
     "_lines": "cumulative_prod cumulative_sum diff searchsorted",
     "_missing": "argsort sort unique_all unique_counts unique_inverse unique_values",
     "_namespace": "__array_namespace_info__",
+    "_user_kernels": """
+        ElementwiseKernel ExclusiveScanKernel InclusiveScanKernel ReductionKernel ScanKernel
+    """,
+    "_host_library": "HostLibrary",
+    "_wrap_cu": "wrap_cu",
 }
 _ELSEWHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -24,6 +24,7 @@ from ._core_graph import _kernel_op_counts as _kernel_op_counts
 from ._core_graph import _make_op as _make_op
 from ._core_graph import _op_names as _op_names
 from ._core_indexing import *  # noqa: F403
+from ._core_indexing import _range as _range
 from ._core_kernels import *  # noqa: F403
 from ._core_kernels import _DriverIn as _DriverIn
 from ._core_kernels import _DriverInOut as _DriverInOut
@@ -40,6 +41,9 @@ from ._core_random import _random_permutation as _random_permutation
 from ._core_random import _random_picks as _random_picks
 from ._core_random import _random_position as _random_position
 from ._core_reduce import *  # noqa: F403
+from ._core_user_kernels import _ElementwiseKernel as _ElementwiseKernel
+from ._core_user_kernels import _ReductionKernel as _ReductionKernel
+from ._core_user_kernels import _ScanKernel as _ScanKernel
 
 # ---- What arguments may be ----
 

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges. NumPy computes the values on the host, and is imported only when one is asked for."""
+"""Ranges. But for those of whole numbers NumPy computes the values on the host; it is imported only
+when one is asked for."""
 
 from __future__ import annotations
 
@@ -18,9 +19,11 @@ def arange(
     device: Any = None,
 ) -> _core.Array:
     """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange."""
+    wanted = None if dtype is None else _core.dtype(dtype)
+    if (integers := _integers(start, stop, step, wanted)) is not None:
+        return _core.asarray(_core._range(*integers), device=_core.device(device))
     import numpy as np
 
-    wanted = None if dtype is None else _core.dtype(dtype)
     values = np.arange(start, stop, step, dtype=_dtype_of_values(wanted))
     return _moved(values, wanted, device)
 
@@ -45,6 +48,20 @@ def linspace(
     )
     made = _moved(values, wanted, device)
     return (made, step) if retstep else made
+
+
+def _integers(start: Any, stop: Any, step: Any, wanted: Any) -> tuple[int, int, int] | None:
+    """Start, step and count of a range of int64; None where NumPy has to say what it is."""
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    if not (type(start) is type(stop) is type(step) is int) or step == 0:
+        return None
+    if wanted is not None and wanted != _core.int64:
+        return None
+    if max(abs(start), abs(stop), abs(step)) >= 1 << 62:
+        return None
+    return start, step, len(range(start, stop, step))
 
 
 def _dtype_of_values(wanted: _core.dtype | None) -> Any:

@@ -18,7 +18,12 @@ _CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat
 def outer(a: Any, b: Any, out: Any = None) -> _core.Array:
     """Every element of `a` times every element of `b`, both flattened; as numpy.outer."""
     a, b = as_arrays(a, b)
-    return _core.multiply(a.ravel()[:, None], b.ravel()[None, :], out=out)
+    if a.ndim != 1:
+        a = a.ravel()
+    if b.ndim != 1:
+        b = b.ravel()
+    column = a[:, None]
+    return _core.multiply(column, b) if out is None else _core.multiply(column, b, out)
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> _core.Array:

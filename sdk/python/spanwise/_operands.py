@@ -14,6 +14,11 @@ _VALUES = (list, tuple, int, float, complex)
 
 def as_arrays(*operands: Any) -> list[Array]:
     """All as arrays; lists and numbers go where the first array is."""
+    for x in operands:
+        if not isinstance(x, Array):
+            break
+    else:
+        return list(operands)
     arrays = [
         x if isinstance(x, Array) else None if isinstance(x, _VALUES) else asarray(x)
         for x in operands

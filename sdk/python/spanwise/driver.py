@@ -20,6 +20,13 @@ from ._core import _DriverIn as In
 from ._core import _DriverInOut as InOut
 from ._core import _DriverMemory as _Memory
 from ._core import _DriverOut as Out
+from ._driver_context import (
+    Context,
+    func_cache,
+    function_attribute,
+    module_from_buffer,
+    module_from_file,
+)
 
 # PyCUDA's names for failures.
 LogicError = LaunchError = DeviceError
@@ -42,6 +49,8 @@ __all__ = [
     "Stream",
     "from_device",
     "from_device_like",
+    "func_cache",
+    "function_attribute",
     "init",
     "mem_alloc",
     "mem_alloc_like",
@@ -52,6 +61,11 @@ __all__ = [
     "memcpy_dtoh_async",
     "memcpy_htod",
     "memcpy_htod_async",
+    "memset_d8",
+    "memset_d16",
+    "memset_d32",
+    "module_from_buffer",
+    "module_from_file",
     "to_device",
 ]
 
@@ -89,21 +103,24 @@ class Device:
             )
         return int(digits[:-1]), int(digits[-1])
 
+    def make_context(self, flags=0):
+        """The primary context, pushed."""
+        context = Context(self._device)
+        context.push()
+        return context
+
+    def retain_primary_context(self):
+        """The primary context, not pushed."""
+        return Context(self._device)
+
+    def __eq__(self, other):
+        return isinstance(other, Device) and self._device == other._device
+
+    def __hash__(self):
+        return hash(str(self._device))
+
     def __repr__(self):
         return f"Device({str(self._device)!r})"
-
-
-class Context:
-    """The primary context of the current device; it is always there."""
-
-    @staticmethod
-    def synchronize():
-        """Waits until all work on the default device is done."""
-        _core.device().synchronize()
-
-    @staticmethod
-    def get_device():
-        return Device(str(_core.device()))
 
 
 class Stream(_core.Stream):
@@ -253,6 +270,26 @@ def memcpy_dtoh_async(dest, src, stream=None):
 def memcpy_dtod_async(dest, src, size, stream=None):
     """As memcpy_dtod, queued on `stream`."""
     _on(stream, memcpy_dtod, dest, src, size)
+
+
+def _memset(dest, value, count, dtype):
+    target = _bytes_on_device(dest, count * _core.dtype(dtype).itemsize, f"memset of {dtype}")
+    target.view(dtype)[...] = value
+
+
+def memset_d8(dest, value, count):
+    """Sets `count` bytes of an allocation or array to `value`."""
+    _memset(dest, value, count, "uint8")
+
+
+def memset_d16(dest, value, count):
+    """Sets `count` values of two bytes."""
+    _memset(dest, value, count, "uint16")
+
+
+def memset_d32(dest, value, count):
+    """Sets `count` values of four bytes."""
+    _memset(dest, value, count, "uint32")
 
 
 def to_device(x):

@@ -8,10 +8,12 @@ The compiled half does the work; here are the parts that are no launch.
 import struct
 
 from ._core import (
+    Event,
     KernelArgumentError,
     KernelAttributes,
     KernelFunction,
     KernelParameter,
+    Module,
     SourceModule,
     dtype,
     kernel_cache,
@@ -21,6 +23,7 @@ __all__ = [
     "KernelAttributes",
     "KernelFunction",
     "KernelParameter",
+    "Module",
     "SourceModule",
     "kernel_cache",
 ]
@@ -77,3 +80,64 @@ def check_prepared(function, arg_types):
                 f"kernel {function.name!r}, prepare: expected a type of {parameter.size} bytes for argument {place} "
                 f"({parameter.type} {parameter.name}), got one of {size} bytes; use the parameter's own type"
             )
+
+
+# PyCUDA's driver.function_attribute, by what KernelFunction calls the same.
+_ATTRIBUTES = {
+    "MAX_THREADS_PER_BLOCK": "max_threads_per_block",
+    "SHARED_SIZE_BYTES": "shared_size_bytes",
+    "CONST_SIZE_BYTES": "const_size_bytes",
+    "LOCAL_SIZE_BYTES": "local_size_bytes",
+    "NUM_REGS": "num_regs",
+}
+_DYNAMIC_SHARED = "MAX_DYNAMIC_SHARED_SIZE_BYTES"
+_CACHE_CONFIGS = ("PREFER_NONE", "PREFER_SHARED", "PREFER_L1", "PREFER_EQUAL")
+
+
+def get_attribute(function, attribute):
+    """The number behind PyCUDA's name for it."""
+    if attribute == _DYNAMIC_SHARED:
+        properties = function.device.properties
+        return properties.max_shared_bytes_optin - function.shared_size_bytes
+    if attribute not in _ATTRIBUTES:
+        raise KernelArgumentError(
+            f"kernel {function.name!r}, get_attribute: expected one of {', '.join(_ATTRIBUTES)} or {_DYNAMIC_SHARED}, got "
+            f"{attribute!r}"
+        )
+    return getattr(function, _ATTRIBUTES[attribute])
+
+
+def set_attribute(function, attribute, value):
+    """Checks the one attribute that PyCUDA programs set; a launch raises the limit by itself."""
+    if attribute != _DYNAMIC_SHARED:
+        raise KernelArgumentError(
+            f"kernel {function.name!r}, set_attribute: expected {_DYNAMIC_SHARED}, the one that can be set, got {attribute!r}"
+        )
+    most = get_attribute(function, _DYNAMIC_SHARED)
+    if not 0 <= value <= most:
+        raise KernelArgumentError(
+            f"kernel {function.name!r}, set_attribute: expected 0 to {most} bytes of dynamic shared memory on "
+            f"{function.device}, got {value}"
+        )
+
+
+def set_cache_config(function, config):
+    """Takes driver.func_cache's names; caches have managed themselves since compute capability 7.0."""
+    if config not in _CACHE_CONFIGS:
+        raise KernelArgumentError(
+            f"kernel {function.name!r}, set_cache_config: expected one of {', '.join(_CACHE_CONFIGS)}, got {config!r}"
+        )
+
+
+def prepared_timed_call(function, grid, block, *args, shared_size=0):
+    """Launches on the current stream; what it returns waits and gives the seconds between two events."""
+    start, end = Event(timing=True), Event(timing=True)
+    start.record(device=function.device)
+    function.prepared_call(grid, block, *args, shared_size=shared_size)
+    end.record(device=function.device)
+
+    def seconds():
+        end.synchronize()
+        return start.elapsed(end) / 1000
+
+    return seconds

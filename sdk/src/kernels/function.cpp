@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/argument_errors.hpp"
 #include "kernels/bound_arguments.hpp"
+#include "kernels/checked_launch.hpp"
 #include "kernels/contiguous_arguments.hpp"
 #include "kernels/declared_layout.hpp"
 #include "kernels/module_state.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/ordering.hpp"
+#include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 
@@ -53,7 +55,24 @@ void order_arrays(const FunctionState& function, std::span<const KernelArg> argu
       runtime::order_use(stream, arguments[i].array().storage(), rules[i].writes);
 }
 
+bool has_extras(const LaunchConfig& config) noexcept {
+  return config.cooperative || config.cluster.x * config.cluster.y * config.cluster.z != 1;
+}
+
 }  // namespace
+
+void kernels::queue_launch(const FunctionState& function, runtime::LoadedKernel& kernel,
+                           const LaunchConfig& config, std::span<const KernelArg> arguments,
+                           const runtime::LaunchCheck* check) {
+  const BoundArguments bound(function, arguments);
+  runtime::StreamState& stream =
+      config.stream ? config.stream->state() : runtime::current_stream(function.device());
+  order_arrays(function, arguments, stream);
+  if (check == nullptr && !has_extras(config)) [[likely]]
+    return kernel.launch(config.grid, config.block, config.shared_bytes, stream, bound.pointers());
+  kernel.launch_with({config.cooperative, config.cluster, check}, config.grid, config.block,
+                     config.shared_bytes, stream, bound.pointers());
+}
 
 Function::Function(Ref<FunctionState> state) noexcept : state_(state) {}
 
@@ -69,12 +88,9 @@ void Function::launch(const LaunchConfig& config, std::span<const KernelArg> arg
     launch(config, copies.arguments());
     return copies.take_back();
   }
-  const kernels::BoundArguments bound(function, arguments);
-  runtime::StreamState& stream =
-      config.stream ? config.stream->state() : runtime::current_stream(function.device());
-  order_arrays(function, arguments, stream);
-  function.kernel().launch(config.grid, config.block, config.shared_bytes, stream,
-                           bound.pointers());
+  if (const runtime::KernelCheck check = runtime::kernel_check(); check.any()) [[unlikely]]
+    return kernels::checked_launch(function, config, arguments, check);
+  kernels::queue_launch(function, function.kernel(), config, arguments, nullptr);
 }
 
 void Function::launch_raw(const LaunchConfig& config, std::span<void* const> values) const {
@@ -101,5 +117,33 @@ std::span<const KernelParameter> Function::parameters() const noexcept {
 }
 
 KernelAttributes Function::attributes() const { return state().kernel().attributes(); }
+
+int Function::max_active_blocks(int threads, std::int64_t shared_bytes) const {
+  const int most = attributes().max_threads_per_block;
+  require<KernelArgumentError>(threads >= 1 && threads <= most && shared_bytes >= 0, "kernel '",
+                               name(), "': expected a block of 1 to ", most,
+                               " threads and shared memory of at least 0 bytes, got ", threads,
+                               " and ", shared_bytes);
+  return state().kernel().max_active_blocks(threads, shared_bytes);
+}
+
+BlockSize Function::occupancy_block_size(std::int64_t shared_bytes) const {
+  const DeviceProperties device = properties(this->device());
+  constexpr int middle = 256;  // on the CPU, where a block's size costs nothing
+  if (this->device().is_cpu()) return {middle, device.multiprocessors};
+  BlockSize best;
+  int busy = 0;
+  const int most = attributes().max_threads_per_block;
+  for (int threads = most / device.warp_size * device.warp_size; threads > 0;
+       threads -= device.warp_size) {
+    const int blocks = max_active_blocks(threads, shared_bytes);
+    if (blocks * threads <= busy) continue;
+    busy = blocks * threads;
+    best = {threads, blocks * device.multiprocessors};
+  }
+  require<KernelArgumentError>(busy > 0, "kernel '", name(), "': no block fits with ", shared_bytes,
+                               " bytes of dynamic shared memory. Remedy: use less");
+  return best;
+}
 
 }  // namespace spanwise

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "kernels/template_instance.hpp"
+
 #include "spanwise/error.hpp"
 
 namespace spanwise::kernels {
@@ -149,7 +151,13 @@ FunctionState::FunctionState(Ref<ModuleState> module, std::string_view name)
   name_ = std::move(known_as);
   kernel_ = module_->loaded().kernel(symbol);
   const auto slots = kernel_->slots();
-  signature_ = make_signature(module_->declaration(name_, slots.size()), slots);
+  const runtime::SourceKernel* declared = module_->declaration(name_, slots.size());
+  if (declared != nullptr && declared->is_template && name_.find('<') != std::string::npos) {
+    const auto instance = template_instance(*module_->request().source, *declared, name_);
+    signature_ = make_signature(&instance, slots, kernel_->parameter_types());
+  } else {
+    signature_ = make_signature(declared, slots, kernel_->parameter_types());
+  }
 }
 
 FunctionState::FunctionState(const FunctionState& other, Signature signature)

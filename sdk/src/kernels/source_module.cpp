@@ -1,7 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
 #include "kernels/module_cache.hpp"
 #include "kernels/module_state.hpp"
+#include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 
 namespace spanwise {
@@ -11,25 +17,55 @@ kernels::ModuleState& module_in(const Ref<RefCounted>& state) noexcept {
   return static_cast<kernels::ModuleState&>(*state);
 }
 
+void require_gpu(Device device) {
+  require<ArgumentError>(device.kind() == DeviceKind::cuda,
+                         "Module.load: expected a CUDA device for a GPU's binary, "
+                         "got ",
+                         device, ". Remedy: on the CPU compile the source, SourceModule(text)");
+}
+
 }  // namespace
 
-SourceModule::SourceModule(std::string_view source, ModuleOptions options)
-    : state_(kernels::find_or_build(source, options)) {}
+Module Module::load(std::span<const std::byte> image, std::optional<Device> device) {
+  const Device target = device.value_or(default_device());
+  require_gpu(target);
+  runtime::KernelBinary binary;
+  binary.image.assign(reinterpret_cast<const char*>(image.data()), image.size());
+  Ref<runtime::LoadedModule> loaded = runtime::backend_for(target).load(target.ordinal(), binary);
+  auto symbols = loaded->kernel_symbols();
+  return Module(make_ref<kernels::ModuleState>(target, runtime::KernelSource{},
+                                               runtime::CompileRequest{}, std::move(symbols),
+                                               std::move(loaded), false));
+}
 
-Function SourceModule::get_function(std::string_view name) const {
+Module Module::load_file(const std::string& path, std::optional<Device> device) {
+  require_gpu(device.value_or(default_device()));
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  require<ArgumentError>(file.good() || !bytes.empty(),
+                         "Module.load: expected a cubin, PTX or fat "
+                         "binary, got the file ",
+                         path, ", which cannot be read: ", std::system_category().message(errno));
+  return load(std::as_bytes(std::span(bytes)), device);
+}
+
+Function Module::get_function(std::string_view name) const {
   return Function(
       make_ref<kernels::FunctionState>(Ref<kernels::ModuleState>(&module_in(state_)), name));
 }
 
-Array SourceModule::get_global(std::string_view name) const {
+Array Module::get_global(std::string_view name) const {
   return kernels::global_variable(Ref<kernels::ModuleState>(&module_in(state_)), name);
 }
 
-std::vector<std::string> SourceModule::function_names() const {
+std::vector<std::string> Module::function_names() const {
   return module_in(state_).function_names();
 }
 
-Device SourceModule::device() const noexcept { return module_in(state_).device(); }
+Device Module::device() const noexcept { return module_in(state_).device(); }
+
+SourceModule::SourceModule(std::string_view source, ModuleOptions options)
+    : Module(kernels::find_or_build(source, options)) {}
 
 bool SourceModule::from_cache() const noexcept { return module_in(state_).from_cache(); }
 

@@ -17,6 +17,7 @@
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/gemm.hpp"
+#include "spanwise/gpu_context.hpp"
 #include "spanwise/host_block.hpp"
 #include "spanwise/kernel_types.hpp"
 #include "spanwise/scalar.hpp"
@@ -59,6 +60,29 @@ class StreamState : public StreamIdentity {
   using StreamIdentity::StreamIdentity;
 };
 
+/// Memory around an array that a kernel must leave alone: what lies in [begin, end), but not in
+/// [data, data_end).
+struct Fence {
+  const void *begin = nullptr, *end = nullptr, *data = nullptr, *data_end = nullptr;
+  int argument = 0;  ///< of the kernel, from 0
+};
+
+/// A launch that looks for faults, where the device can (LoadedKernel::launch_with).
+struct LaunchCheck {
+  /// In which order threads that may run are run, and blocks.
+  enum class Order { forward, reverse, random };
+  Order order = Order::forward;
+  std::uint64_t seed = 0;  ///< of the random order
+  std::span<const Fence> fences{};
+};
+
+/// What few launches ask for.
+struct LaunchExtras {
+  bool cooperative = false;            ///< all blocks run at once and may wait for one another
+  Dim3 cluster{};                      ///< blocks of a cluster
+  const LaunchCheck* check = nullptr;  ///< may be ignored
+};
+
 /// A kernel loaded on one device.
 class LoadedKernel : public RefCounted {
  public:
@@ -68,12 +92,32 @@ class LoadedKernel : public RefCounted {
   /// Place and size of each parameter as the binary has them.
   virtual std::vector<Slot> slots() const = 0;
   virtual KernelAttributes attributes() const = 0;
+  /// The parameters' types as the compiler understood them, "float*, float const*, int", with no
+  /// typedef left; "" where the binary does not say.
+  virtual std::string parameter_types() const { return {}; }
   /// Queues the kernel. `arguments[i]` points to slots()[i].size bytes. The caller has checked
   /// arguments and ordering; this checks the launch limits (block, grid, shared memory) and throws
   /// KernelArgumentError naming the limit.
   virtual void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                       StreamState& stream, void* const* arguments) = 0;
+  /// The same with extras. Throws KernelArgumentError where the device lacks one.
+  virtual void launch_with([[maybe_unused]] const LaunchExtras& extras, const Dim3& grid,
+                           const Dim3& block, std::int64_t shared_bytes, StreamState& stream,
+                           void* const* arguments) {
+    launch(grid, block, shared_bytes, stream, arguments);
+  }
+  /// Whether launch_with() follows LaunchCheck::order and stops at fences. Only for kernels that
+  /// were compiled with check_option.
+  virtual bool checks() const noexcept { return false; }
+  /// Blocks of `threads` threads that a multiprocessor holds at once; 0 where none fits.
+  virtual int max_active_blocks([[maybe_unused]] int threads,
+                                [[maybe_unused]] std::int64_t shared_bytes) {
+    return 1;
+  }
 };
+
+/// The compiler option that asks for a kernel which can be checked.
+inline constexpr const char* check_option = "-DSW_KERNEL_CHECK";
 
 /// A binary loaded on one device; its kernels keep it loaded.
 class LoadedModule : public RefCounted {
@@ -85,6 +129,8 @@ class LoadedModule : public RefCounted {
   };
   /// Null data where there is no such variable.
   virtual Global global(const std::string& symbol) = 0;
+  /// The kernels by their readable name; empty where the binary does not say.
+  virtual std::map<std::string, std::string> kernel_symbols() const { return {}; }
 };
 
 /// What the compiler is asked for; `source` is scanned once, by the kernels layer.
@@ -138,6 +184,11 @@ class Backend {
   virtual std::optional<Device> device_of([[maybe_unused]] const void* address) {
     return std::nullopt;
   }
+  /// gpu_context_of() and current_gpu_context().
+  virtual std::optional<GpuContext> context_of([[maybe_unused]] const void* address) {
+    return std::nullopt;
+  }
+  virtual std::optional<GpuContext> current_context() { return std::nullopt; }
 
   virtual Ref<StreamState> create_stream(int ordinal) = 0;
   virtual Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) = 0;

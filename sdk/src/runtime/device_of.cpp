@@ -5,14 +5,32 @@
 
 #include "runtime/backend.hpp"
 #include "spanwise/devices.hpp"
+#include "spanwise/gpu_context.hpp"
 
 namespace spanwise {
+namespace {
+
+// Ordinary host memory is nobody's, so only device back ends are asked.
+runtime::Backend* gpus() {
+  runtime::Backend* cuda = runtime::find_backend(DeviceKind::cuda);
+  return cuda != nullptr && cuda->device_count() > 0 ? cuda : nullptr;
+}
+
+}  // namespace
 
 std::optional<Device> device_of(const void* address) {
-  // Ordinary host memory is nobody's, so only device back ends are asked.
-  runtime::Backend* cuda = runtime::find_backend(DeviceKind::cuda);
-  if (cuda == nullptr || address == nullptr || cuda->device_count() == 0) return std::nullopt;
-  return cuda->device_of(address);
+  runtime::Backend* cuda = address != nullptr ? gpus() : nullptr;
+  return cuda != nullptr ? cuda->device_of(address) : std::nullopt;
+}
+
+std::optional<GpuContext> gpu_context_of(const void* address) {
+  runtime::Backend* cuda = address != nullptr ? gpus() : nullptr;
+  return cuda != nullptr ? cuda->context_of(address) : std::nullopt;
+}
+
+std::optional<GpuContext> current_gpu_context() {
+  runtime::Backend* cuda = gpus();
+  return cuda != nullptr ? cuda->current_context() : std::nullopt;
 }
 
 }  // namespace spanwise

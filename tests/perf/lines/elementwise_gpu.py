@@ -84,6 +84,7 @@ def _sums(gpu):
         "max": lambda: array.max(),
         "argmax": lambda: array.argmax(),
         "cumsum": lambda: array[: 1 << 27].cumsum(),
+        "cumsum along axis 1": lambda: square[: 1 << 13].cumsum(axis=1),
     }
     for name, call in calls.items():
         yield _beside_copy(f"{name} of 1 GiB of float32", call, half, target, 0.95)

@@ -313,7 +313,7 @@ def _measured(line: Line) -> Result:
     return Result(
         f"{line.family}: {line.operation} of {line.layout}",
         "spanwise",
-        interleave(contenders, rounds=25, seconds=0.003),
+        interleave(contenders, rounds=40, seconds=0.001),
         goal=("ratio", "NumPy", 1.0),
         table=TABLE,
     )

@@ -4,8 +4,12 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 
 #include "backends/cpu/processor.hpp"
@@ -19,6 +23,7 @@ constexpr std::size_t mapped_from = 1 << 20;  // above it memory comes from the 
 constexpr std::size_t huge_page = 2 << 20;    // pays where a block holds some of them
 constexpr std::size_t zeroed_from = 4 << 20;
 constexpr std::size_t most_kept = std::size_t{1} << 30;
+constexpr std::size_t local_to = 4096;  // blocks up to here are kept by their threads, too
 
 void* map(std::size_t size) {
   // Room to begin on a huge page; the ends are given back at once.
@@ -49,6 +54,58 @@ void to_system(void* data, std::size_t size) noexcept {
 
 }  // namespace
 
+/// A thread's own small blocks, by size. Without a constructor or destructor, so that reaching it
+/// costs no look at a guard; Closer gives the blocks back when the thread ends.
+struct LocalBlocks {
+  static constexpr std::size_t most = 8;
+  enum class State : std::uint8_t { unused, open, closed };
+
+  void* blocks[local_to / alignment][most];
+  std::uint8_t counts[local_to / alignment];
+  State state;
+
+  static std::size_t place(std::size_t size) noexcept { return size / alignment - 1; }
+
+  void* take(std::size_t size) noexcept {
+    std::uint8_t& count = counts[place(size)];
+    return count > 0 ? blocks[place(size)][--count] : nullptr;
+  }
+  bool keep(void* data, std::size_t size) noexcept {
+    if (state != State::open && !open()) return false;
+    std::uint8_t& count = counts[place(size)];
+    if (count == most) return false;
+    blocks[place(size)][count++] = data;
+    return true;
+  }
+  bool open() noexcept;
+  void empty() noexcept {
+    for (std::size_t size = alignment; size <= local_to; size += alignment)
+      while (void* data = take(size)) MemoryPool::instance().drop(data, size);
+  }
+};
+
+namespace {
+
+constinit thread_local LocalBlocks local_blocks{};
+
+struct Closer {
+  ~Closer() {
+    local_blocks.empty();
+    local_blocks.state = LocalBlocks::State::closed;
+  }
+};
+
+}  // namespace
+
+// Of arrays that go while the thread's other objects do, nothing is kept any more.
+bool LocalBlocks::open() noexcept {
+  if (state == State::closed) return false;
+  thread_local const Closer closer;
+  static_cast<void>(closer);
+  state = State::open;
+  return true;
+}
+
 MemoryPool& MemoryPool::instance() {
   // Never destroyed: arrays may be given back until the process ends.
   static auto* pool = new MemoryPool;
@@ -66,27 +123,33 @@ std::size_t MemoryPool::rounded(std::size_t bytes) noexcept {
 
 void* MemoryPool::take_kept(std::size_t size) {
   const std::lock_guard lock(mutex_);
-  used_bytes_ += size;
   const auto found = kept_.find(size);
   if (found == kept_.end() || found->second.empty()) return nullptr;
   void* data = found->second.back();
   found->second.pop_back();
-  kept_bytes_ -= size;
   return data;
+}
+
+void* MemoryPool::fresh(std::size_t size) noexcept {
+  void* data = from_system(size);
+  if (data != nullptr) held_bytes_.fetch_add(size, std::memory_order_relaxed);
+  return data;
+}
+
+void* MemoryPool::take(std::size_t size) {
+  if (size <= local_to)
+    if (void* data = local_blocks.take(size)) return data;
+  if (void* data = take_kept(size)) return data;
+  if (void* data = fresh(size)) return data;
+  trim();
+  return fresh(size);
 }
 
 void* MemoryPool::allocate(std::size_t bytes) {
   const std::size_t size = rounded(bytes);
-  void* data = size < bytes ? nullptr : take_kept(size);
-  if (data == nullptr && size >= bytes) data = from_system(size);
-  if (data == nullptr && size >= bytes) {
-    trim();
-    data = from_system(size);
-  }
-  if (data != nullptr) return data;
-  {
-    const std::lock_guard lock(mutex_);
-    if (size >= bytes) used_bytes_ -= size;
+  if (void* data = size < bytes ? nullptr : take(size)) {
+    used_bytes_.fetch_add(size, std::memory_order_relaxed);
+    return data;
   }
   const auto memory = system_memory();
   fail<OutOfMemoryError>("cpu: out of memory: ", bytes, " bytes were asked for, ", memory.available,
@@ -97,46 +160,52 @@ void* MemoryPool::allocate(std::size_t bytes) {
 void* MemoryPool::allocate_zeroed(std::size_t bytes) {
   const std::size_t size = rounded(bytes);
   if (bytes < zeroed_from || size < bytes) return nullptr;
-  void* data = from_system(size);
-  if (data == nullptr) return nullptr;
-  const std::lock_guard lock(mutex_);
-  used_bytes_ += size;
+  void* data = fresh(size);
+  if (data != nullptr) used_bytes_.fetch_add(size, std::memory_order_relaxed);
   return data;
+}
+
+bool MemoryPool::keep(void* data, std::size_t size) noexcept {
+  const std::size_t used = used_bytes_.load(std::memory_order_relaxed);
+  const std::size_t held = held_bytes_.load(std::memory_order_relaxed);
+  if (held > used && held - used > most_kept) return false;
+  const std::lock_guard lock(mutex_);
+  try {
+    kept_[size].push_back(data);
+  } catch (const std::bad_alloc&) {
+    return false;  // no room to remember it: it goes back to the system
+  }
+  return true;
+}
+
+void MemoryPool::drop(void* data, std::size_t size) noexcept {
+  to_system(data, size);
+  held_bytes_.fetch_sub(size, std::memory_order_relaxed);
 }
 
 void MemoryPool::deallocate(void* data, std::size_t bytes) noexcept {
   const std::size_t size = rounded(bytes);
-  {
-    const std::lock_guard lock(mutex_);
-    used_bytes_ -= size;
-    if (kept_bytes_ + size <= most_kept) {
-      try {
-        kept_[size].push_back(data);
-        kept_bytes_ += size;
-        return;
-      } catch (const std::bad_alloc&) {
-        // No room to remember it: it goes back to the system.
-      }
-    }
-  }
-  to_system(data, size);
+  used_bytes_.fetch_sub(size, std::memory_order_relaxed);
+  if (size <= local_to && local_blocks.keep(data, size)) return;
+  if (!keep(data, size)) drop(data, size);
 }
 
 runtime::MemoryInfo MemoryPool::usage() {
-  const std::lock_guard lock(mutex_);
   runtime::MemoryInfo info;
-  info.used = static_cast<std::int64_t>(used_bytes_);
-  info.held = static_cast<std::int64_t>(used_bytes_ + kept_bytes_);
+  info.used = static_cast<std::int64_t>(used_bytes_.load(std::memory_order_relaxed));
+  // Between the two another thread may have worked.
+  info.held =
+      std::max(info.used, static_cast<std::int64_t>(held_bytes_.load(std::memory_order_relaxed)));
   return info;
 }
 
 void MemoryPool::trim() noexcept {
+  local_blocks.empty();
   const std::lock_guard lock(mutex_);
   for (auto& [size, blocks] : kept_) {
-    for (void* block : blocks) to_system(block, size);
+    for (void* block : blocks) drop(block, size);
     blocks.clear();
   }
-  kept_bytes_ = 0;
 }
 
 }  // namespace spanwise::host

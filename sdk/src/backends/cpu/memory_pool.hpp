@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -12,7 +13,8 @@
 namespace spanwise::host {
 
 /// Host memory that is kept for the next array of its size. Fresh pages cost the kernel about 0.25
-/// us each at first touch, as much as many an operation on them.
+/// us each at first touch, as much as many an operation on them. Each thread keeps a few small
+/// blocks of its own, which it finds without a lock.
 class MemoryPool {
  public:
   static MemoryPool& instance();
@@ -25,18 +27,25 @@ class MemoryPool {
   void deallocate(void* data, std::size_t bytes) noexcept;
   /// held and used of MemoryInfo.
   runtime::MemoryInfo usage();
-  /// Gives what is kept back to the system.
+  /// Gives what is kept back to the system, but for the few small blocks of other threads.
   void trim() noexcept;
 
   /// What an allocation of `bytes` takes: one of a few sizes per power of two.
   static std::size_t rounded(std::size_t bytes) noexcept;
 
  private:
+  friend struct LocalBlocks;
+
+  void* take(std::size_t size);
   void* take_kept(std::size_t size);
+  void* fresh(std::size_t size) noexcept;
+  bool keep(void* data, std::size_t size) noexcept;
+  void drop(void* data, std::size_t size) noexcept;
 
   std::mutex mutex_;
   std::map<std::size_t, std::vector<void*>> kept_;  // by rounded size
-  std::size_t kept_bytes_ = 0, used_bytes_ = 0;
+  // Of arrays, and of all that came from the system.
+  std::atomic<std::size_t> used_bytes_{0}, held_bytes_{0};
 };
 
 }  // namespace spanwise::host

@@ -21,7 +21,8 @@ using Clock = HelperTrust::Clock;
 constexpr auto worth_waking = std::chrono::microseconds(8);
 // Helpers that disappoint are not asked for less than this, however often they did.
 constexpr std::int64_t most_distrust = 8'000'000;
-// Distrust halves in this time: a vain try costs some hundredths of it.
+// Distrust halves in this time: what vain tries cost, though a helper that was interrupted may keep
+// a short job for milliseconds, stays at some hundredths of all time.
 constexpr std::int64_t forgets_in = 20'000'000;
 // How long idle helpers, and callers whose helpers finish, look before they sleep: about 30 us.
 constexpr int spins = 2000;
@@ -55,7 +56,7 @@ void HelperTrust::learn(Clock::time_point now, Duration took, Duration alone) no
   // Two callers may learn at once, and one lesson be lost: another comes.
   const std::int64_t before = least_work(now, Duration(0)).count();
   std::int64_t least = before / 2;
-  if (!helped) least = std::min(most_distrust, 2 * std::max(before, alone.count()));
+  if (!helped) least = std::min(most_distrust, 2 * std::max(before, took.count()));
   if (helped && Duration(least) < worth_waking) least = 0;
   learned_.store(Duration(now.time_since_epoch()).count(), std::memory_order_relaxed);
   least_.store(least, std::memory_order_relaxed);

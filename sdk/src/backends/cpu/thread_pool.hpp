@@ -23,8 +23,8 @@ enum class Helpers {
 /// How much work helpers have to be offered before they shorten it.
 ///
 /// On a machine that others load a helper may be handed a chunk and then not get a processor for
-/// milliseconds, and the caller waits. Each such disappointment doubles the least work that is
-/// shared; success halves it, and so does time, so that helpers are tried again now and then.
+/// milliseconds, and the caller waits. After such a disappointment only work of twice that time is
+/// shared; success halves this, and so does time, so that helpers are tried again now and then.
 class HelperTrust {
  public:
   using Clock = std::chrono::steady_clock;

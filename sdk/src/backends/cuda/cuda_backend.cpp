@@ -65,6 +65,10 @@ class CudaBackend final : public runtime::Backend {
     return DeviceContext::of(ordinal).memory().info();
   }
   std::optional<Device> device_of(const void* address) override { return cuda::device_of(address); }
+  std::optional<GpuContext> context_of(const void* address) override {
+    return cuda::context_of(address);
+  }
+  std::optional<GpuContext> current_context() override { return cuda::current_context(); }
 
   Ref<StreamState> create_stream(int ordinal) override {
     return cuda::create_stream(DeviceContext::of(ordinal));

@@ -77,9 +77,14 @@ namespace spanwise::cuda {
   X(library_get_managed, cuLibraryGetManaged, 12000)                        \
   X(kernel_get_function, cuKernelGetFunction, 12000)                        \
   X(kernel_get_param_info, cuKernelGetParamInfo, 12040)                     \
+  X(kernel_get_name, cuKernelGetName, 12030)                                \
+  X(library_get_kernel_count, cuLibraryGetKernelCount, 12040)               \
+  X(library_enumerate_kernels, cuLibraryEnumerateKernels, 12040)            \
   X(func_get_attribute, cuFuncGetAttribute, 2020)                           \
   X(func_set_attribute, cuFuncSetAttribute, 9000)                           \
-  X(launch_kernel, cuLaunchKernel, 4000)
+  X(launch_kernel, cuLaunchKernel, 4000)                                    \
+  X(launch_kernel_ex, cuLaunchKernelEx, 11060)                              \
+  X(occupancy_max_active_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050)
 
 /// The lowest driver that has all of the above, as cuDriverGetVersion counts: 12.4.
 inline constexpr int oldest_driver = 12040;

@@ -1,5 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "backends/cuda/binary_symbols.hpp"
 #include "backends/cuda/module.hpp"
 #include "backends/cuda/stream.hpp"
 #include "runtime/settings.hpp"
@@ -7,8 +10,11 @@
 namespace spanwise::cuda {
 
 CudaKernel::CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel,
-                       std::string name)
-    : module_(std::move(module)), context_(context), name_(std::move(name)) {
+                       const std::string& symbol)
+    : module_(std::move(module)),
+      context_(context),
+      name_(readable_name(symbol)),
+      types_(types_of(symbol)) {
   // Loads the code onto the device now: a first launch that had to would be illegal during a
   // capture.
   check(context.api, context.api.kernel_get_function(&function_, kernel), "loading kernel ", name_,
@@ -75,6 +81,74 @@ void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared
         "launching kernel ", name_, " on ", context_.device);
   if (runtime::launch_blocking()) [[unlikely]]
     wait_for_errors(queue);
+}
+
+void CudaKernel::check_extras(const runtime::LaunchExtras& extras, const Dim3& grid,
+                              const Dim3& block, std::int64_t shared_bytes) {
+  const Dim3& cluster = extras.cluster;
+  require<KernelArgumentError>(
+      cluster.x >= 1 && cluster.y >= 1 && cluster.z >= 1 && grid.x % cluster.x == 0 &&
+          grid.y % cluster.y == 0 && grid.z % cluster.z == 0,
+      "kernel ", name_, ": cluster (", cluster.x, ", ", cluster.y, ", ", cluster.z,
+      ") does not divide the grid (", grid.x, ", ", grid.y, ", ", grid.z,
+      ") in each direction; choose a grid of whole clusters");
+  if (!extras.cooperative) return;
+  const std::int64_t threads = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
+  const std::int64_t most =
+      std::int64_t{max_active_blocks(static_cast<int>(threads), shared_bytes)} *
+      context_.info.properties.multiprocessors;
+  require<KernelArgumentError>(blocks <= most, "kernel ", name_, " on ", context_.device,
+                               ": a cooperative launch of ", blocks,
+                               " blocks, but all have to run at once and ", most,
+                               " do; use a smaller grid, and let each block do more");
+}
+
+void CudaKernel::launch_with(const runtime::LaunchExtras& extras, const Dim3& grid,
+                             const Dim3& block, std::int64_t shared_bytes,
+                             runtime::StreamState& stream, void* const* arguments) {
+  if (!limits_.allow(grid, block, shared_bytes)) [[unlikely]]
+    limits_.fail(name_, grid, block, shared_bytes);
+  const CUstream queue = cuda_stream(context_, stream).raw();
+  const ContextGuard guard(context_);
+  if (shared_bytes > dynamic_shared_.load(std::memory_order_relaxed)) allow_dynamic_shared();
+  check_extras(extras, grid, block, shared_bytes);
+  const auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
+  std::array<CUlaunchAttribute, 2> attributes{};
+  unsigned count = 0;
+  if (extras.cooperative) {
+    attributes[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attributes[count++].value.cooperative = 1;
+  }
+  if (const Dim3& cluster = extras.cluster; cluster.x * cluster.y * cluster.z > 1) {
+    attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attributes[count++].value.clusterDim = {u(cluster.x), u(cluster.y), u(cluster.z)};
+  }
+  CUlaunchConfig config{};
+  config.gridDimX = u(grid.x);
+  config.gridDimY = u(grid.y);
+  config.gridDimZ = u(grid.z);
+  config.blockDimX = u(block.x);
+  config.blockDimY = u(block.y);
+  config.blockDimZ = u(block.z);
+  config.sharedMemBytes = u(shared_bytes);
+  config.hStream = queue;
+  config.attrs = attributes.data();
+  config.numAttrs = count;
+  check(context_.api,
+        context_.api.launch_kernel_ex(&config, function_, const_cast<void**>(arguments), nullptr),
+        "launching kernel ", name_, " on ", context_.device);
+  if (runtime::launch_blocking()) wait_for_errors(queue);
+}
+
+int CudaKernel::max_active_blocks(int threads, std::int64_t shared_bytes) {
+  const ContextGuard guard(context_);
+  if (shared_bytes > dynamic_shared_.load(std::memory_order_relaxed)) allow_dynamic_shared();
+  int blocks = 0;
+  check(context_.api,
+        context_.api.occupancy_max_active_blocks(&blocks, function_, threads,
+                                                 static_cast<std::size_t>(shared_bytes)),
+        "calculating the occupancy of kernel ", name_, " on ", context_.device);
+  return blocks;
 }
 
 void CudaKernel::wait_for_errors(CUstream stream) const {

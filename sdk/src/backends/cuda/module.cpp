@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "backends/cuda/binary_symbols.hpp"
+#include "backends/cuda/image_contents.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -25,9 +26,27 @@ CudaModule::CudaModule(DeviceContext& context, const std::string& image) : conte
   kernels_ = names_of(symbols.kernels);
   variables_ = names_of(symbols.variables);
   load(image);
+  if (kernels_.empty()) ask_for_kernels();
+}
+
+// What is packed, as fat binaries are, only the driver can look into.
+void CudaModule::ask_for_kernels() {
+  const DriverApi& api = context_.api;
+  unsigned count = 0;
+  if (api.library_get_kernel_count(&count, library_) != CUDA_SUCCESS || count == 0) return;
+  std::vector<CUkernel> found(count);
+  if (api.library_enumerate_kernels(found.data(), count, library_) != CUDA_SUCCESS) return;
+  std::vector<std::string> symbols;
+  for (const CUkernel kernel : found) {
+    const char* name = nullptr;
+    if (api.kernel_get_name(&name, kernel) == CUDA_SUCCESS && name != nullptr)
+      symbols.emplace_back(name);
+  }
+  kernels_ = names_of(symbols);
 }
 
 void CudaModule::load(const std::string& image) {
+  require_runnable(image, context_.info.properties);
   constexpr std::size_t log_bytes = 4096;
   std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   std::array<void*, 2> values{};
@@ -76,7 +95,7 @@ Ref<runtime::LoadedKernel> CudaModule::kernel(const std::string& name) {
   require<ArgumentError>(code != CUDA_ERROR_NOT_FOUND, "Module.kernel: there is no kernel \"", name,
                          "\"; the binary has: ", joined(kernels_));
   check(context_.api, code, "looking for kernel ", name, " on ", context_.device, driver_log());
-  return make_ref<CudaKernel>(Ref<CudaModule>(this), context_, kernel, readable_name(symbol));
+  return make_ref<CudaKernel>(Ref<CudaModule>(this), context_, kernel, symbol);
 }
 
 runtime::LoadedModule::Global CudaModule::find_global(const std::string& symbol) const {

@@ -25,11 +25,13 @@ class CudaModule final : public runtime::LoadedModule {
 
   /// By symbol, or by any name of names_of(). Throws ArgumentError listing the kernels there are.
   Ref<runtime::LoadedKernel> kernel(const std::string& name) override;
+  std::map<std::string, std::string> kernel_symbols() const override { return kernels_; }
   /// By symbol, or by any name of names_of().
   Global global(const std::string& name) override;
 
  private:
   void load(const std::string& image);
+  void ask_for_kernels();
   std::string driver_log() const;
   CUresult find_kernel(CUkernel& kernel, const std::string& symbol) const;
   Global find_global(const std::string& symbol) const;
@@ -44,23 +46,31 @@ class CudaModule final : public runtime::LoadedModule {
 class CudaKernel final : public runtime::LoadedKernel {
  public:
   /// The device's context is current.
-  CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel, std::string name);
+  CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel,
+             const std::string& symbol);
 
   std::vector<Slot> slots() const override { return slots_; }
   KernelAttributes attributes() const override;
+  std::string parameter_types() const override { return types_; }
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override;
+  void launch_with(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
+                   std::int64_t shared_bytes, runtime::StreamState& stream,
+                   void* const* arguments) override;
+  int max_active_blocks(int threads, std::int64_t shared_bytes) override;
 
  private:
   int attribute(CUfunction_attribute which) const;
   void read_slots(CUkernel kernel);
   void allow_dynamic_shared();
+  void check_extras(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
+                    std::int64_t shared_bytes);
   void wait_for_errors(CUstream stream) const;
 
   Ref<CudaModule> module_;
   DeviceContext& context_;
   CUfunction function_ = nullptr;
-  std::string name_;
+  std::string name_, types_;
   std::vector<Slot> slots_;
   LaunchLimits limits_;
   // Dynamic shared memory that a launch may ask for now; raised at the first launch that needs

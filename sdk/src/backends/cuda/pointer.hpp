@@ -5,11 +5,15 @@
 #include <optional>
 
 #include "spanwise/device.hpp"
+#include "spanwise/gpu_context.hpp"
 
 namespace spanwise::cuda {
 
 /// Backend::device_of: cuda, cuda_host or cuda_managed with the ordinal of the device that the
 /// memory was made for.
 std::optional<Device> device_of(const void* address);
+/// Backend::context_of and Backend::current_context.
+std::optional<GpuContext> context_of(const void* address);
+std::optional<GpuContext> current_context();
 
 }  // namespace spanwise::cuda

@@ -347,7 +347,9 @@ void cross_tile(const Block& b, std::int64_t row, std::int64_t column, std::int6
   const std::byte* source = b.source + row * b.source_row_step + column * b.source_step;
   std::byte* target = b.target + row * b.target_row_step + column * N;
   std::int64_t pitch = columns * N;
-  if (rows * N < 16 || columns * N < 16) {  // tile_sides() leaves room for what is padded here
+  // Two rows are every other word, for which there is a loop of its own. tile_sides() leaves room
+  // for what is padded otherwise.
+  if (rows * N < 16 || columns * N < 16 || (rows == 2 && b.source_step == 2 * N)) {
     turn_words<N>(tile, pitch, source, b.source_step, b.source_row_step, rows, columns);
   } else {
     const std::int64_t line_pitch = (rows * N + 31) / 32 * 32;

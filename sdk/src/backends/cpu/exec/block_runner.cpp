@@ -3,6 +3,7 @@
 #include "backends/cpu/exec/block_runner.hpp"
 
 #include <bit>
+#include <numeric>
 #include <utility>
 
 #include "spanwise/error.hpp"
@@ -53,8 +54,13 @@ void BlockRunner::run(const sw_range& range, sw_block_function block, sw_thread_
 void BlockRunner::prepare_block_shape(const sw_extent& block) {
   count_ = block.x * block.y * block.z;
   first_ = reverse_ ? count_ - 1 : 0;
-  last_ = reverse_ ? 0 : count_ - 1;
-  step_ = reverse_ ? ~0u : 1u;
+  step_ = reverse_ || count_ == 1 ? count_ - 1 : 1;
+  if (shuffle_ != 0 && count_ > 2) {
+    // A step that has no divisor in common with the block leads to every thread.
+    first_ = static_cast<unsigned>(shuffle_ % count_);
+    step_ = static_cast<unsigned>(shuffle_ / count_ % (count_ - 1)) + 1;
+    while (std::gcd(step_, count_) != 1) step_ = step_ % (count_ - 1) + 1;
+  }
   if (block.x == shape_.x && block.y == shape_.y && block.z == shape_.z) return;
   shape_ = block;
   coordinates_.clear();

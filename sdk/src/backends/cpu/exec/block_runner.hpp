@@ -31,6 +31,8 @@ class BlockRunner {
   /// A thread's stack will be at least this long. Throws OutOfMemoryError.
   void reserve_stack(std::size_t bytes);
   void set_reverse(bool reverse) noexcept { reverse_ = reverse; }
+  /// Another order of threads for each number, or with 0 the one that set_reverse() chose.
+  void set_shuffle(std::uint64_t seed) noexcept { shuffle_ = seed; }
   /// Room for `fail` to leave the kernel: setjmp on this before run(), on the same stack.
   std::jmp_buf& escape() noexcept { return escape_; }
   /// The message of the failure that led to escape(); "" where there was none.
@@ -89,7 +91,8 @@ class BlockRunner {
     return state - in_warp > ended - in_warp && state != generation_;
   }
   unsigned after(unsigned thread) const noexcept {
-    return thread == last_ ? first_ : thread + step_;
+    const unsigned next = thread + step_;
+    return next >= count_ ? next - count_ : next;
   }
 
   // Suspends the running thread `mine` and resumes `other`, which is suspended.
@@ -145,8 +148,9 @@ class BlockRunner {
   static constexpr unsigned nobody = ~0u;
 
   // Read or written at every barrier.
-  unsigned current_ = 0;  // the running thread
-  unsigned last_ = 0, first_ = 0, step_ = 1;
+  unsigned current_ = 0;           // the running thread
+  unsigned count_ = 0;             // threads in a block
+  unsigned first_ = 0, step_ = 1;  // each next thread is `step_` further, round the block
   unsigned arrived_ = 0, live_ = 0;
   std::uint32_t generation_ = first_generation;
   int barrier_op_ = 0, barrier_line_ = 0;
@@ -167,7 +171,7 @@ class BlockRunner {
   std::uint64_t block_ = 0;
   sw_extent block_index_{};
   sw_extent shape_{};
-  unsigned count_ = 0;  // threads in a block
+  std::uint64_t shuffle_ = 0;
   std::vector<sw_extent> coordinates_;
 
   FiberStacks stacks_;

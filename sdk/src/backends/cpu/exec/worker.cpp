@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "spanwise/error.hpp"
 
@@ -38,6 +39,29 @@ void fail_thread(void* worker, const char* what, const char* file, int line, con
   blocks_of(worker).fail([&] { return failure_message(what, file, line, *block, *thread); });
 }
 
+thread_local const void* faulting_code = nullptr;
+
+std::string where_beside(const sw_fence& fence, const char* address) {
+  const auto distance = [](const char* a, const char* b) { return text(b - a, " bytes "); };
+  if (address < fence.data) return distance(address, fence.data) + "before its first byte";
+  return distance(fence.data, address) +
+         text("behind its first byte, and it has ", fence.data_end - fence.data);
+}
+
+void out_of_bounds(void* worker, const sw_fence* fence, const char* address,
+                   unsigned long long bytes, int writes, const void* code, const sw_extent* block,
+                   const sw_extent* thread) {
+  faulting_code = code;
+  blocks_of(worker).fail([&] {
+    const std::string what = fence->argument < 0
+                                 ? "dynamic shared memory"
+                                 : text("the array of argument ", fence->argument + 1);
+    return text(writes != 0 ? "writes " : "reads ", bytes, " bytes outside of ", what, ", ",
+                where_beside(*fence, address), ", in thread (", thread->x, ", ", thread->y, ", ",
+                thread->z, ") of block (", block->x, ", ", block->y, ", ", block->z, ")");
+  });
+}
+
 // On its own, so that no variable lives across the jump.
 bool run_guarded(BlockRunner& blocks, const sw_kernel& kernel, const sw_range& range) {
   if (setjmp(blocks.escape()) != 0) return false;
@@ -67,6 +91,17 @@ void* Worker::dynamic_shared(std::size_t bytes) {
   return shared_.get();
 }
 
+// The last of the fences is that of dynamic shared memory.
+void* Worker::fenced_shared(std::size_t bytes, std::vector<sw_fence>& fences) {
+  constexpr std::size_t room = 4096;
+  char* data = static_cast<char*>(dynamic_shared(bytes + room));
+  if (fences.empty() || fences.back().argument >= 0) fences.push_back({});
+  fences.back() = {data, data + bytes + room, data, data + bytes, -1};
+  return data;
+}
+
+const void* Worker::take_faulting_code() noexcept { return std::exchange(faulting_code, nullptr); }
+
 // Kernels of unknown depth have stacks of their own, so that they slow down nobody else.
 BlockRunner& Worker::blocks_for(std::size_t stack_bytes) {
   if (stack_bytes < deep_from) return blocks_;
@@ -78,16 +113,25 @@ void Worker::run(const LaunchedKernel& launched, sw_range range) {
   BlockRunner& blocks = blocks_for(launched.stack_bytes);
   blocks.reserve_stack(launched.stack_bytes);
   blocks.set_reverse(launched.reverse);
+  blocks.set_shuffle(launched.shuffle);
   range.worker = &blocks;
-  range.dynamic_shared = dynamic_shared(launched.shared_bytes);
-  if (run_guarded(blocks, *launched.kernel, range)) return;
+  if (launched.fences == nullptr) {
+    range.dynamic_shared = dynamic_shared(launched.shared_bytes);
+  } else {
+    range.dynamic_shared = fenced_shared(launched.shared_bytes, *launched.fences);
+    check_ = {launched.fences->data(), static_cast<int>(launched.fences->size())};
+    range.check = &check_;
+  }
+  const bool good = run_guarded(blocks, *launched.kernel, range);
+  check_ = {};
+  if (good) return;
   fail<DeviceError>("cpu: kernel '", launched.kernel->name, "' of ", launched.file, ": ",
                     blocks.take_failure());
 }
 
 const sw_runtime& runtime_table() {
-  static constexpr sw_runtime table{run_blocks, barrier,     barrier_vote,
-                                    warp,       active_mask, fail_thread};
+  static constexpr sw_runtime table{run_blocks,  barrier,     barrier_vote, warp,
+                                    active_mask, fail_thread, out_of_bounds};
   return table;
 }
 

@@ -21,18 +21,6 @@ bool is_program(const std::string& path) {
          ::access(path.c_str(), X_OK) == 0;
 }
 
-// As the shell finds it; "" where it does not.
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = text(folder.empty() ? "." : folder.c_str(), "/", name);
-    if (is_program(candidate)) return candidate;
-  }
-  return "";
-}
-
 // The name behind symbolic links: c++ is g++-12 or clang-14. A wrapper such as ccache hides it, and
 // then the name that was called tells.
 bool looks_like_clang(const std::string& path, const std::vector<std::string>& arguments) {
@@ -124,12 +112,48 @@ const Flags& gnu_flags() {
   return flags;
 }
 
+// A threshold of 0 makes every access a call; stack and globals are not ours to fence.
+const Flags& gnu_check_flags() {
+  static const Flags flags{"-O1",
+                           "-g",
+                           "-fsanitize=kernel-address,bounds",
+                           "--param=asan-instrumentation-with-call-threshold=0",
+                           "--param=asan-stack=0",
+                           "--param=asan-globals=0"};
+  return flags;
+}
+
+const Flags& clang_check_flags() {
+  static const Flags flags{"-O1",
+                           "-g",
+                           "-fsanitize=kernel-address",
+                           "-fsanitize=array-bounds",
+                           "-mllvm",
+                           "-asan-instrumentation-with-call-threshold=0",
+                           "-mllvm",
+                           "-asan-stack=0",
+                           "-mllvm",
+                           "-asan-globals=0"};
+  return flags;
+}
+
 const Flags& clang_flags() {
   static const Flags flags{"-ferror-limit=20"};
   return flags;
 }
 
 }  // namespace
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = text(folder.empty() ? "." : folder.c_str(), "/", name);
+    if (is_program(candidate)) return candidate;
+  }
+  return "";
+}
 
 std::optional<HostCompiler> find_compiler() {
   if (const char* chosen = std::getenv("CXX"))
@@ -156,9 +180,14 @@ std::vector<std::string> base_flags(const HostCompiler& compiler) {
   return flags;
 }
 
+std::vector<std::string> check_flags(const HostCompiler& compiler) {
+  return compiler.is_clang ? clang_check_flags() : gnu_check_flags();
+}
+
 std::string flags_fingerprint() {
   std::string all = native_flag;
-  for (const Flags* flags : {&common_flags(), &gnu_flags(), &clang_flags()})
+  for (const Flags* flags :
+       {&common_flags(), &gnu_flags(), &clang_flags(), &gnu_check_flags(), &clang_check_flags()})
     for (const std::string& flag : *flags) all.append(" ").append(flag);
   return all;
 }

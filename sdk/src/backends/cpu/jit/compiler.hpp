@@ -22,8 +22,13 @@ std::optional<HostCompiler> find_compiler();
 /// Throws DeviceError naming what was looked for and the package to install.
 HostCompiler require_compiler();
 
+/// A program as the shell finds it; "" where it does not.
+std::string find_program(const std::string& name);
+
 /// Options that every kernel is compiled with, but for the language level.
 std::vector<std::string> base_flags(const HostCompiler& compiler);
+/// What makes the compiler call the shim (spanwise_check.h) for each access to memory.
+std::vector<std::string> check_flags(const HostCompiler& compiler);
 /// All of them, for every compiler: changes whenever one of them does.
 std::string flags_fingerprint();
 

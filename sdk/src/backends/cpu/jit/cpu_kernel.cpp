@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
+#include <string_view>
+#include <vector>
 
 #include "backends/cpu/exec/worker.hpp"
 #include "backends/cpu/jit/cpu_module.hpp"
@@ -62,6 +65,47 @@ LaunchSettings launch_settings() {
   return settings;
 }
 
+std::size_t stack_need(const sw_module& module, const LaunchSettings& settings) {
+  return std::max(static_cast<std::size_t>(module.stack_bytes), settings.stack_bytes);
+}
+
+sw_range range_of(const Dim3& grid, const Dim3& block, void* const* arguments) {
+  sw_range range{};
+  range.arguments = arguments;
+  range.grid = extent(grid);
+  range.block = extent(block);
+  return range;
+}
+
+std::uint64_t block_count(const Dim3& grid) {
+  return static_cast<std::uint64_t>(grid.x) * static_cast<std::uint64_t>(grid.y) *
+         static_cast<std::uint64_t>(grid.z);
+}
+
+/// Which block comes when: forward, reverse, or by steps that lead to every one.
+class BlockOrder {
+ public:
+  BlockOrder(const runtime::LaunchCheck& check, std::uint64_t blocks) : blocks_(blocks) {
+    if (check.order == runtime::LaunchCheck::Order::reverse) {
+      first_ = blocks - 1;
+      step_ = blocks - 1;
+    } else if (check.order == runtime::LaunchCheck::Order::random && blocks > 2) {
+      first_ = check.seed % blocks;
+      step_ = check.seed / 7 % (blocks - 1) + 1;
+      while (std::gcd(step_, blocks) != 1) step_ = step_ % (blocks - 1) + 1;
+    }
+  }
+  // Below 2^63: a grid has at most 2^31 blocks along x and 2^16 along the others, so the product is
+  // taken in 128 bits.
+  std::uint64_t block(std::uint64_t i) const {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((first_ + static_cast<Wide>(step_) * i) % blocks_);
+  }
+
+ private:
+  std::uint64_t blocks_, first_ = 0, step_ = 1;
+};
+
 void run_blocks(const LaunchedKernel& launched, const sw_range& launch, std::uint64_t blocks) {
   ThreadPool& pool = ThreadPool::instance();
   // Enough pieces that the last ones even out, few enough that taking one costs nothing.
@@ -91,6 +135,15 @@ std::vector<runtime::LoadedKernel::Slot> CpuKernel::slots() const {
   return slots;
 }
 
+std::string CpuKernel::parameter_types() const {
+  // "... [with T = {float*, int}]" or "... [T = <float *, int>]".
+  const std::string_view words = kernel_->types();
+  const std::size_t open = words.rfind("T = ");
+  const std::size_t close = words.find_last_of("}>");
+  if (open == words.npos || close == words.npos || close < open + 5) return {};
+  return std::string(words.substr(open + 5, close - open - 5));
+}
+
 KernelAttributes CpuKernel::attributes() const {
   KernelAttributes attributes;
   attributes.static_shared_bytes = module_->static_shared_bytes();
@@ -104,19 +157,64 @@ void CpuKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_
   check_limits(kernel_->name, grid, block, shared_bytes);
   const sw_module& module = module_->info();
   const LaunchSettings settings = launch_settings();
-  const auto known_need = static_cast<std::size_t>(module.stack_bytes);
-  const LaunchedKernel launched{kernel_, module.file, std::max(known_need, settings.stack_bytes),
+  const LaunchedKernel launched{kernel_, module.file, stack_need(module, settings),
                                 static_cast<std::size_t>(shared_bytes), settings.reverse};
-  sw_range launch{};
-  launch.arguments = arguments;
-  launch.grid = extent(grid);
-  launch.block = extent(block);
-  const auto blocks = static_cast<std::uint64_t>(grid.x) * static_cast<std::uint64_t>(grid.y) *
-                      static_cast<std::uint64_t>(grid.z);
-  run_blocks(launched, launch, blocks);
+  run_blocks(launched, range_of(grid, block, arguments), block_count(grid));
   // A program's own output and its kernels' share one buffer; a GPU's appears when it is waited
   // for.
   if (module.prints != 0) std::fflush(stdout);
+}
+
+void CpuKernel::launch_with(const runtime::LaunchExtras& extras, const Dim3& grid,
+                            const Dim3& block, std::int64_t shared_bytes,
+                            runtime::StreamState& stream, void* const* arguments) {
+  const Dim3& cluster = extras.cluster;
+  require<KernelArgumentError>(
+      cluster.x * cluster.y * cluster.z == 1, "kernel '", kernel_->name, "': cluster (", cluster.x,
+      ", ", cluster.y, ", ", cluster.z,
+      ") is for GPUs of compute capability 9.0 and newer. Remedy: on the CPU leave cluster= out");
+  if (extras.check == nullptr || !checks())
+    return launch(grid, block, shared_bytes, stream, arguments);
+  launch_checked(*extras.check, grid, block, shared_bytes, arguments);
+}
+
+// One block after the other in the calling thread, so that the order is the one asked for.
+void CpuKernel::launch_checked(const runtime::LaunchCheck& check, const Dim3& grid,
+                               const Dim3& block, std::int64_t shared_bytes,
+                               void* const* arguments) {
+  using Order = runtime::LaunchCheck::Order;
+  check_limits(kernel_->name, grid, block, shared_bytes);
+  const sw_module& module = module_->info();
+  std::vector<sw_fence> fences;
+  for (const runtime::Fence& fence : check.fences)
+    fences.push_back({static_cast<const char*>(fence.begin), static_cast<const char*>(fence.end),
+                      static_cast<const char*>(fence.data),
+                      static_cast<const char*>(fence.data_end), fence.argument});
+  LaunchedKernel launched{kernel_, module.file, stack_need(module, launch_settings()),
+                          static_cast<std::size_t>(shared_bytes), check.order == Order::reverse};
+  if (check.order == Order::random) launched.shuffle = check.seed | 1u;
+  launched.fences = &fences;
+  const std::uint64_t blocks = block_count(grid);
+  const BlockOrder order(check, blocks);
+  sw_range launch = range_of(grid, block, arguments);
+  for (std::uint64_t i = 0; i < blocks; ++i) {
+    launch.first = order.block(i);
+    launch.last = launch.first + 1;
+    try {
+      Worker::current().run(launched, launch);
+    } catch (const DeviceError& error) {
+      const void* code = Worker::take_faulting_code();
+      const std::string line = code != nullptr ? module_->line_before(code) : "";
+      if (line.empty()) throw;
+      fail<DeviceError>(error.what(), ", ", line);
+    }
+  }
+  if (module.prints != 0) std::fflush(stdout);
+}
+
+int CpuKernel::max_active_blocks(int threads, std::int64_t shared_bytes) {
+  check_limits(kernel_->name, {}, {threads, 1, 1}, shared_bytes);
+  return 1;  // a worker runs one block at a time
 }
 
 }  // namespace spanwise::host

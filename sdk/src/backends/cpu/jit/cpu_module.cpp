@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
 
 #include "backends/cpu/exec/worker.hpp"
+#include "backends/cpu/jit/compiler.hpp"
+#include "backends/cpu/jit/process.hpp"
 #include "backends/cpu/jit/temporary_folder.hpp"
 #include "spanwise/error.hpp"
 
@@ -42,6 +45,7 @@ CpuModule::CpuModule(const runtime::KernelBinary& binary) {
                       " is a library, but not one that this version of Spanwise compiled");
   }
   *info_->runtime = &runtime_table();
+  if (info_->checked != 0) image_ = binary.image;
 }
 
 CpuModule::~CpuModule() { ::dlclose(library_); }
@@ -68,6 +72,29 @@ runtime::LoadedModule::Global CpuModule::global(const std::string& symbol) {
   const bool is_own = ::dladdr(info_, &own) != 0 && own.dli_fbase == where.dli_fbase;
   if (!is_own || where.dli_saddr != data || (element->st_info & 0xf) != STT_OBJECT) return {};
   return {data, static_cast<std::size_t>(element->st_size)};
+}
+
+std::string CpuModule::line_before(const void* code) const {
+  Dl_info own;
+  if (image_.empty() || ::dladdr(info_, &own) == 0) return {};
+  const auto offset = static_cast<const char*>(code) - static_cast<const char*>(own.dli_fbase) - 1;
+  std::ostringstream address;
+  address << "0x" << std::hex << offset;
+  try {
+    const TemporaryFolder folder;  // the loaded file may be gone
+    const std::string file = folder.write("kernel.so", image_);
+    for (const char* tool : {"addr2line", "llvm-addr2line", "llvm-symbolizer-14"}) {
+      const std::string program = find_program(tool);
+      if (program.empty()) continue;
+      const ProcessResult said = run_process({program, "-e", file, address.str()}, folder.path());
+      const std::size_t at = said.output.rfind(info_->file);
+      if (said.exit_code != 0 || at == std::string::npos) continue;
+      return said.output.substr(at, said.output.find_first_of(" \n", at) - at);
+    }
+  } catch (const Error&) {
+    // The message says what happened all the same.
+  }
+  return {};
 }
 
 std::int64_t CpuModule::static_shared_bytes() const {

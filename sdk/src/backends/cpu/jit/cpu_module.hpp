@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "backends/cpu/shim/spanwise_abi.h"
 #include "runtime/backend.hpp"
 
@@ -23,10 +25,14 @@ class CpuModule final : public runtime::LoadedModule {
   /// Of all kernels together, as the loader does not tell them apart, and with up to 64 bytes for
   /// threadIdx and its like.
   std::int64_t static_shared_bytes() const;
+  /// "kernel.cu:7" for an instruction of a module that was compiled to be checked, as far as its
+  /// debug information and a tool that reads it (addr2line, llvm-addr2line) are there; else "".
+  std::string line_before(const void* code) const;
 
  private:
   void* library_ = nullptr;
   const sw_module* info_ = nullptr;
+  std::string image_;  // of a module that is checked, to look up lines in
 };
 
 /// One kernel of a module, which it keeps loaded.
@@ -35,12 +41,22 @@ class CpuKernel final : public runtime::LoadedKernel {
   CpuKernel(Ref<CpuModule> module, const sw_kernel* kernel);
   std::vector<Slot> slots() const override;
   KernelAttributes attributes() const override;
+  std::string parameter_types() const override;
   /// Done when it returns. Throws KernelArgumentError for a limit, DeviceError for what a thread of
   /// the kernel ran into.
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override;
+  /// Cooperative launches are launches; clusters there are none.
+  void launch_with(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
+                   std::int64_t shared_bytes, runtime::StreamState& stream,
+                   void* const* arguments) override;
+  bool checks() const noexcept override { return module_->info().checked != 0; }
+  int max_active_blocks(int threads, std::int64_t shared_bytes) override;
 
  private:
+  void launch_checked(const runtime::LaunchCheck& check, const Dim3& grid, const Dim3& block,
+                      std::int64_t shared_bytes, void* const* arguments);
+
   Ref<CpuModule> module_;
   const sw_kernel* kernel_;
 };

@@ -24,7 +24,7 @@ namespace {
 
 std::vector<std::string> command_line(const HostCompiler& compiler, const HostOptions& options,
                                       const std::string& source, const std::string& output,
-                                      const TemporaryFolder& folder) {
+                                      const TemporaryFolder& folder, bool checked) {
   std::vector<std::string> words{compiler.path};
   const auto add = [&](const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
@@ -36,7 +36,8 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   add({"-I", folder.path()});
   for (const std::string& include_dir : options.include_dirs) add({"-I", include_dir});
   add(options.flags);
-  const std::string sanitizer = sanitize_setting();
+  if (checked) add(check_flags(compiler));
+  const std::string sanitizer = checked ? "" : sanitize_setting();
   if (!sanitizer.empty()) add({"-O1", "-g", "-fsanitize=" + sanitizer, "-fno-omit-frame-pointer"});
   add({source, "-o", output, "-lm", "-lc", "-lgcc"});
   if (!sanitizer.empty()) {
@@ -95,7 +96,7 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   write_shim(folder);
   for (const auto& [name, contents] : unit.headers) folder.write(name, contents);
   const std::string input = folder.path() + "/kernel.cpp", output = folder.path() + "/kernel.so";
-  const auto command = command_line(compiler, options, input, output, folder);
+  const auto command = command_line(compiler, options, input, output, folder, unit.checked);
   const auto compiles = [&](const std::string& parts, std::string& log) {
     folder.write("kernel.cpp", parts + unit.text);
     const ProcessResult result = run_process(command, folder.path());

@@ -36,11 +36,12 @@ class Tail {
     out << "static constexpr sw_kernel sw_kernels[] = {\n";
     for (const Kernel& kernel : found_.kernels) write_kernel(kernel, out);
     for (const std::string& name : request.names) write_instance(name, out);
-    out << "{nullptr, nullptr, nullptr, 0, 0}};\n"
+    out << "{nullptr, nullptr, nullptr, 0, 0, nullptr}};\n"
         << "extern \"C\" __attribute__((visibility(\"default\"), used)) sw_module sw_module_info = "
            "{\n"
         << "SW_MODULE_MAGIC, SW_STACK_UNKNOWN, &sw_rt, sw_kernels, "
-        << c_literal(request.source->file_name) << ", " << (unit_.prints ? 1 : 0) << "};\n";
+        << c_literal(request.source->file_name) << ", " << (unit_.prints ? 1 : 0) << ", "
+        << (unit_.checked ? 1 : 0) << "};\n";
   }
 
  private:
@@ -135,6 +136,10 @@ TranslationUnit make_translation_unit(const runtime::CompileRequest& request,
   unit.parts = files.includes_others() ? all_parts() : shim_parts(identifiers);
   std::ostringstream out;
   if (reverse) out << "#define SW_REVERSE 1\n";
+  // Before the shim, which takes its form from it.
+  unit.checked = std::find(request.options.begin(), request.options.end(), runtime::check_option) !=
+                 request.options.end();
+  if (unit.checked) out << "#define SW_KERNEL_CHECK 1\n";
   out << "#include \"spanwise_cpu.h\"\n";
   for (const std::string& directive : options.directives) out << directive << "\n";
   for (const std::string& file : options.pre_includes)

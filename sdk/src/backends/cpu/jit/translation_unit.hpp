@@ -24,6 +24,7 @@ struct TranslationUnit {
   std::vector<std::string> kernel_names;       ///< plain, of all kernels
   bool recurses = false;
   bool prints = false;
+  bool checked = false;  ///< compiled with runtime::check_option
 };
 
 /// The parts that always suffice.

@@ -40,6 +40,16 @@ struct sw_extent {
   unsigned x, y, z;
 };
 
+// Memory around an array that a kernel must leave alone: [begin, end) without [data, data_end).
+struct sw_fence {
+  const char *begin, *end, *data, *data_end;
+  int argument;  // of the kernel, from 0; -1: dynamic shared memory
+};
+struct sw_check {
+  const sw_fence* fences;
+  int count;
+};
+
 // Blocks [first, last) of a launch, in the linear order x, y, z, for one worker thread.
 struct sw_range {
   void* worker;            // handed back to the functions of sw_runtime
@@ -47,6 +57,7 @@ struct sw_range {
   void* dynamic_shared;
   sw_extent grid, block;
   unsigned long long first, last;
+  const sw_check* check;  // null: nothing is looked for
 };
 
 // Runs one thread of the current block with the arguments packed at `arguments`.
@@ -68,6 +79,10 @@ struct sw_runtime {
   unsigned (*active_mask)(void* worker, int line);
   void (*fail)(void* worker, const char* what, const char* file, int line, const sw_extent* block,
                const sw_extent* thread);
+  // An access of `bytes` bytes beside the data of `fence`, from the instruction before `code`.
+  void (*out_of_bounds)(void* worker, const sw_fence* fence, const char* address,
+                        unsigned long long bytes, int writes, const void* code,
+                        const sw_extent* block, const sw_extent* thread);
 };
 
 struct sw_parameter {
@@ -80,6 +95,7 @@ struct sw_kernel {
   const sw_parameter* parameters;
   int parameter_count;
   int has_barrier;
+  const char* (*types)();  // a text with the parameters' types in it, as sw_type_list has it
 };
 
 // The module's side, the exported symbol sw_module_info.
@@ -90,4 +106,5 @@ struct sw_module {
   const sw_kernel* kernels;        // ends with a null name
   const char* file;                // the source's name, for messages
   int prints;                      // uses printf
+  int checked;                     // looks at sw_range's check, and runs threads in any order
 };

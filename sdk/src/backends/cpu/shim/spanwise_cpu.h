@@ -96,6 +96,10 @@ __attribute__((noreturn, noinline, cold)) static void sw_fail(const char* what, 
   __builtin_unreachable();
 }
 
+#ifdef SW_KERNEL_CHECK
+#include "spanwise_check.h"
+#endif
+
 extern "C" {
 int printf(const char*, ...);
 void* malloc(size_t) noexcept;

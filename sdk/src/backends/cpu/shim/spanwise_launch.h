@@ -47,6 +47,13 @@ struct sw_parameter_list {
   }
 };
 
+// The compiler's own words for the types: "... [with T = {float*, int}]" (GCC) or "... [T = <float
+// *, int>]" (Clang).
+template <class... T>
+struct sw_type_list {
+  static const char* text() { return __PRETTY_FUNCTION__; }
+};
+
 // The end of the 32-bit index range, less the largest block: below it blockIdx.x * blockDim.x +
 // threadIdx.x does not wrap, which is what the compiler has to know to vectorise.
 #define SW_MOST_INDEX (0x7fffffffu - 1024u)
@@ -61,6 +68,9 @@ struct sw_code<K, Counter, void (*)(T...)> {
 
   static void enter_launch(const sw_range* r) {
     sw_worker = r->worker;
+#ifdef SW_KERNEL_CHECK
+    sw_checking = r->check;
+#endif
     sw_dynamic_shared = static_cast<char*>(r->dynamic_shared);
     sw_bind_dynamic_shared();
     blockDim.x = r->block.x;
@@ -192,10 +202,17 @@ template <auto K, bool HasBarrier, class Counter, class... T>
 struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
   using Code = sw_code<K, Counter, void (*)(T...)>;
   static constexpr sw_kernel entry(const char* name) {
-    if constexpr (HasBarrier)
-      return {name, Code::run_threads, Code::parameters.list, sizeof...(T), 1};
+#ifdef SW_KERNEL_CHECK
+    constexpr bool in_any_order = true;
+#else
+    constexpr bool in_any_order = HasBarrier;
+#endif
+    if constexpr (in_any_order)
+      return {name, Code::run_threads,       Code::parameters.list, sizeof...(T),
+              1,    sw_type_list<T...>::text};
     else
-      return {name, Code::run_loops, Code::parameters.list, sizeof...(T), 0};
+      return {name, Code::run_loops,         Code::parameters.list, sizeof...(T),
+              0,    sw_type_list<T...>::text};
   }
 };
 template <auto K, bool HasBarrier, class Counter, class... T>

@@ -1,0 +1,176 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "cudamat_struct.hpp"
+#include "python/bridge_interface.hpp"
+#include "python/bridge_legacy.hpp"
+#include "python/bridge_library.hpp"
+#include "python/py_array.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/error.hpp"
+
+/// CUDAMat's matrices, read from and written to the C struct inside the Python object.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+constinit const ForeignClass matrix_class("cudamat", "CUDAMatrix"),
+    transposed_class("cudamat", "TransposedCUDAMatrix");
+constinit const LegacyLibrary cudamat_library("cudamat", "cudamat");
+constinit const Name mat_name("mat");
+
+// The bytes of a ctypes structure, which is read and written as the C library does.
+class StructBytes {
+ public:
+  explicit StructBytes(PyObject* mat) {
+    if (PyObject_GetBuffer(mat, &buffer_, PyBUF_WRITABLE) != 0) throw py::error_already_set();
+  }
+  ~StructBytes() { PyBuffer_Release(&buffer_); }
+  StructBytes(const StructBytes&) = delete;
+  StructBytes& operator=(const StructBytes&) = delete;
+
+  CudamatStruct read() const {
+    check();
+    CudamatStruct fields;
+    std::memcpy(&fields, buffer_.buf, sizeof fields);
+    return fields;
+  }
+  void write(const CudamatStruct& fields) {
+    check();
+    std::memcpy(buffer_.buf, &fields, sizeof fields);
+  }
+
+ private:
+  void check() const {
+    require<BridgeError>(buffer_.len == sizeof(CudamatStruct),
+                         "cudamat: the matrix has a struct of ", buffer_.len, " bytes; expected ",
+                         sizeof(CudamatStruct), ", the layout of CUDAMat 0.1 to 0.3");
+  }
+
+  Py_buffer buffer_{};
+};
+
+CudamatStruct fields_of(PyObject* matrix) {
+  const py::object mat = attribute_or_null(matrix, mat_name);
+  require<BridgeError>(
+      mat && PyObject_CheckBuffer(mat.ptr()) == 1,
+      "cudamat: a CUDAMatrix without its struct; expected one that was made whole");
+  return StructBytes(mat.ptr()).read();
+}
+
+// One shape, two readings: asarray() takes the flag for nothing, dot() for a transposition.
+void refuse_flag(const CudamatStruct& fields) {
+  require<ArgumentError>(fields.is_trans == 0,
+                         "cudamat: the matrix is marked as transposed; its "
+                         "asarray() reads (",
+                         fields.size[0], ", ", fields.size[1],
+                         "), its dot() the transposed; call m.set_trans(False), and take .T of the "
+                         "array");
+}
+
+// Packed columns: what CUDAMat can read. Extents of 1 have no stride worth the name.
+bool is_packed_columns(const Array& array) {
+  const std::int64_t m = array.shape()[0], n = array.shape()[1];
+  return (m == 1 || array.strides()[0] == 1) && (n == 1 || array.strides()[1] == m);
+}
+
+// The package's name is also that of the struct in it; a module of that name holds the struct.
+py::object struct_class(const py::module_& module) {
+  const py::object found = module.attr("cudamat");
+  return PyModule_Check(found.ptr()) ? py::object(found.attr("cudamat")) : found;
+}
+
+class CudamatBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return "cudamat"; }
+  int order() const override { return 47; }
+  std::string_view protocols() const override { return "struct cudamat"; }
+  std::string_view module() const override { return "cudamat"; }
+
+  bool accepts(PyObject* object) const override {
+    return matrix_class.has(object) || transposed_class.has(object);
+  }
+
+  ForeignView view(PyObject* matrix, bool) const override {
+    require<ArgumentError>(
+        !transposed_class.has(matrix),
+        "cudamat: m.T keeps neither its matrix nor its memory alive; pass m, and "
+        "take .T of the array");
+    const CudamatStruct fields = fields_of(matrix);
+    refuse_flag(fields);
+    const std::int64_t rows = fields.size[0], columns = fields.size[1];
+    ForeignView view{.owner = python_owner(matrix),
+                     .memory = {.data = fields.data_device,
+                                .dtype = float32,
+                                .shape = {rows, columns},
+                                .byte_strides = {4, 4 * rows}}};
+    const bool has_memory = fields.on_device != 0 && fields.data_device != nullptr;
+    require<ArgumentError>(has_memory || rows * columns == 0,
+                           "cudamat: the matrix is not in device memory; call m.copy_to_device() "
+                           "first");
+    cudamat_library.place(view);
+    return view;
+  }
+
+  bool exports() const override { return true; }
+  std::optional<Obstacle> obstacle(const Array& array) const override {
+    import_library("cudamat", "cudamat", "build it from github.com/cudamat/cudamat");
+    check_matrix(array);
+    if (auto obstacle = cudamat_library.obstacle(array)) return obstacle;
+    if (is_packed_columns(array)) return std::nullopt;
+    return Obstacle{text("its strides ", array.strides(), " for shape ", array.shape(),
+                         " are no packed columns, the only layout that CUDAMat has"),
+                    "allow a copy (copyif=True), pass x.T where x is in C order, or ask for "
+                    "Theano's reading (theano_layout=True)"};
+  }
+
+  PyObject* wrap(const Array& array) const override {
+    const py::module_ module = py::module_::import("cudamat");
+    const py::object mat = struct_class(module)();
+    CudamatStruct fields{};
+    fields.data_device = static_cast<float*>(array.data());
+    fields.on_device = 1;
+    fields.size[0] = static_cast<int>(array.shape()[0]);
+    fields.size[1] = static_cast<int>(array.shape()[1]);
+    StructBytes(mat.ptr()).write(fields);
+    // Its T is made by the constructor, as a copy of the struct, and does not hold the matrix.
+    py::object made = module.attr("CUDAMatrix")(mat);
+    const py::object owner = object_of(array);
+    made.attr("_base") = owner;
+    made.attr("T").attr("_base") = owner;
+    cudamat_library.order(array);
+    return made.release().ptr();
+  }
+
+  Array fitting(const Array& array) const override {
+    return cudamat_library.copied(array, /*column_major=*/true);
+  }
+
+ private:
+  static void check_matrix(const Array& array) {
+    require<DTypeError>(array.dtype() == float32, "cudamat: got dtype ", array.dtype(),
+                        "; expected float32, cast it first: x.astype(\"float32\")");
+    require<BridgeError>(array.rank() == 2, "cudamat: got an array of shape ", array.shape(),
+                         "; expected a matrix, pass x[None, :] (one row) or x[:, None] (one "
+                         "column) of a vector");
+    require<ArgumentError>(array.size() != 0, "cudamat: got an array of shape ", array.shape(),
+                           "; expected elements, since CUDAMat cannot work on a matrix without");
+    require<ArgumentError>(array.size() <= INT32_MAX, "cudamat: got ", array.size(),
+                           " elements; expected 2147483647 at most, since CUDAMat counts in 32 "
+                           "bits; pass parts of it");
+  }
+};
+
+const CudamatBridge cudamat_bridge;
+[[maybe_unused]] const bool cudamat_registered = register_bridge(cudamat_bridge);
+
+}  // namespace
+}  // namespace spanwise::python

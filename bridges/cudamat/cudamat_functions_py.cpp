@@ -1,0 +1,101 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "python/bind.hpp"
+#include "python/bridge_convert.hpp"
+#include "python/bridge_import.hpp"
+#include "python/bridge_library.hpp"
+#include "python/bridge_words.hpp"
+#include "python/py_array.hpp"
+#include "python/py_call.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+/// to_cudamat() and from_cudamat() with one word more than other libraries' have.
+///
+/// Theano gave CUDAMat the memory of a C-order (m, n) matrix as an (m, n) matrix, though CUDAMat
+/// reads columns: the values stood elsewhere, and programs were written to that (theano 0.9,
+/// theano/misc/cudamat_utils.py). That reading is the truthful one of other strides over the same
+/// memory, so the bridge itself knows nothing of it.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+const Bridge& cudamat() { return *find_bridge("cudamat"); }
+
+Array with_strides(const Array& array, Strides strides) {
+  return array.with_layout(Layout{array.shape(), std::move(strides), array.layout().offset});
+}
+
+// A C-order matrix as one whose columns are packed: the elements stand elsewhere then.
+Array read_by_columns(const Array& array) { return with_strides(array, {1, array.shape()[0]}); }
+Array read_by_rows(const Array& array) { return with_strides(array, {array.shape()[1], 1}); }
+
+Array in_c_order(const Array& array, CopyMode mode) {
+  require<BridgeError>(array.rank() == 2, "to_cudamat: got an array of shape ", array.shape(),
+                       "; expected a matrix");
+  if (array.layout().is_row_major()) return array;
+  if (mode == CopyMode::never || StrictCopies::active()) {
+    throw SharingError("to_cudamat",
+                       {text("its strides ", array.strides(), " for shape ", array.shape(),
+                             " are not C order, which Theano's reading is of"),
+                        "allow a copy (copyif=True), or leave theano_layout out"});
+  }
+  const py::gil_scoped_release unlocked;
+  return copy(array);
+}
+
+struct Arguments {
+  PyObject* x;
+  CopyMode mode;
+  bool theano_layout;
+};
+
+Arguments read(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  const Signature<3> signature{who, {"x", "copyif", "theano_layout"}, 1, 2};
+  const auto [x, copyif, theano] = signature.read(values, count, names);
+  return {x, copyif_mode_in(given(copyif) ? copyif : nullptr), truth_in(theano, false)};
+}
+
+PyObject* to_cudamat(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  const auto [x, mode, theano_layout] = read("to_cudamat", values, count, names);
+  if (!theano_layout || cudamat().accepts(x)) return convert(x, cudamat(), mode).release().ptr();
+  const Array array = in_c_order(import_array(x, {.copy = mode}), mode);
+  const py::object permuted = object_of(array.size() == 0 ? array : read_by_columns(array));
+  return convert(permuted, cudamat(), mode).release().ptr();
+}
+
+PyObject* from_cudamat(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  const auto [x, mode, theano_layout] = read("from_cudamat", values, count, names);
+  const Array array = import_through(cudamat(), x, {.copy = mode});
+  return wrap(theano_layout && array.size() != 0 ? read_by_rows(array) : array);
+}
+
+PyMethodDef cudamat_functions[] = {
+    method<&to_cudamat>(
+        "to_cudamat",
+        "to_cudamat(x, copyif=False, *, theano_layout=False)\n--\n\n"
+        "`x`, any library's float32 matrix, as a CUDAMatrix that shares its memory: packed "
+        "columns\n"
+        "(Fortran order). Where that cannot be: CopyNeededError, or with copyif=True a copy that\n"
+        "shares nothing. theano_layout=True reads C order as Theano did: the memory as it is, the\n"
+        "values elsewhere."),
+    method<&from_cudamat>(
+        "from_cudamat",
+        "from_cudamat(x, copyif=False, *, theano_layout=False)\n--\n\n"
+        "`x`, a CUDAMatrix, as a spanwise.Array that shares its memory, in Fortran order;\n"
+        "theano_layout=True reads the memory as C order, as Theano did."),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(cudamat_functions, 64) {
+  add_functions(module, cudamat_functions);  // in the place of those that every library has
+}
+
+}  // namespace spanwise::python

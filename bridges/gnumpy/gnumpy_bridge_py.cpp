@@ -1,0 +1,176 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <string>
+
+#include "python/bind.hpp"
+#include "python/bridge_legacy.hpp"
+#include "python/bridge_library.hpp"
+#include "python/py_array.hpp"
+#include "python/py_dtype.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+/// Gnumpy's garray: C order over a flat CUDAMatrix (`_base`), or over an ndarray where Gnumpy
+/// simulates on the CPU with npmat. The bridges of CUDAMat and NumPy read and make those.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// Gnumpy is a module, and in packages for Python 3 a module in a package of the same name.
+constinit const ForeignClass garray_class("gnumpy", "garray"),
+    packaged_class("gnumpy.gnumpy", "garray");
+constinit const LegacyLibrary cudamat_of_gnumpy("cudamat", "gnumpy");
+constinit const Name shape_of_garray("shape"), base_of_garray("_base"), mode_of_gnumpy("_useGpu"),
+    values_of_npmat("numpy_array");
+
+py::module_ gnumpy_module() {
+  py::module_ module = import_library(
+      "gnumpy", "gnumpy", "see bridges/gnumpy/README.md for releases that run on Python 3");
+  if (py::hasattr(module, "garray")) return module;
+  return import_library("gnumpy.gnumpy", "gnumpy", "expected gnumpy.py, or a package around it");
+}
+
+bool simulates(PyObject* gnumpy) {
+  const py::object mode = attribute_or_null(gnumpy, mode_of_gnumpy);
+  return mode && PyUnicode_Check(mode.ptr()) &&
+         PyUnicode_CompareWithASCIIString(mode.ptr(), "no") == 0;
+}
+
+// The module of the class that accepted the garray; it is there as long as the class is.
+bool is_simulated(PyObject* garray) {
+  const char* name = garray_class.has(garray) ? "gnumpy" : "gnumpy.gnumpy";
+  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), name);
+  return module != nullptr && simulates(module);
+}
+
+// What stands behind `_base`: its columns are packed whatever shape Gnumpy last gave it, so only
+// the address and the number of elements are told from it.
+ForeignView base_of(PyObject* garray, bool may_copy) {
+  const py::object base = attribute_or_null(garray, base_of_garray);
+  require<BridgeError>(static_cast<bool>(base),
+                       "gnumpy: a garray without base; expected one that was made whole");
+  if (!is_simulated(garray)) return find_bridge("cudamat")->view(base.ptr(), may_copy);
+  const py::object values = attribute_or_null(base.ptr(), values_of_npmat);
+  require<BridgeError>(static_cast<bool>(values), "gnumpy: in simulation a garray is over npmat's ",
+                       "CUDAMatrix; got a ", Py_TYPE(base.ptr())->tp_name);
+  require<BridgeError>(py::cast<bool>(values.attr("flags").attr("f_contiguous")),
+                       "gnumpy: npmat keeps the garray in rows, so its values are not where Gnumpy "
+                       "takes them to be; mend npmat.CUDAMatrix.reshape, see "
+                       "bridges/gnumpy/README.md");
+  return find_bridge("numpy")->view(values.ptr(), may_copy);
+}
+
+Array flat(const Array& array) { return *array.try_reshape({array.size(), 1}); }
+
+class GnumpyBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return "gnumpy"; }
+  int order() const override { return 48; }
+  std::string_view protocols() const override { return "garray over struct cudamat, or npmat"; }
+  std::string_view module() const override { return "gnumpy"; }
+
+  bool accepts(PyObject* object) const override {
+    return garray_class.has(object) || packaged_class.has(object);
+  }
+
+  ForeignView view(PyObject* garray, bool may_copy) const override {
+    const Shape shape = integers_of(garray, shape_of_garray, "gnumpy");
+    const std::int64_t size = Layout{shape, {}, 0}.size();
+    ForeignView view;
+    if (size == 0) {  // its base is a dummy of another size
+      view.memory.dtype = float32;
+      view.memory.shape = shape;
+      if (!is_simulated(garray)) cudamat_of_gnumpy.place(view);
+    } else {
+      view = base_of(garray, may_copy);
+      const std::int64_t behind = Layout{view.memory.shape, {}, 0}.size();
+      require<BridgeError>(behind == size, "gnumpy: a garray of shape ", shape, " over ", behind,
+                           " elements; expected as many");
+    }
+    view.memory.shape = shape;
+    view.memory.byte_strides = Strides{};
+    view.memory.row_major = true;
+    // The garray, not its base: when the garray goes, Gnumpy hands the base to the next array.
+    view.owner = python_owner(garray);
+    return view;
+  }
+
+  bool exports() const override { return true; }
+  std::optional<Obstacle> obstacle(const Array& array) const override {
+    const py::module_ gnumpy = gnumpy_module();
+    const DType dtype =
+        simulates(gnumpy.ptr()) ? dtype_from(gnumpy.attr("_cudamat").attr("__DTYPE__")) : float32;
+    require<DTypeError>(array.dtype() == dtype, "gnumpy: got dtype ", array.dtype(), "; expected ",
+                        dtype, ", cast it first: x.astype(\"", dtype, "\")");
+    require<ArgumentError>(array.size() <= INT32_MAX, "gnumpy: got ", array.size(),
+                           " elements; expected 2147483647 at most, since CUDAMat counts in 32 "
+                           "bits; pass parts of it");
+    if (array.size() == 0) return std::nullopt;
+    if (auto obstacle = place_obstacle(gnumpy, array)) return obstacle;
+    if (array.layout().is_row_major()) return std::nullopt;
+    return Obstacle{text("its strides ", array.strides(), " for shape ", array.shape(),
+                         " are not C order, the only layout that Gnumpy has"),
+                    "allow a copy (copyif=True)"};
+  }
+
+  PyObject* wrap(const Array& array) const override {
+    const py::module_ gnumpy = gnumpy_module();
+    gnumpy.attr("_init_gpu")();
+    py::tuple shape(static_cast<std::size_t>(array.rank()));
+    for (int axis = 0; axis < array.rank(); ++axis)
+      shape[static_cast<std::size_t>(axis)] = py::int_(array.shape()[axis]);
+    if (array.size() == 0) return gnumpy.attr("zeros")(shape).release().ptr();
+    // A garray that is an alias is never put among those whose memory Gnumpy hands out again. What
+    // it is an alias of has to be a garray; one without attributes is left alone when it goes.
+    const py::object garray = gnumpy.attr("garray");
+    const py::object sentinel =
+        py::module_::import("builtins").attr("object").attr("__new__")(garray);
+    return garray(base_around(gnumpy, array), shape, sentinel).release().ptr();
+  }
+
+  Array fitting(const Array& array) const override {
+    const bool on_host = [] {
+      const py::gil_scoped_acquire locked;
+      return simulates(gnumpy_module().ptr());
+    }();
+    return on_host ? copy(to_device(array, cpu)) : cudamat_of_gnumpy.copied(array);
+  }
+
+ private:
+  static std::optional<Obstacle> place_obstacle(const py::module_& gnumpy, const Array& array) {
+    if (!simulates(gnumpy.ptr())) return cudamat_of_gnumpy.obstacle(array);
+    if (!array.device().is_cpu()) {
+      return Obstacle{
+          text("its memory is on ", array.device(), ", and Gnumpy simulates on the CPU"),
+          "allow a copy (copyif=True), or move it first: x.to(\"cpu\")"};
+    }
+    return readonly_obstacle(array, "gnumpy");
+  }
+
+  static py::object base_around(const py::module_& gnumpy, const Array& array) {
+    if (!simulates(gnumpy.ptr()))
+      return py::reinterpret_steal<py::object>(find_bridge("cudamat")->wrap(flat(array)));
+    const auto values = py::reinterpret_steal<py::object>(find_bridge("numpy")->wrap(flat(array)));
+    return gnumpy.attr("_cudamat").attr("CUDAMatrix")(values, py::arg("ref") = false);
+  }
+};
+
+const GnumpyBridge gnumpy_bridge;
+[[maybe_unused]] const bool gnumpy_registered = register_bridge(gnumpy_bridge);
+
+}  // namespace
+
+// Gnumpy calls its arrays so, and programs know Theano's name for the way there.
+SW_BIND(gnumpy_names, 64) {
+  module.attr("to_garray") = module.attr("to_gnumpy");
+  module.attr("from_garray") = module.attr("from_gnumpy");
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,172 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <string>
+
+#include "python/bind.hpp"
+#include "python/bridge_interface.hpp"
+#include "python/bridge_legacy.hpp"
+#include "python/bridge_library.hpp"
+#include "python/py_array.hpp"
+#include "python/py_dtype.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/gpu_context.hpp"
+
+/// PyCUDA's GPUArray, by its attributes (pycuda/gpuarray.py, GPUArray.__init__).
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+constinit const ForeignClass gpu_array_class("pycuda.gpuarray", "GPUArray");
+constinit const LegacyLibrary pycuda_library("pycuda", "pycuda");
+constinit const Name gpudata_name("gpudata"), shape_name("shape"), strides_name("strides"),
+    dtype_name("dtype"), native_name("isnative");
+
+// A DeviceAllocation, a block of a pool, an integer in views; None without elements.
+void* address_of(PyObject* array) {
+  const py::object gpudata = attribute_or_null(array, gpudata_name);
+  if (!gpudata || gpudata.is_none()) return nullptr;
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Long(gpudata.ptr()));
+  void* address = number ? PyLong_AsVoidPtr(number.ptr()) : nullptr;
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    fail<BridgeError>("pycuda: gpudata is ", std::string(py::repr(gpudata)),
+                      "; expected an allocation of PyCUDA or an address");
+  }
+  return address;
+}
+
+// The current context is one that PyCUDA made; our memory is in the primary one.
+bool works_apart() {
+  const auto context = current_gpu_context();
+  return !pycuda_library.is_stand_in() && context && !context->primary;
+}
+
+py::tuple integers(std::span<const std::int64_t> values, std::int64_t factor) {
+  py::tuple made(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) made[i] = py::int_(values[i] * factor);
+  return made;
+}
+
+class PycudaBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return "pycuda"; }
+  int order() const override { return 42; }
+  std::string_view protocols() const override { return "GPUArray's attributes"; }
+  std::string_view module() const override { return "pycuda"; }
+
+  bool accepts(PyObject* object) const override { return gpu_array_class.has(object); }
+
+  ForeignView view(PyObject* array, bool may_copy) const override {
+    ForeignView view{.owner = python_owner(array), .memory = memory_of(array)};
+    try {
+      pycuda_library.place(view);
+    } catch (const SharingError&) {
+      if (!may_copy) throw;
+      // Only PyCUDA can read it, in its own context; the way leads over the host.
+      const py::object host = py::handle(array).attr("get")();
+      view = {.made = copy_on_gpu(import_array(host.ptr())), .copied = true};
+    }
+    return view;
+  }
+
+  bool exports() const override { return true; }
+  std::optional<Obstacle> obstacle(const Array& array) const override {
+    import_library("pycuda.gpuarray", "pycuda");
+    require<DTypeError>(array.dtype().is_computable() && array.dtype() != bfloat16,
+                        "pycuda: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
+    if (works_apart()) {
+      return Obstacle{
+          "PyCUDA works in a context of its own, where the memory of this array is not",
+          "import pycuda.autoprimaryctx in the place of pycuda.autoinit, or allow a copy "
+          "(copyif=True)"};
+    }
+    if (auto obstacle = pycuda_library.obstacle(array)) return obstacle;
+    for (int axis = 0; axis < array.rank(); ++axis) {
+      if (array.strides()[axis] > 0 || array.shape()[axis] <= 1 || array.size() == 0) continue;
+      return Obstacle{text("its strides ", array.strides(), " are not positive on axis ", axis,
+                           ", and PyCUDA copies such arrays wrongly or not at all"),
+                      "allow a copy (copyif=True)"};
+    }
+    return std::nullopt;
+  }
+
+  PyObject* wrap(const Array& array) const override {
+    const py::module_ module = py::module_::import("pycuda.gpuarray");
+    const bool on_host = array.device().is_cpu() && !pycuda_library.is_stand_in();
+    if (on_host) {  // fitting() made it for a context that only PyCUDA can fill
+      const py::object host = object_of(array).attr("numpy")();
+      return module.attr("to_gpu")(host).release().ptr();
+    }
+    check_context(array.device());
+    const py::tuple shape = integers(array.shape(), 1);
+    const py::object dtype = numpy_dtype(array.dtype());
+    if (array.size() == 0) return module.attr("GPUArray")(shape, dtype).release().ptr();
+    const py::int_ address(reinterpret_cast<std::uintptr_t>(array.data()));
+    py::object made = module.attr("GPUArray")(
+        shape, dtype, py::arg("base") = object_of(array), py::arg("gpudata") = address,
+        py::arg("strides") = integers(array.strides(), array.dtype().itemsize()));
+    pycuda_library.order(array);
+    return made.release().ptr();
+  }
+
+  Array fitting(const Array& array) const override {
+    const bool over_host = [] {
+      const py::gil_scoped_acquire locked;
+      return works_apart();
+    }();
+    if (!over_host) return pycuda_library.copied(array);
+    return copy(to_device(array, cpu));
+  }
+
+ private:
+  static ForeignMemory memory_of(PyObject* array) {
+    py::object dtype = attribute_or_null(array, dtype_name);
+    require<BridgeError>(static_cast<bool>(dtype),
+                         "pycuda: a GPUArray without dtype; expected one that was made whole");
+    const bool is_native = truth_of(dtype.ptr(), native_name);
+    if (!is_native) dtype = dtype.attr("newbyteorder")("=");
+    const Shape shape = integers_of(array, shape_name, "pycuda");
+    const Shape strides = integers_of(array, strides_name, "pycuda");
+    require<BridgeError>(shape.size() == strides.size(), "pycuda: strides for ", strides.size(),
+                         " axes in an array of ", shape.size(),
+                         "; expected one an axis, make the array again without strides=");
+    return {.data = address_of(array),
+            .dtype = dtype_from(dtype),
+            .shape = shape,
+            .byte_strides = Strides(std::span<const std::int64_t>(strides)),
+            .byte_swapped = !is_native};
+  }
+
+  // GPUArray's constructor asks CUDA for the current device and fails in words about contexts.
+  static void check_context(Device device) {
+    if (device.is_cpu()) return;
+    require<DeviceError>(current_gpu_context().has_value(),
+                         "pycuda: this thread has no current context; expected the primary one, "
+                         "import pycuda.autoprimaryctx first");
+  }
+};
+
+const PycudaBridge pycuda_bridge;
+[[maybe_unused]] const bool pycuda_registered = register_bridge(pycuda_bridge);
+
+}  // namespace
+
+// PyCUDA calls its arrays so, and programs know Theano's name for the way there.
+SW_BIND(pycuda_names, 64) {
+  module.attr("to_gpuarray") = module.attr("to_pycuda");
+  module.attr("from_gpuarray") = module.attr("from_pycuda");
+  module.def("_works_in_primary_context", [] {
+    const auto context = current_gpu_context();
+    return context && context->primary;
+  });
+}
+
+}  // namespace spanwise::python

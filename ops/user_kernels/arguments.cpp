@@ -1,0 +1,239 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "arguments.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "spanwise/copy.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::user_kernels {
+namespace {
+
+Device execution_device(Device device) noexcept { return device.is_cuda() ? device : cpu; }
+
+// A struct of `bytes` bytes.
+DType record_dtype(std::int64_t bytes) {
+  return DType(DTypeCode::opaque, 8, static_cast<int>(bytes));
+}
+
+const char* kind_word(const Parameter& parameter) {
+  switch (parameter.kind) {
+    case Parameter::Kind::element:
+      return "an array or a number";
+    case Parameter::Kind::raw:
+      return "an array";
+    default:
+      return parameter.is_user_type() ? "a struct" : "a number";
+  }
+}
+
+}  // namespace
+
+Operands::Operands(const std::string& who, std::span<const Parameter> parameters,
+                   std::span<const Argument> arguments)
+    : who_(who), count_(parameters.size()) {
+  for (std::size_t i = 0; i < count_; ++i) operands_[i].parameter = &parameters[i];
+  find_device(arguments);
+  for (std::size_t i = 0; i < count_; ++i) {
+    const Argument& argument = arguments[i];
+    if (argument.array != nullptr)
+      take_array(operands_[i], *argument.array);
+    else if (argument.is_given())
+      take_value(operands_[i], argument);
+    else if (!parameters[i].is_output) [[unlikely]]
+      fail<KernelArgumentError>(place(parameters[i]), "expected ", kind_word(parameters[i]),
+                                ", got nothing");
+  }
+  give_numbers(arguments);
+}
+
+std::string Operands::place(const Parameter& parameter) const {
+  return text(who_, ": argument '", parameter.name, "': ");
+}
+
+// The first array with axes decides, else the first array on a GPU, else the first.
+void Operands::find_device(std::span<const Argument> arguments) {
+  const Array* found = nullptr;
+  for (const Argument& argument : arguments) {
+    const Array* array = argument.array;
+    if (array == nullptr) continue;
+    if (found == nullptr ||
+        (found->rank() == 0 && (array->rank() > 0 || !found->device().is_cuda())))
+      found = array;
+    if (found->rank() > 0) break;
+  }
+  device_ = execution_device(found != nullptr ? found->device() : default_device());
+}
+
+void Operands::take_array(Operand& operand, const Array& array) {
+  const Parameter& parameter = *operand.parameter;
+  const bool is_here = execution_device(array.device()) == device_;
+  if (parameter.kind == Parameter::Kind::number || (!is_here && !parameter.is_output)) {
+    // One number, wherever it may be read at once.
+    const bool is_number = array.size() == 1 && array.rank() == 0 && !array.device().is_cuda() &&
+                           parameter.kind != Parameter::Kind::raw;
+    if (!is_number && parameter.kind == Parameter::Kind::number)
+      refuse(parameter, {.array = &array});
+    if (is_number) return take_value(operand, {.number = item(array), .is_weak = false});
+  }
+  if (!is_here) [[unlikely]]
+    fail<DeviceError>(place(parameter), "is on ", array.device(), " and the kernel runs on ",
+                      device_, "; move it with .to(\"", device_, "\")");
+  if (parameter.is_output && array.readonly()) [[unlikely]]
+    fail<ReadOnlyError>(place(parameter),
+                        "the kernel writes to it, and its owner handed it out for reading only; "
+                        "pass a copy, or declare it const if it is not written to");
+  if (parameter.is_user_type()) return take_record(operand, array);
+  if (!parameter.letter.empty())
+    bind_letter(parameter, array.dtype());
+  else if (!(array.dtype() == *parameter.dtype)) [[unlikely]]
+    fail<DTypeError>(place(parameter), "declared ", parameter.type, ", expected dtype ",
+                     *parameter.dtype, ", got ", array.dtype(), "; convert with .astype(\"",
+                     *parameter.dtype, "\"), or change the declaration");
+  operand.array = &array;
+  operand.dtype = array.dtype();
+}
+
+// Elements that are structs already, or structs whose bytes are the last axis.
+void Operands::take_record(Operand& operand, const Array& array) {
+  const Parameter& parameter = *operand.parameter;
+  const DType dtype = array.dtype();
+  operand.dtype = dtype;
+  if (dtype.lanes() > 1 || dtype.code() == DTypeCode::opaque) {
+    operand.array = &array;
+    return;
+  }
+  const Layout& layout = array.layout();
+  const int last = layout.rank() - 1;
+  const bool is_packed =
+      last >= 0 && layout.shape[last] > 0 && (layout.strides[last] == 1 || layout.shape[last] == 1);
+  if (!is_packed) [[unlikely]]
+    fail<KernelArgumentError>(place(parameter), "declared ", parameter.type,
+                              ", expected an array whose last axis holds the bytes of one ",
+                              parameter.type, " contiguously, got ", array,
+                              "; pass x.view(\"uint8\").reshape(n, itemsize)");
+  const std::int64_t items = layout.shape[last];
+  Layout records{Shape(last), Strides(last), 0};
+  bool fits = layout.offset % items == 0;
+  records.offset = layout.offset / items;
+  for (int axis = 0; axis < last; ++axis) {
+    fits &= layout.strides[axis] % items == 0 || layout.shape[axis] <= 1;
+    records.shape[axis] = layout.shape[axis];
+    records.strides[axis] = layout.strides[axis] / items;
+  }
+  if (!(fits && items * dtype.itemsize() <= UINT16_MAX)) [[unlikely]]
+    fail<KernelArgumentError>(place(parameter), "the structs of ", array,
+                              " are not a whole number of structs apart; pass a copy");
+  const auto index = static_cast<std::size_t>(&operand - operands_.data());
+  keep(index, Array(array.storage(), std::move(records), record_dtype(items * dtype.itemsize())));
+  operand.dtype = operand.array->dtype();
+}
+
+const Array& Operands::keep(std::size_t i, Array array) {
+  if (kept_.capacity() == 0) kept_.reserve(2 * most_operands);  // addresses stay
+  kept_.push_back(std::move(array));
+  operands_[i].array = &kept_.back();
+  operands_[i].dtype = kept_.back().dtype();
+  return kept_.back();
+}
+
+void Operands::take_value(Operand& operand, const Argument& argument) {
+  const Parameter& parameter = *operand.parameter;
+  if (parameter.kind == Parameter::Kind::raw || parameter.is_output) refuse(parameter, argument);
+  if (parameter.is_user_type()) {
+    if (argument.bytes.empty()) refuse(parameter, argument);
+    operand.bytes = argument.bytes;
+    return;
+  }
+  if (!argument.number) refuse(parameter, argument);
+  operand.number = *argument.number;
+  if (!parameter.letter.empty() && !argument.is_weak)
+    bind_letter(parameter, argument.number->dtype());
+}
+
+void Operands::bind_letter(const Parameter& parameter, DType dtype) {
+  for (std::size_t k = 0; k < letter_count_; ++k) {
+    const Letter& letter = letters_[k];
+    if (letter.name != parameter.letter[0]) continue;
+    if (!(letter.dtype == dtype)) [[unlikely]]
+      fail<DTypeError>(place(parameter), parameter.letter, " is ", dtype, " here and ",
+                       letter.dtype, " in argument '", letter.by->name,
+                       "', expected one dtype; convert one with .astype(), or declare two "
+                       "letters");
+    return;
+  }
+  if (!(dtype.is_computable())) [[unlikely]]
+    fail<DTypeError>(place(parameter), "dtype ", dtype,
+                     " cannot be computed on; convert with .astype()");
+  letters_[letter_count_++] = {parameter.letter[0], dtype, &parameter};
+}
+
+DType Operands::dtype_of(const Parameter& parameter) const {
+  if (parameter.dtype) return *parameter.dtype;
+  for (std::size_t k = 0; k < letter_count_; ++k)
+    if (!parameter.letter.empty() && letters_[k].name == parameter.letter[0])
+      return letters_[k].dtype;
+  fail<DTypeError>(place(parameter), "nothing says what ",
+                   parameter.letter.empty() ? parameter.type : parameter.letter,
+                   " is; pass an array for it");
+}
+
+// Python's numbers take what the arrays have said, and only among themselves their own.
+void Operands::give_numbers(std::span<const Argument> arguments) {
+  for (std::size_t i = 0; i < count_; ++i) {
+    Operand& operand = operands_[i];
+    const Parameter& parameter = *operand.parameter;
+    if (operand.array != nullptr || parameter.is_user_type() || !arguments[i].is_given()) continue;
+    if (!parameter.letter.empty() && arguments[i].is_weak) {
+      bool is_bound = false;
+      for (std::size_t k = 0; k < letter_count_; ++k)
+        is_bound |= letters_[k].name == parameter.letter[0];
+      if (!is_bound) bind_letter(parameter, operand.number.dtype());
+    }
+    operand.dtype = dtype_of(parameter);
+    if (!(operand.number.dtype() == operand.dtype))
+      operand.number = converted_number(who_, parameter, operand.number, operand.dtype);
+  }
+}
+
+void Operands::refuse(const Parameter& parameter, const Argument& argument) const {
+  const std::string got = argument.array != nullptr ? text(*argument.array)
+                          : argument.number         ? text("the number ", *argument.number)
+                                            : text("a struct of ", argument.bytes.size(), " bytes");
+  const char* remedy = parameter.is_output ? "pass an array, which the kernel writes to"
+                       : parameter.kind == Parameter::Kind::number
+                           ? "pass a number, or declare the argument as an array"
+                           : "pass an array, or declare the argument as a number";
+  fail<KernelArgumentError>(place(parameter), "expected ", kind_word(parameter), ", got ", got,
+                            "; ", remedy);
+}
+
+Scalar converted_number(const std::string& who, const Parameter& parameter, const Scalar& number,
+                        DType dtype) {
+  const DType from = number.dtype();
+  const bool is_whole = from.is_bool() || from.is_integer();
+  const bool to_real = dtype.is_floating() || dtype.is_complex();
+  bool keeps = is_whole ? to_real || number.fits(dtype)
+                        : to_real && (!from.is_complex() || dtype.is_complex());
+  if (keeps && !is_whole && !from.is_complex())
+    keeps = !std::isfinite(number.as_double()) || std::isfinite(number.cast(dtype).as_double());
+  if (!keeps) [[unlikely]]
+    fail<KernelArgumentError>(who, ": argument '", parameter.name, "': the number ", number, " (",
+                              from, ") cannot be passed as ", dtype,
+                              " without loss; convert it, or declare another type");
+  return number.cast(dtype);
+}
+
+bool is_same_window(const Array& a, const Array& b) noexcept {
+  if (a.data() != b.data() || a.shape() != b.shape() ||
+      a.dtype().itemsize() != b.dtype().itemsize())
+    return false;
+  for (int axis = 0; axis < a.rank(); ++axis)
+    if (a.shape()[axis] > 1 && a.strides()[axis] != b.strides()[axis]) return false;
+  return true;
+}
+
+}  // namespace spanwise::ops::user_kernels

@@ -1,0 +1,106 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "call_arguments_py.hpp"
+
+#include <algorithm>
+#include <complex>
+#include <utility>
+#include <variant>
+
+#include "python/kernels_values.hpp"
+#include "python/py_array.hpp"
+#include "python/py_call.hpp"
+#include "python/py_stream.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using ops::user_kernels::Argument;
+
+// Python's own numbers, which have no dtype of their own.
+bool read_python_number(PyObject* value, Argument& argument) {
+  if (PyFloat_CheckExact(value)) {
+    argument.number = Scalar(PyFloat_AS_DOUBLE(value));
+  } else if (PyBool_Check(value)) {
+    argument.number = Scalar(value == Py_True);
+  } else if (PyLong_Check(value)) {
+    const KernelArg number = integer_argument(value);
+    argument.number = number.scalar();
+  } else if (PyComplex_CheckExact(value)) {
+    const Py_complex number = PyComplex_AsCComplex(value);
+    argument.number = Scalar(std::complex<double>(number.real, number.imag));
+  } else {
+    return false;
+  }
+  argument.is_weak = true;
+  return true;
+}
+
+}  // namespace
+
+KernelCallArguments::KernelCallArguments(const std::string& who, PyObject* const* values,
+                                         std::size_t count, std::size_t most)
+    : who_(who) {
+  require<KernelArgumentError>(count <= most, who_, ": expected at most ", most, " arguments, got ",
+                               count);
+  for (std::size_t i = 0; i < count; ++i) set(i, values[i]);
+}
+
+void KernelCallArguments::set(std::size_t place, PyObject* value) {
+  Argument& argument = arguments_[place];
+  if (is_array(value)) {
+    argument.array = &array_in(value);
+    return;
+  }
+  if (value == Py_None || read_python_number(value, argument)) return;
+  // Addresses of what is held stay: there are never more than this.
+  if (auto found = value_from(value)) {
+    if (auto* bytes = std::get_if<ValueBytes>(&*found)) {
+      structs_.reserve(ops::user_kernels::most_operands);
+      argument.bytes = std::as_bytes(std::span(structs_.emplace_back(std::move(*bytes))));
+      return;
+    }
+    argument.number = std::get<KernelArg>(*found).scalar();
+    return;
+  }
+  imported_.reserve(ops::user_kernels::most_operands);
+  argument.array = &imported_.emplace_back(import_array(value));
+}
+
+Device KernelCallArguments::device() const {
+  const Array* found = nullptr;
+  for (const Argument& argument : arguments_) {
+    if (argument.array == nullptr) continue;
+    if (found == nullptr || (found->rank() == 0 && argument.array->rank() > 0))
+      found = argument.array;
+  }
+  if (found == nullptr) return default_device();
+  return found->device().is_cuda() ? found->device() : cpu;
+}
+
+std::int64_t KernelCallArguments::bytes() const noexcept {
+  std::int64_t bytes = 0;
+  for (const Argument& argument : arguments_)
+    if (argument.array != nullptr) bytes = std::max(bytes, argument.array->nbytes());
+  return bytes;
+}
+
+StreamForCall::StreamForCall(PyObject* stream, Device device) {
+  if (given(stream)) guard_.emplace(stream_from(stream, device));
+}
+
+Array writable_array(PyObject* object) {
+  if (is_array(object)) return array_in(object);
+  ImportOptions options;
+  options.copy = CopyMode::never;
+  options.writable = true;
+  return import_array(object, options);
+}
+
+}  // namespace spanwise::python

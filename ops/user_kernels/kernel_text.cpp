@@ -1,0 +1,208 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel_text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "embedded/user_kernel_text.hpp"
+#include "spanwise/error.hpp"
+#include "words.hpp"
+
+namespace spanwise::ops::user_kernels {
+namespace {
+
+std::string_view library_text(std::string_view name) {
+  for (const auto& file : embedded::user_kernel_text)
+    if (std::string_view(file.name).ends_with(name)) return file.text;
+  return {};
+}
+
+// A name that the compiler does not know, as NVRTC, g++ and clang++ put it.
+std::string unknown_name(std::string_view log) {
+  constexpr std::pair<std::string_view, std::string_view> ways[] = {
+      {"identifier \"", "\" is undefined"},
+      {"error: \xe2\x80\x98", "\xe2\x80\x99 was not declared"},
+      {"error: '", "' was not declared"},
+      {"undeclared identifier '", "'"},
+  };
+  for (const auto& [before, after] : ways) {
+    const std::size_t found = log.find(before);
+    if (found == std::string_view::npos) continue;
+    const std::string_view rest = log.substr(found + before.size());
+    const std::string_view name = rest.substr(0, rest.find(after));
+    if (is_identifier(name)) return std::string(name);
+  }
+  return "";
+}
+
+std::string with_line_numbers(std::string_view words) {
+  std::string out;
+  for (int line = 1; !words.empty(); ++line) {
+    const std::size_t end = std::min(words.find('\n'), words.size());
+    out += text("  ", line, " | ", words.substr(0, end), "\n");
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string who_of(const CommonSpec& spec) { return text(spec.kind, " '", spec.name, "'"); }
+
+OperandForm raw_form(const Operand& operand) {
+  OperandForm form;
+  form.dtype = operand.dtype;
+  if (operand.array == nullptr) {
+    form.place = OperandForm::Place::value;
+    return form;
+  }
+  const bool is_dense = operand.array->layout().is_row_major();
+  form.place = is_dense ? OperandForm::Place::dense : OperandForm::Place::strided;
+  form.rank = static_cast<std::uint8_t>(std::max(1, operand.array->rank()));
+  return form;
+}
+
+OperandForm element_form(const Operand& operand, const Walk* walk, int index) {
+  OperandForm form;
+  form.dtype = operand.dtype;
+  form.place = OperandForm::Place::element;
+  form.step = 1;
+  if (walk != nullptr) {
+    const std::int64_t step = walk->stride(walk->rank() - 1, index);
+    form.step = step == 0 ? 0 : step == 1 ? 1 : 2;
+  }
+  return form;
+}
+
+std::string letter_types(std::span<const Operand> operands) {
+  std::string out, seen;
+  for (const Operand& operand : operands) {
+    const std::string& letter = operand.parameter->letter;
+    if (letter.empty() || seen.find(letter) != std::string::npos) continue;
+    seen += letter;
+    out += text("typedef ", c_type(operand.dtype), " ", letter, ";\n");
+  }
+  return out;
+}
+
+std::string opening(const CommonSpec& spec, std::span<const Operand> operands,
+                    const std::string& types) {
+  bool has_half = false, has_bfloat16 = false, has_complex = false;
+  for (const Operand& operand : operands) {
+    if (operand.parameter->is_user_type()) continue;
+    has_half |= operand.dtype == float16;
+    has_bfloat16 |= operand.dtype == bfloat16;
+    has_complex |= operand.dtype.is_complex();
+  }
+  has_complex |= types.find("complex<") != std::string::npos;
+  std::string out;
+  if (has_half || types.find("__half") != std::string::npos) out += "#include <cuda_fp16.h>\n";
+  if (has_bfloat16 || types.find("__nv_bfloat16") != std::string::npos)
+    out += "#include <cuda_bf16.h>\n";
+  if (has_complex) out += library_text("complex_numbers.cuh");
+  out += library_text("raw.cuh");
+  // The preamble may use letters, and types of operands may be the preamble's.
+  out += letter_types(operands);
+  out += numbered(text("preamble of ", spec.name), spec.preamble);
+  return out + types;
+}
+
+std::string numbered(const std::string& label, const std::string& body) {
+  if (body.empty()) return "";
+  return text("\n#line 1 \"", label, "\"\n", body, "\n#line 1 \"made by Spanwise\"\n");
+}
+
+std::string element_type(const Operand& operand) {
+  return operand.parameter->type.empty() ? c_type(operand.dtype) : operand.parameter->type;
+}
+
+const char* constness(const Operand& operand) {
+  return operand.parameter->is_output ? "" : "const ";
+}
+
+std::string parameter_text(const Operand& operand, const OperandForm& form, bool wants_pointer,
+                           std::string& types) {
+  const std::string &name = operand.parameter->name, type = element_type(operand);
+  if (operand.array != nullptr && operand.parameter->is_user_type())
+    types += text("static_assert(sizeof(", type, ") == ", operand.dtype.itemsize(),
+                  ", \"the structs of argument '", name, "' have ", operand.dtype.itemsize(),
+                  " bytes, unlike ", type, "\");\n");
+  switch (form.place) {
+    case OperandForm::Place::value:
+      return text("const ", type, " ", name, ", ");
+    case OperandForm::Place::element:
+      return text(constness(operand), type, "* sw_p_", name, ", ");
+    case OperandForm::Place::dense:
+      if (wants_pointer) return text(constness(operand), type, "* ", name, ", ");
+      [[fallthrough]];
+    case OperandForm::Place::strided:
+      types += text("typedef sw_raw<", constness(operand), type, ", ", int{form.rank}, ", ",
+                    form.place == OperandForm::Place::dense ? "true" : "false", "> sw_raw_", name,
+                    ";\n");
+      return text("const sw_raw_", name, " ", name, ", ");
+    default:
+      return "";
+  }
+}
+
+std::string walk_struct(const std::string& name, int rank, int count) {
+  std::string members = text("long long shape[", rank, "]");
+  for (int k = 0; k < count; ++k) members += text(", s", k, "[", rank, "]");
+  return text("struct ", name, " { ", members, "; };\n");
+}
+
+KernelArg PackedNumbers::argument(std::size_t first) const {
+  return KernelArg::bytes(std::as_bytes(std::span(numbers_).subspan(first)));
+}
+
+KernelArg PackedNumbers::raw(const Array& array, const Layout& layout) {
+  const std::size_t first = numbers_.size();
+  numbers_.push_back(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(array.data())));
+  for (const std::int64_t extent : layout.shape) numbers_.push_back(extent);
+  if (layout.rank() == 0) numbers_.push_back(1);
+  for (const std::int64_t step : layout.strides) numbers_.push_back(step);
+  if (layout.rank() == 0) numbers_.push_back(1);
+  return argument(first);
+}
+
+KernelArg PackedNumbers::walk(const Walk& walk) {
+  const std::size_t first = numbers_.size();
+  for (int axis = 0; axis < walk.rank(); ++axis) numbers_.push_back(walk.extent(axis));
+  for (int operand = 0; operand < walk.operands(); ++operand)
+    for (int axis = 0; axis < walk.rank(); ++axis) numbers_.push_back(walk.stride(axis, operand));
+  return argument(first);
+}
+
+KernelArg address_of(const Array& array) {
+  return KernelArg::address(reinterpret_cast<std::uintptr_t>(array.data()));
+}
+
+KernelArg value_of(const Operand& operand) {
+  if (!operand.bytes.empty()) return KernelArg::bytes(operand.bytes);
+  return KernelArg::bytes(std::span(static_cast<const std::byte*>(operand.number.data()),
+                                    static_cast<std::size_t>(operand.dtype.itemsize())));
+}
+
+Function compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,
+                  Device device, std::string_view users_words) {
+  ModuleOptions options;
+  options.options = spec.options;
+  options.device = device;
+  try {
+    return SourceModule(source, options).get_function(kernel);
+  } catch (const CompileError& error) {
+    const std::string name = unknown_name(error.log());
+    const std::string remedy =
+        name.empty() ? ""
+                     : text(" '", name,
+                            "' is neither an argument nor known otherwise; declare it "
+                            "among the arguments, or define it in preamble=.");
+    throw CompileError(text(who_of(spec), ": does not compile for ", device, ".", remedy,
+                            " The compiler says:\n", error.log()),
+                       error.log(), with_line_numbers(users_words));
+  }
+}
+
+}  // namespace spanwise::ops::user_kernels

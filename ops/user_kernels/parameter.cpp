@@ -1,0 +1,295 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parameter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "spanwise/error.hpp"
+#include "words.hpp"
+
+namespace spanwise::ops::user_kernels {
+namespace {
+
+// C's names, without const and with single spaces; `long` is 64 bits on every platform we run on.
+const std::map<std::string, DType, std::less<>>& c_names() {
+  static const std::map<std::string, DType, std::less<>> names{
+      {"bool", bool_},
+      {"char", int8},
+      {"signed char", int8},
+      {"unsigned char", uint8},
+      {"short", int16},
+      {"short int", int16},
+      {"unsigned short", uint16},
+      {"unsigned short int", uint16},
+      {"int", int32},
+      {"signed int", int32},
+      {"signed", int32},
+      {"unsigned", uint32},
+      {"unsigned int", uint32},
+      {"long", int64},
+      {"long int", int64},
+      {"unsigned long", uint64},
+      {"unsigned long int", uint64},
+      {"long long", int64},
+      {"long long int", int64},
+      {"unsigned long long", uint64},
+      {"unsigned long long int", uint64},
+      {"size_t", uint64},
+      {"ptrdiff_t", int64},
+      {"int8_t", int8},
+      {"int16_t", int16},
+      {"int32_t", int32},
+      {"int64_t", int64},
+      {"uint8_t", uint8},
+      {"uint16_t", uint16},
+      {"uint32_t", uint32},
+      {"uint64_t", uint64},
+      {"float", float32},
+      {"double", float64},
+      {"half", float16},
+      {"__half", float16},
+      {"__nv_bfloat16", bfloat16},
+      {"complex < float >", complex64},
+      {"complex < double >", complex128},
+      {"pycuda :: complex < float >", complex64},
+      {"pycuda :: complex < double >", complex128},
+  };
+  return names;
+}
+
+// What numpy.dtype() takes besides the names that DType::parse() knows.
+const std::map<std::string, DType, std::less<>>& numpy_names() {
+  static const std::map<std::string, DType, std::less<>> names{
+      {"float", float64},  {"int", int64},      {"complex", complex128}, {"half", float16},
+      {"single", float32}, {"double", float64}, {"uint", uint64},        {"intp", int64},
+      {"uintp", uint64},   {"int_", int64},     {"bool_", bool_},        {"short", int16},
+      {"ushort", uint16},  {"longlong", int64}, {"ulonglong", uint64},   {"csingle", complex64},
+      {"byte", int8},      {"ubyte", uint8},    {"cdouble", complex128}, {"intc", int32},
+      {"uintc", uint32},   {"float_", float64},
+  };
+  return names;
+}
+
+// float4, uchar2, longlong3, dim3: CUDA's own types of several numbers.
+bool is_vector_type(std::string_view type) {
+  if (type == "dim3" || type == "cuFloatComplex" || type == "cuDoubleComplex") return true;
+  if (type.size() < 4 || type.back() < '1' || type.back() > '4') return false;
+  type.remove_suffix(1);
+  if (type.starts_with('u')) type.remove_prefix(1);
+  static constexpr std::array<std::string_view, 7> parts{"char",     "short", "int",   "long",
+                                                         "longlong", "float", "double"};
+  return std::find(parts.begin(), parts.end(), type) != parts.end();
+}
+
+std::string joined(const std::vector<std::string_view>& words) {
+  std::string out;
+  for (const std::string_view word : words) out.append(out.empty() ? "" : " ").append(word);
+  return out;
+}
+
+bool are_keywords(const std::vector<std::string_view>& words) {
+  static constexpr std::array<std::string_view, 9> keywords{
+      "char", "short", "int", "long", "unsigned", "signed", "float", "double", "bool"};
+  return std::all_of(words.begin(), words.end(), [](std::string_view word) {
+    return std::find(keywords.begin(), keywords.end(), word) != keywords.end();
+  });
+}
+
+std::optional<DType> numpy_dtype_named(std::string_view name) {
+  try {
+    const DType dtype = DType::parse(name);
+    if (dtype.is_computable()) return dtype;
+  } catch (const DTypeError&) {
+  }
+  const auto found = numpy_names().find(name);
+  return found != numpy_names().end() ? std::optional(found->second) : std::nullopt;
+}
+
+bool is_letter(std::string_view word) {
+  return word.size() == 1 && std::isupper(static_cast<unsigned char>(word[0])) != 0;
+}
+
+[[noreturn]] void refuse_type(const std::string& who, const std::string& type, const char* known) {
+  fail<ArgumentError>(who, ": expected a type, got '", type, "', which is unknown. ", known);
+}
+
+// C's name, a dtype's name, a vector type, or a word of the preamble.
+Parameter c_typed(const std::string& who, const std::vector<std::string_view>& words,
+                  std::string_view preamble) {
+  Parameter parameter;
+  const std::string type = joined(words);
+  if (const auto found = c_names().find(type); found != c_names().end()) {
+    parameter.dtype = found->second;
+  } else if (words.size() == 1) {
+    parameter.dtype = numpy_dtype_named(words[0]);
+  }
+  if (parameter.dtype) {
+    // As it was written where it may be, so that functions of a preamble find the type they name.
+    parameter.type = are_keywords(words) ? type : c_type(*parameter.dtype);
+    return parameter;
+  }
+  parameter.type = type;
+  const bool may_be_included = preamble.find("#include") != std::string_view::npos;
+  const bool is_known =
+      !words.empty() && (is_vector_type(words.back()) || may_be_included ||
+                         std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+                           return is_identifier(word) && word != "struct" && word != "unsigned" &&
+                                  has_word(preamble, word);
+                         }));
+  if (!is_known)
+    refuse_type(
+        who, type,
+        "Known are C's types (float, unsigned int, ...), CUDA's (float4, ...) and dtypes by "
+        "name (float32, ...); define any other in preamble=");
+  return parameter;
+}
+
+std::vector<std::vector<Word>> split(std::string_view text) {
+  std::vector<std::vector<Word>> parts(1);
+  int depth = 0;
+  for (const Word& word : words_in(text)) {
+    if (word.text == "<" || word.text == "(") ++depth;
+    if (word.text == ">" || word.text == ")") --depth;
+    if (word.text == "," && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back().push_back(word);
+  }
+  if (parts.size() == 1 && parts[0].empty()) parts.clear();
+  return parts;
+}
+
+std::string shown(const std::vector<Word>& words) {
+  std::vector<std::string_view> texts;
+  for (const Word& word : words) texts.push_back(word.text);
+  return joined(texts);
+}
+
+Parameter pointer_parameter(const std::string& who, const std::vector<Word>& words,
+                            std::string_view preamble) {
+  require<ArgumentError>(words.size() >= 2 && words.back().is_name, who,
+                         ": expected an argument such as \"float *x\" or \"int n\", got \"",
+                         shown(words), "\"; say its type and then its name");
+  std::vector<std::string_view> type;
+  int stars = 0;
+  bool is_const = false;
+  for (std::size_t k = 0; k + 1 < words.size(); ++k) {
+    const std::string_view word = words[k].text;
+    if (word == "*")
+      ++stars;
+    else if (word == "const")
+      is_const |= stars == 0;
+    else if (word != "__restrict__" && word != "restrict" && word != "volatile")
+      type.push_back(word);
+  }
+  require<ArgumentError>(stars <= 1, who, ": argument \"", shown(words),
+                         "\" is a pointer to pointers; pass one array, and index into it");
+  Parameter parameter = c_typed(who, type, preamble);
+  parameter.name = words.back().text;
+  parameter.kind = stars == 1 ? Parameter::Kind::raw : Parameter::Kind::number;
+  parameter.is_output = stars == 1 && !is_const;
+  return parameter;
+}
+
+Parameter value_parameter(const std::string& who, std::vector<Word> words, bool is_output) {
+  Parameter parameter;
+  if (words.size() == 3 && words[0].text == "raw") {
+    parameter.kind = Parameter::Kind::raw;
+    words.erase(words.begin());
+  }
+  require<ArgumentError>(words.size() == 2 && words[1].is_name, who,
+                         ": expected an argument such as \"float32 x\", \"T y\" or \"raw T z\", "
+                         "got \"",
+                         shown(words),
+                         "\"; pointers belong to the other spelling, in which all "
+                         "arguments stand in one string");
+  parameter.name = words[1].text;
+  parameter.is_output = is_output;
+  if (is_letter(words[0].text)) {
+    parameter.letter = words[0].text;
+    return parameter;
+  }
+  parameter.dtype = numpy_dtype_named(words[0].text);
+  if (!parameter.dtype)
+    refuse_type(who, std::string(words[0].text),
+                "Known are dtypes by name (float32, int64, bool, ...) and single capital letters "
+                "for any dtype (T)");
+  parameter.type = c_type(*parameter.dtype);
+  return parameter;
+}
+
+}  // namespace
+
+std::vector<Parameter> pointer_parameters(const std::string& who, std::string_view text,
+                                          std::string_view preamble) {
+  std::vector<Parameter> parameters;
+  for (const std::vector<Word>& words : split(text))
+    parameters.push_back(pointer_parameter(who, words, preamble));
+  return parameters;
+}
+
+std::vector<Parameter> value_parameters(const std::string& who, std::string_view text,
+                                        bool are_outputs) {
+  std::vector<Parameter> parameters;
+  for (const std::vector<Word>& words : split(text))
+    parameters.push_back(value_parameter(who, words, are_outputs));
+  return parameters;
+}
+
+Parameter type_named(const std::string& who, std::string_view text, std::string_view preamble) {
+  const std::vector<Word> words = words_in(text);
+  Parameter parameter;
+  if (words.size() == 1 && is_letter(words[0].text) && !has_word(preamble, words[0].text)) {
+    parameter.letter = words[0].text;
+    return parameter;
+  }
+  std::vector<std::string_view> texts;
+  for (const Word& word : words) texts.push_back(word.text);
+  return c_typed(who, texts, preamble);
+}
+
+void check_names(const std::string& who, const std::vector<Parameter>& parameters) {
+  static constexpr std::size_t most = 24;
+  require<ArgumentError>(parameters.size() <= most, who, ": ", parameters.size(),
+                         " arguments are more than the ", most,
+                         " that a kernel takes here; write it as a SourceModule");
+  std::set<std::string> seen;
+  for (const Parameter& parameter : parameters) {
+    const std::string& name = parameter.name;
+    require<ArgumentError>(name != "i" && name != "n" && name != "_ind" && !name.starts_with("sw_"),
+                           who, ": an argument cannot be named '", name,
+                           "', which has a meaning of its own in the operation; rename it");
+    require<ArgumentError>(seen.insert(name).second, who, ": two arguments are named '", name,
+                           "'; rename one");
+  }
+}
+
+std::string c_type(DType dtype) {
+  if (dtype == float16) return "__half";
+  if (dtype == bfloat16) return "__nv_bfloat16";
+  if (dtype == complex64) return "complex<float>";
+  if (dtype == complex128) return "complex<double>";
+  if (dtype == float32) return "float";
+  if (dtype == float64) return "double";
+  if (dtype.is_bool()) return "bool";
+  require<DTypeError>(dtype.is_computable(), "kernel: no C++ type is known for dtype ", dtype,
+                      "; convert with astype(), or view its bytes as a struct");
+  const std::string sign = dtype.code() == DTypeCode::uint ? "unsigned " : "";
+  switch (dtype.bits()) {
+    case 8:
+      return sign.empty() ? "signed char" : "unsigned char";
+    case 16:
+      return sign + "short";
+    case 32:
+      return sign + "int";
+    default:
+      return sign + "long long";
+  }
+}
+
+}  // namespace spanwise::ops::user_kernels

@@ -1,0 +1,54 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spanwise/dtype.hpp"
+
+/// What a kernel declares of its arguments, in PyCUDA's words or in CuPy's.
+namespace spanwise::ops::user_kernels {
+
+/// "float *x, float a" (PyCUDA's) or "float32 x, raw T y" (CuPy's).
+enum class Spelling { pointers, values };
+
+struct Parameter {
+  enum class Kind {
+    element,  ///< an array, one element of it at a time; in CuPy's words also a number
+    raw,      ///< an array as a whole
+    number,   ///< a number or a struct by value
+  };
+
+  std::string name;
+  Kind kind = Kind::element;
+  std::string type{};            ///< in C++; "" where `letter` stands for it
+  std::string letter{};          ///< T: any dtype, the same wherever T stands
+  std::optional<DType> dtype{};  ///< none: a letter, or a type of the preamble's
+  bool is_output = false;        ///< may be written
+  bool is_used_whole = true;     ///< of element: also by indices other than the loop's own
+
+  bool is_user_type() const noexcept { return !dtype && letter.empty(); }
+};
+
+/// "float *x, const float *y, int n". Every pointer is Kind::raw and an output unless const. Types
+/// that are neither C's nor CUDA's must be words of `preamble`. Throws ArgumentError naming `who`.
+std::vector<Parameter> pointer_parameters(const std::string& who, std::string_view text,
+                                          std::string_view preamble);
+/// "float32 x, T y, raw Z w". Throws as pointer_parameters().
+std::vector<Parameter> value_parameters(const std::string& who, std::string_view text,
+                                        bool are_outputs);
+/// A type in either spelling, for accumulators and results: "float", "float32", "T" or a word of
+/// the preamble.
+Parameter type_named(const std::string& who, std::string_view text, std::string_view preamble);
+
+/// Throws ArgumentError where two have one name, or a name that generated text needs.
+void check_names(const std::string& who, const std::vector<Parameter>& parameters);
+
+/// The C++ type of an element: "float", "long long", "__half", "complex<float>". Throws DTypeError
+/// for what cannot be computed on.
+std::string c_type(DType dtype);
+
+}  // namespace spanwise::ops::user_kernels

@@ -1,0 +1,33 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+// An array as a whole, for kernels that index it by themselves: x[k] is its k-th element in C
+// order, whatever its strides. The host writes the same bytes: address, extents, strides.
+template <class T, int N, bool is_dense>
+struct sw_raw {
+  T* address;
+  long long extents[N];
+  long long steps[N];
+
+  __device__ T& operator[](long long k) const {
+    if (is_dense) return address[k];
+    long long offset = 0;
+#pragma unroll
+    for (int axis = N - 1; axis > 0; --axis) {
+      offset += k % extents[axis] * steps[axis];
+      k /= extents[axis];
+    }
+    return address[offset + k * steps[0]];
+  }
+  __device__ long long size() const {
+    long long count = 1;
+    for (int axis = 0; axis < N; ++axis) count *= extents[axis];
+    return count;
+  }
+  __device__ const long long* shape() const { return extents; }
+};
+
+// What `_ind` is.
+struct sw_count {
+  long long count;
+  __device__ long long size() const { return count; }
+};

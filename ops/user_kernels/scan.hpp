@@ -1,0 +1,60 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <list>
+#include <mutex>
+#include <string>
+
+#include "kernel_text.hpp"
+#include "spanwise/array.hpp"
+#include "spanwise/export.hpp"
+#include "spanwise/ref.hpp"
+
+/// Each element with what stands before it, combined by a user's associative operation.
+namespace spanwise::ops::user_kernels {
+
+struct ScanSpec {
+  CommonSpec common{};
+  std::string type{};       ///< of elements: a dtype's name, or C's
+  std::string scan_expr{};  ///< an expression in `a`, which stands before, and `b`
+  std::string neutral{};    ///< of what stands before the first element of an exclusive scan
+  bool is_exclusive = false;
+};
+
+/// Compiled as ElementwiseKernel is. The operation need not be commutative; the order in which
+/// elements are combined is decided by their number alone.
+class SW_API ScanKernel : public RefCounted {
+ public:
+  /// Throws ArgumentError for a spec that does not hold together.
+  explicit ScanKernel(ScanSpec spec);
+  ~ScanKernel() override;
+
+  const ScanSpec& spec() const noexcept { return spec_; }
+  const std::string& who() const noexcept { return who_; }
+  bool is_compiled() const {
+    const std::lock_guard lock(mutex_);
+    return !plans_.empty();
+  }
+
+  /// Along `axis` (from the end where negative), from `input` to `output`, which may be the same
+  /// window. Both have the kernel's dtype and one shape. Queued on the current stream. Throws
+  /// DTypeError, LayoutError, DeviceError, ReadOnlyError, CompileError.
+  void operator()(const Array& input, const Array& output, int axis) const;
+  /// The text for arrays whose lines are walked over so many axes.
+  std::string source(int line_rank, bool on_gpu) const;
+
+ private:
+  struct Plan;
+  const Plan& plan_for(Device device, int line_rank) const;
+  void check(const Array& input, const Array& output) const;
+
+  ScanSpec spec_;
+  std::string who_;
+  Parameter element_;
+
+  mutable std::mutex mutex_;
+  mutable std::list<Plan> plans_;
+};
+
+}  // namespace spanwise::ops::user_kernels

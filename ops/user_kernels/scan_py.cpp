@@ -1,0 +1,103 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scan.hpp"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "call_arguments_py.hpp"
+#include "kernel_type_py.hpp"
+#include "python/bind.hpp"
+#include "python/py_array.hpp"
+#include "python/py_call.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using ops::user_kernels::ScanKernel;
+using ops::user_kernels::ScanSpec;
+
+// PyCUDA's: without an output the scan is done in place, "new" asks for a new array.
+PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t count,
+                   PyObject* names) {
+  static constexpr Signature<5> signature{
+      "ScanKernel", {"input", "output", "allocator", "stream", "axis"}, 1, 4};
+  const auto [input, output, allocator, stream, axis] = signature.read(values, count, names);
+  require<ArgumentError>(!given(allocator), kernel.who(),
+                         ": allocator= is not taken; pass the output instead");
+  const bool is_new = given(output) && PyUnicode_Check(output) &&
+                      PyUnicode_CompareWithASCIIString(output, "new") == 0;
+  const bool is_in_place = !given(output);
+  const Array source = is_in_place ? writable_array(input) : import_array(input);
+  require<LayoutError>(source.rank() == 1 || given(axis), kernel.who(), ": expected one axis, got ",
+                       source, "; say which with axis=, or pass x.reshape(-1)");
+  const StreamForCall current(stream, source.device().is_cuda() ? source.device() : cpu);
+  const Array target = is_new        ? empty(source.shape(), source.dtype(), source.device())
+                       : is_in_place ? source
+                                     : writable_array(output);
+  const int along = static_cast<int>(integer_in(axis, 0));
+  {
+    const std::int64_t bytes = kernel.is_compiled() ? source.nbytes() : INT64_MAX;
+    const Unlocked unlocked(source.device(), bytes);
+    kernel(source, target, along);
+  }
+  return is_new ? wrap(target) : Py_NewRef(is_in_place ? input : output);
+}
+
+PyObject* call_scan(PyObject* object, PyObject* const* values, std::size_t flags,
+                    PyObject* names) noexcept {
+  try {
+    return run_scan(*user_kernel_in<ScanKernel>(object)->kernel, values, PyVectorcall_NARGS(flags),
+                    names);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// (type, scan_expr, neutral, exclusive, name, preamble, options), as the class in Python has them.
+PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept {
+  try {
+    const auto parts = py::reinterpret_borrow<py::tuple>(arguments);
+    if (parts.size() != 7) throw py::type_error("expected the 7 parts of a kernel");
+    const auto word = [&](std::size_t i) { return parts[i].cast<std::string>(); };
+    ScanSpec spec;
+    spec.common = {"ScanKernel", word(4), word(5), parts[6].cast<std::vector<std::string>>()};
+    spec.type = word(0);
+    spec.scan_expr = word(1);
+    spec.neutral = word(2);
+    spec.is_exclusive = parts[3].cast<bool>();
+    return new_user_kernel(type, make_ref<ScanKernel>(std::move(spec)), &call_scan);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* scan_name(PyObject* object, void*) noexcept {
+  const std::string& name = user_kernel_in<ScanKernel>(object)->kernel->spec().common.name;
+  return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
+}
+
+PyGetSetDef scan_attributes[] = {{"name", &scan_name, nullptr, "The kernel's name.", nullptr},
+                                 {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+SW_BIND(user_scan, 72) {
+  PyTypeObject* type =
+      make_user_kernel_type<ScanKernel>("spanwise._core._ScanKernel", &new_scan, scan_attributes);
+  if (type == nullptr) throw py::error_already_set();
+  module.add_object("_ScanKernel",
+                    py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(type)));
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,61 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SPANWISE_PACK_CUH
+#define SPANWISE_PACK_CUH
+
+// For CUDA C kernels: #include <spanwise/pack.cuh>. Elements that one access moves. Compiled by
+// NVRTC and by the system's compiler for the CPU, so it includes nothing.
+
+namespace spanwise {
+
+/// n elements, one after the other in memory, of 1, 2, 4, 8 or 16 bytes together.
+template <class T, int n>
+struct alignas(sizeof(T) * n) Pack {
+  T x[n];
+};
+
+template <int bytes>
+struct PackWord;
+template <>
+struct PackWord<16> {
+  typedef uint4 type;
+};
+template <>
+struct PackWord<8> {
+  typedef uint2 type;
+};
+template <>
+struct PackWord<4> {
+  typedef unsigned int type;
+};
+template <>
+struct PackWord<2> {
+  typedef unsigned short type;
+};
+template <>
+struct PackWord<1> {
+  typedef unsigned char type;
+};
+
+/// Reads a pack, from any memory, and writes one, to global memory, by one instruction each. Its
+/// place is aligned as a whole. By way of words: a compiler may take a copy of elements for many
+/// small accesses.
+template <int n, class T>
+__device__ __forceinline__ Pack<T, n> load_pack(const T* place) {
+  typedef typename PackWord<(int)sizeof(T) * n>::type Word;
+  const Word word = *(const Word*)place;
+  Pack<T, n> pack;
+  memcpy(&pack, &word, sizeof(pack));
+  return pack;
+}
+template <int n, class T>
+__device__ __forceinline__ void store_pack(T* place, const Pack<T, n>& pack) {
+  typedef typename PackWord<(int)sizeof(T) * n>::type Word;
+  Word word;
+  memcpy(&word, &pack, sizeof(pack));
+  __stwb((Word*)place, word);
+}
+
+}  // namespace spanwise
+
+#endif

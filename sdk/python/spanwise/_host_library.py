@@ -1,0 +1,236 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Legacy host launchers: functions of a shared library that launch kernels of their own."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+from . import _core
+from ._contexts import current_context
+
+_STREAM_TYPES = {"cudaStream_t", "CUstream"}
+_NUMBERS: dict[str, Any] = {
+    "bool": ctypes.c_bool,
+    "int8": ctypes.c_int8,
+    "int16": ctypes.c_int16,
+    "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "uint8": ctypes.c_uint8,
+    "uint16": ctypes.c_uint16,
+    "uint32": ctypes.c_uint32,
+    "uint64": ctypes.c_uint64,
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+}
+_RESULTS = {"void": None, "int": ctypes.c_int, "cudaError_t": ctypes.c_int}
+#: cudaStreamLegacy of CUDA's runtime API: the queue of launches that name none.
+_LEGACY_STREAM = 1
+
+
+class HostLibrary:
+    """A shared library with functions that take device pointers and launch kernels.
+
+    ``HostLibrary("libblur.so").launcher("blur", "const float*, float*, int, int, cudaStream_t")``
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        # A bare name is looked for where the loader looks, anything else is a file.
+        name = self.path if os.sep not in self.path else os.path.abspath(self.path)
+        try:
+            self._library = ctypes.CDLL(name)
+        except OSError as error:
+            raise _core.DeviceError(
+                f"HostLibrary: expected a shared library, got {self.path!r}: {error}. Remedy: give its full path, and "
+                "see ldd for what it needs itself"
+            ) from None
+
+    def launcher(self, name: str, parameters: str, returns: str = "void") -> Launcher:
+        """The function of that name and C declaration of its parameters.
+
+        A cudaStream_t among them is filled in by us. `returns` is "void", "int" or "cudaError_t": what
+        is not 0 becomes a DeviceError.
+        """
+        if returns not in _RESULTS:
+            raise _core.KernelArgumentError(
+                f"launcher {name!r}: expected returns to be one of {', '.join(_RESULTS)}, got {returns!r}"
+            )
+        try:
+            function = self._library[name]
+        except AttributeError:
+            raise _core.ArgumentError(
+                f"HostLibrary {self.path!r}: expected the name of a function in it, got {name!r}. Remedy: C++ functions "
+                'have mangled names (nm -D lists them); declare it extern "C", or give the mangled one'
+            ) from None
+        function.restype = _RESULTS[returns]
+        return Launcher(name, function, _parameters_of(name, parameters))
+
+    def __repr__(self) -> str:
+        return f"HostLibrary({self.path!r})"
+
+
+def _parameters_of(name: str, declaration: str) -> list[_core.KernelParameter]:
+    found = _core._scan_kernels(f"__global__ void f({declaration});")
+    if len(found) != 1:
+        raise _core.KernelArgumentError(
+            f"launcher {name!r}: expected C parameters such as 'const float*, int, cudaStream_t', got {declaration!r}"
+        )
+    parameters = found[0][-1]
+    for place, parameter in enumerate(parameters, 1):
+        known = parameter.is_pointer or parameter.type in _STREAM_TYPES
+        if not known and (parameter.dtype is None or parameter.dtype.name not in _NUMBERS):
+            raise _core.KernelArgumentError(
+                f"launcher {name!r}, parameter {place}: expected a pointer, a number's type or cudaStream_t, got "
+                f"{parameter.type!r}. Remedy: wrap the function in one that takes a pointer to the struct"
+            )
+    return parameters
+
+
+class Launcher:
+    """A host launcher, callable with arrays of any library and numbers, as a kernel is.
+
+    Its work is ordered after queued work on the arrays and before later work, by events: on the
+    stream that it is given, or, where it takes none, on the legacy default stream, which a launcher
+    without a stream queues on. Its device's primary context is current meanwhile.
+    """
+
+    def __init__(self, name: str, function: Any, parameters: list[_core.KernelParameter]) -> None:
+        self.name = self.__name__ = name
+        self.parameters = tuple(parameters)
+        self._function = function
+        self._takes_stream = any(p.type in _STREAM_TYPES for p in parameters)
+
+    def __call__(self, *args: Any, stream: Any = None) -> None:
+        wanted = [p for p in self.parameters if p.type not in _STREAM_TYPES]
+        if len(args) != len(wanted):
+            raise _core.KernelArgumentError(
+                f"launcher {self.name!r}: expected {len(wanted)} arguments ({', '.join(map(_shown, wanted))}), got "
+                f"{len(args)}. Remedy: pass one value for each parameter but the stream, which stream= is for"
+            )
+        converted = [
+            self._argument(place, parameter, value)
+            for place, (parameter, value) in enumerate(zip(wanted, args, strict=True), 1)
+        ]
+        arrays = [
+            (value, not parameter.is_const)
+            for parameter, value in zip(wanted, converted, strict=True)
+            if isinstance(value, _core.Array)
+        ]
+        device = self._device_of([array for array, _ in arrays])
+        queue = self._queue(device, stream)
+        for array, writes in arrays:
+            _core._order_use(queue, array, writes)
+        values = iter(converted)
+        passed = [
+            ctypes.c_void_p(queue.handle) if p.type in _STREAM_TYPES else _c_value(p, next(values))
+            for p in self.parameters
+        ]
+        with current_context(device):
+            code = self._function(*passed)
+        if code:
+            raise _core.DeviceError(
+                f"launcher {self.name!r} on {device}: it returned the error {code}"
+            )
+        if _blocking():
+            queue.synchronize()
+
+    def _queue(self, device: _core.device, stream: Any) -> _core.Stream:
+        if self._takes_stream or device.kind == "cpu":
+            if stream is None:
+                return _core.current_stream(device)
+            return (
+                stream if isinstance(stream, _core.Stream) else _core.Stream.foreign(stream, device)
+            )
+        if stream is not None:
+            raise _core.KernelArgumentError(
+                f"launcher {self.name!r}: expected no stream=, as its declaration has no cudaStream_t, got {stream!r}. "
+                "Remedy: leave it out; the work is ordered by events"
+            )
+        return _core.Stream.foreign(_LEGACY_STREAM, device)
+
+    def _device_of(self, arrays: list[_core.Array]) -> _core.device:
+        devices = {str(array.device): array.device for array in arrays}
+        if len(devices) > 1:
+            raise _core.KernelArgumentError(
+                f"launcher {self.name!r}: expected arrays of one device, got {' and '.join(devices)}. Remedy: move them, "
+                'x.to("cuda:0")'
+            )
+        return next(iter(devices.values()), _core.default_device())
+
+    def _argument(self, place: int, parameter: _core.KernelParameter, value: Any) -> Any:
+        where = f"launcher {self.name!r}, argument {place} of {len(self.parameters)} ({_shown(parameter)})"
+        if parameter.is_pointer:
+            return _pointer(where, parameter, value)
+        return _number(where, parameter, value)
+
+    def __repr__(self) -> str:
+        return f"<launcher {self.name}({', '.join(map(_shown, self.parameters))})>"
+
+
+def _blocking() -> bool:
+    return _core._config_get("launch_blocking") in ("1", "true", "yes", "on")
+
+
+def _shown(parameter: _core.KernelParameter) -> str:
+    return f"{parameter.type} {parameter.name}".strip()
+
+
+def _pointer(where: str, parameter: _core.KernelParameter, value: Any) -> Any:
+    """An Array, or the address as an int."""
+    if value is None:
+        return 0
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, _core._DriverMemory):
+        return value.array
+    try:
+        array = _core.asarray(value, copy=False)
+    except _core.Error as error:
+        raise _core.KernelArgumentError(f"{where}: expected an array, {error}") from None
+    if parameter.dtype is not None and array.dtype != parameter.dtype:
+        raise _core.KernelArgumentError(
+            f"{where}: expected an array of {parameter.dtype.name}, got {array.dtype.name} {array.shape}. Remedy: convert "
+            f'it with x.astype("{parameter.dtype.name}")'
+        )
+    if not array.flags.c_contiguous:
+        raise _core.KernelArgumentError(
+            f"{where}: expected a C-contiguous array, as a pointer carries no strides, got {array.shape} with strides "
+            f"{array.strides} on {array.device}. Remedy: pass x.copy(), and copy back what it writes"
+        )
+    if not parameter.is_const and not array.flags.writeable:
+        raise _core.ReadOnlyError(
+            f"{where}: expected an array that may be written, got a read-only one. Remedy: pass a copy, or declare the "
+            "parameter const where the function only reads"
+        )
+    return array
+
+
+def _number(where: str, parameter: _core.KernelParameter, value: Any) -> Any:
+    """A Python number that the parameter's type holds without losing its value, as for a kernel."""
+    dtype = parameter.dtype
+    assert dtype is not None
+    try:
+        number = value.item() if hasattr(value, "item") else value
+    except (TypeError, ValueError):
+        number = None
+    is_whole = isinstance(number, int)
+    good = is_whole or (isinstance(number, float) and dtype.name.startswith("float"))
+    if good and is_whole and not dtype.name.startswith("float"):
+        good = _NUMBERS[dtype.name](number).value == number
+    if good and dtype.name == "float32" and abs(number) != float("inf"):
+        good = abs(ctypes.c_float(number).value) != float("inf")
+    if not good:
+        raise _core.KernelArgumentError(
+            f"{where}: expected a number that {dtype.name} holds, got {value!r} of type {type(value).__name__}"
+        )
+    return number
+
+
+def _c_value(parameter: _core.KernelParameter, value: Any) -> Any:
+    if parameter.is_pointer:
+        return ctypes.c_void_p(value.ptr if isinstance(value, _core.Array) else value)
+    assert parameter.dtype is not None
+    return _NUMBERS[parameter.dtype.name](value)

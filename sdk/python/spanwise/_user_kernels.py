@@ -1,0 +1,272 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels from an expression: which of the two spellings a constructor's arguments are in.
+
+PyCUDA's has pointers, ``("float *z, float *x", "z[i] = x[i]")``; CuPy's has values,
+``("T x", "T z", "z = x")``.
+"""
+
+from __future__ import annotations
+
+from . import _core
+
+ArgumentError = _core.ArgumentError
+
+
+def _options(options) -> tuple:
+    if options is None:
+        return ()
+    return (options,) if isinstance(options, str) else tuple(options)
+
+
+def _text(who, name, value) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"{who}: expected {name} as a string of CUDA C, got {value!r}")
+
+
+def _declarations(who, value) -> str:
+    """Arguments of PyCUDA's spelling: a string, or a list of its VectorArg and ScalarArg."""
+    if isinstance(value, (list, tuple)) and all(hasattr(one, "declarator") for one in value):
+        return ", ".join(one.declarator() for one in value)
+    return _text(who, "arguments", value)
+
+
+def _refuse(who, unknown, known):
+    if unknown.get("keep"):
+        raise ArgumentError(
+            f"{who}: keep= is not taken; the compiler's files are kept by "
+            "SourceModule(..., keep=True), and a CompileError has the whole source"
+        )
+    if unknown:
+        raise TypeError(f"{who}: unexpected arguments {sorted(unknown)}; there are {known}")
+
+
+class _Signature:
+    """Reads a call of one spelling: names in order, with what they are when absent."""
+
+    def __init__(self, who, names, defaults):
+        self.who, self.names, self.defaults = who, names, defaults
+
+    def read(self, args, kwargs) -> dict:
+        if len(args) > len(self.names):
+            raise TypeError(
+                f"{self.who}: expected at most {len(self.names)} arguments, got {len(args)}"
+            )
+        found = dict(zip(self.names, args, strict=False))
+        for name in found:
+            if name in kwargs:
+                raise TypeError(f"{self.who}: {name!r} is given by position and by name")
+        unknown = {name: value for name, value in kwargs.items() if name not in self.names}
+        _refuse(self.who, unknown, ", ".join(self.names))
+        found.update({name: kwargs[name] for name in kwargs if name in self.names})
+        missing = [name for name in self.names if name not in found and name not in self.defaults]
+        if missing:
+            raise TypeError(f"{self.who}: missing {missing}; it takes {', '.join(self.names)}")
+        return {**self.defaults, **found}
+
+
+_ELEMENTWISE_POINTERS = _Signature(
+    "ElementwiseKernel",
+    ("arguments", "operation", "name", "keep", "options", "preamble", "loop_prep", "after_loop"),
+    {
+        "name": "kernel",
+        "keep": False,
+        "options": None,
+        "preamble": "",
+        "loop_prep": "",
+        "after_loop": "",
+    },
+)
+_ELEMENTWISE_VALUES = _Signature(
+    "ElementwiseKernel",
+    (
+        "in_params", "out_params", "operation", "name", "reduce_dims", "preamble", "no_return",
+        "return_tuple", "loop_prep", "after_loop", "options",
+    ),
+    {
+        "name": "kernel", "reduce_dims": True, "preamble": "", "no_return": False,
+        "return_tuple": False, "loop_prep": "", "after_loop": "", "options": None,
+    },
+)  # fmt: skip
+
+
+class ElementwiseKernel(_core._ElementwiseKernel):
+    """A statement of CUDA C about one element, done for all elements of arrays of any layout.
+
+    PyCUDA's spelling: ``ElementwiseKernel("float *z, float a, float *x", "z[i] = a * x[i]")``, called
+    with all arguments. CuPy's: ``ElementwiseKernel("T x, T y", "T z", "z = x * y")``, called with the
+    inputs and returning the outputs, or writing them where they are given.
+
+    The statement sees ``i``, the element's number in C order, and ``n``, how many there are. Arrays
+    are broadcast to one shape. The kernel is compiled when it is called.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *args, **kwargs):
+        who = "ElementwiseKernel"
+        first = args[0] if args else kwargs.get("arguments", "")
+        by_pointers = "arguments" in kwargs or not isinstance(first, str) or "*" in first
+        if by_pointers:
+            given = _ELEMENTWISE_POINTERS.read(args, kwargs)
+            if given["keep"]:
+                _refuse(who, {"keep": True}, "")
+            declared = (_declarations(who, given["arguments"]), "")
+        else:
+            given = _ELEMENTWISE_VALUES.read(args, kwargs)
+            declared = tuple(_text(who, name, given[name]) for name in ("in_params", "out_params"))
+        parts = (
+            _text(who, name, given[name])
+            for name in ("operation", "name", "preamble", "loop_prep", "after_loop")
+        )
+        return super().__new__(
+            cls,
+            by_pointers,
+            *declared,
+            *parts,
+            _options(given["options"]),
+            bool(given.get("return_tuple")),
+            bool(given.get("no_return")),
+        )
+
+    def get_texref(self, name, use_double=False):
+        """Texture references are gone since CUDA 12; always raises."""
+        raise _core.NotSupportedError(
+            f"ElementwiseKernel: get_texref({name!r}) is not there: CUDA 12 removed texture "
+            "references. Pass the array as an argument, declared `const float *`"
+        )
+
+
+_REDUCTION_POINTERS = _Signature(
+    "ReductionKernel",
+    (
+        "dtype_out", "neutral", "reduce_expr", "map_expr", "arguments", "name", "keep", "options",
+        "preamble", "allocator",
+    ),
+    {
+        "map_expr": None, "name": "reduce_kernel", "keep": False, "options": None, "preamble": "",
+        "allocator": None,
+    },
+)  # fmt: skip
+_REDUCTION_VALUES = _Signature(
+    "ReductionKernel",
+    (
+        "in_params", "out_params", "map_expr", "reduce_expr", "post_map_expr", "identity", "name",
+        "reduce_type", "reduce_dims", "preamble", "options",
+    ),
+    {
+        "post_map_expr": "", "identity": None, "name": "reduce_kernel", "reduce_type": None,
+        "reduce_dims": True, "preamble": "", "options": None,
+    },
+)  # fmt: skip
+
+
+def _expression(value) -> str:
+    """A neutral element or an identity: text, a number, or nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value.item() if hasattr(value, "item") else value)
+
+
+class ReductionKernel(_core._ReductionKernel):
+    """A map and an associative, commutative operation over axes of arrays of any layout.
+
+    PyCUDA's spelling: ``ReductionKernel(np.float32, neutral="0", reduce_expr="a+b", map_expr="x[i]*y[i]",
+    arguments="float *x, float *y")``. CuPy's: ``ReductionKernel("T x", "T y", "x * x", "a + b",
+    "y = sqrt(a)", "0")``. Called with the inputs, and ``axis=``, ``keepdims=``, ``out=``, ``stream=``.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *args, **kwargs):
+        who = "ReductionKernel"
+        first = args[0] if args else kwargs.get("in_params")
+        if isinstance(first, str) and len(first.split()) > 1:
+            given = _REDUCTION_VALUES.read(args, kwargs)
+            declared = (False, given["in_params"], given["out_params"])
+            rest = (
+                _text(who, "post_map_expr", given["post_map_expr"]),
+                _expression(given["identity"]),
+            )
+            map_expr = _text(who, "map_expr", given["map_expr"])
+            reduce_type = given["reduce_type"] or ""
+        else:
+            given = _REDUCTION_POINTERS.read(args, kwargs)
+            if given["keep"]:
+                _refuse(who, {"keep": True}, "")
+            if given["allocator"] is not None:
+                raise ArgumentError(
+                    f"{who}: allocator= is not taken; results come from the device's pool, "
+                    "see spanwise.memory, or pass out= when calling"
+                )
+            arguments = _declarations(who, given.get("arguments"))
+            declared = (True, arguments, _core.dtype(given["dtype_out"]).name)
+            rest = ("", _expression(given["neutral"]))
+            map_expr = given["map_expr"] or ""
+            reduce_type = ""
+        return super().__new__(
+            cls,
+            *declared,
+            map_expr,
+            _text(who, "reduce_expr", given["reduce_expr"]),
+            *rest,
+            reduce_type,
+            given["name"],
+            given["preamble"],
+            _options(given["options"]),
+        )
+
+
+_SCAN = _Signature(
+    "ScanKernel",
+    ("dtype", "scan_expr", "neutral", "name_prefix", "options", "preamble", "exclusive"),
+    {
+        "neutral": None, "name_prefix": "scan", "options": None, "preamble": "", "exclusive": False,
+    },
+)  # fmt: skip
+
+
+class ScanKernel(_core._ScanKernel):
+    """An associative operation, and each element with all before it: a running sum, maximum, ...
+
+    ``ScanKernel(np.int32, "a + b")`` as PyCUDA's InclusiveScanKernel; with ``exclusive=True`` what
+    stands before each element, beginning with ``neutral``. Called with an array, in place, or with
+    an output (``"new"``: a new array), and ``axis=`` where there are several.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *args, **kwargs):
+        who = "ScanKernel"
+        given = _SCAN.read(args, kwargs)
+        return super().__new__(
+            cls,
+            _core.dtype(given["dtype"]).name,
+            _text(who, "scan_expr", given["scan_expr"]),
+            _expression(given["neutral"]),
+            bool(given["exclusive"]),
+            given["name_prefix"],
+            given["preamble"],
+            _options(given["options"]),
+        )
+
+
+class InclusiveScanKernel(ScanKernel):
+    """PyCUDA's name for a ScanKernel whose results hold their own element."""
+
+    __slots__ = ()
+
+    def __new__(cls, dtype, scan_expr, neutral=None, *args, **kwargs):
+        return super().__new__(cls, dtype, scan_expr, neutral, *args, **kwargs)
+
+
+class ExclusiveScanKernel(ScanKernel):
+    """PyCUDA's name for a ScanKernel whose results hold what stands before their element."""
+
+    __slots__ = ()
+
+    def __new__(cls, dtype, scan_expr, neutral, *args, **kwargs):
+        return super().__new__(cls, dtype, scan_expr, neutral, *args, exclusive=True, **kwargs)

@@ -1,0 +1,138 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``sw.wrap_cu("old.cu")``: what kernels a file has, and the declaration to paste."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from keyword import iskeyword
+from pathlib import Path
+from typing import Any
+
+from . import _core
+
+# What a compiler of device code alone does not take.
+_HOST_CODE = re.compile(r"<<<|\b(cudaMalloc|cudaMemcpy|cudaFree|int\s+main)\b")
+_HOST_HEADERS = re.compile(r"#\s*include\s*<(vector|string|iostream|fstream|map|thread|memory)>")
+
+
+@dataclass(frozen=True)
+class CuKernel:
+    """One kernel of a file."""
+
+    name: str
+    line: int
+    is_template: bool
+    has_barrier: bool
+    parameters: tuple[_core.KernelParameter, ...] = field(repr=False)
+
+    @property
+    def signature(self) -> str:
+        return ", ".join(f"{p.type} {p.name}".strip() for p in self.parameters)
+
+    @property
+    def declarations(self) -> tuple[str, ...]:
+        """What bind(args=...) takes: pointers as contiguous, which any array can go to."""
+        return tuple(map(_declared, self.parameters))
+
+
+def _declared(parameter: _core.KernelParameter) -> str:
+    element = parameter.dtype.name if parameter.dtype is not None else None
+    if parameter.is_pointer:
+        const = "const " if parameter.is_const else ""
+        return f"contiguous {const}{element}*" if element else "contiguous"
+    if "View<" in parameter.type:
+        return "strided"
+    return element or parameter.type
+
+
+@dataclass(frozen=True)
+class CuFile:
+    """A CUDA C file: ``print`` it for its kernels and the lines to paste, or take a module of it."""
+
+    path: Path
+    source: str = field(repr=False)
+    kernels: tuple[CuKernel, ...]
+    problems: tuple[str, ...]
+
+    def module(self, names: Iterable[str] = (), device: Any = None, **options: Any) -> Any:
+        """The file compiled: SourceModule(source, names=names, device=device, ...)."""
+        folders = [*options.pop("include_dirs", ()), self.path.parent]
+        return _core.SourceModule(
+            self.source, names=list(names), include_dirs=folders, device=device, **options
+        )
+
+    @property
+    def declaration(self) -> str:
+        """Python that compiles the file and declares its kernels."""
+        templates = [f"{kernel.name}<float>" for kernel in self.kernels if kernel.is_template]
+        names = f", names={templates!r}" if templates else ""
+        lines = [
+            "from pathlib import Path",
+            "",
+            "import spanwise as sw",
+            "",
+            f"module = sw.SourceModule(Path({str(self.path)!r}).read_text(){names})",
+        ]
+        for kernel in self.kernels:
+            name = f"{kernel.name}<float>" if kernel.is_template else kernel.name
+            lines += [
+                f'{_variable(kernel.name)} = module.get_function("{name}").bind(',
+                f"    args={kernel.declarations!r}",
+                ")",
+            ]
+        return "\n".join(lines) + "\n"
+
+    def __str__(self) -> str:
+        count = len(self.kernels)
+        lines = [f"{self.path}: {count} kernel{'' if count == 1 else 's'}"]
+        for kernel in self.kernels:
+            facts = [
+                f"line {kernel.line}",
+                *["template"] * kernel.is_template,
+                *["threads wait for one another"] * kernel.has_barrier,
+            ]
+            lines.append(f"  {kernel.name}({kernel.signature})  [{', '.join(facts)}]")
+        lines += [f"  note: {problem}" for problem in self.problems]
+        return "\n".join([*lines, "", self.declaration])
+
+
+def _variable(name: str) -> str:
+    plain = re.sub(r"\W", "_", name.split("::")[-1])
+    return f"{plain}_" if iskeyword(plain) else plain
+
+
+def _problems(source: str) -> list[str]:
+    found = []
+    for number, line in enumerate(source.splitlines(), 1):
+        code = line.split("//")[0]
+        if _HOST_CODE.search(code) or _HOST_HEADERS.search(code):
+            found.append(number)
+    if not found:
+        return []
+    return [
+        f"host code from line {found[0]} on: device code alone is compiled, so put the host's parts between "
+        "#ifndef __CUDACC_RTC__ and #endif, or build a shared library and use sw.HostLibrary"
+    ]
+
+
+def wrap_cu(path: str | os.PathLike[str]) -> CuFile:
+    """Reads a CUDA C file and tells its kernels, their parameters, and how to declare them.
+
+    Templates are shown for float; change the name to what is needed.
+    """
+    file = Path(path)
+    source = file.read_text()
+    kernels = tuple(
+        CuKernel(name, line, is_template, has_barrier, tuple(parameters))
+        for name, line, is_template, has_barrier, parameters in _core._scan_kernels(source)
+    )
+    if not kernels:
+        raise _core.ArgumentError(
+            f"wrap_cu: expected a file with kernels, got {file}, in which no __global__ function is to be seen. "
+            "Remedy: give the file that defines them; a macro that hides __global__ has to be expanded first"
+        )
+    return CuFile(file, source, kernels, tuple(_problems(source)))

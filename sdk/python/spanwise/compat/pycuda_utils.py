@@ -1,0 +1,37 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``theano.misc.pycuda_utils``: arrays to PyCUDA and back without a copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from ._array import our_array
+
+__all__ = ["to_cudandarray", "to_gpuarray"]
+
+
+def to_gpuarray(x: Any, copyif: bool = False) -> Any:
+    """A GPUArray over the memory of ``x``, which has to be in C order; else it is copied where
+    ``copyif`` allows it. (``spanwise.to_gpuarray`` shares other strides as well.)"""
+    array = our_array(x, "to_gpuarray", ValueError)
+    if not array.flags.c_contiguous:
+        if not copyif:
+            raise _core.CopyNeededError(
+                f"to_gpuarray: expected memory in C order, got strides {array.strides} for shape "
+                f"{array.shape}; allow a copy (copyif=True), or call spanwise.to_gpuarray, which "
+                "shares it"
+            )
+        array = array.copy()
+    return _core.to_pycuda(array, copyif)
+
+
+def to_cudandarray(x: Any, copyif: bool = False) -> _core.Array:
+    """A float32 array over the memory of the GPUArray ``x``, with the strides that ``x`` has."""
+    if (dtype := getattr(x, "dtype", None)) is not None and dtype != "float32":
+        raise ValueError(f"to_cudandarray: expected float32, got {dtype}; cast it first")
+    try:
+        return _core.from_pycuda(x, copyif)
+    except _core.BridgeError as error:
+        raise ValueError(f"to_cudandarray: {error}") from None

@@ -1,0 +1,103 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/template_instance.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace spanwise::kernels {
+namespace {
+
+using runtime::Token;
+using Tokens = std::span<const Token>;
+
+std::string joined(Tokens tokens) {
+  std::string out;
+  for (const Token& token : tokens) {
+    if (!out.empty()) out += ' ';
+    out += token.text;
+  }
+  return out;
+}
+
+// What stands between the '<' at tokens[0] and its '>', split at commas of that depth.
+std::vector<Tokens> bracketed(Tokens tokens) {
+  std::vector<Tokens> parts;
+  int depth = 0;
+  std::size_t begin = 1;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view text = tokens[i].text;
+    if (text == "<" || text == "(" || text == "{") ++depth;
+    const bool closes = text == ">" || text == ")" || text == "}";
+    if (closes) --depth;
+    if ((text == "," && depth == 1) || depth == 0) {
+      parts.push_back(tokens.subspan(begin, i - begin));
+      begin = i + 1;
+    }
+    if (depth == 0) break;
+  }
+  return parts;
+}
+
+// T of "class T", N of "int N = 3"; "" for one without a name.
+std::string_view parameter_name(Tokens parameter) {
+  std::string_view name;
+  for (const Token& token : parameter) {
+    if (token.text == "=") break;
+    if (token.kind == Token::Kind::identifier) name = token.text;
+  }
+  return parameter.size() > 1 ? name : std::string_view{};
+}
+
+// The last "template <...>" in front of the kernel's name.
+std::vector<Tokens> template_parameters(const std::vector<Token>& tokens,
+                                        const runtime::SourceKernel& declared) {
+  std::size_t head = tokens.size();
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].text == "template" && tokens[i + 1].text == "<") head = i + 1;
+    if (tokens[i].text == declared.name && tokens[i].line == declared.line) break;
+  }
+  return head == tokens.size() ? std::vector<Tokens>{} : bracketed(Tokens(tokens).subspan(head));
+}
+
+}  // namespace
+
+runtime::SourceKernel template_instance(const runtime::KernelSource& source,
+                                        const runtime::SourceKernel& declared,
+                                        std::string_view name) {
+  const std::vector<Token> text = runtime::lex(source.text), instance = runtime::lex(name);
+  const auto open = std::find_if(instance.begin(), instance.end(),
+                                 [](const Token& token) { return token.text == "<"; });
+  const std::vector<Tokens> parameters = template_parameters(text, declared);
+  const std::vector<Tokens> arguments = bracketed(Tokens(open, instance.end()));
+  std::map<std::string_view, std::string> meaning;
+  for (std::size_t i = 0; i < std::min(parameters.size(), arguments.size()); ++i)
+    if (const auto parameter = parameter_name(parameters[i]); !parameter.empty())
+      meaning[parameter] = joined(arguments[i]);
+
+  // Behind the source, so that the names that it gives to types are known.
+  std::string declaration = "\n__global__ void spanwise_instance(";
+  for (const runtime::SourceParameter& parameter : declared.parameters) {
+    if (!declaration.ends_with('(')) declaration += ", ";
+    for (const Token& token : runtime::lex(parameter.type)) {
+      const auto known = meaning.find(token.text);
+      declaration.append(known != meaning.end() ? known->second : std::string(token.text));
+      declaration += ' ';
+    }
+    declaration += parameter.name;
+  }
+  runtime::KernelSource scanned = runtime::scan_kernels(source.text + declaration + ");");
+  runtime::SourceKernel out = declared;
+  const bool is_whole = !scanned.kernels.empty() &&
+                        scanned.kernels.back().name == "spanwise_instance" &&
+                        scanned.kernels.back().parameters.size() == declared.parameters.size();
+  if (is_whole) out.parameters = std::move(scanned.kernels.back().parameters);
+  return out;
+}
+
+}  // namespace spanwise::kernels

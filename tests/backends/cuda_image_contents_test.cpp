@@ -1,0 +1,135 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/image_contents.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/nvrtc.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+DeviceProperties device_of_capability(const std::string& architecture) {
+  DeviceProperties device;
+  device.name = "the GPU";
+  device.architecture = architecture;
+  return device;
+}
+
+template <class T>
+void append(std::string& out, T value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// As nvcc -fatbin writes it: one entry a piece, with `bytes` bytes behind its header.
+std::string fat_binary(const std::vector<ImagePart>& parts) {
+  constexpr std::uint64_t bytes = 24;
+  constexpr std::uint32_t header = 64;
+  std::string entries;
+  for (const ImagePart& part : parts) {
+    std::string entry;
+    append(entry, std::uint16_t(part.is_ptx ? 1 : 2));
+    append(entry, std::uint16_t{0x101});
+    append(entry, header);
+    append(entry, bytes);
+    append(entry, std::uint64_t{0});
+    append(entry, std::uint32_t{0});
+    append(entry, static_cast<std::uint32_t>(part.architecture));
+    entry.resize(header + bytes);
+    entries += entry;
+  }
+  std::string image;
+  append(image, std::uint32_t{0xba55ed50});
+  append(image, std::uint16_t{1});
+  append(image, std::uint16_t{16});
+  append(image, std::uint64_t{entries.size()});
+  return image + entries;
+}
+
+std::string refusal(const std::string& image, const std::string& architecture) {
+  try {
+    require_runnable(image, device_of_capability(architecture));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ImageContents, OfAFatBinaryAreAllItsPieces) {
+  const auto parts = image_parts(fat_binary({{70, false}, {80, false}, {80, true}}));
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[0].architecture, 70);
+  EXPECT_FALSE(parts[1].is_ptx);
+  EXPECT_TRUE(parts[2].is_ptx);
+}
+
+TEST(ImageContents, ThatDoNotRunAreNamedWithWhatIsNeeded) {
+  const std::string image = fat_binary({{70, false}, {100, true}});
+  EXPECT_THAT(refusal(image, "sm_90"),
+              AllOf(HasSubstr("sm_70"), HasSubstr("PTX for compute_100"), HasSubstr("sm_90"),
+                    HasSubstr("-gencode arch=compute_90,code=sm_90")));
+  EXPECT_EQ(refusal(image, "sm_70"), "");
+  EXPECT_EQ(refusal(image, "sm_75"), "");  // a newer one of the same major version
+  EXPECT_EQ(refusal(image, "sm_120"), "");
+  EXPECT_EQ(refusal(fat_binary({{86, false}}), "sm_80").empty(), false);
+}
+
+TEST(ImageContents, OfPtxAreItsTarget) {
+  const std::string ptx = "//\n.version 8.0\n.target sm_80\n.address_size 64\n";
+  ASSERT_EQ(image_parts(ptx).size(), 1u);
+  EXPECT_TRUE(image_parts(ptx)[0].is_ptx);
+  EXPECT_EQ(refusal(ptx, "sm_90"), "");
+  EXPECT_THAT(refusal(ptx, "sm_75"), HasSubstr("PTX for compute_80"));
+}
+
+TEST(ImageContents, OfACubinFromNvrtcAreItsArchitecture) {
+  if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  const runtime::KernelSource source =
+      runtime::scan_kernels("__global__ void k(int* x) { *x = 1; }");
+  runtime::CompileRequest request;
+  request.source = &source;
+  const std::string image = compile({9, 0}, request).image;
+  ASSERT_EQ(image_parts(image).size(), 1u);
+  EXPECT_EQ(image_parts(image)[0].architecture, 90);
+  EXPECT_EQ(refusal(image, "sm_90"), "");
+  EXPECT_THAT(refusal(image, "sm_80"), HasSubstr("got sm_90"));
+}
+
+TEST(ImageContents, OfWhatIsNoBinary) {
+  EXPECT_THAT(refusal("__global__ void k() {}", "sm_90"), HasSubstr("SourceModule"));
+  EXPECT_THAT(refusal("", "sm_90"), HasSubstr("0 bytes"));
+  // Cut off anywhere, it is left to the driver, or its first pieces count.
+  const std::string whole = fat_binary({{90, false}, {80, true}});
+  for (std::size_t size = 4; size < whole.size(); ++size) image_parts(whole.substr(0, size));
+  EXPECT_EQ(refusal(std::string("\x7f"
+                                "ELF\0\0\0\0",
+                                8),
+                    "sm_90"),
+            "");
+}
+
+TEST(CheckedKernels, CompileForAGpu) {
+  if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  const runtime::KernelSource source = runtime::scan_kernels(
+      "#include \"view.cuh\"\n__global__ void k(spanwise::View<float, 2> x, int i) { x(i, 1) = 1; "
+      "}");
+  runtime::CompileRequest request;
+  request.source = &source;
+  request.options = {runtime::check_option, "-DSW_CHECK_BOUNDS", "-lineinfo"};
+  request.include_dirs = {SW_SOURCE_DIR "/sdk/device"};
+  EXPECT_EQ(compile({9, 0}, request).symbols.count("k"), 1u);
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

@@ -1,0 +1,38 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Other libraries, real or standing in, for the tests of bridges."""
+
+import gc
+
+import pytest
+from support import foreign
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick_collections():
+    """A library such as JAX leaves a million objects, which each gc.collect() would walk again."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+def obtained(name):
+    try:
+        return foreign.library(name)
+    except foreign.Missing as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def pycuda():
+    return obtained("pycuda")
+
+
+@pytest.fixture(scope="session")
+def cudamat():
+    return obtained("cudamat")
+
+
+@pytest.fixture(scope="session")
+def gnumpy():
+    return obtained("gnumpy")

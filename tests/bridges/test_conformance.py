@@ -1,0 +1,254 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One suite over every library x layout x dtype x copyif: what is promised of all bridges alike.
+
+Values are NumPy's; sharing is proved by writing through, both ways; what explain() says is what then
+happens; no copy happens that was not allowed, and each is counted.
+"""
+
+import contextlib
+import gc
+import os
+
+import numpy as np
+import pytest
+from support import foreign
+
+import spanwise as sw
+
+LIBRARIES = tuple(foreign.MAKERS)
+DTYPES = ("float32", "float64", "int32", "uint8", "bool", "complex64")
+
+#: name -> (shape of the base, window on it)
+LAYOUTS = {
+    "C order": ((3, 4), lambda x: x),
+    "Fortran order": ((3, 4), lambda x: x.T),
+    "strided": ((6, 9), lambda x: x[::2, 1::3]),
+    "negative": ((3, 4), lambda x: x[::-1, ::-1]),
+    "broadcast": ((1, 4), lambda x: sw.broadcast_to(x, (3, 4)) if ours(x) else broadcast(x)),
+    "offset": ((5, 6), lambda x: x[1:4, 2:6]),
+    "rows": ((5, 4), lambda x: x[1:4]),
+    "columns of Fortran order": ((5, 4), lambda x: x.T[:, 1:4]),
+    "one column": ((5, 4), lambda x: x[:, 2:3]),
+    "rank 0": ((3,), lambda x: x[1, ...]),
+    "rank 1": ((7,), lambda x: x),
+    "rank 4": ((2, 3, 2, 2), lambda x: x.transpose(2, 0, 3, 1)),
+    "size 0": ((3, 0, 2), lambda x: x),
+    "size 0 of a window": ((3, 4), lambda x: x[:, 2:2]),
+    "read-only": ((3, 4), lambda x: sw.broadcast_to(x, (3, 4)) if ours(x) else broadcast(x)),
+    "a view of a view": ((4, 6, 2), lambda x: x[1:, ::2][..., 1].T[1:]),
+}
+#: Those that are no view.
+WHOLE = ("C order", "rank 1", "size 0")
+
+
+def ours(array):
+    return isinstance(array, sw.Array)
+
+
+def broadcast(theirs):
+    if isinstance(theirs, np.ndarray):
+        return np.broadcast_to(theirs, (3, 4))
+    if type(theirs).__module__.startswith("torch"):
+        return theirs.expand(3, 4)
+    raise TypeError("no broadcast views")
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request):
+    try:
+        return foreign.library(request.param)
+    except foreign.Missing as reason:
+        pytest.skip(str(reason))
+
+
+def numbers(shape, dtype):
+    count = int(np.prod(shape))
+    values = np.arange(2, 2 + count).reshape(shape)
+    return (values % 2 if dtype == "bool" else values % 60 + 2).astype(dtype)
+
+
+def window_pair(layout, dtype, device):
+    shape, window = LAYOUTS[layout]
+    values = numbers(shape, dtype)
+    return window(sw.array(values, device=device)), window(values)
+
+
+def counts(library):
+    """Exchanges of the library's bridge so far: shared, copied, bytes copied."""
+    (row,) = [row for row in sw._core._bridge_rows() if row["name"] == library.name]
+    shared = row["imports_shared"] + row["exports_shared"]
+    return np.array([shared, row["imports_copied"] + row["exports_copied"], row["bytes_copied"]])
+
+
+def sharing_is_seen(library, array, theirs, shares=True):
+    """Whether writes on either side are seen on the other; None where neither may be written to.
+
+    Two values are written, since one might have stood there already.
+    """
+    seen = []
+    for value in (0, 1) if array.size else ():
+        if array.flags.writeable:
+            array[...] = value
+            array.sync()
+            seen.append(bool((library.read(theirs) == value).all()))
+    for value in (0, 1) if array.size else ():
+        if library.can_write(theirs) and (array.flags.writeable or not shares):
+            library.write(theirs, value)
+            seen.append(bool((array.numpy() == value).all()))
+    # What is not shared may look so for one of two values.
+    pairs = {one and other for one, other in zip(seen[::2], seen[1::2], strict=True)}
+    assert len(pairs) <= 1
+    return pairs.pop() if pairs else None
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_out(library, device, layout):
+    for dtype in DTYPES:
+        check_out(library, device, layout, dtype)
+
+
+def check_out(library, device, layout, dtype):
+    array, oracle = window_pair(layout, dtype, device)
+    give = getattr(sw, f"to_{library.name}")
+    if dtype not in library.dtypes:
+        for copyif in (False, True):
+            with pytest.raises(sw.DTypeError):
+                give(array, copyif=copyif)
+        return
+    if not library.holds_at_all(array):
+        for copyif in (False, True):
+            with pytest.raises((TypeError, ValueError)) as caught:
+                give(array, copyif=copyif)
+            assert not isinstance(caught.value, sw.CopyNeededError)
+        return
+
+    shares = library.shares(array)
+    said = sw.explain(array, library.name)
+    assert said.shares == shares, str(said)
+    assert said.bytes == (0 if shares else oracle.nbytes)
+    before = counts(library)
+    if not shares:
+        assert said.remedy
+        with pytest.raises(sw.CopyNeededError, match="copyif=True"):
+            give(array)
+        with sw.strict_copies(), pytest.raises(sw.CopyNeededError):
+            give(array, copyif=True)
+        assert (counts(library) == before).all()
+    theirs = give(array, copyif=not shares)
+    made = counts(library) - before
+    assert made.tolist() == ([1, 0, 0] if shares else [0, 1, oracle.nbytes])
+
+    read = library.read(theirs)
+    assert (read.shape, read.dtype) == (oracle.shape, oracle.dtype)
+    np.testing.assert_array_equal(read, oracle)
+    if shares and oracle.size:  # what is shared may go with copyif too, and is shared still
+        again = give(array, copyif=True)
+        assert sw.asarray(again).ptr == array.ptr
+    assert sharing_is_seen(library, array, theirs, shares) in (None, shares)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_in(library, layout):
+    if not library.has_views and layout not in WHOLE:
+        pytest.skip(f"{library.name} has no views")
+    shape, window = LAYOUTS[layout]
+    dtypes = [dtype for dtype in DTYPES if dtype in library.dtypes]
+    if not library.makes(numbers(shape, dtypes[0])):
+        pytest.skip(f"{library.name} has no such array")
+    for dtype in dtypes:
+        for copyif in (False, True):
+            try:
+                theirs = window(library.make(numbers(shape, dtype)))
+                oracle = library.read(theirs)
+            except Exception as error:  # whatever the library raises for a view that it has not
+                pytest.skip(f"{library.name} has no such view: {type(error).__name__}")
+            check_in(library, layout, theirs, oracle, copyif)
+
+
+def check_in(library, layout, theirs, oracle, copyif):
+    take = getattr(sw, f"from_{library.name}")
+    before = counts(library)
+    array = take(theirs, copyif=copyif)
+    assert (counts(library) - before).tolist() == [1, 0, 0]
+    assert str(array.device) == library.device
+    np.testing.assert_array_equal(array.numpy(), oracle)
+    if not library.is_mutable:
+        with pytest.raises(sw.ReadOnlyError):
+            array[...] = 0
+    elif layout not in ("broadcast", "read-only"):
+        assert sharing_is_seen(library, array, theirs) in (None, True)
+    expected = array.numpy().copy()
+    del theirs
+    np.testing.assert_array_equal(array.numpy(), expected)
+
+
+@pytest.mark.parametrize("target", LIBRARIES)
+def test_from_each_library_to_each(library, target):
+    """convert() between two libraries goes through views alone where both can hold the array."""
+    try:
+        to = foreign.library(target)
+    except foreign.Missing as reason:
+        pytest.skip(str(reason))
+    values = numbers((16, 16), "float32")
+    theirs = library.make(values)
+    said = sw.explain(theirs, target)
+    if said.shares:
+        made = sw.convert(theirs, target)
+    else:
+        with pytest.raises(sw.CopyNeededError):
+            sw.convert(theirs, target)
+        made = sw.convert(theirs, target, copyif=True)
+    np.testing.assert_array_equal(to.read(made), values)
+    if target == library.name:
+        assert made is theirs
+        return
+    if to.is_mutable and (library.is_mutable or not said.shares):
+        to.write(made, 1)
+        assert bool((library.read(theirs) == 1).all()) == said.shares
+    del theirs
+    gc.collect()
+    assert to.read(made).shape == (16, 16)
+
+
+# --- nothing leaks
+
+EXCHANGES = int(os.environ.get("SPANWISE_TEST_EXCHANGES", "3000"))
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_nothing_leaks(library):
+    """SPANWISE_TEST_EXCHANGES=1000000 is the long form."""
+    values = numbers((16, 16), "float32")
+    array = sw.array(np.asfortranarray(values), device=library.device)
+    if not library.holds(array):
+        array = sw.array(values, device=library.device)
+    theirs = library.make(values)
+    give, take = getattr(sw, f"to_{library.name}"), getattr(sw, f"from_{library.name}")
+    unheld = sw.asarray(np.zeros((4, 4), "float64"), device=library.device)[::-1, ::-1]
+    device = sw.device(library.device)
+
+    def exchange(times):
+        for _ in range(times):
+            give(array)
+            take(theirs)
+            with contextlib.suppress(sw.Error):
+                give(unheld)
+
+    exchange(max(EXCHANGES // 10, 500))
+    sw.synchronize()
+    gc.collect()
+    resident, free = resident_bytes(), device.properties.free_memory
+    exchange(EXCHANGES)
+    sw.synchronize()
+    gc.collect()
+    # An object a hundred exchanges would be more.
+    allowed = max(2 << 20, EXCHANGES // 2)
+    assert resident_bytes() - resident < allowed
+    # Of the whole device: others' tests beside this one take memory too.
+    if device.kind == "cuda" and "PYTEST_XDIST_WORKER" not in os.environ:
+        assert free - device.properties.free_memory < (8 << 20)

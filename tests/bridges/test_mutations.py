@@ -1,0 +1,202 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A thousand spoilt interface dictionaries and a thousand spoilt capsules: an error each where
+something is surely wrong, never a crash, and every tensor given back once."""
+
+import ctypes
+import random
+
+import numpy as np
+import pytest
+from support import dlpack
+
+import spanwise as sw
+
+CASES = 1000
+
+# What may stand in an entry: surely wrong whatever the rest says, or only strange.
+JUNK = (object(), 1.5, "text", b"bytes", [1, 2, "3"], {"a": 1}, {1}, lambda: None, float("nan"))
+WRONG = {
+    "shape": (None, 3, "23", (2, "3"), (2, -1), (2**70,), (1,) * 65, (2**40, 2**40), (2.0, 3), *JUNK),
+    "typestr": (None, 4, "f", "<fx", "<f3", "<f0", "|V8", "<q4", "", "<f-4", "<f" + "9" * 30, (), *JUNK[:2]),
+    "data": ((1,), (1, 2, 3), ("a", False), (2**65, False), (-(2**70), False), ({}, 0), ((), ())),
+    "strides": ("no", (4,), (4, 4, 4), (2**70, 4), (2**62, 2**62), (None, 4), 12, *JUNK[:2]),
+    "version": ("3", 3.5, 2**70, [], object()),
+    "mask": (np.ones((2, 3), bool), True, "mask"),
+}  # fmt: skip
+STRANGE = {
+    "shape": ((0, 3), (2, 0), [2, 3], (np.int64(2), True)),
+    "typestr": ("|i1", "|u1", "<f2", "|b1", "<i4"),
+    "strides": (None, (0, 0), (12, 4), (-12, 4), (4, 8), [12, 4]),
+    "version": (0, 2, 3, -1),
+    "descr": (None, [("", "<f4")], "junk", 7),
+    "offset": (0, None),
+    "extra": (object(), 1),
+}
+
+
+def dictionary(dice, address):
+    """A dictionary with one to three spoilt entries; whether one of them is surely wrong."""
+    entries = {
+        "shape": (2, 3),
+        "typestr": "<f4",
+        "data": (address, False),
+        "version": 3,
+        "strides": None,
+    }
+    wrong = False
+    for _ in range(dice.randint(1, 3)):
+        kind = dice.random()
+        if kind < 0.1:
+            key = dice.choice(("shape", "typestr"))
+            del entries[key]
+        elif kind < 0.7:
+            key = dice.choice(sorted(WRONG))
+            entries[key] = dice.choice(WRONG[key])
+        else:
+            key = dice.choice(sorted(STRANGE))
+            if key in entries and any(entries[key] is value for value in WRONG.get(key, ())):
+                continue
+            entries[key] = dice.choice(STRANGE[key])
+            continue
+        wrong = True
+        if "shape" not in entries or "typestr" not in entries:
+            break
+    return entries, wrong
+
+
+def test_spoilt_array_interfaces():
+    values = np.zeros(64, np.float32)
+    dice = random.Random(20261121)
+    raised = 0
+    for _ in range(CASES):
+        entries, wrong = dictionary(dice, values.ctypes.data + 96)
+        offers = type("Offers", (), {"__array_interface__": entries})()
+        try:
+            made = sw.asarray(offers)
+        except sw.Error as error:
+            assert len(str(error)) > 20
+            raised += 1
+        else:
+            assert not wrong, (entries, made)
+    assert raised > CASES // 2
+
+
+def test_spoilt_cuda_array_interfaces():
+    address = 0x7F0000000000
+    if any(device.kind == "cuda" for device in sw.devices()):
+        memory = sw.zeros(64, dtype="float32", device="cuda")
+        address = memory.ptr + 96
+    dice = random.Random(20261122)
+    for _ in range(CASES):
+        entries, wrong = dictionary(dice, address)
+        entries["stream"] = dice.choice((None, 1, 2, 0, -1, "s", 2**70)) if wrong else None
+        offers = type("Offers", (), {"__cuda_array_interface__": entries})()
+        try:
+            made = sw.asarray(offers)
+        except sw.Error as error:
+            assert len(str(error)) > 20
+        else:
+            assert not wrong, (entries, made)
+
+
+@pytest.mark.parametrize(
+    "entries", [None, 3, "dict", [], (), b"bytes", {}, {"shape": ()}], ids=repr
+)
+@pytest.mark.parametrize("name", ["__array_interface__", "__cuda_array_interface__"])
+def test_what_is_no_such_dictionary(name, entries):
+    with pytest.raises(sw.Error):
+        sw.asarray(type("Offers", (), {name: entries})())
+
+
+@pytest.mark.parametrize("name", ["__array_interface__", "__cuda_array_interface__", "__dlpack__"])
+def test_an_exporter_that_raises(name):
+    def fail(self, *_, **__):
+        raise RuntimeError("out of luck")
+
+    members = {name: property(fail) if name != "__dlpack__" else fail}
+    if name == "__dlpack__":
+        members["__dlpack_device__"] = lambda self: (1, 0)
+    with pytest.raises((sw.Error, RuntimeError)):
+        sw.asarray(type("Offers", (), members)())
+
+
+# --- capsules
+
+
+def _set(path, value):
+    def spoil(producer):
+        target = producer.managed if path[0] in ("version", "flags") else producer.tensor
+        for name in path[:-1]:
+            target = getattr(target, name)
+        setattr(target, path[-1], value)
+
+    return spoil
+
+
+WRONG_TENSORS = [
+    *(_set(("ndim",), value) for value in (-1, 65, 2**31 - 1, -(2**31))),
+    *(_set(("dtype", "bits"), value) for value in (0, 7, 13, 255)),
+    _set(("dtype", "lanes"), 0),
+    *(_set(("device", "type"), value) for value in (0, 4, 7, 8, 99, -3)),
+    *(_set(("data",), value) for value in (None,)),
+    *(_set(("shape",), value) for value in (None,)),
+    lambda producer: producer._shape.__setitem__(0, -1),
+    lambda producer: producer._shape.__setitem__(0, 2**62),
+    lambda producer: producer._shape.__setitem__(slice(0, 2), [2**40, 2**40]),
+    lambda producer: producer._strides.__setitem__(0, 2**62),
+    lambda producer: producer._strides.__setitem__(0, -(2**63)),
+    _set(("byte_offset",), 2**63 + 5),
+]
+STRANGE_TENSORS = [
+    lambda producer: None,
+    lambda producer: producer._strides.__setitem__(0, 0),
+    lambda producer: producer._shape.__setitem__(0, 0),
+    lambda producer: producer._shape.__setitem__(1, 1),
+    *(_set(("dtype", "code"), value) for value in (0, 3, 30, 255)),  # carried as they are
+    _set(("device", "id"), 7),
+]
+
+
+def test_spoilt_capsules():
+    values = np.zeros((4, 6), np.float32)
+    dice = random.Random(20261123)
+    for case in range(CASES):
+        producer = dlpack.Producer(values, versioned=dice.random() < 0.6)
+        wrong = [dice.choice(WRONG_TENSORS) for _ in range(dice.randint(0, 2))]
+        spoils = wrong + [dice.choice(STRANGE_TENSORS) for _ in range(dice.randint(0, 2))]
+        for spoil in wrong + spoils[len(wrong) :]:
+            spoil(producer)
+        for spoil in wrong:  # what only seemed strange must not have mended it
+            spoil(producer)
+        sizeless = producer.tensor.ndim > 0 and 0 in list(producer._shape)[:2]
+        try:
+            made = sw.from_dlpack(producer)
+        except (sw.Error, BufferError) as error:
+            assert len(str(error)) > 10
+        else:
+            assert not wrong or sizeless, (case, made)
+            del made
+        # Of a device that nobody knows no tensor was asked for.
+        assert producer.deleted == len(producer.calls) <= 1, case
+
+
+@pytest.mark.parametrize("name", [b"", b"dltensor2", b"used_dltensor", b"array", None], ids=repr)
+def test_capsules_of_other_names_are_left_alone(name):
+    producer = dlpack.Producer(np.zeros(3, np.float32))
+    capsule = ctypes.pythonapi.PyCapsule_New(ctypes.addressof(producer.managed), name, None)
+    with pytest.raises((sw.Error, TypeError, ValueError)):
+        sw.from_dlpack(capsule)
+    assert producer.deleted == 0
+
+
+def test_a_capsule_is_taken_once():
+    producer = dlpack.Producer(np.arange(3.0))
+    capsule = producer.capsule()
+    first = sw.from_dlpack(capsule)
+    for _ in range(10):
+        with pytest.raises((sw.Error, ValueError)):
+            sw.from_dlpack(capsule)
+    assert first.tolist() == [0, 1, 2]
+    del first
+    assert producer.deleted == 1

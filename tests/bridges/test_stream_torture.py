@@ -1,0 +1,175 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Producers and consumers on different streams, kernels slow on purpose, random orders: no stale read.
+
+The same with the ordering taken away reads stale values, so the test can see the fault. The foreign
+side launches kernels on bare addresses, of which Spanwise knows nothing.
+"""
+
+import os
+import random
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+ORDERS = int(os.environ.get("SPANWISE_TEST_ORDERS", "10000"))
+LENGTH = 256
+CYCLES = 50_000  # some 30 microseconds
+
+SOURCE = """
+__device__ void wait(long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+}
+extern "C" __global__ void fill(unsigned long long where, int n, float value, long long cycles) {
+  wait(cycles);
+  if (threadIdx.x < n) ((float*)where)[threadIdx.x] = value;
+}
+extern "C" __global__ void fill_array(float* out, int n, float value, long long cycles) {
+  wait(cycles);
+  if (threadIdx.x < n) out[threadIdx.x] = value;
+}
+extern "C" __global__ void copy(unsigned long long from, unsigned long long to, int n) {
+  if (threadIdx.x < n) ((float*)to)[threadIdx.x] = ((const float*)from)[threadIdx.x];
+}
+"""
+
+
+class Offers:
+    """Memory that Spanwise sees for the first time, with work queued on a stream."""
+
+    def __init__(self, address, stream):
+        self.__cuda_array_interface__ = {
+            "shape": (LENGTH,),
+            "typestr": "<f4",
+            "data": (address, False),
+            "version": 3,
+            "stream": stream,
+        }
+
+
+@pytest.fixture(scope="module")
+def gpu():
+    if all(device.kind != "cuda" for device in sw.devices()):
+        pytest.skip("needs a GPU")
+    return sw.device("cuda:0")
+
+
+@pytest.fixture(scope="module")
+def kernels(gpu):
+    return sw.SourceModule(SOURCE, device=gpu)
+
+
+class Table:
+    """Buffers that are used again and again, and results that are looked at in the end."""
+
+    def __init__(self, gpu, orders, buffers=8, streams=4):
+        self.theirs = [sw.Stream(gpu) for _ in range(streams)]
+        self.ours = [sw.Stream(gpu) for _ in range(streams)]
+        self.buffers = [sw.zeros(LENGTH, dtype="float32", device=gpu) for _ in range(buffers)]
+        self.results = [sw.zeros(LENGTH, dtype="float32", device=gpu) for _ in range(orders)]
+        self.last = [[] for _ in range(buffers)]  # streams that a buffer was last used on
+        sw.synchronize()
+
+    def stale(self):
+        sw.synchronize()
+        values = np.stack([result.numpy() for result in self.results])
+        expected = np.arange(1, len(self.results) + 1, dtype=np.float32)
+        return int((values != expected[:, None]).any(axis=1).sum())
+
+
+def take_in(gpu, kernels, orders, ordered):
+    """They fill a buffer on a stream of theirs; we import it and copy it on one of ours."""
+    fill = kernels.get_function("fill")
+    table, dice = Table(gpu, orders), random.Random(1)
+    for i in range(orders):
+        k = dice.randrange(len(table.buffers))
+        theirs, ours = dice.choice(table.theirs), dice.choice(table.ours)
+        for before in table.last[k]:  # order on their side, which is theirs to keep
+            theirs.wait(before)
+        address = table.buffers[k].ptr
+        fill(
+            address, LENGTH, float(i + 1), CYCLES, block=(LENGTH, 1, 1), grid=(1, 1), stream=theirs
+        )
+        with ours:
+            sw.copyto(
+                table.results[i], sw.asarray(Offers(address, theirs.handle if ordered else None))
+            )
+        table.last[k] = [theirs, ours]
+    return table.stale()
+
+
+def give_out(gpu, kernels, orders, ordered):
+    """We fill a buffer on a stream of ours; they ask for it and copy it on one of theirs."""
+    fill, copy = kernels.get_function("fill_array"), kernels.get_function("copy")
+    table, dice = Table(gpu, orders), random.Random(2)
+    for i in range(orders):
+        k = dice.randrange(len(table.buffers))
+        theirs, ours = dice.choice(table.theirs), dice.choice(table.ours)
+        for before in table.last[k]:
+            ours.wait(before)
+        buffer = table.buffers[k]
+        fill(buffer, LENGTH, float(i + 1), CYCLES, block=(LENGTH, 1, 1), grid=(1, 1), stream=ours)
+        buffer.__dlpack__(stream=theirs.handle if ordered else -1, max_version=(1, 0))
+        result = table.results[i]
+        copy(buffer.ptr, result.ptr, LENGTH, block=(LENGTH, 1, 1), grid=(1, 1), stream=theirs)
+        table.last[k] = [theirs]
+    return table.stale()
+
+
+@pytest.mark.parametrize("direction", [take_in, give_out])
+def test_no_stale_read(gpu, kernels, direction):
+    assert direction(gpu, kernels, ORDERS, ordered=True) == 0
+
+
+@pytest.mark.parametrize("direction", [take_in, give_out])
+def test_without_the_ordering_there_are_stale_reads(gpu, kernels, direction):
+    assert direction(gpu, kernels, 500, ordered=False) > 0
+
+
+def test_torch_on_its_streams(gpu):
+    """Both directions and the way back: what we let go of may be written to by torch at once."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    orders = ORDERS // 10
+    table, dice = Table(gpu, orders), random.Random(3)
+    tensors = [torch.zeros(LENGTH, device="cuda:0") for _ in range(8)]
+    streams = [torch.cuda.Stream() for _ in range(4)]
+    torch.cuda.synchronize()
+    last = [streams[0]] * len(tensors)
+    for i in range(orders):
+        k, stream, ours = dice.randrange(8), dice.choice(streams), dice.choice(table.ours)
+        stream.wait_stream(last[k])
+        with torch.cuda.stream(stream):
+            torch.cuda._sleep(CYCLES)
+            tensors[k].fill_(i + 1)
+            with ours:
+                array = sw.asarray(tensors[k])
+                sw.copyto(table.results[i], array)
+            del array
+        last[k] = stream
+    assert table.stale() == 0
+
+
+def test_cupy_on_its_streams(gpu):
+    cupy = pytest.importorskip("cupy", reason="cupy is not installed")
+    orders = ORDERS // 10
+    table, dice = Table(gpu, orders), random.Random(4)
+    arrays = [cupy.zeros(LENGTH, dtype="float32") for _ in range(8)]
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(4)]
+    cupy.cuda.Device().synchronize()
+    slow = cupy.RawKernel(SOURCE, "fill_array")
+    for i in range(orders):
+        k, stream, ours = dice.randrange(8), dice.choice(streams), dice.choice(table.ours)
+        for before in table.last[k]:  # what CuPy's next work on it has to come after
+            sw.Stream.foreign(stream, gpu).wait(before)
+        with stream:
+            slow(
+                (1,), (LENGTH,), (arrays[k], np.int32(LENGTH), np.float32(i + 1), np.int64(CYCLES))
+            )
+            with ours:
+                sw.copyto(table.results[i], sw.asarray(arrays[k]))
+        table.last[k] = [sw.Stream.foreign(stream, gpu), ours]
+    assert table.stale() == 0

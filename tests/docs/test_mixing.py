@@ -1,0 +1,51 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The table of docs/mixing.md says what happens; its times are of the machine that wrote it."""
+
+import re
+
+import numpy as np
+import pytest
+from support import foreign
+from support.tree import ROOT
+
+import spanwise as sw
+
+PAGE = (ROOT / "docs" / "mixing.md").read_text()
+
+
+def rows():
+    """(source, target, what happens) of the part for this kind of machine."""
+    kind = "gpu" if foreign.has_gpu() else "cpu"
+    part = re.search(rf"<!-- {kind} -->.*<!-- end of {kind} -->", PAGE, re.DOTALL)
+    if part is None:
+        return
+    lines = [line.strip("| ").split(" | ") for line in part.group(0).splitlines() if "|" in line]
+    head, _, *body = lines
+    for source, *cells in body:
+        for target, cell in zip(head[1:], cells, strict=True):
+            yield source, target, cell.split()[0]
+
+
+def test_the_table_is_there():
+    assert len(list(rows())) >= 9 or foreign.has_gpu()
+
+
+@pytest.mark.parametrize(("source", "target", "word"), list(rows()))
+def test_what_the_table_says(source, target, word):
+    if source.startswith("Spanwise") or target == "Spanwise":
+        return
+    try:
+        theirs, there = foreign.library(source), foreign.library(target)
+    except foreign.Missing as reason:
+        pytest.skip(str(reason))
+    if theirs.is_stand_in or there.is_stand_in:
+        pytest.skip("the page is of the real libraries")
+    array = theirs.make(np.ones((64, 64), np.float32))
+    if word == "itself":
+        assert sw.convert(array, target) is array
+    elif word == "refuses":
+        with pytest.raises(sw.Error):
+            sw.convert(array, target, copyif=True)
+    elif target != "jax" or there.device != "cpu":  # JAX shares what happens to be aligned
+        assert sw.explain(array, target).shares == (word == "shares")

@@ -1,0 +1,153 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The GPU's kernels of scans and of the places of extremes, run on the CPU by the system's
+// compiler, against the native loops.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "../../ops/reduce/job.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+
+namespace spanwise::ops::reduce {
+namespace {
+
+// Whole numbers, so that no order of additions matters.
+Array whole_numbers(const Shape& shape, DType dtype, int seed) {
+  const Array array = empty(shape, int8, cpu);
+  for (std::int64_t i = 0; i < array.size(); ++i)
+    static_cast<std::int8_t*>(array.data())[i] =
+        static_cast<std::int8_t>((i * 7 + i / 13 + seed) % 9 - (dtype == uint8 ? 0 : 4));
+  return astype(array, dtype);
+}
+bool same_numbers(const Array& a, const Array& b) {
+  const Array x = contiguous(a), y = contiguous(b);
+  return std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.nbytes())) == 0;
+}
+
+void expect_same_sums(const Array& input, int axis, DType wanted, const Array* out = nullptr) {
+  const Kernel kernel{Kind::sum, input.dtype(), accumulator_for(Kind::sum, input.dtype(), false)};
+  const Array native = empty(input.shape(), wanted, cpu);
+  const Array kernels = out != nullptr ? *out : empty(input.shape(), wanted, cpu);
+  fill(kernels, Scalar(true).cast(wanted));
+  scan_on_cpu({kernel, &input, &native, axis});
+  scan_on_cuda({kernel, &input, &kernels, axis});
+  EXPECT_TRUE(same_numbers(native, kernels)) << input << " along " << axis << " as " << wanted;
+}
+
+struct Dtypes {
+  DType element, result;
+};
+class ScanKernels : public testing::TestWithParam<Dtypes> {};
+
+TEST_P(ScanKernels, OfOneLine) {
+  const auto [element, result] = GetParam();
+  for (const std::int64_t size : {1, 33, 513, 4096, 40'001}) {
+    const Array x = whole_numbers({size}, element, 1);
+    expect_same_sums(x, 0, result);
+    expect_same_sums(x.slice(0, {{}, {}, -1}), 0, result);
+    if (size != 4096) continue;
+    expect_same_sums(x.slice(0, {1, {}, {}}), 0, result);
+    expect_same_sums(x.slice(0, {{}, {}, 3}), 0, result);
+  }
+}
+
+TEST_P(ScanKernels, OfManyLines) {
+  const auto [element, result] = GetParam();
+  for (const Shape& shape : {Shape{100, 7}, Shape{3, 70, 40}, Shape{2, 9000}}) {
+    const Array x = whole_numbers(shape, element, 2);
+    for (int axis = 0; axis < x.rank(); ++axis) expect_same_sums(x, axis, result);
+    expect_same_sums(x.transpose().slice(0, {{}, {}, -1}), 0, result);
+  }
+  const Array x = whole_numbers({64, 200}, element, 3);
+  expect_same_sums(x.slice(0, {0, 1, {}}).broadcast_to({64, 200}), 0, result);
+  const Array out = empty({64, 200}, result, cpu).slice(1, {{}, {}, -1});
+  expect_same_sums(x, 1, result, &out);
+}
+
+// From so many lines on, each has a warp.
+TEST(ScanLines, AreManyOrLong) {
+  expect_same_sums(whole_numbers({4100, 36}, float32, 1), 1, float64);
+  expect_same_sums(whole_numbers({4, 1300}, float32, 1).slice(1, {0, 500, {}}), 1, float64);
+}
+
+INSTANTIATE_TEST_SUITE_P(, ScanKernels,
+                         testing::Values(Dtypes{uint8, int64}, Dtypes{float32, float32},
+                                         Dtypes{complex128, complex64}),
+                         [](const auto& given) {
+                           return given.param.element.name() + given.param.result.name();
+                         });
+
+// More chunks than one group; and the same sums from run to run where their order matters.
+TEST(ScanChunks, AreAddedUpInOneOrder) {
+  const std::int64_t size = 100'000;
+  const Array x = empty({size}, float64, cpu);
+  std::uint64_t state = 1;
+  for (std::int64_t i = 0; i < size; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    static_cast<double*>(x.data())[i] = static_cast<double>(state >> 20) * 1e-9 - 8000;
+  }
+  const Kernel kernel{Kind::sum, float64, float64};
+  const Array native = empty({size}, float64, cpu), first = empty({size}, float64, cpu),
+              second = empty({size}, float64, cpu);
+  scan_on_cpu({kernel, &x, &native, 0});
+  scan_on_cuda({kernel, &x, &first, 0});
+  scan_on_cuda({kernel, &x, &second, 0});
+  EXPECT_TRUE(same_numbers(first, second));
+  for (std::int64_t i = 0; i < size; i += 97)
+    ASSERT_NEAR(static_cast<double*>(first.data())[i], static_cast<double*>(native.data())[i], 1e-4)
+        << i;
+}
+
+// ---- places
+
+void expect_same_places(Kind kind, const Array& input, int axis) {
+  const Kernel kernel{kind, input.dtype(), accumulator_for(kind, input.dtype(), false)};
+  Shape shape = input.shape();
+  shape[axis] = 1;
+  const Array native = empty(shape, int64, cpu), kernels = full(shape, -7, int64, cpu);
+  Job job;
+  job.kernel = kernel;
+  job.input = &input;
+  job.result = &native;
+  run_on_cpu(job);
+  job.result = &kernels;
+  run_on_cuda(job);
+  EXPECT_TRUE(same_numbers(native, kernels)) << input << " along " << axis;
+}
+
+class PlaceKernels : public testing::TestWithParam<DType> {};
+
+TEST_P(PlaceKernels, OfLines) {
+  for (const Kind kind : {Kind::argmin, Kind::argmax})
+    for (const Shape& shape : {Shape{1, 40'001}, Shape{1, 2000}, Shape{9, 130}, Shape{40, 7}}) {
+      // Every value stands in many places, of which the first counts.
+      const Array x = whole_numbers(shape, GetParam(), 4);
+      expect_same_places(kind, x, 1);
+      expect_same_places(kind, x.slice(1, {{}, {}, -1}), 1);
+      expect_same_places(kind, x.slice(1, {3, {}, {}}), 1);
+      expect_same_places(kind, zeros(shape, GetParam(), cpu), 1);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(, PlaceKernels, testing::Values(uint8, float32, complex64),
+                         [](const auto& given) { return given.param.name(); });
+
+TEST(PlaceKernelsOfNaN, FindTheFirst) {
+  for (const std::int64_t at : {0, 5, 1023, 39'999}) {
+    const Array x = whole_numbers({1, 40'000}, float32, 1);
+    auto* data = static_cast<float*>(x.data());
+    data[at] = data[39'999] = std::numeric_limits<float>::quiet_NaN();
+    expect_same_places(Kind::argmax, x, 1);
+    expect_same_places(Kind::argmin, x, 1);
+    data[at] = data[39'999] = -std::numeric_limits<float>::infinity();
+    expect_same_places(Kind::argmin, x, 1);
+  }
+}
+
+}  // namespace
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,285 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The CUDA text around users' expressions, compiled for an H200 without one.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "../../ops/user_kernels/elementwise.hpp"
+#include "../../ops/user_kernels/reduction.hpp"
+#include "../../ops/user_kernels/scan.hpp"
+#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/nvrtc.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::user_kernels {
+namespace {
+
+class UserKernelSource : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+  }
+};
+
+void expect_cubin(const std::string& text_of_kernel, std::initializer_list<const char*> kernels) {
+  const runtime::KernelSource source = runtime::scan_kernels(text_of_kernel);
+  runtime::CompileRequest request;
+  request.source = &source;
+  try {
+    const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
+    for (const char* kernel : kernels) EXPECT_TRUE(binary.symbols.contains(kernel)) << kernel;
+  } catch (const CompileError& error) {
+    ADD_FAILURE() << error.log() << text_of_kernel;
+  }
+}
+
+// One array of each layout class, of one shape.
+std::vector<Array> layouts(DType dtype) {
+  const Array base = zeros({4, 6, 8}, dtype, cpu);
+  const Array columns = zeros({8, 6, 4}, dtype, cpu).transpose();
+  const Array row = zeros({8}, dtype, cpu).broadcast_to({4, 6, 8});
+  const Array every_other = zeros({4, 6, 16}, dtype, cpu).slice(2, {.step = -2});
+  return {base, columns, row, every_other};
+}
+
+ElementwiseSpec values_spec(std::string in, std::string out, std::string operation) {
+  ElementwiseSpec spec;
+  spec.common = {"ElementwiseKernel", "user_kernel"};
+  spec.in_params = std::move(in);
+  spec.out_params = std::move(out);
+  spec.operation = std::move(operation);
+  return spec;
+}
+
+ElementwiseSpec pointers_spec(std::string arguments, std::string operation) {
+  ElementwiseSpec spec;
+  spec.common = {"ElementwiseKernel", "user_kernel"};
+  spec.spelling = Spelling::pointers;
+  spec.arguments = std::move(arguments);
+  spec.operation = std::move(operation);
+  return spec;
+}
+
+TEST_F(UserKernelSource, ValuesOfEveryDTypeAndLayoutCompile) {
+  const ElementwiseKernel kernel(values_spec("T x, T y, int64 k", "T z", "z = i < k ? x : y"));
+  const auto expect_compiles = [&](const Array& x) {
+    const Array y = zeros({4, 6, 8}, x.dtype(), cpu);
+    const Argument arguments[] = {
+        {.array = &x}, {.array = &y}, {.number = Scalar(std::int64_t{3})}, {}};
+    expect_cubin(kernel.source(arguments, {}, true), {"user_kernel"});
+  };
+  for (const DType dtype : {bool_, int8, uint64, float16, bfloat16, complex64})
+    expect_compiles(layouts(dtype)[3]);
+  for (const Array& x : layouts(float32)) expect_compiles(x);
+}
+
+TEST_F(UserKernelSource, PointersOfEveryLayoutCompile) {
+  const ElementwiseKernel kernel(pointers_spec("float *z, const float *x, float a, float *y",
+                                               "float s = x[i];\nif (s < 0) return;\n"
+                                               "z[i] = a * s + y[i > 0 ? i - 1 : n - 1] + y[i]"));
+  const Array z = zeros({4, 6, 8}, float32, cpu);
+  for (const Array& x : layouts(float32)) {
+    const Argument first[] = {
+        {.array = &z}, {.array = &z}, {.number = Scalar(2.0f)}, {.array = &x}};
+    expect_cubin(kernel.source(first, {}, true), {"user_kernel"});
+    const Argument second[] = {
+        {.array = &z}, {.array = &x}, {.number = Scalar(2.0f)}, {.array = &z}};
+    expect_cubin(kernel.source(second, {}, true), {"user_kernel"});
+  }
+}
+
+TEST_F(UserKernelSource, RawArraysAndTheCountCompile) {
+  const ElementwiseKernel kernel(
+      values_spec("raw T w, int32 s", "T z", "z = w[(i + s) % _ind.size()] + w.shape()[0]"));
+  for (const Array& w : layouts(float64)) {
+    const Argument arguments[] = {{.array = &w}, {.number = Scalar(1)}, {}};
+    expect_cubin(kernel.source(arguments, 12, true), {"user_kernel"});
+  }
+}
+
+TEST_F(UserKernelSource, StructsOfThePreambleCompile) {
+  ElementwiseSpec spec = pointers_spec("Body *b, Step s", "b[i].x += s.dt * b[i].v");
+  spec.common.preamble = "struct Body { float x, v; };\nstruct Step { double dt; };";
+  const ElementwiseKernel kernel(spec);
+  const Array bodies = zeros({5, 8}, uint8, cpu);
+  const double step = 0.5;
+  const Argument arguments[] = {{.array = &bodies}, {.bytes = std::as_bytes(std::span(&step, 1))}};
+  expect_cubin(kernel.source(arguments, {}, true), {"user_kernel"});
+}
+
+ReductionAxes along(std::initializer_list<std::size_t> axes) {
+  ReductionAxes out;
+  out.all = false;
+  for (const std::size_t axis : axes) out.axes.set(axis);
+  return out;
+}
+
+TEST_F(UserKernelSource, ReductionsOverAnyAxesCompile) {
+  ReductionSpec spec;
+  spec.common = {"ReductionKernel", "user_sum"};
+  spec.in_params = "T x, T y";
+  spec.out_params = "T z, int64 k";
+  spec.map_expr = "x * y + T(i)";
+  spec.reduce_expr = "a + b";
+  spec.post_map_expr = "z = a; k = _in_ind.size() / _out_ind.size()";
+  spec.identity = "0";
+  const ReductionKernel kernel(spec);
+  const auto expect_compiles = [&](const Array& x, const ReductionAxes& axes) {
+    const Array y = zeros({4, 6, 8}, x.dtype(), cpu);
+    const Argument arguments[] = {{.array = &x}, {.array = &y}, {}, {}};
+    expect_cubin(kernel.source(arguments, axes, true), {"user_sum", "user_sum_fold"});
+  };
+  for (const Array& x : layouts(float64)) expect_compiles(x, along({0, 2}));
+  for (const ReductionAxes& axes : {along({}), along({0}), along({0, 1, 2})})
+    expect_compiles(layouts(int16)[3], axes);
+  expect_compiles(layouts(float16)[1], along({0}));
+}
+
+TEST_F(UserKernelSource, ReductionsOfStructsByPointersCompile) {
+  ReductionSpec spec;
+  spec.common = {"ReductionKernel", "user_place"};
+  spec.spelling = Spelling::values;
+  spec.common.preamble =
+      "struct Best { float x; long long i; Best() = default;\n"
+      "  __device__ Best(float v, long long k) : x(v), i(k) {} };";
+  spec.in_params = "float32 x";
+  spec.out_params = "int64 k";
+  spec.map_expr = "Best(x, i)";
+  spec.reduce_expr = "a.x >= b.x ? a : b";
+  spec.post_map_expr = "k = a.i";
+  spec.reduce_type = "Best";
+  const ReductionKernel place(spec);
+  ReductionSpec dot;
+  dot.common = {"ReductionKernel", "user_dot"};
+  dot.spelling = Spelling::pointers;
+  dot.arguments = "const float *x, float *y";
+  dot.result_type = "float64";
+  dot.map_expr = "x[i] * y[n - 1 - i]";
+  dot.reduce_expr = "a + b";
+  dot.identity = "0";
+  const ReductionKernel dots(dot);
+  for (const Array& x : layouts(float32)) {
+    const Argument one[] = {{.array = &x}, {}};
+    expect_cubin(place.source(one, {}, true), {"user_place", "user_place_fold"});
+    const Argument two[] = {{.array = &x}, {.array = &x}, {}};
+    expect_cubin(dots.source(two, along({1}), true), {"user_dot", "user_dot_fold"});
+  }
+}
+
+TEST_F(UserKernelSource, ScansCompile) {
+  for (const char* type : {"int8", "float16", "float64", "complex64"})
+    for (const bool is_exclusive : {false, true}) {
+      const ScanKernel kernel({{"ScanKernel", "user_scan"}, type, "a + b", "0", is_exclusive});
+      for (const int rank : {1, 3})
+        expect_cubin(kernel.source(rank, true),
+                     {"user_scan_totals", "user_scan_carries", "user_scan_run"});
+    }
+}
+
+// ---- A GPU's text, run on the CPU: threads, barriers and all.
+
+Array counted(const Shape& shape, std::int64_t step) {
+  const Array out = empty(shape, int64, cpu);
+  for (std::int64_t k = 0; k < out.size(); ++k)
+    static_cast<std::int64_t*>(out.data())[k] = (k * step) % 1009;
+  return out;
+}
+
+void expect_equal(const Array& a, const Array& b) {
+  ASSERT_EQ(a.shape(), b.shape());
+  const Array x = contiguous(a), y = contiguous(b);
+  EXPECT_EQ(0, std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.nbytes()))) << a;
+}
+
+std::vector<Array> windows() {
+  const Array base = counted({6, 50, 40}, 7);
+  const int order[] = {2, 0, 1};
+  return {base,
+          base.transpose(),
+          base.permute(order),
+          base.slice(1, {.step = -3}),
+          base.index(0, 2),
+          counted({40}, 3).broadcast_to({5, 40}),
+          counted({5000}, 11),
+          counted({1}, 1)};
+}
+
+TEST(UserKernelsAsOnAGpu, ElementwiseGivesTheSame) {
+  ElementwiseSpec spec =
+      values_spec("T x", "T y, int64 k", "if (x % 3 == 0) return; y = 2 * x; k = i");
+  ElementwiseSpec plain = values_spec("T x", "T y", "y = x + 1");
+  for (ElementwiseSpec* each : {&spec, &plain}) {
+    ElementwiseSpec gpus = *each;
+    gpus.common.as_on_gpu = true;
+    const ElementwiseKernel ours(*each), theirs(gpus);
+    for (const Array& x : windows()) {
+      std::vector<Array> outputs[2];
+      for (std::vector<Array>& out : outputs)
+        for (std::size_t k = 1; k < ours.parameters().size(); ++k)
+          out.push_back(zeros(x.shape(), int64, cpu));
+      for (int side = 0; side < 2; ++side) {
+        std::vector<Argument> arguments{{.array = &x}};
+        for (const Array& out : outputs[side]) arguments.push_back({.array = &out});
+        std::vector<Array> made;
+        (side == 0 ? ours : theirs)(arguments, {}, made);
+      }
+      for (std::size_t k = 0; k < outputs[0].size(); ++k)
+        expect_equal(outputs[0][k], outputs[1][k]);
+    }
+  }
+}
+
+TEST(UserKernelsAsOnAGpu, ReductionsGiveTheSame) {
+  ReductionSpec spec;
+  spec.common = {"ReductionKernel", "sum_on_gpu"};
+  spec.in_params = "T x";
+  spec.out_params = "int64 z";
+  spec.map_expr = "x * (i + 1)";
+  spec.reduce_expr = "a + b";
+  spec.identity = "0";
+  ReductionSpec gpus = spec;
+  gpus.common.as_on_gpu = true;
+  const ReductionKernel ours(spec), theirs(gpus);
+  std::vector<Array> inputs = windows();
+  inputs.push_back(counted({300'000}, 13));
+  inputs.push_back(counted({20'000, 5}, 13));
+  inputs.push_back(counted({2'000, 64}, 13));
+  for (const Array& x : inputs)
+    for (std::size_t axis = 0; axis <= static_cast<std::size_t>(x.rank()); ++axis) {
+      const bool all = axis == static_cast<std::size_t>(x.rank());
+      ReductionAxes axes = all ? ReductionAxes{} : along({axis});
+      const Argument arguments[] = {{.array = &x}, {}};
+      std::vector<Array> first, second;
+      ours(arguments, axes, first);
+      theirs(arguments, axes, second);
+      expect_equal(first.at(0), second.at(0));
+    }
+}
+
+TEST(UserKernelsAsOnAGpu, ScansGiveTheSame) {
+  for (const bool is_exclusive : {false, true}) {
+    // Associative and not commutative.
+    ScanSpec spec{{"ScanKernel", "last_on_gpu"}, "int64", "b % 7 == 0 ? b : a", "-1", is_exclusive};
+    ScanSpec gpus = spec;
+    gpus.common.as_on_gpu = true;
+    const ScanKernel ours(spec), theirs(gpus);
+    std::vector<Array> inputs = windows();
+    for (const std::int64_t n : {2047, 2048, 2049, 100'000}) inputs.push_back(counted({n}, 5));
+    for (const Array& x : inputs)
+      for (int axis = 0; axis < x.rank(); ++axis) {
+        const Array first = zeros(x.shape(), int64, cpu), second = zeros(x.shape(), int64, cpu);
+        ours(x, first, axis);
+        theirs(x, second, axis);
+        expect_equal(first, second);
+      }
+  }
+}
+
+}  // namespace
+}  // namespace spanwise::ops::user_kernels

@@ -1,0 +1,96 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A bridge outside the tree: examples/own_bridge, built against the installed package."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from support.tree import BUILD, ROOT
+
+EXAMPLE = ROOT / "examples" / "own_bridge"
+
+PROGRAM = """
+    import gc, sys
+    import frames, frames_bridge
+    import numpy as np
+    import spanwise as sw
+
+    frame = frames.Frame(3, 5)
+    assert frame.pitch == 64
+    ours = sw.asarray(frame)
+    assert (ours.shape, ours.strides, ours.dtype) == ((3, 5), (64, 4), "float32")
+    assert ours.ptr == frame.address
+    ours[...] = np.arange(15).reshape(3, 5)
+    frame.brighten(1)
+    assert list(frame.row(2)) == [11, 12, 13, 14, 15]
+    there = sw.convert(frame, "numpy")
+    assert np.shares_memory(there, np.asarray(ours))
+
+    wide = sw.zeros((4, 8), dtype="float32", device="cpu")
+    assert sw.explain(wide[:, :6], "frames").shares
+    made = sw.convert(wide[:, :6], "frames")
+    made.brighten(2)
+    assert wide.numpy().sum() == 48
+    for unfit in (wide.T, wide[::-1], wide[:, ::2], sw.broadcast_to(wide[:1], (4, 8))):
+        try:
+            sw.convert(unfit, "frames")
+        except sw.CopyNeededError as error:
+            assert "copyif=True" in str(error)
+        else:
+            raise AssertionError(unfit)
+        copied = sw.convert(unfit, "frames", copyif=True)
+        assert list(copied.row(1)) == unfit[1].tolist()
+    for call in (lambda: sw.convert(wide.astype("float64"), "frames"),
+                 lambda: sw.convert(wide[0], "frames")):
+        try:
+            call()
+        except (TypeError, ValueError):
+            pass
+        else:
+            raise AssertionError
+
+    held = sys.getrefcount(frame)
+    del ours, there
+    gc.collect()
+    assert sys.getrefcount(frame) == held - 2
+    del wide
+    gc.collect()
+    made.brighten(1)
+    assert list(made.row(0)) == [3] * 6
+    (info,) = [info for info in sw.bridges() if info.name == "frames"]
+    print(info.directions, info.copies)
+"""
+
+
+def run(*command, **words) -> str:
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **words)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def cached(variable):
+    text = (BUILD / "CMakeCache.txt").read_text()
+    return re.search(rf"^{variable}:\w+=(.*)$", text, re.MULTILINE)[1]
+
+
+def test_a_bridge_of_ones_own(tmp_path):
+    if not (BUILD / "CMakeCache.txt").exists():
+        pytest.skip(f"{BUILD} is no build of CMake")
+    cmake, ninja = cached("CMAKE_COMMAND"), cached("CMAKE_MAKE_PROGRAM")
+    prefix, build = tmp_path / "installed", tmp_path / "build"
+    run(cmake, "--install", BUILD, "--prefix", prefix)
+    options = [
+        "-G",
+        "Ninja",
+        f"-DCMAKE_MAKE_PROGRAM={ninja}",
+        f"-DPython_EXECUTABLE={sys.executable}",
+    ]
+    run(cmake, "-S", EXAMPLE, "-B", build, *options, f"-Dspanwise_ROOT={prefix}")
+    run(cmake, "--build", build)
+    path = os.pathsep.join([str(build), str(EXAMPLE), *(p for p in sys.path if p)])
+    out = run(sys.executable, "-c", textwrap.dedent(PROGRAM), env=dict(os.environ, PYTHONPATH=path))
+    assert out.split() == ["in,", "out", "4"]

@@ -1,0 +1,101 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels from one expression on a GPU: host time of a call and bandwidth, beside CuPy and PyCUDA."""
+
+from importlib import import_module
+
+import numpy as np
+from gpu import QUEUED, first_gpu, queued
+from harness import Result, installed, interleave
+
+import spanwise as sw
+
+AXPY = ("float *z, float a, float *x, float *y", "z[i] = a * x[i] + y[i]", "axpy")
+CUPYS = ("float32 a, float32 x, float32 y", "float32 z", "z = a * x + y", "axpy")
+
+
+def measure():
+    gpu = first_gpu()
+    yield _host_time(gpu)
+    yield _bandwidth(gpu)
+    yield from _reductions(gpu)
+
+
+def _contenders(gpu, n):
+    """The same kernel on arrays of n elements, by library, and how each is waited for."""
+    kernel, x = sw.ElementwiseKernel(*AXPY), sw.ones(n, "float32", device=gpu)
+    y, z = sw.ones(n, "float32", device=gpu), sw.empty(n, "float32", device=gpu)
+    kernel(z, 2.0, x, y)
+    np.testing.assert_array_equal(z[:16].numpy(), 3)
+    values = sw.ElementwiseKernel(*CUPYS)
+    calls = {"sw": lambda: kernel(z, 2.0, x, y), "sw, CuPy's words": lambda: values(2.0, x, y, z)}
+    after = {name: lambda: z.sync() for name in calls}
+    if installed("cupy"):
+        import cupy
+
+        cx, cy, cz = (cupy.ones(n, "float32") for _ in range(3))
+        cupys = cupy.ElementwiseKernel(*CUPYS)
+        calls["cupy"] = lambda: cupys(np.float32(2), cx, cy, cz)
+        after["cupy"] = cupy.cuda.Device().synchronize
+    if installed("pycuda"):
+        import_module("pycuda.autoprimaryctx")  # makes the device's primary context current
+        from pycuda import driver, gpuarray
+        from pycuda.elementwise import ElementwiseKernel
+
+        px, py, pz = (gpuarray.to_gpu(np.ones(n, "float32")) for _ in range(3))
+        pycudas = ElementwiseKernel(*AXPY)
+        calls["pycuda"] = lambda: pycudas(pz, np.float32(2), px, py)
+        after["pycuda"] = driver.Context.synchronize
+    return calls, after
+
+
+def _host_time(gpu):
+    calls, after = _contenders(gpu, 16)
+    return Result(
+        "host time of an ElementwiseKernel with three arrays on a GPU, 16 float32",
+        "sw",
+        interleave(calls, after=after, rounds=9, seconds=0.0005),
+        goal=("at most", None, 3.5e-6),
+    )
+
+
+def _bandwidth(gpu):
+    n = 1 << 27
+    calls, _ = _contenders(gpu, n)
+    source, target = (sw.zeros(6 * n, "uint8", device=gpu) for _ in range(2))
+    floor = f"{QUEUED} x the driver's copy"
+    contenders = {f"{QUEUED} x {name}": queued(call) for name, call in calls.items()}
+    contenders[floor] = queued(lambda: sw.copyto(target, source))
+    return Result(
+        "ElementwiseKernel z = a x + y of 128M float32 on a GPU",
+        f"{QUEUED} x sw",
+        interleave(contenders, rounds=7),
+        goal=("ratio", floor, 1 / 0.9),
+    )
+
+
+def _reductions(gpu):
+    """A reduction reads its array once: a copy of half of it moves as many bytes."""
+    square = sw.ones((1 << 14, 1 << 13), "float32", device=gpu)
+    total = sw.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
+    running = sw.ScanKernel("float32", "a + b", name_prefix="running")
+    line, out = square.reshape(-1), sw.empty(square.size, "float32", device=gpu)
+    half = sw.zeros(square.nbytes // 2, "uint8", device=gpu)
+    target = sw.empty(half.shape, "uint8", device=gpu)
+    assert float(total(square[:2])) == 2 << 13
+    calls = {
+        "ReductionKernel": (lambda: total(square), 0.8),
+        "ReductionKernel along axis 0": (lambda: total(square, axis=0), 0.8),
+        "ReductionKernel along axis 1": (lambda: total(square, axis=1), 0.8),
+        "ScanKernel": (lambda: running(line, out), 0.3),
+    }
+    floor = f"{QUEUED} x the driver's copy"
+    for name, (call, fraction) in calls.items():
+        ours = f"{QUEUED} x spanwise"
+        contenders = {ours: queued(call), floor: queued(lambda: sw.copyto(target, half))}
+        yield Result(
+            f"{name} of 512 MiB of float32 on a GPU",
+            ours,
+            interleave(contenders, rounds=7),
+            goal=("ratio", floor, 1 / fraction),
+        )

@@ -1,0 +1,409 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyCUDA's documented kernel features, one test a row of docs/coming-from-pycuda.md."""
+
+import re
+
+import numpy as np
+import pytest
+from support.toolkit import toolkit_headers
+from support.tree import ROOT
+
+import spanwise as sw
+import spanwise.driver as drv
+from spanwise import SourceModule
+
+SCALE = """
+__global__ void scale(float *x, float by, int n)
+{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= by;
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _default_device(device):
+    with sw.device(device):
+        yield
+
+
+@pytest.fixture
+def scale():
+    return SourceModule(SCALE).get_function("scale")
+
+
+def on_device(values):
+    """A new array on the default device; sw.array() leaves NumPy's on the host."""
+    return sw.array(values, device=sw.default_device())
+
+
+def random(n):
+    return np.random.default_rng().standard_normal(n).astype("float32")
+
+
+def test_every_row_has_its_test():
+    text = (ROOT / "docs" / "coming-from-pycuda.md").read_text()
+    named = set(re.findall(r"`(test_\w+)` \|$", text, re.MULTILINE))
+    here = {name for name in globals() if name.startswith("test_")}
+    assert named == here - {"test_every_row_has_its_test", "test_the_exercise_of_20_by_10"}
+
+
+def test_the_exercise_of_20_by_10():
+    """ "Modify and execute to work for a matrix of shape (20, 10)", of the tutorial."""
+    mod = SourceModule(
+        """
+        __global__ void multiply_them(float *dest, float *a, float *b, int n)
+        {
+          const int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i < n) dest[i] = a[i] * b[i];
+        }
+        """
+    )
+    a, b = random((20, 10)), random((20, 10))
+    dest = np.zeros_like(a)
+    mod.get_function("multiply_them")(
+        drv.Out(dest), drv.In(a), drv.In(b), np.int32(a.size), block=(128, 1, 1), grid=(2, 1)
+    )
+    np.testing.assert_array_equal(dest, a * b)
+
+
+def test_source_module(scale):
+    x = random(100)
+    ours = on_device(x)
+    scale(ours, np.float32(3), np.int32(100), block=(128, 1, 1), grid=(1, 1))
+    np.testing.assert_allclose(ours.numpy(), 3 * x, rtol=1e-6)
+    plain = SourceModule('extern "C" __global__ void one(int *x) { x[0] = 1; }')
+    assert plain.function_names == ["one"]
+
+
+def test_compiler_options(device, tmp_path, capfd):
+    (tmp_path / "by.h").write_text("#define BY 4\n")
+    source = '#include "by.h"\n__global__ void k(int *x) { x[0] = BY * TIMES; }'
+    architecture = device.properties.architecture if device.kind == "cuda" else "sm_90"
+    options = ["-DTIMES=5", f"-arch={architecture}"]
+    mod = SourceModule(source, options=options, include_dirs=[tmp_path])
+    x = sw.zeros(1, dtype="int32")
+    mod.get_function("k")(x, block=1)
+    assert x.tolist() == [20]
+    with sw.config.change(cache_dir=str(tmp_path / "cache")):
+        SourceModule(SCALE + "// kept elsewhere")
+        assert sw.kernel_cache.path.startswith(str(tmp_path / "cache"))
+    SourceModule(SCALE, keep=True)
+    assert "kept" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("block", [(64, 1, 1), 64, (np.int64(64), 1)])
+def test_call(scale, device, block):
+    x = on_device(np.ones(200, "float32"))
+    scale(x, 2.0, 200, block=block, grid=(4, 1), stream=sw.Stream(device), shared=16)
+    assert x.tolist() == [2] * 200
+
+
+def test_scalars():
+    mod = SourceModule(
+        "__global__ void k(double *out, char c, short s, int i, long long l, float f, double d, bool b)"
+        "{ out[0] = c; out[1] = s; out[2] = i; out[3] = l; out[4] = f; out[5] = d; out[6] = b; }"
+    )
+    k = mod.get_function("k")
+    for args in (
+        (np.int8(-1), np.int16(2), np.int32(-3), np.int64(2**40), np.float32(0.5), np.float64(0.1)),
+        (-1, 2, -3, 2**40, 0.5, 0.1),
+    ):
+        out = np.zeros(7)
+        k(drv.Out(out), *args, np.bool_(True), block=1)
+        assert out.tolist() == [-1, 2, -3, 2**40, 0.5, 0.1, 1]
+    with pytest.raises(sw.KernelArgumentError, match="argument 4"):
+        k(sw.zeros(7, dtype="float64"), 1, 2, 2**31, 0, 0.0, 0.0, True, block=1)
+
+
+def test_structs():
+    mod = SourceModule(
+        "struct S { char c; double d; float v[3]; };"
+        "__global__ void k(double *out, S s) { out[0] = s.c; out[1] = s.d; out[2] = s.v[2]; }"
+    )
+    s = np.zeros(1, np.dtype([("c", "i1"), ("d", "f8"), ("v", "f4", 3)], align=True))
+    s[0] = (5, 0.25, (1, 2, 3))
+    out = np.zeros(3)
+    mod.get_function("k")(drv.Out(out), s[0], block=1)
+    assert out.tolist() == [5, 0.25, 3]
+
+
+def test_in_out_inout(scale):
+    x = random(1000)
+    y = x.copy()
+    scale(drv.InOut(y), 2.0, 1000, block=250, grid=4)
+    np.testing.assert_allclose(y, 2 * x, rtol=1e-6)
+    strided = np.ones((10, 20), "float32")
+    scale(drv.InOut(strided[:, ::2]), 2.0, 100, block=128)
+    assert strided.sum() == 300
+
+
+def test_arrays_and_strides(scale):
+    x = on_device(np.ones((8, 8), "float32"))
+    with pytest.raises(sw.KernelArgumentError, match="strides"):
+        scale(x[:, ::2], 2.0, 32, block=32)
+    scale.bind(("contiguous", "float", "int"))(x[:, ::2], 2.0, 32, block=32)
+    assert x.numpy().sum() == 64 + 32
+    views = SourceModule(
+        """
+        #include <spanwise/view.cuh>
+        __global__ void scale(spanwise::View<float, 2> x, float by) { x(threadIdx.y, threadIdx.x) *= by; }
+        """
+    )
+    views.get_function("scale")(x[:, 1::2], 3.0, block=(4, 8))
+    assert x.numpy()[:, 1].tolist() == [3] * 8 and x.numpy()[:, 0].tolist() == [2] * 8
+
+
+def test_memory(scale):
+    x = random(100)
+    allocation = drv.mem_alloc(x.nbytes)
+    drv.memcpy_htod(allocation, x)
+    scale(allocation, 2.0, 100, block=128)
+    back = np.empty_like(x)
+    drv.memcpy_dtoh(back, allocation)
+    np.testing.assert_allclose(back, 2 * x, rtol=1e-6)
+    other = drv.to_device(np.zeros(100, "float32"))
+    drv.memcpy_dtod(other, allocation, x.nbytes)
+    np.testing.assert_array_equal(drv.from_device(other, 100, "float32"), back)
+    drv.memset_d8(other, 1, 4)
+    drv.memset_d16(int_view := sw.zeros(4, dtype="int16"), 7, 3)
+    drv.memset_d32(allocation, 0x3F800000, 100)
+    assert drv.from_device(other, 1, "uint32")[0] == 0x01010101
+    assert int_view.tolist() == [7, 7, 7, 0]
+    assert (drv.from_device(allocation, 100, "float32") == 1).all()
+    with pytest.raises(sw.ArgumentError, match="at least 404 bytes"):
+        drv.memset_d32(allocation, 0, 101)
+
+
+def test_prepared_calls(scale, device):
+    x = on_device(np.ones(256, "float32"))
+    prepared = scale.prepare("Pfi")
+    prepared.prepared_call((1, 1), (256, 1, 1), x, 2.0, 256)
+    prepared.prepared_async_call((1, 1), (256, 1, 1), sw.Stream(device), x, 2.0, 256)
+    seconds = prepared.prepared_timed_call((1, 1), (256, 1, 1), x, 2.0, 256)()
+    assert 0 <= seconds < 10 and (x.numpy() == 8).all()
+    with pytest.raises(sw.KernelArgumentError, match="prepare"):
+        scale.prepare("PPi")
+
+
+def test_attributes(scale, device):
+    names = drv.function_attribute
+    assert scale.get_attribute(names.NUM_REGS) == scale.num_regs
+    assert scale.get_attribute(names.SHARED_SIZE_BYTES) == scale.shared_size_bytes == 0
+    assert scale.get_attribute(names.LOCAL_SIZE_BYTES) == scale.local_size_bytes
+    assert scale.get_attribute(names.CONST_SIZE_BYTES) == scale.const_size_bytes
+    assert scale.get_attribute(names.MAX_THREADS_PER_BLOCK) == scale.max_threads_per_block >= 256
+    most = scale.get_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    assert most == device.properties.max_shared_bytes_optin
+    scale.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, most)
+    scale.set_cache_config(drv.func_cache.PREFER_L1)
+    for call in (
+        lambda: scale.get_attribute("SPEED"),
+        lambda: scale.set_attribute(names.NUM_REGS, 1),
+        lambda: scale.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, most + 1),
+        lambda: scale.set_cache_config("PREFER_SPEED"),
+    ):
+        with pytest.raises(sw.KernelArgumentError, match="kernel 'scale'.*expected"):
+            call()
+
+
+def test_globals():
+    mod = SourceModule(
+        """
+        __constant__ float table[4];
+        __device__ int calls;
+        __global__ void look_up(float *out) { out[threadIdx.x] = table[threadIdx.x]; if (threadIdx.x == 0) ++calls; }
+        """
+    )
+    table = mod.get_global("table")
+    assert table.nbytes == 16 and table.ptr > 0
+    drv.memcpy_htod(table, np.float32([4, 3, 2, 1]))
+    out = sw.zeros(4, dtype="float32")
+    mod.get_function("look_up")(out, block=4)
+    assert out.tolist() == [4, 3, 2, 1]
+    table.view("float32")[...] = 7
+    mod.get_function("look_up")(out, block=4)
+    assert out.tolist() == [7] * 4 and mod.get_global("calls").view("int32").item() == 2
+
+
+def test_templates():
+    source = "template <class T> __global__ void scale(T *x, T by) { x[threadIdx.x] *= by; }"
+    mod = SourceModule(source, names=["scale<float>", "scale<long long>"])
+    for name, dtype in (("scale<float>", "float32"), ("scale<long long>", "int64")):
+        x = on_device(np.arange(5).astype(dtype))
+        mod.get_function(name)(x, 3, block=5)
+        assert x.tolist() == [0, 3, 6, 9, 12]
+
+
+def test_dynamic_shared_memory(device):
+    mod = SourceModule(
+        """
+        __global__ void reverse(int *x, int n)
+        {
+          extern __shared__ int s[];
+          for (int i = threadIdx.x; i < n; i += blockDim.x) s[i] = x[i];
+          __syncthreads();
+          for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = s[n - 1 - i];
+        }
+        """
+    )
+    most = device.properties.max_shared_bytes_optin
+    for count in (1000, min(most, 96 << 10) // 4):  # the second needs leave on a GPU
+        x = on_device(np.arange(count, dtype="int32"))
+        mod.get_function("reverse")(x, count, block=256, shared=4 * count)
+        np.testing.assert_array_equal(x.numpy(), np.arange(count)[::-1])
+    with pytest.raises(sw.KernelArgumentError, match="shared"):
+        mod.get_function("reverse")(x, 1, block=1, shared=1 << 24)
+
+
+def test_printf(capfd):
+    mod = SourceModule(
+        '__global__ void say() { printf("thread %d says %s\\n", threadIdx.x, "hello"); }'
+    )
+    mod.get_function("say")(block=3)
+    drv.Context.synchronize()
+    said = sorted(capfd.readouterr().out.splitlines())
+    assert said == [f"thread {i} says hello" for i in range(3)]
+
+
+def test_streams_and_events(scale):
+    stream, other = drv.Stream(), drv.Stream()
+    x = on_device(np.ones(1000, "float32"))
+    start, end = drv.Event(), drv.Event()
+    start.record(stream)
+    scale(x, 2.0, 1000, block=250, grid=4, stream=stream)
+    end.record(stream)
+    other.wait_for_event(end)
+    scale(x, 2.0, 1000, block=250, grid=4, stream=other)
+    other.synchronize()
+    assert other.is_done() and end.query()
+    assert start.time_till(end) >= 0 and end.time_since(start) >= 0
+    assert (x.numpy() == 4).all()
+
+
+def test_contexts(device):
+    chosen = drv.Device(str(device))
+    context = chosen.make_context()
+    try:
+        assert drv.Context.get_current() == context == chosen.retain_primary_context()
+        assert drv.Context.get_device() == chosen
+        assert (context.handle == 0) == (device.kind == "cpu")
+        assert sw.zeros(1).device == device
+        drv.Context.synchronize()
+    finally:
+        context.pop()
+    with context:
+        assert drv.Context.get_current() == context
+    context.detach()
+    with pytest.raises(sw.ArgumentError, match="push"):
+        drv.Context.pop()
+
+
+def test_devices(device):
+    chosen = drv.Device(str(device))
+    assert chosen.name() and chosen.total_memory() > 0
+    assert drv.Device.count() == sum(d.kind == "cuda" for d in sw.devices())
+    if device.kind == "cuda":
+        assert chosen.compute_capability() >= (5, 0)
+    else:
+        with pytest.raises(sw.DeviceError, match="compute capability"):
+            chosen.compute_capability()
+
+
+def test_modules_from_binaries(device):
+    file = ROOT / "examples" / "legacy" / "saxpy.ptx"
+    if device.kind == "cpu":
+        with pytest.raises(sw.ArgumentError, match="CUDA device"):
+            drv.module_from_file(file)
+        return
+    for mod in (drv.module_from_file(file), drv.module_from_buffer(file.read_bytes())):
+        y = on_device(np.ones(10, "float32"))
+        mod.get_function("saxpy")(y, y, np.float32(2), np.int32(10), block=10)
+        assert y.tolist() == [3] * 10
+
+
+def test_cooperative_launch(device):
+    plain = "__global__ void k(int *x, int *y) { atomicAdd(x, 1); y[blockIdx.x] = blockDim.x; }"
+    x, y = sw.zeros(1, dtype="int32"), sw.zeros(4, dtype="int32")
+    SourceModule(plain).get_function("k")(x, y, block=32, grid=4, cooperative=True)
+    assert x.item() == 128 and y.tolist() == [32] * 4
+    synced = """
+        #include <cooperative_groups.h>
+        __global__ void k(int *x, int *y)
+        {
+          atomicAdd(x, 1);
+          cooperative_groups::this_grid().sync();
+          if (threadIdx.x == 0) y[blockIdx.x] = *x;
+        }
+    """
+    if device.kind == "cpu":
+        with pytest.raises(sw.CompileError, match="whole grid"):
+            SourceModule(synced)
+        with pytest.raises(sw.KernelArgumentError, match="cluster"):
+            SourceModule(plain).get_function("k")(x, y, block=32, grid=4, cluster=2)
+        return
+    if drv.Device(str(device)).compute_capability() >= (9, 0):
+        SourceModule(plain).get_function("k")(x, y, block=32, grid=4, cluster=(2, 1, 1))
+        with pytest.raises(sw.KernelArgumentError, match="cluster"):
+            SourceModule(plain).get_function("k")(x, y, block=32, grid=3, cluster=2)
+    x[...] = 0
+    with toolkit_headers():
+        module = SourceModule(synced)
+    module.get_function("k")(x, y, block=32, grid=4, cooperative=True)
+    assert y.tolist() == [128] * 4
+    with pytest.raises(sw.KernelArgumentError, match="run at once"):
+        module.get_function("k")(x, y, block=1024, grid=100_000, cooperative=True)
+
+
+def test_occupancy(scale, device):
+    assert 1 <= scale.max_active_blocks(128) <= 64
+    assert scale.max_active_blocks((64, 2), shared=1024) >= 1
+    min_grid, block = scale.occupancy_block_size()
+    assert 1 <= block <= scale.max_threads_per_block and block % 32 == 0
+    assert min_grid >= device.properties.multiprocessors
+    for wrong in (0, 4096):
+        with pytest.raises(sw.KernelArgumentError, match="block"):
+            scale.max_active_blocks(wrong)
+    with pytest.raises(sw.KernelArgumentError, match="shared="):
+        scale.occupancy_block_size(1, 2)
+
+
+def test_compile_errors():
+    with pytest.raises(drv.CompileError) as caught:
+        SourceModule("__global__ void k(float *x)\n{\n  x[0] = nowhere;\n}\n")
+    assert "nowhere" in caught.value.log and " 3 | " in caught.value.source
+
+
+def test_elementwise_kernel(device):
+    lin_comb = sw.ElementwiseKernel(
+        "float a, float *x, float b, float *y, float *z",
+        "z[i] = a*x[i] + b*y[i]",
+        "linear_combination",
+    )
+    x = sw.arange(6, dtype="float32", device=device).reshape(2, 3)
+    z = sw.full((3, 2), np.nan, dtype="float32", device=device)
+    lin_comb(5, x.T, 6, x.T, z)
+    assert (z.numpy() == 11 * x.numpy().T).all()
+    with pytest.raises(sw.ArgumentError, match="parts of the arrays"):
+        lin_comb(5, x, 6, x, x, slice=slice(0, 3))
+
+
+def test_reduction_kernel(device):
+    dot = sw.ReductionKernel(
+        np.float32,
+        neutral="0",
+        reduce_expr="a+b",
+        map_expr="x[i]*y[i]",
+        arguments="float *x, float *y",
+    )
+    x = sw.arange(400, dtype="float32", device=device)
+    assert dot(x, x).item() == pytest.approx(np.dot(x.numpy(), x.numpy()), rel=1e-6)
+
+
+def test_scan_kernels(device):
+    x = sw.ones(5000, dtype="int32", device=device)
+    sw.ExclusiveScanKernel(np.int32, "a+b", neutral="0")(x)
+    assert x.tolist() == list(range(5000))
+    sw.InclusiveScanKernel(np.int32, "a > b ? a : b")(x[::-1])
+    assert x.tolist() == [4999] * 5000

@@ -1,0 +1,148 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What of CUDA C runs where, construct by construct; docs/host-execution.md is made from it.
+
+After a change: SPANWISE_UPDATE_DOCS=1 pytest tests/python/test_host_execution.py, on a GPU too where one
+is at hand, which renews the table's GPU column.
+"""
+
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+from support.constructs import REFUSALS, RUNS
+from support.toolkit import toolkit_headers
+from support.tree import ROOT
+
+import spanwise as sw
+
+PAGE = ROOT / "docs" / "host-execution.md"
+GPU_RESULTS = ROOT / "tests" / "support" / "constructs_gpu.json"
+UPDATE = os.environ.get("SPANWISE_UPDATE_DOCS") == "1"
+REMEDY = (
+    "the page is made: SPANWISE_UPDATE_DOCS=1 python -m pytest tests/python/test_host_execution.py"
+)
+THREADS = 64
+
+
+@pytest.fixture(params=["g++", "clang++"])
+def compiler(request, device, monkeypatch):
+    """Each C++ compiler there is in turn, where kernels run on the CPU."""
+    if device.kind != "cpu":
+        if request.param != "g++":
+            pytest.skip("a GPU's kernels are compiled by NVRTC")
+    elif shutil.which(request.param) is None:
+        pytest.skip(f"{request.param} is not installed")
+    monkeypatch.setenv("CXX", request.param)
+    with sw.config.change(launch_blocking=sw.config.launch_blocking):  # a new version of settings
+        yield request.param
+
+
+def module(construct, device):
+    names = [construct.name] if "<" in getattr(construct, "name", "") else []
+    return sw.SourceModule(construct.source.strip("\n"), names=names, device=device)
+
+
+def run(construct, device):
+    out = sw.array(np.full(THREADS, -1, "int32"), device=device)
+    kernel = module(construct, device).get_function(construct.name)
+    kernel(out, *construct.arguments, block=THREADS, shared=1024)
+    return out.tolist()
+
+
+@pytest.fixture(scope="module")
+def gpu_results():
+    """Filled by the tests of a GPU, and kept in a file where that is asked for."""
+    results: dict[str, str] = {}
+    yield results
+    if results and UPDATE:
+        name = sw.device("cuda:0").properties.name
+        text = json.dumps({"device": name, "results": results}, indent=1)
+        GPU_RESULTS.write_text(text + "\n")
+        PAGE.write_text(page())
+
+
+@pytest.mark.parametrize("construct", RUNS, ids=str)
+def test_runs(device, compiler, construct, gpu_results):
+    if device.kind != "cpu":
+        gpu_results[construct.title] = "fails, or lacks a header"
+        if not construct.compiles_for_gpu:
+            with pytest.raises(sw.CompileError):
+                module(construct, device)
+            gpu_results[construct.title] = "error"
+            return
+    with toolkit_headers():
+        made = run(construct, device)
+    assert made == list(range(1, THREADS + 1))
+    if device.kind != "cpu":
+        gpu_results[construct.title] = "runs"
+
+
+@pytest.mark.parametrize("construct", REFUSALS, ids=str)
+def test_is_refused_on_the_cpu_and_compiles_for_a_gpu(device, construct, gpu_results):
+    if device.kind != "cpu":
+        try:
+            module(construct, device)
+            gpu_results[construct.title] = "compiles"
+        except sw.CompileError:
+            gpu_results[construct.title] = "error"
+        if construct.runs_on_gpu and gpu_results[construct.title] == "error":
+            pytest.xfail("needs headers of the toolkit that are not here")
+        return
+    with pytest.raises(sw.CompileError) as caught:
+        module(construct, device)
+    for word in construct.words:
+        assert word in str(caught.value)
+    assert "    1 | " in caught.value.source and caught.value.log
+
+
+def page():
+    """The text of docs/host-execution.md."""
+    known = json.loads(GPU_RESULTS.read_text()) if GPU_RESULTS.exists() else {}
+    results = known.get("results", {})
+    gpu = f"on {known['device']}" if known else "not recorded yet"
+    rows = []
+    for run in RUNS:
+        rows.append(f"| {run.title} | runs | {results.get(run.title, '')} | {run.note} |")
+    for refusal in REFUSALS:
+        words = ", ".join(word.replace("|", "\\|") for word in refusal.words)
+        on_gpu = results.get(refusal.title, "")
+        rows.append(f"| {refusal.title} | error: {words} | {on_gpu} | |")
+    return "\n".join(
+        [
+            "# CUDA C on the CPU",
+            "",
+            "The text of a kernel is compiled for the CPU by the system's C++ compiler, g++ or clang++, under",
+            "headers of our own that give it the language of CUDA C. This page is made by",
+            "`tests/python/test_host_execution.py`, which runs every construct with both compilers and compares",
+            f"the result; the GPU's column is {gpu}. The kernels themselves are in",
+            "`tests/support/constructs.py`.",
+            "",
+            f"{len(RUNS)} constructs run; {len(REFUSALS)} end in an error that names the construct and the",
+            "line. Guard those with `#ifndef SW_CPU` and give a plain path beside it.",
+            "",
+            "| construct | CPU | GPU | note |",
+            "|---|---|---|---|",
+            *rows,
+            "",
+            "What differs from a GPU: a thread that spins on another thread of its block without a barrier never",
+            "sees it run; there is no warp-synchronous code without `_sync`; the last places of floating results",
+            "may differ, as fused multiply-add and the math library do. [Finding a kernel's",
+            "faults](guides/checking_kernels.md) tells how misses of a barrier and wrong indices are found.",
+            "",
+        ]
+    )
+
+
+def test_the_page_is_what_the_table_says():
+    if UPDATE:
+        PAGE.write_text(page())
+    assert PAGE.read_text() == page(), REMEDY
+
+
+def test_as_many_constructs_run_as_were_promised():
+    assert len(RUNS) >= 50 and len(RUNS) + len(REFUSALS) >= 58
+    titles = [construct.title for construct in (*RUNS, *REFUSALS)]
+    assert len(titles) == len(set(titles))

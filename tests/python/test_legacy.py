@@ -1,0 +1,259 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Legacy kernels: files, binaries without source, and host launchers of shared libraries."""
+
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.tree import ROOT
+
+import spanwise as sw
+
+LEGACY = ROOT / "examples" / "legacy"
+SMOOTH = "const float *in, float *out, int width, int height"
+
+
+def test_the_example_runs(device):
+    command = [sys.executable, str(ROOT / "examples/04_legacy_kernels.py"), "--device", str(device)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert f"legacy kernels on {device}" in done.stdout
+
+
+class TestFiles:
+    def test_what_a_file_has(self):
+        old = sw.wrap_cu(LEGACY / "histogram.cu")
+        assert [(k.name, k.has_barrier, k.is_template) for k in old.kernels] == [
+            ("histogram256", True, False),
+            ("normalize", False, False),
+        ]
+        assert old.kernels[0].line == 9
+        assert old.kernels[0].declarations == (
+            "contiguous uint32*",
+            "contiguous const uint8*",
+            "int32",
+        )
+        text = str(old)
+        assert "histogram256(unsigned int * bins" in text or "histogram256(unsigned int *" in text
+        assert "#ifndef __CUDACC_RTC__" in text and "line 36" in text
+        assert "sobel" in str(sw.wrap_cu(LEGACY / "sobel.cu"))
+
+    def test_the_declaration_runs_as_pasted(self, device, monkeypatch):
+        namespace: dict = {}
+        with sw.device(device):
+            exec(sw.wrap_cu(LEGACY / "histogram.cu").declaration, namespace)
+        bins = sw.zeros(256, dtype="uint32", device=device)
+        data = np.random.default_rng().integers(0, 256, 10_000, dtype="uint8")
+        namespace["histogram256"](
+            bins, sw.array(data, device=device)[::-1], 10_000, block=128, grid=4
+        )
+        np.testing.assert_array_equal(bins.numpy(), np.bincount(data, minlength=256))
+        share = sw.zeros(256, dtype="float32", device=device)
+        namespace["normalize"](share, bins, 10_000.0, block=256)
+        np.testing.assert_allclose(share.numpy(), bins.numpy() / 10_000, rtol=1e-6)
+
+    def test_templates_structs_namespaces_and_views(self, device, tmp_path):
+        file = tmp_path / "mixed.cu"
+        file.write_text(
+            """
+            #include <spanwise/view.cuh>
+            struct Pair { int a; float b; };
+            namespace n {
+            template <class T> __global__ void scale(T *x, T by) { x[threadIdx.x] *= by; }
+            __global__ void pair(spanwise::View<float, 1> out, Pair p, void *nothing) { out(0) = p.b; }
+            }
+            """
+        )
+        old = sw.wrap_cu(file)
+        assert [k.declarations for k in old.kernels] == [
+            ("contiguous", "T"),
+            ("strided", "Pair", "contiguous"),
+        ]
+        assert "names=['n::scale<float>']" in old.declaration
+        kernel = old.module(names=["n::scale<float>"], device=device).get_function("n::pair")
+        out = sw.zeros(2, dtype="float32", device=device)
+        kernel(out[::-1], np.array([(1, 2.5)], "i4,f4")[0], None, block=1)
+        assert out.tolist() == [0, 2.5]
+
+    def test_files_without_kernels(self, tmp_path):
+        (tmp_path / "none.cu").write_text("int main() {}\n")
+        with pytest.raises(sw.ArgumentError, match=r"none\.cu.*no __global__"):
+            sw.wrap_cu(tmp_path / "none.cu")
+        with pytest.raises(FileNotFoundError):
+            sw.wrap_cu(tmp_path / "absent.cu")
+
+
+class TestBinaries:
+    def test_need_a_gpu(self, device):
+        if device.kind != "cpu":
+            pytest.skip("for a machine without one")
+        for source in (LEGACY / "saxpy.ptx", b"\x7fELF"):
+            with pytest.raises(sw.ArgumentError, match="CUDA device.*SourceModule"):
+                sw.Module.load(source, device=device)
+
+    def test_ptx_from_a_file_and_from_memory(self, device):
+        if device.kind != "cuda":
+            pytest.skip("needs a GPU")
+        x, y = np.random.default_rng().standard_normal((2, 100)).astype("float32")
+        for source in (LEGACY / "saxpy.ptx", (LEGACY / "saxpy.ptx").read_bytes()):
+            module = sw.Module.load(source, device=device)
+            assert module.function_names == ["saxpy"] and module.device == device
+            kernel = module.get_function("saxpy")
+            assert [p.size for p in kernel.parameters] == [8, 8, 4, 4]
+            out = sw.array(y, device=device)
+            kernel(out, sw.array(x, device=device), np.float32(2), np.int32(100), block=128)
+            np.testing.assert_allclose(out.numpy(), 2 * x + y, rtol=1e-6)
+            with pytest.raises(sw.KernelArgumentError, match="expected 4 arguments"):
+                kernel(out, block=1)
+            with pytest.raises(sw.ArgumentError, match="saxpy"):
+                module.get_function("other")
+
+    def test_a_fat_binary_says_what_it_holds(self, device, tmp_path):
+        if device.kind != "cuda" or shutil.which("nvcc") is None:
+            pytest.skip("needs a GPU and nvcc")
+        source = tmp_path / "k.cu"
+        source.write_text('extern "C" __global__ void one(int *x) { x[0] = 1; }\n')
+        image = tmp_path / "k.fatbin"
+        number = device.properties.architecture.removeprefix("sm_")
+        build = ["nvcc", "-fatbin", str(source), "-o", str(image)]
+        other = "100" if number != "100" else "90"
+        code = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (number, other)]
+        subprocess.run([*build, *code], check=True)
+        x = sw.zeros(1, dtype="int32", device=device)
+        sw.Module.load(image, device=device).get_function("one")(x, block=1)
+        assert x.tolist() == [1]
+        subprocess.run([*build, code[1]], check=True)
+        with pytest.raises(sw.DeviceError, match=f"sm_{number}.*got sm_{other}.*gencode"):
+            sw.Module.load(image, device=device)
+
+    def test_what_is_no_binary(self, device, tmp_path):
+        if device.kind != "cuda":
+            pytest.skip("needs a GPU")
+        with pytest.raises(sw.ArgumentError, match="SourceModule"):
+            sw.Module.load(b"__global__ void k() {}", device=device)
+        with pytest.raises(sw.ArgumentError, match="cannot be read"):
+            sw.Module.load(tmp_path / "absent.cubin", device=device)
+
+
+@pytest.fixture(scope="module")
+def library(device, tmp_path_factory):
+    """examples/legacy/smooth.cu, built for the device."""
+    file = tmp_path_factory.mktemp("smooth") / "libsmooth.so"
+    compiler = (
+        ["nvcc", "-Xcompiler", "-fPIC"] if device.kind == "cuda" else ["g++", "-x", "c++", "-fPIC"]
+    )
+    if shutil.which(compiler[0]) is None:
+        pytest.skip(f"{compiler[0]} is not installed")
+    command = [*compiler, "-shared", str(LEGACY / "smooth.cu"), "-o", str(file)]
+    subprocess.run(command, check=True)
+    return sw.HostLibrary(file)
+
+
+class TestLaunchers:
+    @pytest.fixture
+    def smooth(self, library):
+        return library.launcher("smooth_rows", SMOOTH + ", cudaStream_t", returns="cudaError_t")
+
+    @pytest.fixture
+    def image(self, device):
+        host = np.random.default_rng().standard_normal((37, 53)).astype("float32")
+        padded = np.pad(host, ((0, 0), (1, 1)), mode="edge")
+        expected = (padded[:, :-2] + padded[:, 1:-1] + padded[:, 2:]) / 3
+        return sw.array(host, device=device), expected
+
+    @pytest.mark.parametrize("name", ["smooth_rows", "smooth_rows_default"])
+    def test_with_and_without_a_stream(self, library, device, image, name):
+        stream = ", cudaStream_t" if name == "smooth_rows" else ""
+        launcher = library.launcher(name, SMOOTH + stream, returns="int")
+        array, expected = image
+        out = sw.full((37, 53), np.nan, "float32", device=device)
+        launcher(array, out, 53, np.int32(37))
+        np.testing.assert_allclose(out.numpy(), expected, atol=1e-6)
+
+    def test_order_between_streams(self, library, device, image):
+        array, expected = image
+        other = sw.Stream(device)
+        launcher = library.launcher("smooth_rows_default", SMOOTH, returns="int")
+        with other:
+            for _ in range(20):
+                source = array * 1.0
+                out = sw.full((37, 53), np.nan, "float32", device=device)
+                launcher(source, out, 53, 37)
+                total = out + 0.0
+        np.testing.assert_allclose(total.numpy(), expected, atol=1e-6)
+
+    def test_the_stream_that_is_given(self, smooth, device, image):
+        array, expected = image
+        out = sw.full((37, 53), np.nan, "float32", device=device)
+        smooth(array, out, 53, 37, stream=sw.Stream(device))
+        np.testing.assert_allclose(out.numpy(), expected, atol=1e-6)
+
+    def test_none_addresses_and_other_libraries(self, smooth, device, image):
+        array, expected = image
+        out = sw.full((37, 53), np.nan, "float32", device=device)
+        smooth(array.ptr, out, 53, 37)
+        np.testing.assert_allclose(out.numpy(), expected, atol=1e-6)
+        if device.kind == "cpu":
+            host = np.full((37, 53), np.nan, "float32")
+            smooth(array.numpy(), host, 53, 37)
+            np.testing.assert_allclose(host, expected, atol=1e-6)
+
+    def test_errors_that_it_returns(self, smooth, device, image):
+        with pytest.raises(
+            sw.DeviceError, match=f"'smooth_rows' on {device}: it returned the error 1"
+        ):
+            smooth(image[0], image[0], 0, 37)
+
+    @pytest.mark.parametrize(
+        ("change", "error", "text"),
+        [
+            ({3: 2**31}, sw.KernelArgumentError, "argument 4.*int32 holds.*2147483648"),
+            ({2: 1.5}, sw.KernelArgumentError, "argument 3.*1.5"),
+            ({2: "53"}, sw.KernelArgumentError, "argument 3.*str"),
+            ({0: "array"}, sw.KernelArgumentError, "argument 1.*expected an array"),
+            (
+                {0: np.zeros(3, "float64")},
+                sw.KernelArgumentError,
+                "argument 1.*float32, got float64",
+            ),
+        ],
+    )
+    def test_arguments_that_do_not_fit(self, smooth, device, image, change, error, text):
+        out = sw.full((37, 53), 7, "float32", device=device)
+        args = [image[0], out, 53, 37]
+        for place, value in change.items():
+            args[place] = value
+        with pytest.raises(error, match=text):
+            smooth(*args)
+        assert (out.numpy() == 7).all()
+
+    def test_layouts_counts_and_read_only_arrays(self, smooth, library, image):
+        array = image[0]
+        with pytest.raises(sw.KernelArgumentError, match="C-contiguous.*strides"):
+            smooth(array.T, array, 53, 37)
+        with pytest.raises(sw.KernelArgumentError, match="expected 4 arguments.*got 2"):
+            smooth(array, array)
+        with pytest.raises(sw.ReadOnlyError, match="argument 2"):
+            smooth(array, sw.broadcast_to(array[0], (53,)), 53, 1)
+        default = library.launcher("smooth_rows_default", SMOOTH)
+        if array.device.kind != "cpu":
+            with pytest.raises(sw.KernelArgumentError, match="no stream="):
+                default(array, array, 53, 37, stream=sw.Stream(array.device))
+        assert "smooth_rows" in repr(smooth) and "const float *in" in repr(smooth).replace(
+            "* in", "*in"
+        )
+
+    def test_declarations_and_files_that_are_wrong(self, library, tmp_path):
+        with pytest.raises(sw.ArgumentError, match="'smoth'.*extern"):
+            library.launcher("smoth", SMOOTH)
+        with pytest.raises(sw.KernelArgumentError, match="parameter 1.*'Config'"):
+            library.launcher("smooth_rows", "Config c, int n")
+        with pytest.raises(sw.KernelArgumentError, match="returns.*'float'"):
+            library.launcher("smooth_rows", SMOOTH, returns="float")
+        (tmp_path / "text.so").write_text("no library")
+        for path in (tmp_path / "text.so", tmp_path / "absent.so"):
+            with pytest.raises(sw.DeviceError, match=path.name):
+                sw.HostLibrary(path)

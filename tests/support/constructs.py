@@ -1,0 +1,1174 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The constructs of CUDA C that docs/host-execution.md lists, each with a kernel that uses it.
+
+Every kernel of RUNS is launched with 64 threads and 1024 bytes of dynamic shared memory and leaves t + 1
+in out[t]; those of REFUSALS run on a GPU alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Construct:
+    """`name` is a template's instance where it has a '<'; `arguments` follow `out`."""
+
+    title: str
+    source: str
+    name: str = "k"
+    arguments: tuple[object, ...] = ()
+    note: str = ""
+    compiles_for_gpu: bool = True
+
+    def __str__(self) -> str:
+        return self.title.replace(" ", "_")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """`words` are in the CPU's error, the construct and the line among them."""
+
+    title: str
+    source: str
+    words: tuple[str, ...]
+    runs_on_gpu: bool = True
+
+    def __str__(self) -> str:
+        return self.title.replace(" ", "_")
+
+
+PAIR = np.zeros(1, np.dtype([("key", "i1"), ("value", "f4")], align=True))
+PAIR[0] = (1, 1.0)
+TABLE = np.zeros(1, np.dtype([("entries", "i4", 4)]))
+TABLE[0]["entries"] = 1
+
+RUNS = [
+    Construct(
+        "plain",
+        r"""
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+""",
+    ),
+    Construct(
+        "static kernel",
+        r"""
+static __global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+""",
+    ),
+    Construct(
+        "inline kernel",
+        r"""
+inline __global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+""",
+    ),
+    Construct(
+        "extern c block",
+        r"""
+extern "C" {
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+}
+""",
+    ),
+    Construct(
+        "extern c single",
+        r"""
+extern "C" __global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+""",
+    ),
+    Construct(
+        "in a namespace",
+        r"""
+namespace a {
+namespace b {
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+}  // namespace b
+}  // namespace a
+""",
+    ),
+    Construct(
+        "by qualified name",
+        r"""
+namespace a::b {
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+}  // namespace a::b
+""",
+        name="a::b::k",
+    ),
+    Construct(
+        "in an unnamed namespace",
+        r"""
+namespace {
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+}  // namespace
+""",
+    ),
+    Construct(
+        "forward declared",
+        r"""
+__global__ void k(int* out);
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+""",
+    ),
+    Construct(
+        "launch bounds before void",
+        r"""
+__global__ __launch_bounds__(64) void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+""",
+    ),
+    Construct(
+        "launch bounds after void",
+        r"""
+__global__ void __launch_bounds__(64, 2) k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+""",
+    ),
+    Construct(
+        "device function",
+        r"""
+__device__ int f(int x) { return x + 1; }
+__global__ void k(int* out) { out[threadIdx.x] = f(threadIdx.x); }
+""",
+    ),
+    Construct(
+        "forceinline",
+        r"""
+__device__ __forceinline__ int f(int x) { return x + 1; }
+__global__ void k(int* out) { out[threadIdx.x] = f(threadIdx.x); }
+""",
+    ),
+    Construct(
+        "noinline",
+        r"""
+__device__ __noinline__ int f(int x) { return x + 1; }
+__global__ void k(int* out) { out[threadIdx.x] = f(threadIdx.x); }
+""",
+    ),
+    Construct(
+        "host device function",
+        r"""
+__host__ __device__ constexpr int f(int x) { return x + 1; }
+__global__ void k(int* out) { out[threadIdx.x] = f(threadIdx.x); }
+""",
+    ),
+    Construct(
+        "recursion",
+        r"""
+__device__ int f(int x) { return x == 0 ? 1 : 1 + f(x - 1); }
+__global__ void k(int* out) { out[threadIdx.x] = f(threadIdx.x); }
+""",
+        note="set `cpu_stack_kb` where it is deep",
+    ),
+    Construct(
+        "member function",
+        r"""
+struct S {
+  int v;
+  __device__ int next() const { return v + 1; }
+};
+__global__ void k(int* out) {
+  S s{(int)threadIdx.x};
+  out[threadIdx.x] = s.next();
+}
+""",
+    ),
+    Construct(
+        "lambda",
+        r"""
+__global__ void k(int* out) {
+  auto f = [=](int x) { return x + 1; };
+  out[threadIdx.x] = f(threadIdx.x);
+}
+""",
+    ),
+    Construct(
+        "template device function",
+        r"""
+template <class T>
+__device__ T f(T x) {
+  return x + T(1);
+}
+__global__ void k(int* out) { out[threadIdx.x] = f<int>(threadIdx.x); }
+""",
+    ),
+    Construct(
+        "virtual function",
+        r"""
+struct A {
+  __device__ virtual int f(int x) { return x; }
+};
+struct B : A {
+  __device__ int f(int x) override { return x + 1; }
+};
+__global__ void k(int* out) {
+  B b;
+  A* a = &b;
+  out[threadIdx.x] = a->f(threadIdx.x);
+}
+""",
+    ),
+    Construct(
+        "function pointer",
+        r"""
+__device__ int f(int x) { return x + 1; }
+__global__ void k(int* out) {
+  int (*p)(int) = f;
+  out[threadIdx.x] = p(threadIdx.x);
+}
+""",
+    ),
+    Construct(
+        "shared array",
+        r"""
+__global__ void k(int* out) {
+  __shared__ int s[64];
+  s[63 - threadIdx.x] = 64 - threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x];
+}
+""",
+    ),
+    Construct(
+        "shared two dimensional",
+        r"""
+__global__ void k(int* out) {
+  __shared__ int s[8][9];
+  int t = threadIdx.x;
+  s[t / 8][t % 8] = t + 1;
+  __syncthreads();
+  out[63 - t] = s[(63 - t) / 8][(63 - t) % 8];
+}
+""",
+    ),
+    Construct(
+        "shared struct",
+        r"""
+struct S {
+  int a;
+  float b;
+};
+__global__ void k(int* out) {
+  __shared__ S s[64];
+  s[threadIdx.x].a = threadIdx.x + 1;
+  __syncthreads();
+  out[63 - threadIdx.x] = s[63 - threadIdx.x].a;
+}
+""",
+    ),
+    Construct(
+        "shared volatile",
+        r"""
+__global__ void k(int* out) {
+  volatile __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x + 1;
+  __syncthreads();
+  out[63 - threadIdx.x] = s[63 - threadIdx.x];
+}
+""",
+    ),
+    Construct(
+        "shared static and aligned",
+        r"""
+__global__ void k(int* out) {
+  static __shared__ int a[64];
+  __shared__ alignas(32) int b[64];
+  __shared__ __align__(16) int c[64];
+  int t = threadIdx.x;
+  a[t] = b[t] = c[t] = t + 1;
+  __syncthreads();
+  out[63 - t] = a[63 - t] + b[63 - t] - c[63 - t];
+}
+""",
+    ),
+    Construct(
+        "shared in device function",
+        r"""
+__device__ int* f() {
+  __shared__ int s[64];
+  return s;
+}
+__global__ void k(int* out) {
+  f()[threadIdx.x] = threadIdx.x + 1;
+  __syncthreads();
+  out[63 - threadIdx.x] = f()[63 - threadIdx.x];
+}
+""",
+    ),
+    Construct(
+        "shared scalar",
+        r"""
+__global__ void k(int* out) {
+  __shared__ int n;
+  if (threadIdx.x == 0) n = 1;
+  __syncthreads();
+  out[threadIdx.x] = threadIdx.x + n;
+}
+""",
+    ),
+    Construct(
+        "shared at namespace scope",
+        r"""
+__shared__ int s[64];
+__global__ void k(int* out) {
+  s[threadIdx.x] = threadIdx.x + 1;
+  __syncthreads();
+  out[63 - threadIdx.x] = s[63 - threadIdx.x];
+}
+""",
+    ),
+    Construct(
+        "dynamic shared",
+        r"""
+__global__ void k(int* out) {
+  extern __shared__ int s[];
+  s[threadIdx.x] = threadIdx.x + 1;
+  __syncthreads();
+  out[63 - threadIdx.x] = s[63 - threadIdx.x];
+}
+""",
+    ),
+    Construct(
+        "dynamic shared at namespace scope",
+        r"""
+extern __shared__ int s[];
+__device__ void put(volatile int* s, int t) { s[t] = t + 1; }
+__global__ void k(int* out) {
+  put(s, threadIdx.x);
+  __syncthreads();
+  out[63 - threadIdx.x] = s[63 - threadIdx.x];
+}
+""",
+    ),
+    Construct(
+        "dynamic shared in a namespace",
+        r"""
+namespace n {
+extern __shared__ __align__(16) unsigned char bytes[];
+__global__ void k(int* out) {
+  int* s = reinterpret_cast<int*>(bytes);
+  s[threadIdx.x] = threadIdx.x + 1;
+  __syncthreads();
+  out[63 - threadIdx.x] = s[63 - threadIdx.x];
+}
+}  // namespace n
+""",
+    ),
+    Construct(
+        "dynamic shared of template type",
+        r"""
+template <class T>
+__device__ T* f() {
+  extern __shared__ __align__(sizeof(T)) unsigned char raw[];
+  return reinterpret_cast<T*>(raw);
+}
+__global__ void k(int* out) {
+  f<int>()[threadIdx.x] = threadIdx.x + 1;
+  __syncthreads();
+  out[63 - threadIdx.x] = f<int>()[63 - threadIdx.x];
+}
+""",
+    ),
+    Construct(
+        "dynamic shared rows",
+        r"""
+__global__ void k(int* out) {
+  extern __shared__ int s[][8];
+  int t = threadIdx.x;
+  s[t / 8][t % 8] = t + 1;
+  __syncthreads();
+  out[63 - t] = s[(63 - t) / 8][(63 - t) % 8];
+}
+""",
+    ),
+    Construct(
+        "dynamic shared declared twice",
+        r"""
+extern __shared__ int s[];
+extern __shared__ int s[];
+__global__ void k(int* out) {
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x] + 1;
+}
+""",
+    ),
+    Construct(
+        "constant variable",
+        r"""
+__constant__ int one = 1;
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + one; }
+""",
+    ),
+    Construct(
+        "device variable",
+        r"""
+__device__ int one[2] = {0, 1};
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + one[1]; }
+""",
+    ),
+    Construct(
+        "read only loads",
+        r"""
+__device__ const int table[2] = {1, 2};
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + __ldg(&table[0]); }
+""",
+    ),
+    Construct(
+        "vector types",
+        r"""
+__global__ void k(int* out) {
+  int4 v = make_int4(1, 2, 3, 4);
+  float2 f = make_float2(0.5f, 1.5f);
+  uchar3 c = make_uchar3(1, 2, 3);
+  out[threadIdx.x] = threadIdx.x + v.w - c.z + (int)(f.x * 0);
+}
+""",
+    ),
+    Construct(
+        "vector loads",
+        r"""
+__global__ void k(int* out) {
+  if (threadIdx.x < 16) {
+    int b = threadIdx.x * 4;
+    reinterpret_cast<int4*>(out)[threadIdx.x] = make_int4(b + 1, b + 2, b + 3, b + 4);
+  }
+}
+""",
+    ),
+    Construct(
+        "dim3 copies",
+        r"""
+__global__ void k(int* out) {
+  dim3 b = blockDim;
+  uint3 t = threadIdx;
+  const dim3 g(gridDim);
+  out[t.x] = t.x + b.y * g.z;
+}
+""",
+    ),
+    Construct(
+        "unroll pragma",
+        r"""
+__global__ void k(int* out) {
+  int v = 0;
+#pragma unroll 4
+  for (int i = 0; i <= threadIdx.x; ++i) v += 1;
+  out[threadIdx.x] = v;
+}
+""",
+    ),
+    Construct(
+        "printf and assert",
+        r"""
+__global__ void k(int* out) {
+  if (out == nullptr) printf("never %d\n", threadIdx.x);
+  assert(out != nullptr);
+  out[threadIdx.x] = threadIdx.x + 1;
+}
+""",
+        note="the output appears at once; a failed assert is an error with thread and line",
+    ),
+    Construct(
+        "new and malloc",
+        r"""
+__global__ void k(int* out) {
+  int* p = new int[2];
+  int* q = (int*)malloc(8);
+  p[0] = threadIdx.x;
+  q[1] = 1;
+  out[threadIdx.x] = p[0] + q[1];
+  delete[] p;
+  free(q);
+}
+""",
+        note="the host's heap",
+    ),
+    Construct(
+        "atomics",
+        r"""
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  out[t] = 0;
+  atomicAdd(&out[t], t);
+  atomicSub(&out[t], 1);
+  atomicMax(&out[t], t);
+  atomicMin(&out[t], t + 5);
+  atomicExch(&out[t], t);
+  atomicOr(&out[t], 0);
+  atomicAnd(&out[t], -1);
+  atomicXor(&out[t], 0);
+  atomicCAS(&out[t], t, t + 1);
+}
+""",
+    ),
+    Construct(
+        "atomics that wrap",
+        r"""
+__global__ void k(int* out) {
+  __shared__ unsigned a[64], b[64];
+  int t = threadIdx.x;
+  a[t] = 5;
+  b[t] = 0;
+  atomicInc(&a[t], 5);
+  atomicDec(&b[t], 7);
+  out[t] = t + 1 + a[t] + b[t] - 7;
+}
+""",
+    ),
+    Construct(
+        "atomics of reals",
+        r"""
+__global__ void k(int* out) {
+  __shared__ float f[64];
+  __shared__ double d[64];
+  int t = threadIdx.x;
+  f[t] = 1;
+  d[t] = 2;
+  atomicAdd(&f[t], 2.5f);
+  atomicAdd(&d[t], 1.5);
+  out[t] = t + (int)(f[t] + d[t]) - 6;
+}
+""",
+    ),
+    Construct(
+        "atomics 64 bit",
+        r"""
+__global__ void k(int* out) {
+  __shared__ unsigned long long v[64];
+  int t = threadIdx.x;
+  v[t] = 1;
+  atomicCAS(&v[t], 1ull, 1ull << 40);
+  atomicAdd(&v[t], 1ull);
+  out[t] = t + (int)(v[t] - (1ull << 40));
+}
+""",
+    ),
+    Construct(
+        "atomics of a block",
+        r"""
+__global__ void k(int* out) {
+  __shared__ int n;
+  if (threadIdx.x == 0) n = 0;
+  __syncthreads();
+  atomicAdd_block(&n, 1);
+  __syncthreads();
+  out[threadIdx.x] = threadIdx.x + n - 63;
+}
+""",
+    ),
+    Construct(
+        "shuffles",
+        r"""
+__global__ void k(int* out) {
+  int t = threadIdx.x, v = t;
+  v = __shfl_xor_sync(~0u, v, 5);
+  v = __shfl_xor_sync(~0u, v, 5);
+  int up = __shfl_up_sync(~0u, t, 1);
+  int first = __shfl_sync(~0u, t, 0);
+  out[t] = v + 1 + (t % 32 ? up - (t - 1) : up - t) + first - t / 32 * 32;
+}
+""",
+    ),
+    Construct(
+        "shuffles in segments",
+        r"""
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  int first = __shfl_sync(~0u, t, 0, 8);
+  int down = __shfl_down_sync(~0u, t, 2, 4);
+  int wanted = t % 4 < 2 ? t + 2 : t;
+  out[t] = first + t % 8 + 1 + (down - wanted);
+}
+""",
+    ),
+    Construct(
+        "shuffle of double",
+        r"""
+__global__ void k(int* out) {
+  double v = threadIdx.x + 0.5;
+  v = __shfl_down_sync(~0u, __shfl_up_sync(~0u, v, 0), 0);
+  out[threadIdx.x] = (int)(v + 0.5);
+}
+""",
+    ),
+    Construct(
+        "votes",
+        r"""
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  unsigned b = __ballot_sync(~0u, t % 2 == 0);
+  int all = __all_sync(~0u, t >= 0), any = __any_sync(~0u, t == 1000);
+  out[t] = t + (b == 0x55555555u) + all - 1 + any;
+}
+""",
+    ),
+    Construct(
+        "matches",
+        r"""
+__global__ void k(int* out) {
+  int t = threadIdx.x, all = 9;
+  unsigned same = __match_any_sync(~0u, t % 4);
+  unsigned m = __match_all_sync(~0u, 7, &all);
+  out[t] = t + (same == 0x11111111u << t % 4) + all - 1 + (m != ~0u);
+}
+""",
+    ),
+    Construct(
+        "reductions",
+        r"""
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  int sum = __reduce_add_sync(~0u, 1), least = __reduce_min_sync(~0u, t % 32 - 5),
+      most = __reduce_max_sync(~0u, t % 32);
+  unsigned o = __reduce_or_sync(~0u, 1u << t % 32);
+  out[t] = t + (sum == 32) + least + 5 + most - 31 + (o != ~0u);
+}
+""",
+    ),
+    Construct(
+        "partial masks",
+        r"""
+__global__ void k(int* out) {
+  int t = threadIdx.x, lane = t % 32;
+  unsigned half = lane < 16 ? 0xffffu : 0xffff0000u;
+  int v;
+  if (lane < 16)
+    v = __shfl_sync(half, t, 3);
+  else
+    v = __shfl_sync(half, t, 20);
+  __syncwarp(half);
+  out[t] = t + 1 + v - (t / 32 * 32 + (lane < 16 ? 3 : 20));
+}
+""",
+    ),
+    Construct(
+        "active mask",
+        r"""
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  unsigned m = 0;
+  if (t % 2)
+    m = __activemask();
+  else
+    m = 0xaaaaaaaau;
+  out[t] = t + (m == 0xaaaaaaaau);
+}
+""",
+        note="lanes that arrive together are those that stand at the same line",
+    ),
+    Construct(
+        "return before a barrier",
+        r"""
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  out[t] = t + 1;
+  if (t >= 40) return;
+  __shared__ int s[64];
+  s[t] = t;
+  __syncthreads();
+  out[39 - t] = s[39 - t] + 1;
+}
+""",
+    ),
+    Construct(
+        "return before a shuffle",
+        r"""
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  out[t] = t + 1;
+  if (t % 32 >= 7) return;
+  int v = __shfl_down_sync(~0u, t, 1);
+  if (t % 32 < 6) out[t] = v;
+}
+""",
+        note="lanes that have ended count as arrived",
+    ),
+    Construct(
+        "counting barriers",
+        r"""
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  int n = __syncthreads_count(t % 2), a = __syncthreads_and(t >= 0),
+      o = __syncthreads_or(t == 99);
+  out[t] = t + (n == 32) + a - 1 + o;
+}
+""",
+    ),
+    Construct(
+        "barrier in a loop",
+        r"""
+__global__ void k(int* out) {
+  __shared__ int s;
+  int t = threadIdx.x;
+  for (int i = 0; i < 50; ++i) {
+    if (t == i) s = i;
+    __syncthreads();
+    if (s != i) out[t] = -7;
+    __syncthreads();
+  }
+  if (out[t] != -7) out[t] = t + 1;
+}
+""",
+    ),
+    Construct(
+        "barrier through a macro",
+        r"""
+#define WAIT() __syncthreads()
+__global__ void k(int* out) {
+  __shared__ int s[64];
+  s[threadIdx.x] = threadIdx.x;
+  WAIT();
+  out[63 - threadIdx.x] = s[63 - threadIdx.x] + 1;
+}
+""",
+    ),
+    Construct(
+        "architecture guard",
+        r"""
+__global__ void k(int* out) {
+#ifdef __CUDA_ARCH__
+  out[threadIdx.x] = threadIdx.x + 1;
+#endif
+}
+""",
+        note="`__CUDA_ARCH__` is 700 on the CPU",
+    ),
+    Construct(
+        "guarded ptx",
+        r"""
+__global__ void k(int* out) {
+#ifndef SW_CPU
+asm volatile("bar.sync 0;");
+#endif
+out[threadIdx.x] = threadIdx.x + 1; }
+""",
+        note="`SW_CPU` is defined on the CPU",
+    ),
+    Construct(
+        "conditional kernels",
+        r"""
+#ifdef WIDE
+__global__ void k(double* out) {}
+#else
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+#endif
+""",
+    ),
+    Construct(
+        "toolkit headers",
+        r"""
+#include <cuda_runtime.h>
+#include "device_launch_parameters.h"
+#include <cuda_fp16.h>
+#include <math_constants.h>
+__global__ void k(int* out) { out[threadIdx.x] = threadIdx.x + (int)(CUDART_PI_F / 3); }
+""",
+    ),
+    Construct(
+        "library headers",
+        r"""
+#include <cmath>
+#include <math.h>
+#include <cstdint>
+#include <stdint.h>
+#include <cstdio>
+#include <stdio.h>
+#include <cassert>
+#include <assert.h>
+#include <cfloat>
+#include <climits>
+#include <cstddef>
+#include <cstring>
+__global__ void k(int* out) {
+  std::int32_t one = (std::int32_t)std::sqrt(1.0f);
+  out[threadIdx.x] = threadIdx.x + one + (FLT_MAX < 0) + (INT_MAX < 0);
+}
+""",
+    ),
+    Construct(
+        "type traits of the system",
+        r"""
+#include <type_traits>
+#include <limits>
+#include <utility>
+__global__ void k(int* out) {
+  static_assert(std::is_same<int, int>::value, "");
+  out[threadIdx.x] = threadIdx.x + (std::numeric_limits<float>::max() > 0);
+}
+""",
+        note="NVRTC has no host headers: on a GPU #include <cuda/std/type_traits>",
+        compiles_for_gpu=False,
+    ),
+    Construct(
+        "half precision",
+        r"""
+#include <cuda_fp16.h>
+__global__ void k(int* out) {
+  half a = __float2half(0.5f), b = a + a;
+  half2 c = __hadd2(make_half2(a, b), make_half2(b, a));
+  out[threadIdx.x] =
+      threadIdx.x + (int)__half2float(b) + (int)(__low2float(c) - __high2float(c));
+}
+""",
+        note="rounded after each operation",
+    ),
+    Construct(
+        "bfloat16",
+        r"""
+#include <cuda_bf16.h>
+__global__ void k(int* out) {
+  __nv_bfloat16 a = __float2bfloat16(0.5f);
+  out[threadIdx.x] = threadIdx.x + (int)__bfloat162float(a + a);
+}
+""",
+    ),
+    Construct(
+        "complex numbers",
+        r"""
+#include <cuComplex.h>
+__global__ void k(int* out) {
+  cuFloatComplex i = make_cuFloatComplex(0, 1);
+  out[threadIdx.x] = threadIdx.x - (int)cuCrealf(cuCmulf(i, i));
+}
+""",
+    ),
+    Construct(
+        "cooperative block and tiles",
+        r"""
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* out) {
+  cg::thread_block b = cg::this_thread_block();
+  auto w = cg::tiled_partition<32>(b);
+  __shared__ int s[64];
+  s[b.thread_rank()] = w.shfl(threadIdx.x, 0) + w.thread_rank();
+  b.sync();
+  out[63 - threadIdx.x] =
+      s[63 - threadIdx.x] + (w.size() == 32 && w.all(1) && b.size() == 64);
+}
+""",
+    ),
+    Construct(
+        "cooperative small tiles",
+        r"""
+#include <cooperative_groups.h>
+using namespace cooperative_groups;
+__global__ void k(int* out) {
+  auto t4 = tiled_partition<4>(this_thread_block());
+  int v = 1;
+  for (int d = 2; d > 0; d /= 2) v += t4.shfl_down(v, d);
+  v = t4.shfl(v, 0);
+  t4.sync();
+  out[threadIdx.x] = threadIdx.x + v - 3 + (t4.meta_group_rank() != threadIdx.x / 4);
+}
+""",
+    ),
+    Construct(
+        "coalesced threads",
+        r"""
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* out) {
+  int t = threadIdx.x;
+  out[t] = t;
+  if (t % 2) {
+    auto g = cg::coalesced_threads();
+    out[t] += g.size() == 16 && g.thread_rank() == t % 32 / 2;
+  } else
+    out[t] += 1;
+}
+""",
+    ),
+    Construct(
+        "math functions",
+        r"""
+__global__ void k(int* out) {
+  float s, c;
+  sincosf(0.0f, &s, &c);
+  out[threadIdx.x] =
+      threadIdx.x +
+      (int)(c + s + 0.5f * (__expf(0.0f) - 1) + sinpif(1.0f) + cospif(0.5f) +
+            fdividef(0.0f, 2.0f) + __saturatef(-3.0f) + fminf(0, 1) + fmaxf(0.0f, -1.0f) +
+            powf(0.0f, 2.0f) + fmod(0.0, 3.0) + max(0, -2) + min(0u, 5u) + abs(0) +
+            fabs(0.0) + rsqrtf(1.0f) - 1 + exp10f(0.0f) - 1 + norm3df(0, 0, 0) +
+            normcdff(0.0f) - 0.5f + erff(0.0f) + log1pf(0.0f) + cbrtf(0.0f) + hypotf(0, 0) +
+            ldexpf(0.0f, 3));
+}
+""",
+    ),
+    Construct(
+        "integer intrinsics",
+        r"""
+__global__ void k(int* out) {
+  unsigned x = 0x80000001u;
+  out[threadIdx.x] =
+      threadIdx.x + (__popc(x) == 2 && __clz(1) == 31 && __clz(0) == 32 && __ffs(0) == 0 &&
+                     __ffs(8) == 4 && __brev(1u) == 0x80000000u &&
+                     __byte_perm(0x03020100u, 0x07060504u, 0x7410u) == 0x07040100u &&
+                     __funnelshift_l(0x80000000u, 1u, 1u) == 3u &&
+                     __mulhi(1 << 30, 4) == 1 && __umul24(3u, 5u) == 15u &&
+                     __sad(3, 5, 1u) == 3u && __clzll(1ll) == 63 && __popcll(~0ull) == 64);
+}
+""",
+    ),
+    Construct(
+        "conversion intrinsics",
+        r"""
+__global__ void k(int* out) {
+  out[threadIdx.x] =
+      threadIdx.x + (__float2int_rn(2.5f) == 2 && __float2int_ru(2.1f) == 3 &&
+                     __float2int_rd(-2.1f) == -3 && __float2int_rz(1e20f) == 2147483647 &&
+                     __float2uint_rz(-5.0f) == 0u && __float_as_int(1.0f) == 0x3f800000 &&
+                     __int_as_float(0) == 0.0f && __double2hiint(1.0) == 0x3ff00000 &&
+                     __hiloint2double(0x3ff00000, 0) == 1.0);
+}
+""",
+    ),
+    Construct(
+        "rounded arithmetic",
+        r"""
+__global__ void k(int* out) {
+  float a = 1.0f + 1e-7f;
+  float p = __fmul_rn(a, a);
+  out[threadIdx.x] = threadIdx.x + (__fsub_rn(p, p) == 0.0f && __fadd_rn(1, 2) == 3 &&
+                                    __fdiv_rn(6, 3) == 2 && __fsqrt_rn(4) == 2 &&
+                                    __frcp_rn(4) == 0.25f && __fmaf_rn(2, 3, 4) == 10);
+}
+""",
+    ),
+    Construct(
+        "clocks and fences",
+        r"""
+__global__ void k(int* out) {
+  long long t = clock64();
+  __threadfence();
+  __threadfence_block();
+  __nanosleep(10);
+  out[threadIdx.x] = threadIdx.x + (clock64() >= t);
+}
+""",
+        note="the processor's time stamp counter",
+    ),
+    Construct(
+        "warp size",
+        r"""
+__global__ void k(int* out) {
+  __shared__ int s[32];
+  s[threadIdx.x % warpSize] = 1;
+  __syncthreads();
+  out[threadIdx.x] = threadIdx.x + s[0] + (warpSize != 32);
+}
+""",
+    ),
+    Construct(
+        "type punning",
+        r"""
+__global__ void k(int* out) {
+  float f = 1.0f;
+  int bits = *(int*)&f;
+  *(float*)&out[threadIdx.x] = 0;
+  out[threadIdx.x] = threadIdx.x + (bits == 0x3f800000);
+}
+""",
+    ),
+    Construct(
+        "macros named like ours",
+        r"""
+#define T int
+#define N 64
+#define SwT 3
+#define x y
+__global__ void k(T* out) { T x[N]; x[0] = 1; out[threadIdx.\
+x] = 0; }
+#undef x
+__global__ void fine(T* out) { out[threadIdx.x] = threadIdx.x + 1; }
+""",
+        name="fine",
+    ),
+    Construct(
+        "struct arguments",
+        r"""
+struct Pair {
+  char key;
+  float value;
+};
+__global__ void k(int* out, Pair p) {
+  out[threadIdx.x] = threadIdx.x + p.key * (int)p.value;
+}
+""",
+        arguments=(PAIR[0],),
+    ),
+    Construct(
+        "grid constant",
+        r"""
+struct Table {
+  int entries[4];
+};
+__global__ void k(int* out, const __grid_constant__ Table t) {
+  out[threadIdx.x] = threadIdx.x + t.entries[threadIdx.x % 4];
+}
+""",
+        arguments=(TABLE[0],),
+    ),
+    Construct(
+        "templates by name expression",
+        r"""
+template <class T, int N>
+__global__ void scale(T* out) {
+  out[threadIdx.x] = threadIdx.x + N;
+}
+""",
+        name="scale<int, 1>",
+    ),
+    Construct(
+        "full specialisation",
+        r"""
+template <class T>
+__global__ void k(T* out) {
+  out[threadIdx.x] = -1;
+}
+template <>
+__global__ void k<int>(int* out) {
+  out[threadIdx.x] = threadIdx.x + 1;
+}
+""",
+        name="k<int>",
+    ),
+    Construct(
+        "atomics 16 bit",
+        r"""
+__global__ void k(int* out) {
+  __shared__ unsigned short s[64];
+  s[threadIdx.x] = 7;
+  atomicCAS(&s[threadIdx.x], (unsigned short)7, (unsigned short)1);
+  out[threadIdx.x] = threadIdx.x + s[threadIdx.x];
+}
+""",
+    ),
+]
+
+REFUSALS = [
+    Refusal(
+        "inline ptx",
+        r"""
+__global__ void k(int* out) {
+  asm volatile("bar.sync 0;");
+}
+""",
+        (
+            "kernel.cu:2",
+            "PTX",
+            "asm",
+            "SW_CPU",
+        ),
+    ),
+    Refusal(
+        "dynamic parallelism",
+        r"""
+__global__ void a() {}
+__global__ void k(int* out) {
+  a<<<1, 32>>>();
+}
+""",
+        (
+            "kernel.cu:3",
+            "<<<",
+        ),
+        runs_on_gpu=False,
+    ),
+    Refusal(
+        "textures",
+        r"""
+__global__ void k(float* out, cudaTextureObject_t t) {
+  out[0] = tex2D<float>(t, 0, 0);
+}
+""",
+        (
+            "kernel.cu:1",
+            "textures",
+        ),
+    ),
+    Refusal(
+        "surfaces",
+        r"""
+__global__ void k(unsigned long long s) {
+  surf2Dwrite(1, s, 0, 0);
+}
+""",
+        (
+            "kernel.cu:2",
+            "surf2Dwrite",
+        ),
+    ),
+    Refusal(
+        "tensor cores",
+        r"""
+#include <mma.h>
+using namespace nvcuda;
+__global__ void k() { }
+""",
+        (
+            "kernel.cu:1",
+            "mma.h",
+        ),
+    ),
+    Refusal(
+        "clusters",
+        r"""
+__global__ void __cluster_dims__(2, 1, 1) k(int* out) { }
+""",
+        (
+            "kernel.cu:1",
+            "clusters",
+        ),
+    ),
+    Refusal(
+        "grid synchronisation",
+        r"""
+#include <cooperative_groups.h>
+__global__ void k() {
+  cooperative_groups::this_grid().sync();
+}
+""",
+        (
+            "kernel.cu:3",
+            "whole grid",
+        ),
+    ),
+    Refusal(
+        "asynchronous copies",
+        r"""
+__global__ void k(int* a) {
+  __pipeline_memcpy_async(a, a, 4);
+}
+""",
+        (
+            "kernel.cu:2",
+            "asynchronous copies",
+        ),
+    ),
+    Refusal(
+        "asynchronous barriers",
+        r"""
+#include <cuda/barrier>
+__global__ void k() {}
+""",
+        (
+            "kernel.cu:1",
+            "cuda/barrier",
+        ),
+    ),
+    Refusal(
+        "wide shuffle",
+        r"""
+struct S { double a, b; };
+__global__ void k(S* s) {
+  s[0] = __shfl_sync(~0u, s[0], 0);
+}
+""",
+        ("8 bytes",),
+        runs_on_gpu=False,
+    ),
+]

@@ -1,0 +1,156 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Stands in for CUDAMat where there is no GPU: the same struct and the same rules over host memory.
+
+What it copies of the real one (cudamat/cudamat.py and .cu, version 0.3): the struct's layout, sizes
+that ignore ``is_trans``, ``T`` as a copy of the struct that holds nothing, slices as views that hold
+their root, ``reshape`` in place, and freeing by ``owns_data``.
+"""
+
+import ctypes as ct
+
+import numpy as np
+
+__spanwise_device__ = "cpu"
+__version__ = "stand-in"
+
+#: What "the device" holds: address -> the memory, until it is freed.
+allocated = {}
+
+
+class CUDAMatException(Exception):
+    pass
+
+
+class cudamat(ct.Structure):  # noqa: N801
+    _fields_ = (
+        ("data_host", ct.POINTER(ct.c_float)),
+        ("data_device", ct.POINTER(ct.c_float)),
+        ("on_device", ct.c_int),
+        ("on_host", ct.c_int),
+        ("size", ct.c_int * 2),
+        ("is_trans", ct.c_int),
+        ("owns_data", ct.c_int),
+    )
+
+
+def _allocate(mat, rows, columns):
+    memory = np.empty(max(rows * columns, 1), np.float32)
+    address = memory.ctypes.data
+    allocated[address] = memory
+    _point(mat, address)
+    mat.size[:] = rows, columns
+    mat.on_device = mat.owns_data = 1
+
+
+def _point(mat, address):
+    mat.data_device = ct.cast(address, ct.POINTER(ct.c_float))
+
+
+def _address(mat):
+    return ct.cast(mat.data_device, ct.c_void_p).value
+
+
+class TransposedCUDAMatrix:
+    def __init__(self, mat):
+        self.mat = cudamat()
+        ct.memmove(ct.pointer(self.mat), ct.pointer(mat), ct.sizeof(mat))
+        self.mat.is_trans = 1
+
+
+class CUDAMatrix:
+    def __init__(self, array, copy_to_device=True):
+        if isinstance(array, cudamat):
+            self.mat = array
+        else:
+            self.numpy_array = np.array(array, np.float32, order="F")
+            self.mat = cudamat()
+            if copy_to_device:
+                _allocate(self.mat, *self.numpy_array.shape)
+                self._memory()[...] = self.numpy_array
+            else:
+                self.mat.size[:] = self.numpy_array.shape
+                self.mat.owns_data = 1
+        self.T = TransposedCUDAMatrix(self.mat)
+
+    def __del__(self):
+        if hasattr(self, "T"):  # else its making failed
+            self.free_device_memory()
+
+    def free_device_memory(self):
+        if self.mat.owns_data and self.mat.on_device:
+            allocated.pop(_address(self.mat), None)
+            self.mat.on_device = 0
+
+    @staticmethod
+    def init_random(seed=0):
+        np.random.default_rng(seed)
+
+    @property
+    def shape(self):
+        return tuple(self.mat.size)
+
+    def _memory(self):
+        """The matrix as a kernel sees it."""
+        if not self.mat.on_device:
+            raise CUDAMatException("Matrix is not in device memory.")
+        flat = np.ctypeslib.as_array(self.mat.data_device, (self.shape[0] * self.shape[1],))
+        return flat.reshape(self.shape, order="F")
+
+    def asarray(self):
+        self.numpy_array = self._memory().copy(order="F")
+        return self.numpy_array
+
+    def reshape(self, shape):
+        if shape[0] * shape[1] != self.shape[0] * self.shape[1]:
+            raise CUDAMatException("Incompatible matrix dimensions.")
+        self.mat.size[:] = self.T.mat.size[:] = shape
+        return self
+
+    def slice(self, first, last):
+        if not 0 <= first < last <= self.shape[1]:
+            raise CUDAMatException("Incompatible matrix dimensions.")
+        mat = cudamat()
+        ct.memmove(ct.pointer(mat), ct.pointer(self.mat), ct.sizeof(mat))
+        _point(mat, _address(self.mat) + 4 * first * self.shape[0])
+        mat.size[1] = last - first
+        mat.owns_data = 0
+        made = CUDAMatrix(mat)
+        made.sliceof = getattr(self, "sliceof", self)
+        return made
+
+    get_col_slice = slice
+
+    def set_trans(self, is_trans):
+        self.mat.is_trans = int(is_trans)
+
+    def assign(self, value):
+        if isinstance(value, CUDAMatrix):
+            value = value._memory()
+        self._memory()[...] = value
+        return self
+
+    def add(self, value, target=None):
+        target = target or self
+        other = value._memory() if isinstance(value, CUDAMatrix) else value
+        target._memory()[...] = self._memory() + other
+        return target
+
+    def dot(self, other):
+        ours = self._memory().T if self.mat.is_trans else self._memory()
+        theirs = CUDAMatrix(other.mat)._memory()
+        return CUDAMatrix(ours @ (theirs.T if other.mat.is_trans else theirs))
+
+
+def empty(shape):
+    mat = cudamat()
+    _allocate(mat, *shape)
+    return CUDAMatrix(mat)
+
+
+def cublas_init(max_ones=None):
+    pass
+
+
+def cuda_set_device(ordinal):
+    pass
