@@ -115,8 +115,8 @@ py::object results_from(const ResultForm& form, std::vector<Array> results) {
   return list;
 }
 
-PyObject* call(PyObject* self, PyObject* const* values, std::size_t flags,
-               PyObject* names) noexcept {
+PyObject* call_compiled(PyObject* self, PyObject* const* values, std::size_t flags,
+                        PyObject* names) noexcept {
   try {
     const FunctionFace& face = face_in(self);
     // Held until the GIL is back, so that no argument's last reference goes without it.
@@ -143,7 +143,7 @@ void compiled_dealloc(PyObject* object) noexcept {
 }
 
 template <class F>
-PyObject* guarded(F&& f) noexcept {
+PyObject* answered(F&& f) noexcept {
   try {
     return py::object(f()).release().ptr();
   } catch (...) {
@@ -151,8 +151,8 @@ PyObject* guarded(F&& f) noexcept {
   }
 }
 
-PyObject* repr(PyObject* self) noexcept {
-  return guarded([&] {
+PyObject* function_repr(PyObject* self) noexcept {
+  return answered([&] {
     const CompiledFunction& function = face_in(self).function;
     return py::str(text("<spanwise.CompiledFunction ", function.name(), " on ", function.device(),
                         ": ", function.toposort().size(), " nodes>"));
@@ -160,13 +160,13 @@ PyObject* repr(PyObject* self) noexcept {
 }
 
 PyObject* get_name(PyObject* self, void*) noexcept {
-  return guarded([&] { return py::str(face_in(self).function.name()); });
+  return answered([&] { return py::str(face_in(self).function.name()); });
 }
 PyObject* get_device(PyObject* self, void*) noexcept {
-  return guarded([&] { return device_object(face_in(self).function.device()); });
+  return answered([&] { return device_object(face_in(self).function.device()); });
 }
 PyObject* get_maker(PyObject* self, void*) noexcept {
-  return guarded([&] {
+  return answered([&] {
     const CompiledFunction& function = face_in(self).function;
     std::vector<Variable> outputs =
         function.outputs();  // and, as in Theano, the updates after them
@@ -180,7 +180,7 @@ PyObject* get_maker(PyObject* self, void*) noexcept {
   });
 }
 PyObject* get_mode(PyObject* self, void*) noexcept {
-  return guarded([&] { return py::str(face_in(self).function.mode()); });
+  return answered([&] { return py::str(face_in(self).function.mode()); });
 }
 PyObject* get_trust(PyObject* self, void*) noexcept {
   return PyBool_FromLong(face_in(self).trust_input);
@@ -205,7 +205,7 @@ PyObject* free_memory(PyObject* self, PyObject*) noexcept {
 }
 
 PyObject* get_profile(PyObject* self, void*) noexcept {
-  return guarded([&]() -> py::object {
+  return answered([&]() -> py::object {
     if (!face_in(self).function.profile()) return py::none();
     return py::module_::import("spanwise.profile").attr("Profile")(py::handle(self));
   });
@@ -213,7 +213,7 @@ PyObject* get_profile(PyObject* self, void*) noexcept {
 
 // calls, seconds in calls, seconds of compiling, and node, calls, seconds and bytes of each step.
 PyObject* profile_data(PyObject* self, PyObject*) noexcept {
-  return guarded([&] {
+  return answered([&] {
     const CompiledFunction& function = face_in(self).function;
     std::optional<FunctionProfile> profile;
     {
@@ -230,7 +230,7 @@ PyObject* profile_data(PyObject* self, PyObject*) noexcept {
 }
 
 PyObject* profile_spans(PyObject* self, PyObject*) noexcept {
-  return guarded([&] {
+  return answered([&] {
     py::list spans;
     for (const StepSpan& span : face_in(self).function.spans())
       spans.append(py::make_tuple(span.step, span.start, span.seconds));
@@ -240,7 +240,7 @@ PyObject* profile_spans(PyObject* self, PyObject*) noexcept {
 
 // A function of the same graph, from what this one was made of.
 PyObject* copy_compiled(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
-  return guarded([&] {
+  return answered([&] {
     py::tuple all(1 + PyTuple_GET_SIZE(arguments));
     all[0] = py::reinterpret_borrow<py::object>(face_in(self).recipe.get());
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i)
@@ -284,7 +284,7 @@ py::object wrap_compiled(FunctionFace face) {
   PyObject* object = function_type->tp_alloc(function_type, 0);
   if (object == nullptr) throw py::error_already_set();
   auto* self = reinterpret_cast<PyFunction*>(object);
-  self->vectorcall = call;
+  self->vectorcall = call_compiled;
   new (&self->face) FunctionFace(std::move(face));
   return py::reinterpret_steal<py::object>(object);
 }
@@ -293,7 +293,7 @@ SW_BIND(graph_function, 84) {
   PyType_Slot slots[] = {
       {Py_tp_dealloc, reinterpret_cast<void*>(compiled_dealloc)},
       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-      {Py_tp_repr, reinterpret_cast<void*>(repr)},
+      {Py_tp_repr, reinterpret_cast<void*>(function_repr)},
       {Py_tp_getset, compiled_attributes},
       {Py_tp_methods, compiled_methods},
       {Py_tp_members, compiled_members},

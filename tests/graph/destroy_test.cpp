@@ -37,7 +37,8 @@ TEST(DestroyMap, InputsAndConstantsAreCopiedFirst) {
   const Variable x = input("x"), c = Variable::constant(vector_of({100}));
   const CompiledFunction f = compile(
       {x}, {apply(plus_in_place(1), {x}), apply(plus_in_place(1), {apply(reversed(), {c})})});
-  EXPECT_EQ(f.toposort().size(), 5u);
+  // What the op makes of the constant is computed while compiling; the two copies remain.
+  EXPECT_EQ(f.toposort().size(), 4u);
   const Array given = vector_of({1});
   for (int call = 0; call < 2; ++call) {
     const std::vector<Array> results = f({given});

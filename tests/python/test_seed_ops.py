@@ -192,6 +192,6 @@ def test_the_exp_loops(dtype, left, device):
     r = np.asarray(r)
     assert r.dtype == dtype
     ends = np.concatenate([r[:3], r[-3:]])
-    assert np.allclose(ends, VALUES[dtype], rtol=3e-7 if dtype == "float32" else 5e-9)
+    assert np.allclose(ends, VALUES[dtype], rtol=4e-7 if dtype == "float32" else 5e-9)
     exact = np.exp(x.get_value().numpy().astype("float64"))
-    assert np.allclose(r, exact, rtol=2e-7 if dtype == "float32" else 4e-16)
+    assert np.allclose(r, exact, rtol=4e-7 if dtype == "float32" else 1e-15)

@@ -74,16 +74,17 @@ def _flip(axis):
     return lambda x: np.flip(x, axis)
 
 
-#: How many operands, the op on variables, and what it means on NumPy arrays; each gives a list.
+#: How many operands, the op on variables, and what it means on NumPy arrays; each gives a list. Products
+#: are bounded, so that values stay small and errors too.
 STEPS = [
     (2, lambda x, y: [x + y], lambda x, y: [x + y]),
-    (2, lambda x, y: [x * y], lambda x, y: [x * y]),
+    (2, lambda x, y: [sw.tanh(x * y)], lambda x, y: [np.tanh(x * y)]),
     (2, lambda x, y: [sw.maximum(x, y)], lambda x, y: [np.maximum(x, y)]),
     (1, lambda x: [sw.tanh(x)], lambda x: [np.tanh(x)]),
     (1, lambda x: [x + 1], lambda x: [x + 1]),
     (1, lambda x: [sw.contiguous(x)], lambda x: [x]),
-    (1, lambda x: [x.transfer("cpu:1") * 0.5], lambda x: [x * 0.5]),
-    (2, lambda x, y: [(x @ y) * 0.1], lambda x, y: [(x @ y) * 0.1]),
+    (1, lambda x: [(x.transfer("cpu:1") * 0.5).transfer("cpu")], lambda x: [x * 0.5]),
+    (2, lambda x, y: [sw.tanh(x @ y)], lambda x, y: [np.tanh(x @ y)]),
     (1, lambda x: [Twice()(x)], lambda x: [x * 2]),
     (1, lambda x: [Negated()(x)], lambda x: [-x]),
     (1, lambda x: [Flipped(0)(x)], lambda x: [_flip(0)(x)]),
@@ -103,15 +104,16 @@ class RandomGraph:
         self.device = device
         n = int(self.rng.integers(1, 5))
         values = [self.rng.standard_normal((n, n)) for _ in range(3)]
+        constant = self.rng.standard_normal((n, n))
         self.inputs = [T.dmatrix("x"), T.dmatrix("y")]
         self.shared = sw.shared(values[2], "w", target=device)
         self.values = values
-        self.variables = [*self.inputs, self.shared, T.constant(self.rng.standard_normal((n, n)))]
+        self.variables = [*self.inputs, self.shared, T.constant(constant)]
         self.meanings = [
             lambda v: v[0],
             lambda v: v[1],
             lambda v: v[2],
-            lambda v, c=self.variables[3].data.numpy().copy(): c,
+            lambda v: constant,
         ]
         for _ in range(int(self.rng.integers(1, 12))):
             self._grow()

@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from ._core import Apply, CompiledFunction, Variable
 
-__all__ = ["debugprint", "rewrites"]
+__all__ = ["debugprint", "graph", "rewrites"]
 
 
 def _letters(number: int) -> str:
@@ -72,6 +75,24 @@ class _Printer:
         return f"{node.op}{index} {self._id(node)}{shown_type} '{variable.name or ''}'   {place}"
 
 
+def _roots(who: str, obj: Any) -> list[tuple[Variable, list[Apply]]]:
+    """The outputs that `obj` names, each with the order of execution where there is one."""
+    roots: list[tuple[Variable, list[Apply]]] = []
+    for thing in obj if isinstance(obj, (list, tuple, set)) else [obj]:
+        if isinstance(thing, Variable):
+            roots.append((thing, []))
+        elif isinstance(thing, Apply):
+            roots += [(output, []) for output in thing.outputs]
+        elif isinstance(thing, CompiledFunction) or hasattr(thing, "toposort"):
+            fgraph = thing.maker.fgraph if isinstance(thing, CompiledFunction) else thing
+            roots += [(output, fgraph.toposort()) for output in fgraph.outputs]
+        else:
+            raise TypeError(
+                f"{who}: expected a Variable, an Apply, a CompiledFunction or a list of them, got {thing!r}"
+            )
+    return roots
+
+
 def debugprint(
     obj: Any,
     depth: int = -1,
@@ -86,19 +107,7 @@ def debugprint(
     execution; what a line needs is indented below it. Nodes that were printed before are not repeated.
     `file="str"` returns the text instead.
     """
-    roots: list[tuple[Variable, list[Apply]]] = []
-    for thing in obj if isinstance(obj, (list, tuple, set)) else [obj]:
-        if isinstance(thing, Variable):
-            roots.append((thing, []))
-        elif isinstance(thing, Apply):
-            roots += [(output, []) for output in thing.outputs]
-        elif isinstance(thing, CompiledFunction) or hasattr(thing, "toposort"):
-            graph = thing.maker.fgraph if isinstance(thing, CompiledFunction) else thing
-            roots += [(output, graph.toposort()) for output in graph.outputs]
-        else:
-            raise TypeError(
-                f"debugprint: expected a Variable, an Apply, a CompiledFunction or a list of them, got {thing!r}"
-            )
+    roots = _roots("debugprint", obj)
     printer = _Printer(
         ids, print_type, stop_on_name, [node for _, order in roots for node in order]
     )
@@ -130,3 +139,90 @@ def rewrites(f: CompiledFunction, file: Any = None) -> Any:
         return text
     print(text, end="", file=file or sys.stdout)
     return file
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+class _Dot:
+    """A graph as text for Graphviz: nodes are ellipses, leaves boxes, results blue."""
+
+    def __init__(self) -> None:
+        self.lines = ["digraph {", "  rankdir=TB; node [fontsize=10]; edge [fontsize=9];"]
+        self.names: dict[Any, str] = {}
+
+    def _new(self, thing: Any, label: str, style: str) -> str:
+        self.names[thing] = name = f"n{len(self.names)}"
+        self.lines.append(f"  {name} [label={_quoted(label)}, {style}];")
+        return name
+
+    def _leaf(self, variable: Variable) -> str:
+        known = self.names.get(variable)
+        return known or self._new(variable, f"{variable}\n{variable.type}", "shape=box")
+
+    def add(self, root: Variable) -> None:
+        """A result and all that it needs: a walk with its own stack, as graphs may be deep."""
+        if root.owner is None:
+            self._leaf(root)
+            return
+        stack = [root.owner]
+        while stack:
+            node = stack.pop()
+            if node in self.names:
+                continue
+            self._new(node, str(node.op), "shape=ellipse")
+            stack += [v.owner for v in node.inputs if v.owner is not None]
+
+    def connect(self, root: Variable, number: int) -> None:
+        """The arrow to the result."""
+        end = self._new(
+            ("result", number), f"result {number}\n{root.type}", "shape=box, color=blue"
+        )
+        start = self.names[root.owner] if root.owner is not None else self._leaf(root)
+        self.lines.append(f"  {start} -> {end};")
+
+    def arrows(self) -> None:
+        """Between all nodes, with the place among the inputs where there are several."""
+        for node in [thing for thing in self.names if isinstance(thing, Apply)]:
+            several = node.nin > 1
+            for i, variable in enumerate(node.inputs):
+                owner = variable.owner
+                start = self.names[owner] if owner is not None else self._leaf(variable)
+                label = f"{i} {variable.type}" if several else str(variable.type)
+                self.lines.append(f"  {start} -> {self.names[node]} [label={_quoted(label)}];")
+
+    def text(self) -> str:
+        return "\n".join([*self.lines, "}"]) + "\n"
+
+
+def graph(obj: Any, path: Any) -> Path:
+    """Draws a graph into `path`: an SVG, or what its suffix says, by Graphviz (``dot``).
+
+    Where Graphviz is not installed, or the suffix is ``.dot``, the file is Graphviz's text, beside `path`.
+    Returns the file that was written.
+    """
+    roots = _roots("graph", obj)
+    dot = _Dot()
+    for root, _ in roots:
+        dot.add(root)
+    dot.arrows()
+    for number, (root, _) in enumerate(roots):
+        dot.connect(root, number)
+    path = Path(path)
+    program = shutil.which("dot")
+    if path.suffix != ".dot" and program is not None:
+        form = path.suffix.lstrip(".") or "svg"
+        command = [program, f"-T{form}", "-o", str(path)]
+        subprocess.run(command, input=dot.text(), text=True, check=True)
+        return path
+    if path.suffix != ".dot":
+        path = path.with_suffix(".dot")
+        print(
+            f"printing.graph: Graphviz's program dot is not installed, so the graph is in {path} as text; "
+            "draw it there with: dot -Tsvg",
+            file=sys.stderr,
+        )
+    path.write_text(dot.text(), encoding="utf-8")
+    return path

@@ -27,15 +27,19 @@ Variable aliased(const Variable& output, const AliasMap& map) {
   return inputs[input];
 }
 
+Variable next_towards_buffer(const Variable& variable, const VariableSet& boundary,
+                             Through through) {
+  if (variable.owner() == nullptr || boundary.contains(variable)) return {};
+  const Op& op = variable.owner()->op();
+  Variable next = aliased(variable, op.view_map());
+  if (!next && through == Through::views_and_overwriting)
+    next = aliased(variable, op.destroy_map());
+  return next;
+}
+
 Variable follow(Variable variable, const VariableSet& boundary, Through through) {
-  while (variable.owner() != nullptr && !boundary.contains(variable)) {
-    const Op& op = variable.owner()->op();
-    Variable next = aliased(variable, op.view_map());
-    if (!next && through == Through::views_and_overwriting)
-      next = aliased(variable, op.destroy_map());
-    if (!next) break;
+  while (Variable next = next_towards_buffer(variable, boundary, through))
     variable = std::move(next);
-  }
   return variable;
 }
 
@@ -66,6 +70,10 @@ Variable viewed(const Variable& variable, const VariableSet& boundary) {
 
 Variable buffer_of(const Variable& variable, const VariableSet& boundary) {
   return follow(variable, boundary, Through::views_and_overwriting);
+}
+
+Variable stands_on(const Variable& variable, const VariableSet& boundary) {
+  return next_towards_buffer(variable, boundary, Through::views_and_overwriting);
 }
 
 std::vector<Variable> protect(std::span<const Variable> outputs, const VariableSet& inputs,

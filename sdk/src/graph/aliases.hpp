@@ -18,6 +18,9 @@ Variable viewed(const Variable& variable, const VariableSet& boundary);
 /// The same through overwritten inputs too: whose buffer it is.
 Variable buffer_of(const Variable& variable, const VariableSet& boundary);
 
+/// The input that `variable` views or overwrites, one step towards its buffer; or nothing.
+Variable stands_on(const Variable& variable, const VariableSet& boundary);
+
 /// `outputs` of a graph in which no node overwrites a result of the function or what is not its
 /// own: an input that is not among `mutable_inputs`, a constant, a shared variable. Where one
 /// would, it gets a copy.

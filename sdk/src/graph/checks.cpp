@@ -28,7 +28,7 @@ bool may_hold(const TensorType& type, const TensorType& value) {
 
 }  // namespace
 
-void check_inputs(const std::string& name, const std::vector<Variable>& inputs) {
+void check_function_inputs(const std::string& name, const std::vector<Variable>& inputs) {
   VariableSet seen;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Variable& input = inputs[i];
@@ -45,13 +45,13 @@ void check_inputs(const std::string& name, const std::vector<Variable>& inputs) 
   }
 }
 
-void check_outputs(const std::string& name, const std::vector<Variable>& outputs) {
+void check_function_outputs(const std::string& name, const std::vector<Variable>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i)
     require<GraphError>(static_cast<bool>(outputs[i]), "function ", name, ": output ", i,
                         " names no variable");
 }
 
-void check_updates(const std::string& name, const FunctionOptions& options) {
+void check_function_updates(const std::string& name, const FunctionOptions& options) {
   VariableSet seen;
   for (const auto& [shared, value] : options.updates) {
     require<GraphError>(shared && value, "function ", name,
@@ -67,8 +67,8 @@ void check_updates(const std::string& name, const FunctionOptions& options) {
   }
 }
 
-void check_unused(const std::string& name, const std::vector<Variable>& inputs,
-                  std::span<const Variable> outputs, UnusedInput how) {
+void check_used_inputs(const std::string& name, const std::vector<Variable>& inputs,
+                       std::span<const Variable> outputs, UnusedInput how) {
   if (how == UnusedInput::ignore) return;
   VariableSet used(outputs.begin(), outputs.end());
   for (const Ref<Apply>& node : nodes_for(outputs, VariableSet(inputs.begin(), inputs.end())))

@@ -12,11 +12,11 @@
 /// What function() refuses; `name` is the function's, for the messages.
 namespace spanwise::graph {
 
-void check_inputs(const std::string& name, const std::vector<Variable>& inputs);
-void check_outputs(const std::string& name, const std::vector<Variable>& outputs);
-void check_updates(const std::string& name, const FunctionOptions& options);
+void check_function_inputs(const std::string& name, const std::vector<Variable>& inputs);
+void check_function_outputs(const std::string& name, const std::vector<Variable>& outputs);
+void check_function_updates(const std::string& name, const FunctionOptions& options);
 /// Raises or warns where an input is not needed by `outputs`.
-void check_unused(const std::string& name, const std::vector<Variable>& inputs,
-                  std::span<const Variable> outputs, UnusedInput how);
+void check_used_inputs(const std::string& name, const std::vector<Variable>& inputs,
+                       std::span<const Variable> outputs, UnusedInput how);
 
 }  // namespace spanwise::graph

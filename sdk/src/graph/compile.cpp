@@ -75,12 +75,12 @@ class Compilation {
 Ref<FunctionState> Compilation::run() {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  check_inputs(options_.name, inputs_);
-  check_outputs(options_.name, outputs_);
-  check_updates(options_.name, options_);
+  check_function_inputs(options_.name, inputs_);
+  check_function_outputs(options_.name, outputs_);
+  check_function_updates(options_.name, options_);
   add_updates();
   outputs_ = apply_givens(outputs_, options_.givens, inputs_);
-  check_unused(options_.name, inputs_, outputs_, options_.on_unused_input);
+  check_used_inputs(options_.name, inputs_, outputs_, options_.on_unused_input);
   place();
   rewrite();
   order_nodes();

@@ -24,10 +24,14 @@ std::unordered_map<Variable, Lifetime> lifetimes(const std::vector<Ref<Apply>>& 
                                                  const std::vector<std::vector<Ref<Cell>>>& cells,
                                                  const VariableSet& inputs) {
   std::unordered_map<Variable, Variable> buffers;
+  // Inputs come before outputs, so that no chain of views has to be walked again.
   const auto buffer = [&](const Variable& variable) {
     const auto found = buffers.find(variable);
     if (found != buffers.end()) return found->second;
-    return buffers.emplace(variable, buffer_of(variable, inputs)).first->second;
+    const Variable below = stands_on(variable, inputs);
+    const auto known = below ? buffers.find(below) : buffers.end();
+    const Variable root = known != buffers.end() ? known->second : buffer_of(variable, inputs);
+    return buffers.emplace(variable, root).first->second;
   };
   std::unordered_map<Variable, Lifetime> lives;
   for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -54,17 +54,18 @@ bool same_values(const Array& a, const Array& b) {
   return true;
 }
 
-bool is_mapped(const AliasMap& map, std::size_t input) {
+// Whether `map` names the input, or another place where the same variable stands.
+bool is_mapped(const Step& step, const AliasMap& map, std::size_t input) {
   for (const auto& [output, inputs] : map)
-    if (std::find(inputs.begin(), inputs.end(), static_cast<int>(input)) != inputs.end())
-      return true;
+    for (const int named : inputs)
+      if (step.inputs[static_cast<std::size_t>(named)] == step.inputs[input]) return true;
   return false;
 }
 
 void check_inputs_kept(const Step& step, const Snapshot& before) {
   const Op& op = step.node->op();
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-    if (!before[i] || is_mapped(op.destroy_map(), i)) continue;
+    if (!before[i] || is_mapped(step, op.destroy_map(), i)) continue;
     require<GraphError>(step.inputs[i]->value && same_bytes(*before[i], *step.inputs[i]->value),
                         op.name(), ": changed its input ", i,
                         ", which its destroy_map does not name; declare it there, or write to a "
@@ -79,7 +80,8 @@ void check_sharing(const Step& step, const Snapshot& inputs) {
     if (!output || output->size() == 0) continue;
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       if (!inputs[k] || inputs[k]->size() == 0 || !may_share_memory(*output, *inputs[k])) continue;
-      const bool declared = is_mapped(op.view_map(), k) || is_mapped(op.destroy_map(), k);
+      const bool declared =
+          is_mapped(step, op.view_map(), k) || is_mapped(step, op.destroy_map(), k);
       require<GraphError>(declared, op.name(), ": output ", i, " shares memory with input ", k,
                           ", which neither view_map nor destroy_map says; declare it, or give a "
                           "copy");

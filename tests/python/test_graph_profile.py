@@ -1,0 +1,133 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a function cost, and how its graph looks."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+class Slow(sw.Op):
+    __props__ = ()
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        for _ in range(100):
+            output_storage[0][0] = inputs[0] + 1
+
+
+@pytest.fixture
+def f(device):
+    x = T.fmatrix("x")
+    f = sw.function([x], Slow()(sw.exp(x) * 2) + x, profile=True, name="f", device=device)
+    for _ in range(3):
+        f(np.ones((4, 5), "float32"))
+    return f
+
+
+def test_functions_are_not_measured_unless_asked(device):
+    x = T.fmatrix("x")
+    f = sw.function([x], x + 1, device=device)
+    assert f.profile is None
+    with pytest.raises(sw.GraphError, match="profile=True"):
+        f._profile_data()
+    with sw.config.change(profile=True):
+        assert sw.function([x], x + 1, profile=False, device=device).profile is None
+
+
+def test_the_numbers(f):
+    profile = f.profile
+    assert profile.calls == 3 and profile.name == "f"
+    assert [calls for _, calls, _, _ in profile.nodes] == [3] * 4
+    assert [size for *_, size in profile.nodes] == [80] * 4
+    assert all(seconds >= 0 for _, _, seconds, _ in profile.nodes)
+    assert profile.node_seconds > 0 and profile.call_seconds > 0 and profile.compile_seconds > 0
+    rows = profile.ops()
+    assert [row.seconds for row in rows] == sorted((r.seconds for r in rows), reverse=True)
+    slow = next(row for row in rows if row.name == "Slow")
+    assert slow.kind == "Py" and slow.calls == 3 and slow.nodes == 1
+
+
+def test_the_tables(f):
+    text = f.profile.text()
+    assert "Function profiling\n==================\n  Message: f, mode fast_run" in text
+    assert "Time in 3 calls to CompiledFunction.__call__" in text
+    assert "Number of Apply nodes: 4" in text
+    header = "<% time> <sum %> <apply time> <time per call> <type> <#call> <#apply> <Op name>"
+    assert header in text and text.index("Class\n---") < text.index("Ops\n---") < text.index(
+        "Apply\n--"
+    )
+    assert "(remaining 0 Ops account for   0.00%(0.00s) of the runtime)" in text
+    stream = io.StringIO()
+    sw.profile.summary(f, file=stream)
+    assert stream.getvalue().startswith("Function profiling")
+
+
+def test_the_trace(f, tmp_path):
+    sw.profile.trace(tmp_path / "t.json", f)
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    spans = [event for event in events if event["ph"] == "X"]
+    assert len(spans) == 12 and {event["name"] for event in spans} >= {"Exp", "Slow"}
+    assert all(event["dur"] >= 0 for event in spans)
+    assert [e["ts"] for e in spans] == sorted(e["ts"] for e in spans)
+
+
+def test_a_failed_call_counts_for_nothing(device):
+    class Fails(Slow):
+        def perform(self, node, inputs, output_storage):
+            raise RuntimeError("no")
+
+    x = T.fmatrix("x")
+    f = sw.function([x], Fails()(x), profile=True, device=device)
+    with pytest.raises(RuntimeError):
+        f(np.ones((1, 1), "float32"))
+    assert f.profile.calls == 0 and f.profile.nodes[0][1] == 0
+
+
+def test_at_the_end_of_a_program_that_asks_for_it():
+    program = (
+        "import spanwise as sw\n"
+        "x = sw.tensor.fscalar('x')\n"
+        "sw.function([x], x + 1, name='last')(1.0)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "SPANWISE_PROFILE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "Message: last, mode fast_run" in ran.stderr
+
+
+def test_a_drawing(f, tmp_path, capsys):
+    text = sw.printing.graph(f, tmp_path / "f.dot").read_text()
+    assert text.startswith("digraph {") and text.count("->") == 7 and '"Slow"' in text
+    written = sw.printing.graph(f, tmp_path / "f.svg")
+    if shutil.which("dot"):
+        assert "<svg" in written.read_text()
+    else:
+        assert written == tmp_path / "f.dot" and "not installed" in capsys.readouterr().err
+    x = T.fmatrix('a"b')
+    assert r"a\"b" in sw.printing.graph([x, x + 1], tmp_path / "x.dot").read_text()
+    with pytest.raises(TypeError, match="graph: expected a Variable"):
+        sw.printing.graph(3, tmp_path / "x.dot")
+
+
+def test_a_deep_graph_can_be_drawn(tmp_path):
+    x = T.fvector("x")
+    for _ in range(3000):
+        x = -x
+    assert sw.printing.graph(x, tmp_path / "deep.dot").read_text().count("->") == 3001
