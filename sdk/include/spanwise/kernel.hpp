@@ -50,8 +50,8 @@ concept Arithmetic = std::is_arithmetic_v<T>;
 ///
 /// Numbers go to a parameter that keeps their value: integers exactly (also to a floating
 /// parameter), reals rounded to the parameter's precision but never to infinity and never to an
-/// integer. Where the source of the kernel is unknown, only the size is known: there a number whose
-/// C type is decided must have that size, and an int or real without one takes it.
+/// integer. Where neither source nor binary tells a type, only its size counts: there a number
+/// whose C type is decided must have that size, and an int or real without one takes it.
 class SW_API KernelArg {
  public:
   enum class Kind { array, memory, scalar, integer, real, bytes, address };

@@ -143,7 +143,8 @@ class Binder {
   }
 
   void check_kind() const {
-    const bool is_known = !known_.type.empty();
+    // A type that neither source nor binary resolves may be anything of its size.
+    const bool is_known = known_.is_pointer || known_.view_rank > 0 || known_.dtype.has_value();
     if (said_.layout == ParameterLayout::strided) {
       if (said_.is_pointer) refuse("a pointer, which carries no strides");
       if (is_known && known_.view_rank == 0)
