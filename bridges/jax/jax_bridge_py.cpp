@@ -21,8 +21,10 @@ namespace {
 
 constinit const ForeignClass array_class("jax", "Array"), tracer_class("jax.core", "Tracer");
 
-// What XLA's CPU client wants of memory that it does not copy (its allocations' alignment).
-constexpr std::uintptr_t cpu_alignment = 64;
+// What XLA's CPU client wants of memory that it does not copy (its allocations' alignment), and
+// what its kernels on a GPU want of their arguments: others it takes, and refuses when it computes
+// (xla/service/gpu/gpu_constants.h: kEntryParameterAlignBytes).
+constexpr std::uintptr_t cpu_alignment = 64, gpu_alignment = 16;
 
 // C order up to the order of the axes: what XLA can call a layout.
 bool is_permuted_row_major(const Layout& layout) {
@@ -78,9 +80,11 @@ class JaxBridge final : public Bridge {
                       "allow a copy (copyif=True)"};
     }
     const auto address = reinterpret_cast<std::uintptr_t>(array.data());
-    if (array.device().is_cpu() && address % cpu_alignment != 0) {
-      return Obstacle{text("its address is no multiple of ", cpu_alignment,
-                           " bytes, which JAX wants on the CPU"),
+    const bool on_host = array.device().is_cpu();
+    const std::uintptr_t alignment = on_host ? cpu_alignment : gpu_alignment;
+    if (address % alignment != 0) {
+      return Obstacle{text("its address is no multiple of ", alignment,
+                           " bytes, which JAX wants on ", on_host ? "the CPU" : "a GPU"),
                       "allow a copy (copyif=True), or allocate it with spanwise.empty()"};
     }
     return std::nullopt;
