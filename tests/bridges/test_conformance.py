@@ -249,5 +249,6 @@ def test_nothing_leaks(library):
     # An object a hundred exchanges would be more.
     allowed = max(2 << 20, EXCHANGES // 2)
     assert resident_bytes() - resident < allowed
-    if device.kind == "cuda":
+    # Of the whole device: where tests run beside one another the others take memory as well.
+    if device.kind == "cuda" and "PYTEST_XDIST_WORKER" not in os.environ:
         assert free - device.properties.free_memory < (8 << 20)

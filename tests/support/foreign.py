@@ -8,6 +8,7 @@ did can be seen without Spanwise.
 
 import os
 import sys
+import warnings
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -282,7 +283,9 @@ def _on_gpu(name):
 
 def _import(name):
     try:
-        return import_module(name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the library itself, in its own code
+            return import_module(name)
     except ImportError as error:
         raise Missing(f"{name} is not installed ({error})") from None
 
