@@ -36,7 +36,8 @@ struct Exported {
 
 TensorDevice device_of(const Array& array) noexcept {
   const Device device = array.device();
-  return {static_cast<DeviceType>(device.kind()), device.ordinal()};
+  // Others know one CPU.
+  return {static_cast<DeviceType>(device.kind()), device.is_cpu() ? 0 : device.ordinal()};
 }
 
 Tensor borrowed(const Array& array) noexcept {

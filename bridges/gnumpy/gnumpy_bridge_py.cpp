@@ -86,6 +86,7 @@ class GnumpyBridge final : public Bridge {
     ForeignView view;
     if (size == 0) {  // its base is a dummy of another size
       view.memory.dtype = float32;
+      view.memory.shape = shape;
       if (!is_simulated(garray)) cudamat_of_gnumpy.place(view);
     } else {
       view = base_of(garray, may_copy);

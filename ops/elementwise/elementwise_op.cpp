@@ -62,10 +62,13 @@ const Array& result_in(Cell& cell, std::span<const Operand> operands, const Shap
   return cell.value.emplace(new_result(operands, shape, dtype, device));
 }
 
+constexpr int overwrites_nothing = -1;
+
 class ElementwiseThunk final : public Thunk {
  public:
-  ElementwiseThunk(OpId op, const ThunkContext& context)
+  ElementwiseThunk(OpId op, int overwritten, const ThunkContext& context)
       : op_(op),
+        overwritten_(overwritten),
         signature_(signature_of(op, context.node().inputs())),
         output_(context.output(0)),
         device_(context.device()),
@@ -78,11 +81,23 @@ class ElementwiseThunk final : public Thunk {
     for (std::size_t i = 0; i < count_; ++i) operands[i].array = &here(i);
     const std::span<const Operand> all(operands.data(), count_);
     const Shape shape = common_shape(facts(op_).name, all);
-    compute(signature_, all, result_in(*output_, all, shape, signature_.result, device_));
+    if (overwritten_ != overwrites_nothing && takes_over(operands, shape))
+      compute(signature_, all, *output_->value);
+    else
+      compute(signature_, all, result_in(*output_, all, shape, signature_.result, device_));
     return {};
   }
 
  private:
+  // Puts the input that may be overwritten where the result goes, if it serves.
+  bool takes_over(std::span<const Operand> operands, const Shape& shape) {
+    const Array& input = *operands[static_cast<std::size_t>(overwritten_)].array;
+    const bool serves = input.shape() == shape && input.dtype() == signature_.result &&
+                        input.device() == device_ && !input.readonly();
+    if (serves) output_->value = input;
+    return serves;
+  }
+
   const Array& here(std::size_t i) {
     const Array& given = *inputs_[i]->value;
     // One number goes along by value.
@@ -92,6 +107,7 @@ class ElementwiseThunk final : public Thunk {
   }
 
   OpId op_;
+  int overwritten_;
   Signature signature_;
   std::array<Ref<Cell>, max_inputs> inputs_;
   Ref<Cell> output_;
@@ -102,12 +118,16 @@ class ElementwiseThunk final : public Thunk {
 
 class ElementwiseOp final : public Op {
  public:
-  explicit ElementwiseOp(OpId op) : op_(op), name_(title(op)) {}
+  explicit ElementwiseOp(OpId op, int overwritten = overwrites_nothing)
+      : op_(op), overwritten_(overwritten), name_(title(op)) {
+    // Theano's way to write that output 0 overwrites input i.
+    if (overwritten_ != overwrites_nothing) name_ += text("[(0, ", overwritten_, ")]");
+  }
 
   std::string name() const override { return name_; }
   bool equals(const Op& other) const override {
     const auto* same = dynamic_cast<const ElementwiseOp*>(&other);
-    return same != nullptr && same->op_ == op_;
+    return same != nullptr && same->op_ == op_ && same->overwritten_ == overwritten_;
   }
   std::size_t hash() const override { return std::hash<std::string>()(name_); }
 
@@ -120,11 +140,20 @@ class ElementwiseOp final : public Op {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return std::make_unique<ElementwiseThunk>(op_, context);
+    return std::make_unique<ElementwiseThunk>(op_, overwritten_, context);
   }
+  AliasMap destroy_map() const override {
+    if (overwritten_ == overwrites_nothing) return {};
+    return {{0, {overwritten_}}};
+  }
+  Ref<const Op> overwriting(int input) const override {
+    return make_ref<const ElementwiseOp>(op_, input);
+  }
+  bool takes_host_scalars() const override { return true; }
 
  private:
   OpId op_;
+  int overwritten_;
   std::string name_;
 };
 

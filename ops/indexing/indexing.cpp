@@ -29,8 +29,8 @@ void move(const Selection& selection, const Array& value, Direction direction) {
 
 Array read(const Selection& selection) {
   const Device device = selection.array.device();
-  Array result =
-      empty(selection.result_shape(), selection.array.dtype(), device.is_cuda() ? device : cpu);
+  Array result = empty(selection.result_shape(), selection.array.dtype(),
+                       device.is_cuda() || device.is_cpu() ? device : cpu);
   move(selection, result, Direction::read);
   return result;
 }

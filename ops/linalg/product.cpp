@@ -30,6 +30,9 @@ const ProductFacts& facts_of(Product product) noexcept {
   return all[static_cast<int>(product)];
 }
 
+// Pinned and managed memory is the host's.
+Device working_device(Device device) { return device.is_cuda() || device.is_cpu() ? device : cpu; }
+
 void check_place(const char* who, const Array& array, Device device) {
   require<DeviceError>(array.device() == device || (!array.device().is_cuda() && !device.is_cuda()),
                        who, ": operands are on ", device, " and on ", array.device(),
@@ -72,7 +75,7 @@ class Operation {
   const Array& left() const noexcept { return left_; }
   const Array& right() const noexcept { return right_; }
   /// Where a new result is made.
-  Device device() const noexcept { return left_.device().is_cuda() ? left_.device() : cpu; }
+  Device device() const noexcept { return working_device(left_.device()); }
 
   /// The operands' batch, then the axes of the product.
   Shape shape() const {
@@ -255,7 +258,7 @@ Array contract(const char* who, const Array& left, const Array& right, const Con
   const Array right_matrices =
       as_matrix(right, ordered_axes(right, axes.right_batch, axes.right_sum, right_own), batch,
                 static_cast<int>(axes.right_sum.size()));
-  Array result = empty(shape, dtype, left.device().is_cuda() ? left.device() : cpu);
+  Array result = empty(shape, dtype, working_device(left.device()));
   Shape matrices(batch + 2);
   for (int i = 0; i < batch; ++i) matrices[i] = shape[i];
   matrices[batch] = left_matrices.shape()[batch];

@@ -79,6 +79,7 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
                          who_,
                          ": expected an array among the arguments, got numbers only; declare one "
                          "such as \"float *z\"");
+  apiece_ = elementwise_apiece(operation_);
   needs_index_ = has_word(operation_, "i") || has_word(preamble, "i");
 }
 
@@ -87,7 +88,9 @@ ElementwiseKernel::~ElementwiseKernel() = default;
 class ElementwiseKernel::Call {
  public:
   Call(const ElementwiseKernel& kernel, std::span<const Argument> arguments)
-      : kernel_(kernel), operands_(kernel.who_, kernel.parameters_, arguments) {}
+      : kernel_(kernel),
+        operands_(kernel.who_, kernel.parameters_, arguments),
+        on_gpu_(operands_.device().is_cuda() || kernel.spec_.common.as_on_gpu) {}
 
   void run(std::optional<std::int64_t> size, std::vector<Array>& made) {
     if (plan(size, made)) launch();
@@ -95,7 +98,8 @@ class ElementwiseKernel::Call {
 
   std::string source(std::optional<std::int64_t> size, bool on_gpu) {
     std::vector<Array> made;
-    return plan(size, made) ? source(on_gpu) : "";
+    on_gpu_ = on_gpu;
+    return plan(size, made) ? source() : "";
   }
 
  private:
@@ -109,9 +113,9 @@ class ElementwiseKernel::Call {
     return steps_ > 0;
   }
 
-  std::string source(bool on_gpu) const {
+  std::string source() const {
     const ElementwiseWords words{kernel_.spec_, kernel_.operation_, kernel_.needs_index_};
-    return elementwise_source(words, operands_.all(), plan_, on_gpu);
+    return elementwise_source(words, operands_.all(), plan_, on_gpu_);
   }
 
   void find_shape(std::optional<std::int64_t> size) {
@@ -272,10 +276,9 @@ class ElementwiseKernel::Call {
     if (found != plans.end()) {
       plans.splice(plans.begin(), plans, found);
     } else {
-      plans.push_front(
-          {plan_, operands_.device(),
-           compiled(kernel_.spec_.common, source(operands_.device().is_cuda()),
-                    kernel_.spec_.common.name, operands_.device(), kernel_.spec_.operation)});
+      plans.push_front({plan_, operands_.device(),
+                        compiled(kernel_.spec_.common, source(), kernel_.spec_.common.name,
+                                 operands_.device(), kernel_.spec_.operation)});
     }
     return plans.front().function;
   }
@@ -298,12 +301,13 @@ class ElementwiseKernel::Call {
       arguments.push_back(numbers.walk(*walk_));
     }
     arguments.push_back(KernelArg(steps_));
-    const bool is_cuda = operands_.device().is_cuda();
-    const std::int64_t per_block = is_cuda ? elementwise_block : elementwise_chunk;
-    if (!is_cuda) arguments.push_back(KernelArg(per_block));
+    const std::int64_t per_block = !on_gpu_        ? elementwise_chunk
+                                   : plan_.is_flat ? kernel_.apiece_ * elementwise_block
+                                                   : elementwise_block;
+    if (!on_gpu_) arguments.push_back(KernelArg(per_block));
     const std::int64_t blocks = (steps_ - 1) / per_block + 1;
-    const std::int64_t grid = is_cuda ? std::min(blocks, elementwise_grid) : blocks;
-    kernel.launch({{grid, 1, 1}, {is_cuda ? elementwise_block : 1, 1, 1}, 0, stream}, arguments);
+    const std::int64_t grid = on_gpu_ ? std::min(blocks, elementwise_grid) : blocks;
+    kernel.launch({{grid, 1, 1}, {on_gpu_ ? elementwise_block : 1, 1, 1}, 0, stream}, arguments);
   }
 
   // Neither structs nor a walk among the arguments.
@@ -343,6 +347,7 @@ class ElementwiseKernel::Call {
 
   const ElementwiseKernel& kernel_;
   Operands operands_;
+  bool on_gpu_;
   Shape shape_;
   std::int64_t steps_ = 0;
   ElementwiseShape plan_;

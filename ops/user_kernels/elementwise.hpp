@@ -72,6 +72,7 @@ class SW_API ElementwiseKernel : public RefCounted {
   std::vector<Parameter> parameters_;
   std::size_t inputs_ = 0;
   bool needs_index_ = false;
+  std::int64_t apiece_ = 1;
   std::string operation_;  // as it goes into the text
 
   mutable std::mutex mutex_;

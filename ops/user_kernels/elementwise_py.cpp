@@ -79,7 +79,7 @@ class ElementwiseCall {
   }
 
   PyObject* result() {
-    if (kernel_.inputs() == total_) Py_RETURN_NONE;
+    if (kernel_.inputs() == total_ || self_.returns_nothing) Py_RETURN_NONE;
     const std::size_t count = total_ - kernel_.inputs();
     if (count == 1 && !self_.returns_tuple) return output(kernel_.inputs()).release().ptr();
     py::tuple all(count);
@@ -148,11 +148,11 @@ PyObject* call_elementwise(PyObject* object, PyObject* const* values, std::size_
 }
 
 // (pointers, in_params, out_params, operation, name, preamble, loop_prep, after_loop, options,
-// returns_tuple), as the class in Python has sorted them out.
+// returns_tuple, returns_nothing), as the class in Python has sorted them out.
 PyObject* new_elementwise(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept {
   try {
     const auto given_all = py::reinterpret_borrow<py::tuple>(arguments);
-    if (given_all.size() != 10) throw py::type_error("expected the 10 parts of a kernel");
+    if (given_all.size() != 11) throw py::type_error("expected the 11 parts of a kernel");
     const auto word = [&](std::size_t i) { return given_all[i].cast<std::string>(); };
     ElementwiseSpec spec;
     spec.common = {"ElementwiseKernel", word(4), word(5),
@@ -164,7 +164,7 @@ PyObject* new_elementwise(PyTypeObject* type, PyObject* arguments, PyObject*) no
     spec.loop_prep = word(6);
     spec.after_loop = word(7);
     return new_user_kernel(type, make_ref<ElementwiseKernel>(std::move(spec)), &call_elementwise,
-                           given_all[9].cast<bool>());
+                           given_all[9].cast<bool>(), given_all[10].cast<bool>());
   } catch (...) {
     return raise_current();
   }

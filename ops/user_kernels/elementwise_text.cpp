@@ -106,13 +106,39 @@ class ElementwiseText {
   // ---- a GPU: a thread an element, and round again where there are very many
 
   std::string gpu_loop() const {
-    const char* index = shape_.is_flat    ? "long long"
-                        : shape_.is_large ? "unsigned long long"
-                                          : "unsigned int";
-    return text("  typedef ", index, " sw_index;\n",
+    if (shape_.is_flat) return gpu_tiles();
+    return text("  typedef unsigned ", shape_.is_large ? "long long" : "int", " sw_index;\n",
                 "  for (sw_index sw_k = (sw_index)blockIdx.x * blockDim.x + threadIdx.x; "
                 "sw_k < (sw_index)n;\n       sw_k += (sw_index)gridDim.x * blockDim.x) {\n",
-                shape_.is_flat ? flat_body() : gpu_walk_body(), "  }\n");
+                gpu_walk_body(), "  }\n");
+  }
+
+  // Some elements of what is only read are on their way at once, since no store may stand between
+  // their loads. Neighbouring threads read and write neighbours.
+  std::string gpu_tiles() const {
+    std::string loads, elements;
+    if (words_.needs_index) elements += "    const long long i = sw_k;\n";
+    for (const Operand& operand : operands_) {
+      if (!operand.is_element()) continue;
+      const std::string type = element_type(operand), &name = operand.parameter->name;
+      if (operand.parameter->is_output || operand.parameter->is_user_type()) {
+        elements += element(operand, "sw_p_" + name, "sw_k");
+        continue;
+      }
+      loads += text("    ", type, " sw_v_", name, "[sw_apiece];\n#pragma unroll\n",
+                    "    for (int sw_u = 0; sw_u < sw_apiece; ++sw_u)\n",
+                    "      if (sw_t + sw_u * sw_apart < n) sw_v_", name, "[sw_u] = sw_p_", name,
+                    "[sw_t + sw_u * sw_apart];\n");
+      elements += element(operand, "sw_v_" + name, "sw_u");
+    }
+    return text("  constexpr int sw_apiece = ", elementwise_apiece(words_.operation),
+                ", sw_apart = ", elementwise_block, R"(;
+  for (long long sw_t = (long long)blockIdx.x * (sw_apiece * sw_apart) + threadIdx.x; sw_t < n;
+       sw_t += (long long)gridDim.x * (sw_apiece * sw_apart)) {
+)",
+                loads, "#pragma unroll\n    for (int sw_u = 0; sw_u < sw_apiece; ++sw_u) {\n",
+                "    const long long sw_k = sw_t + sw_u * sw_apart;\n    if (sw_k >= n) break;\n",
+                elements, body(), "    }\n  }\n");
   }
 
   std::string gpu_walk_body() const {
@@ -204,6 +230,12 @@ class ElementwiseText {
 };
 
 }  // namespace
+
+std::int64_t elementwise_apiece(const std::string& operation) {
+  constexpr std::size_t longest = 400;
+  const bool loops = has_word(operation, "for") || has_word(operation, "while");
+  return loops || operation.size() > longest ? 1 : 4;
+}
 
 std::string elementwise_source(const ElementwiseWords& words, std::span<const Operand> operands,
                                const ElementwiseShape& shape, bool on_gpu) {

@@ -45,6 +45,9 @@ std::string elementwise_source(const ElementwiseWords& words, std::span<const Op
                                const ElementwiseShape& shape, bool on_gpu);
 
 inline constexpr std::int64_t elementwise_block = 256;
+/// Elements that a thread of a flat kernel has in hand at once: one where the operation is long or
+/// loops, since it is written out for each.
+std::int64_t elementwise_apiece(const std::string& operation);
 /// Beyond it threads go round: 32 bits then still hold a step and the stride to the next.
 inline constexpr std::int64_t elementwise_grid = 1 << 22;
 /// Steps that a thread of the CPU does in one go: worth some microseconds.

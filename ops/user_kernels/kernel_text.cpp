@@ -21,18 +21,19 @@ std::string_view library_text(std::string_view name) {
 
 // A name that the compiler does not know, as NVRTC, g++ and clang++ put it.
 std::string unknown_name(std::string_view log) {
-  const auto between = [&](std::string_view before, std::string_view after) -> std::string {
-    const std::size_t end = log.find(after);
-    if (end == std::string_view::npos) return "";
-    const std::size_t begin = log.substr(0, end).rfind(before);
-    if (begin == std::string_view::npos) return "";
-    return std::string(log.substr(begin + before.size(), end - begin - before.size()));
+  constexpr std::pair<std::string_view, std::string_view> ways[] = {
+      {"identifier \"", "\" is undefined"},
+      {"error: \xe2\x80\x98", "\xe2\x80\x99 was not declared"},
+      {"error: '", "' was not declared"},
+      {"undeclared identifier '", "'"},
   };
-  for (const auto& [before, after] :
-       {std::pair{"identifier \"", "\" is undefined"},
-        std::pair{"\xe2\x80\x98", "\xe2\x80\x99 was not declared"},
-        std::pair{"'", "' was not declared"}, std::pair{"undeclared identifier '", "'"}})
-    if (std::string found = between(before, after); is_identifier(found)) return found;
+  for (const auto& [before, after] : ways) {
+    const std::size_t found = log.find(before);
+    if (found == std::string_view::npos) continue;
+    const std::string_view rest = log.substr(found + before.size());
+    const std::string_view name = rest.substr(0, rest.find(after));
+    if (is_identifier(name)) return std::string(name);
+  }
   return "";
 }
 

@@ -23,6 +23,8 @@ struct CommonSpec {
   std::string name;  ///< of the kernel in profiles and messages
   std::string preamble{};
   std::vector<std::string> options{};
+  /// A GPU's text and blocks on the CPU too, where they give the same results, slower: for tests.
+  bool as_on_gpu = false;
 };
 
 /// Who complains: "ElementwiseKernel 'scale'".

@@ -24,6 +24,7 @@ struct PyUserKernel {
   vectorcallfunc vectorcall;
   Ref<Kernel> kernel;
   bool returns_tuple;
+  bool returns_nothing;
 };
 
 template <class Kernel>
@@ -41,13 +42,14 @@ void dealloc_user_kernel(PyObject* object) noexcept {
 
 template <class Kernel>
 PyObject* new_user_kernel(PyTypeObject* type, Ref<Kernel> kernel, vectorcallfunc call,
-                          bool returns_tuple) {
+                          bool returns_tuple = false, bool returns_nothing = false) {
   PyObject* object = type->tp_alloc(type, 0);
   if (object == nullptr) throw pybind11::error_already_set();
   auto* self = user_kernel_in<Kernel>(object);
   self->vectorcall = call;
   new (&self->kernel) Ref<Kernel>(std::move(kernel));
   self->returns_tuple = returns_tuple;
+  self->returns_nothing = returns_nothing;
 #if PY_VERSION_HEX < 0x030C0000
   // Classes made in Python inherit the slot but, before CPython 3.12, not the flag for it.
   if (type->tp_call == &PyVectorcall_Call) type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;

@@ -92,6 +92,14 @@ std::string joined(const std::vector<std::string_view>& words) {
   return out;
 }
 
+bool are_keywords(const std::vector<std::string_view>& words) {
+  static constexpr std::array<std::string_view, 9> keywords{
+      "char", "short", "int", "long", "unsigned", "signed", "float", "double", "bool"};
+  return std::all_of(words.begin(), words.end(), [](std::string_view word) {
+    return std::find(keywords.begin(), keywords.end(), word) != keywords.end();
+  });
+}
+
 std::optional<DType> numpy_dtype_named(std::string_view name) {
   try {
     const DType dtype = DType::parse(name);
@@ -121,7 +129,8 @@ Parameter c_typed(const std::string& who, const std::vector<std::string_view>& w
     parameter.dtype = numpy_dtype_named(words[0]);
   }
   if (parameter.dtype) {
-    parameter.type = c_type(*parameter.dtype);
+    // As it was written where it may be, so that functions of a preamble find the type they name.
+    parameter.type = are_keywords(words) ? type : c_type(*parameter.dtype);
     return parameter;
   }
   parameter.type = type;

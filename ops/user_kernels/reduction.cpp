@@ -118,7 +118,7 @@ class ReductionKernel::Call {
       : kernel_(kernel),
         operands_(kernel.who_, kernel.parameters_, arguments),
         axes_(axes),
-        on_gpu_(operands_.device().is_cuda()) {}
+        on_gpu_(operands_.device().is_cuda() || kernel.spec_.common.as_on_gpu) {}
 
   void run(std::vector<Array>& made) {
     if (plan(made)) launch();

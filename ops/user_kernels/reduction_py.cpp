@@ -118,8 +118,9 @@ class ReductionCall {
     const Layout axes = Layout::row_major(Shape(rank, 1));
     const auto add = [&](PyObject* axis) {
       const auto place = static_cast<std::size_t>(axes.normalise_axis(integer_from(axis)));
-      require<ArgumentError>(!axes_.axes[place], kernel_.who(),
-                             ": duplicate value in axis: ", std::string(py::repr(keywords.axis)));
+      if (axes_.axes[place])
+        fail<ArgumentError>(kernel_.who(),
+                            ": duplicate value in axis: ", std::string(py::repr(keywords.axis)));
       axes_.axes.set(place);
     };
     if (!PyTuple_Check(keywords.axis)) return add(keywords.axis);
@@ -174,8 +175,7 @@ PyObject* new_reduction(PyTypeObject* type, PyObject* arguments, PyObject*) noex
     spec.post_map_expr = word(5);
     spec.identity = word(6);
     spec.reduce_type = word(7);
-    return new_user_kernel(type, make_ref<ReductionKernel>(std::move(spec)), &call_reduction,
-                           false);
+    return new_user_kernel(type, make_ref<ReductionKernel>(std::move(spec)), &call_reduction);
   } catch (...) {
     return raise_current();
   }

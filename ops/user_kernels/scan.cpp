@@ -117,7 +117,7 @@ const ScanKernel::Plan& ScanKernel::plan_for(Device device, int line_rank) const
     return plan.device == device && plan.line_rank == line_rank;
   });
   if (found != plans_.end()) return *found;
-  const std::string words = source(line_rank, device.is_cuda());
+  const std::string words = source(line_rank, device.is_cuda() || spec_.common.as_on_gpu);
   const auto get = [&](const char* part) {
     return compiled(spec_.common, words, text(spec_.common.name, "_", part), device,
                     spec_.scan_expr);
@@ -161,7 +161,8 @@ void ScanKernel::operator()(const Array& given, const Array& output, int axis) c
   const Plan& plan = plan_for(device, lines.rank());
 
   const std::int64_t length = input.shape()[axis];
-  const std::int64_t per_tile = device.is_cuda() ? gpu_threads * gpu_items : cpu_tile;
+  const bool on_gpu = device.is_cuda() || spec_.common.as_on_gpu;
+  const std::int64_t per_tile = on_gpu ? gpu_threads * gpu_items : cpu_tile;
   const std::int64_t tiles = (length - 1) / per_tile + 1;
   const Stream stream = Stream::current(device);
   order_use(stream, input, false);
@@ -182,7 +183,7 @@ void ScanKernel::operator()(const Array& given, const Array& output, int axis) c
                                          KernelArg(tiles),
                                          KernelArg(per_tile),
                                          totals ? address_of(*totals) : KernelArg::address(0)};
-  const std::int64_t threads = device.is_cuda() ? gpu_threads : 1;
+  const std::int64_t threads = on_gpu ? gpu_threads : 1;
   const auto launch = [&](const Function& kernel, std::int64_t blocks) {
     kernel.launch({{blocks, 1, 1}, {threads, 1, 1}, 0, stream}, arguments);
   };

@@ -76,7 +76,7 @@ PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept 
     spec.scan_expr = word(1);
     spec.neutral = word(2);
     spec.is_exclusive = parts[3].cast<bool>();
-    return new_user_kernel(type, make_ref<ScanKernel>(std::move(spec)), &call_scan, false);
+    return new_user_kernel(type, make_ref<ScanKernel>(std::move(spec)), &call_scan);
   } catch (...) {
     return raise_current();
   }

@@ -60,7 +60,7 @@ bool is_cpu_word(PyObject* object) noexcept {
 std::optional<Device> find(py::handle object, bool through_attribute = true) {
   if (is_cpu_word(object.ptr())) return cpu;
   if (py::isinstance<PyDevice>(object)) return py::cast<const PyDevice&>(object).device;
-  if (py::isinstance<py::str>(object)) return Device::parse(text_of(object));
+  if (py::isinstance<py::str>(object)) return named_device(text_of(object));
   if (is_array(object.ptr())) return array_in(object.ptr()).device();
   if (const auto device = foreign_device(object)) return device;
   if (through_attribute && py::hasattr(object, "device")) return find(object.attr("device"), false);

@@ -16,6 +16,7 @@
 #include "graph_variable.hpp"
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk.hpp"
 
 /// What spanwise.graph.function() and kernel_op() call once they have read their arguments.
@@ -64,28 +65,45 @@ ResultForm form_from(py::handle keys, const std::vector<std::optional<std::strin
   return form;
 }
 
-using Givens = std::vector<std::pair<Variable, Variable>>;
+using Pairs = std::vector<std::pair<Variable, Variable>>;
+
+Mode mode_from(const py::tuple& given) {
+  const auto words = [&](int i) {
+    return given[static_cast<std::size_t>(i)].cast<std::vector<std::string>>();
+  };
+  return {.name = given[0].cast<std::string>(), .including = words(1), .excluding = words(2)};
+}
 
 py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
-                   const std::vector<std::optional<std::string>>& libraries, bool single,
-                   py::handle keys, Givens givens, const std::string& name,
-                   const std::string& on_unused_input, py::handle device) {
+                   const std::vector<std::optional<std::string>>& libraries,
+                   std::vector<bool> borrowed, bool single, py::handle keys, Pairs updates,
+                   Pairs givens, const std::string& name, const std::string& on_unused_input,
+                   py::handle device, const py::tuple& mode, bool profile, py::object recipe) {
   std::vector<Variable> inputs;
+  std::vector<Variable> mutable_inputs;
   std::vector<InputPlace> places;
   for (const py::handle in : ins) {
     inputs.push_back(in.attr("variable").cast<Variable>());
+    if (in.attr("mutable").cast<bool>()) mutable_inputs.push_back(inputs.back());
     places.push_back(place_from(in));
   }
   ResultForm form = form_from(keys, libraries, single);
-  FunctionOptions options{
-      .name = name, .givens = std::move(givens), .on_unused_input = unused_from(on_unused_input)};
+  FunctionOptions options{.name = name,
+                          .givens = std::move(givens),
+                          .on_unused_input = unused_from(on_unused_input),
+                          .updates = std::move(updates),
+                          .borrowed_outputs = std::move(borrowed),
+                          .mode = mode_from(mode),
+                          .profile = profile};
   if (!device.is_none()) options.device = device_from(device);
+  options.mutable_inputs = std::move(mutable_inputs);
   std::optional<CompiledFunction> function;
   {
     const WithoutGil unlocked;
     function = spanwise::function(std::move(inputs), outputs, std::move(options));
   }
-  return wrap_compiled({std::move(*function), std::move(places), std::move(form)});
+  return wrap_compiled(
+      {std::move(*function), std::move(places), std::move(form), share_object(std::move(recipe))});
 }
 
 // A Python number keeps its kind; what the parameter makes of it is the kernel's business.
@@ -138,6 +156,12 @@ py::list counts() {
 
 SW_BIND(graph_compile, 85) {
   module.def("_compile", &compile);
+  module.def("_rewrites", [] {
+    py::list all;
+    for (const Rewrite& rewrite : rewrites())
+      all.append(py::make_tuple(rewrite.name, rewrite.position, rewrite.tags));
+    return all;
+  });
   module.def("_kernel_op",
              [](const py::dict& given) { return op_object(kernel_op(spec_from(given))); });
   module.def("_kernel_op_counts", &counts);

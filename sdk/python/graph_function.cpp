@@ -168,9 +168,19 @@ PyObject* get_device(PyObject* self, void*) noexcept {
 PyObject* get_maker(PyObject* self, void*) noexcept {
   return guarded([&] {
     const CompiledFunction& function = face_in(self).function;
+    std::vector<Variable> outputs =
+        function.outputs();  // and, as in Theano, the updates after them
+    for (const auto& update : function.updates()) outputs.push_back(update.second);
+    py::list reports;
+    for (const RewriteReport& report : function.rewrites())
+      reports.append(py::make_tuple(report.name, report.changes, report.seconds));
     return py::module_::import("spanwise.graph")
-        .attr("Maker")(function.inputs(), function.outputs(), function.toposort());
+        .attr("Maker")(function.inputs(), outputs, function.toposort(), function.updates(),
+                       reports);
   });
+}
+PyObject* get_mode(PyObject* self, void*) noexcept {
+  return guarded([&] { return py::str(face_in(self).function.mode()); });
 }
 PyObject* get_trust(PyObject* self, void*) noexcept {
   return PyBool_FromLong(face_in(self).trust_input);
@@ -194,16 +204,74 @@ PyObject* free_memory(PyObject* self, PyObject*) noexcept {
   }
 }
 
+PyObject* get_profile(PyObject* self, void*) noexcept {
+  return guarded([&]() -> py::object {
+    if (!face_in(self).function.profile()) return py::none();
+    return py::module_::import("spanwise.profile").attr("Profile")(py::handle(self));
+  });
+}
+
+// calls, seconds in calls, seconds of compiling, and node, calls, seconds and bytes of each step.
+PyObject* profile_data(PyObject* self, PyObject*) noexcept {
+  return guarded([&] {
+    const CompiledFunction& function = face_in(self).function;
+    std::optional<FunctionProfile> profile;
+    {
+      const WithoutGil unlocked;
+      profile = function.profile();
+    }
+    require<GraphError>(profile.has_value(), "function ", function.name(),
+                        " is not profiled; compile it with profile=True");
+    py::list steps;
+    for (const StepProfile& step : profile->steps)
+      steps.append(py::make_tuple(step.node, step.calls, step.seconds, step.output_bytes));
+    return py::make_tuple(profile->calls, profile->call_seconds, function.compile_seconds(), steps);
+  });
+}
+
+PyObject* profile_spans(PyObject* self, PyObject*) noexcept {
+  return guarded([&] {
+    py::list spans;
+    for (const StepSpan& span : face_in(self).function.spans())
+      spans.append(py::make_tuple(span.step, span.start, span.seconds));
+    return spans;
+  });
+}
+
+// A function of the same graph, from what this one was made of.
+PyObject* copy_compiled(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
+  return guarded([&] {
+    py::tuple all(1 + PyTuple_GET_SIZE(arguments));
+    all[0] = py::reinterpret_borrow<py::object>(face_in(self).recipe.get());
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i)
+      all[static_cast<std::size_t>(i + 1)] = py::handle(PyTuple_GET_ITEM(arguments, i));
+    const py::object copy = py::module_::import("spanwise.graph").attr("copy_function");
+    PyObject* result = PyObject_Call(copy.ptr(), all.ptr(), keywords);
+    if (result == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(result);
+  });
+}
+
 PyGetSetDef compiled_attributes[] = {
     {"name", get_name, nullptr, nullptr, nullptr},
     {"device", get_device, nullptr, "Where it runs.", nullptr},
     {"maker", get_maker, nullptr, "maker.fgraph is the graph that runs.", nullptr},
+    {"mode", get_mode, nullptr, "\"fast_run\", \"fast_compile\" or \"debug\".", nullptr},
+    {"profile", get_profile, nullptr, "What it cost; None without profile=True.", nullptr},
     {"trust_input", get_trust, set_trust,
      "True: every argument is a spanwise.Array of the right dtype.", nullptr},
     {}};
 
 PyMethodDef compiled_methods[] = {
-    {"free", free_memory, METH_NOARGS, "Drops the buffers kept for the next call."}, {}};
+    {"free", free_memory, METH_NOARGS, "Drops the buffers kept for the next call."},
+    {"_profile_data", profile_data, METH_NOARGS, nullptr},
+    {"_profile_spans", profile_spans, METH_NOARGS, nullptr},
+    {"copy", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&copy_compiled)),
+     METH_VARARGS | METH_KEYWORDS,
+     "copy($self, *, name=None, swap=None, delete_updates=False, mode=None)\n--\n\n"
+     "A function of the same graph with buffers of its own. `swap` puts other shared variables in "
+     "the place of some: {old: new}."},
+    {}};
 
 PyMemberDef compiled_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyFunction, vectorcall), READONLY, nullptr},

@@ -37,6 +37,7 @@ struct FunctionFace {
   CompiledFunction function;
   std::vector<InputPlace> inputs;
   ResultForm form;
+  SharedObject recipe;       ///< what spanwise.graph.function() was given, for copy()
   bool trust_input = false;  ///< skips conversions: every argument is one of our arrays
 };
 

@@ -76,6 +76,13 @@ class PythonOp final : public Op {
   }
   AliasMap view_map() const override { return views_; }
   AliasMap destroy_map() const override { return destroys_; }
+  // It may keep what it gives, or give what others hold.
+  bool gives_own_memory() const override { return false; }
+  bool foldable(const Apply& node) const override {
+    const WithGil gil;
+    const Ref<Apply> held(const_cast<Apply*>(&node));
+    return py::bool_(object().attr("do_constant_folding")(held));
+  }
 
   py::object object() const { return py::reinterpret_borrow<py::object>(op_.get()); }
 

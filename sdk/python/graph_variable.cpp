@@ -20,6 +20,7 @@ namespace py = pybind11;
 
 PyTypeObject* variable_type = nullptr;
 PyTypeObject* constant_type = nullptr;
+PyTypeObject* shared_type = nullptr;
 
 namespace {
 
@@ -184,6 +185,11 @@ PyGetSetDef constant_attributes[] = {
 PyMemberDef variable_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(PyVariable, weakrefs), READONLY, nullptr}, {}};
 
+PyTypeObject* type_for(const Variable& variable) noexcept {
+  if (variable.value() != nullptr) return constant_type;
+  return variable.container() != nullptr ? shared_type : variable_type;
+}
+
 PyTypeObject* make_type(const char* name, const char* doc, std::vector<PyType_Slot> slots,
                         PyTypeObject* base) {
   slots.push_back({Py_tp_doc, const_cast<char*>(doc)});
@@ -202,7 +208,7 @@ PyObject* wrap_variable(const Variable& variable) noexcept {
   try {
     Face& face = face_in(variable.attachment());
     if (face.wrapper != nullptr) return Py_NewRef(face.wrapper);
-    PyTypeObject* type = variable.value() == nullptr ? variable_type : constant_type;
+    PyTypeObject* type = type_for(variable);
     auto* self = reinterpret_cast<PyVariable*>(type->tp_alloc(type, 0));
     if (self == nullptr) return nullptr;
     new (&self->variable) Variable(variable);
@@ -238,6 +244,11 @@ SW_BIND(graph_variable, 81) {
   py::setattr(reinterpret_cast<PyObject*>(variable_type), "__array_ufunc__", py::none());
   constant_type = make_type("spanwise.Constant", "A variable whose value is known.",
                             {{Py_tp_getset, constant_attributes}}, variable_type);
+  shared_type = make_type(
+      "spanwise.SharedVariable", "A variable with a value that functions read and update.",
+      {{Py_tp_methods, shared_methods}, {Py_tp_getset, shared_attributes}}, variable_type);
+  module.add_object("SharedVariable",
+                    py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(shared_type)));
   module.add_object("Variable",
                     py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(variable_type)));
   module.add_object("Constant",

@@ -20,9 +20,11 @@ struct PyVariable {
   PyObject* weakrefs;
 };
 
-/// Set while the module is being initialised, never changed after. Constant derives from Variable.
+/// Set while the module is being initialised, never changed after. Constant and SharedVariable
+/// derive from Variable.
 extern PyTypeObject* variable_type;
 extern PyTypeObject* constant_type;
+extern PyTypeObject* shared_type;
 
 inline bool is_variable(PyObject* object) noexcept {
   return PyObject_TypeCheck(object, variable_type);
@@ -38,6 +40,10 @@ PyObject* wrap_variable(const Variable& variable) noexcept;
 /// of `beside`'s dtype where that holds its kind, as NumPy 2 treats Python numbers beside arrays.
 /// Throws what importing the value throws.
 Variable as_variable(pybind11::handle value, std::optional<DType> beside = std::nullopt);
+
+/// What SharedVariable has besides.
+extern PyMethodDef shared_methods[];
+extern PyGetSetDef shared_attributes[];
 
 /// The numeric slots of Variable, and <, <=, > and >= (element by element; == is by identity).
 extern PyType_Slot variable_number_slots[];

@@ -5,13 +5,16 @@
 
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 
 #include "bind.hpp"
 #include "kernels_arguments.hpp"
 #include "kernels_dims.hpp"
 #include "py_stream.hpp"
+#include "spanwise/bridge.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
@@ -51,6 +54,22 @@ class Unlocked {
 bool may_wait(const Function& function) {
   static constinit const config::Flag launch_blocking{"launch_blocking"};
   return function.device().is_cpu() || launch_blocking.get();
+}
+
+// Under sw.strict_copies() a declared layout copies as little as a bridge does.
+void refuse_copies(const Function& function, std::span<const KernelArg> arguments) {
+  const auto parameters = function.parameters();
+  for (std::size_t i = 0; i < std::min(parameters.size(), arguments.size()); ++i) {
+    const bool copies = parameters[i].layout == ParameterLayout::contiguous &&
+                        arguments[i].kind() == KernelArg::Kind::array &&
+                        !arguments[i].array().layout().is_row_major();
+    require<CopyNeededError>(!copies, "kernel '", function.name(), "', argument ", i + 1, " of ",
+                             parameters.size(),
+                             ": expected a C-contiguous array inside strict_copies(), got ",
+                             arguments[i].is_array() ? text(arguments[i].array()) : std::string(),
+                             ". Remedy: make it contiguous outside, or let the kernel take a "
+                             "spanwise::View");
+  }
 }
 
 void launch_with_transfers(const Function& function, const LaunchConfig& config,
@@ -103,6 +122,8 @@ bool read_keywords(PyObject* names, PyObject* const* values, const Function& fun
 void launch(const Function& function, const LaunchConfig& config, PyObject* const* values,
             std::size_t count) {
   PackedArguments packed(function, values, count);
+  if (StrictCopies::active()) [[unlikely]]
+    refuse_copies(function, packed.arguments());
   if (packed.needs_transfers()) {
     launch_with_transfers(function, config, packed);
   } else if (may_wait(function)) {

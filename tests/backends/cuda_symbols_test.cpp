@@ -83,5 +83,13 @@ TEST(ReadSymbols, DamagedObjectFilesAreReadWithinTheirBounds) {
   }
 }
 
+TEST(SymbolTypes, AreThoseOfTheParameters) {
+  EXPECT_EQ(types_of("_Z4blurPKfPfi"), "float const*, float*, int");
+  EXPECT_EQ(types_of("_Z5scaleIfEvPT_S0_"), "float*, float");
+  EXPECT_EQ(types_of("_ZN5image4noneEv"), "");
+  EXPECT_EQ(types_of("plain"), "");
+  EXPECT_EQ(types_of(""), "");
+}
+
 }  // namespace
 }  // namespace spanwise::cuda

@@ -157,3 +157,28 @@ def test_numbers_have_nothing_to_share():
     for values in (1, [1, 2]):
         with pytest.raises(sw.CopyNeededError):
             sw.asarray(values, copy=False)
+
+
+@pytest.mark.parametrize("make", [list, tuple])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1.5, -0.0, float("inf")], [3], [1, 2**63 - 1, -(2**63)], [1, 2**63], [1, 2.5], [2.5, 1],
+        [1.0, True], [True, False], [1, 1j], [0.5, np.float32(2)], [float("nan")] * 1000, [],
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", [None, "float64", "int64", "float32"])
+def test_flat_lists_of_numbers(make, values, dtype):
+    """Those of floats alone and of integers alone have a way of their own, up to the first other."""
+    numbers = make(values)
+    try:
+        expected = np.array(numbers, dtype)
+    except (OverflowError, TypeError, ValueError):
+        with pytest.raises((OverflowError, TypeError, ValueError)):
+            sw.array(numbers, dtype, device="cpu")
+        return
+    if dtype == "int64" and any(isinstance(x, float) for x in values):
+        return  # NumPy drops fractions here
+    made = sw.array(numbers, dtype, device="cpu")
+    assert made.dtype == expected.dtype
+    np.testing.assert_array_equal(made.numpy(), expected)

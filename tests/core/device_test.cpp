@@ -23,7 +23,7 @@ TEST(Device, ParsesEverySpelling) {
 }
 
 TEST(Device, RefusesOtherNamesAndSaysWhichItTakes) {
-  for (const char* name : {"", "CPU", "cpu:1", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cudas",
+  for (const char* name : {"", "CPU", "cpu:x", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cudas",
                            "cuda 1", "tpu", "cuda:99999999999"}) {
     try {
       const Device device = Device::parse(name);
@@ -36,7 +36,8 @@ TEST(Device, RefusesOtherNamesAndSaysWhichItTakes) {
 
 TEST(Device, NamesParseBack) {
   for (const Device device : {cpu, Device(DeviceKind::cuda, 0), Device(DeviceKind::cuda, 7),
-                              Device(DeviceKind::cuda_host, 2), Device(DeviceKind::cuda_managed)})
+                              Device(DeviceKind::cuda_host, 2), Device(DeviceKind::cuda_managed),
+                              Device(DeviceKind::cpu, 1)})
     EXPECT_EQ(Device::parse(device.name()), device);
   EXPECT_EQ(Device(DeviceKind::cuda, 1).name(), "cuda:1");
   EXPECT_EQ(cpu.name(), "cpu");

@@ -4,6 +4,7 @@
 // The CUDA text around users' expressions, compiled for an H200 without one.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "../../ops/user_kernels/scan.hpp"
 #include "backends/cuda/compiler.hpp"
 #include "backends/cuda/nvrtc.hpp"
+#include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
@@ -178,6 +180,105 @@ TEST_F(UserKernelSource, ScansCompile) {
         expect_cubin(kernel.source(rank, true),
                      {"user_scan_totals", "user_scan_carries", "user_scan_run"});
     }
+}
+
+// ---- A GPU's text, run on the CPU: threads, barriers and all.
+
+Array counted(const Shape& shape, std::int64_t step) {
+  const Array out = empty(shape, int64, cpu);
+  for (std::int64_t k = 0; k < out.size(); ++k)
+    static_cast<std::int64_t*>(out.data())[k] = (k * step) % 1009;
+  return out;
+}
+
+void expect_equal(const Array& a, const Array& b) {
+  ASSERT_EQ(a.shape(), b.shape());
+  const Array x = contiguous(a), y = contiguous(b);
+  EXPECT_EQ(0, std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.nbytes()))) << a;
+}
+
+std::vector<Array> windows() {
+  const Array base = counted({6, 50, 40}, 7);
+  const int order[] = {2, 0, 1};
+  return {base,
+          base.transpose(),
+          base.permute(order),
+          base.slice(1, {.step = -3}),
+          base.index(0, 2),
+          counted({40}, 3).broadcast_to({5, 40}),
+          counted({5000}, 11),
+          counted({1}, 1)};
+}
+
+TEST(UserKernelsAsOnAGpu, ElementwiseGivesTheSame) {
+  ElementwiseSpec spec =
+      values_spec("T x", "T y, int64 k", "if (x % 3 == 0) return; y = 2 * x; k = i");
+  ElementwiseSpec plain = values_spec("T x", "T y", "y = x + 1");
+  for (ElementwiseSpec* each : {&spec, &plain}) {
+    ElementwiseSpec gpus = *each;
+    gpus.common.as_on_gpu = true;
+    const ElementwiseKernel ours(*each), theirs(gpus);
+    for (const Array& x : windows()) {
+      std::vector<Array> outputs[2];
+      for (std::vector<Array>& out : outputs)
+        for (std::size_t k = 1; k < ours.parameters().size(); ++k)
+          out.push_back(zeros(x.shape(), int64, cpu));
+      for (int side = 0; side < 2; ++side) {
+        std::vector<Argument> arguments{{.array = &x}};
+        for (const Array& out : outputs[side]) arguments.push_back({.array = &out});
+        std::vector<Array> made;
+        (side == 0 ? ours : theirs)(arguments, {}, made);
+      }
+      for (std::size_t k = 0; k < outputs[0].size(); ++k)
+        expect_equal(outputs[0][k], outputs[1][k]);
+    }
+  }
+}
+
+TEST(UserKernelsAsOnAGpu, ReductionsGiveTheSame) {
+  ReductionSpec spec;
+  spec.common = {"ReductionKernel", "sum_on_gpu"};
+  spec.in_params = "T x";
+  spec.out_params = "int64 z";
+  spec.map_expr = "x * (i + 1)";
+  spec.reduce_expr = "a + b";
+  spec.identity = "0";
+  ReductionSpec gpus = spec;
+  gpus.common.as_on_gpu = true;
+  const ReductionKernel ours(spec), theirs(gpus);
+  std::vector<Array> inputs = windows();
+  inputs.push_back(counted({300'000}, 13));
+  inputs.push_back(counted({20'000, 5}, 13));
+  inputs.push_back(counted({2'000, 64}, 13));
+  for (const Array& x : inputs)
+    for (std::size_t axis = 0; axis <= static_cast<std::size_t>(x.rank()); ++axis) {
+      const bool all = axis == static_cast<std::size_t>(x.rank());
+      ReductionAxes axes = all ? ReductionAxes{} : along({axis});
+      const Argument arguments[] = {{.array = &x}, {}};
+      std::vector<Array> first, second;
+      ours(arguments, axes, first);
+      theirs(arguments, axes, second);
+      expect_equal(first.at(0), second.at(0));
+    }
+}
+
+TEST(UserKernelsAsOnAGpu, ScansGiveTheSame) {
+  for (const bool is_exclusive : {false, true}) {
+    // Associative and not commutative.
+    ScanSpec spec{{"ScanKernel", "last_on_gpu"}, "int64", "b % 7 == 0 ? b : a", "-1", is_exclusive};
+    ScanSpec gpus = spec;
+    gpus.common.as_on_gpu = true;
+    const ScanKernel ours(spec), theirs(gpus);
+    std::vector<Array> inputs = windows();
+    for (const std::int64_t n : {2047, 2048, 2049, 100'000}) inputs.push_back(counted({n}, 5));
+    for (const Array& x : inputs)
+      for (int axis = 0; axis < x.rank(); ++axis) {
+        const Array first = zeros(x.shape(), int64, cpu), second = zeros(x.shape(), int64, cpu);
+        ours(x, first, axis);
+        theirs(x, second, axis);
+        expect_equal(first, second);
+      }
+  }
 }
 
 }  // namespace

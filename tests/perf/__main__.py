@@ -8,7 +8,8 @@ Run it with the package to measure on PYTHONPATH; `make bench` does. Each line i
 with a function `measure() -> Iterable[Result]`. All contenders of a line are measured in turn, round
 after round, in one process (or, for process start-up, one process a round each), so that a drift of
 the machine's speed hits all of them alike. A claim is a ratio between medians of one run; the spread
-is the middle half of the rounds.
+is the middle half of the rounds. listed_cpu is a table: its lines are compared by their quickest rounds
+and counted together, and the verdict is printed at the end.
 """
 
 import argparse

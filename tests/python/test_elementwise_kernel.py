@@ -3,6 +3,7 @@
 """ElementwiseKernel in PyCUDA's words and in CuPy's: any layout, dtype and device, and refusals."""
 
 import ctypes
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -181,6 +182,46 @@ class TestMeaning:
             assert_same(z, np.float32([3.5, 4.5]))
         (z,) = add(x, x, out=(x,))
         assert z is x and x.tolist() == [3, 5]
+
+    def test_types_stay_as_they_were_written(self, device):
+        """char and signed char are two types to C++, and long and long long too."""
+        first = sw.ElementwiseKernel(
+            "char *x, long *z",
+            "z[i] = first(&x[i]) + same(&z[i])",
+            preamble="__device__ int first(char *x) { return *x; }\n"
+            "__device__ long same(long *z) { return *z; }",
+        )
+        z = sw.ones(3, "int64", device=device)
+        first(sw.array([1, 2, 3], dtype="int8", device=device), z)
+        assert z.tolist() == [2, 3, 4]
+
+    def test_what_is_returned(self, device):
+        x = sw.ones(3, "float32", device=device)
+        silent = sw.ElementwiseKernel("T x", "T y", "y = x", no_return=True)
+        assert silent(x, sw.empty(3, "float32", device=device)) is None
+
+    def test_pycudas_argument_objects(self, device):
+        class VectorArg:
+            def __init__(self, name):
+                self.name = name
+
+            def declarator(self):
+                return f"float *{self.name}"
+
+        twice = sw.ElementwiseKernel([VectorArg("x"), VectorArg("z")], "z[i] = 2 * x[i]")
+        z = poisoned(3, "float32", device)
+        twice(sw.ones(3, "float32", device=device), z)
+        assert z.tolist() == [2, 2, 2]
+
+    def test_many_threads_at_once(self, device):
+        """Each compiles its own form, or waits for who does."""
+        kernel = sw.ElementwiseKernel("T x", "T y", "y = x + 1", "shared_by_threads")
+        base = sw.arange(24, dtype="int32", device=device).reshape(2, 3, 4)
+        views = [base, base.T, base[:, ::-1], base.astype("int64")] * 4
+        with ThreadPoolExecutor(8) as pool:
+            results = list(pool.map(kernel, views))
+        for view, result in zip(views, results, strict=True):
+            assert_same(result, view.numpy() + 1)
 
     def test_streams(self, device):
         x = sw.ones(1000, "float32", device=device)

@@ -45,7 +45,7 @@ def test_a_function_shows_the_order():
     x = T.fmatrix("x")
     f = sw.function([x], [-x + 1, x])
     assert sw.printing.debugprint(f, file="str") == (
-        "Add [id A] ''   1\n"
+        "Add[(0, 0)] [id A] ''   1\n"
         " |Negative [id B] ''   0\n"
         " | |x [id C]\n"
         " |TensorConstant{1.0} [id D]\n"

@@ -178,3 +178,12 @@ def test_structs_of_the_users_go_by_pointer(module, device):
     keys = module.get_function("keys").bind(("contiguous Key*", "contiguous int32*", "int32"))
     keys(out, sw.array(np.arange(8, dtype="int32"), device=device)[::-2], 4, block=8)
     assert out.numpy().view("int32")[:, 0].tolist() == [7, 5, 3, 1]
+
+
+def test_strict_copies_allow_none(axpy, device):
+    x = sw.zeros((4, 2), dtype="float32", device=device)
+    bound = axpy.bind(DECLARED)
+    with sw.strict_copies():
+        bound(x, x, 1.0, 8, block=8)
+        with pytest.raises(sw.CopyNeededError, match="argument 2 of 4.*strict_copies"):
+            bound(x, x.T, 1.0, 8, block=8)

@@ -377,7 +377,9 @@ class TestRefusals:
         self.refused(axpy, args, r"shared=.*'many'", shared="many")
         with pytest.raises(sw.KernelArgumentError, match="block="):
             axpy(*args)
-        self.refused(axpy, args, "'blocks'.*block, grid, shared, stream, cooperative and cluster", blocks=8)
+        self.refused(
+            axpy, args, "'blocks'.*block, grid, shared, stream, cooperative and cluster", blocks=8
+        )
         with pytest.raises(sw.KernelArgumentError, match=r"f\[grid, block\]"):
             axpy[8]
 
@@ -420,6 +422,46 @@ class TestModules:
         module.get_function("add<double,4>")(y, block=4)
         assert x.tolist() == [3] * 4
         assert y.tolist() == [4] * 4
+
+    def test_parameters_of_an_instance_have_its_types(self, device, on_device):
+        source = """
+        #include <spanwise/view.cuh>
+        typedef double real;
+        template <class T, int N> __global__ void put(spanwise::View<T, N> out, const T *x, T a, real r)
+        { out(0) = a + x[0] + (T)r; }
+        """
+        module = sw.SourceModule(
+            source, names=["put<float, 1>", "put<long long, 1>"], device=device
+        )
+        put = module.get_function("put<float, 1>")
+        assert [p.dtype.name for p in put.parameters] == [
+            "float32",
+            "float32",
+            "float32",
+            "float64",
+        ]
+        assert put.parameters[0].view_rank == 1 and put.parameters[1].is_const
+        for name, dtype in (("put<float, 1>", "float32"), ("put<long long, 1>", "int64")):
+            out, x = on_device(np.zeros(2, dtype)), on_device(np.ones(1, dtype))
+            module.get_function(name)(out[::-1], x, 3, 2, block=1)  # a Python int, whatever T is
+            assert out.tolist() == [0, 6]
+        with pytest.raises(sw.KernelArgumentError, match="argument 2.*float32.*float64"):
+            put(on_device(np.zeros(2, "float32")), on_device(np.zeros(1)), 3, 2, block=1)
+
+    def test_types_that_a_header_names(self, device, on_device, tmp_path):
+        """A Python int for a `real` arrives as a real, whatever file says what that is."""
+        (tmp_path / "types.h").write_text("typedef float real;\ntypedef const real *input;\n")
+        source = '#include "types.h"\n__global__ void put(real *out, input x, real a, int n) { out[0] = x[0] + a + n; }'
+        module = sw.SourceModule(source, include_dirs=[tmp_path], device=device)
+        put = module.get_function("put")
+        assert [p.type for p in put.parameters] == ["real *", "input", "real", "int"]
+        assert [p.dtype.name for p in put.parameters] == ["float32"] * 3 + ["int32"]
+        assert [p.is_const for p in put.parameters] == [False, True, False, False]
+        out, x = on_device(np.zeros(1, "float32")), on_device(np.ones(1, "float32"))
+        put(out, x, 3, 2, block=1)
+        assert out.tolist() == [6]
+        with pytest.raises(sw.KernelArgumentError, match="argument 2.*float32.*float64"):
+            put(out, on_device(np.ones(1)), 3, 2, block=1)
 
     def test_options_and_include_dirs(self, device, on_device, tmp_path):
         (tmp_path / "amount.cuh").write_text("#define AMOUNT (FACTOR * 2)\n")

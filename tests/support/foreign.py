@@ -8,6 +8,7 @@ did can be seen without Spanwise.
 
 import os
 import sys
+import warnings
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -45,11 +46,6 @@ class Library:
     )
     is_mutable: ClassVar[bool] = True
     has_views: ClassVar[bool] = True
-    can_fill: ClassVar[bool] = True  #: write() works on any strides
-
-    def is_near(self, array):
-        """Whether it can have arrays where this one is."""
-        return str(array.device) == self.device
 
     def holds_at_all(self, array):
         """Whether it has arrays of this kind, maybe as a copy."""
@@ -60,6 +56,10 @@ class Library:
         of the library and not asked of Spanwise."""
         return array.flags.writeable
 
+    def shares(self, array):
+        """Whether it can hold the array's memory as it is."""
+        return str(array.device) == self.device and self.holds(array)
+
     def makes(self, values):
         """Whether make() can make these."""
         return True
@@ -67,6 +67,10 @@ class Library:
     def make(self, values):
         """A new array with these values."""
         raise NotImplementedError
+
+    def can_write(self, array):
+        """Whether write() can write to such an array."""
+        return self.is_mutable
 
     def read(self, array):
         """Its values as the library itself gives them out."""
@@ -101,11 +105,15 @@ class Numpy(Library):
         array[...] = value
 
 
-class Torch(Library):
-    dtypes = tuple(d for d in Library.dtypes if not d.startswith("uint") or d == "uint8")
+class OfBothDevices(Library):
+    """One that has arrays of the CPU beside those of its own device."""
 
-    def is_near(self, array):
-        return array.device.kind == "cpu" or super().is_near(array)
+    def shares(self, array):
+        return str(array.device) in ("cpu", self.device) and self.holds(array)
+
+
+class Torch(OfBothDevices):
+    dtypes = tuple(d for d in Library.dtypes if not d.startswith("uint") or d == "uint8")
 
     def holds(self, array):
         return array.flags.writeable and all(stride >= 0 for _, stride in steps(array))
@@ -120,13 +128,10 @@ class Torch(Library):
         array.fill_(value)
 
 
-class Jax(Library):
+class Jax(OfBothDevices):
     dtypes = tuple(d for d in Library.dtypes if not d.endswith("64") or d == "complex64")
     is_mutable = False
     has_views = False
-
-    def is_near(self, array):
-        return array.device.kind == "cpu" or super().is_near(array)
 
     def holds(self, array):
         """Packed in any order of the axes, and on the CPU aligned to 64 bytes."""
@@ -142,9 +147,9 @@ class Jax(Library):
 
     def read(self, array):
         # np.array(x) may give values that JAX has kept.
-        if next(iter(array.devices())).platform == "cpu":
+        if array.platform() == "cpu":
             return np.array(np.from_dlpack(array))
-        return np.array(self.module.numpy.array(array, copy=True))
+        return np.array(self.module.numpy.copy(array))
 
 
 class Cupy(Library):
@@ -165,18 +170,16 @@ class Numba(Library):
     def make(self, values):
         return self.module.to_device(np.ascontiguousarray(values))
 
-    can_fill = False
+    def can_write(self, array):
+        return False  # Numba fills packed arrays only
 
     def read(self, array):
         # Numba copies contiguous arrays only.
         return sw.asarray(array).numpy()
 
 
-class Warp(Library):
+class Warp(OfBothDevices):
     dtypes = tuple(d for d in Library.dtypes if not d.startswith("complex"))
-
-    def is_near(self, array):
-        return array.device.kind == "cpu" or super().is_near(array)
 
     def holds_at_all(self, array):
         return 1 <= array.ndim <= 4
@@ -257,8 +260,8 @@ class Cudamat(Library):
 class Gnumpy(Library):
     dtypes = ("float32",)
 
-    def is_near(self, array):
-        return array.size == 0 or super().is_near(array)
+    def shares(self, array):
+        return array.size == 0 or super().shares(array)
 
     def holds(self, array):
         return array.size == 0 or (array.flags.writeable and array.flags.c_contiguous)
@@ -281,9 +284,11 @@ def _on_gpu(name):
 
 def _import(name):
     try:
-        return import_module(name)
-    except ImportError as error:
-        raise Missing(f"{name} is not installed ({error})") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the library itself, in its own code
+            return import_module(name)
+    except (ImportError, AttributeError) as error:
+        raise Missing(f"{name} cannot be imported ({error})") from None
 
 
 def _numpy():

@@ -15,7 +15,9 @@ namespace spanwise {
 enum class DeviceKind : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
 
 /// Where memory lives and work runs: a kind and an ordinal. A plain value; naming a device neither
-/// checks that it exists nor touches a driver.
+/// checks that it exists nor touches a driver. There is one CPU, whatever its sockets; cpu:1 and on
+/// are the same processor and memory under another name, so that programs for several devices run
+/// anywhere.
 class SW_API Device {
  public:
   constexpr Device() noexcept = default;
@@ -28,7 +30,7 @@ class SW_API Device {
   constexpr int ordinal() const noexcept { return ordinal_; }
   constexpr bool is_cpu() const noexcept { return kind_ == DeviceKind::cpu; }
   constexpr bool is_cuda() const noexcept { return kind_ == DeviceKind::cuda; }
-  /// "cpu" or "cuda:0".
+  /// "cpu", "cpu:1" or "cuda:0".
   std::string name() const;
 
   friend constexpr bool operator==(Device, Device) noexcept = default;

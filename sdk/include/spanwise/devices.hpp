@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spanwise/device.hpp"
@@ -39,6 +40,11 @@ SW_API DeviceProperties properties(Device device);
 /// Where arrays are made when nothing else is said: the innermost DeviceGuard's of this thread,
 /// else config "device", else the first GPU, else the CPU.
 SW_API Device default_device();
+/// The device that a named context stands for (config "contexts": "dev0->cuda:0;dev1->cuda:1"), or
+/// nothing for another word.
+SW_API std::optional<Device> find_context(std::string_view name);
+/// As Device::parse, for names of contexts too. Throws ArgumentError listing these.
+SW_API Device named_device(std::string_view name);
 /// Where `address` lives, as the drivers know it (cuda, cuda_host or cuda_managed with its
 /// ordinal); nothing for an address that no driver handed out. Loads the CUDA driver; never throws
 /// for its absence.

@@ -31,7 +31,8 @@ SW_API void expect_arity(const Op& op, std::span<const Variable> inputs, int cou
 SW_API void expect_floating(const Op& op, std::span<const Variable> inputs, int i);
 
 /// The device that the inputs' types fix, if any does: what the outputs' types should say too, so
-/// that the op runs there. Throws GraphError where two inputs are fixed to different devices.
+/// that the op runs there. The host (cpu) gives way to any other; functions move what is elsewhere.
+/// Throws GraphError where two inputs are fixed to different devices that are not the host.
 SW_API std::optional<Device> common_device(const Op& op, std::span<const Variable> inputs);
 
 /// The cell's array if it is writable, C-contiguous, of that shape, dtype and device and nobody

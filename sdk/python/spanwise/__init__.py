@@ -37,6 +37,7 @@ if _typing.TYPE_CHECKING:
     from . import doctor as doctor
     from . import driver as driver
     from . import linalg as linalg
+    from . import profile as profile
     from . import random as random
     from . import settings as settings
     from . import tensor as tensor
@@ -137,15 +138,18 @@ if _typing.TYPE_CHECKING:
     from ._user_kernels import ScanKernel as ScanKernel
     from ._wrap_cu import wrap_cu as wrap_cu
     from .graph import In as In
+    from .graph import Mode as Mode
     from .graph import Op as Op
     from .graph import Out as Out
     from .graph import contiguous as contiguous
     from .graph import function as function
     from .graph import kernel_op as kernel_op
+    from .graph import shared as shared
+    from .graph import using as using
 
 # Names that a module of this folder has, by the module.
 _NAMES = {
-    "graph": "In Op Out contiguous function kernel_op",
+    "graph": "In Mode Op Out contiguous function kernel_op shared using",
     "_shape": """
         atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes expand_dims flip
         fliplr flipud matrix_transpose moveaxis permute_dims ravel resize roll rollaxis rot90

@@ -29,9 +29,10 @@ def _check(code: int, what: str) -> None:
 @functools.cache
 def primary_context(ordinal: int) -> int:
     """The primary context of a GPU, which this library works in, as an integer; never released."""
-    context = ctypes.c_void_p()
+    context, device = ctypes.c_void_p(), ctypes.c_int()
     _core.zeros(1, dtype="uint8", device=f"cuda:{ordinal}")  # starts the driver
-    code = _driver().cuDevicePrimaryCtxRetain(ctypes.byref(context), ctypes.c_int(ordinal))
+    _check(_driver().cuDeviceGet(ctypes.byref(device), ordinal), f"looking for cuda:{ordinal}")
+    code = _driver().cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
     _check(code, f"retaining the primary context of cuda:{ordinal}")
     return context.value or 0
 

@@ -5,11 +5,12 @@
 import builtins
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 from ._compiled import Maker
 from ._core import Array, GraphError, device, dtype
 from ._op import NativeOp, Op
+from .profile import Profile
 
 class InputError(GraphError, TypeError): ...
 
@@ -95,6 +96,16 @@ class Constant(Variable):
     @property
     def value(self) -> Array: ...
 
+class SharedVariable(Variable):
+    @property
+    def value(self) -> NoReturn: ...
+    @property
+    def device(self) -> device: ...
+    def get_value(
+        self, borrow: builtins.bool = False, return_internal_type: builtins.bool = False
+    ) -> Array: ...
+    def set_value(self, value: Any, borrow: builtins.bool = False) -> None: ...
+
 class Apply:
     def __init__(self, op: Op, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None: ...
     @property
@@ -125,6 +136,22 @@ class CompiledFunction:
     def device(self) -> device: ...
     @property
     def maker(self) -> Maker: ...
+    @property
+    def mode(self) -> str: ...
+    @property
+    def profile(self) -> Profile | None: ...
+    def _profile_data(
+        self,
+    ) -> tuple[int, float, float, list[tuple[Apply, int, float, int]]]: ...
+    def _profile_spans(self) -> list[tuple[int, float, float]]: ...
+    def copy(
+        self,
+        *,
+        name: str | None = None,
+        swap: Any = None,
+        delete_updates: builtins.bool = False,
+        mode: Any = None,
+    ) -> CompiledFunction: ...
     def free(self) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
@@ -135,13 +162,22 @@ def _compile(
     ins: list[Any],
     outputs: list[Variable],
     libraries: list[str | None],
+    borrowed: list[builtins.bool],
     single: builtins.bool,
     keys: list[str] | None,
+    updates: list[tuple[Variable, Variable]],
     givens: list[tuple[Variable, Variable]],
     name: str,
     on_unused_input: str,
     device: Any,
+    mode: tuple[str, list[str], list[str]],
+    profile: builtins.bool,
+    recipe: dict[str, Any],
     /,
 ) -> CompiledFunction: ...
+def _rewrites() -> list[tuple[str, float, list[str]]]: ...
+def _shared(
+    value: Any, name: str | None, borrow: builtins.bool, target: Any, /
+) -> SharedVariable: ...
 def _kernel_op(spec: dict[str, Any], /) -> NativeOp: ...
 def _kernel_op_counts() -> list[dict[str, Any]]: ...

@@ -79,6 +79,10 @@ class Op:
 
         return thunk
 
+    def do_constant_folding(self, node: Apply) -> bool:
+        """Whether a node on constants may be computed while a function is compiled."""
+        return True
+
     def __call__(self, *inputs: Any, return_list: bool = False, **kwargs: Any) -> Any:
         """The outputs of a new node: one variable, else a list."""
         node = self.make_node(*inputs, **kwargs)

@@ -25,6 +25,13 @@ def _text(who, name, value) -> str:
     raise TypeError(f"{who}: expected {name} as a string of CUDA C, got {value!r}")
 
 
+def _declarations(who, value) -> str:
+    """Arguments of PyCUDA's spelling: a string, or a list of its VectorArg and ScalarArg."""
+    if isinstance(value, (list, tuple)) and all(hasattr(one, "declarator") for one in value):
+        return ", ".join(one.declarator() for one in value)
+    return _text(who, "arguments", value)
+
+
 def _refuse(who, unknown, known):
     if unknown.get("keep"):
         raise ArgumentError(
@@ -100,12 +107,12 @@ class ElementwiseKernel(_core._ElementwiseKernel):
     def __new__(cls, *args, **kwargs):
         who = "ElementwiseKernel"
         first = args[0] if args else kwargs.get("arguments", "")
-        by_pointers = "arguments" in kwargs or (isinstance(first, str) and "*" in first)
+        by_pointers = "arguments" in kwargs or not isinstance(first, str) or "*" in first
         if by_pointers:
             given = _ELEMENTWISE_POINTERS.read(args, kwargs)
             if given["keep"]:
                 _refuse(who, {"keep": True}, "")
-            declared = (_text(who, "arguments", given["arguments"]), "")
+            declared = (_declarations(who, given["arguments"]), "")
         else:
             given = _ELEMENTWISE_VALUES.read(args, kwargs)
             declared = tuple(_text(who, name, given[name]) for name in ("in_params", "out_params"))
@@ -120,6 +127,7 @@ class ElementwiseKernel(_core._ElementwiseKernel):
             *parts,
             _options(given["options"]),
             bool(given.get("return_tuple")),
+            bool(given.get("no_return")),
         )
 
     def get_texref(self, name, use_double=False):
@@ -194,7 +202,7 @@ class ReductionKernel(_core._ReductionKernel):
                     f"{who}: allocator= is not taken; results come from the device's pool, "
                     "see spanwise.memory, or pass out= when calling"
                 )
-            arguments = _text(who, "arguments", given.get("arguments"))
+            arguments = _declarations(who, given.get("arguments"))
             declared = (True, arguments, _core.dtype(given["dtype_out"]).name)
             rest = ("", _expression(given["neutral"]))
             map_expr = given["map_expr"] or ""

@@ -13,11 +13,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import _core
-from ._compiled import FunctionGraph, In, Maker, Out, function
-from ._core import Apply, CompiledFunction, Constant, GraphError, InputError, TensorType, Variable
+from ._compiled import FunctionGraph, In, Maker, Mode, Out, function, rewrites
+from ._compiled import copy_function as copy_function
+from ._core import (
+    Apply,
+    CompiledFunction,
+    Constant,
+    GraphError,
+    InputError,
+    SharedVariable,
+    TensorType,
+    Variable,
+)
 from ._kernel_op import kernel_op, kernel_op_counts
 from ._op import NativeOp, Op
 from ._op import call_make_thunk as call_make_thunk
+from ._shared import shared, using
 
 __all__ = [
     "Apply",
@@ -28,9 +39,11 @@ __all__ = [
     "In",
     "InputError",
     "Maker",
+    "Mode",
     "NativeOp",
     "Op",
     "Out",
+    "SharedVariable",
     "TensorType",
     "Variable",
     "as_variable",
@@ -38,7 +51,10 @@ __all__ = [
     "function",
     "kernel_op",
     "kernel_op_counts",
+    "rewrites",
+    "shared",
     "transfer",
+    "using",
 ]
 
 _EVAL_CACHE_SIZE = 32

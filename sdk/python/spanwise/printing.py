@@ -9,7 +9,7 @@ from typing import Any
 
 from ._core import Apply, CompiledFunction, Variable
 
-__all__ = ["debugprint"]
+__all__ = ["debugprint", "rewrites"]
 
 
 def _letters(number: int) -> str:
@@ -107,6 +107,25 @@ def debugprint(
             printer.order = {node: i for i, node in enumerate(order)}
         printer.show(root, depth)
     text = "".join(line + "\n" for line in printer.lines)
+    if file == "str":
+        return text
+    print(text, end="", file=file or sys.stdout)
+    return file
+
+
+def rewrites(f: CompiledFunction, file: Any = None) -> Any:
+    """Prints which rewrites ran when `f` was compiled, how many nodes each changed, and for how long.
+
+    `file="str"` returns the text instead.
+    """
+    maker = f.maker
+    nodes = len(maker.fgraph.toposort())
+    lines = [f"Rewrites of function {f.name}, mode {f.mode}, to {nodes} nodes:"]
+    lines += [
+        f"  {name:<16} {changes:>8}  {seconds * 1e3:10.3f} ms"
+        for name, changes, seconds in maker.rewrites
+    ]
+    text = "\n".join(lines) + "\n"
     if file == "str":
         return text
     print(text, end="", file=file or sys.stdout)

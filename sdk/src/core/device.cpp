@@ -37,8 +37,7 @@ Device Device::parse(std::string_view name) {
   for (const KindName& candidate : kind_names) {
     if (!name.starts_with(candidate.name)) continue;
     const int ordinal = ordinal_in(name.substr(candidate.name.size()));
-    // There is one CPU, whatever its sockets.
-    if (ordinal < 0 || (candidate.kind == DeviceKind::cpu && ordinal != 0)) break;
+    if (ordinal < 0) break;
     return Device(candidate.kind, ordinal);
   }
   fail<ArgumentError>("device: \"", name,
@@ -46,7 +45,7 @@ Device Device::parse(std::string_view name) {
 }
 
 std::string Device::name() const {
-  if (is_cpu()) return "cpu";
+  if (is_cpu() && ordinal_ == 0) return "cpu";
   for (const KindName& candidate : kind_names)
     if (candidate.kind == kind_) return text(candidate.name, ":", ordinal_);
   return text("device", static_cast<int>(kind_), ":", ordinal_);

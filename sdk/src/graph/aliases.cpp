@@ -68,7 +68,8 @@ Variable buffer_of(const Variable& variable, const VariableSet& boundary) {
   return follow(variable, boundary, Through::views_and_overwriting);
 }
 
-std::vector<Variable> protect(std::span<const Variable> outputs, const VariableSet& inputs) {
+std::vector<Variable> protect(std::span<const Variable> outputs, const VariableSet& inputs,
+                              const VariableSet& mutable_inputs) {
   const std::vector<Ref<Apply>> nodes = nodes_for(outputs, inputs);
   if (!overwrites_anything(nodes)) return {outputs.begin(), outputs.end()};
   VariableSet results;
@@ -78,7 +79,8 @@ std::vector<Variable> protect(std::span<const Variable> outputs, const VariableS
     std::vector<Variable> current = rebuild.now(node->inputs());
     for (const std::size_t i : overwritten(*node)) {
       const Variable source = viewed(node->inputs()[i], inputs);
-      const bool is_leaf = source.owner() == nullptr || inputs.contains(source);
+      const bool is_leaf = (source.owner() == nullptr || inputs.contains(source)) &&
+                           !mutable_inputs.contains(source);
       if (is_leaf || results.contains(source)) current[i] = copied(current[i]);
     }
     rebuild.visit(*node, std::move(current));

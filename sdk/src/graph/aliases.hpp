@@ -18,9 +18,11 @@ Variable viewed(const Variable& variable, const VariableSet& boundary);
 /// The same through overwritten inputs too: whose buffer it is.
 Variable buffer_of(const Variable& variable, const VariableSet& boundary);
 
-/// `outputs` of a graph in which no node overwrites an input, a constant or a result of the
-/// function: where one would, it gets a copy.
-std::vector<Variable> protect(std::span<const Variable> outputs, const VariableSet& inputs);
+/// `outputs` of a graph in which no node overwrites a result of the function or what is not its
+/// own: an input that is not among `mutable_inputs`, a constant, a shared variable. Where one
+/// would, it gets a copy.
+std::vector<Variable> protect(std::span<const Variable> outputs, const VariableSet& inputs,
+                              const VariableSet& mutable_inputs);
 
 /// Which node must run before which because the second overwrites what the first reads.
 std::vector<Before> readers_first(const std::vector<Ref<Apply>>& nodes, const VariableSet& inputs);

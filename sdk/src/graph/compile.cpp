@@ -1,15 +1,18 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 #include <unordered_map>
 #include <utility>
 
 #include "graph/aliases.hpp"
+#include "graph/checks.hpp"
 #include "graph/failure.hpp"
 #include "graph/function_state.hpp"
-#include "graph/hooks_in_use.hpp"
 #include "graph/order.hpp"
+#include "graph/placement.hpp"
 #include "graph/rebuild.hpp"
+#include "graph/rewrites/registry.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -19,32 +22,11 @@ namespace spanwise {
 namespace graph {
 namespace {
 
-void check_inputs(const std::string& name, const std::vector<Variable>& inputs) {
-  VariableSet seen;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Variable& input = inputs[i];
-    require<GraphError>(static_cast<bool>(input), "function ", name, ": input ", i,
-                        " names no variable");
-    require<GraphError>(input.value() == nullptr, "function ", name, ": input ", i, " (",
-                        input.label(), ") is a constant; expected a variable without a value");
-    require<GraphError>(seen.insert(input).second, "function ", name, ": ", input.label(),
-                        " stands twice among the inputs, the second time at index ", i);
-  }
-}
-
-void check_outputs(const std::string& name, const std::vector<Variable>& outputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    require<GraphError>(static_cast<bool>(outputs[i]), "function ", name, ": output ", i,
-                        " names no variable");
-}
-
-void report_unused(const std::string& name, std::size_t index, const Variable& input,
-                   UnusedInput how) {
-  const std::string message =
-      text("function ", name, ": no output needs the input at index ", index, ", ", input.label(),
-           "; leave it out, or say on_unused_input=\"ignore\" or \"warn\"");
-  if (how == UnusedInput::raise) fail<GraphError>(message);
-  warn(message);
+std::vector<std::vector<Ref<Cell>>> output_cells(const std::vector<Step>& steps) {
+  std::vector<std::vector<Ref<Cell>>> cells;
+  cells.reserve(steps.size());
+  for (const Step& step : steps) cells.push_back(step.outputs);
+  return cells;
 }
 
 // One function while it is being compiled.
@@ -55,7 +37,9 @@ class Compilation {
         device_(options_.device ? *options_.device : default_device()),
         inputs_(std::move(inputs)),
         given_(inputs_.begin(), inputs_.end()),
-        outputs_(std::move(outputs)) {
+        mutable_(options_.mutable_inputs.begin(), options_.mutable_inputs.end()),
+        outputs_(std::move(outputs)),
+        output_count_(outputs_.size()) {
     if (options_.name.empty()) options_.name = "<unnamed>";
   }
 
@@ -65,65 +49,112 @@ class Compilation {
   const Ref<Cell>& cell_of(const Variable& variable);
   Ref<Cell> leaf_cell(const Variable& variable);
   [[noreturn]] void fail_missing(const Variable& leaf) const;
-  Device device_of(const Apply& node) const;
-  void check_unused() const;
+  void add_updates();
+  void place();
+  void rewrite();
+  void order_nodes();
   void make_input_slots();
+  void make_result_slots();
   Step make_step(const Ref<Apply>& node);
   void sort_cells(const std::vector<Step>& steps);
 
   FunctionOptions options_;
   Device device_;
   std::vector<Variable> inputs_;
-  VariableSet given_;
-  std::vector<Variable> outputs_;
+  VariableSet given_, mutable_;
+  std::vector<Variable> outputs_;  // and, after these, what the shared variables become
+  std::size_t output_count_;
   std::vector<Ref<Apply>> nodes_;
   std::vector<Before> readers_first_;
   VariableSet leaving_;  // whose buffers leave the function
   std::unordered_map<Variable, Ref<Cell>> cells_;
+  std::vector<KeptResult> kept_;
   Ref<FunctionState> state_ = make_ref<FunctionState>();
 };
 
 Ref<FunctionState> Compilation::run() {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
   check_inputs(options_.name, inputs_);
   check_outputs(options_.name, outputs_);
-  outputs_ = protect(apply_givens(outputs_, options_.givens, inputs_), given_);
-  nodes_ = nodes_for(outputs_, given_);
-  const std::vector<Before> edges = readers_first(nodes_, given_);
-  nodes_ = reorder(nodes_, edges);
-  readers_first_ = edges.empty() ? edges : readers_first(nodes_, given_);
-  check_unused();
+  check_updates(options_.name, options_);
+  add_updates();
+  outputs_ = apply_givens(outputs_, options_.givens, inputs_);
+  check_unused(options_.name, inputs_, outputs_, options_.on_unused_input);
+  place();
+  rewrite();
+  order_nodes();
   for (const Variable& output : outputs_) leaving_.insert(buffer_of(output, given_));
   leaving_.insert(outputs_.begin(), outputs_.end());
 
   make_input_slots();
-  std::vector<Cell*> results;
-  for (const Variable& output : outputs_) {
-    const bool is_leaf = output.owner() == nullptr || given_.contains(output);
-    state_->result_slots.push_back({cell_of(output), is_leaf});
-    results.push_back(state_->result_slots.back().cell.get());
-  }
+  make_result_slots();
   std::vector<Step> steps;
   steps.reserve(nodes_.size());
   for (const Ref<Apply>& node : nodes_) steps.push_back(make_step(node));
   sort_cells(steps);
+  MemoryPlan plan = plan_memory(nodes_, output_cells(steps), kept_, given_);
+  std::vector<Cell*> results;
+  for (const ResultSlot& slot : state_->result_slots) results.push_back(slot.cell.get());
   state_->name = options_.name;
   state_->device = device_;
   state_->inputs = inputs_;
-  state_->outputs = outputs_;
+  state_->outputs.assign(outputs_.begin(), outputs_.begin() + static_cast<long>(output_count_));
+  state_->mode = mode_name(options_.mode.name);
   state_->program = Program(options_.name, std::move(steps), readers_first_, std::move(results));
+  if (state_->mode == "debug") state_->program.check_every_step();
+  if (state_->program.runs_in_order()) state_->program.share_memory(std::move(plan));
+  if (options_.profile) {
+    state_->times = std::make_unique<StepTimes>(nodes_.size());
+    state_->program.measure(*state_->times);
+  }
+  state_->compile_seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return state_;
 }
 
-void Compilation::check_unused() const {
-  if (options_.on_unused_input == UnusedInput::ignore) return;
-  VariableSet used(outputs_.begin(), outputs_.end());
-  for (const Ref<Apply>& node : nodes_) used.insert(node->inputs().begin(), node->inputs().end());
-  for (std::size_t i = 0; i < inputs_.size(); ++i)
-    if (!used.contains(inputs_[i]))
-      report_unused(options_.name, i, inputs_[i], options_.on_unused_input);
+void Compilation::add_updates() {
+  for (const auto& [shared, value] : options_.updates) outputs_.push_back(value);
+}
+
+void Compilation::place() {
+  std::vector<std::optional<Device>> targets(outputs_.size());
+  for (std::size_t i = 0; i < options_.updates.size(); ++i)
+    targets[output_count_ + i] = options_.updates[i].first.container()->device();
+  outputs_ = placed(outputs_, given_, device_, targets);
+}
+
+void Compilation::rewrite() {
+  RewriteGraph graph{std::move(outputs_), given_, mutable_, device_, {}};
+  state_->rewrites = run_rewrites(options_.name, options_.mode, graph);
+  outputs_ = protect(graph.outputs, given_, mutable_);
+}
+
+void Compilation::order_nodes() {
+  nodes_ = nodes_for(outputs_, given_);
+  const std::vector<Before> edges = readers_first(nodes_, given_);
+  nodes_ = reorder(nodes_, edges);
+  readers_first_ = edges.empty() ? edges : readers_first(nodes_, given_);
+}
+
+void Compilation::make_result_slots() {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const Variable& output = outputs_[i];
+    const bool is_leaf = output.owner() == nullptr || given_.contains(output);
+    const bool is_borrowed = i < options_.borrowed_outputs.size() && options_.borrowed_outputs[i];
+    state_->result_slots.push_back({cell_of(output), is_leaf, is_borrowed});
+  }
+  for (std::size_t i = 0; i < options_.updates.size(); ++i) {
+    const Variable& shared = options_.updates[i].first;
+    state_->updates.emplace_back(shared, outputs_[output_count_ + i]);
+    state_->updated.emplace_back(shared.container());
+  }
+  state_->turns.assign(state_->updated.begin(), state_->updated.end());
+  std::sort(state_->turns.begin(), state_->turns.end(),
+            [](const auto& a, const auto& b) { return a.get() < b.get(); });
 }
 
 void Compilation::make_input_slots() {
+  state_->has_mutable_inputs = !mutable_.empty();
   for (const Variable& input : inputs_) {
     const Ref<Cell> cell = make_ref<Cell>();
     cell->computed = true;
@@ -132,8 +163,8 @@ void Compilation::make_input_slots() {
     const bool has_fixed_extents =
         std::any_of(type.shape().begin(), type.shape().end(),
                     [](std::int64_t extent) { return extent != TensorType::any; });
-    state_->input_slots.push_back(
-        {cell, type, type.device().value_or(device_), input.label(), has_fixed_extents});
+    state_->input_slots.push_back({cell, type, type.device().value_or(device_), input.label(),
+                                   has_fixed_extents, mutable_.contains(input)});
   }
 }
 
@@ -145,6 +176,12 @@ const Ref<Cell>& Compilation::cell_of(const Variable& variable) {
 }
 
 Ref<Cell> Compilation::leaf_cell(const Variable& variable) {
+  if (SharedValue* shared = variable.container()) {
+    Ref<Cell> cell = make_ref<Cell>();
+    cell->computed = true;
+    state_->shared_slots.push_back({cell, Ref<SharedValue>(shared)});
+    return cell;
+  }
   if (variable.value() == nullptr) fail_missing(variable);
   Ref<Cell> cell = make_ref<Cell>();
   // Ops find constants read-only: a thunk that writes to one would change every later call.
@@ -167,19 +204,8 @@ void Compilation::fail_missing(const Variable& leaf) const {
                    "replace it through givens");
 }
 
-// A node whose outputs are all fixed to one device runs there.
-Device Compilation::device_of(const Apply& node) const {
-  std::optional<Device> fixed;
-  for (int i = 0; i < node.output_count(); ++i) {
-    const std::optional<Device>& device = node.output(i).type().device();
-    if (!device || (fixed && *fixed != *device)) return device_;
-    fixed = device;
-  }
-  return fixed.value_or(device_);
-}
-
 Step Compilation::make_step(const Ref<Apply>& node) {
-  Step step{node, nullptr, {}, {}, device_of(*node)};
+  Step step{node, nullptr, {}, {}, device_of(*node, device_)};
   std::vector<bool> recyclable;
   for (const Variable& input : node->inputs()) step.inputs.push_back(cell_of(input));
   for (const Variable& output : node->outputs()) {
@@ -199,13 +225,16 @@ Step Compilation::make_step(const Ref<Apply>& node) {
 // Kept are the buffers that belong to their cells alone.
 void Compilation::sort_cells(const std::vector<Step>& steps) {
   for (const InputSlot& slot : state_->input_slots) state_->transient_cells.push_back(slot.cell);
-  for (const Step& step : steps) {
+  for (const SharedSlot& slot : state_->shared_slots) state_->transient_cells.push_back(slot.cell);
+  for (std::size_t position = 0; position < steps.size(); ++position) {
+    const Step& step = steps[position];
     const AliasMap views = step.node->op().view_map(), overwrites = step.node->op().destroy_map();
     for (int i = 0; i < step.node->output_count(); ++i) {
       const bool stays =
           !leaving_.contains(step.node->output(i)) && !views.contains(i) && !overwrites.contains(i);
-      auto& cells = stays ? state_->kept_cells : state_->transient_cells;
-      cells.push_back(step.outputs[static_cast<std::size_t>(i)]);
+      const Ref<Cell>& cell = step.outputs[static_cast<std::size_t>(i)];
+      (stays ? state_->kept_cells : state_->transient_cells).push_back(cell);
+      if (stays) kept_.push_back({step.node->output(i), cell.get(), position, step.device});
     }
   }
 }

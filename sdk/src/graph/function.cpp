@@ -28,6 +28,22 @@ const std::vector<Variable>& CompiledFunction::outputs() const noexcept {
   return state_in(state_).outputs;
 }
 
+const std::vector<std::pair<Variable, Variable>>& CompiledFunction::updates() const noexcept {
+  return state_in(state_).updates;
+}
+const std::vector<RewriteReport>& CompiledFunction::rewrites() const noexcept {
+  return state_in(state_).rewrites;
+}
+const std::string& CompiledFunction::mode() const noexcept { return state_in(state_).mode; }
+
+std::optional<FunctionProfile> CompiledFunction::profile() const {
+  return state_in(state_).profile();
+}
+std::vector<StepSpan> CompiledFunction::spans() const { return state_in(state_).spans(); }
+double CompiledFunction::compile_seconds() const noexcept {
+  return state_in(state_).compile_seconds;
+}
+
 std::vector<Ref<Apply>> CompiledFunction::toposort() const {
   std::vector<Ref<Apply>> nodes;
   for (const graph::Step& step : state_in(state_).program.steps()) nodes.push_back(step.node);

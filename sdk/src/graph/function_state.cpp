@@ -34,35 +34,68 @@ bool same_memory(const Array& a, const Array& b) {
 /// One call at a time.
 class FunctionState::Turn {
  public:
-  explicit Turn(FunctionState& function) : function_(function) {
-    const std::thread::id self = std::this_thread::get_id();
-    require<GraphError>(function_.caller_.load(std::memory_order_relaxed) != self, "function ",
-                        function_.name,
+  explicit Turn(FunctionState& function) : turn_(function.turn_) {
+    require<GraphError>(!turn_.is_mine(), "function ", function.name,
                         " was called by an op that it is just running; expected "
                         "no recursion: compile a second function for the inner call");
-    function_.mutex_.lock();
-    function_.caller_.store(self, std::memory_order_relaxed);
+    turn_.lock();
   }
-  ~Turn() {
-    function_.caller_.store({}, std::memory_order_relaxed);
-    function_.mutex_.unlock();
-  }
+  ~Turn() { turn_.unlock(); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
  private:
-  FunctionState& function_;
+  TurnLock& turn_;
+};
+
+/// From when a call reads shared values that it updates until it has: nobody else changes them.
+class FunctionState::Updating {
+ public:
+  explicit Updating(const FunctionState& function) : turns_(function.turns) {
+    for (const Ref<SharedValue>& shared : turns_)
+      require<GraphError>(!shared->turn().is_mine(), "function ", function.name,
+                          " updates a shared variable that the calling op's function updates too; "
+                          "expected one of the two to leave it alone");
+    for (const Ref<SharedValue>& shared : turns_) shared->turn().lock();
+  }
+  ~Updating() {
+    for (const Ref<SharedValue>& shared : turns_) shared->turn().unlock();
+  }
+  Updating(const Updating&) = delete;
+  Updating& operator=(const Updating&) = delete;
+
+ private:
+  const std::vector<Ref<SharedValue>>& turns_;
 };
 
 std::vector<Array> FunctionState::call(std::span<const Array> arguments) {
   const Turn turn(*this);
+  const Updating updating(*this);
   struct Cleaner {
     FunctionState& function;
     ~Cleaner() { function.tidy(); }
   } const cleaner{*this};
   take_inputs(arguments);
+  if (!shared_slots.empty()) take_shared();
+  if (has_mutable_inputs) keep_apart();
+  if (times != nullptr) times->begin_call();
   program.run();
-  return give_outputs();
+  std::vector<Array> results = give_outputs();
+  if (!updated.empty()) commit(results);
+  if (times != nullptr) times->end_call();
+  return results;
+}
+
+std::optional<FunctionProfile> FunctionState::profile() {
+  if (times == nullptr) return std::nullopt;
+  const Turn turn(*this);
+  return times->profile(program.steps());
+}
+
+std::vector<StepSpan> FunctionState::spans() {
+  if (times == nullptr) return {};
+  const Turn turn(*this);
+  return times->spans();
 }
 
 void FunctionState::free() {
@@ -86,17 +119,51 @@ void FunctionState::take_inputs(std::span<const Array> arguments) {
   }
 }
 
+// What may be overwritten must be no other value of this call.
+void FunctionState::keep_apart() {
+  for (const InputSlot& slot : input_slots) {
+    if (!slot.is_mutable) continue;
+    Array& value = *slot.cell->value;
+    const auto shares = [&](const auto& other) {
+      return other.cell != slot.cell && same_memory(value, *other.cell->value);
+    };
+    const bool is_shared = std::any_of(input_slots.begin(), input_slots.end(), shares) ||
+                           std::any_of(shared_slots.begin(), shared_slots.end(), shares);
+    if (is_shared || value.readonly()) value = copy(value);
+  }
+}
+
+void FunctionState::take_shared() {
+  const SharedAccess access;
+  for (const SharedSlot& slot : shared_slots) slot.cell->value = access.value(*slot.shared);
+}
+
+// All at one moment, and only where nothing can go wrong any more. The old values go after.
+void FunctionState::commit(std::vector<Array>& results) {
+  const std::size_t first = results.size() - updated.size();
+  for (std::size_t i = 0; i < updated.size(); ++i) {
+    updated[i]->check(results[first + i]);
+    results[first + i] = to_device(results[first + i], updated[i]->device());
+  }
+  {
+    SharedAccess access;
+    for (std::size_t i = 0; i < updated.size(); ++i)
+      access.exchange(*updated[i], results[first + i]);
+  }
+  results.resize(first);
+}
+
 std::vector<Array> FunctionState::give_outputs() {
   std::vector<Array> results;
   results.reserve(result_slots.size());
   for (const ResultSlot& slot : result_slots) {
     Cell& cell = *slot.cell;
     if (slot.is_leaf) {
-      results.push_back(copy(*cell.value));
+      results.push_back(slot.is_borrowed ? *cell.value : copy(*cell.value));
     } else if (cell.value) {
       Array result = std::move(*cell.value);
       cell.value.reset();
-      results.push_back(own(std::move(result), results));
+      results.push_back(slot.is_borrowed ? std::move(result) : own(std::move(result), results));
     } else {  // the same variable as an earlier output
       const auto first = std::find_if(result_slots.begin(), result_slots.end(),
                                       [&](const ResultSlot& s) { return s.cell == slot.cell; });
@@ -119,12 +186,15 @@ bool FunctionState::is_taken(const Array& result, std::span<const Array> earlier
                      [&](const Array& other) { return same_memory(result, other); }) ||
          std::any_of(input_slots.begin(), input_slots.end(),
                      [&](const InputSlot& slot) { return shares_with(slot.cell); }) ||
+         std::any_of(shared_slots.begin(), shared_slots.end(),
+                     [&](const SharedSlot& slot) { return shares_with(slot.cell); }) ||
          std::any_of(constant_cells.begin(), constant_cells.end(), shares_with);
 }
 
 // Also after a failed call. A kept buffer that a result, the caller or another cell shares is let
 // go: the next call would write to it.
 void FunctionState::tidy() noexcept {
+  program.take_back();
   for (const Ref<Cell>& cell : transient_cells) cell->value.reset();
   for (const Ref<Cell>& cell : kept_cells)
     if (cell->value && cell->value->storage().use_count() > 1) cell->value.reset();

@@ -25,6 +25,9 @@ class CallableThunk final : public Thunk {
 
 Thunk::~Thunk() = default;
 
+Ref<const Op> Op::overwriting(int) const { return {}; }
+bool Op::foldable(const Apply&) const { return true; }
+
 std::vector<Variable> Op::operator()(std::span<const Variable> inputs) const {
   const Ref<Apply> node = make_node(inputs);
   require<GraphError>(static_cast<bool>(node), name(), ": make_node returned no Apply");

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "graph/failure.hpp"
+#include "graph/step_times.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::graph {
@@ -79,6 +80,8 @@ void Program::run() {
   try {
     if (on_demand_)
       run_on_demand();
+    else if (!plan_.empty())
+      run_sharing_memory();
     else
       run_in_order();
   } catch (...) {
@@ -89,8 +92,32 @@ void Program::run() {
 void Program::run_in_order() {
   const std::size_t count = thunks_.size();
   for (running_ = 0; running_ < count; ++running_) {
-    run_step(running_);
+    run_any_step(running_);
   }
+}
+
+void Program::run_sharing_memory() {
+  const std::size_t count = thunks_.size();
+  for (running_ = 0; running_ < count; ++running_) {
+    plan_.give(running_);
+    run_any_step(running_);
+    plan_.look(running_);
+  }
+}
+
+void Program::run_any_step(std::size_t position) {
+  if (is_checked_) [[unlikely]]
+    run_checked_step(position);
+  else if (times_ != nullptr) [[unlikely]]
+    run_measured_step(position);
+  else
+    run_step(position);
+}
+
+void Program::run_measured_step(std::size_t position) {
+  StepTimes::Measure measure(*times_, position, steps_[position]);
+  run_step(position);
+  measure.finish();
 }
 
 void Program::run_step(std::size_t position) {

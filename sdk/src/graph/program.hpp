@@ -8,9 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "graph/memory_plan.hpp"
 #include "spanwise/graph/op.hpp"
 
 namespace spanwise::graph {
+
+class StepTimes;
 
 /// Where a node writes one output, and what has to stand there when it is done.
 struct OutputSlot {
@@ -41,12 +44,26 @@ class Program {
   /// Runs every thunk in order or, where one is lazy, those that the outputs turn out to need. An
   /// exception leaves with the note about the node that threw it.
   void run();
+  /// From now on run() computes each node twice and compares, and looks after what the nodes do to
+  /// memory that is not theirs.
+  void check_every_step() { is_checked_ = true; }
+  /// From now on results use each other's memory, where all steps run in order.
+  void share_memory(MemoryPlan plan) { plan_ = std::move(plan); }
+  /// From now on tells `times`, which outlives the program's runs, what each step takes.
+  void measure(StepTimes& times) { times_ = &times; }
+  bool runs_in_order() const noexcept { return !on_demand_ && !is_checked_; }
+  /// After each run: puts the memory back.
+  void take_back() noexcept { plan_.take_back(); }
   const std::vector<Step>& steps() const noexcept { return steps_; }
 
  private:
   void run_in_order();
+  void run_sharing_memory();
   void run_on_demand();
   void run_step(std::size_t position);
+  void run_any_step(std::size_t position);
+  void run_measured_step(std::size_t position);
+  void run_checked_step(std::size_t position);
   bool run_lazy_step(std::size_t position, std::vector<std::size_t>& needed);
   bool push_missing(std::size_t position, std::vector<std::size_t>& path) const;
   void finish_step(std::size_t position);
@@ -60,7 +77,9 @@ class Program {
   std::vector<std::vector<int>> makers_;  // of each input of each step: a step, or -1 for a leaf
   std::vector<std::vector<int>> before_;  // steps that must run before for the sake of memory
   std::vector<std::size_t> wanted_;       // steps that compute the function's outputs
-  bool on_demand_ = false;
+  MemoryPlan plan_;
+  StepTimes* times_ = nullptr;
+  bool on_demand_ = false, is_checked_ = false;
   std::size_t running_ = 0;
 };
 

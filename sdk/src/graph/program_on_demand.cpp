@@ -16,7 +16,7 @@ void Program::run_on_demand() {
     } else if (push_missing(running_, path)) {
       continue;
     } else if (!thunks_[running_]->lazy()) {
-      run_step(running_);
+      run_any_step(running_);
     } else if (std::vector<std::size_t> needed; run_lazy_step(running_, needed)) {
       path.insert(path.end(), needed.rbegin(), needed.rend());
     }

@@ -6,6 +6,7 @@
 
 #include "spanwise/error.hpp"
 #include "spanwise/graph/op.hpp"
+#include "spanwise/graph/transfer.hpp"
 
 namespace spanwise::graph {
 namespace {
@@ -33,12 +34,20 @@ Ref<Apply> again(const Apply& node, std::vector<Variable> inputs) {
   return made;
 }
 
+// What stands for a value that is fixed to a device has to be there too.
+Variable where_it_was(const Variable& old, const Variable& by) {
+  const std::optional<Device>& device = old.type().device();
+  if (!device || by.type().device() == device) return by;
+  return (*transfer_op(*device))(std::span(&by, 1))[0];
+}
+
 void check_given(const Variable& old, const Variable& by, std::span<const Variable> inputs) {
   require<GraphError>(old && by, "function: givens has a pair with no variable in it");
   require<GraphError>(std::find(inputs.begin(), inputs.end(), old) == inputs.end(),
                       "function: givens replaces ", old.label(), ", which is an input as well; ",
                       "leave it out of one of the two");
-  require<GraphError>(old.type().includes(by.type()), "function: givens replaces ", old.label(),
+  const TensorType anywhere(old.type().dtype(), old.type().shape());
+  require<GraphError>(anywhere.includes(by.type()), "function: givens replaces ", old.label(),
                       " of ", old.type(), " by ", by.label(), " of ", by.type(),
                       "; expected a variable of the first type");
 }
@@ -64,6 +73,17 @@ void Rebuild::visit(const Apply& node, std::vector<Variable> inputs) {
   for (int i = 0; i < node.output_count(); ++i) replace(node.output(i), made->output(i));
 }
 
+void Rebuild::visit_as_is(const Apply& node, std::vector<Variable> inputs) {
+  if (std::equal(inputs.begin(), inputs.end(), node.inputs().begin(), node.inputs().end())) return;
+  visit_with(node, node.op_ref(), std::move(inputs));
+}
+
+void Rebuild::visit_with(const Apply& node, const Ref<const Op>& op, std::vector<Variable> inputs) {
+  const Ref<Apply> made = Apply::make(op, std::move(inputs), fresh_like(node.outputs()));
+  made->set_trace(node.trace());
+  for (int i = 0; i < node.output_count(); ++i) replace(node.output(i), made->output(i));
+}
+
 std::vector<Variable> apply_givens(std::span<const Variable> outputs,
                                    const std::vector<std::pair<Variable, Variable>>& givens,
                                    std::span<const Variable> inputs) {
@@ -73,7 +93,7 @@ std::vector<Variable> apply_givens(std::span<const Variable> outputs,
   for (const auto& [old, by] : givens) {
     check_given(old, by, inputs);
     boundary.insert(old);
-    rebuild.replace(old, by);
+    rebuild.replace(old, where_it_was(old, by));
   }
   for (const Ref<Apply>& node : nodes_for(outputs, boundary)) rebuild.visit(*node);
   return rebuild.now(outputs);

@@ -29,6 +29,11 @@ class Rebuild {
   void visit(const Apply& node) { visit(node, now(node.inputs())); }
   /// The same with inputs of the caller's choice.
   void visit(const Apply& node, std::vector<Variable> inputs);
+  /// The same without asking the op again: for inputs that may differ in where they are and in how
+  /// much is known of their extents, and in nothing else.
+  void visit_as_is(const Apply& node, std::vector<Variable> inputs);
+  /// The same with `op` in the place of the node's, which gives outputs of the same types.
+  void visit_with(const Apply& node, const Ref<const Op>& op, std::vector<Variable> inputs);
 
  private:
   std::unordered_map<Variable, Variable> now_;

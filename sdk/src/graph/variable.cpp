@@ -7,6 +7,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/op.hpp"
+#include "spanwise/graph/shared.hpp"
 
 namespace spanwise {
 
@@ -39,12 +40,25 @@ Variable Variable::constant(Array value, std::string name) {
   return variable;
 }
 
+Variable Variable::constant(Array value, TensorType type, std::string name) {
+  Variable variable(std::move(type), std::move(name));
+  variable.node_->value_ = std::make_unique<Array>(std::move(value));
+  return variable;
+}
+
+Variable Variable::shared(Ref<SharedValue> value, std::string name) {
+  Variable variable(value->type(), std::move(name));
+  variable.node_->container_ = std::move(value);
+  return variable;
+}
+
 const TensorType& Variable::type() const noexcept { return node_->type_; }
 const std::string& Variable::name() const noexcept { return node_->name_; }
 void Variable::set_name(std::string name) const { node_->name_ = std::move(name); }
 Apply* Variable::owner() const noexcept { return node_->owner_; }
 int Variable::index() const noexcept { return node_->index_; }
 const Array* Variable::value() const noexcept { return node_->value_.get(); }
+SharedValue* Variable::container() const noexcept { return node_->container_.get(); }
 std::shared_ptr<void>& Variable::attachment() const noexcept { return node_->attachment_; }
 
 std::string Variable::label() const {
@@ -52,6 +66,9 @@ std::string Variable::label() const {
   if (owner() != nullptr) return text(owner()->op().name(), ".", index());
   if (value() != nullptr && value()->rank() == 0 && value()->device().is_cpu())
     return text("TensorConstant{", item(*value()), "}");
+  // Without a word on the host, where values are unless something else is said.
+  if (container() != nullptr && type().device() == cpu)
+    return text("<", TensorType(type().dtype(), type().shape()), ">");
   return text("<", type(), ">");
 }
 

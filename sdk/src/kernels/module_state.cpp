@@ -154,9 +154,9 @@ FunctionState::FunctionState(Ref<ModuleState> module, std::string_view name)
   const runtime::SourceKernel* declared = module_->declaration(name_, slots.size());
   if (declared != nullptr && declared->is_template && name_.find('<') != std::string::npos) {
     const auto instance = template_instance(*module_->request().source, *declared, name_);
-    signature_ = make_signature(&instance, slots);
+    signature_ = make_signature(&instance, slots, kernel_->parameter_types());
   } else {
-    signature_ = make_signature(declared, slots);
+    signature_ = make_signature(declared, slots, kernel_->parameter_types());
   }
 }
 

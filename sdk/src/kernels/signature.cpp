@@ -103,6 +103,30 @@ ParameterRule rule_for(const KernelParameter& parameter) {
   return rule;
 }
 
+// The parameters of a list of types; empty where there are not `count`.
+std::vector<runtime::SourceParameter> parameters_in(std::string_view types, std::size_t count) {
+  if (types.empty()) return {};
+  std::string text("__global__ void k(");
+  text.append(types).append(");");
+  runtime::KernelSource source = runtime::scan_kernels(std::move(text));
+  if (source.kernels.size() != 1 || source.kernels[0].parameters.size() != count) return {};
+  return std::move(source.kernels[0].parameters);
+}
+
+// Takes from the compiler's words what the source's leave open; name and spelling stay the user's.
+void complete(KernelParameter& parameter, const KernelParameter& compiled) {
+  const bool says_kind = parameter.is_pointer || parameter.view_rank > 0;
+  if (contradicts(compiled) || (parameter.dtype && !parameter.type.empty())) return;
+  if (says_kind && !(compiled.is_pointer || compiled.view_rank > 0)) return;
+  if (!compiled.is_pointer && compiled.view_rank == 0 && !compiled.dtype) return;
+  if (parameter.type.empty()) parameter.type = compiled.type;
+  parameter.dtype = compiled.dtype;
+  parameter.is_pointer = compiled.is_pointer;
+  parameter.is_const |= compiled.is_const;
+  parameter.view_rank = compiled.view_rank;
+  parameter.layout = compiled.layout;
+}
+
 }  // namespace
 
 // The scanner knows C's types, so it is asked about a pointer to T.
@@ -121,14 +145,17 @@ void Signature::add(KernelParameter parameter) {
 }
 
 Signature make_signature(const runtime::SourceKernel* source,
-                         std::span<const runtime::LoadedKernel::Slot> slots) {
+                         std::span<const runtime::LoadedKernel::Slot> slots,
+                         std::string_view types) {
   const bool known = source != nullptr && source->parameters.size() == slots.size();
+  const std::vector<runtime::SourceParameter> compiled = parameters_in(types, slots.size());
   Signature out;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const KernelParameter bare{
         .name = "", .type = "", .offset = slots[i].offset, .size = slots[i].size};
     KernelParameter parameter = known ? known_parameter(source->parameters[i], slots[i]) : bare;
     if (contradicts(parameter)) parameter = bare;
+    if (!compiled.empty()) complete(parameter, known_parameter(compiled[i], slots[i]));
     out.add(std::move(parameter));
   }
   return out;

@@ -43,9 +43,12 @@ struct Signature {
 };
 
 /// Joins what the source says with what the binary has. Where they contradict one another (a macro
-/// hid something, or there is no source: `source` null) the binary alone counts.
+/// hid something, or there is no source: `source` null) the binary alone counts. `types`, see
+/// LoadedKernel::parameter_types(), tell what the source's own words do not: a typedef of a header,
+/// T of a template, or all where there is no source.
 Signature make_signature(const runtime::SourceKernel* source,
-                         std::span<const runtime::LoadedKernel::Slot> slots);
+                         std::span<const runtime::LoadedKernel::Slot> slots,
+                         std::string_view types = {});
 
 /// `type` as C++ reads it: the parameter "type *". Nothing where it is no type.
 std::optional<runtime::SourceParameter> pointer_to(std::string_view type);

@@ -22,10 +22,13 @@ std::optional<Device> common_device(const Op& op, std::span<const Variable> inpu
   std::optional<Device> common;
   for (const Variable& input : inputs) {
     const std::optional<Device>& device = input.type().device();
-    require<GraphError>(!device || !common || *device == *common, op.name(), ": inputs are on ",
-                        common.value_or(cpu), " and on ", device.value_or(cpu), "; expected one ",
-                        "device: move one of them with transfer()");
-    if (device) common = device;
+    if (!device || device == common) continue;
+    // What is on the host goes where the others are.
+    const bool gives_way = common && *device == cpu;
+    require<GraphError>(!common || *common == cpu || gives_way, op.name(), ": inputs are on ",
+                        common.value_or(cpu), " and on ", *device,
+                        "; expected one device beside the host: move one of them with transfer()");
+    if (!gives_way) common = device;
   }
   return common;
 }

@@ -92,6 +92,9 @@ class LoadedKernel : public RefCounted {
   /// Place and size of each parameter as the binary has them.
   virtual std::vector<Slot> slots() const = 0;
   virtual KernelAttributes attributes() const = 0;
+  /// The parameters' types as the compiler understood them, "float*, float const*, int", with no
+  /// typedef left; "" where the binary does not say.
+  virtual std::string parameter_types() const { return {}; }
   /// Queues the kernel. `arguments[i]` points to slots()[i].size bytes. The caller has checked
   /// arguments and ordering; this checks the launch limits (block, grid, shared memory) and throws
   /// KernelArgumentError naming the limit.

@@ -125,6 +125,10 @@ bool copied_by_buffer(const Array& source, const Array& target) noexcept {
     move_line(next, size, line, step, count, size);
     next += count * size;
   });
+  if (target.layout().is_row_major()) {
+    std::memcpy(target.data(), buffer, static_cast<std::size_t>(bytes));
+    return true;
+  }
   next = buffer;
   for_each_line(target, [&](std::byte* line, std::int64_t step) {
     move_line(line, step, next, size, count, size);

@@ -17,11 +17,57 @@ namespace spanwise {
 
 enum class UnusedInput { raise, warn, ignore };
 
+/// How much is done to a graph before it runs, and while.
+struct Mode {
+  /// "fast_run": all rewrites. "fast_compile": those that cost little. "debug": as fast_run, and at
+  /// each call every op is checked. "": config "mode".
+  std::string name{};
+  /// Names or tags of rewrites (see graph/rewrite.hpp) to add and to leave out; the latter wins.
+  std::vector<std::string> including{}, excluding{};
+};
+
 struct FunctionOptions {
   std::string name{};
   std::optional<Device> device{};  ///< where it runs; default: default_device() at compile time
   std::vector<std::pair<Variable, Variable>> givens{};  ///< replace the first by the second
   UnusedInput on_unused_input = UnusedInput::raise;
+  /// Shared variables and what each becomes after a call, computed from the values before it.
+  std::vector<std::pair<Variable, Variable>> updates{};
+  /// Inputs that the function may overwrite.
+  std::vector<Variable> mutable_inputs{};
+  /// By position: outputs that may share memory with inputs, shared variables and one another.
+  std::vector<bool> borrowed_outputs{};
+  Mode mode{};
+  bool profile = false;  ///< measures each node at each call
+};
+
+/// What one node cost in all calls: on a GPU device time, by events.
+struct StepProfile {
+  Ref<Apply> node{};
+  std::int64_t calls = 0;
+  double seconds = 0;
+  std::int64_t output_bytes = 0;  ///< of the last call
+};
+
+/// What a function cost. Results that a GPU is still computing are waited for.
+struct FunctionProfile {
+  std::int64_t calls = 0;
+  double call_seconds = 0;
+  std::vector<StepProfile> steps{};  ///< in the order of toposort()
+};
+
+/// One run of one node: which, when (seconds from when the function was compiled, by the host's
+/// clock) and for how long.
+struct StepSpan {
+  std::size_t step = 0;
+  double start = 0, seconds = 0;
+};
+
+/// What one rewrite did to a function's graph while it was compiled.
+struct RewriteReport {
+  std::string name;
+  int changes = 0;
+  double seconds = 0;
 };
 
 /// A value that does not fit the input that it was given for. Python: also TypeError.
@@ -40,6 +86,9 @@ class SW_API CompiledFunction {
   /// the function's. The results share memory with no input, constant or other result, and with
   /// nothing that the function keeps. Does not wait for the device.
   ///
+  /// Shared variables get their updates when all is computed, all at one moment; after an error
+  /// they are as before the call. Functions that update the same variable take turns.
+  ///
   /// Throws InputError naming function and input where a value does not fit its type; an op's error
   /// keeps its type and gains the Apply node, its inputs' types, shapes and strides, and where it
   /// was made. After an error the function can be called again.
@@ -53,6 +102,17 @@ class SW_API CompiledFunction {
   const std::vector<Variable>& inputs() const noexcept;
   /// Of the graph that runs: not the variables that were given where `givens` or copies changed it.
   const std::vector<Variable>& outputs() const noexcept;
+  /// The shared variables that it changes, and the variables of the graph that runs which give
+  /// their new values.
+  const std::vector<std::pair<Variable, Variable>>& updates() const noexcept;
+  /// The rewrites that ran, in order.
+  const std::vector<RewriteReport>& rewrites() const noexcept;
+  const std::string& mode() const noexcept;
+  /// Nothing for a function that was compiled without `profile`.
+  std::optional<FunctionProfile> profile() const;
+  /// The first hundred thousand runs of its nodes, where it is profiled.
+  std::vector<StepSpan> spans() const;
+  double compile_seconds() const noexcept;
   /// The Apply nodes in the order in which they run.
   std::vector<Ref<Apply>> toposort() const;
   /// Drops intermediate results that are kept for reuse.
@@ -65,7 +125,8 @@ class SW_API CompiledFunction {
 /// Compiles `outputs` as a function of `inputs`, which may be variables inside the graph. Throws
 /// GraphError for an output that depends on a variable that is neither an input nor a constant, for
 /// duplicate inputs, for inputs that no output needs (by `on_unused_input`), for givens of another
-/// type, and where an overwritten variable would be read after.
+/// type, for updates of what is no shared variable or to another dtype or rank, and where an
+/// overwritten variable would be read after.
 SW_API CompiledFunction function(std::vector<Variable> inputs, std::vector<Variable> outputs,
                                  FunctionOptions options = {});
 

@@ -89,6 +89,17 @@ class SW_API Op : public RefCounted {
   /// The runtime runs a node that overwrites an input after all that read the input, and gives it a
   /// copy where the input is the function's own or is one of its results.
   virtual AliasMap destroy_map() const { return {}; }
+  /// The same op but that its one output may overwrite input `input`, for the rewrite "inplace"; or
+  /// null. Where the input does not serve at run time, the thunk makes a new array.
+  virtual Ref<const Op> overwriting(int input) const;
+  /// Whether a node on constants alone may be computed while a function is compiled. Not so for ops
+  /// that give another result each time.
+  virtual bool foldable(const Apply& node) const;
+  /// Whether the arrays that it gives are held by its outputs' cells alone, so that another node
+  /// may overwrite them, but for those that view_map names.
+  virtual bool gives_own_memory() const { return true; }
+  /// Whether inputs of rank 0 may stay on the host where the node runs elsewhere.
+  virtual bool takes_host_scalars() const { return false; }
 
   /// make_node(inputs)'s outputs.
   std::vector<Variable> operator()(std::span<const Variable> inputs) const;

@@ -19,6 +19,7 @@ namespace spanwise {
 
 class Apply;
 class Op;
+class SharedValue;
 class VariableNode;
 
 /// A value that a graph will compute, is given, or holds as a constant. Copying names the same
@@ -32,6 +33,10 @@ class SW_API Variable {
   /// An input.
   explicit Variable(TensorType type, std::string name = {});
   static Variable constant(Array value, std::string name = {});
+  /// A constant in the place of a variable of `type`, which `value` fits.
+  static Variable constant(Array value, TensorType type, std::string name);
+  /// A shared variable: see graph/shared.hpp.
+  static Variable shared(Ref<SharedValue> value, std::string name);
 
   explicit operator bool() const noexcept { return static_cast<bool>(node_); }
   const TensorType& type() const noexcept;
@@ -43,6 +48,8 @@ class SW_API Variable {
   int index() const noexcept;
   /// The constant's data, or null.
   const Array* value() const noexcept;
+  /// Where a shared variable keeps its value; null for any other.
+  SharedValue* container() const noexcept;
   /// A place for whoever binds the graph to another language to keep what belongs to this variable
   /// (Theano's `tag`); dies with it.
   std::shared_ptr<void>& attachment() const noexcept;
@@ -76,6 +83,7 @@ class SW_API VariableNode {
   TensorType type_;
   std::string name_;
   std::unique_ptr<Array> value_;
+  Ref<SharedValue> container_;
   std::shared_ptr<void> attachment_;
   Apply* owner_ = nullptr;
   int index_ = 0;

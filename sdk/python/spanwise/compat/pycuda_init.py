@@ -7,6 +7,7 @@ Importing it calls ``init()`` where there is a GPU and PyCUDA; ``pycuda_availabl
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -21,8 +22,9 @@ def init() -> None:
     Raises DeviceError where PyCUDA has made a context of its own already (pycuda.autoinit), since
     memory of one cannot be used in the other.
     """
+    has_its_own = "pycuda.autoinit" in sys.modules
     import_module("pycuda.autoprimaryctx")
-    if not _core._works_in_primary_context():
+    if has_its_own or not _core._works_in_primary_context():
         raise _core.DeviceError(
             "pycuda_init: PyCUDA has made a context of its own on this thread; expected the primary "
             "one, import spanwise.compat.pycuda_init (or pycuda.autoprimaryctx) in the place of "

@@ -23,7 +23,11 @@ namespace {
 
 }  // namespace
 
-CpuBackend::CpuBackend() : default_stream_(make_ref<CpuStream>(cpu)) {}
+CpuBackend::CpuBackend() {
+  for (int ordinal = 0; ordinal < logical_devices; ++ordinal)
+    default_streams_[static_cast<std::size_t>(ordinal)] =
+        make_ref<CpuStream>(Device(DeviceKind::cpu, ordinal));
+}
 
 DeviceProperties CpuBackend::properties(int) {
   const SystemMemory memory = system_memory();
@@ -62,14 +66,18 @@ runtime::MemoryInfo CpuBackend::memory(int) {
   return info;
 }
 
-Ref<runtime::StreamState> CpuBackend::create_stream(int) { return make_ref<CpuStream>(cpu); }
+Ref<runtime::StreamState> CpuBackend::create_stream(int ordinal) {
+  return make_ref<CpuStream>(Device(DeviceKind::cpu, ordinal));
+}
 
 Ref<runtime::StreamState> CpuBackend::foreign_stream(int, std::uintptr_t handle) {
   fail<ArgumentError>("stream: the CPU has no streams of other libraries, got handle ", handle,
                       "; expected a stream made by Stream.create(cpu)");
 }
 
-Ref<runtime::StreamState> CpuBackend::default_stream(int) { return default_stream_; }
+Ref<runtime::StreamState> CpuBackend::default_stream(int ordinal) {
+  return default_streams_.at(static_cast<std::size_t>(ordinal));
+}
 
 void CpuBackend::synchronize(int) {}
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
 #include "backends/cpu/cpu_stream.hpp"
 #include "runtime/backend.hpp"
 
@@ -12,7 +14,7 @@ class CpuBackend final : public runtime::Backend {
  public:
   CpuBackend();
   DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
-  int device_count() noexcept override { return 1; }
+  int device_count() noexcept override { return logical_devices; }
   std::string why_absent() override { return {}; }
   DeviceProperties properties(int ordinal) override;
   std::vector<Tool> tools() override;
@@ -48,7 +50,9 @@ class CpuBackend final : public runtime::Backend {
   Ref<runtime::LoadedModule> load(int ordinal, const runtime::KernelBinary& binary) override;
 
  private:
-  Ref<CpuStream> default_stream_;
+  // cpu, cpu:1, ...: names for one processor and its memory.
+  static constexpr int logical_devices = 16;
+  std::array<Ref<CpuStream>, logical_devices> default_streams_;
 };
 
 }  // namespace spanwise::host

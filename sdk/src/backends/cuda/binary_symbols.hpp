@@ -28,5 +28,7 @@ std::map<std::string, std::string> names_of(const std::vector<std::string>& symb
 /// The qualified name of a symbol, without parameters, for messages; the symbol itself where it has
 /// none.
 std::string readable_name(const std::string& symbol);
+/// "float*, float const*, int" for the mangled name of a function; "" for a name without types.
+std::string types_of(const std::string& symbol);
 
 }  // namespace spanwise::cuda

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
+#include "backends/cuda/binary_symbols.hpp"
 #include "backends/cuda/module.hpp"
 #include "backends/cuda/stream.hpp"
 #include "runtime/settings.hpp"
@@ -9,8 +10,11 @@
 namespace spanwise::cuda {
 
 CudaKernel::CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel,
-                       std::string name)
-    : module_(std::move(module)), context_(context), name_(std::move(name)) {
+                       const std::string& symbol)
+    : module_(std::move(module)),
+      context_(context),
+      name_(readable_name(symbol)),
+      types_(types_of(symbol)) {
   // Loads the code onto the device now: a first launch that had to would be illegal during a
   // capture.
   check(context.api, context.api.kernel_get_function(&function_, kernel), "loading kernel ", name_,

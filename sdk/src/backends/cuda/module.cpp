@@ -95,7 +95,7 @@ Ref<runtime::LoadedKernel> CudaModule::kernel(const std::string& name) {
   require<ArgumentError>(code != CUDA_ERROR_NOT_FOUND, "Module.kernel: there is no kernel \"", name,
                          "\"; the binary has: ", joined(kernels_));
   check(context_.api, code, "looking for kernel ", name, " on ", context_.device, driver_log());
-  return make_ref<CudaKernel>(Ref<CudaModule>(this), context_, kernel, readable_name(symbol));
+  return make_ref<CudaKernel>(Ref<CudaModule>(this), context_, kernel, symbol);
 }
 
 runtime::LoadedModule::Global CudaModule::find_global(const std::string& symbol) const {

@@ -46,10 +46,12 @@ class CudaModule final : public runtime::LoadedModule {
 class CudaKernel final : public runtime::LoadedKernel {
  public:
   /// The device's context is current.
-  CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel, std::string name);
+  CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel,
+             const std::string& symbol);
 
   std::vector<Slot> slots() const override { return slots_; }
   KernelAttributes attributes() const override;
+  std::string parameter_types() const override { return types_; }
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override;
   void launch_with(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
@@ -68,7 +70,7 @@ class CudaKernel final : public runtime::LoadedKernel {
   Ref<CudaModule> module_;
   DeviceContext& context_;
   CUfunction function_ = nullptr;
-  std::string name_;
+  std::string name_, types_;
   std::vector<Slot> slots_;
   LaunchLimits limits_;
   // Dynamic shared memory that a launch may ask for now; raised at the first launch that needs

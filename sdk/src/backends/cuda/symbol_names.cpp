@@ -105,4 +105,12 @@ std::map<std::string, std::string> names_of(const std::vector<std::string>& symb
 
 std::string readable_name(const std::string& symbol) { return names_in(symbol).qualified; }
 
+std::string types_of(const std::string& symbol) {
+  const Names names = names_in(symbol);
+  const std::string_view list =
+      std::string_view(names.with_parameters).substr(names.qualified.size());
+  if (!list.starts_with('(') || !list.ends_with(')')) return {};
+  return std::string(list.substr(1, list.size() - 2));
+}
+
 }  // namespace spanwise::cuda

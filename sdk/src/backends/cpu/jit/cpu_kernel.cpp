@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "backends/cpu/exec/worker.hpp"
@@ -132,6 +133,15 @@ std::vector<runtime::LoadedKernel::Slot> CpuKernel::slots() const {
   for (int i = 0; i < kernel_->parameter_count; ++i)
     slots.push_back({kernel_->parameters[i].offset, kernel_->parameters[i].size});
   return slots;
+}
+
+std::string CpuKernel::parameter_types() const {
+  // "... [with T = {float*, int}]" or "... [T = <float *, int>]".
+  const std::string_view words = kernel_->types();
+  const std::size_t open = words.rfind("T = ");
+  const std::size_t close = words.find_last_of("}>");
+  if (open == words.npos || close == words.npos || close < open + 5) return {};
+  return std::string(words.substr(open + 5, close - open - 5));
 }
 
 KernelAttributes CpuKernel::attributes() const {

@@ -41,6 +41,7 @@ class CpuKernel final : public runtime::LoadedKernel {
   CpuKernel(Ref<CpuModule> module, const sw_kernel* kernel);
   std::vector<Slot> slots() const override;
   KernelAttributes attributes() const override;
+  std::string parameter_types() const override;
   /// Done when it returns. Throws KernelArgumentError for a limit, DeviceError for what a thread of
   /// the kernel ran into.
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,

@@ -36,7 +36,7 @@ class Tail {
     out << "static constexpr sw_kernel sw_kernels[] = {\n";
     for (const Kernel& kernel : found_.kernels) write_kernel(kernel, out);
     for (const std::string& name : request.names) write_instance(name, out);
-    out << "{nullptr, nullptr, nullptr, 0, 0}};\n"
+    out << "{nullptr, nullptr, nullptr, 0, 0, nullptr}};\n"
         << "extern \"C\" __attribute__((visibility(\"default\"), used)) sw_module sw_module_info = "
            "{\n"
         << "SW_MODULE_MAGIC, SW_STACK_UNKNOWN, &sw_rt, sw_kernels, "

@@ -95,6 +95,7 @@ struct sw_kernel {
   const sw_parameter* parameters;
   int parameter_count;
   int has_barrier;
+  const char* (*types)();  // a text with the parameters' types in it, as sw_type_list has it
 };
 
 // The module's side, the exported symbol sw_module_info.

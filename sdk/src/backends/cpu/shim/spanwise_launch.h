@@ -47,6 +47,13 @@ struct sw_parameter_list {
   }
 };
 
+// The compiler's own words for the types: "... [with T = {float*, int}]" (GCC) or "... [T = <float
+// *, int>]" (Clang).
+template <class... T>
+struct sw_type_list {
+  static const char* text() { return __PRETTY_FUNCTION__; }
+};
+
 // The end of the 32-bit index range, less the largest block: below it blockIdx.x * blockDim.x +
 // threadIdx.x does not wrap, which is what the compiler has to know to vectorise.
 #define SW_MOST_INDEX (0x7fffffffu - 1024u)
@@ -201,9 +208,11 @@ struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
     constexpr bool in_any_order = HasBarrier;
 #endif
     if constexpr (in_any_order)
-      return {name, Code::run_threads, Code::parameters.list, sizeof...(T), 1};
+      return {name, Code::run_threads,       Code::parameters.list, sizeof...(T),
+              1,    sw_type_list<T...>::text};
     else
-      return {name, Code::run_loops, Code::parameters.list, sizeof...(T), 0};
+      return {name, Code::run_loops,         Code::parameters.list, sizeof...(T),
+              0,    sw_type_list<T...>::text};
   }
 };
 template <auto K, bool HasBarrier, class Counter, class... T>

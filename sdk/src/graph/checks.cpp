@@ -1,0 +1,80 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/checks.hpp"
+
+#include "graph/hooks_in_use.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::graph {
+namespace {
+
+void report_unused(const std::string& name, std::size_t index, const Variable& input,
+                   UnusedInput how) {
+  const std::string message =
+      text("function ", name, ": no output needs the input at index ", index, ", ", input.label(),
+           "; leave it out, or say on_unused_input=\"ignore\" or \"warn\"");
+  if (how == UnusedInput::raise) fail<GraphError>(message);
+  warn(message);
+}
+
+bool may_hold(const TensorType& type, const TensorType& value) {
+  if (type.dtype() != value.dtype() || type.rank() != value.rank()) return false;
+  for (int axis = 0; axis < type.rank(); ++axis) {
+    const std::int64_t want = type.shape()[axis], have = value.shape()[axis];
+    if (want != have && want != TensorType::any && have != TensorType::any) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void check_inputs(const std::string& name, const std::vector<Variable>& inputs) {
+  VariableSet seen;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Variable& input = inputs[i];
+    require<GraphError>(static_cast<bool>(input), "function ", name, ": input ", i,
+                        " names no variable");
+    require<GraphError>(input.value() == nullptr, "function ", name, ": input ", i, " (",
+                        input.label(), ") is a constant; expected a variable without a value");
+    require<GraphError>(input.container() == nullptr, "function ", name, ": input ", i, " (",
+                        input.label(),
+                        ") is a shared variable, which has its value already; expected another "
+                        "variable, put in its place by givens");
+    require<GraphError>(seen.insert(input).second, "function ", name, ": ", input.label(),
+                        " stands twice among the inputs, the second time at index ", i);
+  }
+}
+
+void check_outputs(const std::string& name, const std::vector<Variable>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    require<GraphError>(static_cast<bool>(outputs[i]), "function ", name, ": output ", i,
+                        " names no variable");
+}
+
+void check_updates(const std::string& name, const FunctionOptions& options) {
+  VariableSet seen;
+  for (const auto& [shared, value] : options.updates) {
+    require<GraphError>(shared && value, "function ", name,
+                        ": updates has a pair with no variable in it");
+    require<GraphError>(shared.container() != nullptr, "function ", name, ": updates changes ",
+                        shared.label(), ", which is no shared variable; make it one with shared()");
+    require<GraphError>(seen.insert(shared).second, "function ", name, ": updates changes ",
+                        shared.label(), " twice");
+    require<GraphError>(may_hold(shared.type(), value.type()), "function ", name,
+                        ": updates gives ", shared.label(), " of ", shared.type(), " the value ",
+                        value.label(), " of ", value.type(),
+                        "; expected the same dtype and axes: cast the value");
+  }
+}
+
+void check_unused(const std::string& name, const std::vector<Variable>& inputs,
+                  std::span<const Variable> outputs, UnusedInput how) {
+  if (how == UnusedInput::ignore) return;
+  VariableSet used(outputs.begin(), outputs.end());
+  for (const Ref<Apply>& node : nodes_for(outputs, VariableSet(inputs.begin(), inputs.end())))
+    used.insert(node->inputs().begin(), node->inputs().end());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!used.contains(inputs[i])) report_unused(name, i, inputs[i], how);
+}
+
+}  // namespace spanwise::graph

@@ -1,0 +1,113 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/memory_plan.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "graph/aliases.hpp"
+
+namespace spanwise::graph {
+namespace {
+
+// Below, moving a window about costs as much as the memory is worth.
+constexpr std::int64_t least_bytes = 1 << 14;
+
+struct Lifetime {
+  std::size_t last = 0;
+  std::vector<Cell*> viewers;
+};
+
+// Until when each buffer is needed, through whatever views of it; by the variable it was made for.
+std::unordered_map<Variable, Lifetime> lifetimes(const std::vector<Ref<Apply>>& nodes,
+                                                 const std::vector<std::vector<Ref<Cell>>>& cells,
+                                                 const VariableSet& inputs) {
+  std::unordered_map<Variable, Variable> buffers;
+  const auto buffer = [&](const Variable& variable) {
+    const auto found = buffers.find(variable);
+    if (found != buffers.end()) return found->second;
+    return buffers.emplace(variable, buffer_of(variable, inputs)).first->second;
+  };
+  std::unordered_map<Variable, Lifetime> lives;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const Variable& input : nodes[i]->inputs()) lives[buffer(input)].last = i;
+    for (int k = 0; k < nodes[i]->output_count(); ++k) {
+      const Variable output = nodes[i]->output(k), root = buffer(output);
+      Lifetime& life = lives[root];
+      life.last = std::max(life.last, i);
+      if (!(root == output)) life.viewers.push_back(cells[i][static_cast<std::size_t>(k)].get());
+    }
+  }
+  return lives;
+}
+
+bool same_room(const KeptResult& a, const KeptResult& b) {
+  return a.variable.type().dtype() == b.variable.type().dtype() &&
+         a.variable.type().rank() == b.variable.type().rank() && a.device == b.device;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
+                       const std::vector<std::vector<Ref<Cell>>>& cells,
+                       const std::vector<KeptResult>& kept, const VariableSet& inputs) {
+  const auto lives = lifetimes(nodes, cells, inputs);
+  std::vector<std::vector<const KeptResult*>> ending(nodes.size());
+  for (const KeptResult& result : kept) ending[lives.at(result.variable).last].push_back(&result);
+  constexpr std::size_t most_waiting = 16;  // so that planning stays linear
+  std::vector<const KeptResult*> waiting;
+  MemoryPlan plan;
+  auto next = kept.begin();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    plan.first.push_back(plan.handovers.size());
+    for (; next != kept.end() && next->step == i; ++next) {
+      const auto donor = std::find_if(waiting.rbegin(), waiting.rend(),
+                                      [&](const KeptResult* k) { return same_room(*k, *next); });
+      if (donor == waiting.rend()) continue;
+      plan.handovers.push_back({(*donor)->cell, next->cell, lives.at((*donor)->variable).viewers});
+      waiting.erase(std::next(donor).base());
+    }
+    for (const KeptResult* result : ending[i]) {
+      if (waiting.size() == most_waiting) waiting.erase(waiting.begin());
+      waiting.push_back(result);
+    }
+  }
+  plan.first.push_back(plan.handovers.size());
+  return plan;
+}
+
+void MemoryPlan::give(std::size_t position) noexcept {
+  for (std::size_t i = first[position]; i < first[position + 1]; ++i) {
+    Handover& handover = handovers[i];
+    auto& from = handover.from->value;
+    if (!handover.serves || !from || from->nbytes() < least_bytes) continue;
+    for (Cell* viewer : handover.viewers) viewer->value.reset();
+    if (from->storage().use_count() > 1) continue;
+    handover.given = from->storage().data();
+    handover.to->value = std::move(from);
+    from.reset();
+  }
+}
+
+void MemoryPlan::look(std::size_t position) noexcept {
+  for (std::size_t i = first[position]; i < first[position + 1]; ++i) {
+    Handover& handover = handovers[i];
+    if (handover.given == nullptr) continue;
+    const auto& to = handover.to->value;
+    if (!to || to->storage().data() != handover.given) {
+      handover.serves = false;
+      handover.given = nullptr;
+    }
+  }
+}
+
+void MemoryPlan::take_back() noexcept {
+  for (auto handover = handovers.rbegin(); handover != handovers.rend(); ++handover) {
+    if (std::exchange(handover->given, nullptr) == nullptr || !handover->to->value) continue;
+    handover->from->value = std::move(handover->to->value);
+    handover->to->value.reset();
+  }
+}
+
+}  // namespace spanwise::graph

@@ -1,0 +1,92 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/placement.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "graph/rebuild.hpp"
+#include "spanwise/graph/transfer.hpp"
+
+namespace spanwise::graph {
+namespace {
+
+class Placement {
+ public:
+  Placement(const VariableSet& inputs, Device home) : inputs_(inputs), home_(home) {}
+
+  void visit(const Apply& node);
+  Variable on(const Variable& variable, Device device);
+  const Variable& now(const Variable& variable) const { return rebuild_.now(variable); }
+
+ private:
+  Device device(const Variable& variable) const { return device_of(variable, inputs_, home_); }
+  bool may_stay(const Apply& node, const Variable& input) const {
+    return input.type().rank() == 0 && device(input) == cpu && node.op().takes_host_scalars();
+  }
+
+  const VariableSet& inputs_;
+  Device home_;
+  Rebuild rebuild_;
+  std::unordered_map<Variable, std::vector<std::pair<Device, Variable>>> moved_;
+};
+
+// `variable` moved to `device`, once for all who need it there.
+Variable Placement::on(const Variable& variable, Device target) {
+  if (device(variable) == target) return variable;
+  auto& copies = moved_[variable];
+  for (const auto& [place, copy] : copies)
+    if (place == target) return copy;
+  const Variable copy = (*transfer_op(target))(std::span(&variable, 1))[0];
+  copies.emplace_back(target, copy);
+  return copy;
+}
+
+void Placement::visit(const Apply& node) {
+  std::vector<Variable> inputs = rebuild_.now(node.inputs());
+  if (const auto target = transfer_target(node.op())) {
+    if (device(inputs[0]) == *target)
+      rebuild_.replace(node.output(0), inputs[0]);
+    else
+      rebuild_.visit_as_is(node, std::move(inputs));
+    return;
+  }
+  const Device here = device_of(node, home_);
+  for (Variable& input : inputs)
+    if (!may_stay(node, input)) input = on(input, here);
+  rebuild_.visit_as_is(node, std::move(inputs));
+}
+
+}  // namespace
+
+Device device_of(const Apply& node, Device home) {
+  std::optional<Device> fixed;
+  for (int i = 0; i < node.output_count(); ++i) {
+    const std::optional<Device>& device = node.output(i).type().device();
+    if (!device || (fixed && *fixed != *device)) return home;
+    fixed = device;
+  }
+  return fixed.value_or(home);
+}
+
+Device device_of(const Variable& variable, const VariableSet& inputs, Device home) {
+  if (const auto& device = variable.type().device()) return *device;
+  if (variable.owner() == nullptr || inputs.contains(variable)) return home;
+  return device_of(*variable.owner(), home);
+}
+
+std::vector<Variable> placed(std::span<const Variable> outputs, const VariableSet& inputs,
+                             Device home, std::span<const std::optional<Device>> targets) {
+  Placement placement(inputs, home);
+  for (const Ref<Apply>& node : nodes_for(outputs, inputs)) placement.visit(*node);
+  std::vector<Variable> result;
+  result.reserve(outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const Variable& output = placement.now(outputs[i]);
+    result.push_back(targets[i] ? placement.on(output, *targets[i]) : output);
+  }
+  return result;
+}
+
+}  // namespace spanwise::graph

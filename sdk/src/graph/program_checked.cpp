@@ -1,0 +1,120 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+
+#include "graph/program.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+// What mode "debug" asks of every node (Theano's DebugMode, theano/compile/debugmode.py): that it
+// gives the same values again, changes only the inputs that its destroy_map names, and shares
+// memory only where its view_map says so.
+namespace spanwise::graph {
+namespace {
+
+using Snapshot = std::vector<std::optional<Array>>;
+
+Snapshot values_of(const std::vector<Ref<Cell>>& cells, bool copied) {
+  Snapshot values;
+  for (const Ref<Cell>& cell : cells) {
+    values.emplace_back();
+    if (cell->value) values.back() = copied ? copy(*cell->value) : *cell->value;
+  }
+  return values;
+}
+
+bool is_close(double a, double b, double tolerance) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return true;
+  return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b)) + tolerance * tolerance;
+}
+
+Array on_host(const Array& value) { return contiguous(to_device(value, cpu)); }
+
+bool same_bytes(const Array& a, const Array& b) {
+  const Array left = on_host(a), right = on_host(b);
+  return left.nbytes() == 0 ||
+         std::memcmp(left.data(), right.data(), static_cast<std::size_t>(left.nbytes())) == 0;
+}
+
+// Up to what another order of summation may change.
+bool same_values(const Array& a, const Array& b) {
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  if (same_bytes(a, b)) return true;
+  if (!a.dtype().is_floating()) return false;
+  const double tolerance = a.dtype().bits() >= 64 ? 1e-9 : a.dtype().bits() == 32 ? 1e-4 : 1e-2;
+  const Array left = on_host(astype(a, float64)), right = on_host(astype(b, float64));
+  const auto* x = static_cast<const double*>(left.data());
+  const auto* y = static_cast<const double*>(right.data());
+  for (std::int64_t i = 0; i < left.size(); ++i)
+    if (!is_close(x[i], y[i], tolerance)) return false;
+  return true;
+}
+
+bool is_mapped(const AliasMap& map, std::size_t input) {
+  for (const auto& [output, inputs] : map)
+    if (std::find(inputs.begin(), inputs.end(), static_cast<int>(input)) != inputs.end())
+      return true;
+  return false;
+}
+
+void check_inputs_kept(const Step& step, const Snapshot& before) {
+  const Op& op = step.node->op();
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+    if (!before[i] || is_mapped(op.destroy_map(), i)) continue;
+    require<GraphError>(step.inputs[i]->value && same_bytes(*before[i], *step.inputs[i]->value),
+                        op.name(), ": changed its input ", i,
+                        ", which its destroy_map does not name; declare it there, or write to a "
+                        "copy");
+  }
+}
+
+void check_sharing(const Step& step, const Snapshot& inputs) {
+  const Op& op = step.node->op();
+  for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+    const auto& output = step.outputs[i]->value;
+    if (!output || output->size() == 0) continue;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (!inputs[k] || inputs[k]->size() == 0 || !may_share_memory(*output, *inputs[k])) continue;
+      const bool declared = is_mapped(op.view_map(), k) || is_mapped(op.destroy_map(), k);
+      require<GraphError>(declared, op.name(), ": output ", i, " shares memory with input ", k,
+                          ", which neither view_map nor destroy_map says; declare it, or give a "
+                          "copy");
+    }
+    for (std::size_t k = 0; k < i; ++k) {
+      const auto& other = step.outputs[k]->value;
+      const bool shares = other && other->size() > 0 && may_share_memory(*output, *other);
+      require<GraphError>(!shares || !op.view_map().empty(), op.name(), ": outputs ", k, " and ", i,
+                          " share memory; expected memory of its own for each");
+    }
+  }
+}
+
+}  // namespace
+
+void Program::run_checked_step(std::size_t position) {
+  const Step& step = steps_[position];
+  const Snapshot before = values_of(step.inputs, true), given = values_of(step.inputs, false);
+  run_step(position);
+  check_sharing(step, given);
+  check_inputs_kept(step, before);
+  const Snapshot first = values_of(step.outputs, true), kept = values_of(step.outputs, false);
+  const Snapshot left = values_of(step.inputs, false);
+  // Again from copies of what it was given, into memory of its own.
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (before[i]) step.inputs[i]->value = copy(*before[i]);
+  for (const Ref<Cell>& cell : step.outputs) cell->value.reset();
+  run_step(position);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    require<GraphError>(first[i] && same_values(*first[i], *step.outputs[i]->value),
+                        step.node->op().name(), ": output ", i,
+                        " differs when the node runs again on the same inputs; expected the same "
+                        "values each time");
+  for (std::size_t i = 0; i < left.size(); ++i) step.inputs[i]->value = left[i];
+  for (std::size_t i = 0; i < kept.size(); ++i) step.outputs[i]->value = kept[i];
+}
+
+}  // namespace spanwise::graph

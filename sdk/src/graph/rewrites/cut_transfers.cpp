@@ -1,0 +1,42 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "graph/order.hpp"
+#include "graph/placement.hpp"
+#include "graph/rebuild.hpp"
+#include "spanwise/graph/rewrite.hpp"
+#include "spanwise/graph/transfer.hpp"
+
+// A value that comes back to where it was did not have to leave, and one that goes on from one
+// device to a third goes there at once.
+namespace spanwise::graph {
+namespace {
+
+int cut_transfers(RewriteGraph& graph) {
+  Rebuild rebuild;
+  int changes = 0;
+  for (const Ref<Apply>& node : nodes_for(graph.outputs, graph.inputs)) {
+    std::vector<Variable> inputs = rebuild.now(node->inputs());
+    const auto target = transfer_target(node->op());
+    Apply* before = target && !graph.inputs.contains(inputs[0]) ? inputs[0].owner() : nullptr;
+    if (before != nullptr && transfer_target(before->op())) {
+      inputs[0] = before->inputs()[0];
+      ++changes;
+    }
+    if (target && device_of(inputs[0], graph.inputs, graph.device) == *target)
+      rebuild.replace(node->output(0), inputs[0]);
+    else
+      rebuild.visit_as_is(*node, std::move(inputs));
+  }
+  graph.outputs = rebuild.now(graph.outputs);
+  return changes;
+}
+
+[[maybe_unused]] const bool cut_registered = register_rewrite({.name = "cut_transfers",
+                                                               .position = 30,
+                                                               .tags = {"fast_run", "transfers"},
+                                                               .apply = cut_transfers});
+
+}  // namespace
+}  // namespace spanwise::graph

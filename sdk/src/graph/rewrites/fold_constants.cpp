@@ -1,0 +1,97 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "graph/order.hpp"
+#include "graph/placement.hpp"
+#include "graph/rebuild.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/graph/op.hpp"
+#include "spanwise/graph/rewrite.hpp"
+
+// What depends on constants alone is computed once, while the function is compiled.
+namespace spanwise::graph {
+namespace {
+
+// A result is kept for as long as the function: not one much larger than what it was made of.
+constexpr std::int64_t most_folded_bytes = 1 << 20;
+
+bool may_fold(const Apply& node, const std::vector<Variable>& inputs) {
+  const bool constants = std::all_of(inputs.begin(), inputs.end(),
+                                     [](const Variable& v) { return v.value() != nullptr; });
+  return constants && node.op().destroy_map().empty() && node.op().foldable(node);
+}
+
+bool is_small(const std::vector<Ref<Cell>>& outputs, std::int64_t input_bytes) {
+  std::int64_t bytes = 0;
+  for (const Ref<Cell>& cell : outputs) bytes += cell->value->nbytes();
+  return bytes <= std::max(most_folded_bytes, input_bytes);
+}
+
+// The outputs' values, or nothing where the node cannot be computed now: then it will be, or will
+// fail with its own error, at each call.
+std::vector<Array> values_of_node(const Apply& node, const std::vector<Variable>& constants,
+                                  Device home) {
+  const Device device = device_of(node, home);
+  std::vector<Ref<Cell>> inputs, outputs;
+  std::int64_t input_bytes = 0;
+  for (const Variable& constant : constants) {
+    inputs.push_back(make_ref<Cell>());
+    const Device place = constant.type().device().value_or(home);
+    inputs.back()->value = to_device(*constant.value(), place).as_readonly();
+    inputs.back()->computed = true;
+    input_bytes += constant.value()->nbytes();
+  }
+  for (int i = 0; i < node.output_count(); ++i) outputs.push_back(make_ref<Cell>());
+  const std::vector<bool> leaving(outputs.size(), false);
+  const auto thunk = node.op().make_thunk(ThunkContext(node, device, inputs, outputs, leaving));
+  if (thunk == nullptr || thunk->lazy()) return {};
+  thunk->run();
+  std::vector<Array> values;
+  for (int i = 0; i < node.output_count(); ++i) {
+    const auto& value = outputs[static_cast<std::size_t>(i)]->value;
+    if (!value || !node.output(i).type().matches(*value)) return {};
+  }
+  if (!is_small(outputs, input_bytes)) return {};
+  // A view of an input may be of an array that somebody else goes on to write to.
+  for (const Ref<Cell>& cell : outputs) values.push_back(copy(*cell->value));
+  return values;
+}
+
+bool fold(const Apply& node, const std::vector<Variable>& inputs, Device home, Rebuild& rebuild) {
+  if (!may_fold(node, inputs)) return false;
+  std::vector<Array> values;
+  try {
+    values = values_of_node(node, inputs, home);
+  } catch (const std::exception&) {
+    return false;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Variable old = node.output(static_cast<int>(i));
+    rebuild.replace(old, Variable::constant(std::move(values[i]), old.type(), old.name()));
+  }
+  return node.output_count() > 0 && !values.empty();
+}
+
+int fold_constants(RewriteGraph& graph) {
+  Rebuild rebuild;
+  int changes = 0;
+  for (const Ref<Apply>& node : nodes_for(graph.outputs, graph.inputs)) {
+    std::vector<Variable> inputs = rebuild.now(node->inputs());
+    if (!graph.is_late() && fold(*node, inputs, graph.device, rebuild))
+      ++changes;
+    else
+      rebuild.visit_as_is(*node, std::move(inputs));
+  }
+  graph.outputs = rebuild.now(graph.outputs);
+  return changes;
+}
+
+[[maybe_unused]] const bool fold_registered = register_rewrite(
+    {.name = "fold_constants", .position = 20, .tags = {"fast_run"}, .apply = fold_constants});
+
+}  // namespace
+}  // namespace spanwise::graph

@@ -1,0 +1,87 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <unordered_map>
+#include <utility>
+
+#include "graph/order.hpp"
+#include "graph/rebuild.hpp"
+#include "spanwise/graph/op.hpp"
+#include "spanwise/graph/rewrite.hpp"
+
+// A node overwrites an input that nobody else reads: one buffer less, and one that is in the cache.
+namespace spanwise::graph {
+namespace {
+
+// How many nodes read each variable; the function itself counts as one for its outputs.
+std::unordered_map<Variable, int> count_readers(const std::vector<Ref<Apply>>& nodes,
+                                                const RewriteGraph& graph) {
+  std::unordered_map<Variable, int> readers;
+  for (const Ref<Apply>& node : nodes) {
+    const auto inputs = node->inputs();
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      bool again = false;
+      for (std::size_t k = 0; k < i; ++k) again = again || inputs[k] == inputs[i];
+      if (!again) ++readers[inputs[i]];
+    }
+  }
+  for (const Variable& output : graph.outputs) ++readers[output];
+  return readers;
+}
+
+// Memory that is `variable`'s alone: a result of a node that views nothing, read once. Where that
+// node overwrites an input, its result has the input's memory for itself.
+bool is_free(const Variable& variable, const std::unordered_map<Variable, int>& readers,
+             const RewriteGraph& graph) {
+  if (graph.inputs.contains(variable)) {
+    if (!graph.mutable_inputs.contains(variable)) return false;
+  } else if (variable.owner() == nullptr || !variable.owner()->op().gives_own_memory() ||
+             variable.owner()->op().view_map().contains(variable.index())) {
+    return false;
+  }
+  const auto found = readers.find(variable);
+  return found != readers.end() && found->second == 1;
+}
+
+bool same_kind(const TensorType& a, const TensorType& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() && a.device() == b.device();
+}
+
+// The op that overwrites one of the node's inputs, or null.
+Ref<const Op> overwriting_op(const Apply& node, const std::unordered_map<Variable, int>& readers,
+                             const RewriteGraph& graph) {
+  if (node.output_count() != 1 || !node.op().destroy_map().empty() || !node.op().view_map().empty())
+    return {};
+  const auto inputs = node.inputs();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!same_kind(inputs[i].type(), node.output(0).type()) || !is_free(inputs[i], readers, graph))
+      continue;
+    if (Ref<const Op> op = node.op().overwriting(static_cast<int>(i))) return op;
+  }
+  return {};
+}
+
+int inplace(RewriteGraph& graph) {
+  const std::vector<Ref<Apply>> nodes = nodes_for(graph.outputs, graph.inputs);
+  const auto readers = count_readers(nodes, graph);
+  Rebuild rebuild;
+  int changes = 0;
+  for (const Ref<Apply>& node : nodes) {
+    std::vector<Variable> inputs = rebuild.now(node->inputs());
+    const Ref<const Op> op =
+        graph.is_late() ? Ref<const Op>() : overwriting_op(*node, readers, graph);
+    if (!op) {
+      rebuild.visit_as_is(*node, std::move(inputs));
+      continue;
+    }
+    rebuild.visit_with(*node, op, std::move(inputs));
+    ++changes;
+  }
+  graph.outputs = rebuild.now(graph.outputs);
+  return changes;
+}
+
+[[maybe_unused]] const bool inplace_registered =
+    register_rewrite({.name = "inplace", .position = 80, .tags = {"fast_run"}, .apply = inplace});
+
+}  // namespace
+}  // namespace spanwise::graph

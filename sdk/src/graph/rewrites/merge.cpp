@@ -1,0 +1,138 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "graph/aliases.hpp"
+#include "graph/order.hpp"
+#include "graph/rebuild.hpp"
+#include "spanwise/graph/op.hpp"
+#include "spanwise/graph/rewrite.hpp"
+
+// Equal ops on equal inputs are computed once, and equal constants are one.
+namespace spanwise::graph {
+namespace {
+
+std::size_t mixed(std::size_t seed, std::size_t value) {
+  return seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) + (seed >> 2));
+}
+
+// Larger ones are seldom equal and cost time to compare.
+constexpr std::int64_t most_constant_bytes = 4096;
+
+bool is_comparable(const Variable& variable) {
+  const Array* value = variable.value();
+  return value != nullptr && value->device().is_cpu() && value->layout().is_row_major() &&
+         value->nbytes() <= most_constant_bytes;
+}
+
+std::string_view bytes_of(const Array& value) {
+  if (value.nbytes() == 0) return {};
+  return {static_cast<const char*>(value.data()), static_cast<std::size_t>(value.nbytes())};
+}
+
+class Merge {
+ public:
+  explicit Merge(const RewriteGraph& graph)
+      : nodes_(nodes_for(graph.outputs, graph.inputs)), inputs_(graph.inputs) {
+    find_overwritten();
+  }
+
+  int run(RewriteGraph& graph);
+
+ private:
+  void find_overwritten();
+  void merge_constant(const Variable& variable);
+  bool merge_node(const Apply& node);
+  bool is_overwritten(const Apply& node) const;
+  bool is_same(const Apply& a, const Apply& node, const std::vector<Variable>& inputs) const;
+
+  std::vector<Ref<Apply>> nodes_;
+  const VariableSet& inputs_;
+  // Memory that some node overwrites: two equal values there must not become one.
+  VariableSet overwritten_;
+  Rebuild rebuild_;
+  std::unordered_multimap<std::size_t, const Apply*> seen_;
+  std::unordered_multimap<std::size_t, Variable> constants_;
+};
+
+void Merge::find_overwritten() {
+  for (const Ref<Apply>& node : nodes_)
+    for (const auto& [output, inputs] : node->op().destroy_map())
+      for (const int input : inputs)
+        if (input >= 0 && static_cast<std::size_t>(input) < node->inputs().size())
+          overwritten_.insert(viewed(node->inputs()[static_cast<std::size_t>(input)], inputs_));
+}
+
+bool Merge::is_overwritten(const Apply& node) const {
+  if (overwritten_.empty()) return false;
+  for (const Variable& output : node.outputs())
+    if (overwritten_.contains(viewed(output, inputs_))) return true;
+  return false;
+}
+
+void Merge::merge_constant(const Variable& variable) {
+  if (!is_comparable(variable) || !(rebuild_.now(variable) == variable)) return;
+  const Array& value = *variable.value();
+  const std::size_t key = std::hash<std::string_view>()(bytes_of(value));
+  const auto [first, last] = constants_.equal_range(key);
+  for (auto other = first; other != last; ++other) {
+    if (other->second == variable) return;
+    const bool same = other->second.type() == variable.type() &&
+                      other->second.value()->shape() == value.shape() &&
+                      bytes_of(*other->second.value()) == bytes_of(value);
+    if (same) return rebuild_.replace(variable, other->second);
+  }
+  constants_.emplace(key, variable);
+}
+
+bool Merge::is_same(const Apply& a, const Apply& node, const std::vector<Variable>& inputs) const {
+  if (a.inputs().size() != inputs.size() || a.output_count() != node.output_count()) return false;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!(rebuild_.now(a.inputs()[i]) == inputs[i])) return false;
+  for (int i = 0; i < a.output_count(); ++i)
+    if (!(a.output(i).type() == node.output(i).type())) return false;
+  return &a.op() == &node.op() || a.op().equals(node.op());
+}
+
+bool Merge::merge_node(const Apply& node) {
+  for (const Variable& input : node.inputs()) merge_constant(input);
+  std::vector<Variable> inputs = rebuild_.now(node.inputs());
+  std::size_t key = node.op().hash();
+  for (const Variable& input : inputs) key = mixed(key, std::hash<Variable>()(input));
+  if (!is_overwritten(node)) {
+    const auto [first, last] = seen_.equal_range(key);
+    for (auto other = first; other != last; ++other) {
+      if (!is_same(*other->second, node, inputs)) continue;
+      for (int i = 0; i < node.output_count(); ++i)
+        rebuild_.replace(node.output(i), rebuild_.now(other->second->output(i)));
+      return true;
+    }
+    seen_.emplace(key, &node);
+  }
+  rebuild_.visit_as_is(node, std::move(inputs));
+  return false;
+}
+
+int Merge::run(RewriteGraph& graph) {
+  int changes = 0;
+  for (const Ref<Apply>& node : nodes_) {
+    if (graph.is_late()) break;
+    changes += merge_node(*node) ? 1 : 0;
+  }
+  graph.outputs = rebuild_.now(graph.outputs);
+  return changes;
+}
+
+int merge(RewriteGraph& graph) { return Merge(graph).run(graph); }
+
+[[maybe_unused]] const bool merge_registered =
+    register_rewrite(
+        {.name = "merge", .position = 10, .tags = {"fast_run", "fast_compile"}, .apply = merge}) &&
+    register_rewrite(
+        {.name = "merge_again", .position = 40, .tags = {"fast_run", "merge"}, .apply = merge});
+
+}  // namespace
+}  // namespace spanwise::graph

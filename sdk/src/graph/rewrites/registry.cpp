@@ -1,0 +1,163 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/rewrites/registry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include "graph/hooks_in_use.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace graph {
+namespace {
+
+struct KnownRewrites {
+  std::mutex mutex;
+  std::vector<Rewrite> all;
+};
+
+KnownRewrites& known_rewrites() {
+  static auto& known = *new KnownRewrites;  // static initialisers of other files come before ours
+  return known;
+}
+
+// Each mode in our word and in Theano's (theano/compile/mode.py).
+constexpr std::array<std::pair<const char*, const char*>, 6> mode_words{
+    {{"fast_run", "fast_run"},
+     {"fast_compile", "fast_compile"},
+     {"debug", "debug"},
+     {"mode", "fast_run"},
+     {"debugmode", "debug"},
+     {"debug_mode", "debug"}}};
+
+std::string mode_of(std::string word) {
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const auto& [name, mode] : mode_words)
+    if (word == name) return mode;
+  fail<ArgumentError>("mode \"", word,
+                      "\" is not known; expected \"fast_run\", \"fast_compile\" or \"debug\"");
+}
+
+void check_mode(std::string_view value) { mode_of(std::string(value)); }
+
+double seconds_in(std::string_view value) {
+  const std::string words(value);
+  char* end = nullptr;
+  const double seconds = std::strtod(words.c_str(), &end);
+  require<ArgumentError>(end != words.c_str() && *end == '\0' && seconds >= 0,
+                         "expected a number of seconds");
+  return seconds;
+}
+
+void check_seconds(std::string_view value) { seconds_in(value); }
+
+bool declare_graph_settings() {
+  config::declare({.name = "mode",
+                   .description = "how functions are compiled: fast_run, fast_compile or debug",
+                   .value = {},
+                   .default_value = "fast_run",
+                   .choices = {},
+                   .source = {},
+                   .check = check_mode});
+  config::declare({.name = "profile",
+                   .description = "measure all functions, and print their tables at the end",
+                   .value = {},
+                   .default_value = "false",
+                   .choices = {},
+                   .source = {}});
+  return config::declare({.name = "rewrite_seconds",
+                          .description = "after which a function is compiled without more rewrites",
+                          .value = {},
+                          .default_value = "60",
+                          .choices = {},
+                          .source = {},
+                          .check = check_seconds});
+}
+
+[[maybe_unused]] const bool graph_settings_declared = declare_graph_settings();
+
+bool answers_to(const Rewrite& rewrite, const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return word == rewrite.name ||
+           std::find(rewrite.tags.begin(), rewrite.tags.end(), word) != rewrite.tags.end();
+  });
+}
+
+void check_words(const std::vector<Rewrite>& all, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    const bool is_known = std::any_of(all.begin(), all.end(), [&](const Rewrite& rewrite) {
+      return answers_to(rewrite, {word});
+    });
+    std::string names;
+    for (const Rewrite& rewrite : all) names += (names.empty() ? "" : ", ") + rewrite.name;
+    require<ArgumentError>(is_known, "mode: no rewrite answers to \"", word,
+                           "\"; expected a tag, or one of ", names);
+  }
+}
+
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+std::string mode_name(const std::string& given) {
+  return mode_of(given.empty() ? config::get("mode") : given);
+}
+
+std::vector<RewriteReport> run_rewrites(const std::string& function_name, const Mode& mode,
+                                        RewriteGraph& graph) {
+  const std::vector<Rewrite> all = rewrites();
+  check_words(all, mode.including);
+  check_words(all, mode.excluding);
+  const std::string name = mode_name(mode.name);
+  const std::string tag = name == "debug" ? "fast_run" : name;
+  const double limit = seconds_in(config::get("rewrite_seconds"));
+  const auto start = std::chrono::steady_clock::now();
+  graph.is_late = [start, limit] { return since(start) > limit; };
+  std::vector<RewriteReport> reports;
+  for (const Rewrite& rewrite : all) {
+    if (!answers_to(rewrite, {tag}) && !answers_to(rewrite, mode.including)) continue;
+    if (answers_to(rewrite, mode.excluding)) continue;
+    if (graph.is_late()) {
+      warn(text("function ", function_name, ": rewriting its graph took more than ", limit,
+                " s (config rewrite_seconds), so that \"", rewrite.name,
+                "\" and what follows was left out"));
+      break;
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    const int changes = rewrite.apply(graph);
+    reports.push_back({rewrite.name, changes, since(begin)});
+  }
+  return reports;
+}
+
+}  // namespace graph
+
+bool register_rewrite(Rewrite rewrite) {
+  graph::KnownRewrites& known = graph::known_rewrites();
+  const std::lock_guard lock(known.mutex);
+  for (const Rewrite& other : known.all)
+    if (other.name == rewrite.name) return false;
+  const auto place =
+      std::upper_bound(known.all.begin(), known.all.end(), rewrite,
+                       [](const Rewrite& a, const Rewrite& b) { return a.position < b.position; });
+  known.all.insert(place, std::move(rewrite));
+  return true;
+}
+
+std::vector<Rewrite> rewrites() {
+  graph::KnownRewrites& known = graph::known_rewrites();
+  const std::lock_guard lock(known.mutex);
+  return known.all;
+}
+
+}  // namespace spanwise

@@ -1,0 +1,79 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/step_times.hpp"
+
+#include <utility>
+
+namespace spanwise::graph {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+// Events and spans are kept up to these numbers, so that a long run does not fill the memory.
+constexpr std::size_t most_pending = 4096, most_spans = 100000;
+
+}  // namespace
+
+StepTimes::Measure::Measure(StepTimes& times, std::size_t position, const Step& step)
+    : times_(times), position_(position), step_(step) {
+  if (!step.device.is_cpu()) before_ = Stream::current(step.device).record(true);
+}
+
+void StepTimes::Measure::finish() {
+  StepProfile& profile = times_.profiles_[position_];
+  ++profile.calls;
+  profile.output_bytes = 0;
+  for (const Ref<Cell>& cell : step_.outputs)
+    if (cell->value) profile.output_bytes += cell->value->nbytes();
+  const Clock::time_point now = Clock::now();
+  const double start = seconds_between(times_.origin_, start_);
+  if (!before_) return times_.add(position_, start, seconds_between(start_, now));
+  if (times_.pending_.size() == most_pending) times_.settle();
+  std::size_t span = most_spans;
+  if (times_.spans_.size() < most_spans) {
+    span = times_.spans_.size();
+    times_.spans_.push_back({position_, start, 0});
+  }
+  times_.pending_.push_back(
+      {position_, std::move(*before_), Stream::current(step_.device).record(true), span});
+}
+
+void StepTimes::add(std::size_t step, double start, double seconds) {
+  profiles_[step].seconds += seconds;
+  if (spans_.size() < most_spans) spans_.push_back({step, start, seconds});
+}
+
+void StepTimes::settle() {
+  for (Pending& pending : pending_) {
+    pending.after.synchronize();
+    const double seconds = pending.after.milliseconds_since(pending.before) * 1e-3;
+    profiles_[pending.step].seconds += seconds;
+    if (pending.span < spans_.size()) spans_[pending.span].seconds = seconds;
+  }
+  pending_.clear();
+}
+
+void StepTimes::begin_call() { call_start_ = Clock::now(); }
+
+void StepTimes::end_call() {
+  ++calls_;
+  call_seconds_ += seconds_between(call_start_, Clock::now());
+}
+
+FunctionProfile StepTimes::profile(const std::vector<Step>& steps) {
+  settle();
+  FunctionProfile result{calls_, call_seconds_, profiles_};
+  for (std::size_t i = 0; i < steps.size(); ++i) result.steps[i].node = steps[i].node;
+  return result;
+}
+
+std::vector<StepSpan> StepTimes::spans() {
+  settle();
+  return spans_;
+}
+
+}  // namespace spanwise::graph

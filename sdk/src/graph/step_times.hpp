@@ -1,0 +1,62 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "graph/program.hpp"
+#include "spanwise/graph/function.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::graph {
+
+/// How long each step of a function took: on the host by its clock, on a GPU by events, which are
+/// looked at when somebody asks.
+class StepTimes {
+ public:
+  explicit StepTimes(std::size_t steps) : profiles_(steps) {}
+
+  /// Around the call `position` of a step; `device` is where it runs.
+  class Measure;
+  void begin_call();
+  void end_call();
+  /// Waits for the device where work is still under way.
+  FunctionProfile profile(const std::vector<Step>& steps);
+  std::vector<StepSpan> spans();
+
+ private:
+  struct Pending {
+    std::size_t step;
+    Event before, after;
+    std::size_t span;
+  };
+  void add(std::size_t step, double start, double seconds);
+  void settle();
+
+  std::vector<StepProfile> profiles_;
+  std::vector<Pending> pending_;
+  std::vector<StepSpan> spans_;
+  std::int64_t calls_ = 0;
+  double call_seconds_ = 0;
+  std::chrono::steady_clock::time_point call_start_{};
+  const std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
+};
+
+/// Measures from its making to its end; an exception in between counts for nothing.
+class StepTimes::Measure {
+ public:
+  Measure(StepTimes& times, std::size_t position, const Step& step);
+  void finish();
+
+ private:
+  StepTimes& times_;
+  std::size_t position_;
+  const Step& step_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::optional<Event> before_;
+};
+
+}  // namespace spanwise::graph

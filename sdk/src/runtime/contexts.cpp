@@ -1,0 +1,89 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+#include <vector>
+
+#include "spanwise/config.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+
+// Names for devices, so that a program says which of its parts run together, and the user where
+// (Theano's `contexts` flag).
+namespace spanwise {
+namespace {
+
+using Contexts = std::vector<std::pair<std::string, Device>>;
+
+std::string_view trimmed(std::string_view words) {
+  while (!words.empty() && words.front() == ' ') words.remove_prefix(1);
+  while (!words.empty() && words.back() == ' ') words.remove_suffix(1);
+  return words;
+}
+
+bool names_a_device(std::string_view word) {
+  try {
+    Device::parse(word);
+    return true;
+  } catch (const ArgumentError&) {
+    return false;
+  }
+}
+
+std::pair<std::string, Device> context_in(std::string_view pair) {
+  const std::size_t arrow = pair.find("->");
+  require<ArgumentError>(arrow != std::string_view::npos, "contexts: \"", pair,
+                         "\" maps nothing; expected \"name->device\", such as dev0->cuda:0");
+  const std::string_view name = trimmed(pair.substr(0, arrow));
+  require<ArgumentError>(!name.empty() && !names_a_device(name), "contexts: \"", name,
+                         "\" cannot name a context; expected a word that names no device");
+  return {std::string(name), Device::parse(trimmed(pair.substr(arrow + 2)))};
+}
+
+// Of a name that stands twice, the last counts.
+Contexts contexts_in(std::string_view list) {
+  Contexts all;
+  while (!list.empty()) {
+    const std::size_t end = list.find(';');
+    const std::string_view pair = trimmed(list.substr(0, end));
+    if (!pair.empty()) all.push_back(context_in(pair));
+    list.remove_prefix(end == std::string_view::npos ? list.size() : end + 1);
+  }
+  return all;
+}
+
+void check_contexts(std::string_view value) { contexts_in(value); }
+
+[[maybe_unused]] const bool contexts_declared =
+    config::declare({.name = "contexts",
+                     .description = "names for devices: \"dev0->cuda:0;dev1->cuda:1\"",
+                     .value = {},
+                     .default_value = {},
+                     .choices = {},
+                     .source = {},
+                     .check = check_contexts});
+
+}  // namespace
+
+std::optional<Device> find_context(std::string_view name) {
+  std::optional<Device> found;
+  for (const auto& [known, device] : contexts_in(config::get("contexts")))
+    if (known == name) found = device;
+  return found;
+}
+
+Device named_device(std::string_view name) {
+  if (const auto device = find_context(name)) return *device;
+  try {
+    return Device::parse(name);
+  } catch (const ArgumentError& error) {
+    std::string known;
+    for (const auto& context : contexts_in(config::get("contexts")))
+      known += text(known.empty() ? "" : ", ", context.first);
+    fail<ArgumentError>(
+        error.what(),
+        known.empty() ? ", or a context that sw.using() names" : ", or one of the contexts ",
+        known);
+  }
+}
+
+}  // namespace spanwise

@@ -1,0 +1,154 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/fake_device.hpp"
+#include "kernels/signature.hpp"
+#include "runtime/source/kernel_source.hpp"
+#include "spanwise/kernel_text.hpp"
+
+namespace spanwise::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class KernelDeclarationsTest : public KernelsTest {
+ protected:
+  Function kernel(const std::string& parameters) {
+    return SourceModule("__global__ void k(" + parameters + ") {}").get_function("k");
+  }
+  static Function bind(const Function& function, const std::vector<std::string>& declarations) {
+    return function.bind(declarations);
+  }
+};
+
+TEST_F(KernelDeclarationsTest, AddToWhatTheSourceSays) {
+  const Function f = kernel("float *x, const float *y, spanwise::View<int, 2> v, int n");
+  EXPECT_EQ(f.parameters()[0].layout, ParameterLayout::raw);
+  EXPECT_EQ(f.parameters()[2].layout, ParameterLayout::strided);
+  EXPECT_EQ(f.parameters()[3].layout, ParameterLayout::none);
+  const Function bound =
+      bind(f, {"contiguous const float*", "contiguous", "strided int32[2]", "int"});
+  EXPECT_EQ(bound.parameters()[0].layout, ParameterLayout::contiguous);
+  EXPECT_TRUE(bound.parameters()[0].is_const);
+  EXPECT_TRUE(bound.parameters()[1].is_const);
+  EXPECT_FALSE(f.parameters()[0].is_const) << "the function itself was changed";
+}
+
+TEST_F(KernelDeclarationsTest, GiveTypesToParametersThatHaveNone) {
+  const Function f = kernel("Handle8 x, Handle4 a, Handle8 y");
+  const Function bound = bind(f, {"raw const float32*", "float32", "contiguous double*"});
+  EXPECT_EQ(bound.parameters()[0].type, "const float32 *");
+  EXPECT_EQ(bound.parameters()[2].dtype, float64);
+  const Array x = empty({3}, float32, gpu_), y = empty({3}, float64, gpu_);
+  bound({}, {KernelArg(x), KernelArg::integer(2), KernelArg(y)});
+  EXPECT_EQ(last_launch().value<void*>(0), x.data());
+  EXPECT_EQ(last_launch().value<float>(1), 2.0f);
+  EXPECT_THROW(bound({}, {KernelArg(y), KernelArg::integer(2), KernelArg(y)}), KernelArgumentError);
+}
+
+TEST_F(KernelDeclarationsTest, ThatContradictAreRefused) {
+  const Function f = kernel("float *x, int n");
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"contiguous"}, {"strided", "int"}, {"raw", "double"}, {"raw int*", "int"}, {"", "int"}})
+    EXPECT_THROW(bind(f, wrong), KernelArgumentError) << ::testing::PrintToString(wrong);
+}
+
+TEST_F(KernelDeclarationsTest, CopyOtherLayoutsAroundTheLaunch) {
+  const Function f = bind(kernel("float *out, const float *x"), {"contiguous", "contiguous"});
+  const Array x = empty({2, 3}, float32, gpu_), out = empty({2, 3}, float32, gpu_);
+  f({}, {KernelArg(out), KernelArg(x)});
+  EXPECT_EQ(last_launch().value<void*>(1), x.data()) << "copied without need";
+  f({}, {KernelArg(out), KernelArg(x.transpose())});
+  EXPECT_EQ(last_launch().value<void*>(0), out.data());
+  EXPECT_NE(last_launch().value<void*>(1), x.data());
+  const Array both = x.transpose();
+  f({}, {KernelArg(both), KernelArg(both)});
+  EXPECT_EQ(last_launch().value<void*>(0), last_launch().value<void*>(1)) << "one array became two";
+}
+
+TEST_F(KernelDeclarationsTest, OfATemplateAreThoseOfTheInstance) {
+  const char* source =
+      "typedef double real;\n"
+      "template <class T, int N = 2, typename U = float>\n"
+      "__global__ void scale(T *x, const U *y, spanwise::View<T, N> v, T by, real r) {}";
+  const SourceModule module(source, {.names = {"scale<int, 2, real>", "scale<float>"}});
+  const Function whole = module.get_function("scale<int, 2, real>");
+  EXPECT_EQ(whole.parameters()[0].dtype, int32);
+  EXPECT_EQ(whole.parameters()[1].dtype, float64);
+  EXPECT_TRUE(whole.parameters()[1].is_const);
+  EXPECT_EQ(whole.parameters()[4].dtype, float64);
+  const Function part = module.get_function("scale<float>");
+  EXPECT_EQ(part.parameters()[0].dtype, float32);
+  EXPECT_FALSE(part.parameters()[1].dtype) << "what the compiler deduces is not known";
+}
+
+TEST(Signatures, TakeFromTheBinaryWhatTheSourceLeavesOpen) {
+  const std::vector<runtime::LoadedKernel::Slot> slots{{0, 8}, {8, 8}, {16, 4}, {20, 4}, {24, 12}};
+  const char* types = "float*, float const*, float, int, Vec";
+  const runtime::KernelSource source =
+      runtime::scan_kernels("__global__ void k(real *out, input x, real a, int n, Vec v) {}");
+  const kernels::Signature joined = kernels::make_signature(&source.kernels.at(0), slots, types);
+  EXPECT_EQ(joined.parameters[0].dtype, float32);
+  EXPECT_EQ(joined.parameters[0].type, "real *");
+  EXPECT_TRUE(joined.parameters[1].is_pointer && joined.parameters[1].is_const);
+  EXPECT_EQ(joined.rules[2].kind, kernels::ParameterRule::Kind::scalar);
+  EXPECT_EQ(joined.rules[4].kind, kernels::ParameterRule::Kind::opaque);
+
+  const kernels::Signature bare = kernels::make_signature(nullptr, slots, types);
+  EXPECT_EQ(bare.parameters[1].type, "float const *");
+  EXPECT_EQ(bare.parameters[3].dtype, int32);
+  // Another count, or sizes that are not those of the types, and the binary's slots alone count.
+  EXPECT_EQ(kernels::make_signature(nullptr, slots, "float*").parameters[0].type, "");
+  EXPECT_EQ(
+      kernels::make_signature(nullptr, slots, "int, float*, int, int, Vec").parameters[0].type, "");
+}
+
+TEST(KernelTexts, TellTheirKernels) {
+  const auto kernels = declared_kernels(
+      "namespace n {\ntemplate <class T> __global__ void a(const T *x, int n) { __syncthreads(); "
+      "}\n}\n"
+      "extern \"C\" __global__ void b() {}");
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].name, "n::a");
+  EXPECT_EQ(kernels[0].line, 2);
+  EXPECT_TRUE(kernels[0].is_template);
+  EXPECT_TRUE(kernels[0].has_barrier);
+  EXPECT_TRUE(kernels[0].parameters.at(0).is_const);
+  EXPECT_EQ(kernels[0].parameters.at(1).dtype, int32);
+  EXPECT_TRUE(kernels[1].parameters.empty());
+  EXPECT_TRUE(declared_kernels("int main() {}").empty());
+}
+
+TEST_F(KernelDeclarationsTest, OccupancyChecksTheBlock) {
+  const Function f = kernel("int n");
+  EXPECT_EQ(f.max_active_blocks(128), 1);
+  EXPECT_THROW(f.max_active_blocks(0), KernelArgumentError);
+  EXPECT_THROW(f.max_active_blocks(2048), KernelArgumentError);
+  EXPECT_THROW(f.max_active_blocks(32, -1), KernelArgumentError);
+  EXPECT_EQ(f.occupancy_block_size().threads, 1024);
+}
+
+TEST_F(KernelDeclarationsTest, ModulesFromBinariesHaveNoSource) {
+  const std::string image = "__global__ void k(Handle8 x, Handle4 n) {}";
+  const Module module = Module::load(std::as_bytes(std::span(image)), gpu_);
+  const Function f = module.get_function("k");
+  EXPECT_EQ(f.parameters()[0].type, "");
+  EXPECT_EQ(f.parameters()[1].size, 4);
+  EXPECT_THAT(
+      message_of<ArgumentError>([&] { Module::load(std::as_bytes(std::span(image)), cpu); }),
+      AllOf(HasSubstr("CUDA device"), HasSubstr("SourceModule")));
+  EXPECT_THAT(message_of<ArgumentError>(
+                  [&] { Module::load_file((folder_.path() / "absent").string(), gpu_); }),
+              HasSubstr("cannot be read"));
+}
+
+}  // namespace
+}  // namespace spanwise::test

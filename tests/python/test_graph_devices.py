@@ -1,0 +1,174 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Devices in a graph: transfers, contexts, and where results are. On a machine without two GPUs the
+second device is cpu:1, the same processor under another name."""
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+@pytest.fixture
+def other(device):
+    """A device that is neither the host nor, where there are two, the first."""
+    cuda = [d for d in sw.devices() if str(d) != "cpu"]
+    if device.kind == "cuda":
+        return cuda[1] if len(cuda) > 1 else sw.device("cpu:1")
+    return sw.device("cpu:1")
+
+
+def ops(f):
+    return [str(node.op) for node in f.maker.fgraph.toposort()]
+
+
+def text(x):
+    return sw.printing.debugprint(x, file="str")
+
+
+def ones(*shape):
+    return np.ones(shape, "float32")
+
+
+def test_a_second_name_of_the_processor_is_a_device_of_its_own():
+    a = sw.ones((2, 3), dtype="float32", device="cpu:1")
+    assert a.device == "cpu:1" and str(a.device) == "cpu:1" and a.device != "cpu"
+    b = a.to("cpu")
+    assert b.device == "cpu" and b.ptr != a.ptr and np.array_equal(b, ones(2, 3))
+    assert b.to("cpu:1").device == "cpu:1"
+    assert np.array_equal(a.numpy(), ones(2, 3)) and (a + a).device == "cpu:1"
+    assert np.array_equal(a.T.to("cpu"), ones(3, 2))
+    assert np.from_dlpack(a).shape == (2, 3)
+    with pytest.raises(sw.DeviceError, match="cpu:99"):
+        sw.ones(2, device="cpu:99")
+
+
+def test_names_for_devices(device):
+    with sw.using(f"dev0->{device};dev1->cpu:1"):
+        assert sw.device("dev0") == device and sw.device("dev1") == "cpu:1"
+        assert sw.zeros(2, device="dev1").device == "cpu:1"
+        w = sw.shared(ones(2, 2), target="dev1")
+        assert repr(w) == "<TensorType(float32, matrix, cpu:1)>"
+        with sw.using("dev1->cpu"):
+            assert sw.device("dev1") == "cpu" and sw.device("dev0") == device
+        assert sw.device("dev1") == "cpu:1"
+        with pytest.raises(ValueError, match="contexts dev0, dev1"):
+            sw.device("dev2")
+    with pytest.raises(ValueError, match="sw.using"):
+        sw.device("dev0")
+    assert sw.config.contexts == ""
+
+
+@pytest.mark.parametrize("wrong", ["dev0", "cpu->cuda:0", "cuda:3->cpu", "dev0->nowhere", "->cpu"])
+def test_what_names_no_context(wrong):
+    with pytest.raises(ValueError, match="contexts"), sw.using(wrong):
+        pass
+
+
+def test_a_transfer_before_anything_is_compiled(other):
+    a = T.fmatrix()
+    assert text(a.transfer(other)) == (
+        f"Transfer{{{other}}} [id A] ''   \n |<TensorType(float32, matrix)> [id B]\n"
+    )
+
+
+def test_there_and_back_shows_both_transfers(device, other):
+    a = T.tensor("float32", (None, None), "a", device=device)
+    f = sw.function([a], (sw.square(a.transfer(other))).transfer(device), device=device)
+    assert text(f) == (
+        f"Transfer{{{device}}} [id A] ''   2\n"
+        " |Square [id B] ''   1\n"
+        f"   |Transfer{{{other}}} [id C] ''   0\n"
+        "     |a [id D]\n"
+    )
+    result = f(ones(2, 2) * 3)
+    assert result.device == device and np.array_equal(result, ones(2, 2) * 9)
+
+
+def test_a_result_left_on_the_device_needs_no_transfer_back(device, other):
+    a = T.tensor("float32", (None, None), "a", device=device)
+    f = sw.function([a], sw.square(a.transfer(other)), device=device)
+    assert text(f) == (f"Square [id A] ''   1\n |Transfer{{{other}}} [id B] ''   0\n   |a [id C]\n")
+    assert f(ones(2, 2)).device == other
+
+
+def test_a_transfer_to_where_it_is_is_none(device):
+    a = T.tensor("float32", (None, None), device=device)
+    assert a.transfer(device) is a
+    b = T.fmatrix("b")
+    assert ops(sw.function([b], sw.square(b.transfer(device)), device=device)) == ["Square"]
+
+
+def test_transfers_are_inserted_where_an_op_needs_them(device, other):
+    x = T.tensor("float32", (None,), "x", device="cpu")
+    w = sw.shared(ones(3), "w", target=other)
+    y = x * w
+    assert y.type.device == other, "the host gives way"
+    f = sw.function([x], [y, y + x], device=device)
+    assert ops(f).count(f"Transfer{{{other}}}") == 1, "once for all who need it there"
+    first, second = f([1, 2, 3])
+    assert first.device == other and second.tolist() == [2, 4, 6]
+
+
+def test_two_devices_beside_the_host_are_the_users_to_choose():
+    x = T.tensor("float32", (None,), "x", device="cpu:1")
+    y = T.tensor("float32", (None,), "y", device="cpu:2")
+    with pytest.raises(sw.GraphError, match="cpu:1 and on cpu:2.*transfer"):
+        x + y
+    z = x + y.transfer("cpu:1")
+    assert sw.function([x, y], z)([1], [2]).device == "cpu:1"
+
+
+def test_an_integer_on_the_host_goes_along(device):
+    n = sw.shared(3)
+    x = T.tensor("float32", (None,), "x", device=device)
+    f = sw.function([x], x * n, device=device)
+    assert ops(f) == ["Multiply"] and f([1, 2]).tolist() == [3, 6]
+
+
+def test_useless_ways_are_cut(device, other):
+    x = T.tensor("float32", (None,), "x", device=device)
+    f = sw.function([x], x.transfer(other).transfer(device) + 1, device=device)
+    assert ops(f) == ["Add"] and f([1]).tolist() == [2]
+    g = sw.function([x], x.transfer("cpu:3").transfer(other), device=device)
+    assert ops(g) == [f"Transfer{{{other}}}"]
+
+
+def test_updates_go_where_the_variable_is(device, other):
+    w = sw.shared(ones(2), "w", target=other)
+    x = T.tensor("float32", (None,), "x", device=device)
+    f = sw.function([x], updates={w: x}, device=device)
+    f([4, 5])
+    assert w.get_value().device == other and w.get_value().tolist() == [4, 5]
+    sw.function([], updates={w: w * 2}, device=device)()
+    assert w.get_value().tolist() == [8, 10]
+
+
+def test_python_ops_find_their_inputs_where_they_run(device, other):
+    seen = []
+
+    class Look(sw.Op):
+        def make_node(self, x, y):
+            return sw.Apply(self, [x, y], [x.type()])
+
+        def perform(self, node, inputs, output_storage):
+            seen.extend(str(value.device) for value in inputs)
+            output_storage[0][0] = inputs[0] + inputs[1]
+
+    x = T.tensor("float32", (None,), "x", device=other)
+    y = T.fvector("y")
+    assert sw.function([x, y], Look()(x, y), device=device)([1], [2]).tolist() == [3]
+    assert seen == [str(other)] * 2
+
+
+def test_two_contexts_in_one_function(device, other):
+    with sw.using(f"dev0->{device};dev1->{other}"):
+        v0 = sw.shared(ones(8, 8), target="dev0")
+        v1 = sw.shared(ones(8, 8), target="dev1")
+        f = sw.function([], [v0 @ v0, v1 @ v1])
+    first, second = f()
+    assert first.device == device and second.device == other
+    assert np.array_equal(first, ones(8, 8) * 8) and np.array_equal(second, ones(8, 8) * 8)
+    second.sync()

@@ -1,0 +1,333 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Shared variables, updates, and what a function may do to memory that is not its own."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+def ones(*shape, dtype="float32"):
+    return np.ones(shape, dtype)
+
+
+def test_an_integer_scalar_lives_on_the_host():
+    state = sw.shared(0)
+    assert repr(state) == "<TensorType(int64, scalar)>"
+    assert state.device == "cpu" and state.get_value().shape == ()
+    state.set_value(1)
+    assert state.get_value().item() == 1 and state.get_value().dtype == "int64"
+    assert isinstance(state, sw.SharedVariable) and isinstance(state, sw.Variable)
+
+
+def test_others_live_on_the_default_device_or_the_target(device):
+    with device:
+        assert sw.shared(ones(2)).device == device
+        assert sw.shared(2.5).device == device
+        assert sw.shared(ones(2), target="cpu").device == "cpu"
+    w = sw.shared(ones(2, 1), "w", target=device)
+    assert w.device == device and w.type.device == device and w.name == "w" and str(w) == "w"
+    assert w.type.shape == (None, None), "an extent of 1 is as free as any other"
+
+
+def test_values_are_copied_unless_borrowed(device):
+    mine = sw.asarray(ones(3), device=device)
+    copied, borrowed = sw.shared(mine, target=device), sw.shared(mine, borrow=True, target=device)
+    mine[...] = 7
+    assert copied.get_value().tolist() == [1, 1, 1]
+    assert borrowed.get_value().tolist() == [7, 7, 7]
+    copied.get_value()[...] = 5
+    assert copied.get_value().tolist() == [1, 1, 1]
+    copied.get_value(borrow=True)[...] = 5
+    assert copied.get_value().tolist() == [5, 5, 5]
+    copied.set_value(mine)
+    mine[...] = 9
+    assert copied.get_value().tolist() == [7, 7, 7]
+    copied.set_value(mine, borrow=True)
+    mine[...] = 2
+    assert copied.get_value().tolist() == [2, 2, 2]
+
+
+def test_a_value_of_any_library_and_shape(device):
+    w = sw.shared(ones(2, 3), target=device)
+    for value in (ones(4, 1)[::-1], [[1, 2.5]], sw.zeros((0, 3), dtype="float32")):
+        w.set_value(value)
+        assert w.get_value().device == device
+        assert np.array_equal(w.get_value(), np.asarray(value, "float32"))
+    jax = pytest.importorskip("jax")
+    w.set_value(jax.numpy.ones((2, 2), "float32"))
+    assert w.get_value().shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (ones(2, dtype="float64"), "expected dtype float32, got float64"),
+        (ones(2, 2), r"expected 1 axes, got 2 \(shape \(2, 2\)\)"),
+        (1.0, "expected 1 axes"),
+    ],
+)
+def test_a_value_that_does_not_fit_changes_nothing(value, message, device):
+    w = sw.shared(ones(2), target=device)
+    with pytest.raises(sw.InputError, match=message):
+        w.set_value(value)
+    assert w.get_value().tolist() == [1, 1]
+    with pytest.raises(AttributeError, match="get_value"):
+        _ = w.value
+
+
+def test_a_variable_is_no_value():
+    with pytest.raises(sw.GraphError, match="got a variable"):
+        sw.shared(T.fscalar())
+
+
+def test_several_functions_see_one_container(device):
+    w = sw.shared(ones(2), "w", target=device)
+    add = sw.function([], updates=[(w, w + 1)], device=device)
+    double = sw.function([], [w * 2], updates={w: w * 2}, device=device)
+    show = sw.function([], w, device=device)
+    assert add() == [] and show().tolist() == [2, 2]
+    assert double()[0].tolist() == [4, 4] and show().tolist() == [4, 4]
+    w.set_value([0, 1])
+    assert show().tolist() == [0, 1] and double()[0].tolist() == [0, 2]
+    assert add.maker.updates[0][0] is w
+
+
+def test_updates_are_of_the_values_before(device):
+    a, b = sw.shared(1.0, target=device), sw.shared(2.0, target=device)
+    swap = sw.function([], [a, b], updates={a: b, b: a}, device=device)
+    first, second = swap()
+    assert (first.item(), second.item()) == (1, 2)
+    assert (a.get_value().item(), b.get_value().item()) == (2, 1)
+    swap()
+    assert (a.get_value().item(), b.get_value().item()) == (1, 2)
+
+
+def test_an_update_may_be_a_number_or_a_list(device):
+    w = sw.shared(ones(2), target=device)
+    n = sw.shared(3)
+    sw.function([], updates={w: [5, 6], n: 7}, device=device)()
+    assert w.get_value().tolist() == [5, 6] and n.get_value().item() == 7
+
+
+def test_results_and_shared_values_share_nothing(device):
+    w = sw.shared(ones(3), target=device)
+    f = sw.function([], [w, w + 1], updates={w: w + 1}, device=device)
+    same, more = f()
+    same[...], more[...] = -1, -1
+    assert w.get_value().tolist() == [2, 2, 2]
+    kept = w.get_value(borrow=True)
+    f()
+    assert kept.tolist() == [2, 2, 2] and w.get_value().tolist() == [3, 3, 3]
+
+
+def test_borrowed_outputs_share(device):
+    w = sw.shared(ones(3), target=device)
+    f = sw.function([], sw.Out(w, borrow=True), device=device)
+    assert f().ptr == w.get_value(borrow=True).ptr
+
+
+class Fails(sw.Op):
+    """Passes on its input until it is told to fail."""
+
+    def __init__(self):
+        self.fails = False
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        if self.fails:
+            raise RuntimeError("as told")
+        output_storage[0][0] = inputs[0].copy()
+
+
+@pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
+def test_after_an_error_all_is_as_before(mode, device):
+    a, b, op = sw.shared(ones(2), target=device), sw.shared(ones(2), target=device), Fails()
+    f = sw.function([], a + b, updates=[(a, a * 2), (b, op(b + 1))], mode=mode, device=device)
+    op.fails = True
+    with pytest.raises(RuntimeError, match="as told"):
+        f()
+    assert a.get_value().tolist() == [1, 1] and b.get_value().tolist() == [1, 1]
+    op.fails = False
+    assert f().tolist() == [2, 2]
+    assert a.get_value().tolist() == [2, 2] and b.get_value().tolist() == [2, 2]
+
+
+def test_an_op_that_overwrites_gets_a_copy_of_a_shared_value(device):
+    class AddOne(sw.Op):
+        destroy_map = {0: [0]}
+
+        def make_node(self, x):
+            return sw.Apply(self, [x], [x.type()])
+
+        def perform(self, node, inputs, output_storage):
+            inputs[0][...] += 1
+            output_storage[0][0] = inputs[0]
+
+    w = sw.shared(ones(2), target=device)
+    f = sw.function([], AddOne()(w), updates={w: AddOne()(w) * 2}, device=device)
+    assert f().tolist() == [2, 2] and w.get_value().tolist() == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("updates", "message"),
+    [
+        (lambda w, x: {x: w}, "x, which is no shared variable"),
+        (lambda w, x: {w: w.type.__class__("float64", (None,))()}, "float64"),
+        (lambda w, x: {w: T.fmatrix("m")}, "expected the same dtype and axes"),
+        (lambda w, x: [(w, w), (w, x)], "changes w twice"),
+        (lambda w, x: [(w, w), 3], "list of pairs"),
+        (lambda w, x: {"w": w}, "no variable"),
+    ],
+)
+def test_updates_that_cannot_be(updates, message):
+    w, x = sw.shared(ones(2), "w"), T.fvector("x")
+    with pytest.raises((sw.GraphError, TypeError), match=message):
+        sw.function([x], x, updates=updates(w, x))
+
+
+def test_a_shared_variable_is_no_input():
+    w = sw.shared(ones(2), "w")
+    with pytest.raises(sw.GraphError, match="w.*shared variable.*givens"):
+        sw.function([w], w)
+
+
+def test_givens_put_shared_variables_in_and_out(device):
+    x, w = T.fvector("x"), sw.shared(ones(2), "w", target=device)
+    y = x * 2
+    assert sw.function([], y, givens={x: w}, device=device)().tolist() == [2, 2]
+    v = T.fvector("v")
+    assert sw.function([v], w + 1, givens={w: v}, device=device)([5]).tolist() == [6]
+
+
+def test_an_update_that_does_not_fit_at_run_time(device):
+    w = sw.shared(ones(2), target=device)
+    x = T.fvector("x")
+    f = sw.function([x], updates={w: x + w}, device=device)
+    with pytest.raises(ValueError, match="broadcast"):
+        f(ones(3))
+    assert w.get_value().tolist() == [1, 1]
+    f(ones(1))
+    assert w.get_value().tolist() == [2, 2]
+
+
+def test_copies_have_their_own_updates(device):
+    w, v = sw.shared(ones(1), "w", target=device), sw.shared(ones(1) * 10, "v", target=device)
+    f = sw.function([], w, updates={w: w + 1}, name="f", device=device)
+    g, h = f.copy(swap={w: v}, name="g"), f.copy(delete_updates=True)
+    assert g.name == "g" and g().tolist() == [10] and g().tolist() == [11]
+    assert h().tolist() == [1] and h().tolist() == [1] and f().tolist() == [1]
+    assert h().tolist() == [2] and f.name == "f"
+    with pytest.raises(sw.GraphError, match="swap"):
+        f.copy(swap={w: T.fvector()})
+
+
+def test_mutable_inputs_may_be_overwritten(device):
+    class AddOne(sw.Op):
+        destroy_map = {0: [0]}
+
+        def make_node(self, x):
+            return sw.Apply(self, [x], [x.type()])
+
+        def perform(self, node, inputs, output_storage):
+            inputs[0][...] += 1
+            output_storage[0][0] = inputs[0]
+
+    x, y = T.fvector("x"), T.fvector("y")
+    value = sw.asarray(ones(3), device=device)
+    keeps = sw.function([x], AddOne()(x), device=device)
+    assert keeps(value).tolist() == [2, 2, 2] and value.tolist() == [1, 1, 1]
+    overwrites = sw.function([sw.In(x, mutable=True)], AddOne()(x), device=device)
+    assert overwrites(value).tolist() == [2, 2, 2] and value.tolist() == [2, 2, 2]
+    both = sw.function([sw.In(x, mutable=True), y], AddOne()(x) + y, device=device)
+    assert both(value, value).tolist() == [5, 5, 5], "one array twice is copied"
+    assert value.tolist() == [2, 2, 2]
+    read_only = ones(3)
+    read_only.flags.writeable = False
+    assert overwrites(read_only).tolist() == [2, 2, 2] and read_only.tolist() == [1, 1, 1]
+    with pytest.raises(ValueError, match="mutable"):
+        sw.In(x, mutable=True, borrow=False)
+
+
+def test_threads_lose_no_update(device):
+    n = sw.shared(0)
+    one = sw.function([], updates={n: n + 1}, device=device)
+    two = sw.function([], n, updates={n: n + 2}, device=device)
+
+    def work(f):
+        for _ in range(100):
+            f()
+
+    threads = [threading.Thread(target=work, args=(f,)) for f in (one, two, one, two)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert n.get_value().item() == 600
+
+
+def test_threads_see_whole_updates(device):
+    a, b = sw.shared(ones(4), target=device), sw.shared(ones(4), target=device)
+    step = sw.function([], updates={a: a + 1, b: b + 1}, device=device)
+    difference = sw.function([], a - b, device=device)
+    wrong = []
+
+    def look():
+        for _ in range(200):
+            if np.any(difference().numpy()):
+                wrong.append(1)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    for _ in range(200):
+        step()
+    thread.join()
+    assert not wrong and a.get_value().tolist() == [201] * 4
+
+
+class Calls(sw.Op):
+    """Calls something while a function runs."""
+
+    def __init__(self, called):
+        self.called = called
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        self.called()
+        output_storage[0][0] = inputs[0].copy()
+
+
+def test_an_op_does_not_change_what_its_function_updates(device):
+    w, v = sw.shared(ones(1), target=device), sw.shared(ones(1), target=device)
+    inner = sw.function([], updates={w: w + 5}, device=device)
+    for call, message in (
+        (inner, "updates a shared variable"),
+        (lambda: w.set_value([1]), "set_value"),
+    ):
+        f = sw.function([], Calls(call)(w), updates={w: w * 2}, device=device)
+        with pytest.raises(sw.GraphError, match=message):
+            f()
+        assert w.get_value().tolist() == [1]
+    other = sw.function([], updates={v: v + 5}, device=device)
+    sw.function([], Calls(other)(w), updates={w: w * 2}, device=device)()
+    assert v.get_value().tolist() == [6] and w.get_value().tolist() == [2]
+
+
+def test_recursion_is_refused(device):
+    w = sw.shared(ones(1), target=device)
+    held = []
+    f = sw.function([], Calls(lambda: held[0]())(w), device=device, name="f")
+    held.append(f)
+    with pytest.raises(sw.GraphError, match="no recursion"):
+        f()
+    held[0] = lambda: None
+    assert f().tolist() == [1]
