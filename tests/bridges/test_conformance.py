@@ -93,7 +93,7 @@ def sharing_is_seen(library, array, theirs, shares=True):
             array.sync()
             seen.append(bool((library.read(theirs) == value).all()))
     for value in (0, 1) if array.size else ():
-        if library.is_mutable and library.can_fill and (array.flags.writeable or not shares):
+        if library.can_write(theirs) and (array.flags.writeable or not shares):
             library.write(theirs, value)
             seen.append(bool((array.numpy() == value).all()))
     # What is not shared may look so for one of two values.
@@ -123,7 +123,7 @@ def check_out(library, device, layout, dtype):
             assert not isinstance(caught.value, sw.CopyNeededError)
         return
 
-    shares = library.is_near(array) and library.holds(array)
+    shares = library.shares(array)
     said = sw.explain(array, library.name)
     assert said.shares == shares, str(said)
     assert said.bytes == (0 if shares else oracle.nbytes)
@@ -203,7 +203,7 @@ def test_from_each_library_to_each(library, target):
     if target == library.name:
         assert made is theirs
         return
-    if to.is_mutable and to.can_fill and (library.is_mutable or not said.shares):
+    if to.can_write(made) and (library.is_mutable or not said.shares):
         to.write(made, 1)
         assert bool((library.read(theirs) == 1).all()) == said.shares
     del theirs
@@ -249,6 +249,6 @@ def test_nothing_leaks(library):
     # An object a hundred exchanges would be more.
     allowed = max(2 << 20, EXCHANGES // 2)
     assert resident_bytes() - resident < allowed
-    # Of the whole device: where tests run beside one another the others take memory as well.
+    # Of the whole device: others' tests beside this one take memory too.
     if device.kind == "cuda" and "PYTEST_XDIST_WORKER" not in os.environ:
         assert free - device.properties.free_memory < (8 << 20)

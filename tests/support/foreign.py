@@ -46,11 +46,6 @@ class Library:
     )
     is_mutable: ClassVar[bool] = True
     has_views: ClassVar[bool] = True
-    can_fill: ClassVar[bool] = True  #: write() works on any strides
-
-    def is_near(self, array):
-        """Whether it can have arrays where this one is."""
-        return str(array.device) == self.device
 
     def holds_at_all(self, array):
         """Whether it has arrays of this kind, maybe as a copy."""
@@ -61,6 +56,10 @@ class Library:
         of the library and not asked of Spanwise."""
         return array.flags.writeable
 
+    def shares(self, array):
+        """Whether it can hold the array's memory as it is."""
+        return str(array.device) == self.device and self.holds(array)
+
     def makes(self, values):
         """Whether make() can make these."""
         return True
@@ -68,6 +67,10 @@ class Library:
     def make(self, values):
         """A new array with these values."""
         raise NotImplementedError
+
+    def can_write(self, array):
+        """Whether write() can write to such an array."""
+        return self.is_mutable
 
     def read(self, array):
         """Its values as the library itself gives them out."""
@@ -102,11 +105,15 @@ class Numpy(Library):
         array[...] = value
 
 
-class Torch(Library):
-    dtypes = tuple(d for d in Library.dtypes if not d.startswith("uint") or d == "uint8")
+class OfBothDevices(Library):
+    """One that has arrays of the CPU beside those of its own device."""
 
-    def is_near(self, array):
-        return array.device.kind == "cpu" or super().is_near(array)
+    def shares(self, array):
+        return str(array.device) in ("cpu", self.device) and self.holds(array)
+
+
+class Torch(OfBothDevices):
+    dtypes = tuple(d for d in Library.dtypes if not d.startswith("uint") or d == "uint8")
 
     def holds(self, array):
         return array.flags.writeable and all(stride >= 0 for _, stride in steps(array))
@@ -121,13 +128,10 @@ class Torch(Library):
         array.fill_(value)
 
 
-class Jax(Library):
+class Jax(OfBothDevices):
     dtypes = tuple(d for d in Library.dtypes if not d.endswith("64") or d == "complex64")
     is_mutable = False
     has_views = False
-
-    def is_near(self, array):
-        return array.device.kind == "cpu" or super().is_near(array)
 
     def holds(self, array):
         """Packed in any order of the axes, and aligned to 64 bytes on the CPU, to 16 on a GPU."""
@@ -144,9 +148,9 @@ class Jax(Library):
 
     def read(self, array):
         # np.array(x) may give values that JAX has kept.
-        if next(iter(array.devices())).platform == "cpu":
+        if array.platform() == "cpu":
             return np.array(np.from_dlpack(array))
-        return np.array(self.module.numpy.array(array, copy=True))
+        return np.array(self.module.numpy.copy(array))
 
 
 class Cupy(Library):
@@ -167,18 +171,16 @@ class Numba(Library):
     def make(self, values):
         return self.module.to_device(np.ascontiguousarray(values))
 
-    can_fill = False
+    def can_write(self, array):
+        return False  # Numba fills packed arrays only
 
     def read(self, array):
         # Numba copies contiguous arrays only.
         return sw.asarray(array).numpy()
 
 
-class Warp(Library):
+class Warp(OfBothDevices):
     dtypes = tuple(d for d in Library.dtypes if not d.startswith("complex"))
-
-    def is_near(self, array):
-        return array.device.kind == "cpu" or super().is_near(array)
 
     def holds_at_all(self, array):
         return 1 <= array.ndim <= 4
@@ -259,8 +261,8 @@ class Cudamat(Library):
 class Gnumpy(Library):
     dtypes = ("float32",)
 
-    def is_near(self, array):
-        return array.size == 0 or super().is_near(array)
+    def shares(self, array):
+        return array.size == 0 or super().shares(array)
 
     def holds(self, array):
         return array.size == 0 or (array.flags.writeable and array.flags.c_contiguous)
@@ -286,8 +288,8 @@ def _import(name):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about the library itself, in its own code
             return import_module(name)
-    except ImportError as error:
-        raise Missing(f"{name} is not installed ({error})") from None
+    except (ImportError, AttributeError) as error:
+        raise Missing(f"{name} cannot be imported ({error})") from None
 
 
 def _numpy():
