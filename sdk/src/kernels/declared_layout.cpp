@@ -167,7 +167,7 @@ class Binder {
   }
 
   std::string spelled() const {
-    const std::string element = (said_.is_const ? "const " : "") + said_.type;
+    std::string element = (said_.is_const ? "const " : "") + said_.type;
     if (said_.layout == ParameterLayout::strided)
       return text("spanwise::View<", element, ", ", said_.rank, ">");
     if (said_.layout == ParameterLayout::none) return element;

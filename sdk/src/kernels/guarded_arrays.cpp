@@ -198,6 +198,7 @@ std::string GuardedArrays::damage() const {
 
 std::vector<std::string> GuardedArrays::snapshot() const {
   std::vector<std::string> all;
+  all.reserve(windows_.size());
   for (const Window& window : windows_)
     all.push_back(host_bytes(part(window, window.zone, window.end - window.begin)));
   return all;

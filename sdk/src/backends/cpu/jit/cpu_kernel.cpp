@@ -186,6 +186,7 @@ void CpuKernel::launch_checked(const runtime::LaunchCheck& check, const Dim3& gr
   check_limits(kernel_->name, grid, block, shared_bytes);
   const sw_module& module = module_->info();
   std::vector<sw_fence> fences;
+  fences.reserve(check.fences.size() + 1);
   for (const runtime::Fence& fence : check.fences)
     fences.push_back({static_cast<const char*>(fence.begin), static_cast<const char*>(fence.end),
                       static_cast<const char*>(fence.data),
