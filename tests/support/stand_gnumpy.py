@@ -48,6 +48,8 @@ class garray:  # noqa: N801
         if not hasattr(self, "_is_alias_of"):
             return
         if self._is_alias_of is None:
+            if not self._base.mat.on_device:
+                return  # both went in one cycle, the base first; the real one would keep a dead base
             _cmsForReuse[self.size].append(self._base)
         else:
             assert type(self._is_alias_of).__name__ == "garray"
