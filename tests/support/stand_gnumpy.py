@@ -25,8 +25,10 @@ def _init_gpu():
 def _new_cm(size):
     if size == 0:
         return _cudamat.empty((1, 1))
-    if _cmsForReuse[size]:
-        return _cmsForReuse[size].pop().reshape((size, 1))
+    while _cmsForReuse[size]:
+        base = _cmsForReuse[size].pop()
+        if base.mat.on_device:  # else a collection freed it together with its garray
+            return base.reshape((size, 1))
     return _cudamat.empty((size, 1))
 
 
@@ -48,8 +50,6 @@ class garray:  # noqa: N801
         if not hasattr(self, "_is_alias_of"):
             return
         if self._is_alias_of is None:
-            if not self._base.mat.on_device:
-                return  # both went in one cycle, the base first; the real one would keep a dead base
             _cmsForReuse[self.size].append(self._base)
         else:
             assert type(self._is_alias_of).__name__ == "garray"
