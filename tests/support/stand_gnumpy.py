@@ -25,24 +25,26 @@ def _init_gpu():
 def _new_cm(size):
     if size == 0:
         return _cudamat.empty((1, 1))
-    if _cmsForReuse[size]:
-        return _cmsForReuse[size].pop().reshape((size, 1))
+    while _cmsForReuse[size]:
+        base = _cmsForReuse[size].pop()
+        if base.mat.on_device:  # else a collection freed it together with its garray
+            return base.reshape((size, 1))
     return _cudamat.empty((size, 1))
 
 
 class garray:  # noqa: N801
     def __init__(self, data, copy=True, ndmin=0):
         if type(data) is _cmType:  # the internal form: base, shape, what it is an alias of
-            self._base, self.shape, self._is_alias_of = data, copy, ndmin
+            self._base, self.shape, alias_of = data, copy, ndmin
         else:
             values = np.asarray(data, np.float32)
-            self.shape = values.shape
+            self.shape, alias_of = values.shape, None
             self._base = _new_cm(values.size)
-            self._is_alias_of = None
             if values.size:
                 self._base.assign(values.reshape(-1, 1))
         self.size = math.prod(self.shape)
         self.ndim = len(self.shape)
+        self._is_alias_of = alias_of  # last: without it the array counts as unfinished
 
     def __del__(self):
         if not hasattr(self, "_is_alias_of"):
