@@ -270,3 +270,21 @@ def test_debug_gives_what_fast_run_gives(x, device):
     value = np.random.default_rng(0).standard_normal((4, 5)).astype("float32")
     results = [sw.function([x], y, mode=m, device=device)(value) for m in ("fast_run", "debug")]
     assert np.array_equal(*results)
+
+
+def test_debug_leaves_constants_as_they_were(device):
+    class Adds(Broken):
+        def perform(self, node, inputs, output_storage):
+            self.count += 1
+            if self.count == 2:
+                inputs[0][...] += 1  # the copy that the second evaluation is given
+                raise RuntimeError("midway")
+            output_storage[0][0] = inputs[0] + 0
+
+        def do_constant_folding(self, node):
+            return False
+
+    f = sw.function([], Adds("")(T.constant(ones(1, 1))), mode="debug", device=device)
+    with pytest.raises(RuntimeError, match="midway"):
+        f()
+    assert f().item() == 1

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "graph/program.hpp"
 #include "spanwise/copy.hpp"
@@ -62,6 +63,22 @@ bool is_mapped(const Step& step, const AliasMap& map, std::size_t input) {
   return false;
 }
 
+// Puts cells back to what they held, also when the second evaluation throws.
+class Restored {
+ public:
+  explicit Restored(const std::vector<Ref<Cell>>& cells)
+      : cells_(cells), values_(values_of(cells, false)) {}
+  ~Restored() {
+    for (std::size_t i = 0; i < values_.size(); ++i) cells_[i]->value = std::move(values_[i]);
+  }
+  Restored(const Restored&) = delete;
+  Restored& operator=(const Restored&) = delete;
+
+ private:
+  const std::vector<Ref<Cell>>& cells_;
+  Snapshot values_;
+};
+
 void check_inputs_kept(const Step& step, const Snapshot& before) {
   const Op& op = step.node->op();
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
@@ -103,8 +120,8 @@ void Program::run_checked_step(std::size_t position) {
   run_step(position);
   check_sharing(step, given);
   check_inputs_kept(step, before);
-  const Snapshot first = values_of(step.outputs, true), kept = values_of(step.outputs, false);
-  const Snapshot left = values_of(step.inputs, false);
+  const Snapshot first = values_of(step.outputs, true);
+  const Restored inputs(step.inputs), outputs(step.outputs);
   // Again from copies of what it was given, into memory of its own.
   for (std::size_t i = 0; i < before.size(); ++i)
     if (before[i]) step.inputs[i]->value = copy(*before[i]);
@@ -115,8 +132,6 @@ void Program::run_checked_step(std::size_t position) {
                         step.node->op().name(), ": output ", i,
                         " differs when the node runs again on the same inputs; expected the same "
                         "values each time");
-  for (std::size_t i = 0; i < left.size(); ++i) step.inputs[i]->value = left[i];
-  for (std::size_t i = 0; i < kept.size(); ++i) step.outputs[i]->value = kept[i];
 }
 
 }  // namespace spanwise::graph
