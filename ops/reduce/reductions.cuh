@@ -123,15 +123,13 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
 #pragma unroll
     for (int k = 0; k < BATCH; ++k)
 #pragma unroll
-      for (int w = 0; w < WIDTH; ++w)
-        a[k] = Body::combine(a[k], Body::lift(pack[k].x[w], p));
+      for (int w = 0; w < WIDTH; ++w) a[k] = Body::combine(a[k], Body::lift(pack[k].x[w], p));
   }
   for (; i < count; i += GROUP) {
     Pack pack;
     pack.words = packs[i];
 #pragma unroll
-    for (int w = 0; w < WIDTH; ++w)
-      a[0] = Body::combine(a[0], Body::lift(pack.x[w], p));
+    for (int w = 0; w < WIDTH; ++w) a[0] = Body::combine(a[0], Body::lift(pack.x[w], p));
   }
   for (long long j = head + count * WIDTH + lane; j < n; j += GROUP)
     a[0] = Body::combine(a[0], Body::lift(x[j], p));

@@ -40,7 +40,8 @@ struct Held {
 
 // The warp's elements from `first` on; `whole` where all of them are there.
 template <bool whole, int steps>
-__device__ __forceinline__ void take(Held<steps>& held, const E* x, const Line& line, long long first) {
+__device__ __forceinline__ void take(Held<steps>& held, const E* x, const Line& line,
+                                     long long first) {
 #pragma unroll
   for (int k = 0; k < steps; ++k) {
     const long long i = first + k * SPAN + threadIdx.x % 32 * WIDTH;
@@ -78,8 +79,8 @@ __device__ __forceinline__ A add_up(Held<steps>& held, const Line& line, long lo
 }
 // The sums themselves, where `base` is before all of the warp.
 template <bool whole, int steps>
-__device__ __forceinline__ void give(const Held<steps>& held, Z* z, const Line& line, long long first,
-                                     A base) {
+__device__ __forceinline__ void give(const Held<steps>& held, Z* z, const Line& line,
+                                     long long first, A base) {
   constexpr int bytes = WIDTH * (int)sizeof(Z), part = bytes > 16 ? 16 / (int)sizeof(Z) : WIDTH;
 #pragma unroll
   for (int k = 0; k < steps; ++k) {
@@ -149,8 +150,8 @@ __device__ __forceinline__ A before_chunk(const Told& told, const Line& line, lo
       if (chunk % 32 == 31) tell(told, groups + group, Body::combine(a, own));
     }
   } else if (warp == 1) {
-    const A a = joined<32>(lane < group % 32 ? hear(told, groups + super * 32 + lane)
-                                             : Body::identity());
+    const A a =
+        joined<32>(lane < group % 32 ? hear(told, groups + super * 32 + lane) : Body::identity());
     if (lane == 0) levels[1] = a;
   } else if (warp == 2 && lane == 0) {
     levels[2] = super > 0 ? hear(told, supers + super - 1) : Body::identity();

@@ -31,8 +31,7 @@ extern PyTypeObject* array_type;
 inline bool is_array(PyObject* object) noexcept {
   if (Py_TYPE(object) == array_type) return true;
   // Null until there is a first subclass, which is rare: other libraries' arrays are told by this.
-  return array_type->tp_subclasses != nullptr &&
-         PyType_IsSubtype(Py_TYPE(object), array_type) != 0;
+  return array_type->tp_subclasses != nullptr && PyType_IsSubtype(Py_TYPE(object), array_type) != 0;
 }
 /// Only for objects that is_array() accepts.
 inline Array& array_in(PyObject* object) noexcept {

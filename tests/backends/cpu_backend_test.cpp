@@ -31,7 +31,7 @@ TEST(CpuBackend, DescribesTheMachine) {
   EXPECT_LE(properties.free_memory, properties.total_memory);
   EXPECT_GE(properties.multiprocessors, 1);
   EXPECT_EQ(properties.max_threads_per_block, 1024);
-  EXPECT_EQ(backend().device_count(), 1);
+  EXPECT_GT(backend().device_count(), 1) << "logical devices over one processor";
   EXPECT_EQ(backend().why_absent(), "");
 }
 

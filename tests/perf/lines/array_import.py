@@ -3,7 +3,7 @@
 """Host time of taking another library's array in."""
 
 import numpy as np
-from harness import Result, installed, interleave
+from harness import Call, Result, installed, interleave
 
 import spanwise as sw
 
@@ -16,10 +16,10 @@ def measure():
         "sw.asarray",
         interleave(
             {
-                "sw.asarray": lambda: sw.asarray(x),
-                "sw.from_dlpack": lambda: sw.from_dlpack(x),
-                "np.from_dlpack": lambda: np.from_dlpack(x),
-                "memoryview (floor)": lambda: memoryview(x),
+                "sw.asarray": Call(sw.asarray, x),
+                "sw.from_dlpack": Call(sw.from_dlpack, x),
+                "np.from_dlpack": Call(np.from_dlpack, x),
+                "memoryview (floor)": Call(memoryview, x),
             }
         ),
         goal=("at most", None, 250e-9),
@@ -28,7 +28,7 @@ def measure():
         "import of a strided NumPy view",
         "sw.asarray",
         interleave(
-            {"sw.asarray": lambda: sw.asarray(view), "np.from_dlpack": lambda: np.from_dlpack(view)}
+            {"sw.asarray": Call(sw.asarray, view), "np.from_dlpack": Call(np.from_dlpack, view)}
         ),
     )
     ours = sw.asarray(x)
@@ -37,8 +37,8 @@ def measure():
         "sw.to_numpy",
         interleave(
             {
-                "sw.to_numpy": lambda: sw.to_numpy(ours),
-                "np.from_dlpack": lambda: np.from_dlpack(ours),
+                "sw.to_numpy": Call(sw.to_numpy, ours),
+                "np.from_dlpack": Call(np.from_dlpack, ours),
             }
         ),
         goal=("at most", None, 250e-9),
@@ -65,9 +65,9 @@ def _torch(gpu):
             "sw.asarray(tensor)",
             interleave(
                 {
-                    "sw.asarray(tensor)": lambda t=t: sw.asarray(t),
-                    "torch.from_dlpack(tensor)": lambda t=t: torch.from_dlpack(t),
-                    "torch.from_dlpack(sw array)": lambda mine=mine: torch.from_dlpack(mine),
+                    "sw.asarray(tensor)": Call(sw.asarray, t),
+                    "torch.from_dlpack(tensor)": Call(torch.from_dlpack, t),
+                    "torch.from_dlpack(sw array)": Call(torch.from_dlpack, mine),
                 }
             ),
             goal=("at most", None, 100e-9),
@@ -77,8 +77,8 @@ def _torch(gpu):
             "sw.to_torch",
             interleave(
                 {
-                    "sw.to_torch": lambda mine=mine: sw.to_torch(mine),
-                    "torch.from_dlpack": lambda mine=mine: torch.from_dlpack(mine),
+                    "sw.to_torch": Call(sw.to_torch, mine),
+                    "torch.from_dlpack": Call(torch.from_dlpack, mine),
                 }
             ),
             goal=("at most", None, 200e-9),
@@ -94,8 +94,8 @@ def _jax():
         "sw.asarray(jax array)",
         interleave(
             {
-                "sw.asarray(jax array)": lambda: sw.asarray(x),
-                "jax.dlpack.from_dlpack(jax array)": lambda: jax.dlpack.from_dlpack(x),
+                "sw.asarray(jax array)": Call(sw.asarray, x),
+                "jax.dlpack.from_dlpack(jax array)": Call(jax.dlpack.from_dlpack, x),
             }
         ),
     )
@@ -106,13 +106,13 @@ def _cupy():
 
     x = cupy.arange(12, dtype="float32")
     contenders = {
-        "sw.asarray(cupy array)": lambda: sw.asarray(x),
-        "cupy.from_dlpack(cupy array)": lambda: cupy.from_dlpack(x),
+        "sw.asarray(cupy array)": Call(sw.asarray, x),
+        "cupy.from_dlpack(cupy array)": Call(cupy.from_dlpack, x),
     }
     if installed("torch"):
         import torch
 
-        contenders["torch.from_dlpack(cupy array)"] = lambda: torch.from_dlpack(x)
+        contenders["torch.from_dlpack(cupy array)"] = Call(torch.from_dlpack, x)
     goal = ("at most", None, 500e-9)
     yield Result("exchange with CuPy", "sw.asarray(cupy array)", interleave(contenders), goal=goal)
     if not installed("torch"):
@@ -124,7 +124,7 @@ def _cupy():
         interleave(
             {
                 "sw.convert": lambda: sw.convert(t, "cupy"),
-                "cupy.from_dlpack": lambda: cupy.from_dlpack(t),
+                "cupy.from_dlpack": Call(cupy.from_dlpack, t),
             }
         ),
         goal=("ratio", "cupy.from_dlpack", 1.0),
@@ -143,8 +143,8 @@ def _pycuda():
         "sw.asarray(GPUArray)",
         interleave(
             {
-                "sw.asarray(GPUArray)": lambda: sw.asarray(x),
-                "sw.asarray(view)": lambda: sw.asarray(view),
+                "sw.asarray(GPUArray)": Call(sw.asarray, x),
+                "sw.asarray(view)": Call(sw.asarray, view),
                 "its __cuda_array_interface__ alone": lambda: x.__cuda_array_interface__,
             }
         ),
@@ -155,7 +155,7 @@ def _pycuda():
         "sw.to_gpuarray",
         interleave(
             {
-                "sw.to_gpuarray": lambda: sw.to_gpuarray(mine),
+                "sw.to_gpuarray": Call(sw.to_gpuarray, mine),
                 "GPUArray(base=...)": lambda: gpuarray.GPUArray(
                     x.shape, x.dtype, base=x, gpudata=int(x.gpudata), strides=x.strides
                 ),
