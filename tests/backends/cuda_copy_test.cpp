@@ -15,11 +15,11 @@ using test::between;
 using test::Random;
 using Bytes = std::vector<unsigned char>;
 
-constexpr DType computable[] = {bool_,    int8,    int16,   int32,     int64,
-                                uint8,    uint16,  uint32,  uint64,    float16,
-                                bfloat16, float32, float64, complex64, complex128};
+constexpr DType copied_dtypes[] = {bool_,    int8,    int16,   int32,     int64,
+                                   uint8,    uint16,  uint32,  uint64,    float16,
+                                   bfloat16, float32, float64, complex64, complex128};
 
-std::size_t bytes_for(const Layout& layout, DType dtype) {
+std::size_t span_bytes(const Layout& layout, DType dtype) {
   return static_cast<std::size_t>((layout.extent().second + 1 + layout.offset) * dtype.itemsize()) +
          64;
 }
@@ -82,8 +82,8 @@ class CudaCopies : public CudaTest {
   // Copies on the device, and compares every byte of the target's storage with what the host gets.
   void check_copy(Random& random, const Layout& source, DType from, const Layout& target,
                   DType to) {
-    const Bytes sent = random_elements(random, from, bytes_for(source, from));
-    Bytes expected(bytes_for(target, to));
+    const Bytes sent = random_elements(random, from, span_bytes(source, from));
+    Bytes expected(span_bytes(target, to));
     for (unsigned char& byte : expected) byte = static_cast<unsigned char>(random());
     DeviceBytes a(sent.size()), b(expected.size());
     a.put(sent.data());
@@ -134,8 +134,8 @@ TEST_F(CudaCopies, MoveElementsOfEveryWidthBetweenRandomLayouts) {
 
 TEST_F(CudaCopies, CastBetweenEveryPairOfDtypes) {
   Random random(20260602);
-  for (const DType from : computable) {
-    for (const DType to : computable) {
+  for (const DType from : copied_dtypes) {
+    for (const DType to : copied_dtypes) {
       const Shape shape{between(random, 1, 9), between(random, 20, 70)};
       const Layout dense = Layout::row_major(shape);
       check_copy(random,
@@ -197,7 +197,7 @@ TEST_F(CudaCopies, OffsetsBeyond31BitsAreReached) {
 
 TEST_F(CudaCopies, FillSetsTheElementsAndNothingElse) {
   Random random(20260605);
-  for (const DType dtype : computable) {
+  for (const DType dtype : copied_dtypes) {
     for (int round = 0; round < 6 && !HasFailure(); ++round) {
       const Shape shape = test::random_shape(random, 3, 30);
       const Layout layout =
@@ -205,7 +205,7 @@ TEST_F(CudaCopies, FillSetsTheElementsAndNothingElse) {
       // Values whose bytes are all alike, alike in twos or fours, and different.
       const double values[] = {0, 1, -1, 257, 3.140625, 1e-3};
       const Scalar value = Scalar(values[round]).cast(dtype);
-      Bytes expected(bytes_for(layout, dtype));
+      Bytes expected(span_bytes(layout, dtype));
       for (unsigned char& byte : expected) byte = static_cast<unsigned char>(random());
       DeviceBytes block(expected.size());
       block.put(expected.data());
