@@ -242,15 +242,27 @@ int calling_threads(const Library& library) {
   return library.can_be_told() ? std::min(parallel_workers(), library.threads) : 0;
 }
 
+// One product of matrices is left to the library's own threads, where those are not more than
+// config "cpu_threads" allows: after a product of NumPy's, which has the same library, they are
+// awake for some milliseconds, and threads of ours would have to share the processors with them.
+bool shares_by_itself(const Library& library, const GemmCall& call) {
+  return library.can_be_told() && call.batch == 1 && (call.rows > 1 || call.columns > 1) &&
+         library.get_threads() <= parallel_workers();
+}
+
+bool run_with(const Library& library, const GemmCall& call, int threads) {
+  return library.has_wide_integers ? run_with(library.wide, call, threads)
+                                   : run_with(library.narrow, call, threads);
+}
+
 }  // namespace
 
 bool blas_gemm(const GemmCall& call) {
   const Library* found = library();
   if (found == nullptr) return false;
+  if (shares_by_itself(*found, call)) return run_with(*found, call, 0);
   const OneThread one_thread(*found);
-  const int threads = calling_threads(*found);
-  return found->has_wide_integers ? run_with(found->wide, call, threads)
-                                  : run_with(found->narrow, call, threads);
+  return run_with(*found, call, calling_threads(*found));
 }
 
 Tool blas_tool() {
