@@ -95,7 +95,8 @@ TEST(Array, LayoutsThatOverflowAreRefused) {
         Layout{Shape{3, 3}, Strides{huge, -huge}, 0}, Layout{Shape{-1}, Strides{1}, 0},
         Layout{Shape{2, 2}, Strides{1}, 0}, Layout{Shape{0}, Strides{1}, huge},
         Layout{Shape{0}, Strides{1}, -1}})
-    EXPECT_THROW(Array(storage, layout, float32), LayoutError) << layout;
+    for (const DType dtype : {uint8, float32, complex128})
+      EXPECT_THROW(Array(storage, layout, dtype), LayoutError) << layout << ' ' << dtype;
 }
 
 TEST(Array, TheErrorSaysWhatIsReachedAndWhatIsThere) {

@@ -29,10 +29,10 @@ void check(const Storage& storage, const Layout& layout, DType dtype) {
   // storage.
   const bool empty = highest < lowest;
   const std::int64_t first = empty ? layout.offset : lowest;
-  const std::int64_t end = empty ? layout.offset : highest + 1;
   // By multiplying: a division takes as long as all else here.
-  std::int64_t end_byte;
-  const bool inside = first >= 0 && !__builtin_mul_overflow(end, dtype.itemsize(), &end_byte) &&
+  std::int64_t end = layout.offset, end_byte = 0;
+  const bool inside = first >= 0 && (empty || !__builtin_add_overflow(highest, 1, &end)) &&
+                      !__builtin_mul_overflow(end, dtype.itemsize(), &end_byte) &&
                       end_byte <= static_cast<std::int64_t>(storage.bytes());
   if (!inside) [[unlikely]]
     fail_outside(storage, layout, dtype);
