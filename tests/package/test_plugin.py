@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops outside the tree: examples/05_plugin, built against the installed package and run."""
 
+import os
+import re
 import sys
 
 import pytest
@@ -32,3 +34,14 @@ def test_where_cmake_finds_the_package(tmp_path):
     assert cmake_dir.find(tmp_path) is None
     prefix = package.install(tmp_path)
     assert cmake_dir.find(prefix) == prefix / "lib" / "cmake" / "spanwise"
+
+
+def test_the_page_as_a_new_user_follows_it(tmp_path):
+    page = (ROOT / "docs" / "op-sdk.md").read_text()
+    for language, name in {"cpp": "my_ops.cpp", "cmake": "CMakeLists.txt", "py": "use.py"}.items():
+        text = re.search(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
+        (tmp_path / name).write_text(text)
+    package.build(tmp_path, tmp_path / "build", package.install(tmp_path / "installed"))
+    path = os.pathsep.join(p for p in sys.path if p)
+    out = package.run(sys.executable, "use.py", cwd=tmp_path, env=dict(os.environ, PYTHONPATH=path))
+    assert out == re.search(r"print.*# (.*\n)", (tmp_path / "use.py").read_text())[1]
