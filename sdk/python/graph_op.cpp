@@ -112,6 +112,17 @@ OpHandle make_registered(const std::string& name, const py::dict& properties) {
   return {make_op(name, given)};
 }
 
+std::pair<std::string, std::vector<std::pair<std::string, std::string>>> load(
+    const std::string& path) {
+  const LoadedOps loaded = [&] {
+    const py::gil_scoped_release unlocked;  // a library may take its time, or want the lock itself
+    return load_ops(path);
+  }();
+  std::vector<std::pair<std::string, std::string>> ops;
+  for (const LoadedOps::Op& op : loaded.ops) ops.emplace_back(op.name, op.summary);
+  return {loaded.name_space, std::move(ops)};
+}
+
 }  // namespace
 
 Ref<const Op> op_from(py::handle op) {
@@ -140,6 +151,7 @@ SW_BIND(graph_op, 82) {
       .def("hash", [](const OpHandle& self) { return self.op->hash(); });
   module.def("_make_op", &make_registered);
   module.def("_op_names", &op_names);
+  module.def("_load_ops", &load);
   module.def(
       "_as_variable",
       [](py::handle value, py::handle name) {

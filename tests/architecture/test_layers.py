@@ -35,7 +35,7 @@ PUBLIC = {
         "config copy creation devices gemm gpu_context host_block kernel_types parallel stream tools"
     ),
     "kernels": "kernel kernel_text source_module",
-    "op_sdk": "op_sdk walk",
+    "op_sdk": "op_sdk plugin plugin_array plugin_call walk",
     "bridge": "bridge dlpack",
     "umbrella": "spanwise",
 }
