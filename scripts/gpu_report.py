@@ -121,6 +121,7 @@ def cxx_tests() -> dict:
     if left_out.is_file():
         return {"passed": True, "left_out": left_out.read_text().strip()}
     command = [ctest(), "--preset", PRESET, "--output-junit", WORK / "ctest.xml"]
+    command += ["--parallel", str(max(1, min(6, (os.cpu_count() or 1) // 2)))]
     return {"passed": succeeds(command), **junit(WORK / "ctest.xml")}
 
 
