@@ -131,6 +131,8 @@ if _typing.TYPE_CHECKING:
     from ._shape import swapaxes as swapaxes
     from ._shape import tile as tile
     from ._shape import transpose as transpose
+    from ._textures import Surface as Surface
+    from ._textures import Texture as Texture
     from ._user_kernels import ElementwiseKernel as ElementwiseKernel
     from ._user_kernels import ExclusiveScanKernel as ExclusiveScanKernel
     from ._user_kernels import InclusiveScanKernel as InclusiveScanKernel
@@ -177,6 +179,7 @@ _NAMES = {
         ElementwiseKernel ExclusiveScanKernel InclusiveScanKernel ReductionKernel ScanKernel
     """,
     "_host_library": "HostLibrary",
+    "_textures": "Surface Texture",
     "_wrap_cu": "wrap_cu",
 }
 _ELSEWHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
