@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Proves a commit on a GPU machine: tests, memcheck and benchmarks, in one JSON file.
+"""Proves a commit on a GPU machine: tests, compute-sanitizer and benchmarks, in one JSON file.
 
-Writes docs/benchmarks/<date>-<device>.json (or --output FILE) and fails if a test or memcheck did.
+Writes docs/benchmarks/<date>-<device>.json (or --output FILE) and fails if a test or a check did.
 Every step runs even when an earlier one failed, so that one visit to a GPU tells all.
 """
 
@@ -28,11 +28,18 @@ from tools import ctest, environment
 PRESET = "release"
 WORK = BUILD / PRESET / "gpu-report"
 PEERS = ("numpy", "torch", "cupy-cuda13x", "cupy-cuda12x", "jax", "jaxlib", "numba", "pycuda")
-# The tests that memcheck watches: all that launch kernels, but not those that break a context on
+# What memcheck watches: all tests that launch kernels, but not those that break a context on
 # purpose, in processes of their own.
 CXX_KERNEL_TESTS = {
     "backends_test": "Cuda*:CopyKernels*:CastKernels*:GeneratedKernels*:-CudaProcess*",
     "ops_test": "*-*Source*:*ComplexFunctions*",
+}
+# What racecheck and synccheck watch, which slow kernels down much more: the library's own kernels
+# whose threads share memory and meet at barriers.
+CXX_SHARED_MEMORY_TESTS = {
+    "backends_test": "CopyKernels*:GeneratedKernels*",
+    "ops_test": "*ScanKernels*:*PlaceKernels*:*ProductKernels*:*IndexingKernels*:MaskKernels*:"
+    "*ElementwiseTiles*",
 }
 PYTHON_KERNEL_TESTS = "tests/python/test_kernels.py"
 
@@ -57,6 +64,8 @@ def main() -> int:
         "cxx_tests": cxx_tests,
         "python_tests": python_tests,
         "memcheck": memcheck,
+        "racecheck": racecheck,
+        "synccheck": synccheck,
         "benchmarks": benchmarks,
     }
     for step, run in steps.items():
@@ -134,7 +143,19 @@ def python_tests() -> dict:
 
 
 def memcheck() -> dict:
-    """compute-sanitizer over the tests that launch kernels.
+    return sanitized("memcheck", CXX_KERNEL_TESTS, PYTHON_KERNEL_TESTS, "--report-api-errors=no")
+
+
+def racecheck() -> dict:
+    return sanitized("racecheck", CXX_SHARED_MEMORY_TESTS)
+
+
+def synccheck() -> dict:
+    return sanitized("synccheck", CXX_SHARED_MEMORY_TESTS)
+
+
+def sanitized(tool: str, cxx: dict[str, str], python: str = "", *options: str) -> dict:
+    """A tool of compute-sanitizer over tests that launch kernels.
 
     It passes where the tool found no error. A test may fail under it alone, such as one that reads
     the device's free memory, of which the tool takes its part; the report names those.
@@ -143,13 +164,12 @@ def memcheck() -> dict:
     if not sanitizer:
         return {"passed": True, "left_out": "compute-sanitizer was not found"}
     # Tests provoke errors of the driver's calls on purpose; those are theirs to judge.
-    command = [sanitizer, "--tool=memcheck", "--report-api-errors=no"]
-    command += ["--target-processes=application-only"]
+    command = [sanitizer, f"--tool={tool}", "--target-processes=application-only", *options]
     # Blocks that wait for the next array are rounded up, which hides their ends.
     exact = {**environment(PRESET), "SPANWISE_KEEP_BLOCKS": "0"}
     results = {}
-    for name, program in memchecked():
-        print(f"\n== memcheck {name}", flush=True)
+    for name, program in kernel_tests(cxx, python):
+        print(f"\n== {tool} {name}", flush=True)
         words = [str(part) for part in [*command, *program]]
         done = subprocess.run(words, cwd=ROOT, env=exact, text=True, capture_output=True)
         results[name] = judged(done.stdout)
@@ -160,23 +180,25 @@ def memcheck() -> dict:
 
 
 def judged(output: str) -> dict:
-    summary = re.search(r"^=+ ERROR SUMMARY: (.*)$", output, re.MULTILINE)
+    # racecheck: "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"
+    summary = re.search(r"^=+ (?:ERROR|RACECHECK) SUMMARY: (.*)$", output, re.MULTILINE)
     ran = re.search(r"^\[  PASSED  \] (\d+) tests?|\b(\d+) passed\b", output, re.MULTILINE)
     failed = re.findall(r"^(?:\[  FAILED  \]|FAILED) (\S*[.:]\S+)", output, re.MULTILINE)
     return {
-        "passed": bool(ran and summary and summary[1].startswith("0 errors")),
+        "passed": bool(ran and summary and re.match("0 (errors|hazards)", summary[1])),
         "summary": summary[1] if summary else "no summary",
         "tests_passed": int(ran[1] or ran[2]) if ran else 0,
         "tests_failed": sorted({name.rstrip(",") for name in failed}),
     }
 
 
-def memchecked() -> Iterator[tuple[str, list]]:
-    for name, tests in CXX_KERNEL_TESTS.items():
+def kernel_tests(cxx: dict[str, str], python: str) -> Iterator[tuple[str, list]]:
+    for name, tests in cxx.items():
         program = BUILD / PRESET / "tests" / name
         if program.is_file():
             yield name, [program, "--gtest_brief=1", f"--gtest_filter={tests}"]
-    yield PYTHON_KERNEL_TESTS, [sys.executable, "-m", "pytest", "-q", PYTHON_KERNEL_TESTS]
+    if python:
+        yield python, [sys.executable, "-m", "pytest", "-q", python]
 
 
 def compute_sanitizer() -> str | None:

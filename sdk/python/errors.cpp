@@ -56,7 +56,7 @@ void translate(const std::exception_ptr& exception) {
   } catch (const DeviceError& e) {
     raise(errors.device, e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
   } catch (const CompileError& e) {
-    raise(errors.compile, Error(text(e.what(), '\n', e.source())),
+    raise(errors.compile, e,
           {{"log", lenient_text(e.log())}, {"source", lenient_text(e.source())}});
   } catch (const ArgumentError& e) {
     raise(errors.argument, e);

@@ -269,6 +269,8 @@ PyGetSetDef function_attributes[] = {
     {"__name__", &attribute<[](const Function& f) { return f.name(); }>, nullptr, nullptr, nullptr},
     {"device", &attribute<[](const Function& f) { return device_object(f.device()); }>, nullptr,
      "Where it is loaded.", nullptr},
+    {"handle", &attribute<[](const Function& f) { return f.handle(); }>, nullptr,
+     "The CUfunction as an integer; 0 on the CPU.", nullptr},
     {"parameters", &attribute<&parameters>, nullptr,
      "A tuple of KernelParameter: name, type, size, offset, dtype, as far as they are known.",
      nullptr},

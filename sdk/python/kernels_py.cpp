@@ -44,12 +44,42 @@ std::vector<std::string> strings_from(py::handle object, const char* what) {
                       std::string(py::repr(py::str(object))), "] for a single one");
 }
 
+// CUDA C++ as a str, compiled device code as anything with a buffer.
+std::vector<std::string> link_inputs(py::handle object) {
+  std::vector<std::string> out;
+  const bool is_list = py::isinstance<py::iterable>(object) && !py::isinstance<py::str>(object) &&
+                       PyObject_CheckBuffer(object.ptr()) == 0;
+  if (!is_list)
+    fail<ArgumentError>(
+        "SourceModule: expected link as a list of sources (str) and compiled device "
+        "code (bytes), got ",
+        std::string(py::str(py::type::of(object).attr("__name__"))),
+        "; write [it] for a single one");
+  for (const py::handle item : object) {
+    if (py::isinstance<py::str>(item)) {
+      out.push_back(item.cast<std::string>());
+    } else if (PyObject_CheckBuffer(item.ptr()) != 0) {
+      const auto bytes = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(item.ptr()));
+      if (!bytes) throw py::error_already_set();
+      out.push_back(bytes);
+    } else {
+      fail<ArgumentError>(
+          "SourceModule: expected each of link as CUDA C++ (str) or compiled device "
+          "code (bytes), got ",
+          std::string(py::repr(item)),
+          "; of a file give its contents, path.read_text() or path.read_bytes()");
+    }
+  }
+  return out;
+}
+
 SourceModule compile(const std::string& source, py::handle options, py::handle names,
-                     py::handle include_dirs, py::handle device, bool keep) {
+                     py::handle include_dirs, py::handle device, bool keep, py::handle link) {
   ModuleOptions request{.options = strings_from(options, "options"),
                         .names = strings_from(names, "names"),
                         .include_dirs = strings_from(include_dirs, "include_dirs"),
-                        .keep = keep};
+                        .keep = keep,
+                        .link = link_inputs(link)};
   if (!device.is_none()) request.device = device_from(device);
   const py::gil_scoped_release unlocked;
   return SourceModule(source, std::move(request));
@@ -82,9 +112,10 @@ std::string listed(const Module& module, const char* kind) {
 void bind_module(py::module_& module) {
   py::class_<Module> type(module, "Module", "Compiled kernels, loaded on one device.");
   type.attr("__module__") = "spanwise";
-  type.def_static("load", &load, py::arg("path_or_bytes"), py::arg("device") = py::none(),
-                  "A cubin, PTX or fat binary. Raises DeviceError saying which architectures it "
-                  "holds where none\nruns on the device.");
+  type.def_static(
+      "load", &load, py::arg("path_or_bytes"), py::arg("device") = py::none(),
+      "A cubin, PTX, fat binary or LTO-IR. Raises DeviceError saying which architectures it "
+      "holds where none\nruns on the device.");
   type.def(
       "get_function",
       [](const Module& self, const std::string& name) {
@@ -99,6 +130,9 @@ void bind_module(py::module_& module) {
            "A __device__ or __constant__ variable as a uint8 array over its bytes.");
   type.def_property_readonly("function_names", &Module::function_names);
   type.def_property_readonly("device", &Module::device);
+  type.def_property_readonly("handle", &Module::handle,
+                             "The CUmodule as an integer; 0 on the CPU.");
+  type.def("__int__", &Module::handle);
   type.def("__repr__", [](const Module& self) { return listed(self, "Module"); });
 }
 
@@ -108,12 +142,18 @@ void bind_source_module(py::module_& module) {
       "CUDA C/C++ text compiled for one device: by NVRTC for a GPU, by the system's C++ "
       "compiler for the CPU.");
   type.attr("__module__") = "spanwise";
-  type.def(py::init(&compile), py::arg("source"), py::arg("options") = py::tuple(),
-           py::arg("names") = py::tuple(), py::arg("include_dirs") = py::tuple(),
-           py::arg("device") = py::none(), py::arg("keep") = false,
-           "`names` lists the instances of templates to compile, such as \"scale<float>\". `keep` "
-           "keeps the "
-           "compiler's files. Raises CompileError with .log and .source.");
+  type.def(
+      py::init(&compile), py::arg("source"), py::arg("options") = py::tuple(),
+      py::arg("names") = py::tuple(), py::arg("include_dirs") = py::tuple(),
+      py::arg("device") = py::none(), py::arg("keep") = false, py::arg("link") = py::tuple(),
+      "`names` lists the instances of templates to compile, such as \"scale<float>\". `keep` "
+      "keeps the "
+      "compiler's files.\n\n"
+      "`link` lists further translation units: sources (str), each compiled by itself with the "
+      "same options,\nand on a GPU device code that is compiled already (bytes: relocatable "
+      "cubins, PTX, LTO-IR, fat binaries,\nobjects, archives). What is declared extern in one "
+      "is found in another. Raises CompileError with .log\nand .source, also for what does not "
+      "link.");
   type.def_property_readonly("from_cache", &SourceModule::from_cache,
                              "True where the binary came from the disk cache.");
   type.def("__repr__", [](const SourceModule& self) { return listed(self, "SourceModule"); });

@@ -28,6 +28,10 @@ std::optional<std::uintptr_t> handle_number_in(py::handle value) {
   return static_cast<std::uintptr_t>(py::int_(number).cast<std::uint64_t>());
 }
 
+std::string type_name(py::handle object) {
+  return py::type::of(object).attr("__name__").cast<std::string>();
+}
+
 std::optional<std::uintptr_t> handle_of(py::handle stream) {
   if (py::hasattr(stream, "__cuda_stream__")) {
     // (protocol version, handle):
@@ -39,6 +43,10 @@ std::optional<std::uintptr_t> handle_of(py::handle stream) {
   for (const char* name : {"cuda_stream", "ptr", "handle"}) {
     if (py::hasattr(stream, name)) return handle_number_in(stream.attr(name));
   }
+  // cuda.bindings' handles are numbers by int() alone.
+  const std::string type = type_name(stream);
+  if (type == "CUstream" || type == "cudaStream_t")
+    return handle_number_in(py::int_(py::reinterpret_borrow<py::object>(stream)));
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include "bind.hpp"
@@ -42,11 +43,30 @@ void leave() {
   guards().pop_back();
 }
 
+// Another library's event: PyTorch's has .cuda_event, CuPy's .ptr, and cuda.bindings' is a number.
+Event foreign_event(py::handle event, Device device) {
+  for (const char* name : {"cuda_event", "ptr", "handle"})
+    if (py::hasattr(event, name)) return foreign_event(event.attr(name), device);
+  const py::object value = py::getattr(event, "value", event);  // Numba: a ctypes pointer
+  if (PyNumber_Check(value.ptr()) == 0)
+    fail<ArgumentError>(
+        "Event.foreign: expected an integer handle or an event of another library "
+        "(.cuda_event, .ptr or .handle), got ",
+        std::string(py::repr(event)));
+  return Event::foreign(device, static_cast<std::uintptr_t>(py::int_(value).cast<std::uint64_t>()));
+}
+
+bool is_foreign_event(py::handle object) {
+  const auto name = py::type::of(object).attr("__name__").cast<std::string>();
+  return name == "Event" || name == "CUevent" || name == "cudaEvent_t";
+}
+
 void wait_for(const Stream& stream, py::handle other) {
   if (py::isinstance<PyEvent>(other))
     return stream.wait(py::cast<const PyEvent&>(other).recorded());
   if (is_array(other.ptr())) return order_use(stream, array_in(other.ptr()), false);
   if (py::isinstance<Stream>(other)) return stream.wait(py::cast<const Stream&>(other));
+  if (is_foreign_event(other)) return stream.wait(foreign_event(other, stream.device()));
   stream.wait(stream_from(other, stream.device()));
 }
 
@@ -76,6 +96,7 @@ void bind_stream(py::module_& module) {
   type.def_property_readonly("device", &Stream::device);
   type.def_property_readonly("handle", &Stream::handle,
                              "The CUstream as an integer; 0 on the CPU.");
+  type.def("__int__", &Stream::handle);
   type.def("synchronize", &Stream::synchronize, py::call_guard<py::gil_scoped_release>(),
            "Waits until the queue is empty. Errors of earlier asynchronous work surface here.");
   type.def("query", &Stream::query, "True when all queued work is done. Never waits.");
@@ -121,8 +142,18 @@ void bind_event(py::module_& module) {
       },
       py::arg("stream") = py::none(), py::kw_only(), py::arg("device") = py::none(),
       "Marks this point of `stream`, by default the current stream of the device.");
+  type.def_static(
+      "foreign",
+      [](py::handle event, Device device) { return PyEvent{true, foreign_event(event, device)}; },
+      py::arg("event"), py::arg("device") = py::none(),
+      "Another library's event object or integer handle, recorded already, as an Event; it is not "
+      "owned.");
   type.def_property_readonly("device",
                              [](const PyEvent& self) { return self.recorded().device(); });
+  type.def_property_readonly(
+      "handle", [](const PyEvent& self) { return self.recorded().handle(); },
+      "The CUevent as an integer, once it is recorded; 0 on the CPU.");
+  type.def("__int__", [](const PyEvent& self) { return self.recorded().handle(); });
   type.def(
       "synchronize", [](const PyEvent& self) { self.recorded().synchronize(); },
       py::call_guard<py::gil_scoped_release>(), "Waits until the work before the event is done.");

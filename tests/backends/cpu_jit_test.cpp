@@ -298,7 +298,7 @@ TEST(CpuShim, IsReadInThePartsThatASourceNeeds) {
 }
 
 TEST(CpuStackNeed, IsTheLargestKernelWithAllThatItMayCall) {
-  TranslationUnit unit;
+  Translation unit;
   unit.kernel_names = {"big", "small"};
   const std::string report =
       "kernel.cu:1:1:void small(int*)\t100\tstatic\nkernel.cu:2:1:void big(int*)\t5000\tstatic\n"

@@ -57,7 +57,7 @@ TEST(CompileOptions, WhatCannotBeTakenIsRefusedWithTheRemedy) {
   EXPECT_THAT(refusal({"-Xcompiler", "-fPIC"}), HasSubstr("NVRTC has none"));
   EXPECT_THAT(refusal({"-gencode", "arch=compute_90,code=sm_90"}), HasSubstr("-arch=sm_90a"));
   EXPECT_THAT(refusal({"-fsanitize=address"}), HasSubstr("compute-sanitizer"));
-  EXPECT_THAT(refusal({"-rdc=true"}), HasSubstr("one source"));
+  EXPECT_THAT(refusal({"-rdc=true"}), HasSubstr("link="));
   EXPECT_THAT(refusal({"kernel.cu"}), HasSubstr("it is no option"));
   EXPECT_THAT(refusal({"-I"}), HasSubstr("its value is missing"));
   EXPECT_THAT(refusal({"-arch"}), HasSubstr("its value is missing"));

@@ -7,30 +7,20 @@
 #if __has_include(<cublas_v2.h>)
 #include <cublas_v2.h>
 
-#include <type_traits>
+#include "prototypes.hpp"
 
-namespace spanwise::cuda::cublas {
+namespace spanwise::cuda {
+
+template <>
+struct PassedAlike<cublas::Handle, cublasHandle_t> : std::true_type {};
+template <>
+struct PassedAlike<cublas::Handle*, cublasHandle_t*> : std::true_type {};
+
+namespace cublas {
 namespace {
 
-// Passed alike: the same type, our int for their enumerations, our opaque handle for theirs.
-template <class Ours, class Theirs>
-struct SentAlike : std::bool_constant<std::is_same_v<Ours, Theirs> ||
-                                      (std::is_same_v<Ours, int> && std::is_enum_v<Theirs> &&
-                                       sizeof(Theirs) == sizeof(int))> {};
-template <>
-struct SentAlike<Handle, cublasHandle_t> : std::true_type {};
-template <>
-struct SentAlike<Handle*, cublasHandle_t*> : std::true_type {};
-
-template <class Ours, class Theirs>
-struct SameCall;
-template <class R, class... A, class S, class... B>
-struct SameCall<R (*)(A...), S (*)(B...)>
-    : std::bool_constant<sizeof...(A) == sizeof...(B) && SentAlike<R, S>::value &&
-                         (SentAlike<A, B>::value && ...)> {};
-
-#define SW_COMPARE(name, function, ...)                                      \
-  static_assert(SameCall<decltype(Api::name), decltype(&::function)>::value, \
+#define SW_COMPARE(name, function, ...)                                         \
+  static_assert(CalledAlike<decltype(Api::name), decltype(&::function)>::value, \
                 #function " is declared otherwise in cublas_v2.h");
 SW_CUBLAS_FUNCTIONS(SW_COMPARE)
 #undef SW_COMPARE
@@ -48,7 +38,8 @@ static_assert(no_reduced_precision == CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_RED
 TEST(CublasPrototypes, AreThoseOfTheRealHeader) { SUCCEED() << "compared when this was compiled"; }
 
 }  // namespace
-}  // namespace spanwise::cuda::cublas
+}  // namespace cublas
+}  // namespace spanwise::cuda
 
 #else
 TEST(CublasPrototypes, AreThoseOfTheRealHeader) { GTEST_SKIP() << "cublas_v2.h is not installed"; }

@@ -138,6 +138,20 @@ TEST_F(LibrarySearch, HeadersOfTheWheelsOfCuda13AreBesideItsLibraries) {
   EXPECT_EQ(header_folders(library), (std::vector<fs::path>{root_ / "nvidia/cu13/include"}));
 }
 
+TEST_F(LibrarySearch, HeadersOfCcclAreInAToolkitOrInAWheel) {
+  make_file("nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
+  make_file("nvidia/cu13/lib/libnvrtc.so.13");
+  const std::vector<fs::path> wheels{root_ / "nvidia/cuda_nvrtc/lib", root_ / "nvidia/cu13/lib"};
+  EXPECT_EQ(cccl_headers(wheels), fs::path{});
+  make_file("cuda/include/cccl/nv/target");
+  make_file("cuda/lib64/libnvrtc.so.13");
+  EXPECT_EQ(cccl_headers({wheels[0], root_ / "cuda/lib64"}), root_ / "cuda/include/cccl");
+  make_file("nvidia/cu13/include/nv/target");
+  EXPECT_EQ(cccl_headers({wheels[1]}), root_ / "nvidia/cu13/include");
+  make_file("nvidia/cuda_cccl/include/nv/target");
+  EXPECT_EQ(cccl_headers({wheels[0]}), root_ / "nvidia/cu13/include");  // the first by name
+}
+
 TEST_F(LibrarySearch, WithoutHeadersTheListIsEmpty) {
   EXPECT_TRUE(header_folders(make_file("lib/libnvrtc.so.13")).empty());
 }

@@ -7,28 +7,17 @@
 #if __has_include(<nvrtc.h>)
 #include <nvrtc.h>
 
-#include <type_traits>
+#include "prototypes.hpp"
 
-namespace spanwise::cuda::nvrtc {
+namespace spanwise::cuda {
+
+template <>
+struct PassedAlike<nvrtc::Program, nvrtcProgram> : std::is_pointer<nvrtcProgram> {};
+template <>
+struct PassedAlike<nvrtc::Program*, nvrtcProgram*> : std::is_pointer<nvrtcProgram> {};
+
+namespace nvrtc {
 namespace {
-
-// Passed alike: the same type, our int for their enumeration, our opaque program for theirs.
-template <class Ours, class Theirs>
-struct PassedAlike : std::is_same<Ours, Theirs> {};
-template <>
-struct PassedAlike<Result, nvrtcResult>
-    : std::bool_constant<sizeof(nvrtcResult) == sizeof(Result)> {};
-template <>
-struct PassedAlike<Program, nvrtcProgram> : std::is_pointer<nvrtcProgram> {};
-template <>
-struct PassedAlike<Program*, nvrtcProgram*> : std::is_pointer<nvrtcProgram> {};
-
-template <class Ours, class Theirs>
-struct CalledAlike;
-template <class R, class... A, class S, class... B>
-struct CalledAlike<R (*)(A...), S (*)(B...)>
-    : std::bool_constant<sizeof...(A) == sizeof...(B) && PassedAlike<R, S>::value &&
-                         (PassedAlike<A, B>::value && ...)> {};
 
 #define SW_COMPARE(name, function, ...)                                         \
   static_assert(CalledAlike<decltype(Api::name), decltype(&::function)>::value, \
@@ -43,7 +32,8 @@ static_assert(compilation == NVRTC_ERROR_COMPILATION);
 TEST(NvrtcPrototypes, AreThoseOfTheRealHeader) { SUCCEED() << "compared when this was compiled"; }
 
 }  // namespace
-}  // namespace spanwise::cuda::nvrtc
+}  // namespace nvrtc
+}  // namespace spanwise::cuda
 
 #else
 TEST(NvrtcPrototypes, AreThoseOfTheRealHeader) { GTEST_SKIP() << "nvrtc.h is not installed"; }

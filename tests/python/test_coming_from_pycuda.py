@@ -323,6 +323,51 @@ def test_modules_from_binaries(device):
         assert y.tolist() == [3] * 10
 
 
+def test_linking():
+    twice = 'extern "C" __device__ float twice(float x) { return 2 * x; }'
+    kernel = """
+        extern "C" __device__ float twice(float x);
+        __global__ void k(float *x) { x[threadIdx.x] = twice(x[threadIdx.x]); }
+    """
+    for mod in (SourceModule(kernel, link=[twice]), SourceModule("", link=[kernel, twice])):
+        x = on_device(random(50))
+        expected = 2 * x.numpy()
+        mod.get_function("k")(x, block=50)
+        np.testing.assert_array_equal(x.numpy(), expected)
+
+
+def test_texture_objects():
+    source = """
+        __global__ void k(float *out, cudaTextureObject_t t, cudaSurfaceObject_t s) {
+          int x = threadIdx.x, y = threadIdx.y;
+          float value = tex2D<float>(t, x + 0.5f, y + 0.5f);
+          out[4 * y + x] = value;
+          surf2Dwrite(2 * value, s, 4 * x, y);
+        }
+    """
+    a, out = random((3, 4)), on_device(np.zeros((3, 4), "float32"))
+    texture = sw.Texture(on_device(a), address="clamp", filter="point")
+    surface = sw.Surface(on_device(np.zeros((3, 4), "float32")))
+    SourceModule(source).get_function("k")(out, texture, surface, block=(4, 3, 1))
+    np.testing.assert_array_equal(out.numpy(), a)
+    np.testing.assert_array_equal(surface.get().numpy(), 2 * a)
+
+
+def test_handles(device):
+    event = drv.Event().record()
+    stream = drv.Stream()
+    mod = SourceModule("__global__ void k() {}")
+    objects = (event, stream, mod, drv.Context.get_current())
+    assert all(int(x) == x.handle for x in objects)
+    assert all((x.handle != 0) == (device.kind == "cuda") for x in objects)
+    assert (mod.get_function("k").handle != 0) == (device.kind == "cuda")
+    if device.kind == "cuda":
+        assert sw.Stream.foreign(stream.handle, device).handle == stream.handle
+        assert sw.Event.foreign(event.handle, device).query() in (True, False)
+    with pytest.raises(AttributeError):
+        drv.cuThereIsNoSuchFunction  # noqa: B018
+
+
 def test_cooperative_launch(device):
     plain = "__global__ void k(int *x, int *y) { atomicAdd(x, 1); y[blockIdx.x] = blockDim.x; }"
     x, y = sw.zeros(1, dtype="int32"), sw.zeros(4, dtype="int32")

@@ -1079,27 +1079,27 @@ __global__ void k(int* out) {
         runs_on_gpu=False,
     ),
     Refusal(
-        "textures",
+        "layered and mipmapped textures",
         r"""
 __global__ void k(float* out, cudaTextureObject_t t) {
-  out[0] = tex2D<float>(t, 0, 0);
-}
-""",
-        (
-            "kernel.cu:1",
-            "textures",
-        ),
-    ),
-    Refusal(
-        "surfaces",
-        r"""
-__global__ void k(unsigned long long s) {
-  surf2Dwrite(1, s, 0, 0);
+  out[0] = tex2DLayered<float>(t, 0, 0, 0);
 }
 """,
         (
             "kernel.cu:2",
-            "surf2Dwrite",
+            "texture fetches of layers",
+        ),
+    ),
+    Refusal(
+        "layered surfaces",
+        r"""
+__global__ void k(unsigned long long s) {
+  surf2DLayeredwrite(1, s, 0, 0, 0);
+}
+""",
+        (
+            "kernel.cu:2",
+            "surfaces of layers",
         ),
     ),
     Refusal(

@@ -123,6 +123,10 @@ struct ModuleOptions {
   std::vector<std::string> include_dirs{};
   std::optional<Device> device{};  ///< default: default_device()
   bool keep = false;               ///< keep and name the generated files
+  /// Further translation units: CUDA C++ texts, compiled each by itself with the same options, and
+  /// for a GPU device code that is compiled already (relocatable cubins, PTX, LTO-IR, fat binaries,
+  /// objects, archives), as their contents tell. Messages call them "link[0].cu", ...
+  std::vector<std::string> link{};
 };
 
 namespace kernels {
@@ -161,6 +165,8 @@ class SW_API Function {
 
   const std::string& name() const noexcept;
   Device device() const noexcept;
+  /// CUfunction as an integer, valid as long as this object; 0 on the CPU.
+  std::uintptr_t handle() const noexcept;
   std::span<const KernelParameter> parameters() const noexcept;
   KernelAttributes attributes() const;
   /// Blocks of that size that run at once on one multiprocessor. Throws KernelArgumentError for a
@@ -177,9 +183,10 @@ class SW_API Function {
 /// Compiled kernels loaded on one device. Copying shares them.
 class SW_API Module {
  public:
-  /// A cubin, PTX or fat binary, as nvcc, ptxas, NVRTC or nvJitLink write them. Throws DeviceError
-  /// saying which architectures it holds where none runs on the device, ArgumentError for a device
-  /// that is no GPU or bytes that are none of these.
+  /// A cubin, PTX, fat binary or LTO-IR, as nvcc, ptxas, NVRTC or nvJitLink write them. Throws
+  /// DeviceError saying which architectures it holds where none runs on the device, or which
+  /// library LTO-IR needs, ArgumentError for a device that is no GPU or bytes that are none of
+  /// these.
   static Module load(std::span<const std::byte> image, std::optional<Device> device = {});
   static Module load_file(const std::string& path, std::optional<Device> device = {});
 
@@ -190,6 +197,8 @@ class SW_API Module {
   Array get_global(std::string_view name) const;
   std::vector<std::string> function_names() const;
   Device device() const noexcept;
+  /// CUmodule as an integer, valid as long as this object; 0 on the CPU. Throws DeviceError.
+  std::uintptr_t handle() const;
 
  protected:
   explicit Module(Ref<RefCounted> state) noexcept : state_(std::move(state)) {}
@@ -197,12 +206,13 @@ class SW_API Module {
 };
 
 /// CUDA C/C++ text compiled for one device: by NVRTC to a cubin for a GPU, by the system's C++
-/// compiler to native code for the CPU. Compiled binaries are cached on disk, so a second process
-/// needs no compiler.
+/// compiler to native code for the CPU. With ModuleOptions::link, several of them linked: by
+/// nvJitLink, which also optimises across them, else by the driver. Compiled binaries are cached on
+/// disk, so a second process needs no compiler.
 class SW_API SourceModule : public Module {
  public:
-  /// Throws CompileError with the compiler's log in the user's line numbers, DeviceError where the
-  /// device or its compiler is absent (naming the package to install).
+  /// Throws CompileError with the compiler's or linker's log in the user's line numbers,
+  /// DeviceError where the device or its compiler is absent (naming the package to install).
   explicit SourceModule(std::string_view source, ModuleOptions options = {});
   /// True where the binary came from the disk cache.
   bool from_cache() const noexcept;

@@ -67,7 +67,12 @@ class SW_API Stream {
 class SW_API Event {
  public:
   explicit Event(Ref<runtime::EventState> state) noexcept;
+  /// Another library's CUevent, recorded already. Not owned: it must live as long as this object.
+  /// Throws ArgumentError for 0 and for a device that is no GPU.
+  static Event foreign(Device device, std::uintptr_t handle);
   Device device() const noexcept;
+  /// CUevent as an integer; 0 on the CPU.
+  std::uintptr_t handle() const noexcept;
   void synchronize() const;
   bool query() const;
   /// Milliseconds from `start` to this event; both must have been recorded with timing. Throws

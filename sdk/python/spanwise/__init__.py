@@ -135,6 +135,8 @@ if _typing.TYPE_CHECKING:
     from ._shape import transpose as transpose
     from ._softmax import log_softmax as log_softmax
     from ._softmax import softmax as softmax
+    from ._textures import Surface as Surface
+    from ._textures import Texture as Texture
     from ._user_kernels import ElementwiseKernel as ElementwiseKernel
     from ._user_kernels import ExclusiveScanKernel as ExclusiveScanKernel
     from ._user_kernels import InclusiveScanKernel as InclusiveScanKernel
@@ -184,6 +186,7 @@ _NAMES = {
     """,
     "_host_library": "HostLibrary",
     "_plugins": "load_ops",
+    "_textures": "Surface Texture",
     "_wrap_cu": "wrap_cu",
 }
 _ELSEWHERE = {name: module for module, names in _NAMES.items() for name in names.split()}

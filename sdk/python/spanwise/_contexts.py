@@ -13,15 +13,15 @@ from . import _core
 
 
 @functools.cache
-def _driver() -> ctypes.CDLL:
+def driver() -> ctypes.CDLL:
     # Loaded already: arrays of a GPU come from it.
     return ctypes.CDLL("libcuda.so.1")
 
 
-def _check(code: int, what: str) -> None:
+def check(code: int, what: str) -> None:
     if code != 0:
         text = ctypes.c_char_p()
-        _driver().cuGetErrorString(code, ctypes.byref(text))
+        driver().cuGetErrorString(code, ctypes.byref(text))
         said = (text.value or b"an unknown error").decode()
         raise _core.DeviceError(f"{what}: the driver says {said} ({code})")
 
@@ -31,22 +31,22 @@ def primary_context(ordinal: int) -> int:
     """The primary context of a GPU, which this library works in, as an integer; never released."""
     context, device = ctypes.c_void_p(), ctypes.c_int()
     _core.zeros(1, dtype="uint8", device=f"cuda:{ordinal}")  # starts the driver
-    _check(_driver().cuDeviceGet(ctypes.byref(device), ordinal), f"looking for cuda:{ordinal}")
-    code = _driver().cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
-    _check(code, f"retaining the primary context of cuda:{ordinal}")
+    check(driver().cuDeviceGet(ctypes.byref(device), ordinal), f"looking for cuda:{ordinal}")
+    code = driver().cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+    check(code, f"retaining the primary context of cuda:{ordinal}")
     return context.value or 0
 
 
 def push(ordinal: int) -> None:
     """Makes a GPU's primary context current."""
-    _check(
-        _driver().cuCtxPushCurrent_v2(ctypes.c_void_p(primary_context(ordinal))), "cuCtxPushCurrent"
+    check(
+        driver().cuCtxPushCurrent_v2(ctypes.c_void_p(primary_context(ordinal))), "cuCtxPushCurrent"
     )
 
 
 def pop() -> None:
     """Puts back the context that was current before push()."""
-    _check(_driver().cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p())), "cuCtxPopCurrent")
+    check(driver().cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p())), "cuCtxPopCurrent")
 
 
 @contextmanager

@@ -33,6 +33,9 @@ class Context:
         """CUcontext as an integer; 0 on the CPU."""
         return 0 if self._device.kind == "cpu" else _contexts.primary_context(self._device.ordinal)
 
+    def __int__(self) -> int:
+        return self.handle
+
     def push(self) -> None:
         if self._device.kind != "cpu":
             _contexts.push(self._device.ordinal)

@@ -70,6 +70,15 @@ __all__ = [
 ]
 
 
+def __getattr__(name):
+    """The driver's own functions, cuMemAdvise and its like, by cuda.bindings where it is installed."""
+    from ._driver_bindings import forwarded
+
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return forwarded(name)
+
+
 def init(flags=0):
     """Does nothing: a device is initialised when it is first used."""
 
@@ -112,6 +121,12 @@ class Device:
     def retain_primary_context(self):
         """The primary context, not pushed."""
         return Context(self._device)
+
+    def __int__(self):
+        """CUdevice; raises DeviceError for the CPU."""
+        if self._device.kind == "cpu":
+            raise DeviceError("Device: the CPU is no CUdevice; use a GPU's, Device(0)")
+        return self._device.ordinal
 
     def __eq__(self, other):
         return isinstance(other, Device) and self._device == other._device

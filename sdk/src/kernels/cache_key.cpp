@@ -12,7 +12,7 @@ namespace spanwise::kernels {
 namespace {
 
 // Raised whenever the meaning of an entry changes.
-constexpr std::uint64_t cache_version = 1;
+constexpr std::uint64_t cache_version = 2;
 
 void add_list(Sha256& hash, std::span<const std::string> list) {
   hash.field(std::uint64_t{list.size()});
@@ -32,6 +32,8 @@ std::string cache_key(DeviceKind kind, std::string_view fingerprint,
   add_list(hash, request.options);
   add_list(hash, request.names);
   add_list(hash, request.include_dirs);
+  hash.field(std::uint64_t{request.linked.size()});
+  for (const runtime::KernelSource& linked : request.linked) hash.field(linked.text);
   hash.field(std::uint64_t{includes.files.size()});
   for (const IncludeClosure::File& file : includes.files) {
     hash.field(file.path);

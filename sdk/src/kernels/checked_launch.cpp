@@ -27,6 +27,7 @@ Ref<runtime::LoadedKernel> checked_kernel(const FunctionState& function) {
                         .device = function.device()};
   for (const char* option : {runtime::check_option, "-DSW_CHECK_BOUNDS", "-lineinfo"})
     options.options.emplace_back(option);
+  for (const runtime::KernelSource& linked : request.linked) options.link.push_back(linked.text);
   const FunctionState checked(find_or_build(request.source->text, options), function.name());
   return Ref<runtime::LoadedKernel>(&checked.kernel());
 }

@@ -134,6 +134,8 @@ Function Function::bind(std::span<const std::string> declarations) const {
 
 const std::string& Function::name() const noexcept { return state().name(); }
 
+std::uintptr_t Function::handle() const noexcept { return state().kernel().handle(); }
+
 Device Function::device() const noexcept { return state().device(); }
 
 std::span<const KernelParameter> Function::parameters() const noexcept {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <deque>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -156,6 +157,13 @@ class ClosureSearch {
 };
 
 }  // namespace
+
+void IncludeClosure::merge(IncludeClosure other) {
+  std::move(other.files.begin(), other.files.end(), std::back_inserter(files));
+  std::move(other.probes.begin(), other.probes.end(), std::back_inserter(probes));
+  complete &= other.complete;
+  wants_device_headers |= other.wants_device_headers;
+}
 
 bool IncludeClosure::unchanged() const noexcept {
   return std::all_of(probes.begin(), probes.end(),

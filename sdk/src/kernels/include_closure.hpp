@@ -36,6 +36,8 @@ struct IncludeClosure {
   /// A header that this library brings is named: <spanwise/...>.
   bool wants_device_headers = false;
 
+  /// Adds what another source may include.
+  void merge(IncludeClosure other);
   /// Whether every probe still gives the same stamp.
   bool unchanged() const noexcept;
 };

@@ -44,6 +44,9 @@ class ModuleBuilder {
 
   BuiltModule build() {
     includes_ = find_includes(source_.text, request_.options, request_.include_dirs);
+    for (const runtime::KernelSource& linked : request_.linked)
+      if (!linked.is_compiled)
+        includes_.merge(find_includes(linked.text, request_.options, request_.include_dirs));
     fingerprint_ = backend_.compiler_fingerprint(device_.ordinal(), request_);
     key_ = cache_key(device_.kind(), fingerprint_, request_, includes_);
     // The same result from whichever compiler: what a machine without one looks for.
@@ -99,9 +102,16 @@ class ModuleBuilder {
     request.include_dirs.push_back(headers.path());
     return backend_.compile(device_.ordinal(), request);
   } catch (const CompileError& error) {
-    throw CompileError(
-        text(error.what(), '\n', source_excerpt(error.source(), error.log(), source_.file_name)),
-        error.log(), error.source());
+    throw CompileError(text(error.what(), '\n',
+                            source_excerpt(error.source(), error.log(), named_in(error.log()))),
+                       error.log(), error.source());
+  }
+
+  // The file that a compiler's log speaks of.
+  const std::string& named_in(const std::string& log) const {
+    for (const runtime::KernelSource& linked : request_.linked)
+      if (log.find(linked.file_name) != log.npos) return linked.file_name;
+    return source_.file_name;
   }
 
   Ref<ModuleState> load(const runtime::KernelBinary& binary, bool from_cache) const {

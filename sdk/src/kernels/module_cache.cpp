@@ -19,6 +19,7 @@
 #include "kernels/module_builder.hpp"
 #include "runtime/source/kernel_source.hpp"
 #include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -43,8 +44,12 @@ std::string request_key(std::string_view source, const ModuleOptions& options, D
   append_list(key, options.options);
   append_list(key, options.names);
   append_list(key, options.include_dirs);
+  append_list(key, options.link);
   // Relative names mean other files elsewhere.
-  if (source.find("include") != std::string_view::npos)
+  const auto includes = [](std::string_view text) {
+    return text.find("include") != std::string_view::npos;
+  };
+  if (includes(source) || std::any_of(options.link.begin(), options.link.end(), includes))
     append_field(key, std::filesystem::current_path().string());
   return key;
 }
@@ -112,6 +117,8 @@ class ModuleCache {
     request.names = options.names;
     request.include_dirs = options.include_dirs;
     request.keep = options.keep;
+    for (std::size_t i = 0; i < options.link.size(); ++i)
+      request.linked.push_back(runtime::scan_linked(options.link[i], text("link[", i, "].cu")));
     return build_module(device, runtime::scan_kernels(std::string(source)), std::move(request));
   }
 

@@ -116,14 +116,19 @@ const runtime::SourceKernel* ModuleState::declaration(std::string_view name,
                                                       std::size_t parameter_count) const {
   const std::string_view base = base_name(name);
   const runtime::SourceKernel* best = nullptr;
-  for (const runtime::SourceKernel& kernel : source_.kernels) {
-    if (!is_declaration_of(kernel, base) || kernel.parameters.size() != parameter_count) continue;
-    // A definition says more than a declaration; two definitions are overloads, and which one the
-    // binary has is not said.
-    if (best != nullptr && best->is_definition && kernel.is_definition) return nullptr;
-    if (best == nullptr || kernel.is_definition) best = &kernel;
-  }
-  return best;
+  bool is_overloaded = false;
+  const auto look_through = [&](const runtime::KernelSource& source) {
+    for (const runtime::SourceKernel& kernel : source.kernels) {
+      if (!is_declaration_of(kernel, base) || kernel.parameters.size() != parameter_count) continue;
+      // A definition says more than a declaration; two definitions are overloads, and which one the
+      // binary has is not said.
+      is_overloaded |= best != nullptr && best->is_definition && kernel.is_definition;
+      if (best == nullptr || kernel.is_definition) best = &kernel;
+    }
+  };
+  look_through(source_);
+  for (const runtime::KernelSource& linked : request_.linked) look_through(linked);
+  return is_overloaded ? nullptr : best;
 }
 
 void ModuleState::fail_unknown(std::string_view name) const {

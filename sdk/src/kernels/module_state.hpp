@@ -36,8 +36,8 @@ class ModuleState final : public RefCounted {
   Kernel resolve(std::string_view name) const;
   /// As they can be given to resolve(); templates only where an instance was asked for.
   std::vector<std::string> function_names() const;
-  /// The source's declaration of the kernel `name` with `parameter_count` parameters; null where it
-  /// is not in the source's own text, or several fit.
+  /// The sources' declaration of the kernel `name` with `parameter_count` parameters; null where it
+  /// is not in their own text, or several fit.
   const runtime::SourceKernel* declaration(std::string_view name,
                                            std::size_t parameter_count) const;
 

@@ -64,6 +64,8 @@ std::vector<std::string> Module::function_names() const {
 
 Device Module::device() const noexcept { return module_in(state_).device(); }
 
+std::uintptr_t Module::handle() const { return module_in(state_).loaded().handle(); }
+
 SourceModule::SourceModule(std::string_view source, ModuleOptions options)
     : Module(kernels::find_or_build(source, options)) {}
 

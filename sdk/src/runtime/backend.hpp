@@ -92,6 +92,8 @@ class LoadedKernel : public RefCounted {
   /// Place and size of each parameter as the binary has them.
   virtual std::vector<Slot> slots() const = 0;
   virtual KernelAttributes attributes() const = 0;
+  /// CUfunction as an integer; 0 on the CPU.
+  virtual std::uintptr_t handle() const noexcept { return 0; }
   /// The parameters' types as the compiler understood them, "float*, float const*, int", with no
   /// typedef left; "" where the binary does not say.
   virtual std::string parameter_types() const { return {}; }
@@ -129,6 +131,8 @@ class LoadedModule : public RefCounted {
   };
   /// Null data where there is no such variable.
   virtual Global global(const std::string& symbol) = 0;
+  /// CUmodule as an integer; 0 on the CPU.
+  virtual std::uintptr_t handle() { return 0; }
   /// The kernels by their readable name; empty where the binary does not say.
   virtual std::map<std::string, std::string> kernel_symbols() const { return {}; }
 };
@@ -138,7 +142,16 @@ struct CompileRequest {
   const KernelSource* source = nullptr;
   std::vector<std::string> options{}, names{}, include_dirs{};
   bool keep = false;
+  /// Further translation units: each text is compiled by itself with the same options, and all are
+  /// linked into one binary.
+  std::vector<KernelSource> linked{};
 };
+
+/// What to do where linked sources do not fit together, for messages.
+inline constexpr const char* link_remedy =
+    "Define each function and variable that is declared extern in one of the linked sources, and "
+    "in "
+    "one only; C++ names are linked with their parameter types, extern \"C\" names without.";
 
 /// What a compiler made: bytes to load, and under which symbol each kernel stands in them.
 struct KernelBinary {
@@ -192,6 +205,11 @@ class Backend {
 
   virtual Ref<StreamState> create_stream(int ordinal) = 0;
   virtual Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) = 0;
+  /// An event that others have made and own. Host back ends have none.
+  virtual Ref<EventState> foreign_event([[maybe_unused]] int ordinal, std::uintptr_t handle) {
+    fail<ArgumentError>("Event.foreign: expected an event of a GPU, got ", handle,
+                        " for a device whose events have no handles");
+  }
   /// The stream that threads share when they set none; the same object at each call.
   virtual Ref<StreamState> default_stream(int ordinal) = 0;
   virtual void synchronize(int ordinal) = 0;

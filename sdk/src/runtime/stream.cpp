@@ -60,6 +60,14 @@ bool operator==(const Stream& a, const Stream& b) noexcept {
 
 Event::Event(Ref<EventState> state) noexcept : state_(std::move(state)) {}
 
+Event Event::foreign(Device device, std::uintptr_t handle) {
+  require<ArgumentError>(handle != 0, "Event.foreign: expected the handle of an event of ", device,
+                         ", got 0; record the event before");
+  return Event(runtime::backend_for(device).foreign_event(device.ordinal(), handle));
+}
+
+std::uintptr_t Event::handle() const noexcept { return state().handle(); }
+
 EventState& Event::state() const noexcept { return static_cast<EventState&>(*state_); }
 
 Device Event::device() const noexcept { return state().device(); }

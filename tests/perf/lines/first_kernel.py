@@ -77,7 +77,7 @@ def measure():
                     },
                     env=env,
                 ),
-                goal=("at most", None, 0.3) if gpu else None,
+                goal=("at most", None, 0.25) if gpu else None,
             )
             yield Result(
                 f"start to first kernel result on {device}, cold cache",

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <optional>
 
+#include "backends/cuda/image_contents.hpp"
+
 namespace spanwise::cuda {
 namespace {
 
@@ -118,16 +120,17 @@ BinarySymbols read_ptx(std::string_view text) {
   return found;
 }
 
-bool is_ptx(std::string_view image) {
-  const std::size_t at = image.find(".version");
-  return at != image.npos && image.substr(0, at).find('\0') == image.npos;
-}
-
 }  // namespace
 
 BinarySymbols read_symbols(std::string_view image) {
-  if (image.starts_with(ELFMAG)) return read_cubin(image);
-  return is_ptx(image.substr(0, 4096)) ? read_ptx(image) : BinarySymbols{};
+  switch (image_kind(image)) {
+    case ImageKind::cubin:
+      return read_cubin(image);
+    case ImageKind::ptx:
+      return read_ptx(image);
+    default:
+      return {};
+  }
 }
 
 }  // namespace spanwise::cuda

@@ -69,19 +69,18 @@ constexpr std::array replaced{
 struct Refusal {
   std::string_view prefix, why;
 };
+constexpr std::string_view several_sources =
+    "sources given by link= are compiled so by themselves; leave it out";
 constexpr std::array refused{
     Refusal{"-gencode",
             "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
     Refusal{"--generate-code",
             "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
     Refusal{"-code", "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
-    Refusal{"-rdc=true",
-            "device code of one source is not linked with another's; put it in one source"},
-    Refusal{"--relocatable-device-code=true",
-            "device code of one source is not linked with another's; put it in "
-            "one source"},
-    Refusal{"-dc", "device code of one source is not linked with another's; put it in one source"},
-    Refusal{"-dlto", "the result has to be a loadable binary; leave it out"},
+    Refusal{"-rdc=true", several_sources},
+    Refusal{"--relocatable-device-code=true", several_sources},
+    Refusal{"-dc", several_sources},
+    Refusal{"-dlto", several_sources},
     Refusal{"-march", "it chooses a host processor; -arch chooses a GPU"},
     Refusal{"-mtune", "it chooses a host processor; -arch chooses a GPU"},
     Refusal{"-Xcompiler", "it speaks to a host compiler, and NVRTC has none; leave it out"},

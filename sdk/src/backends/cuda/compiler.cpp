@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <utility>
 
 #include "backends/cuda/binary_symbols.hpp"
 #include "backends/cuda/compile_options.hpp"
 #include "backends/cuda/default_options.hpp"
+#include "backends/cuda/image_contents.hpp"
 #include "backends/cuda/kept_files.hpp"
+#include "backends/cuda/linker.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "spanwise/error.hpp"
 
@@ -61,6 +65,9 @@ class Program {
     return read(library_.api.get_cubin_size, library_.api.get_cubin, true);
   }
   std::string ptx() const { return read(library_.api.get_ptx_size, library_.api.get_ptx); }
+  std::string lto_ir() const {
+    return read(library_.api.get_lto_ir_size, library_.api.get_lto_ir, true);
+  }
 
  private:
   template <class Size, class Get>
@@ -109,11 +116,19 @@ std::string numbered(const std::string& source) {
   return out;
 }
 
-std::string missing_header_hint(const std::string& log,
+std::string missing_header_hint(const Library& library, const std::string& log,
                                 const std::vector<std::filesystem::path>& folders) {
   if (log.find("could not open source file") == log.npos &&
       log.find("cannot open source file") == log.npos)
     return "";
+  // Of CCCL: cooperative_groups.h includes nv/target, other headers cuda/std/...
+  const bool is_cccl = log.find("nv/target") != log.npos || log.find("\"cuda/") != log.npos;
+  if (is_cccl && !folders.empty())
+    return text(
+        "That header is one of CCCL's, which NVIDIA's wheel of CUDA's headers leaves out: "
+        "python3 -m pip install nvidia-cuda-cccl",
+        library.major == 12 ? "-cu12" : "",
+        ", or install the CUDA toolkit; or name its folder with -I or include_dirs.\n");
   std::string known;
   for (const auto& folder : folders) known += text(known.empty() ? "" : ", ", folder.string());
   return text(
@@ -127,18 +142,18 @@ std::string missing_header_hint(const std::string& log,
 }
 
 [[noreturn]] void fail_compilation(const Library& library, nvrtc::Result result,
-                                   const CompileRequest& request, const std::string& architecture,
-                                   const std::string& log,
+                                   const runtime::KernelSource& source,
+                                   const std::string& architecture, const std::string& log,
                                    const std::vector<std::filesystem::path>& folders) {
-  const std::string& file = request.source->file_name;
+  const std::string& file = source.file_name;
   require<ArgumentError>(result != nvrtc::invalid_option, "SourceModule: NVRTC ",
                          version_of(library), " does not take the options for ", file, ": ", log);
   require<DeviceError>(result == nvrtc::compilation, "cuda: NVRTC failed at compiling ", file, ": ",
                        library.api.get_error_string(result), "\n", log);
   throw CompileError(
       text("SourceModule: ", file, " does not compile for ", architecture, " (NVRTC ",
-           version_of(library), "):\n", log, missing_header_hint(log, folders)),
-      log, numbered(request.source->text));
+           version_of(library), "):\n", log, missing_header_hint(library, log, folders)),
+      log, numbered(source.text));
 }
 
 std::vector<std::string> arguments_for(const CompileRequest& request, const CompileOptions& options,
@@ -153,30 +168,110 @@ std::vector<std::string> arguments_for(const CompileRequest& request, const Comp
   return all;
 }
 
-}  // namespace
+// What becomes of a source, and the options that ask for it.
+struct ResultForm {
+  const char* suffix;  // of a file that is kept
+  std::string (Program::*read)() const;
+  std::vector<std::string> options{};
+};
+const ResultForm whole_cubin{"cubin", &Program::cubin};
+const ResultForm whole_ptx{"ptx", &Program::ptx};
+const ResultForm part_cubin{"cubin", &Program::cubin, {"--relocatable-device-code=true"}};
+const ResultForm part_ptx{"ptx", &Program::ptx, {"--relocatable-device-code=true"}};
+const ResultForm part_lto_ir{
+    "ltoir", &Program::lto_ir, {"--relocatable-device-code=true", "-dlto"}};
 
-KernelBinary compile(ComputeCapability capability, const CompileRequest& request) {
-  const CompileOptions options =
-      translate_options(request.options, capability.major, capability.minor);
-  const Library& library = nvrtc::library();
-  const std::string architecture = known_architecture(library, options.architecture);
-  const auto folders = nvrtc::installation()->headers;
+// One request on its way through NVRTC.
+class Compilation {
+ public:
+  Compilation(ComputeCapability capability, const CompileRequest& request)
+      : request_(request),
+        device_architecture_(text("sm_", capability.major, capability.minor)),
+        options_(translate_options(request.options, capability.major, capability.minor)),
+        library_(nvrtc::library()),
+        architecture_(known_architecture(library_, options_.architecture)),
+        folders_(nvrtc::installation()->headers) {}
 
-  Program program(library, *request.source, rtc_headers(!folders.empty()));
-  for (const std::string& name : request.names) program.add_name(name);
-  const nvrtc::Result result =
-      program.compile(arguments_for(request, options, architecture, folders));
-  if (result != nvrtc::success) {
-    fail_compilation(library, result, request, architecture, program.log(), folders);
+  KernelBinary alone() const {
+    KernelBinary binary;
+    std::map<std::string, std::string> named;
+    binary.image =
+        compile(*request_.source, makes_ptx() ? whole_ptx : whole_cubin, request_.names, named);
+    add_symbols(binary, named);
+    return binary;
   }
 
-  KernelBinary binary;
-  const bool is_ptx = architecture.starts_with("compute_");
-  binary.image = is_ptx ? program.ptx() : program.cubin();
-  binary.symbols = names_of(read_symbols(binary.image).kernels);
-  for (const std::string& name : request.names) binary.symbols[name] = program.lowered(name);
-  if (request.keep) keep_files(*request.source, binary.image, is_ptx ? "ptx" : "cubin");
-  return binary;
+  KernelBinary linked(std::optional<int> ordinal) const {
+    KernelBinary binary;
+    std::map<std::string, std::string> named, none;
+    const ResultForm& form = form_to_link();
+    // Only LTO-IR can be linked to PTX again.
+    const bool to_device = makes_ptx() && &form == &part_ptx;
+    LinkJob job{to_device ? device_architecture_ : architecture_, {}, options_.arguments};
+    job.inputs.push_back(
+        {request_.source->file_name, compile(*request_.source, form, request_.names, named)});
+    for (const runtime::KernelSource& source : request_.linked)
+      job.inputs.push_back(
+          {source.file_name, source.is_compiled ? source.text : compile(source, form, {}, none)});
+    binary.image = link(job, ordinal);
+    add_symbols(binary, named);
+    return binary;
+  }
+
+ private:
+  bool makes_ptx() const { return architecture_.starts_with("compute_"); }
+
+  // LTO-IR, so that functions are inlined across sources, where it can be linked: not with device
+  // debugging, and not together with finished code, whose calls into LTO-IR nvJitLink does not see.
+  const ResultForm& form_to_link() const {
+    const auto& words = options_.arguments;
+    const bool debugs = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+      return word == "-G" || word == "--device-debug";
+    });
+    const bool all_open = std::all_of(
+        request_.linked.begin(), request_.linked.end(), [](const runtime::KernelSource& source) {
+          return !source.is_compiled || image_kind(source.text) == ImageKind::lto_ir;
+        });
+    if (all_open && !debugs && links_lto_ir(library_.major, library_.minor)) return part_lto_ir;
+    return makes_ptx() ? part_ptx : part_cubin;
+  }
+
+  // `named` gets the symbol of each of `names`.
+  std::string compile(const runtime::KernelSource& source, const ResultForm& form,
+                      const std::vector<std::string>& names,
+                      std::map<std::string, std::string>& named) const {
+    Program program(library_, source, rtc_headers(!folders_.empty()));
+    for (const std::string& name : names) program.add_name(name);
+    auto arguments = arguments_for(request_, options_, architecture_, folders_);
+    arguments.insert(arguments.end(), form.options.begin(), form.options.end());
+    const nvrtc::Result result = program.compile(arguments);
+    if (result != nvrtc::success)
+      fail_compilation(library_, result, source, architecture_, program.log(), folders_);
+    for (const std::string& name : names) named[name] = program.lowered(name);
+    std::string image = (program.*form.read)();
+    if (request_.keep) keep_files(source, image, form.suffix);
+    return image;
+  }
+
+  static void add_symbols(KernelBinary& binary, std::map<std::string, std::string>& named) {
+    binary.symbols = names_of(read_symbols(binary.image).kernels);
+    for (auto& [name, symbol] : named) binary.symbols[name] = std::move(symbol);
+  }
+
+  const CompileRequest& request_;
+  const std::string device_architecture_;
+  const CompileOptions options_;
+  const Library& library_;
+  const std::string architecture_;
+  const std::vector<std::filesystem::path> folders_;
+};
+
+}  // namespace
+
+KernelBinary compile(ComputeCapability capability, const CompileRequest& request,
+                     std::optional<int> ordinal) {
+  const Compilation compilation(capability, request);
+  return request.linked.empty() ? compilation.alone() : compilation.linked(ordinal);
 }
 
 }  // namespace spanwise::cuda

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "runtime/backend.hpp"
@@ -22,7 +23,8 @@ std::string compiler_fingerprint(ComputeCapability capability,
 
 /// As Backend::compile: a cubin, or PTX where NVRTC is older than the architecture or PTX was asked
 /// for. The symbols are those of the binary itself, so that kernels that macros and headers define
-/// are found as well.
-runtime::KernelBinary compile(ComputeCapability capability, const runtime::CompileRequest& request);
+/// are found as well. Sources that are linked need nvJitLink, or the driver of device `ordinal`.
+runtime::KernelBinary compile(ComputeCapability capability, const runtime::CompileRequest& request,
+                              std::optional<int> ordinal = {});
 
 }  // namespace spanwise::cuda

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backends/cuda/library_search.hpp"
+#include "backends/cuda/symbol_table.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
@@ -34,12 +35,8 @@ std::vector<FoundLibrary> cublas_candidates() {
 }
 
 bool fill_api(Api& api, void* handle) {
-  const auto get = [handle](const char* name, auto& entry) {
-    entry = reinterpret_cast<std::remove_reference_t<decltype(entry)>>(dlsym(handle, name));
-    return entry != nullptr;
-  };
 #define SW_FILL(name, function, ...) \
-  if (!get(#function, api.name)) return false;
+  if (!find_function(handle, #function, api.name)) return false;
   SW_CUBLAS_FUNCTIONS(SW_FILL)
 #undef SW_FILL
   return true;

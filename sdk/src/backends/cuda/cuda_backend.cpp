@@ -5,6 +5,7 @@
 #include "backends/cuda/compiler.hpp"
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/copy_kernels.hpp"
+#include "backends/cuda/event.hpp"
 #include "backends/cuda/gemm.hpp"
 #include "backends/cuda/memory_pool.hpp"
 #include "backends/cuda/module.hpp"
@@ -79,6 +80,9 @@ class CudaBackend final : public runtime::Backend {
     if (handle == context.default_stream()->handle()) return context.default_stream();
     return cuda::foreign_stream(context, handle);
   }
+  Ref<runtime::EventState> foreign_event(int ordinal, std::uintptr_t handle) override {
+    return make_ref<CudaEvent>(DeviceContext::of(ordinal), reinterpret_cast<CUevent>(handle));
+  }
   Ref<StreamState> default_stream(int ordinal) override {
     return DeviceContext::of(ordinal).default_stream();
   }
@@ -124,7 +128,7 @@ class CudaBackend final : public runtime::Backend {
     return cuda::compiler_fingerprint(capability_of(ordinal), request);
   }
   runtime::KernelBinary compile(int ordinal, const CompileRequest& request) override {
-    return cuda::compile(capability_of(ordinal), request);
+    return cuda::compile(capability_of(ordinal), request, ordinal);
   }
   Ref<runtime::LoadedModule> load(int ordinal, const runtime::KernelBinary& binary) override {
     return make_ref<CudaModule>(DeviceContext::of(ordinal), binary.image);

@@ -73,6 +73,7 @@ namespace spanwise::cuda {
   X(library_load_data, cuLibraryLoadData, 12000)                            \
   X(library_unload, cuLibraryUnload, 12000)                                 \
   X(library_get_kernel, cuLibraryGetKernel, 12000)                          \
+  X(library_get_module, cuLibraryGetModule, 12000)                          \
   X(library_get_global, cuLibraryGetGlobal, 12000)                          \
   X(library_get_managed, cuLibraryGetManaged, 12000)                        \
   X(kernel_get_function, cuKernelGetFunction, 12000)                        \
@@ -80,6 +81,10 @@ namespace spanwise::cuda {
   X(kernel_get_name, cuKernelGetName, 12030)                                \
   X(library_get_kernel_count, cuLibraryGetKernelCount, 12040)               \
   X(library_enumerate_kernels, cuLibraryEnumerateKernels, 12040)            \
+  X(link_create, cuLinkCreate, 6050)                                        \
+  X(link_add_data, cuLinkAddData, 6050)                                     \
+  X(link_complete, cuLinkComplete, 5050)                                    \
+  X(link_destroy, cuLinkDestroy, 5050)                                      \
   X(func_get_attribute, cuFuncGetAttribute, 2020)                           \
   X(func_set_attribute, cuFuncSetAttribute, 9000)                           \
   X(launch_kernel, cuLaunchKernel, 4000)                                    \

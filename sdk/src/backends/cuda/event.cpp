@@ -40,6 +40,14 @@ CudaEvent::CudaEvent(DeviceContext& context, CUstream stream, bool timing)
   fail_driver(context.api, code, text("recording an event on a stream of ", context.device));
 }
 
+CudaEvent::CudaEvent(DeviceContext& context, CUevent foreign)
+    : EventState(context.device),
+      context_(context),
+      event_(foreign),
+      timing_(true),  // as far as we know; the driver says where it is not
+      captured_(false),
+      retired_(true) {}
+
 CudaEvent::~CudaEvent() {
   if (!retired_.load(std::memory_order_relaxed)) context_.events().give_back(event_, timing_);
 }

@@ -36,6 +36,8 @@ class CudaEvent final : public runtime::EventState {
  public:
   /// Records on `stream`, which belongs to `context`, current now.
   CudaEvent(DeviceContext& context, CUstream stream, bool timing);
+  /// Another library's, which owns it and has recorded it.
+  CudaEvent(DeviceContext& context, CUevent foreign);
   ~CudaEvent() override;
 
   std::uintptr_t handle() const noexcept override {
@@ -48,7 +50,8 @@ class CudaEvent final : public runtime::EventState {
   CUevent raw() const noexcept { return event_; }
   /// Recorded into a graph: it stands for a place in the graph and never comes to pass by itself.
   bool is_captured() const noexcept { return captured_; }
-  /// A graph waits for this event at each launch, so it must never stand for anything else.
+  /// It does not go back to the pool: a graph waits for this event at each launch, so it must never
+  /// stand for anything else.
   void retire() noexcept { retired_.store(true, std::memory_order_relaxed); }
 
  private:

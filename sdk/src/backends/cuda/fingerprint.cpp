@@ -8,6 +8,7 @@
 #include "backends/cuda/compile_options.hpp"
 #include "backends/cuda/compiler.hpp"
 #include "backends/cuda/default_options.hpp"
+#include "backends/cuda/nvjitlink.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "spanwise/error.hpp"
 
@@ -24,7 +25,11 @@ std::string stamp(const std::filesystem::path& file) {
 
 bool includes_anything(const runtime::CompileRequest& request) {
   const auto says_so = [](const std::string& words) { return words.find("include") != words.npos; };
-  return says_so(request.source->text) ||
+  const auto in_text = [&](const runtime::KernelSource& source) {
+    return !source.is_compiled && says_so(source.text);
+  };
+  return in_text(*request.source) ||
+         std::any_of(request.linked.begin(), request.linked.end(), in_text) ||
          std::any_of(request.options.begin(), request.options.end(), says_so);
 }
 
@@ -40,6 +45,10 @@ std::string compiler_fingerprint(ComputeCapability capability,
       for (const auto& folder : installed->headers)
         compiler += text(" headers ", folder.string(), stamp(folder / "cuda_fp16.h"));
     }
+  }
+  if (!compiler.empty() && !request.linked.empty()) {
+    const auto linker = nvjitlink::installed();
+    compiler += text(" nvjitlink ", linker.filename().string(), stamp(linker));
   }
   return text(compiler, "\ncuda ",
               architecture_for(request.options, capability.major, capability.minor), ' ',

@@ -76,10 +76,8 @@ std::vector<ImagePart> ptx_parts(std::string_view image) {
   return {{number, true}};
 }
 
-bool is_fat(std::string_view image) {
-  const auto magic = value_at<std::uint32_t>(image, 0);
-  return magic && *magic == fat_magic;
-}
+// How LTO-IR begins: seen in what NVRTC 12 and 13 write.
+constexpr std::uint32_t lto_ir_magic = 0x7f4e43ed;
 
 std::string shown(const std::vector<ImagePart>& parts) {
   std::string out;
@@ -105,16 +103,38 @@ int number_of(std::string_view architecture) {
 
 }  // namespace
 
+ImageKind image_kind(std::string_view image) {
+  if (image.starts_with(ELFMAG)) {
+    const auto header = value_at<Elf64_Ehdr>(image, 0);
+    return header && header->e_machine == elf_machine ? ImageKind::cubin : ImageKind::object;
+  }
+  if (image.starts_with("!<arch>\n")) return ImageKind::archive;
+  const auto magic = value_at<std::uint32_t>(image, 0);
+  if (magic == fat_magic) return ImageKind::fat_binary;
+  if (magic == lto_ir_magic) return ImageKind::lto_ir;
+  const std::string_view head = image.substr(0, 4096);
+  const std::size_t version = head.find(".version");
+  const bool is_ptx = version != head.npos && head.substr(0, version).find('\0') == head.npos;
+  return is_ptx ? ImageKind::ptx : ImageKind::unknown;
+}
+
 std::vector<ImagePart> image_parts(std::string_view image) {
-  if (image.starts_with(ELFMAG)) return cubin_parts(image);
-  if (is_fat(image)) return fat_parts(image);
-  return ptx_parts(image);
+  switch (image_kind(image)) {
+    case ImageKind::cubin:
+      return cubin_parts(image);
+    case ImageKind::fat_binary:
+      return fat_parts(image);
+    case ImageKind::ptx:
+      return ptx_parts(image);
+    default:
+      return {};
+  }
 }
 
 void require_runnable(std::string_view image, const DeviceProperties& device) {
   const std::vector<ImagePart> parts = image_parts(image);
-  const bool is_known = image.starts_with(ELFMAG) || is_fat(image) || !parts.empty();
-  // LTO-IR and what else the driver may take begin otherwise, but are binary.
+  const bool is_known = image_kind(image) != ImageKind::unknown;
+  // What else the driver may take begins otherwise, but is binary.
   const bool is_text = !image.empty() && image.substr(0, 4096).find('\0') == image.npos;
   require<ArgumentError>(!image.empty() && (is_known || !is_text),
                          "Module.load: expected a cubin, PTX or fat binary, got ", image.size(),

@@ -15,6 +15,12 @@ struct ImagePart {
   bool is_ptx = false;   ///< which the driver compiles for its architecture and newer ones
 };
 
+/// The forms that device code comes in.
+enum class ImageKind { cubin, ptx, lto_ir, fat_binary, object, archive, unknown };
+
+/// By the first bytes; PTX by its version line.
+ImageKind image_kind(std::string_view image);
+
 /// What a cubin, PTX or fat binary holds, as far as its headers tell; empty where they do not.
 std::vector<ImagePart> image_parts(std::string_view image);
 

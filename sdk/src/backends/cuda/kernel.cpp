@@ -8,6 +8,12 @@
 #include "runtime/settings.hpp"
 
 namespace spanwise::cuda {
+namespace {
+
+// Within LaunchLimits every extent fits.
+unsigned extent(std::int64_t n) noexcept { return static_cast<unsigned>(n); }
+
+}  // namespace
 
 CudaKernel::CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel,
                        const std::string& symbol)
@@ -65,22 +71,28 @@ void CudaKernel::allow_dynamic_shared() {
   dynamic_shared_.store(most, std::memory_order_relaxed);
 }
 
-void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
-                        runtime::StreamState& stream, void* const* arguments) {
+// What every launch begins and ends with; `call` queues the kernel on the stream it is given.
+template <class Call>
+void CudaKernel::queue(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
+                       runtime::StreamState& stream, Call&& call) {
   if (!limits_.allow(grid, block, shared_bytes)) [[unlikely]]
     limits_.fail(name_, grid, block, shared_bytes);
   const CUstream queue = cuda_stream(context_, stream).raw();
   const ContextGuard guard(context_);
   if (shared_bytes > dynamic_shared_.load(std::memory_order_relaxed)) [[unlikely]]
     allow_dynamic_shared();
-  const auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
-  check(context_.api,
-        context_.api.launch_kernel(function_, u(grid.x), u(grid.y), u(grid.z), u(block.x),
-                                   u(block.y), u(block.z), u(shared_bytes), queue,
-                                   const_cast<void**>(arguments), nullptr),
-        "launching kernel ", name_, " on ", context_.device);
+  check(context_.api, call(queue), "launching kernel ", name_, " on ", context_.device);
   if (runtime::launch_blocking()) [[unlikely]]
     wait_for_errors(queue);
+}
+
+void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
+                        runtime::StreamState& stream, void* const* arguments) {
+  queue(grid, block, shared_bytes, stream, [&](CUstream on) {
+    return context_.api.launch_kernel(
+        function_, extent(grid.x), extent(grid.y), extent(grid.z), extent(block.x), extent(block.y),
+        extent(block.z), extent(shared_bytes), on, const_cast<void**>(arguments), nullptr);
+  });
 }
 
 void CudaKernel::check_extras(const runtime::LaunchExtras& extras, const Dim3& grid,
@@ -106,13 +118,6 @@ void CudaKernel::check_extras(const runtime::LaunchExtras& extras, const Dim3& g
 void CudaKernel::launch_with(const runtime::LaunchExtras& extras, const Dim3& grid,
                              const Dim3& block, std::int64_t shared_bytes,
                              runtime::StreamState& stream, void* const* arguments) {
-  if (!limits_.allow(grid, block, shared_bytes)) [[unlikely]]
-    limits_.fail(name_, grid, block, shared_bytes);
-  const CUstream queue = cuda_stream(context_, stream).raw();
-  const ContextGuard guard(context_);
-  if (shared_bytes > dynamic_shared_.load(std::memory_order_relaxed)) allow_dynamic_shared();
-  check_extras(extras, grid, block, shared_bytes);
-  const auto u = [](std::int64_t n) { return static_cast<unsigned>(n); };
   std::array<CUlaunchAttribute, 2> attributes{};
   unsigned count = 0;
   if (extras.cooperative) {
@@ -121,23 +126,25 @@ void CudaKernel::launch_with(const runtime::LaunchExtras& extras, const Dim3& gr
   }
   if (const Dim3& cluster = extras.cluster; cluster.x * cluster.y * cluster.z > 1) {
     attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attributes[count++].value.clusterDim = {u(cluster.x), u(cluster.y), u(cluster.z)};
+    attributes[count++].value.clusterDim = {extent(cluster.x), extent(cluster.y),
+                                            extent(cluster.z)};
   }
   CUlaunchConfig config{};
-  config.gridDimX = u(grid.x);
-  config.gridDimY = u(grid.y);
-  config.gridDimZ = u(grid.z);
-  config.blockDimX = u(block.x);
-  config.blockDimY = u(block.y);
-  config.blockDimZ = u(block.z);
-  config.sharedMemBytes = u(shared_bytes);
-  config.hStream = queue;
+  config.gridDimX = extent(grid.x);
+  config.gridDimY = extent(grid.y);
+  config.gridDimZ = extent(grid.z);
+  config.blockDimX = extent(block.x);
+  config.blockDimY = extent(block.y);
+  config.blockDimZ = extent(block.z);
+  config.sharedMemBytes = extent(shared_bytes);
   config.attrs = attributes.data();
   config.numAttrs = count;
-  check(context_.api,
-        context_.api.launch_kernel_ex(&config, function_, const_cast<void**>(arguments), nullptr),
-        "launching kernel ", name_, " on ", context_.device);
-  if (runtime::launch_blocking()) wait_for_errors(queue);
+  queue(grid, block, shared_bytes, stream, [&](CUstream on) {
+    check_extras(extras, grid, block, shared_bytes);
+    config.hStream = on;
+    return context_.api.launch_kernel_ex(&config, function_, const_cast<void**>(arguments),
+                                         nullptr);
+  });
 }
 
 int CudaKernel::max_active_blocks(int threads, std::int64_t shared_bytes) {

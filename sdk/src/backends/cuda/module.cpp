@@ -7,6 +7,7 @@
 
 #include "backends/cuda/binary_symbols.hpp"
 #include "backends/cuda/image_contents.hpp"
+#include "backends/cuda/linker.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -19,7 +20,11 @@ std::string joined(const std::map<std::string, std::string>& names) {
 
 }  // namespace
 
-CudaModule::CudaModule(DeviceContext& context, const std::string& image) : context_(context) {
+CudaModule::CudaModule(DeviceContext& context, const std::string& given) : context_(context) {
+  const bool is_open = image_kind(given) == ImageKind::lto_ir;
+  const std::string finished =
+      is_open ? link({context.info.properties.architecture, {{"LTO-IR", given}}, {}}, {}) : "";
+  const std::string& image = is_open ? finished : given;
   const ContextGuard guard(context);
   const RelaxedCaptureMode relaxed(context.api);  // another thread may be capturing a stream
   const BinarySymbols symbols = read_symbols(image);
@@ -117,6 +122,15 @@ runtime::LoadedModule::Global CudaModule::global(const std::string& name) {
   const Global found = find_global(name);
   const auto known = variables_.find(name);
   return found.data != nullptr || known == variables_.end() ? found : find_global(known->second);
+}
+
+std::uintptr_t CudaModule::handle() {
+  const ContextGuard guard(context_);
+  const RelaxedCaptureMode relaxed(context_.api);
+  CUmodule module = nullptr;
+  check(context_.api, context_.api.library_get_module(&module, library_),
+        "giving the module of a kernel binary on ", context_.device);
+  return reinterpret_cast<std::uintptr_t>(module);
 }
 
 }  // namespace spanwise::cuda

@@ -13,13 +13,14 @@
 
 namespace spanwise::cuda {
 
-/// A cubin, PTX or fat binary on one device.
+/// A cubin, PTX, fat binary or LTO-IR on one device.
 ///
 /// Loaded as a CUlibrary, which belongs to no context: nothing is placed on the device before the
 /// first kernel or variable is asked for, and no context has to be created to hold it.
 class CudaModule final : public runtime::LoadedModule {
  public:
-  /// Throws DeviceError with the driver's own log where it does not take the image.
+  /// Throws DeviceError with the driver's own log where it does not take the image, CompileError
+  /// where LTO-IR is not whole.
   CudaModule(DeviceContext& context, const std::string& image);
   ~CudaModule() override;
 
@@ -28,6 +29,7 @@ class CudaModule final : public runtime::LoadedModule {
   std::map<std::string, std::string> kernel_symbols() const override { return kernels_; }
   /// By symbol, or by any name of names_of().
   Global global(const std::string& name) override;
+  std::uintptr_t handle() override;
 
  private:
   void load(const std::string& image);
@@ -51,6 +53,9 @@ class CudaKernel final : public runtime::LoadedKernel {
 
   std::vector<Slot> slots() const override { return slots_; }
   KernelAttributes attributes() const override;
+  std::uintptr_t handle() const noexcept override {
+    return reinterpret_cast<std::uintptr_t>(function_);
+  }
   std::string parameter_types() const override { return types_; }
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override;
@@ -63,6 +68,9 @@ class CudaKernel final : public runtime::LoadedKernel {
   int attribute(CUfunction_attribute which) const;
   void read_slots(CUkernel kernel);
   void allow_dynamic_shared();
+  template <class Call>
+  void queue(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
+             runtime::StreamState& stream, Call&& call);
   void check_extras(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
                     std::int64_t shared_bytes);
   void wait_for_errors(CUstream stream) const;

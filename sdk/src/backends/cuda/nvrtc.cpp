@@ -10,6 +10,7 @@
 
 #include "backends/cuda/driver.hpp"
 #include "backends/cuda/library_search.hpp"
+#include "backends/cuda/symbol_table.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
@@ -29,12 +30,8 @@ std::vector<FoundLibrary> candidates() {
 }
 
 bool fill(Api& api, void* handle) {
-  const auto get = [handle](const char* name, auto& entry) {
-    entry = reinterpret_cast<std::remove_reference_t<decltype(entry)>>(dlsym(handle, name));
-    return entry != nullptr;
-  };
 #define SW_FILL(name, function, ...) \
-  if (!get(#function, api.name)) return false;
+  if (!find_function(handle, #function, api.name)) return false;
   SW_NVRTC_FUNCTIONS(SW_FILL)
 #undef SW_FILL
   return true;
@@ -59,7 +56,7 @@ std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& re
   }
   auto library = std::make_unique<Library>();
   if (!fill(library->api, handle)) {
-    reason += text("; ", path.string(), " is older than CUDA 11.2");
+    reason += text("; ", path.string(), " is older than CUDA 12.0");
     return nullptr;
   }
   library->path = path;
@@ -94,7 +91,18 @@ State& state() {
 std::shared_ptr<const Installation> describe(const std::filesystem::path& library) {
   auto found = std::make_shared<Installation>();
   found->library = library;
-  if (!library.empty()) found->headers = header_folders(library);
+  if (library.empty()) return found;
+  found->headers = header_folders(library);
+  // NVIDIA's wheel of the runtime's headers leaves out CCCL's, which some of them include; they may
+  // be installed elsewhere.
+  const bool whole = std::any_of(found->headers.begin(), found->headers.end(),
+                                 [](const std::filesystem::path& folder) {
+                                   std::error_code error;
+                                   return std::filesystem::exists(folder / "nv" / "target", error);
+                                 });
+  if (whole || found->headers.empty()) return found;
+  if (std::filesystem::path cccl = cccl_headers(library_folders()); !cccl.empty())
+    found->headers.push_back(std::move(cccl));
   return found;
 }
 

@@ -35,7 +35,9 @@ using Program = ProgramState*;
   X(get_cubin_size, nvrtcGetCUBINSize, Result(Program, std::size_t*))                        \
   X(get_cubin, nvrtcGetCUBIN, Result(Program, char*))                                        \
   X(get_ptx_size, nvrtcGetPTXSize, Result(Program, std::size_t*))                            \
-  X(get_ptx, nvrtcGetPTX, Result(Program, char*))
+  X(get_ptx, nvrtcGetPTX, Result(Program, char*))                                            \
+  X(get_lto_ir_size, nvrtcGetLTOIRSize, Result(Program, std::size_t*))                       \
+  X(get_lto_ir, nvrtcGetLTOIR, Result(Program, char*))
 
 struct Api {
 #define SW_DECLARE(name, function, ...) std::add_pointer_t<__VA_ARGS__> name = nullptr;

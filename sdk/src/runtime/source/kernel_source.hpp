@@ -55,8 +55,14 @@ struct KernelSource {
   std::string text;
   std::string file_name = "kernel.cu";  ///< how messages name it
   std::vector<SourceKernel> kernels;
+  /// Not text: device code that is compiled already, which only a linker takes.
+  bool is_compiled = false;
 };
 
 SW_API KernelSource scan_kernels(std::string text, std::string file_name = "kernel.cu");
+
+/// As scan_kernels, or compiled device code (cubin, PTX, LTO-IR, fat binary, object file, archive):
+/// the contents tell which.
+SW_API KernelSource scan_linked(std::string contents, std::string file_name);
 
 }  // namespace spanwise::runtime

@@ -125,8 +125,8 @@ void run_blocks(const LaunchedKernel& launched, const sw_range& launch, std::uin
 
 }  // namespace
 
-CpuKernel::CpuKernel(Ref<CpuModule> module, const sw_kernel* kernel)
-    : module_(std::move(module)), kernel_(kernel) {}
+CpuKernel::CpuKernel(Ref<CpuModule> module, const sw_module& unit, const sw_kernel* kernel)
+    : module_(std::move(module)), unit_(unit), kernel_(kernel) {}
 
 std::vector<runtime::LoadedKernel::Slot> CpuKernel::slots() const {
   std::vector<Slot> slots;
@@ -147,7 +147,7 @@ std::string CpuKernel::parameter_types() const {
 KernelAttributes CpuKernel::attributes() const {
   KernelAttributes attributes;
   attributes.static_shared_bytes = module_->static_shared_bytes();
-  attributes.local_bytes = static_cast<std::int64_t>(module_->info().stack_bytes);
+  attributes.local_bytes = static_cast<std::int64_t>(unit_.stack_bytes);
   attributes.architecture = processor_architecture();
   return attributes;
 }
@@ -155,14 +155,13 @@ KernelAttributes CpuKernel::attributes() const {
 void CpuKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                        runtime::StreamState&, void* const* arguments) {
   check_limits(kernel_->name, grid, block, shared_bytes);
-  const sw_module& module = module_->info();
   const LaunchSettings settings = launch_settings();
-  const LaunchedKernel launched{kernel_, module.file, stack_need(module, settings),
+  const LaunchedKernel launched{kernel_, unit_.file, stack_need(unit_, settings),
                                 static_cast<std::size_t>(shared_bytes), settings.reverse};
   run_blocks(launched, range_of(grid, block, arguments), block_count(grid));
   // A program's own output and its kernels' share one buffer; a GPU's appears when it is waited
   // for.
-  if (module.prints != 0) std::fflush(stdout);
+  if (unit_.prints != 0) std::fflush(stdout);
 }
 
 void CpuKernel::launch_with(const runtime::LaunchExtras& extras, const Dim3& grid,
@@ -184,14 +183,13 @@ void CpuKernel::launch_checked(const runtime::LaunchCheck& check, const Dim3& gr
                                void* const* arguments) {
   using Order = runtime::LaunchCheck::Order;
   check_limits(kernel_->name, grid, block, shared_bytes);
-  const sw_module& module = module_->info();
   std::vector<sw_fence> fences;
   fences.reserve(check.fences.size() + 1);
   for (const runtime::Fence& fence : check.fences)
     fences.push_back({static_cast<const char*>(fence.begin), static_cast<const char*>(fence.end),
                       static_cast<const char*>(fence.data),
                       static_cast<const char*>(fence.data_end), fence.argument});
-  LaunchedKernel launched{kernel_, module.file, stack_need(module, launch_settings()),
+  LaunchedKernel launched{kernel_, unit_.file, stack_need(unit_, launch_settings()),
                           static_cast<std::size_t>(shared_bytes), check.order == Order::reverse};
   if (check.order == Order::random) launched.shuffle = check.seed | 1u;
   launched.fences = &fences;
@@ -210,7 +208,7 @@ void CpuKernel::launch_checked(const runtime::LaunchCheck& check, const Dim3& gr
       fail<DeviceError>(error.what(), ", ", line);
     }
   }
-  if (module.prints != 0) std::fflush(stdout);
+  if (unit_.prints != 0) std::fflush(stdout);
 }
 
 int CpuKernel::max_active_blocks(int threads, std::int64_t shared_bytes) {

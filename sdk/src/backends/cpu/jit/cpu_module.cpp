@@ -14,6 +14,7 @@
 #include "backends/cpu/jit/compiler.hpp"
 #include "backends/cpu/jit/process.hpp"
 #include "backends/cpu/jit/temporary_folder.hpp"
+#include "backends/cpu/jit/translation_unit.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -44,7 +45,13 @@ CpuModule::CpuModule(const runtime::KernelBinary& binary) {
     fail<DeviceError>("cpu: ", binary.path.empty() ? "the image" : binary.path,
                       " is a library, but not one that this version of Spanwise compiled");
   }
-  *info_->runtime = &runtime_table();
+  // One a source that was linked into it.
+  for (const sw_module* unit = info_; unit != nullptr;) {
+    units_.push_back(unit);
+    *unit->runtime = &runtime_table();
+    const std::string next = module_info_name(units_.size());
+    unit = static_cast<const sw_module*>(::dlsym(library_, next.c_str()));
+  }
   if (info_->checked != 0) image_ = binary.image;
 }
 
@@ -52,9 +59,11 @@ CpuModule::~CpuModule() { ::dlclose(library_); }
 
 Ref<runtime::LoadedKernel> CpuModule::kernel(const std::string& symbol) {
   std::string there;
-  for (const sw_kernel* kernel = info_->kernels; kernel->name != nullptr; ++kernel) {
-    if (symbol == kernel->name) return make_ref<CpuKernel>(Ref<CpuModule>(this), kernel);
-    there += (there.empty() ? "'" : ", '") + std::string(kernel->name) + "'";
+  for (const sw_module* unit : units_) {
+    for (const sw_kernel* kernel = unit->kernels; kernel->name != nullptr; ++kernel) {
+      if (symbol == kernel->name) return make_ref<CpuKernel>(Ref<CpuModule>(this), *unit, kernel);
+      there += (there.empty() ? "'" : ", '") + std::string(kernel->name) + "'";
+    }
   }
   fail<ArgumentError>("cpu: ", info_->file, " has no kernel '", symbol, "'; it has ",
                       there.empty() ? "none" : there);
@@ -87,9 +96,11 @@ std::string CpuModule::line_before(const void* code) const {
       const std::string program = find_program(tool);
       if (program.empty()) continue;
       const ProcessResult said = run_process({program, "-e", file, address.str()}, folder.path());
-      const std::size_t at = said.output.rfind(info_->file);
-      if (said.exit_code != 0 || at == std::string::npos) continue;
-      return said.output.substr(at, said.output.find_first_of(" \n", at) - at);
+      for (const sw_module* unit : units_) {
+        const std::size_t at = said.output.rfind(unit->file);
+        if (said.exit_code != 0 || at == std::string::npos) continue;
+        return said.output.substr(at, said.output.find_first_of(" \n", at) - at);
+      }
     }
   } catch (const Error&) {
     // The message says what happened all the same.

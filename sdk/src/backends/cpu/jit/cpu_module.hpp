@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "backends/cpu/shim/spanwise_abi.h"
 #include "runtime/backend.hpp"
@@ -21,7 +22,6 @@ class CpuModule final : public runtime::LoadedModule {
   Ref<runtime::LoadedKernel> kernel(const std::string& symbol) override;
   Global global(const std::string& symbol) override;
 
-  const sw_module& info() const noexcept { return *info_; }
   /// Of all kernels together, as the loader does not tell them apart, and with up to 64 bytes for
   /// threadIdx and its like.
   std::int64_t static_shared_bytes() const;
@@ -32,13 +32,15 @@ class CpuModule final : public runtime::LoadedModule {
  private:
   void* library_ = nullptr;
   const sw_module* info_ = nullptr;
-  std::string image_;  // of a module that is checked, to look up lines in
+  std::vector<const sw_module*> units_;  // of each source; info_ first
+  std::string image_;                    // of a module that is checked, to look up lines in
 };
 
 /// One kernel of a module, which it keeps loaded.
 class CpuKernel final : public runtime::LoadedKernel {
  public:
-  CpuKernel(Ref<CpuModule> module, const sw_kernel* kernel);
+  /// `unit` and `kernel` are in the module.
+  CpuKernel(Ref<CpuModule> module, const sw_module& unit, const sw_kernel* kernel);
   std::vector<Slot> slots() const override;
   KernelAttributes attributes() const override;
   std::string parameter_types() const override;
@@ -50,7 +52,7 @@ class CpuKernel final : public runtime::LoadedKernel {
   void launch_with(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
                    std::int64_t shared_bytes, runtime::StreamState& stream,
                    void* const* arguments) override;
-  bool checks() const noexcept override { return module_->info().checked != 0; }
+  bool checks() const noexcept override { return unit_.checked != 0; }
   int max_active_blocks(int threads, std::int64_t shared_bytes) override;
 
  private:
@@ -58,6 +60,7 @@ class CpuKernel final : public runtime::LoadedKernel {
                       std::int64_t shared_bytes, void* const* arguments);
 
   Ref<CpuModule> module_;
+  const sw_module& unit_;
   const sw_kernel* kernel_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -23,8 +24,9 @@ namespace fs = std::filesystem;
 namespace {
 
 std::vector<std::string> command_line(const HostCompiler& compiler, const HostOptions& options,
-                                      const std::string& source, const std::string& output,
-                                      const TemporaryFolder& folder, bool checked) {
+                                      const std::vector<std::string>& sources,
+                                      const std::string& output, const TemporaryFolder& folder,
+                                      bool checked) {
   std::vector<std::string> words{compiler.path};
   const auto add = [&](const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
@@ -39,7 +41,8 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   if (checked) add(check_flags(compiler));
   const std::string sanitizer = checked ? "" : sanitize_setting();
   if (!sanitizer.empty()) add({"-O1", "-g", "-fsanitize=" + sanitizer, "-fno-omit-frame-pointer"});
-  add({source, "-o", output, "-lm", "-lc", "-lgcc"});
+  add(sources);
+  add({"-o", output, "-lm", "-lc", "-lgcc"});
   if (!sanitizer.empty()) {
     std::erase(words, "-nodefaultlibs");
     std::erase(words, "-Wl,-z,defs");  // the sanitizer's functions come with its runtime
@@ -55,11 +58,19 @@ std::string readable_log(std::string log, const TemporaryFolder& folder) {
   return log;
 }
 
-[[noreturn]] void fail_compile(const runtime::KernelSource& source, const HostCompiler& compiler,
+[[noreturn]] void fail_compile(const runtime::CompileRequest& request, const HostCompiler& compiler,
                                const std::string& log) {
+  const runtime::KernelSource* source = request.source;
+  for (const runtime::KernelSource& linked : request.linked)
+    if (log.find(linked.file_name) != log.npos) source = &linked;
+  if (!request.linked.empty() &&
+      (log.find("undefined reference") != log.npos || log.find("multiple definition") != log.npos))
+    throw CompileError(text(source->file_name, " and what is linked with it: ", compiler.path,
+                            " could not link them for the CPU:\n", log, runtime::link_remedy, '\n'),
+                       log, "");
   throw CompileError(
-      text(source.file_name, ": ", compiler.path, " could not compile it for the CPU:\n", log), log,
-      with_line_numbers(source.text));
+      text(source->file_name, ": ", compiler.path, " could not compile it for the CPU:\n", log),
+      log, with_line_numbers(source->text));
 }
 
 // -fstack-usage names its files after the output, each compiler in its own way.
@@ -81,10 +92,9 @@ std::string jit_fingerprint() {
 }
 
 runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
-  const runtime::KernelSource& source = *request.source;
   const HostOptions options = translate_options(request.options, request.include_dirs);
   const bool reverse = thread_order_setting() == ThreadOrder::reverse;
-  TranslationUnit unit = make_translation_unit(request, options, reverse);
+  Translation module = translate(request, options, reverse);
   const HostCompiler compiler = require_compiler();
 
   TemporaryFolder folder;
@@ -94,23 +104,34 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
                  folder.path().c_str());
   }
   write_shim(folder);
-  for (const auto& [name, contents] : unit.headers) folder.write(name, contents);
-  const std::string input = folder.path() + "/kernel.cpp", output = folder.path() + "/kernel.so";
-  const auto command = command_line(compiler, options, input, output, folder, unit.checked);
-  const auto compiles = [&](const std::string& parts, std::string& log) {
-    folder.write("kernel.cpp", parts + unit.text);
+  std::vector<std::string> names, inputs;
+  for (const TranslationUnit& unit : module.units) {
+    names.push_back(names.empty() ? "kernel.cpp" : text("link[", names.size() - 1, "].cpp"));
+    inputs.push_back(folder.path() + "/" + names.back());
+    for (const auto& [name, contents] : unit.headers) folder.write(name, contents);
+  }
+  const std::string output = folder.path() + "/kernel.so";
+  const auto command = command_line(compiler, options, inputs, output, folder, module.checked);
+  const auto compiles = [&](bool whole_shim, std::string& log) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const TranslationUnit& unit = module.units[i];
+      folder.write(names[i], (whole_shim ? all_parts() : unit.parts) + unit.text);
+    }
     const ProcessResult result = run_process(command, folder.path());
     log = readable_log(result.output, folder);
     return result.exit_code == 0 && fs::exists(output);
   };
+  const bool is_whole =
+      std::all_of(module.units.begin(), module.units.end(),
+                  [](const TranslationUnit& unit) { return unit.parts == all_parts(); });
   std::string log;
-  if (!compiles(unit.parts, log) && (unit.parts == all_parts() || !compiles(all_parts(), log)))
-    fail_compile(source, compiler, log);
+  if (!compiles(false, log) && (is_whole || !compiles(true, log)))
+    fail_compile(request, compiler, log);
 
   runtime::KernelBinary binary;
   binary.image = read_whole_file(output);
-  set_stack_need(binary.image, stack_need(stack_reports(folder), unit));
-  binary.symbols = std::move(unit.symbols);
+  set_stack_need(binary.image, stack_need(stack_reports(folder), module));
+  binary.symbols = std::move(module.symbols);
   return binary;
 }
 

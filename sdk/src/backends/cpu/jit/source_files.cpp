@@ -53,7 +53,7 @@ std::string SourceFiles::header_for(std::string_view directive, const std::strin
   const std::string path = find(directive.substr(open + 1, close - open - 1), is_quoted, folder);
   includes_others_ |= path.empty();
   if (path.empty()) return {};
-  const auto [place, is_new] = known_.try_emplace(path, text("sw_user_", known_.size(), ".h"));
+  const auto [place, is_new] = known_.try_emplace(path, text(prefix_, known_.size(), ".h"));
   const std::string name = place->second;
   if (is_new) {
     // Known before it is read: headers may include one another in a circle.

@@ -19,8 +19,9 @@ namespace spanwise::host {
 /// system and of the shim are left where they are.
 class SourceFiles {
  public:
-  explicit SourceFiles(std::vector<std::string> include_dirs)
-      : include_dirs_(std::move(include_dirs)) {}
+  /// `prefix` begins the names of rewritten headers.
+  SourceFiles(std::vector<std::string> include_dirs, std::string prefix)
+      : include_dirs_(std::move(include_dirs)), prefix_(std::move(prefix)) {}
 
   /// The rewritten text of the main source. Throws CompileError for what no CPU has.
   std::string add_main(std::string_view text, std::string_view file);
@@ -43,6 +44,7 @@ class SourceFiles {
   std::string find(std::string_view name, bool quoted, const std::string& folder) const;
 
   std::vector<std::string> include_dirs_;
+  std::string prefix_;
   RewriteResult result_;
   std::set<std::string, std::less<>> identifiers_;
   bool includes_others_ = false;

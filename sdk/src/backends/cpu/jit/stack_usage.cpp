@@ -36,24 +36,24 @@ bool read_frame(std::string_view line, Frame& frame) {
   return true;
 }
 
-bool names_kernel(std::string_view function, const TranslationUnit& unit) {
+bool names_kernel(std::string_view function, const Translation& module) {
   return std::any_of(
-      unit.kernel_names.begin(), unit.kernel_names.end(),
+      module.kernel_names.begin(), module.kernel_names.end(),
       [&](const std::string& name) { return function.find(name) != std::string_view::npos; });
 }
 
 }  // namespace
 
-std::size_t stack_need(std::string_view report, const TranslationUnit& unit) {
+std::size_t stack_need(std::string_view report, const Translation& module) {
   std::size_t kernel = 0, others = 0;
-  bool known = !unit.recurses;
+  bool known = !module.recurses;
   while (!report.empty()) {
     const std::size_t end = std::min(report.find('\n'), report.size());
     Frame frame;
     if (read_frame(report.substr(0, end), frame)) {
       known &= frame.is_fixed;
       // Launchers stand in for the kernels that were inlined into them.
-      if (names_kernel(frame.function, unit) ||
+      if (names_kernel(frame.function, module) ||
           frame.function.find("sw_code") != std::string_view::npos)
         kernel = std::max(kernel, frame.bytes);
       else
@@ -61,18 +61,19 @@ std::size_t stack_need(std::string_view report, const TranslationUnit& unit) {
     }
     report.remove_prefix(std::min(end + 1, report.size()));
   }
-  return always + 2 * kernel + others + (unit.prints ? for_printf : 0) +
+  return always + 2 * kernel + others + (module.prints ? for_printf : 0) +
          (known ? 0 : for_unknown_depth);
 }
 
 void set_stack_need(std::string& image, std::size_t bytes) {
   const std::uint64_t pattern[] = {SW_MODULE_MAGIC, SW_STACK_UNKNOWN};
   const std::string_view wanted(reinterpret_cast<const char*>(pattern), sizeof pattern);
-  const std::size_t place = image.find(wanted);
+  const std::uint64_t need = bytes;
+  std::size_t place = image.find(wanted);
   require<DeviceError>(place != std::string::npos,
                        "cpu: what the compiler made is no kernel module (it lacks sw_module_info)");
-  const std::uint64_t need = bytes;
-  std::memcpy(image.data() + place + sizeof(std::uint64_t), &need, sizeof need);
+  for (; place != std::string::npos; place = image.find(wanted, place + wanted.size()))
+    std::memcpy(image.data() + place + sizeof(std::uint64_t), &need, sizeof need);
 }
 
 }  // namespace spanwise::host

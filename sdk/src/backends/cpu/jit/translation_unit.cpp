@@ -24,24 +24,27 @@ void add_macro_uses(const HostOptions& options, runtime::UseGraph& uses) {
   }
 }
 
+constexpr const char* hidden = "extern \"C\" __attribute__((visibility(\"hidden\")))";
+
 // The generated end of the file: what the library finds in the compiled module.
 class Tail {
  public:
-  Tail(const RewriteResult& found, const runtime::UseGraph& uses, TranslationUnit& unit)
-      : found_(found), uses_(uses), unit_(unit) {}
+  Tail(const RewriteResult& found, const runtime::UseGraph& uses, Translation& module)
+      : found_(found), uses_(uses), module_(module) {}
 
-  void write(const runtime::CompileRequest& request, std::ostream& out) {
-    out << "\n#line 1 \"end of " << request.source->file_name << "\"\n";
-    write_dynamic_shared(out);
+  // Source `index` of `count`; `names` are the instances of templates to make.
+  void write(const runtime::KernelSource& source, const std::vector<std::string>& names,
+             std::size_t index, std::size_t count, std::ostream& out) {
+    out << "\n#line 1 \"end of " << source.file_name << "\"\n";
+    write_dynamic_shared(index, count, out);
     out << "static constexpr sw_kernel sw_kernels[] = {\n";
     for (const Kernel& kernel : found_.kernels) write_kernel(kernel, out);
-    for (const std::string& name : request.names) write_instance(name, out);
+    for (const std::string& name : names) write_instance(name, out);
     out << "{nullptr, nullptr, nullptr, 0, 0, nullptr}};\n"
-        << "extern \"C\" __attribute__((visibility(\"default\"), used)) sw_module sw_module_info = "
-           "{\n"
-        << "SW_MODULE_MAGIC, SW_STACK_UNKNOWN, &sw_rt, sw_kernels, "
-        << c_literal(request.source->file_name) << ", " << (unit_.prints ? 1 : 0) << ", "
-        << (unit_.checked ? 1 : 0) << "};\n";
+        << "extern \"C\" __attribute__((visibility(\"default\"), used)) sw_module "
+        << module_info_name(index) << " = {\n"
+        << "SW_MODULE_MAGIC, SW_STACK_UNKNOWN, &sw_rt, sw_kernels, " << c_literal(source.file_name)
+        << ", " << (module_.prints ? 1 : 0) << ", " << (module_.checked ? 1 : 0) << "};\n";
   }
 
  private:
@@ -51,11 +54,21 @@ class Tail {
     if (!marked.macro.empty()) out << "#endif\n";
   }
 
-  void write_dynamic_shared(std::ostream& out) const {
-    out << "static void sw_bind_dynamic_shared() {\n";
+  // A kernel may reach functions of every source, so all sources' arrays are bound at its start.
+  void write_dynamic_shared(std::size_t index, std::size_t count, std::ostream& out) const {
+    const auto name_of = [&](std::size_t unit) {
+      return count == 1 ? std::string("sw_bind_dynamic_shared") : text("sw_bind_unit_", unit);
+    };
+    out << (count == 1 ? "static" : hidden) << " void " << name_of(index) << "() {\n";
     for (const Marked& array : found_.dynamic_shared)
       guarded(array, out,
               text("::", array.name, " = (decltype(::", array.name, "))sw_dynamic_shared;"));
+    out << "}\n";
+    if (count == 1) return;
+    for (std::size_t unit = 0; unit < count; ++unit)
+      out << hidden << " void " << name_of(unit) << "();\n";
+    out << "static void sw_bind_dynamic_shared() {\n";
+    for (std::size_t unit = 0; unit < count; ++unit) out << name_of(unit) << "();\n";
     out << "}\n";
   }
 
@@ -67,8 +80,8 @@ class Tail {
   }
 
   void write_kernel(const Kernel& kernel, std::ostream& out) {
-    unit_.kernel_names.push_back(kernel.kernel.name);
-    unit_.recurses |= uses_.recurses(kernel.kernel.name);
+    module_.kernel_names.push_back(kernel.kernel.name);
+    module_.recurses |= uses_.recurses(kernel.kernel.name);
     if (kernel.kernel.is_template) return;
     std::string name = kernel.name, address = text("&::", kernel.name);
     if (is_overloaded(kernel)) {
@@ -81,13 +94,13 @@ class Tail {
     }
     guarded(kernel, out,
             entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name));
-    unit_.symbols.emplace(name, name);
+    module_.symbols.emplace(name, name);
     // The plain name too, where it means one kernel.
     const bool is_alone =
         std::count_if(found_.kernels.begin(), found_.kernels.end(), [&](const Kernel& other) {
           return other.kernel.name == kernel.kernel.name && other.name != kernel.name;
         }) == 0;
-    if (is_alone && name == kernel.name) unit_.symbols.emplace(kernel.kernel.name, name);
+    if (is_alone && name == kernel.name) module_.symbols.emplace(kernel.kernel.name, name);
   }
 
   // A name expression such as "scale<float>": everything named in it counts.
@@ -103,7 +116,7 @@ class Tail {
     for (const runtime::Token& token : words)
       has_barrier |=
           token.kind == runtime::Token::Kind::identifier && uses_.reaches_barrier(token.text);
-    if (!unit_.symbols.emplace(expression, expression).second) return;
+    if (!module_.symbols.emplace(expression, expression).second) return;
     out << entry(text("&", expression.substr(start)), has_barrier, counter, expression) << "\n";
   }
 
@@ -115,39 +128,68 @@ class Tail {
 
   const RewriteResult& found_;
   const runtime::UseGraph& uses_;
-  TranslationUnit& unit_;
+  Translation& module_;
 };
+
+// What stands in front of the user's text.
+void write_head(const HostOptions& options, bool reverse, bool checked, std::ostream& out) {
+  if (reverse) out << "#define SW_REVERSE 1\n";
+  // Before the shim, which takes its form from it.
+  if (checked) out << "#define SW_KERNEL_CHECK 1\n";
+  out << "#include \"spanwise_cpu.h\"\n";
+  for (const std::string& directive : options.directives) out << directive << "\n";
+  for (const std::string& file : options.pre_includes)
+    out << "#include " << c_literal(file) << "\n";
+}
+
+void require_text(const runtime::KernelSource& source) {
+  require<ArgumentError>(!source.is_compiled, "cpu: expected ", source.file_name,
+                         " as CUDA C++ text, got ", source.text.size(),
+                         " bytes of compiled device code, which only a GPU runs. Remedy: give its "
+                         "source");
+}
 
 }  // namespace
 
 std::string all_parts() { return "#define SW_WITH_ALL 1\n"; }
 
-TranslationUnit make_translation_unit(const runtime::CompileRequest& request,
-                                      const HostOptions& options, bool reverse) {
-  const runtime::KernelSource& source = *request.source;
-  SourceFiles files(options.include_dirs);
-  const std::string rewritten = files.add_main(source.text, source.file_name);
-  add_macro_uses(options, files.uses());
+std::string module_info_name(std::size_t unit) {
+  return unit == 0 ? "sw_module_info" : text("sw_module_info_", unit);
+}
 
-  TranslationUnit unit;
-  unit.headers = files.headers();
-  const std::set<std::string_view> identifiers = files.identifiers();
-  unit.prints = identifiers.contains("printf");
-  unit.parts = files.includes_others() ? all_parts() : shim_parts(identifiers);
-  std::ostringstream out;
-  if (reverse) out << "#define SW_REVERSE 1\n";
-  // Before the shim, which takes its form from it.
-  unit.checked = std::find(request.options.begin(), request.options.end(), runtime::check_option) !=
-                 request.options.end();
-  if (unit.checked) out << "#define SW_KERNEL_CHECK 1\n";
-  out << "#include \"spanwise_cpu.h\"\n";
-  for (const std::string& directive : options.directives) out << directive << "\n";
-  for (const std::string& file : options.pre_includes)
-    out << "#include " << c_literal(file) << "\n";
-  out << "#line 1 " << c_literal(source.file_name) << "\n" << rewritten;
-  Tail(files.result(), files.uses(), unit).write(request, out);
-  unit.text = std::move(out).str();
-  return unit;
+Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
+                      bool reverse) {
+  std::vector<const runtime::KernelSource*> sources{request.source};
+  for (const runtime::KernelSource& linked : request.linked) sources.push_back(&linked);
+  Translation module;
+  module.checked = std::find(request.options.begin(), request.options.end(),
+                             runtime::check_option) != request.options.end();
+  std::vector<SourceFiles> files;
+  std::vector<std::string> rewritten;
+  runtime::UseGraph uses;  // of all together: a barrier may be behind a call of another source
+  for (const runtime::KernelSource* source : sources) {
+    require_text(*source);
+    files.emplace_back(options.include_dirs, text("sw_user_", files.size(), "_"));
+    rewritten.push_back(files.back().add_main(source->text, source->file_name));
+    add_macro_uses(options, files.back().uses());
+    uses.merge(files.back().uses());
+    module.prints |= files.back().identifiers().contains("printf");
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    TranslationUnit unit;
+    unit.headers = files[i].headers();
+    unit.parts = files[i].includes_others() ? all_parts() : shim_parts(files[i].identifiers());
+    std::ostringstream out;
+    if (sources.size() > 1) out << "#define SW_UNIT " << i << "\n";
+    write_head(options, reverse, module.checked, out);
+    out << "#line 1 " << c_literal(sources[i]->file_name) << "\n" << rewritten[i];
+    Tail(files[i].result(), uses, module)
+        .write(*sources[i], i == 0 ? request.names : std::vector<std::string>{}, i, sources.size(),
+               out);
+    unit.text = std::move(out).str();
+    module.units.push_back(std::move(unit));
+  }
+  return module;
 }
 
 }  // namespace spanwise::host

@@ -22,18 +22,20 @@ struct Construct {
 };
 
 // Identifiers that begin so and are called or used as a type.
-constexpr std::array<Construct, 22> identifiers{{
+constexpr std::array<Construct, 24> identifiers{{
     {"nvcuda", "tensor-core matrices (wmma)"},
     {"wmma", "tensor-core matrices (wmma)"},
-    {"tex1D", "texture fetches"},
-    {"tex2D", "texture fetches"},
-    {"tex3D", "texture fetches"},
-    {"texCubemap", "texture fetches"},
-    {"cudaTextureObject_t", "textures"},
-    {"surf1D", "surface access"},
-    {"surf2D", "surface access"},
-    {"surf3D", "surface access"},
-    {"cudaSurfaceObject_t", "surfaces"},
+    {"tex1DL", "texture fetches of layers and of levels of detail"},
+    {"tex1DG", "texture fetches by gradients"},
+    {"tex2DL", "texture fetches of layers and of levels of detail"},
+    {"tex2DG", "texture fetches by gradients"},
+    {"tex2Dgather", "texture gathers"},
+    {"tex3DL", "texture fetches of levels of detail"},
+    {"tex3DG", "texture fetches by gradients"},
+    {"texCubemap", "cubemap textures"},
+    {"surf1DL", "surfaces of layers"},
+    {"surf2DL", "surfaces of layers"},
+    {"surfCubemap", "cubemap surfaces"},
     {"this_grid", "synchronisation of a whole grid (cooperative launch)"},
     {"grid_group", "synchronisation of a whole grid (cooperative launch)"},
     {"multi_grid_group", "synchronisation of several grids"},

@@ -98,7 +98,8 @@ struct sw_kernel {
   const char* (*types)();  // a text with the parameters' types in it, as sw_type_list has it
 };
 
-// The module's side, the exported symbol sw_module_info.
+// The module's side, the exported symbol sw_module_info; further sources that are linked with the
+// first have one each, sw_module_info_1, sw_module_info_2 and so on.
 struct sw_module {
   unsigned long long magic;
   unsigned long long stack_bytes;  // a thread's need, written into the binary after it is compiled

@@ -9,7 +9,10 @@
 
 #define SW_UNCHECKED __attribute__((no_sanitize("kernel-address"), visibility("hidden")))
 
-static __thread const sw_check* sw_checking;
+// What the compiler calls by name, in each of the sources that are linked.
+#define SW_CALLED SW_UNCHECKED __attribute__((weak))
+
+SW_PER_WORKER const sw_check* sw_checking;
 
 SW_UNCHECKED static inline void sw_look_at(const void* address, unsigned long long bytes,
                                            int writes, const void* code) {
@@ -26,12 +29,12 @@ SW_UNCHECKED static inline void sw_look_at(const void* address, unsigned long lo
   }
 }
 
-#define SW_ACCESS(bytes)                                            \
-  SW_UNCHECKED void __asan_load##bytes##_noabort(const void* at) {  \
-    sw_look_at(at, bytes, 0, __builtin_return_address(0));          \
-  }                                                                 \
-  SW_UNCHECKED void __asan_store##bytes##_noabort(const void* at) { \
-    sw_look_at(at, bytes, 1, __builtin_return_address(0));          \
+#define SW_ACCESS(bytes)                                         \
+  SW_CALLED void __asan_load##bytes##_noabort(const void* at) {  \
+    sw_look_at(at, bytes, 0, __builtin_return_address(0));       \
+  }                                                              \
+  SW_CALLED void __asan_store##bytes##_noabort(const void* at) { \
+    sw_look_at(at, bytes, 1, __builtin_return_address(0));       \
   }
 struct sw_bounds_type {
   unsigned short kind, info;
@@ -48,16 +51,16 @@ SW_ACCESS(2)
 SW_ACCESS(4)
 SW_ACCESS(8)
 SW_ACCESS(16)
-SW_UNCHECKED void __asan_loadN_noabort(const void* at, unsigned long bytes) {
+SW_CALLED void __asan_loadN_noabort(const void* at, unsigned long bytes) {
   sw_look_at(at, bytes, 0, __builtin_return_address(0));
 }
-SW_UNCHECKED void __asan_storeN_noabort(const void* at, unsigned long bytes) {
+SW_CALLED void __asan_storeN_noabort(const void* at, unsigned long bytes) {
   sw_look_at(at, bytes, 1, __builtin_return_address(0));
 }
-SW_UNCHECKED void __asan_handle_no_return() {}
+SW_CALLED void __asan_handle_no_return() {}
 
 int snprintf(char*, size_t, const char*, ...);
-SW_UNCHECKED void __ubsan_handle_out_of_bounds(const sw_bounds_place* place, unsigned long index) {
+SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_place* place, unsigned long index) {
   static __thread char text[160];
   snprintf(text, sizeof text, "index %ld is outside of an array of type %s",
            static_cast<long>(index), place->array->name);

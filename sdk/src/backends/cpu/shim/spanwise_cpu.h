@@ -73,6 +73,8 @@ struct dim3 {
 #if defined(SW_WITH_VECTORS) || defined(SW_WITH_ALL)
 #include "spanwise_vectors.h"
 #endif
+// The address of a sw_texture.
+typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 
 // POD, hidden and never passed by address: so the compiler knows that no store of the kernel
 // changes them, and can vectorise.
@@ -81,10 +83,18 @@ struct sw_dim {
   operator dim3() const { return dim3(x, y, z); }
   operator uint3() const { return {x, y, z}; }
 };
-static __thread uint3 threadIdx, blockIdx;
-static __thread sw_dim blockDim, gridDim;
-static __thread void* sw_worker;
-static __thread char* sw_dynamic_shared;
+// Sources that are linked share them: the first, SW_UNIT 0, has them.
+#ifndef SW_UNIT
+#define SW_PER_WORKER static __thread
+#elif SW_UNIT == 0
+#define SW_PER_WORKER __attribute__((visibility("hidden"))) __thread
+#else
+#define SW_PER_WORKER extern __attribute__((visibility("hidden"))) __thread
+#endif
+SW_PER_WORKER uint3 threadIdx, blockIdx;
+SW_PER_WORKER sw_dim blockDim, gridDim;
+SW_PER_WORKER void* sw_worker;
+SW_PER_WORKER char* sw_dynamic_shared;
 static const sw_runtime* sw_rt;
 enum { warpSize = 32 };
 
@@ -137,5 +147,8 @@ size_t strlen(const char*) noexcept;
 #endif
 #if defined(SW_WITH_BARRIERS) || defined(SW_WITH_ALL)
 #include "spanwise_barriers.h"
+#endif
+#if defined(SW_WITH_TEXTURES) || defined(SW_WITH_ALL)
+#include "spanwise_textures.h"
 #endif
 #include "spanwise_launch.h"

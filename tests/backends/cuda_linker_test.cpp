@@ -1,0 +1,209 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/linker.hpp"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <numeric>
+
+#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/image_contents.hpp"
+#include "backends/cuda/nvjitlink.hpp"
+#include "backends/cuda/nvrtc.hpp"
+#include "cuda_device.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using runtime::CompileRequest;
+using runtime::KernelBinary;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Key;
+using testing::Not;
+
+constexpr const char* apply =
+    "extern \"C\" __device__ float triple(float x);\n"
+    "extern __device__ float shift(float x, int n);\n"
+    "__global__ void apply(float* y, const float* x) {\n"
+    "  y[threadIdx.x] = shift(triple(x[threadIdx.x]), threadIdx.x);\n}\n";
+constexpr const char* triple_source =
+    "static __device__ float helper(float x) { return 3 * x; }\n"
+    "extern \"C\" __device__ float triple(float x) { return helper(x); }\n"
+    "__global__ void second(int* p) { *p = 1; }\n";
+constexpr const char* shift_source =
+    "static __device__ float helper(float x) { return x + 1; }\n"
+    "__device__ float shift(float x, int n) { return helper(x) + n; }\n";
+// What the compilers make of `triple`, by hand.
+constexpr const char* triple_ptx =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .func (.param .b32 result) triple(.param .b32 x) {\n"
+    "  .reg .f32 %f<3>;\n  ld.param.f32 %f1, [x];\n  mul.f32 %f2, %f1, 0f40400000;\n"
+    "  st.param.f32 [result], %f2;\n  ret;\n}\n";
+constexpr const char* apply_ptx =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".extern .func (.param .b32 result) triple(.param .b32 x);\n"
+    ".visible .entry apply(.param .u64 y, .param .u64 x) {\n"
+    "  .reg .b64 %rd<6>; .reg .b32 %r<2>; .reg .f32 %f<3>;\n"
+    "  ld.param.u64 %rd1, [y]; ld.param.u64 %rd2, [x];\n"
+    "  mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4;\n"
+    "  add.u64 %rd4, %rd2, %rd3; ld.global.f32 %f1, [%rd4];\n"
+    "  { .param .b32 a; .param .b32 b; st.param.f32 [a], %f1;\n"
+    "    call.uni (b), triple, (a); ld.param.f32 %f2, [b]; }\n"
+    "  add.u64 %rd5, %rd1, %rd3; st.global.f32 [%rd5], %f2; ret;\n}\n";
+
+KernelBinary build_linked(const std::vector<std::string>& linked, CompileRequest request = {}) {
+  const runtime::KernelSource first = runtime::scan_kernels(apply);
+  request.source = &first;
+  for (const std::string& contents : linked)
+    request.linked.push_back(
+        runtime::scan_linked(contents, text("link[", request.linked.size(), "].cu")));
+  return compile({9, 0}, request);
+}
+
+std::string linking_error(const std::vector<std::string>& linked) {
+  try {
+    build_linked(linked);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "it linked";
+}
+
+// As NVRTC gives it with -dlto.
+std::string lto_ir_of(const char* source) {
+  const nvrtc::Api& api = nvrtc::library().api;
+  nvrtc::Program program = nullptr;
+  const std::array options{"--gpu-architecture=sm_90", "--relocatable-device-code=true", "-dlto"};
+  EXPECT_EQ(api.create_program(&program, source, "k.cu", 0, nullptr, nullptr), nvrtc::success);
+  EXPECT_EQ(api.compile_program(program, static_cast<int>(options.size()), options.data()),
+            nvrtc::success);
+  std::size_t size = 0;
+  EXPECT_EQ(api.get_lto_ir_size(program, &size), nvrtc::success);
+  std::string bytes(size, '\0');
+  EXPECT_EQ(api.get_lto_ir(program, bytes.data()), nvrtc::success);
+  api.destroy_program(&program);
+  return bytes;
+}
+
+// NVRTC and nvJitLink need no GPU, so these run wherever they are installed.
+class Linker : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
+    if (nvjitlink::installed().empty()) GTEST_SKIP() << "nvJitLink is not installed";
+  }
+};
+
+TEST_F(Linker, MakesOneCubinOfSeveralSources) {
+  const KernelBinary binary = build_linked({triple_source, shift_source});
+  EXPECT_EQ(image_kind(binary.image), ImageKind::cubin);
+  EXPECT_EQ(image_parts(binary.image).at(0).architecture, 90);
+  EXPECT_THAT(binary.symbols, Contains(Key("apply")));
+  EXPECT_THAT(binary.symbols, Contains(Key("second")));
+}
+
+TEST_F(Linker, TakesOptionsThatDecideWhatBecomesOfTheCode) {
+  for (const char* option : {"--use_fast_math", "-lineinfo", "--maxrregcount=32", "--fmad=false",
+                             "-ftz=true", "-Xptxas=-O1", "-G"}) {
+    CompileRequest request;
+    request.options = {option};
+    EXPECT_EQ(image_kind(build_linked({triple_source, shift_source}, request).image),
+              ImageKind::cubin)
+        << option;
+  }
+}
+
+TEST_F(Linker, MakesPtxWherePtxWasAskedFor) {
+  CompileRequest request;
+  request.options = {"-arch=compute_80"};
+  const KernelBinary binary = build_linked({triple_source, shift_source}, request);
+  EXPECT_EQ(image_kind(binary.image), ImageKind::ptx);
+  EXPECT_EQ(image_parts(binary.image).at(0).architecture, 80);
+}
+
+TEST_F(Linker, TakesTemplatesOfTheFirstSource) {
+  const runtime::KernelSource first = runtime::scan_kernels(
+      "extern \"C\" __device__ float triple(float x);\n"
+      "template <class T> __global__ void all(T* y) { *y = triple(*y); }\n");
+  CompileRequest request;
+  request.source = &first;
+  request.names = {"all<float>"};
+  request.linked.push_back(runtime::scan_linked(triple_source, "link[0].cu"));
+  const KernelBinary binary = compile({9, 0}, request);
+  EXPECT_EQ(binary.symbols.at("all<float>"), "_Z3allIfEvPT_");
+}
+
+TEST_F(Linker, TakesCodeThatIsCompiledAlready) {
+  EXPECT_EQ(image_kind(build_linked({triple_ptx, shift_source}).image), ImageKind::cubin);
+  const std::string open = lto_ir_of(triple_source);
+  ASSERT_EQ(image_kind(open), ImageKind::lto_ir);
+  EXPECT_EQ(image_kind(build_linked({open, shift_source}).image), ImageKind::cubin);
+  EXPECT_EQ(image_kind(link({"sm_90", {{"LTO-IR", open}}, {}}, {})), ImageKind::cubin);
+}
+
+TEST_F(Linker, SaysWhatIsMissingOrThereTwice) {
+  EXPECT_THAT(linking_error({triple_source}), HasSubstr("shift"));
+  EXPECT_THAT(linking_error({triple_source}), HasSubstr("extern"));
+  EXPECT_THAT(linking_error({triple_source, shift_source, triple_source}), HasSubstr("triple"));
+  EXPECT_THAT(linking_error({triple_source, "broken !"}), HasSubstr("link[1].cu(1)"));
+  EXPECT_THAT(linking_error({std::string("\1\2\0\4", 4)}), HasSubstr("link[0].cu: expected"));
+}
+
+TEST_F(Linker, IsPartOfTheFingerprintOfWhatItLinks) {
+  const runtime::KernelSource first = runtime::scan_kernels(apply);
+  CompileRequest request;
+  request.source = &first;
+  EXPECT_THAT(compiler_fingerprint({9, 0}, request), Not(HasSubstr("nvjitlink")));
+  request.linked.push_back(runtime::scan_linked(triple_source, "link[0].cu"));
+  EXPECT_THAT(compiler_fingerprint({9, 0}, request), HasSubstr("nvjitlink libnvJitLink.so"));
+}
+
+class CudaLinker : public CudaTest {
+ protected:
+  static std::vector<float> run_apply(const std::string& image) {
+    KernelBinary binary;
+    binary.image = image;
+    const Ref<runtime::LoadedKernel> kernel = backend().load(0, binary)->kernel("apply");
+    std::vector<float> x(64);
+    std::iota(x.begin(), x.end(), 0.5f);
+    DeviceBytes from(256), to(256);
+    from.put(x.data());
+    void *p = to.data(), *q = from.data();
+    void* arguments[] = {&p, &q};
+    kernel->launch({1}, {64}, 0, *default_stream(), arguments);
+    return to.get<float>();
+  }
+};
+
+TEST_F(CudaLinker, TheDriverLinksWhereNvJitLinkIsNot) {
+  const LinkJob job{"sm_90", {{"apply", apply_ptx}, {"triple", triple_ptx}}, {}};
+  const std::vector<float> y = run_apply(link_with_driver(job, 0));
+  for (std::size_t i = 0; i < y.size(); ++i)
+    ASSERT_EQ(y[i], 3 * (static_cast<float>(i) + 0.5f)) << i;
+}
+
+TEST_F(CudaLinker, TheDriverSaysWhatIsMissing) {
+  const LinkJob job{"sm_90", {{"apply", apply_ptx}}, {}};
+  try {
+    link_with_driver(job, 0);
+    FAIL() << "it linked";
+  } catch (const CompileError& error) {
+    EXPECT_THAT(error.log(), HasSubstr("triple"));
+  }
+  const LinkJob open{"sm_90", {{"triple", std::string("\xed\x43\x4e\x7f\0", 5)}}, {}};
+  EXPECT_THROW(link_with_driver(open, 0), DeviceError);
+}
+
+TEST_F(CudaLinker, LtoIrIsLoadedLikeOtherBinaries) {
+  if (nvrtc::installation()->library.empty() || nvjitlink::installed().empty())
+    GTEST_SKIP() << "NVRTC or nvJitLink is not installed";
+  const std::vector<float> y =
+      run_apply(lto_ir_of("extern \"C\" __global__ void apply(float* y, const float* x) {\n"
+                          "  y[threadIdx.x] = x[threadIdx.x] + 1;\n}\n"));
+  for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], static_cast<float>(i) + 1.5f) << i;
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

@@ -1,0 +1,142 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""sw.driver's way to cuda.bindings: handles both ways, results and errors."""
+
+import enum
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+import spanwise.driver as drv
+
+
+class Status(enum.IntEnum):
+    CUDA_SUCCESS = 0
+    CUDA_ERROR_INVALID_VALUE = 1
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """A cuda.bindings.driver that gives back what it was called with."""
+    module = types.ModuleType("cuda.bindings.driver")
+    module.cuEcho = lambda *values, **named: (Status(0), *values, *named.values())
+    module.cuNothing = lambda: (Status(0),)
+    module.cuFail = lambda: (Status(1), None)
+    module.CU_STREAM_LEGACY = 7
+    module.CUresult = Status
+    for name in ("cuda", "cuda.bindings"):
+        package = types.ModuleType(name)
+        package.__path__ = []
+        monkeypatch.setitem(sys.modules, name, package)
+    sys.modules["cuda.bindings"].driver = module
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", module)
+    with sw.device("cpu"):
+        yield module
+
+
+def test_results_come_without_their_status(stand_in):
+    assert drv.cuEcho(3) == 3
+    assert drv.cuEcho(3, more=4) == (3, 4)
+    assert drv.cuNothing() is None
+    assert drv.CU_STREAM_LEGACY == 7 and drv.CUresult is Status
+
+
+def test_errors_are_device_errors(stand_in):
+    with pytest.raises(sw.DeviceError, match="cuFail.*CUDA_ERROR_INVALID_VALUE") as caught:
+        drv.cuFail()
+    assert caught.value.code == 1 and caught.value.name == "CUDA_ERROR_INVALID_VALUE"
+
+
+def test_our_objects_go_as_their_handles(stand_in):
+    array = sw.zeros(4, device="cpu")
+    memory = drv.mem_alloc(16)
+    module = sw.SourceModule("__global__ void k() {}", device="cpu")
+    event = drv.Event().record()
+    texture = sw.Texture(np.zeros(3, "float32"))
+    given = (array, memory, sw.Stream("cpu"), event, module, module.get_function("k"), texture)
+    assert drv.cuEcho(*given) == (array.ptr, int(memory), 0, 0, 0, 0, int(texture))
+    assert all(type(value) is int for value in drv.cuEcho(*given))
+    assert drv.cuEcho("text", 2.5) == ("text", 2.5)
+    assert drv.cuEcho(sw.device("cpu"), drv.Context(sw.device("cpu"))) == (0, 0)
+
+
+def test_what_is_not_there_says_what_to_do(monkeypatch, stand_in):
+    with pytest.raises(AttributeError, match="cuda.bindings has none either"):
+        drv.cuNoSuchFunction  # noqa: B018
+    with pytest.raises(AttributeError, match="coming-from-pycuda"):
+        drv.matrix_to_texref  # noqa: B018
+    monkeypatch.setitem(sys.modules, "cuda.bindings", None)
+    monkeypatch.delitem(sys.modules, "cuda.bindings.driver")
+    with pytest.raises(AttributeError, match="pip install cuda-bindings"):
+        drv.cuEcho  # noqa: B018
+    assert not hasattr(drv, "__wrapped__")
+
+
+def test_handles_on_the_cpu_are_0():
+    stream, event = sw.Stream("cpu"), sw.Event()
+    assert stream.handle == int(stream) == 0
+    with pytest.raises(sw.ArgumentError, match="record"):
+        event.handle  # noqa: B018
+    event.record(stream)
+    assert event.handle == int(event) == 0
+    module = sw.SourceModule("__global__ void k() {}", device="cpu")
+    assert module.handle == int(module) == module.get_function("k").handle == 0
+    with pytest.raises(sw.ArgumentError, match="Event.foreign"):
+        sw.Event.foreign(12345, "cpu")
+    with pytest.raises(sw.ArgumentError, match="Event.foreign"):
+        sw.Event.foreign("event", "cpu")
+    with pytest.raises(sw.DeviceError, match="no CUdevice"):
+        int(drv.Device("cpu"))
+
+
+@pytest.fixture
+def real(device):
+    pytest.importorskip("cuda.bindings.driver")
+    if device.kind != "cuda":
+        pytest.skip("the driver's functions need a GPU")
+    with sw.device(device):
+        yield device
+
+
+def test_the_real_driver(real):
+    x = sw.array(np.arange(8, dtype="int32"), device=real)
+    drv.cuMemsetD32(x, 5, 4)
+    drv.cuCtxSynchronize()
+    assert x.tolist() == [5, 5, 5, 5, 4, 5, 6, 7]
+    stream = sw.Stream(real)
+    drv.cuMemsetD32Async(x, 6, 8, stream)
+    drv.cuStreamSynchronize(stream)
+    assert x.tolist() == [6] * 8
+    with pytest.raises(sw.DeviceError, match="cuMemGetInfo|cuMemsetD32|INVALID"):
+        drv.cuMemsetD32(1, 5, 4)
+
+
+def test_a_stream_and_an_event_of_the_real_driver(real):
+    theirs = drv.cuStreamCreate(0)
+    stream = sw.Stream.foreign(theirs, real)
+    assert stream.handle == int(theirs)
+    event = drv.cuEventCreate(0)
+    drv.cuEventRecord(event, stream)
+    ours = sw.Event.foreign(event, real)
+    assert ours.handle == int(event)
+    ours.synchronize()
+    assert ours.query()
+    sw.Stream(real).wait(event)
+    del ours
+    drv.cuEventDestroy(event)
+    drv.cuStreamDestroy(theirs)
+
+
+def test_a_kernel_and_a_module_in_the_real_driver(real):
+    module = sw.SourceModule('extern "C" __global__ void k(int *p) { *p = 3; }', device=real)
+    f = module.get_function("k")
+    assert int(drv.cuModuleGetFunction(module, b"k")) == f.handle
+    p = sw.zeros(1, dtype="int32", device=real)
+    address = np.array([p.ptr], "uint64")
+    pointers = np.array([address.ctypes.data], "uint64")
+    drv.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, sw.current_stream(real), pointers.ctypes.data, 0)
+    sw.synchronize(real)
+    assert p.item() == 3

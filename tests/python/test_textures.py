@@ -1,0 +1,288 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Texture and surface objects beside a reference in NumPy, on each device."""
+
+import ctypes
+import gc
+import pickle
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+from spanwise import _cuda_arrays
+
+READ = {
+    1: "tex1D<ELEMENT>(t, at[3 * i])",
+    2: "tex2D<ELEMENT>(t, at[3 * i], at[3 * i + 1])",
+    3: "tex3D<ELEMENT>(t, at[3 * i], at[3 * i + 1], at[3 * i + 2])",
+}
+SOURCE = """
+__global__ void k(ELEMENT *out, const float *at, int n, cudaTextureObject_t t) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = EXPRESSION;
+}
+"""
+C_TYPES = {
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "uint16": "unsigned short",
+    "int16": "short",
+    "uint32": "unsigned",
+    "int32": "int",
+    "float32": "float",
+}
+SHAPES = [(13,), (5, 9), (3, 4, 7)]
+
+
+def fetch(device, texture, at, rank, dtype):
+    """What a kernel reads at the rows (x, y, z) of `at`."""
+    source = SOURCE.replace("EXPRESSION", READ[rank])
+    f = sw.SourceModule(
+        source, options=[f"-DELEMENT={C_TYPES[dtype]}"], device=device
+    ).get_function("k")
+    out = sw.array(np.full(len(at), 99).astype(dtype), device=device)
+    f(
+        out,
+        sw.array(at, device=device),
+        np.int32(len(at)),
+        texture,
+        block=64,
+        grid=-(-len(at) // 64),
+    )
+    return out.numpy()
+
+
+def random_values(shape, dtype):
+    rng = np.random.default_rng()
+    if dtype == "float32":
+        return rng.standard_normal(shape).astype(dtype)
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
+
+
+def random_points(shape, n=500):
+    """Inside and around the array, and its corners, away from where a rounding would decide."""
+    extent = np.array([*reversed(shape), *[1] * (3 - len(shape))])
+    points = np.random.default_rng().uniform(-2, extent + 2, (n, 3))
+    points = np.floor(points * 64) / 64 + 1 / 128
+    return points.astype("float32"), extent
+
+
+def places(index, n, mode):
+    """Indices into n + 1 elements, of which the last is the border."""
+    if mode == "clamp":
+        return np.clip(index, 0, n - 1)
+    if mode == "border":
+        return np.where((index < 0) | (index >= n), n, index)
+    if mode == "wrap":
+        return index % n
+    folded = index % (2 * n)
+    return np.where(folded < n, folded, 2 * n - 1 - folded)
+
+
+def sampled(values, points, mode, linear):
+    """By the rules of the programming guide, in float64, at coordinates that count texels."""
+    rank = values.ndim
+    padded = np.pad(values.astype("float64"), [(0, 1)] * rank)
+    total = np.zeros(len(points))
+    for corner in range(2**rank if linear else 1):
+        index, weight = [], np.ones(len(points))
+        for d in range(rank):
+            x = points[:, d].astype("float64") - (0.5 if linear else 0)
+            low, up = np.floor(x), corner >> d & 1
+            if linear:
+                weight *= x - low if up else 1 - (x - low)
+            index.insert(0, places(low.astype(int) + up, values.shape[rank - 1 - d], mode))
+        total += weight * padded[tuple(index)]
+    return total
+
+
+@pytest.mark.parametrize("dtype", sorted(C_TYPES))
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("mode", ["clamp", "border"])
+def test_points_of_every_dtype(device, dtype, shape, mode):
+    values = random_values(shape, dtype)
+    points, _ = random_points(shape)
+    texture = sw.Texture(sw.array(values, device=device), address=mode)
+    expected = sampled(values, points, mode, linear=False)
+    got = fetch(device, texture, points, len(shape), dtype)
+    np.testing.assert_array_equal(got.astype("float64"), expected)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("mode", ["clamp", "border", "wrap", "mirror"])
+@pytest.mark.parametrize("filter", ["point", "linear"])
+def test_coordinates_from_0_to_1(device, shape, mode, filter):
+    values = random_values(shape, "float32")
+    points, extent = random_points(shape)
+    texture = sw.Texture(
+        sw.array(values, device=device), address=mode, filter=filter, normalized=True
+    )
+    # Powers of two as extents would make this exact; here the product is rounded, so compare there.
+    fractions = (points / extent).astype("float32")
+    points = fractions * extent.astype("float32")
+    got = fetch(device, texture, fractions, len(shape), "float32")
+    expected = sampled(values, points, mode, linear=filter == "linear")
+    span = values.max() - values.min() + np.abs(values).max()
+    bound = len(shape) * span * (1 / 256 + 1e-5) if filter == "linear" else 0
+    assert np.abs(got - expected).max() <= bound + 1e-6
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("mode", ["clamp", "border"])
+def test_linear_filtering(device, shape, mode):
+    values = random_values(shape, "float32")
+    points, _ = random_points(shape)
+    texture = sw.Texture(sw.array(values, device=device), address=mode, filter="linear")
+    got = fetch(device, texture, points, len(shape), "float32")
+    expected = sampled(values, points, mode, linear=True)
+    span = values.max() - values.min() + np.abs(values).max()
+    assert np.abs(got - expected).max() <= len(shape) * span / 256 + 1e-6
+    # Weights of 8 fractional bits: exact where the coordinates have no more.
+    points = np.round(points * 128) / 128
+    got = fetch(device, texture, points.astype("float32"), len(shape), "float32")
+    np.testing.assert_allclose(got, sampled(values, points, mode, linear=True), atol=2e-6 * span)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16"])
+@pytest.mark.parametrize("filter", ["point", "linear"])
+def test_integers_as_fractions(device, dtype, filter):
+    values = random_values((6, 8), dtype)
+    points, _ = random_points((6, 8))
+    texture = sw.Texture(sw.array(values, device=device), filter=filter, read="normalized")
+    fractions = np.maximum(values / float(np.iinfo(dtype).max), -1)
+    got = fetch(device, texture, points, 2, "float32")
+    expected = sampled(fractions, points, "clamp", linear=filter == "linear")
+    assert np.abs(got - expected).max() <= (4 / 256 if filter == "linear" else 2e-7)
+
+
+def test_strided_and_host_arrays_and_modes_by_direction(device):
+    values = random_values((6, 10), "float32")
+    points, _ = random_points((5, 6))
+    window = sw.array(values, device=device)[:, ::2].T
+    texture = sw.Texture(window, address=("border", "clamp"))
+    expected = sampled(
+        np.pad(values[:, ::2].T, ((4, 4), (0, 0)), "edge"),
+        np.add(points, [0, 4, 0]),
+        "border",
+        False,
+    )
+    np.testing.assert_array_equal(fetch(device, texture, points, 2, "float32"), expected)
+    on_host = sw.Texture(values[:, ::2].T, address=("border", "clamp"), device=device)
+    assert on_host.device == device and on_host.shape == (5, 6)
+    np.testing.assert_array_equal(fetch(device, on_host, points, 2, "float32"), expected)
+
+
+def test_a_texture_is_a_copy_and_linear_memory_is_not(device):
+    fetched = "__global__ void k(int *out, cudaTextureObject_t t) { out[threadIdx.x] = tex1Dfetch<int>(t, (int)threadIdx.x - 1); }"
+    f = sw.SourceModule(fetched, device=device).get_function("k")
+    array = sw.arange(6, dtype="int32", device=device)
+    shared, copied = sw.Texture(array, memory="linear"), sw.Texture(array)
+    array[...] = 7
+    array.sync()
+    out = sw.zeros(8, dtype="int32", device=device)
+    f(out, shared, block=8)
+    assert out.tolist() == [0, 7, 7, 7, 7, 7, 7, 0]
+    points = np.zeros((6, 3), "float32")
+    points[:, 0] = np.arange(6) + 0.5
+    np.testing.assert_array_equal(fetch(device, copied, points, 1, "int32"), np.arange(6))
+
+
+def test_surfaces_are_read_and_written(device):
+    source = """
+        __global__ void turn(cudaSurfaceObject_t to, cudaSurfaceObject_t from, int w, int h) {
+          int x = threadIdx.x, y = threadIdx.y;
+          if (x >= w || y >= h) return;
+          float value = surf2Dread<float>(from, x * 4, y), same;
+          surf2Dread(&same, from, x * 4, y);
+          surf2Dwrite(value + same, to, (w - 1 - x) * 4, y);
+          surf2Dwrite(-1.0f, to, -4, y, cudaBoundaryModeZero);
+        }
+        __global__ void line(cudaSurfaceObject_t s) {
+          surf1Dwrite((unsigned char)threadIdx.x, s, threadIdx.x);
+        }
+        __global__ void box(cudaSurfaceObject_t s) {
+          surf3Dwrite((short)(surf3Dread<short>(s, 2 * threadIdx.x, threadIdx.y, threadIdx.z) + 1), s,
+                      2 * threadIdx.x, threadIdx.y, threadIdx.z);
+        }
+    """
+    module = sw.SourceModule(source, device=device)
+    values = random_values((5, 7), "float32")
+    given = sw.Surface(sw.array(values, device=device))
+    out = sw.Surface(np.full((5, 7), 9, "float32"), device=device)
+    module.get_function("turn")(out, given, np.int32(7), np.int32(5), block=(8, 8))
+    np.testing.assert_array_equal(out.get().numpy(), 2 * values[:, ::-1])
+    np.testing.assert_array_equal(given.get().numpy(), values)
+    line = sw.Surface(np.zeros(9, "uint8"), device=device)
+    module.get_function("line")(line, block=9)
+    assert line.get().tolist() == list(range(9))
+    box = sw.Surface(np.arange(24, dtype="int16").reshape(2, 3, 4), device=device)
+    module.get_function("box")(box, block=(4, 3, 2))
+    assert box.get().ravel().tolist() == list(range(1, 25))
+
+
+def test_handles_are_integers_and_go_with_their_object(device):
+    texture = sw.Texture(np.zeros((2, 3), "float32"), device=device)
+    assert texture.handle == int(texture) and texture.handle != 0
+    assert texture.shape == (2, 3) and texture.dtype == "float32" and "Texture" in repr(texture)
+    with pytest.raises(TypeError, match="handle"):
+        pickle.dumps(texture)
+    for _ in range(50):
+        sw.Texture(np.zeros((64, 64), "float32"), device=device)
+        sw.Surface(np.zeros((64, 64), "float32"), device=device)
+    gc.collect()
+
+
+@pytest.mark.parametrize(
+    ("array", "options", "words"),
+    [
+        (np.zeros(3, "float64"), {}, "float64"),
+        (np.zeros((1, 1, 1, 1), "float32"), {}, "1 to 3 dimensions"),
+        (np.zeros(0, "float32"), {}, "with elements"),
+        (np.zeros(3, "int32"), {"filter": "linear"}, "real values"),
+        (np.zeros(3, "uint8"), {"filter": "linear"}, "real values"),
+        (np.zeros(3, "float32"), {"read": "normalized"}, "read='element'"),
+        (np.zeros(3, "float32"), {"address": "wrap"}, "normalized=True"),
+        (np.zeros(3, "float32"), {"address": "edge"}, "'clamp'"),
+        (np.zeros(3, "float32"), {"address": ("clamp", "clamp")}, "one a direction"),
+        (np.zeros(3, "float32"), {"filter": "cubic"}, "'linear'"),
+        (np.zeros((3, 3), "float32"), {"memory": "linear"}, "tex1Dfetch"),
+        (np.zeros(6, "float32")[::2], {"memory": "linear"}, "tex1Dfetch"),
+    ],
+)
+def test_what_textures_cannot_do_is_refused(array, options, words):
+    with pytest.raises(sw.ArgumentError, match=words):
+        sw.Texture(array, **options)
+
+
+def test_wrong_reads_on_the_cpu_are_errors():
+    points = np.zeros((1, 3), "float32")
+    for texture, rank in (
+        (sw.Texture(np.zeros((2, 2), "float32")), 1),
+        (sw.Texture(np.zeros(2, "int32")), 1),
+    ):
+        with pytest.raises(sw.DeviceError, match="texture"):
+            fetch("cpu", texture, points, rank, "float32")
+    outside = (
+        "__global__ void k(cudaSurfaceObject_t s) { surf1Dwrite(1.0f, s, 4 * (int)threadIdx.x); }"
+    )
+    surface = sw.Surface(np.zeros(3, "float32"))
+    with pytest.raises(sw.DeviceError, match="outside of a surface"):
+        sw.SourceModule(outside, device="cpu").get_function("k")(surface, block=4)
+
+
+def test_structures_are_the_drivers():
+    """Sizes and offsets of cuda.h of CUDA 12 and 13 on 64-bit Linux."""
+    assert ctypes.sizeof(_cuda_arrays._ArrayDescriptor) == 40
+    assert ctypes.sizeof(_cuda_arrays._Copy) == 200
+    assert _cuda_arrays._Copy.target.offset == 88 and _cuda_arrays._Copy.width_bytes.offset == 176
+    assert _cuda_arrays._End.array.offset == 56 and _cuda_arrays._End.pitch.offset == 72
+    assert ctypes.sizeof(_cuda_arrays._ResourceDescriptor) == 144
+    assert _cuda_arrays._ResourceDescriptor.resource.offset == 8
+    assert _cuda_arrays._ResourceDescriptor.flags.offset == 136
+    assert _cuda_arrays._LinearMemory.format.offset == 8
+    assert _cuda_arrays._LinearMemory.bytes.offset == 16
+    assert ctypes.sizeof(_cuda_arrays._TextureDescriptor) == 104
+    assert _cuda_arrays._TextureDescriptor.level_bias.offset == 28
+    assert _cuda_arrays._TextureDescriptor.border.offset == 40
