@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a graph costs on the CPU: a call, a node, an update, compiling; and the tutorial's exp loops."""
 
+import pickle
 import time
 
 import numpy as np
-from harness import Contender, Result, interleave
+from harness import Call, Contender, Result, installed, interleave
 
 import spanwise as sw
 
@@ -40,6 +41,30 @@ def call_lines(x, values):
     )
 
 
+def op_lines(x, values):
+    """Functions of one op that arrays have too, over the call on the array."""
+    ops = {"sum": lambda a: a.sum(), "part": lambda a: a[1:], "at places": lambda a: a[[3, 1, 2]]}
+    places = sw.array([3, 1, 2], device="cpu")
+    eager = {
+        "sum": values.sum,
+        "part": lambda: values[1:].copy(),  # a result shares no memory with an input
+        "at places": lambda: values[places],
+    }
+    for name, op in ops.items():
+        f = sw.function([x], op(x), device="cpu")
+        figures = interleave(
+            {"compiled function": Call(f, values), "on the array": eager[name]},
+            seconds=0.005,
+            rounds=41,
+        )
+        yield Result(
+            f"call of a compiled function of one {name} on the CPU, 16 float32",
+            "compiled function",
+            figures,
+            goal=("over", "on the array", 0.6e-6),
+        )
+
+
 def node_line(x, values):
     lengths = 8, 72
     # Contiguous only looks at its input, so that what is left is the graph's own.
@@ -60,21 +85,54 @@ def node_line(x, values):
     )
 
 
-def compile_line(nodes, limit):
-    x = sw.tensor.fvector("x")
+def alternating(x, nodes, exp):
     y = x
     for i in range(nodes):
-        y = y + x if i % 2 else sw.exp(y)
+        y = y + x if i % 2 else exp(y)
+    return y
+
+
+def compile_seconds(function, rounds):
     seconds = []
-    for _ in range(5 if nodes <= 10_000 else 1):
+    for _ in range(rounds):
         start = time.perf_counter()
-        sw.function([x], y, device="cpu")
+        function()
         seconds.append(time.perf_counter() - start)
+    return Contender(seconds)
+
+
+def pytensor_seconds(nodes):
+    """Its quickest way: without fusing, and without a compiler of C or LLVM."""
+    import pytensor
+
+    x = pytensor.tensor.vector("x", dtype="float32")
+    y = alternating(x, nodes, pytensor.tensor.exp)
+    return compile_seconds(lambda: pytensor.function([x], y, mode="FAST_COMPILE"), 5)
+
+
+def compile_line(nodes, limit, peers=False):
+    x = sw.tensor.fvector("x")
+    y = alternating(x, nodes, sw.exp)
+    rounds = 5 if nodes <= 10_000 else 1
+    figures = {"compile": compile_seconds(lambda: sw.function([x], y, device="cpu"), rounds)}
+    if peers and installed("pytensor"):
+        figures["pytensor"] = pytensor_seconds(nodes)
     yield Result(
         f"compiling a function of {nodes} nodes",
         "compile",
-        {"compile": Contender(seconds)},
+        figures,
         goal=("at most", None, limit),
+    )
+
+
+def pickle_line(nodes):
+    """There and back, beside compiling the same."""
+    x = sw.tensor.fvector("x")
+    y = alternating(x, nodes, sw.exp)
+    yield Result(
+        f"pickling a graph of {nodes} nodes, there and back",
+        "pickle",
+        {"pickle": compile_seconds(lambda: pickle.loads(pickle.dumps([x, y])), 3)},
     )
 
 
@@ -95,9 +153,11 @@ def measure():
     x = sw.tensor.fvector("x")
     values = sw.ones(SMALL, dtype="float32", device="cpu")
     yield from call_lines(x, values)
+    yield from op_lines(x, values)
     yield from node_line(x, values)
-    yield from compile_line(1000, 0.150)
+    yield from compile_line(1000, 0.150, peers=True)
     yield from compile_line(10_000, 1.5)
     yield from compile_line(100_000, 15.0)
+    yield from pickle_line(10_000)
     for dtype in ("float32", "float64"):
         yield from exp_line(dtype)
