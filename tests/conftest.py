@@ -3,6 +3,7 @@
 """What all Python tests share: the devices of this machine, and how property tests search."""
 
 import os
+import shutil
 
 import pytest
 
@@ -37,6 +38,31 @@ def device(request):
     import spanwise as sw
 
     return sw.device(request.param)
+
+
+@pytest.fixture(scope="session")
+def gpu():
+    """The first GPU; the test is skipped where there is none."""
+    import spanwise as sw
+
+    if all(device.kind != "cuda" for device in sw.devices()):
+        pytest.skip("needs a GPU")
+    return sw.device("cuda:0")
+
+
+@pytest.fixture(params=["g++", "clang++"])
+def compiler(request, device, monkeypatch):
+    """Each C++ compiler there is in turn, where kernels run on the CPU."""
+    import spanwise as sw
+
+    if device.kind != "cpu":
+        if request.param != "g++":
+            pytest.skip("a GPU's kernels are compiled by NVRTC")
+    elif shutil.which(request.param) is None:
+        pytest.skip(f"{request.param} is not installed")
+    monkeypatch.setenv("CXX", request.param)
+    with sw.config.change(launch_blocking=sw.config.launch_blocking):  # a new version of settings
+        yield request.param
 
 
 @pytest.fixture(scope="session")

@@ -213,14 +213,6 @@ void check_cast(const OpFacts& op, const char* what, DType from, DType to, Casti
                    "\"; allow more with casting=\"unsafe\", or choose another dtype");
 }
 
-Array writable_out(PyObject* out) {
-  if (is_array(out)) return array_in(out);
-  ImportOptions options;
-  options.copy = CopyMode::never;
-  options.writable = true;
-  return import_array(out, options);
-}
-
 void check_out_fits(const OpFacts& op, const Shape& shape, const Array& out) {
   if (shape == out.shape()) return;
   const Shape both[] = {shape, out.shape()};
@@ -346,7 +338,7 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
   }
   const bool has_out = given(options.out);
   const std::optional<Array> out =
-      has_out ? std::optional(writable_out(options.out)) : std::nullopt;
+      has_out ? std::optional(writable_array(options.out)) : std::nullopt;
   const Device device = out ? out->device() : call.device();
   const std::optional<Array> mask = mask_in(known, options.where, device);
   const Array* where = mask ? &*mask : nullptr;

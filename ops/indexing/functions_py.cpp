@@ -30,10 +30,7 @@ auto run(const Array& array, Work&& work) {
 // The result as it is, or in `out`, which is returned then.
 PyObject* delivered(Array result, PyObject* out, const char* who) {
   if (!given(out)) return wrap(std::move(result));
-  ImportOptions options;
-  options.copy = CopyMode::never;
-  options.writable = true;
-  const Array target = import_array(out, options);
+  const Array target = writable_array(out);
   require<LayoutError>(target.shape() == result.shape(), who,
                        ": output array does not match the result: expected shape ", result.shape(),
                        ", got ", target.shape());
@@ -196,14 +193,6 @@ PyObject* take_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, 
 
 // ---- Writing ----
 
-Array target_in(PyObject* object) {
-  if (is_array(object)) return array_in(object);
-  ImportOptions options;
-  options.copy = CopyMode::never;
-  options.writable = true;
-  return import_array(object, options);
-}
-
 // Writes to a flat view of the array, or to a flat copy that is copied back.
 template <class Write>
 void write_flat(const Array& target, Write&& write) {
@@ -227,7 +216,7 @@ void put_into(const Array& target, PyObject* indices, PyObject* values, PyObject
 PyObject* put(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<4> signature{"put", {"a", "ind", "v", "mode"}, 3, 4};
   const auto [a, ind, v, mode] = signature.read(values, count, words);
-  put_into(target_in(a), ind, v, mode);
+  put_into(writable_array(a), ind, v, mode);
   Py_RETURN_NONE;
 }
 PyObject* put_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -241,7 +230,7 @@ PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, P
   static constexpr Signature<4> signature{
       "put_along_axis", {"arr", "indices", "values", "axis"}, 4, 4};
   const auto [arr, indices, given_values, axis] = signature.read(values, count, words);
-  const Array target = target_in(arr), places = index_array_in(indices);
+  const Array target = writable_array(arr), places = index_array_in(indices);
   const ValueArray owner(given_values, target);
   const Array& value = owner.array();
   if (axis == Py_None) {

@@ -61,14 +61,6 @@ class Factors {
   std::optional<Array> imported_[2];
 };
 
-Array product_out(PyObject* out) {
-  if (is_array(out)) return array_in(out);
-  ImportOptions options;
-  options.copy = CopyMode::never;
-  options.writable = true;
-  return import_array(out, options);
-}
-
 Casting product_casting(PyObject* word) {
   static constexpr const char* words[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
   for (int i = 0; i < 5; ++i)
@@ -152,7 +144,7 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
                                  PyTuple_GET_SIZE(out)));
     single = PyTuple_GET_ITEM(out, 0);
   }
-  const Array target = product_out(single);
+  const Array target = writable_array(single);
   options.out = &target;
   product_unlocked(product, factors, options);
   return Py_NewRef(single);
@@ -211,7 +203,7 @@ PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
     if (is_plain) return wrap(product_unlocked(Product::matmul, factors, {}));
     return wrap(dot_of_many(left, right));
   }
-  const Array target = product_out(out);
+  const Array target = writable_array(out);
   const DType dtype =
       left.dtype() == right.dtype() ? left.dtype() : promote(left.dtype(), right.dtype());
   const int rank = left.rank() + right.rank() - 2;

@@ -68,11 +68,7 @@ Array reduce_input(PyObject* object) {
 
 std::optional<Array> reduce_out(PyObject* out) {
   if (!given(out)) return {};
-  if (is_array(out)) return array_in(out);
-  ImportOptions options;
-  options.copy = CopyMode::never;
-  options.writable = true;
-  return import_array(out, options);
+  return writable_array(out);
 }
 
 // Masks of rank 0 go where the array is.

@@ -59,10 +59,7 @@ PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObje
   if (given(dtype)) wanted = dtype_from(dtype);
   Array target;
   if (given(out)) {
-    ImportOptions options;
-    options.copy = CopyMode::never;
-    options.writable = true;
-    target = import_array(out, options);
+    target = writable_array(out);
     wanted = target.dtype();
   }
   const DType common = ops::common_dtype(arrays, wanted);

@@ -91,16 +91,47 @@ std::int64_t KernelCallArguments::bytes() const noexcept {
   return bytes;
 }
 
-StreamForCall::StreamForCall(PyObject* stream, Device device) {
-  if (given(stream)) guard_.emplace(stream_from(stream, device));
+KernelOutputs::KernelOutputs(const std::string& who, KernelCallArguments& arguments,
+                             PyObject* const* values, std::size_t count, std::size_t inputs,
+                             std::size_t total, PyObject* out)
+    : who_(who), inputs_(inputs), count_(total - inputs) {
+  if (count != inputs && count != total) {
+    const std::string other = count_ == 0 ? "" : text(", or ", total, " with the outputs");
+    fail<KernelArgumentError>(who, ": expected ", inputs, " arguments", other, ", got ", count);
+  }
+  require<KernelArgumentError>(!given(out) || count == inputs, who,
+                               ": outputs were given by position and in out= too; give them once");
+  std::copy(values + inputs, values + count, given_.begin());
+  if (given(out)) take(out, arguments);
 }
 
-Array writable_array(PyObject* object) {
-  if (is_array(object)) return array_in(object);
-  ImportOptions options;
-  options.copy = CopyMode::never;
-  options.writable = true;
-  return import_array(object, options);
+void KernelOutputs::take(PyObject* out, KernelCallArguments& arguments) {
+  const bool is_tuple = PyTuple_Check(out);
+  const auto count = is_tuple ? static_cast<std::size_t>(PyTuple_GET_SIZE(out)) : 1;
+  require<KernelArgumentError>(count == count_, who_, ": expected ", count_,
+                               " outputs in out=, got ", count);
+  for (std::size_t k = 0; k < count_; ++k) {
+    given_[k] = is_tuple ? PyTuple_GET_ITEM(out, static_cast<Py_ssize_t>(k)) : out;
+    arguments.set(inputs_ + k, given_[k]);
+  }
+}
+
+PyObject* KernelOutputs::result(bool as_tuple) {
+  if (count_ == 1 && !as_tuple) return object_of(0).release().ptr();
+  py::tuple all(count_);
+  for (std::size_t k = 0; k < count_; ++k) all[k] = object_of(k);
+  return all.release().ptr();
+}
+
+py::object KernelOutputs::object_of(std::size_t output) {
+  if (given(given_[output])) return py::reinterpret_borrow<py::object>(given_[output]);
+  PyObject* made = wrap(std::move(made_[next_made_++]));
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+StreamForCall::StreamForCall(PyObject* stream, Device device) {
+  if (given(stream)) guard_.emplace(stream_from(stream, device));
 }
 
 }  // namespace spanwise::python

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Python.h>
+#include <pybind11/pybind11.h>
 
 #include <array>
 #include <cstddef>
@@ -29,7 +30,7 @@ class KernelCallArguments {
   const ops::user_kernels::Argument* data() const noexcept { return arguments_.data(); }
   /// Of the first array; the default device where there is none.
   Device device() const;
-  /// Of all arrays together, a large number where they are many.
+  /// Of the largest array.
   std::int64_t bytes() const noexcept;
 
  private:
@@ -37,6 +38,33 @@ class KernelCallArguments {
   std::array<ops::user_kernels::Argument, ops::user_kernels::most_operands> arguments_{};
   std::vector<Array> imported_;
   std::vector<std::string> structs_;
+};
+
+/// The outputs of a kernel's call: the objects given for them, and arrays made for the others.
+/// Parameters are counted with the inputs first, as in the kernel's list.
+class KernelOutputs {
+ public:
+  /// Takes the outputs that stand among the `count` values, and those of `out` (null and None:
+  /// none; one object or a tuple), which are added to `arguments`. Throws KernelArgumentError in
+  /// the name of `who` where some, but not all, are given.
+  KernelOutputs(const std::string& who, KernelCallArguments& arguments, PyObject* const* values,
+                std::size_t count, std::size_t inputs, std::size_t total, PyObject* out);
+
+  /// Where the kernel leaves the outputs that it makes, in order.
+  std::vector<Array>& made() noexcept { return made_; }
+  /// What the call returns: the only output by itself unless `as_tuple`. A new reference; call
+  /// once.
+  PyObject* result(bool as_tuple);
+
+ private:
+  void take(PyObject* out, KernelCallArguments& arguments);
+  pybind11::object object_of(std::size_t output);
+
+  const std::string& who_;
+  std::size_t inputs_, count_;
+  std::array<PyObject*, ops::user_kernels::most_operands> given_{};  // borrowed from the call
+  std::vector<Array> made_;
+  std::size_t next_made_ = 0;
 };
 
 /// Makes `stream` (null and None: nothing) the current one of `device` while this lives.
@@ -47,8 +75,5 @@ class StreamForCall {
  private:
   std::optional<StreamGuard> guard_;
 };
-
-/// An array that may be written, sharing memory with `object`.
-Array writable_array(PyObject* object);
 
 }  // namespace spanwise::python

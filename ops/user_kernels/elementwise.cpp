@@ -22,24 +22,6 @@ struct ElementwiseKernel::Plan {
 
 namespace {
 
-// What an array is in a pointer spelling, told by how it is used.
-void look_at_uses(const std::string& all, bool has_own_index, std::vector<Parameter>& parameters) {
-  bool any_element = false;
-  for (Parameter& parameter : parameters) {
-    if (parameter.kind != Parameter::Kind::raw) continue;
-    const ArrayUses uses = uses_of(all, parameter.name);
-    parameter.is_used_whole = uses.of_others || uses.whole || has_own_index;
-    parameter.is_output &= uses.may_write || !(uses.of_element || uses.of_others);
-    if (!uses.of_element) continue;
-    parameter.kind = Parameter::Kind::element;
-    any_element = true;
-  }
-  if (any_element) return;
-  // Macros of a preamble may hide what is done with them.
-  for (Parameter& parameter : parameters)
-    if (parameter.kind == Parameter::Kind::raw) parameter.kind = Parameter::Kind::element;
-}
-
 bool is_array_parameter(const Parameter& parameter) {
   return parameter.kind != Parameter::Kind::number;
 }
@@ -47,21 +29,16 @@ bool is_array_parameter(const Parameter& parameter) {
 }  // namespace
 
 ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
-    : spec_(std::move(spec)), who_(who_of(spec_.common)) {
-  require<ArgumentError>(is_identifier(spec_.common.name), who_,
-                         ": expected a name that C++ allows for a function, got '",
-                         spec_.common.name, "'; use letters, digits and _");
+    : spec_(std::move(spec)), who_(checked_who(spec_.common)) {
   const std::string& preamble = spec_.common.preamble;
   const std::string all = text(spec_.loop_prep, "\n", spec_.operation, "\n", spec_.after_loop);
   operation_ = spec_.operation;
   if (spec_.spelling == Spelling::pointers) {
     parameters_ = pointer_parameters(who_, spec_.arguments, preamble);
     const bool has_own_index = declares_index(spec_.operation);
-    look_at_uses(all, has_own_index, parameters_);
-    std::vector<std::string> arrays;
-    for (const Parameter& parameter : parameters_)
-      if (parameter.kind == Parameter::Kind::element) arrays.push_back(parameter.name);
-    if (!has_own_index) operation_ = with_elements_named(spec_.operation, arrays);
+    find_elements(all, has_own_index, parameters_);
+    if (!has_own_index)
+      operation_ = with_elements_named(spec_.operation, element_names(parameters_));
     inputs_ = parameters_.size();
   } else {
     parameters_ = value_parameters(who_, spec_.in_params, false);

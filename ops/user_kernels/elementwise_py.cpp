@@ -59,9 +59,6 @@ ElementwiseKeywords elementwise_keywords(const std::string& who, PyObject* names
   return keywords;
 }
 
-/// The outputs' objects, borrowed, null where one is to be made.
-using OutputObjects = std::array<PyObject*, ops::user_kernels::most_operands>;
-
 class ElementwiseCall {
  public:
   ElementwiseCall(const PyUserKernel<ElementwiseKernel>& self, PyObject* const* values,
@@ -69,69 +66,28 @@ class ElementwiseCall {
       : self_(self),
         kernel_(*self.kernel),
         total_(kernel_.parameters().size()),
-        arguments_(kernel_.who(), values, count, total_) {
-    check_count(count);
-    for (std::size_t i = kernel_.inputs(); i < count; ++i) outputs_[i] = values[i];
-    if (given(keywords.out)) take_out(keywords.out, count);
-    if (given(keywords.size)) size_ = integer_from(keywords.size);
+        arguments_(kernel_.who(), values, count, total_),
+        outputs_(kernel_.who(), arguments_, values, count, kernel_.inputs(), total_, keywords.out) {
+    std::optional<std::int64_t> size;
+    if (given(keywords.size)) size = integer_from(keywords.size);
     const StreamForCall stream(keywords.stream, arguments_.device());
-    compute();
+    // The first call compiles.
+    const std::int64_t bytes = kernel_.is_compiled() ? arguments_.bytes() : INT64_MAX;
+    const Unlocked unlocked(arguments_.device(), bytes);
+    kernel_({arguments_.data(), total_}, size, outputs_.made());
   }
 
   PyObject* result() {
     if (kernel_.inputs() == total_ || self_.returns_nothing) Py_RETURN_NONE;
-    const std::size_t count = total_ - kernel_.inputs();
-    if (count == 1 && !self_.returns_tuple) return output(kernel_.inputs()).release().ptr();
-    py::tuple all(count);
-    for (std::size_t k = 0; k < count; ++k) all[k] = output(kernel_.inputs() + k);
-    return all.release().ptr();
+    return outputs_.result(self_.returns_tuple);
   }
 
  private:
-  void check_count(std::size_t count) const {
-    const std::size_t inputs = kernel_.inputs();
-    if (count == inputs || count == total_) return;
-    fail<KernelArgumentError>(
-        kernel_.who(), ": expected ", inputs,
-        inputs == total_ ? "" : text(" arguments, or ", total_, " with the outputs"),
-        inputs == total_ ? " arguments, got " : ", got ", count);
-  }
-
-  void take_out(PyObject* out, std::size_t count) {
-    const std::size_t inputs = kernel_.inputs(), outputs = total_ - inputs;
-    const bool is_tuple = PyTuple_Check(out);
-    const auto given_outputs = is_tuple ? static_cast<std::size_t>(PyTuple_GET_SIZE(out)) : 1;
-    require<KernelArgumentError>(count == inputs && given_outputs == outputs, kernel_.who(),
-                                 ": expected ", outputs, " outputs in out=, and none by position");
-    for (std::size_t k = 0; k < outputs; ++k) {
-      PyObject* one = is_tuple ? PyTuple_GET_ITEM(out, static_cast<Py_ssize_t>(k)) : out;
-      arguments_.set(inputs + k, one);
-      outputs_[inputs + k] = one;
-    }
-  }
-
-  void compute() {
-    // The first call compiles.
-    const std::int64_t bytes = kernel_.is_compiled() ? arguments_.bytes() : INT64_MAX;
-    const Unlocked unlocked(arguments_.device(), bytes);
-    kernel_({arguments_.data(), total_}, size_, made_);
-  }
-
-  py::object output(std::size_t i) {
-    if (given(outputs_[i])) return py::reinterpret_borrow<py::object>(outputs_[i]);
-    PyObject* made = wrap(std::move(made_[next_made_++]));
-    if (made == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(made);
-  }
-
   const PyUserKernel<ElementwiseKernel>& self_;
   const ElementwiseKernel& kernel_;
   std::size_t total_;
   KernelCallArguments arguments_;
-  OutputObjects outputs_{};
-  std::optional<std::int64_t> size_;
-  std::vector<Array> made_;
-  std::size_t next_made_ = 0;
+  KernelOutputs outputs_;
 };
 
 PyObject* call_elementwise(PyObject* object, PyObject* const* values, std::size_t flags,
@@ -170,23 +126,11 @@ PyObject* new_elementwise(PyTypeObject* type, PyObject* arguments, PyObject*) no
   }
 }
 
-PyObject* elementwise_name(PyObject* object, void*) noexcept {
-  const std::string& name = user_kernel_in<ElementwiseKernel>(object)->kernel->spec().common.name;
-  return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
-}
-
-PyGetSetDef elementwise_attributes[] = {
-    {"name", &elementwise_name, nullptr, "The kernel's name.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
-
 }  // namespace
 
 SW_BIND(user_elementwise, 72) {
-  PyTypeObject* type = make_user_kernel_type<ElementwiseKernel>(
-      "spanwise._core._ElementwiseKernel", &new_elementwise, elementwise_attributes);
-  if (type == nullptr) throw py::error_already_set();
-  module.add_object("_ElementwiseKernel",
-                    py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(type)));
+  add_user_kernel_type<ElementwiseKernel>(module, "_ElementwiseKernel",
+                                          "spanwise._core._ElementwiseKernel", &new_elementwise);
 }
 
 }  // namespace spanwise::python

@@ -51,6 +51,14 @@ std::string with_line_numbers(std::string_view words) {
 
 std::string who_of(const CommonSpec& spec) { return text(spec.kind, " '", spec.name, "'"); }
 
+std::string checked_who(const CommonSpec& spec) {
+  std::string who = who_of(spec);
+  require<ArgumentError>(is_identifier(spec.name), who,
+                         ": expected a name that C++ allows for a function, got '", spec.name,
+                         "'; use letters, digits and _");
+  return who;
+}
+
 OperandForm raw_form(const Operand& operand) {
   OperandForm form;
   form.dtype = operand.dtype;

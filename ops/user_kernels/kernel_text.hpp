@@ -29,6 +29,8 @@ struct CommonSpec {
 
 /// Who complains: "ElementwiseKernel 'scale'".
 std::string who_of(const CommonSpec& spec);
+/// who_of(), where the name is one that the generated text can bear. Throws ArgumentError.
+std::string checked_who(const CommonSpec& spec);
 
 /// How one operand meets the kernel: what decides the text, but for what the user wrote.
 struct OperandForm {

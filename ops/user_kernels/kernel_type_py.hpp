@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "python/py_array.hpp"
@@ -57,22 +58,34 @@ PyObject* new_user_kernel(PyTypeObject* type, Ref<Kernel> kernel, vectorcallfunc
   return object;
 }
 
-/// `attributes` ends with an empty entry and lives as long as the process.
 template <class Kernel>
-PyTypeObject* make_user_kernel_type(const char* name, newfunc make, PyGetSetDef* attributes) {
+PyObject* user_kernel_name(PyObject* object, void*) noexcept {
+  const std::string& name = user_kernel_in<Kernel>(object)->kernel->spec().common.name;
+  return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
+}
+
+/// Makes the type around `Kernel` and adds it to the module as `name`; `full_name` is a literal.
+template <class Kernel>
+void add_user_kernel_type(pybind11::module_& module, const char* name, const char* full_name,
+                          newfunc make) {
   static PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET,
                                    offsetof(PyUserKernel<Kernel>, vectorcall), READONLY, nullptr},
                                   {nullptr, 0, 0, 0, nullptr}};
+  static PyGetSetDef attributes[] = {
+      {"name", &user_kernel_name<Kernel>, nullptr, "The kernel's name.", nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
   static PyType_Slot slots[] = {slot(Py_tp_new, make),
                                 slot(Py_tp_dealloc, &dealloc_user_kernel<Kernel>),
                                 slot(Py_tp_call, &PyVectorcall_Call),
                                 {Py_tp_members, members},
                                 {Py_tp_getset, attributes},
                                 {0, nullptr}};
-  static PyType_Spec spec = {name, sizeof(PyUserKernel<Kernel>), 0,
+  static PyType_Spec spec = {full_name, sizeof(PyUserKernel<Kernel>), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_BASETYPE,
                              slots};
-  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw pybind11::error_already_set();
+  module.add_object(name, pybind11::reinterpret_steal<pybind11::object>(type));
 }
 
 }  // namespace spanwise::python

@@ -269,6 +269,30 @@ void check_names(const std::string& who, const std::vector<Parameter>& parameter
   }
 }
 
+void find_elements(const std::string& body, bool has_own_index,
+                   std::vector<Parameter>& parameters) {
+  bool any_element = false;
+  for (Parameter& parameter : parameters) {
+    if (parameter.kind != Parameter::Kind::raw) continue;
+    const ArrayUses uses = uses_of(body, parameter.name);
+    parameter.is_used_whole = uses.of_others || uses.whole || has_own_index;
+    parameter.is_output &= uses.may_write || !(uses.of_element || uses.of_others);
+    if (!uses.of_element) continue;
+    parameter.kind = Parameter::Kind::element;
+    any_element = true;
+  }
+  if (any_element) return;
+  for (Parameter& parameter : parameters)
+    if (parameter.kind == Parameter::Kind::raw) parameter.kind = Parameter::Kind::element;
+}
+
+std::vector<std::string> element_names(const std::vector<Parameter>& parameters) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters)
+    if (parameter.kind == Parameter::Kind::element) names.push_back(parameter.name);
+  return names;
+}
+
 std::string c_type(DType dtype) {
   if (dtype == float16) return "__half";
   if (dtype == bfloat16) return "__nv_bfloat16";

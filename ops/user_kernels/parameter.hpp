@@ -44,6 +44,13 @@ std::vector<Parameter> value_parameters(const std::string& who, std::string_view
 /// the preamble.
 Parameter type_named(const std::string& who, std::string_view text, std::string_view preamble);
 
+/// Tells by the uses in `body` which arrays of a pointer spelling are taken one element at a time
+/// (Kind::element), and which are written. With `has_own_index` each is used whole too. Where no
+/// use of an element is seen, all arrays are elements: macros of a preamble may hide the uses.
+void find_elements(const std::string& body, bool has_own_index, std::vector<Parameter>& parameters);
+/// The names of the parameters that are arrays taken one element at a time.
+std::vector<std::string> element_names(const std::vector<Parameter>& parameters);
+
 /// Throws ArgumentError where two have one name, or a name that generated text needs.
 void check_names(const std::string& who, const std::vector<Parameter>& parameters);
 

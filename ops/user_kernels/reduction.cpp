@@ -26,22 +26,6 @@ namespace {
 // What the one output of a pointer spelling is called.
 constexpr const char* result_name = "sw_out";
 
-void look_at_reduced(const std::string& map_expr, std::vector<Parameter>& parameters) {
-  bool any_element = false;
-  for (Parameter& parameter : parameters) {
-    parameter.is_output = false;
-    if (parameter.kind != Parameter::Kind::raw) continue;
-    const ArrayUses uses = uses_of(map_expr, parameter.name);
-    parameter.is_used_whole = uses.of_others || uses.whole;
-    if (!uses.of_element) continue;
-    parameter.kind = Parameter::Kind::element;
-    any_element = true;
-  }
-  if (any_element) return;
-  for (Parameter& parameter : parameters)
-    if (parameter.kind == Parameter::Kind::raw) parameter.kind = Parameter::Kind::element;
-}
-
 // The axes of `layout` for which `wanted` holds.
 template <class F>
 Layout axes_of(const Layout& layout, F&& wanted) {
@@ -61,10 +45,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 }  // namespace
 
 ReductionKernel::ReductionKernel(ReductionSpec spec)
-    : spec_(std::move(spec)), who_(who_of(spec_.common)) {
-  require<ArgumentError>(is_identifier(spec_.common.name), who_,
-                         ": expected a name that C++ allows for a function, got '",
-                         spec_.common.name, "'; use letters, digits and _");
+    : spec_(std::move(spec)), who_(checked_who(spec_.common)) {
   require<ArgumentError>(!spec_.reduce_expr.empty(), who_,
                          ": expected reduce_expr such as \"a + b\", got nothing");
   const std::string& preamble = spec_.common.preamble;
@@ -72,16 +53,14 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
   if (spec_.spelling == Spelling::pointers) {
     parameters_ = pointer_parameters(who_, spec_.arguments, preamble);
     check_names(who_, parameters_);
-    look_at_reduced(spec_.map_expr, parameters_);
+    find_elements(spec_.map_expr, false, parameters_);
+    for (Parameter& parameter : parameters_) parameter.is_output = false;
     inputs_ = parameters_.size();
     require<ArgumentError>(inputs_ > 0, who_,
                            ": expected arguments such as \"float *x\", got none");
     if (spec_.map_expr.empty()) map_expr_ = parameters_[0].name + "[i]";
     if (spec_.map_expr.empty()) parameters_[0].is_used_whole = false;
-    std::vector<std::string> arrays;
-    for (const Parameter& parameter : parameters_)
-      if (parameter.kind == Parameter::Kind::element) arrays.push_back(parameter.name);
-    map_expr_ = with_elements_named(map_expr_, arrays);
+    map_expr_ = with_elements_named(map_expr_, element_names(parameters_));
     Parameter result = type_named(who_, spec_.result_type, preamble);
     require<ArgumentError>(result.dtype.has_value(), who_, ": expected dtype_out as a dtype, got '",
                            spec_.result_type, "'");

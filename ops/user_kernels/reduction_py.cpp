@@ -68,42 +68,19 @@ class ReductionCall {
                 const ReductionKeywords& keywords)
       : kernel_(kernel),
         total_(kernel_.parameters().size()),
-        outputs_(total_, nullptr),
-        arguments_(kernel_.who(), values, count, total_) {
-    const std::size_t inputs = kernel_.inputs();
-    require<KernelArgumentError>(count == inputs || count == total_, kernel_.who(), ": expected ",
-                                 inputs, " arguments, or ", total_, " with the outputs, got ",
-                                 count);
-    for (std::size_t i = inputs; i < count; ++i) outputs_[i] = values[i];
-    if (given(keywords.out)) take_out(keywords.out, count);
+        arguments_(kernel_.who(), values, count, total_),
+        outputs_(kernel_.who(), arguments_, values, count, kernel_.inputs(), total_, keywords.out) {
     read_axes(keywords);
     const StreamForCall stream(keywords.stream, arguments_.device());
+    // The first call compiles.
     const std::int64_t bytes = kernel_.is_compiled() ? arguments_.bytes() : INT64_MAX;
     const Unlocked unlocked(arguments_.device(), bytes);
-    kernel_({arguments_.data(), total_}, axes_, made_);
+    kernel_({arguments_.data(), total_}, axes_, outputs_.made());
   }
 
-  PyObject* result() {
-    const std::size_t count = total_ - kernel_.inputs();
-    if (count == 1) return output(kernel_.inputs()).release().ptr();
-    py::tuple all(count);
-    for (std::size_t k = 0; k < count; ++k) all[k] = output(kernel_.inputs() + k);
-    return all.release().ptr();
-  }
+  PyObject* result() { return outputs_.result(false); }
 
  private:
-  void take_out(PyObject* out, std::size_t count) {
-    const std::size_t inputs = kernel_.inputs(), outputs = total_ - inputs;
-    const bool is_tuple = PyTuple_Check(out);
-    const auto given_outputs = is_tuple ? static_cast<std::size_t>(PyTuple_GET_SIZE(out)) : 1;
-    require<KernelArgumentError>(count == inputs && given_outputs == outputs, kernel_.who(),
-                                 ": expected ", outputs, " outputs in out=, and none by position");
-    for (std::size_t k = 0; k < outputs; ++k) {
-      outputs_[inputs + k] = is_tuple ? PyTuple_GET_ITEM(out, static_cast<Py_ssize_t>(k)) : out;
-      arguments_.set(inputs + k, outputs_[inputs + k]);
-    }
-  }
-
   // Axes count on the shape that the inputs have together.
   void read_axes(const ReductionKeywords& keywords) {
     axes_.keepdims = truth_in(keywords.keepdims, false);
@@ -128,20 +105,11 @@ class ReductionCall {
       add(PyTuple_GET_ITEM(keywords.axis, k));
   }
 
-  py::object output(std::size_t i) {
-    if (given(outputs_[i])) return py::reinterpret_borrow<py::object>(outputs_[i]);
-    PyObject* made = wrap(std::move(made_[next_made_++]));
-    if (made == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(made);
-  }
-
   const ReductionKernel& kernel_;
   std::size_t total_;
-  std::vector<PyObject*> outputs_;
   KernelCallArguments arguments_;
+  KernelOutputs outputs_;
   ReductionAxes axes_;
-  std::vector<Array> made_;
-  std::size_t next_made_ = 0;
 };
 
 PyObject* call_reduction(PyObject* object, PyObject* const* values, std::size_t flags,
@@ -181,23 +149,11 @@ PyObject* new_reduction(PyTypeObject* type, PyObject* arguments, PyObject*) noex
   }
 }
 
-PyObject* reduction_name(PyObject* object, void*) noexcept {
-  const std::string& name = user_kernel_in<ReductionKernel>(object)->kernel->spec().common.name;
-  return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
-}
-
-PyGetSetDef reduction_attributes[] = {
-    {"name", &reduction_name, nullptr, "The kernel's name.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
-
 }  // namespace
 
 SW_BIND(user_reduction, 72) {
-  PyTypeObject* type = make_user_kernel_type<ReductionKernel>("spanwise._core._ReductionKernel",
-                                                              &new_reduction, reduction_attributes);
-  if (type == nullptr) throw py::error_already_set();
-  module.add_object("_ReductionKernel",
-                    py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(type)));
+  add_user_kernel_type<ReductionKernel>(module, "_ReductionKernel",
+                                        "spanwise._core._ReductionKernel", &new_reduction);
 }
 
 }  // namespace spanwise::python

@@ -67,10 +67,7 @@ bool must_be_read_first(const Array& input, const Array& output) {
 
 }  // namespace
 
-ScanKernel::ScanKernel(ScanSpec spec) : spec_(std::move(spec)), who_(who_of(spec_.common)) {
-  require<ArgumentError>(is_identifier(spec_.common.name), who_,
-                         ": expected a name that C++ allows for a function, got '",
-                         spec_.common.name, "'; use letters, digits and _");
+ScanKernel::ScanKernel(ScanSpec spec) : spec_(std::move(spec)), who_(checked_who(spec_.common)) {
   require<ArgumentError>(!spec_.scan_expr.empty(), who_,
                          ": expected scan_expr such as \"a + b\", got nothing");
   require<ArgumentError>(!spec_.is_exclusive || !spec_.neutral.empty(), who_,

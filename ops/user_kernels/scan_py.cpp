@@ -82,22 +82,10 @@ PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept 
   }
 }
 
-PyObject* scan_name(PyObject* object, void*) noexcept {
-  const std::string& name = user_kernel_in<ScanKernel>(object)->kernel->spec().common.name;
-  return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
-}
-
-PyGetSetDef scan_attributes[] = {{"name", &scan_name, nullptr, "The kernel's name.", nullptr},
-                                 {nullptr, nullptr, nullptr, nullptr, nullptr}};
-
 }  // namespace
 
 SW_BIND(user_scan, 72) {
-  PyTypeObject* type =
-      make_user_kernel_type<ScanKernel>("spanwise._core._ScanKernel", &new_scan, scan_attributes);
-  if (type == nullptr) throw py::error_already_set();
-  module.add_object("_ScanKernel",
-                    py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(type)));
+  add_user_kernel_type<ScanKernel>(module, "_ScanKernel", "spanwise._core._ScanKernel", &new_scan);
 }
 
 }  // namespace spanwise::python

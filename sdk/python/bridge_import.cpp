@@ -163,4 +163,9 @@ Array import_array(PyObject* object, const ImportOptions& options) {
   return array_from_sequence(object, options.dtype, options.device.value_or(default_device()));
 }
 
+Array writable_array(PyObject* object) {
+  if (is_array(object)) return array_in(object);
+  return import_array(object, {.copy = CopyMode::never, .writable = true});
+}
+
 }  // namespace spanwise::python

@@ -48,6 +48,11 @@ PyObject* wrap_view(PyObject* source, Array view) noexcept;
 /// bridges' errors, or pybind11::error_already_set. Needs the GIL.
 Array import_array(PyObject* object, const ImportOptions& options = {});
 
+/// The array that a function writes its result to (`out=`): ours as it is, anything else through
+/// the bridges, which share its memory or throw SharingError, and ReadOnlyError where it is
+/// read-only. Whether ours may be written is for the operation to ask. Needs the GIL.
+Array writable_array(PyObject* object);
+
 /// import_array() for the time of one call on the host, in which nobody keeps the array: where the
 /// object's bridge lends its memory, nothing is done to keep it alive, which the caller's reference
 /// does. Nothing where import_array() has to be asked.

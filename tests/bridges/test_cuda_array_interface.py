@@ -109,13 +109,6 @@ def test_arrays_on_the_cpu_do_not_have_it():
         array.__cuda_array_interface__  # noqa: B018
 
 
-@pytest.fixture
-def gpu():
-    if not has_gpu():
-        pytest.skip("needs a GPU")
-    return sw.device("cuda:0")
-
-
 def test_the_dictionary_describes_the_array(gpu):
     array = sw.asarray(np.arange(6, dtype=np.float32).reshape(2, 3), device=gpu)
     interface = array.__cuda_array_interface__

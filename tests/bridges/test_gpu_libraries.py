@@ -16,13 +16,6 @@ DTYPES = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
 
 
 @pytest.fixture(scope="module")
-def gpu():
-    if all(device.kind != "cuda" for device in sw.devices()):
-        pytest.skip("needs a GPU")
-    return sw.device("cuda:0")
-
-
-@pytest.fixture(scope="module")
 def cupy(gpu):
     return pytest.importorskip("cupy", reason="cupy is not installed")
 

@@ -52,13 +52,6 @@ class Offers:
 
 
 @pytest.fixture(scope="module")
-def gpu():
-    if all(device.kind != "cuda" for device in sw.devices()):
-        pytest.skip("needs a GPU")
-    return sw.device("cuda:0")
-
-
-@pytest.fixture(scope="module")
 def kernels(gpu):
     return sw.SourceModule(SOURCE, device=gpu)
 

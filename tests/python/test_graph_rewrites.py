@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from support.graphs import AddOne
 
 import spanwise as sw
 
@@ -155,16 +156,6 @@ def test_what_a_python_op_gives_may_be_its_own(x):
 
 
 def test_merging_spares_what_is_overwritten(device):
-    class AddOne(sw.Op):
-        destroy_map = {0: [0]}
-
-        def make_node(self, x):
-            return sw.Apply(self, [x], [x.type()])
-
-        def perform(self, node, inputs, output_storage):
-            inputs[0][...] += 1
-            output_storage[0][0] = inputs[0]
-
     x = T.fvector("x")
     f = sw.function([x], AddOne()(x * 2) + x * 2, device=device)
     assert f(np.float32([1, 2])).tolist() == [5, 9]

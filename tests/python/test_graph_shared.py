@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from support.graphs import AddOne
 
 import spanwise as sw
 
@@ -161,16 +162,6 @@ def test_after_an_error_all_is_as_before(mode, device):
 
 
 def test_an_op_that_overwrites_gets_a_copy_of_a_shared_value(device):
-    class AddOne(sw.Op):
-        destroy_map = {0: [0]}
-
-        def make_node(self, x):
-            return sw.Apply(self, [x], [x.type()])
-
-        def perform(self, node, inputs, output_storage):
-            inputs[0][...] += 1
-            output_storage[0][0] = inputs[0]
-
     w = sw.shared(ones(2), target=device)
     f = sw.function([], AddOne()(w), updates={w: AddOne()(w) * 2}, device=device)
     assert f().tolist() == [2, 2] and w.get_value().tolist() == [4, 4]
@@ -230,16 +221,6 @@ def test_copies_have_their_own_updates(device):
 
 
 def test_mutable_inputs_may_be_overwritten(device):
-    class AddOne(sw.Op):
-        destroy_map = {0: [0]}
-
-        def make_node(self, x):
-            return sw.Apply(self, [x], [x.type()])
-
-        def perform(self, node, inputs, output_storage):
-            inputs[0][...] += 1
-            output_storage[0][0] = inputs[0]
-
     x, y = T.fvector("x"), T.fvector("y")
     value = sw.asarray(ones(3), device=device)
     keeps = sw.function([x], AddOne()(x), device=device)

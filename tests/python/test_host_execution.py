@@ -8,7 +8,6 @@ is at hand, which renews the table's GPU column.
 
 import json
 import os
-import shutil
 
 import numpy as np
 import pytest
@@ -25,19 +24,6 @@ REMEDY = (
     "the page is made: SPANWISE_UPDATE_DOCS=1 python -m pytest tests/python/test_host_execution.py"
 )
 THREADS = 64
-
-
-@pytest.fixture(params=["g++", "clang++"])
-def compiler(request, device, monkeypatch):
-    """Each C++ compiler there is in turn, where kernels run on the CPU."""
-    if device.kind != "cpu":
-        if request.param != "g++":
-            pytest.skip("a GPU's kernels are compiled by NVRTC")
-    elif shutil.which(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    monkeypatch.setenv("CXX", request.param)
-    with sw.config.change(launch_blocking=sw.config.launch_blocking):  # a new version of settings
-        yield request.param
 
 
 def module(construct, device):

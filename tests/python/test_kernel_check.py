@@ -19,19 +19,6 @@ MULTIPLY = """__global__ void multiply_them(float *dest, float *a, float *b)
 """
 
 
-@pytest.fixture(params=["g++", "clang++"])
-def compiler(request, device, monkeypatch):
-    """Each C++ compiler there is in turn, where kernels run on the CPU."""
-    if device.kind != "cpu":
-        if request.param != "g++":
-            pytest.skip("a GPU's kernels are compiled by NVRTC")
-    elif shutil.which(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    monkeypatch.setenv("CXX", request.param)
-    with sw.config.change(launch_blocking=sw.config.launch_blocking):  # a new version of settings
-        yield request.param
-
-
 def function(device, source, name):
     return sw.SourceModule(source, device=device).get_function(name)
 

@@ -39,6 +39,19 @@ class Negated(sw.Op):
         output_storage[0][0] = inputs[0]
 
 
+class AddOne(sw.Op):
+    """Overwrites its input; no two of them are equal."""
+
+    destroy_map = {0: [0]}
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        inputs[0][...] += 1
+        output_storage[0][0] = inputs[0]
+
+
 class Flipped(sw.Op):
     """A view of its input."""
 
