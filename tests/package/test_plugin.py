@@ -28,12 +28,15 @@ def test_the_example(library, device):
     assert refusal == "signal.moving_mean{width=4}: x: expected at least 4 elements, got 3"
 
 
-def test_where_cmake_finds_the_package(tmp_path):
+def test_where_cmake_finds_the_package(tmp_path, monkeypatch, capsys):
     from spanwise import cmake_dir
 
-    assert cmake_dir.find(tmp_path) is None
+    monkeypatch.setattr(cmake_dir, "__file__", str(tmp_path / "cmake_dir.py"))
+    assert cmake_dir.main([]) == 1
+    assert "set spanwise_ROOT" in capsys.readouterr().err
     prefix = package.install(tmp_path)
-    assert cmake_dir.find(prefix) == prefix / "lib" / "cmake" / "spanwise"
+    assert cmake_dir.main([]) == 0
+    assert capsys.readouterr().out == f"{prefix / 'lib' / 'cmake' / 'spanwise'}\n"
 
 
 def test_the_page_as_a_new_user_follows_it(tmp_path):

@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <complex>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -47,7 +49,8 @@ class Tell final : public swp::Op {
  public:
   explicit Tell(const swp::Properties& p) {
     std::string list;
-    for (const std::int64_t i : p.integers("shape")) list += std::to_string(i) + ".";
+    for (const char* name : {"shape", "axes"})
+      for (const std::int64_t i : p.integers(name)) list += std::to_string(i) + ".";
     told_ = std::to_string(p.boolean("flag")) + " " + std::to_string(p.integer("axis")) + " " +
             std::to_string(p.real("factor")) + " " + p.text("mode") + " " + list;
   }
@@ -62,6 +65,7 @@ SW_REGISTER_OP(Tell, {.name = "tell",
                                      {"axis", -1},
                                      {"factor", 0.5},
                                      {"mode", "same"},
+                                     {"axes", std::vector<std::int64_t>{7, 8}},
                                      {"shape", swp::Property::integers}}});
 
 [[noreturn]] void throw_as(const std::string& what) {
@@ -181,6 +185,23 @@ class Count final : public swp::Op {
   }
 };
 SW_REGISTER_OP(Count, {.name = "count", .inputs = 0, .flags = SW_ON_CPU | SW_NOT_PURE});
+
+/// The conjugates of complex64.
+class Conjugate final : public swp::Op {
+ public:
+  using Number = std::complex<float>;
+  void infer(const swp::Infer& infer) const override {
+    swp::expect_dtype(infer.input(0).dtype(), swp::dtype_of<Number>(), "x");
+    infer.output(0, infer.input(0));
+  }
+  void run(const swp::Run& run) const override {
+    const auto x = run.input(0).view<const Number, 2>();
+    auto* z = run.new_output(0, run.input(0).shape()).data<Number>();
+    for (std::int64_t i = 0; i < x.shape[0]; ++i)
+      for (std::int64_t k = 0; k < x.shape[1]; ++k) *z++ = std::conj(x(i, k));
+  }
+};
+SW_REGISTER_OP(Conjugate, {.name = "conjugate", .flags = SW_ON_CPU});
 
 /// Computes nothing, or another shape than infer said, or infers nothing, as `fault` says.
 class Wrong final : public swp::Op {

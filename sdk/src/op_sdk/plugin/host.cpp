@@ -190,7 +190,7 @@ void throw_plugin_exception(const sw_call& call) {
 
 const sw_host& plugin_host() noexcept {
   static const sw_host host{
-      SW_PLUGIN_ABI_MAJOR, SW_PLUGIN_ABI_MINOR,   sizeof(sw_host),      version(),
+      SW_PLUGIN_ABI_MAJOR, SW_PLUGIN_ABI_MINOR,   sizeof(sw_host),      SW_VERSION_STRING,
       &host_fail,          &host_set_output_type, &host_new_output,     &host_output_from_input,
       &host_scratch,       &host_compile,         &host_release_kernel, &host_launch};
   return host;

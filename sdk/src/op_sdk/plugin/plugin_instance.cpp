@@ -105,6 +105,7 @@ PluginInstance::PluginInstance(const PluginOpTable& table, const OpProperties& g
       op_(table.functions.user_data) {
   if (functions().create == nullptr) return;
   std::vector<sw_value> values;
+  values.reserve(values_.size());
   for (const OpProperty& value : values_) values.push_back(value_of(value));
   sw_call call(name_);
   const sw_create create{sizeof(sw_create), static_cast<std::int32_t>(values.size()), &call,

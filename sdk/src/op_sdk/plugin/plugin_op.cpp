@@ -42,8 +42,8 @@ Ref<Apply> PluginOp::make_node(std::span<const Variable> inputs) const {
   const PluginOpTable& table = instance_->table();
   const int least = table.functions.input_count, given = static_cast<int>(inputs.size());
   if (table.has(SW_MORE_INPUTS))
-    require<GraphError>(given >= least, name_, ": expected at least ", least, " inputs, got ",
-                        given);
+    require<GraphError>(given >= least, name_, ": expected at least ", least,
+                        least == 1 ? " input, got " : " inputs, got ", given);
   expect_arity(*this, inputs, table.has(SW_MORE_INPUTS) ? given : least);
 
   const std::vector<sw_type> types = plugin_types(inputs);

@@ -128,7 +128,7 @@ const Array* PluginThunk::reusable(const Shape& shape, DType dtype) const {
   return serves ? &input : nullptr;
 }
 
-const sw_array* PluginThunk::new_output(int output, Shape shape) {
+const sw_array* PluginThunk::new_output(int output, const Shape& shape) {
   const std::size_t i = checked(output, outputs_.size(), "output");
   Cell& cell = *outputs_[i].cell;
   if (const Array* input = reusable(shape, outputs_[i].dtype))

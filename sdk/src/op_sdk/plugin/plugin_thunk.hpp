@@ -26,7 +26,7 @@ class PluginThunk final : public Thunk {
 
   std::vector<int> run() override;
 
-  const sw_array* new_output(int output, Shape shape);
+  const sw_array* new_output(int output, const Shape& shape);
   const sw_array* output_from_input(int output, int input, std::optional<Layout> window);
   const sw_array* scratch(DType dtype, const Shape& shape);
   /// The array behind one that this call gave.

@@ -1,0 +1,174 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/plugin.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "op_sdk/plugin/call.hpp"
+#include "op_sdk/plugin/plugin_op.hpp"
+#include "op_sdk/plugin/table.hpp"
+#include "spanwise/op_sdk.hpp"
+#include "support/fake_devices.hpp"
+
+// The tables and calls of the interface from C++, and GPUs that only remember. Libraries are loaded
+// by tests/python/test_load_ops.py.
+namespace spanwise {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// What the ops below saw and how many of them live.
+struct Seen {
+  static inline int ops = 0, states = 0;
+  static inline void* stream = nullptr;
+  static inline sw_device device{};
+};
+
+/// Its output is its input.
+class Same final : public plugin::Op {
+ public:
+  struct Alive final : plugin::State {
+    Alive() { ++Seen::states; }
+    ~Alive() override { --Seen::states; }
+  };
+  Same() { ++Seen::ops; }
+  ~Same() override { --Seen::ops; }
+  void infer(const plugin::Infer& infer) const override { infer.output(0, infer.input(0)); }
+  std::unique_ptr<plugin::State> bind(const plugin::Bind&) const override {
+    return std::make_unique<Alive>();
+  }
+  void run(const plugin::Run& run) const override {
+    Seen::stream = run.stream();
+    Seen::device = run.device();
+    run.output_from_input(0, 0);
+  }
+};
+SW_REGISTER_OP(Same, {.name = "same", .views = {{0, 0}}});
+
+const std::string who = "libtest.so";
+
+const sw_plugin& described() {
+  static const sw_plugin* const table = [] {
+    sw_call call(who);
+    const sw_plugin* made = nullptr;
+    op_sdk::call_plugin(call, &plugin::describe, "test", &op_sdk::plugin_host(), &call, &made);
+    return made;
+  }();
+  return *table;
+}
+
+Ref<const Op> same_op() {
+  static const op_sdk::PluginTable table = op_sdk::read_plugin_table(described(), who);
+  return make_ref<const op_sdk::PluginOp>(
+      make_ref<const op_sdk::PluginInstance>(table.ops.front(), OpProperties{}));
+}
+
+TEST(PluginTables, OfALaterMinorVersionAreReadAsFarAsTheyAreKnown) {
+  struct LaterOp {
+    sw_op op;
+    void* gradient;
+  } later_op{*described().ops[0], nullptr};
+  later_op.op.struct_size = sizeof later_op;
+  const sw_op* const ops[] = {&later_op.op};
+  struct LaterPlugin {
+    sw_plugin plugin;
+    void* more;
+  } later{described(), nullptr};
+  later.plugin.struct_size = sizeof later;
+  later.plugin.abi_minor = SW_PLUGIN_ABI_MINOR + 1;
+  later.plugin.ops = ops;
+  const op_sdk::PluginTable table = op_sdk::read_plugin_table(later.plugin, who);
+  ASSERT_EQ(table.ops.size(), 1u);
+  EXPECT_EQ(table.ops[0].name, "test.same");
+  EXPECT_EQ(table.ops[0].functions.run, described().ops[0]->run);
+}
+
+TEST(PluginTables, OfAnotherMajorVersionAreNotReadAtAll) {
+  sw_plugin other{};  // nothing else of it may be looked at
+  other.abi_major = SW_PLUGIN_ABI_MAJOR + 1;
+  EXPECT_THROW(op_sdk::read_plugin_table(other, who), GraphError);
+}
+
+TEST(PluginHost, OlderThanThePluginIsRefusedByIt) {
+  sw_host older = op_sdk::plugin_host();
+  older.struct_size -= sizeof older.launch;
+  sw_call call(who);
+  const sw_plugin* table = nullptr;
+  const sw_host* const before = plugin::host;
+  EXPECT_EQ(plugin::describe("test", &older, &call, &table), SW_ERROR);
+  plugin::host = before;
+  try {
+    op_sdk::throw_plugin_failure(call, SW_ERROR);
+  } catch (const GraphError& error) {
+    EXPECT_THAT(error.what(), StartsWith("libtest.so: was built for a newer Spanwise"));
+  }
+}
+
+TEST(PluginHost, RefusesCallsOutOfTheirPlace) {
+  const sw_host& host = op_sdk::plugin_host();
+  sw_call call(who);
+  sw_kernel* kernel = nullptr;
+  const sw_kernel_source source{sizeof(sw_kernel_source), "", "f", nullptr, 0};
+  EXPECT_EQ(host.new_output(&call, 0, 0, nullptr), nullptr);
+  EXPECT_EQ(host.output_from_input(&call, 0, 0, 0, nullptr, nullptr, 0), nullptr);
+  EXPECT_EQ(host.scratch(&call, plugin::dtype_of<float>(), 0, nullptr), nullptr);
+  EXPECT_EQ(host.set_output_type(&call, 0, nullptr), SW_HOST_FAILED);
+  EXPECT_EQ(host.compile(&call, &source, &kernel), SW_HOST_FAILED);
+  EXPECT_EQ(host.launch(&call, nullptr, nullptr, nullptr, 0), SW_HOST_FAILED);
+  EXPECT_THROW(op_sdk::throw_plugin_failure(call, SW_HOST_FAILED), GraphError);
+  EXPECT_EQ(host.new_output(nullptr, 0, 0, nullptr), nullptr);
+  EXPECT_EQ(host.fail(nullptr, SW_DTYPE_ERROR, "nobody hears it"), SW_DTYPE_ERROR);
+  host.release_kernel(nullptr);
+}
+
+TEST(PluginOps, AreDestroyedWithWhoeverHeldThemLast) {
+  const int before = Seen::ops;
+  {
+    const Variable x(TensorType(float32, {TensorType::any}));
+    FunctionOptions options;
+    options.device = cpu;
+    const CompiledFunction f = function({x}, {(*same_op())(std::span(&x, 1))[0]}, options);
+    EXPECT_EQ(Seen::ops, before + 1);
+    EXPECT_EQ(Seen::states, 1);
+    f({zeros({3}, float32, cpu)});
+    EXPECT_EQ(Seen::stream, nullptr);
+    EXPECT_EQ(Seen::device.kind, 1);
+  }
+  EXPECT_EQ(Seen::ops, before);
+  EXPECT_EQ(Seen::states, 0);
+}
+
+TEST(PluginOps, OnAGpuGetItsStreamWithTheirInputsOrderedBefore) {
+  test::FakeDevices devices(test::FakeDevices::Cpu::registered);
+  const Variable x(TensorType(float32, {TensorType::any}));
+  FunctionOptions options;
+  options.device = test::gpu;
+  options.borrowed_outputs = {true};
+  const CompiledFunction f = function({x}, {(*same_op())(std::span(&x, 1))[0]}, options);
+  const Array input = to_device(zeros({3}, float32, cpu), test::gpu);  // on the default stream
+  const Stream stream = Stream::create(test::gpu);
+  const StreamGuard guard(stream);
+  devices.gpus().take_log();
+  f({input});
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(Seen::stream), stream.handle());
+  EXPECT_NE(Seen::stream, nullptr);
+  EXPECT_EQ(Seen::device.kind, 2);
+  EXPECT_THAT(devices.gpus().take_log(), Contains(StartsWith("wait s1 ")));
+}
+
+TEST(LoadOps, SaysWhatItExpected) {
+  try {
+    load_ops("/no/such/library.so");
+    FAIL();
+  } catch (const ArgumentError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("expected a shared library, got \"/no/such/library.so\""));
+  }
+}
+
+}  // namespace
+}  // namespace spanwise
