@@ -15,6 +15,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -29,8 +30,7 @@ void move(const Selection& selection, const Array& value, Direction direction) {
 
 Array read(const Selection& selection) {
   const Device device = selection.array.device();
-  Array result = empty(selection.result_shape(), selection.array.dtype(),
-                       device.is_cuda() || device.is_cpu() ? device : cpu);
+  Array result = empty(selection.result_shape(), selection.array.dtype(), working_device(device));
   move(selection, result, Direction::read);
   return result;
 }
@@ -72,7 +72,7 @@ Array positions_on_host(const Array& mask) {
   const MaskWalk walk(mask, Strides(mask.rank()), 0, /*keep_axes=*/true);
   const MaskPieces pieces(walk);
   const std::int64_t total = pieces.total();
-  Array positions = empty({mask.rank(), total}, int64, cpu);
+  Array positions = empty({mask.rank(), total}, int64, working_device(mask.device()));
   auto* rows = static_cast<std::int64_t*>(positions.data());
   const int inner = mask.rank() - 1;
   parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
@@ -141,7 +141,7 @@ struct Line {
 };
 
 Array read_line(const Line& line) {
-  Array result = empty(line.result_shape(), line.array.dtype(), cpu);
+  Array result = empty(line.result_shape(), line.array.dtype(), line.array.device());
   const std::int64_t count = line.indices.size();
   if (result.size() == 0) {
     if (count > 0)
@@ -246,7 +246,7 @@ struct MaskedRows {
 };
 
 Array read_rows(const MaskedRows& rows) {
-  Array result = empty(rows.result_shape(), rows.array.dtype(), cpu);
+  Array result = empty(rows.result_shape(), rows.array.dtype(), rows.array.device());
   if (result.size() > 0)
     rows.move(static_cast<std::byte*>(result.data()), rows.row_bytes, Direction::read);
   return result;
@@ -273,7 +273,7 @@ const Array* only_mask(std::span<const IndexPart> key, const Array& array) {
 Array positions_in_small(const Array& mask) {
   const auto* bytes = static_cast<const std::byte*>(mask.data());
   const std::int64_t size = mask.size();
-  Array positions = empty({1, count_true_bytes(bytes, size)}, int64, cpu);
+  Array positions = empty({1, count_true_bytes(bytes, size)}, int64, working_device(mask.device()));
   auto* next = static_cast<std::int64_t*>(positions.data());
   std::int64_t* const end = next + positions.size();
   for (std::int64_t i = 0; next < end; i += 512) {

@@ -12,6 +12,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -127,8 +128,8 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
 
 Array repeat_on_host(const Array& array, std::int64_t times, int axis) {
   const Parts parts(array, axis);
-  Array result =
-      empty(with_extent(array.shape(), axis, product(parts.extent, times)), array.dtype(), cpu);
+  Array result = empty(with_extent(array.shape(), axis, product(parts.extent, times)),
+                       array.dtype(), working_device(array.device()));
   if (result.size() == 0) return result;
   const auto* from = static_cast<const std::byte*>(parts.source.data());
   auto* to = static_cast<std::byte*>(result.data());
@@ -156,7 +157,8 @@ std::vector<std::int64_t> starts_of(const Array& times) {
 Array repeat_on_host(const Array& array, const std::vector<std::int64_t>& starts, int axis) {
   const Parts parts(array, axis);
   const std::int64_t total = starts.back();
-  Array result = empty(with_extent(array.shape(), axis, total), array.dtype(), cpu);
+  Array result =
+      empty(with_extent(array.shape(), axis, total), array.dtype(), working_device(array.device()));
   if (result.size() == 0) return result;
   const auto* from = static_cast<const std::byte*>(parts.source.data());
   auto* to = static_cast<std::byte*>(result.data());

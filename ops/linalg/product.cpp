@@ -12,6 +12,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {
@@ -29,9 +30,6 @@ const ProductFacts& facts_of(Product product) noexcept {
                                          {"vecmat", "(n),(n,m)->(m)", true, false, true}};
   return all[static_cast<int>(product)];
 }
-
-// Pinned and managed memory is the host's.
-Device working_device(Device device) { return device.is_cuda() || device.is_cpu() ? device : cpu; }
 
 void check_place(const char* who, const Array& array, Device device) {
   require<DeviceError>(array.device() == device || (!array.device().is_cuda() && !device.is_cuda()),

@@ -241,7 +241,7 @@ PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t coun
   const auto [a, axis, keepdims] = signature.read(values, count, words);
   if (!given(axis) && !truth_in(keepdims, false) && is_array(a))
     if (const auto total = ops::reduce::count_at_once(array_in(a))) {
-      const Array result = empty(Shape{}, int64, cpu);
+      const Array result = empty(Shape{}, int64, array_in(a).device());
       *static_cast<std::int64_t*>(result.data()) = *total;
       return wrap(result);
     }

@@ -9,6 +9,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -85,7 +86,7 @@ Shape joined_shape(std::span<const Array> arrays, int axis) {
 
 Array concatenate(std::span<const Array> arrays, int axis, DType dtype) {
   const Device device = arrays[0].device();
-  Array result = empty(joined_shape(arrays, axis), dtype, device.is_cuda() ? device : cpu);
+  Array result = empty(joined_shape(arrays, axis), dtype, working_device(device));
   fill(result, arrays, axis);
   return result;
 }

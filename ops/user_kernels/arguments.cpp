@@ -8,6 +8,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
@@ -65,7 +66,8 @@ void Operands::find_device(std::span<const Argument> arguments) {
       found = array;
     if (found->rank() > 0) break;
   }
-  device_ = execution_device(found != nullptr ? found->device() : default_device());
+  output_device_ = working_device(found != nullptr ? found->device() : default_device());
+  device_ = execution_device(output_device_);
 }
 
 void Operands::take_array(Operand& operand, const Array& array) {

@@ -59,6 +59,8 @@ class Operands {
   const Operand& operator[](std::size_t i) const noexcept { return operands_[i]; }
   /// Where the kernel runs: a GPU, or the CPU for all memory that the host can address.
   Device device() const noexcept { return device_; }
+  /// Where outputs are made: on the device of the array that decides where the kernel runs.
+  Device output_device() const noexcept { return output_device_; }
   /// What T stands for in this call. Throws DTypeError where nothing says.
   DType dtype_of(const Parameter& parameter) const;
   /// Keeps an array that this call has made, for operand `i`.
@@ -83,7 +85,7 @@ class Operands {
   const std::string& who_;
   std::size_t count_ = 0;
   std::size_t letter_count_ = 0;
-  Device device_;
+  Device device_, output_device_;
   std::array<Operand, most_operands> operands_;
   std::array<Letter, most_operands> letters_;
   std::vector<Array> kept_;

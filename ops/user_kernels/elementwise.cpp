@@ -157,10 +157,10 @@ class ElementwiseKernel::Call {
     for (const Operand& operand : operands_.all())
       if (operand.is_element()) layouts[count++] = &operand.array->layout();
     Layout layout = result_layout(shape_, std::span(layouts.data(), count));
-    if (layout.is_row_major()) return empty(shape_, dtype, operands_.device());
+    if (layout.is_row_major()) return empty(shape_, dtype, operands_.output_device());
     const auto bytes = layout.size() * dtype.itemsize();
-    return Array(allocate(static_cast<std::size_t>(bytes), operands_.device()), std::move(layout),
-                 dtype);
+    return Array(allocate(static_cast<std::size_t>(bytes), operands_.output_device()),
+                 std::move(layout), dtype);
   }
 
   void check_outputs() {

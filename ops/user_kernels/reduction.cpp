@@ -159,7 +159,7 @@ class ReductionKernel::Call {
       Operand& output = operands_[i];
       if (output.array == nullptr) {
         const DType dtype = operands_.dtype_of(*output.parameter);
-        made.push_back(operands_.keep(i, empty(result_shape_, dtype, operands_.device())));
+        made.push_back(operands_.keep(i, empty(result_shape_, dtype, operands_.output_device())));
       }
       require<LayoutError>(output.array->shape() == result_shape_, kernel_.who_,
                            ": expected an output of shape ", result_shape_, ", got ",

@@ -30,6 +30,7 @@ ALLOWED = {
 PUBLIC = {
     "core": """
         array axis_error device dims dtype error export half layout ref scalar storage version view
+        working_device
     """,
     "runtime": """
         config copy creation devices gemm gpu_context host_block kernel_types parallel scan stream

@@ -1,0 +1,45 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""cpu:1 is the processor under another name: results of eager work on its arrays live there too."""
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+CALLS = {
+    "sum": lambda x: x.sum(axis=0),
+    "mean": lambda x: x.mean(),
+    "argmax": lambda x: x.argmax(axis=1),
+    "count_nonzero": lambda x: sw.count_nonzero(x),
+    "count_nonzero over an axis": lambda x: sw.count_nonzero(x, axis=0),
+    "cumsum": lambda x: x.cumsum(),
+    "repeat": lambda x: sw.repeat(x, 2),
+    "repeat by numbers": lambda x: sw.repeat(x, [1, 2, 3], axis=0),
+    "tile": lambda x: sw.tile(x, (2, 2)),
+    "concatenate": lambda x: sw.concatenate([x, x.T.copy().T]),
+    "concatenate as one line": lambda x: sw.concatenate([x, x], axis=None),
+    "stack": lambda x: sw.stack([x, x]),
+    "append": lambda x: sw.append(x, x),
+    "pad": lambda x: sw.pad(x, 1),
+    "take": lambda x: sw.take(x, [0, 1], axis=1),
+    "index by a list": lambda x: x[[0, 1]],
+    "index by a mask": lambda x: x[x > 3],
+    "nonzero": lambda x: sw.nonzero(x)[0],
+    "nonzero of a line": lambda x: sw.nonzero(x.reshape(-1))[0],
+    "matmul": lambda x: x @ x.T,
+    "add": lambda x: x + 1,
+    "delete": lambda x: sw.delete(x[0], 0),
+    "ElementwiseKernel": sw.ElementwiseKernel("T x", "T z", "z = x", "numbered"),
+    "ReductionKernel": sw.ReductionKernel("T x", "T z", "x", "a + b", "z = a", "0", "numbered"),
+    "ScanKernel": lambda x: sw.ScanKernel("float64", "a + b")(x[0], "new"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_results_live_where_their_operands_live(name):
+    values = np.arange(12.0).reshape(3, 4)
+    there = CALLS[name](sw.array(values, device="cpu:1"))
+    here = CALLS[name](sw.array(values, device="cpu"))
+    assert (str(there.device), str(here.device)) == ("cpu:1", "cpu")
+    np.testing.assert_array_equal(there.numpy(), here.numpy())
