@@ -33,8 +33,9 @@ float32 array of 64 x 64 elements: **shares** its memory, **copies** with `copyi
 an exchange by `sw.explain(x, "<column>")`.
 
 CUDAMat alone has its matrices in Fortran order, so the way there from C order is a copy; `x.T` goes
-without one. JAX's arrays are for reading only, so libraries whose arrays can always be written get a
-copy of them; on the CPU JAX itself takes memory without a copy where it is aligned to 64 bytes.
+without one. JAX's and TensorFlow's arrays are for reading only, so libraries whose arrays can always
+be written get a copy of them; on the CPU both take memory without a copy where it is aligned to 64
+bytes.
 """
 
 

@@ -30,7 +30,7 @@ SharingError::SharingError(std::string_view who, Obstacle obstacle)
 
 Bridge::~Bridge() = default;
 
-std::optional<Array> Bridge::lend(_object*) const { return std::nullopt; }
+bool Bridge::look(_object*, OpenMemory&) const { return false; }
 
 std::optional<Obstacle> Bridge::obstacle(const Array&) const {
   fail<BridgeError>(name(), ": arrays can be taken from it, but not made for it");

@@ -30,13 +30,11 @@ Device our_device(const ForeignMemory& memory) {
 
 // Our current stream waits for the producer's queued work, or, where the producer's stream will be
 // there as long as we are, whoever uses the array first does.
-void order_after_producer(const Array& array, const ForeignView& view) {
+void order_after_producer(const Array& array, const ForeignView& view,
+                          const std::optional<Stream>& home) {
   if (array.size() == 0) return;
+  if (home) return order_use(*home, array, true);
   const Stream current = Stream::current(array.device());
-  if (view.streams.size() == 1 && view.streams_stay) {
-    order_use(Stream::foreign(array.device(), view.streams[0]), array, true);
-    return;
-  }
   for (const std::uintptr_t handle : view.streams) {
     if (handle != current.handle()) current.wait(Stream::foreign(array.device(), handle));
   }
@@ -46,17 +44,16 @@ void order_after_producer(const Array& array, const ForeignView& view) {
 Array adopt(ForeignView& view, const bridges::Span& span, Layout layout, DType dtype) {
   const ForeignMemory& memory = view.memory;
   const Device device = our_device(memory);
+  std::optional<Stream> home;
   if (!memory.device.is_cpu()) [[unlikely]] {
     release_passed();
-    std::optional<Stream> home;
-    if (view.streams_stay && view.streams.size() == 1 && device.is_cuda()) {
+    if (view.streams_stay && view.streams.size() == 1 && device.is_cuda())
       home = Stream::foreign(device, view.streams[0]);
-    }
-    view.owner = OrderedOwner::around(std::move(view.owner), std::move(home));
+    view.owner = OrderedOwner::around(std::move(view.owner), home);
   }
   Array array(std::move(view.owner).adopt(span.lowest, span.bytes, device, memory.readonly),
               std::move(layout), dtype);
-  if (!device.is_cpu()) order_after_producer(array, view);
+  if (!device.is_cpu()) order_after_producer(array, view, home);
   return array;
 }
 

@@ -48,7 +48,7 @@ void add_streams(ForeignView& view, const InterfaceDict& interface, PyObject* ob
     view.streams.push_back(*interface.stream);
     return;
   }
-  view.streams.push_back(1);
+  view.streams.push_back(legacy_stream);
   if (const std::uintptr_t current = current_stream_of_library(object, ordinal); current > 1)
     view.streams.push_back(current);
 }

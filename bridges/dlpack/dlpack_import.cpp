@@ -110,6 +110,24 @@ ForeignMemory memory_of(const Tensor& tensor, bool padded) {
   return memory;
 }
 
+bool look_at(const Tensor& tensor, OpenMemory& memory) noexcept {
+  const bool on_gpu = tensor.device.type == DeviceType::cuda;
+  const DataType type = tensor.dtype;
+  if ((!on_gpu && tensor.device.type != DeviceType::cpu) || tensor.device.id < 0 ||
+      tensor.data == nullptr || tensor.byte_offset != 0 || type.lanes != 1 || type.bits < 8 ||
+      type.bits % 8 != 0) {
+    return false;
+  }
+  memory.data = tensor.data;
+  memory.device = on_gpu ? Device(DeviceKind::cuda, tensor.device.id) : cpu;
+  memory.dtype = DType(static_cast<DTypeCode>(type.code), type.bits);
+  memory.rank = tensor.ndim;
+  memory.shape = tensor.shape;
+  memory.strides = tensor.strides;
+  memory.in_elements = true;
+  return true;
+}
+
 void release_versioned(void* context, void*, std::size_t, StreamUses&) noexcept {
   auto* tensor = static_cast<ManagedTensorVersioned*>(context);
   if (tensor->deleter != nullptr) tensor->deleter(tensor);

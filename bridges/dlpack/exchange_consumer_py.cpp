@@ -41,12 +41,16 @@ std::string take_error() {
   return std::string(py::str(error.value()));
 }
 
+// The null handle is CUDA's name for the legacy default stream, which we count as 1.
+std::uintptr_t counted(void* stream) noexcept {
+  return stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(stream);
+}
+
 std::uintptr_t stream_of(const ExchangeApi& api, Device device) {
   void* stream = nullptr;
   const auto type = static_cast<DeviceType>(device.kind());
   if (api.current_stream(type, device.ordinal(), &stream) != 0) throw py::error_already_set();
-  // The null handle is CUDA's name for the legacy default stream, which we count as 1.
-  return stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(stream);
+  return counted(stream);
 }
 
 }  // namespace
@@ -54,8 +58,10 @@ std::uintptr_t stream_of(const ExchangeApi& api, Device device) {
 const ExchangeApi* exchange_api_of(PyTypeObject* type) noexcept {
   // The attribute lies on the type, so nothing of the instance is asked and nothing can fail.
   PyObject* capsule = _PyType_Lookup(type, api_name.get());
-  if (capsule == nullptr || !PyCapsule_IsValid(capsule, exchange_capsule_name)) return nullptr;
-  return of_our_version(PyCapsule_GetPointer(capsule, exchange_capsule_name));
+  if (capsule == nullptr || !PyCapsule_CheckExact(capsule)) return nullptr;
+  void* table = PyCapsule_GetPointer(capsule, exchange_capsule_name);
+  if (table == nullptr) PyErr_Clear();
+  return of_our_version(table);
 }
 
 ForeignView view_through(const ExchangeApi& api, PyObject* object) {
@@ -75,13 +81,29 @@ ForeignView view_through(const ExchangeApi& api, PyObject* object) {
 
 namespace spanwise::python {
 
+bool look_through_exchange(PyObject* object, OpenMemory& memory) noexcept {
+  const dlpack::ExchangeApi* api = dlpack::exchange_api_of(Py_TYPE(object));
+  dlpack::Tensor tensor;
+  if (api == nullptr || api->tensor_from_object == nullptr) return false;
+  if (api->tensor_from_object(object, &tensor) == 0 && dlpack::look_at(tensor, memory)) {
+    if (memory.device.is_cpu()) return true;
+    void* stream = nullptr;
+    const int failed = api->current_stream(tensor.device.type, tensor.device.id, &stream);
+    memory.stream = dlpack::counted(stream);
+    if (failed == 0) return true;
+  }
+  PyErr_Clear();
+  return false;
+}
+
+void order_library(std::uintptr_t stream, const Array& array) {
+  dlpack::make_wait(Stream::foreign(array.device(), stream), array);
+}
+
 pybind11::object wrap_through_exchange(PyTypeObject* type, const Array& array) {
   const dlpack::ExchangeApi* api = dlpack::exchange_api_of(type);
   if (api == nullptr) return {};
-  if (!array.device().is_cpu()) {
-    const std::uintptr_t handle = dlpack::stream_of(*api, array.device());
-    dlpack::make_wait(Stream::foreign(array.device(), handle), array);
-  }
+  if (!array.device().is_cpu()) order_library(dlpack::stream_of(*api, array.device()), array);
   void* object = nullptr;
   // It owns the tensor from here on, also where it fails.
   if (api->managed_to_object(dlpack::exported(array), &object) != 0)

@@ -11,6 +11,8 @@
 #include "python/bridge_library.hpp"
 #include "python/py_array.hpp"
 #include "python/py_dtype.hpp"
+#include "python/py_tuple.hpp"
+#include "reuse_cache.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
@@ -47,7 +49,10 @@ bool simulates(PyObject* gnumpy) {
 bool is_simulated(PyObject* garray) {
   const char* name = garray_class.has(garray) ? "gnumpy" : "gnumpy.gnumpy";
   PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), name);
-  return module != nullptr && simulates(module);
+  if (module == nullptr) return false;
+  if (simulates(module)) return true;
+  watch_reuse_cache(py::reinterpret_borrow<py::module_>(module));
+  return false;
 }
 
 // What stands behind `_base`: its columns are packed whatever shape Gnumpy last gave it, so only
@@ -123,9 +128,8 @@ class GnumpyBridge final : public Bridge {
   PyObject* wrap(const Array& array) const override {
     const py::module_ gnumpy = gnumpy_module();
     gnumpy.attr("_init_gpu")();
-    py::tuple shape(static_cast<std::size_t>(array.rank()));
-    for (int axis = 0; axis < array.rank(); ++axis)
-      shape[static_cast<std::size_t>(axis)] = py::int_(array.shape()[axis]);
+    if (!simulates(gnumpy.ptr())) watch_reuse_cache(gnumpy);
+    const py::tuple shape = integer_tuple(array.shape());
     if (array.size() == 0) return gnumpy.attr("zeros")(shape).release().ptr();
     // A garray that is an alias is never put among those whose memory Gnumpy hands out again. What
     // it is an alias of has to be a garray; one without attributes is left alone when it goes.

@@ -3,11 +3,13 @@
 
 #include <pybind11/numpy.h>
 
+#include <array>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "numpy_types.hpp"
+#include "python/numpy_descriptor.hpp"
 #include "python/py_array.hpp"
 #include "python/py_dtype.hpp"
 #include "spanwise/bridge.hpp"
@@ -64,21 +66,18 @@ class NumpyBridge final : public Bridge {
            (types.generic != nullptr && PyObject_TypeCheck(object, types.generic));
   }
 
-  // What programs pass most: C-contiguous elements as this machine has them.
-  std::optional<Array> lend(PyObject* object) const override {
-    if (Py_TYPE(object) != numpy_types().ndarray) return std::nullopt;
-    constexpr int wanted =
-        py::detail::npy_api::NPY_ARRAY_C_CONTIGUOUS_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+  bool look(PyObject* object, OpenMemory& memory) const override {
+    if (Py_TYPE(object) != numpy_types().ndarray) return false;
     const auto* fields = py::detail::array_proxy(object);
-    if ((fields->flags & wanted) != wanted || fields->nd > max_rank) return std::nullopt;
-    const ElementType element = element_of(fields->descr);
-    if (element.byte_swapped || element.dtype.bits() % 8 != 0) return std::nullopt;
-    Layout layout = Layout::row_major(Shape(
-        std::span<const std::int64_t>(fields->dimensions, static_cast<std::size_t>(fields->nd))));
-    const auto bytes = static_cast<std::size_t>(layout.size() * element.dtype.itemsize());
-    const bool readonly = (fields->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_) == 0;
-    return Array(Storage::adopt(fields->data, bytes, cpu, nullptr, nullptr, readonly),
-                 std::move(layout), element.dtype);
+    const auto element = numpy_element(fields->descr);
+    if (!element || element->byte_swapped) return false;
+    memory.data = fields->data;
+    memory.dtype = element->dtype;
+    memory.rank = fields->nd;
+    memory.shape = fields->dimensions;
+    memory.strides = fields->strides;
+    memory.readonly = (fields->flags & py::detail::npy_api::NPY_ARRAY_WRITEABLE_) == 0;
+    return true;
   }
 
   ForeignView view(PyObject* object, bool) const override {
@@ -100,7 +99,7 @@ class NumpyBridge final : public Bridge {
 
   bool exports() const override { return true; }
   std::optional<Obstacle> obstacle(const Array& array) const override {
-    if (!has_numpy_dtype(array.dtype())) numpy_dtype(array.dtype());  // throws what to install
+    numpy_dtype(array.dtype());  // throws what to install
     if (array.device().is_cpu()) return std::nullopt;
     return Obstacle{
         text("its memory is on ", array.device(), ", and NumPy's arrays are on the host"),
@@ -108,15 +107,24 @@ class NumpyBridge final : public Bridge {
   }
 
   PyObject* wrap(const Array& array) const override {
-    py::array::ShapeContainer shape(array.shape().begin(), array.shape().end());
-    std::vector<py::ssize_t> strides(array.strides().begin(), array.strides().end());
-    for (py::ssize_t& stride : strides) stride *= array.dtype().itemsize();
-    const auto dtype = py::reinterpret_borrow<py::dtype>(numpy_dtype(array.dtype()));
-    const auto owner = py::reinterpret_steal<py::object>(python::wrap(array));
-    if (!owner) throw py::error_already_set();
-    py::array result(dtype, std::move(shape), std::move(strides), array.data(), owner);
-    if (array.readonly()) result.attr("setflags")(py::arg("write") = false);
-    return result.release().ptr();
+    // NumPy's own call: pybind11's array makes two vectors first, and asks for the flags by name.
+    const auto& api = py::detail::npy_api::get();
+    std::array<Py_intptr_t, max_rank> strides;
+    for (int axis = 0; axis < array.rank(); ++axis)
+      strides[static_cast<std::size_t>(axis)] = array.strides()[axis] * array.dtype().itemsize();
+    // For a null address NumPy would take memory of its own.
+    static char without_elements;
+    void* data = array.data() != nullptr ? array.data() : &without_elements;
+    auto made = py::reinterpret_steal<py::object>(api.PyArray_NewFromDescr_(
+        api.PyArray_Type_, numpy_dtype(array.dtype()).release().ptr(), array.rank(),
+        array.shape().data(), strides.data(), data,
+        array.readonly() ? 0 : py::detail::npy_api::NPY_ARRAY_WRITEABLE_, nullptr));
+    if (!made) throw py::error_already_set();
+    PyObject* owner = python::wrap(array);
+    // It takes the owner over, also where it fails.
+    if (owner == nullptr || api.PyArray_SetBaseObject_(made.ptr(), owner) != 0)
+      throw py::error_already_set();
+    return made.release().ptr();
   }
 
   Array fitting(const Array& array) const override {

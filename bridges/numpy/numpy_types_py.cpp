@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "python/numpy_descriptor.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -14,43 +15,6 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
-
-// NumPy's type numbers are an ABI that has not changed since 1.0 (numpy/ndarraytypes.h).
-using Numbers = py::detail::npy_api::constants;
-constexpr int half_number = 23;
-constexpr int table_size = half_number + 1;
-
-struct NumberTable {
-  DType dtypes[table_size];
-  bool known[table_size] = {};
-
-  constexpr void set(int number, DType dtype) {
-    dtypes[number] = dtype;
-    known[number] = true;
-  }
-  constexpr NumberTable() {
-    constexpr DType integers[] = {int8, int16, int32, int64},
-                    unsigneds[] = {uint8, uint16, uint32, uint64};
-    constexpr int long_index = sizeof(long) == 8 ? 3 : 2;
-    set(Numbers::NPY_BOOL_, bool_);
-    set(Numbers::NPY_BYTE_, integers[0]);
-    set(Numbers::NPY_UBYTE_, unsigneds[0]);
-    set(Numbers::NPY_SHORT_, integers[1]);
-    set(Numbers::NPY_USHORT_, unsigneds[1]);
-    set(Numbers::NPY_INT_, integers[2]);
-    set(Numbers::NPY_UINT_, unsigneds[2]);
-    set(Numbers::NPY_LONG_, integers[long_index]);
-    set(Numbers::NPY_ULONG_, unsigneds[long_index]);
-    set(Numbers::NPY_LONGLONG_, integers[3]);
-    set(Numbers::NPY_ULONGLONG_, unsigneds[3]);
-    set(Numbers::NPY_FLOAT_, float32);
-    set(Numbers::NPY_DOUBLE_, float64);
-    set(Numbers::NPY_CFLOAT_, complex64);
-    set(Numbers::NPY_CDOUBLE_, complex128);
-    set(half_number, float16);
-  }
-};
-constexpr NumberTable numbers;
 
 // From here on are the types that packages add to NumPy (NPY_USERDEF).
 constexpr int first_added_number = 256;
@@ -117,12 +81,9 @@ const NumpyTypes& numpy_types() noexcept {
 }
 
 ElementType element_of(PyObject* descriptor) {
-  const auto* proxy = py::detail::array_descriptor_proxy(descriptor);
-  const int number = proxy->type_num;
-  if (number >= 0 && number < table_size && numbers.known[number]) [[likely]] {
-    const bool swapped = proxy->byteorder == (PY_LITTLE_ENDIAN ? '>' : '<');
-    return {numbers.dtypes[number], swapped};
-  }
+  if (const auto known = numpy_element(descriptor)) [[likely]]
+    return *known;
+  const int number = py::detail::array_descriptor_proxy(descriptor)->type_num;
   return named_element(py::reinterpret_borrow<py::dtype>(descriptor), number);
 }
 

@@ -10,8 +10,10 @@
 #include "python/bridge_interface.hpp"
 #include "python/bridge_legacy.hpp"
 #include "python/bridge_library.hpp"
+#include "python/bridge_look.hpp"
 #include "python/py_array.hpp"
 #include "python/py_dtype.hpp"
+#include "python/py_tuple.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
@@ -49,12 +51,6 @@ bool works_apart() {
   return !pycuda_library.is_stand_in() && context && !context->primary;
 }
 
-py::tuple integers(std::span<const std::int64_t> values, std::int64_t factor) {
-  py::tuple made(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) made[i] = py::int_(values[i] * factor);
-  return made;
-}
-
 class PycudaBridge final : public Bridge {
  public:
   std::string_view name() const override { return "pycuda"; }
@@ -63,6 +59,13 @@ class PycudaBridge final : public Bridge {
   std::string_view module() const override { return "pycuda"; }
 
   bool accepts(PyObject* object) const override { return gpu_array_class.has(object); }
+
+  bool look(PyObject* array, OpenMemory& memory) const override {
+    if (Py_TYPE(array) != reinterpret_cast<PyTypeObject*>(gpu_array_class.get())) return false;
+    if (!look_at_layout(array, memory)) return false;
+    memory.data = reinterpret_cast<void*>(look_at_address(array, gpudata_name));
+    return pycuda_library.look(memory);
+  }
 
   ForeignView view(PyObject* array, bool may_copy) const override {
     ForeignView view{.owner = python_owner(array), .memory = memory_of(array)};
@@ -106,13 +109,13 @@ class PycudaBridge final : public Bridge {
       return module.attr("to_gpu")(host).release().ptr();
     }
     check_context(array.device());
-    const py::tuple shape = integers(array.shape(), 1);
+    const py::tuple shape = integer_tuple(array.shape());
     const py::object dtype = numpy_dtype(array.dtype());
     if (array.size() == 0) return module.attr("GPUArray")(shape, dtype).release().ptr();
     const py::int_ address(reinterpret_cast<std::uintptr_t>(array.data()));
     py::object made = module.attr("GPUArray")(
         shape, dtype, py::arg("base") = object_of(array), py::arg("gpudata") = address,
-        py::arg("strides") = integers(array.strides(), array.dtype().itemsize()));
+        py::arg("strides") = integer_tuple(array.strides(), array.dtype().itemsize()));
     pycuda_library.order(array);
     return made.release().ptr();
   }

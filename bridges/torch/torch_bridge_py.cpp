@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "python/bridge_exchange.hpp"
 #include "python/bridge_library.hpp"
@@ -43,6 +44,38 @@ bool has_lazy_bits(PyObject* tensor, DType dtype) {
   return (dtype.is_complex() && answer_of(tensor, is_conj)) || answer_of(tensor, is_neg);
 }
 
+// Nothing that memory alone does not show. Every exchange pays for these questions, so they are put
+// to the class' own descriptors.
+bool is_plain(PyObject* tensor, DType dtype) noexcept {
+  const auto says_no = [](PyObject* answer) {
+    Py_XDECREF(answer);  // False outlives it
+    if (answer == nullptr) PyErr_Clear();
+    return answer == Py_False;
+  };
+  const auto attribute = [&](const Name& name) {
+    PyObject* descriptor = _PyType_Lookup(Py_TYPE(tensor), name.get());
+    auto* type = reinterpret_cast<PyObject*>(Py_TYPE(tensor));
+    const descrgetfunc get = descriptor != nullptr ? Py_TYPE(descriptor)->tp_descr_get : nullptr;
+    return get != nullptr ? get(descriptor, tensor, type) : nullptr;
+  };
+  const auto answer = [&](const Name& name) {
+    PyObject* method = _PyType_Lookup(Py_TYPE(tensor), name.get());
+    return method != nullptr ? PyObject_Vectorcall(method, &tensor, 1, nullptr) : nullptr;
+  };
+  return says_no(attribute(requires_grad)) && says_no(answer(is_neg)) &&
+         (!dtype.is_complex() || says_no(answer(is_conj)));
+}
+
+// Torch has a module attribute a dtype. What was found once is there for good, torch too.
+void check_dtype(DType dtype) {
+  static auto& known = *new std::vector<DType>;
+  if (std::find(known.begin(), known.end(), dtype) != known.end()) return;
+  const py::module_ torch = import_library("torch", "torch");
+  require<DTypeError>(py::hasattr(torch, dtype.name().c_str()), "torch: no dtype ", dtype,
+                      "; cast it first: x.astype(...)");
+  known.push_back(dtype);
+}
+
 class TorchBridge final : public Bridge {
  public:
   std::string_view name() const override { return "torch"; }
@@ -51,6 +84,12 @@ class TorchBridge final : public Bridge {
   std::string_view module() const override { return "torch"; }
 
   bool accepts(PyObject* object) const override { return tensor_class.has(object); }
+
+  bool look(PyObject* tensor, OpenMemory& memory) const override {
+    // A subclass may mean more by its tensors than their memory.
+    return Py_TYPE(tensor) == reinterpret_cast<PyTypeObject*>(tensor_class.get()) &&
+           look_through_exchange(tensor, memory) && is_plain(tensor, memory.dtype);
+  }
 
   ForeignView view(PyObject* tensor, bool may_copy) const override {
     refuse_gradients(tensor);
@@ -69,9 +108,7 @@ class TorchBridge final : public Bridge {
 
   bool exports() const override { return true; }
   std::optional<Obstacle> obstacle(const Array& array) const override {
-    const py::module_ torch = import_library("torch", "torch");
-    require<DTypeError>(py::hasattr(torch, array.dtype().name().c_str()), "torch: no dtype ",
-                        array.dtype(), "; cast it first: x.astype(...)");
+    check_dtype(array.dtype());
     const Layout& layout = array.layout();
     for (int axis = 0; axis < layout.rank(); ++axis) {
       if (layout.strides[axis] >= 0 || layout.shape[axis] <= 1 || array.size() == 0) continue;

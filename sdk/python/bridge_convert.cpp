@@ -3,11 +3,11 @@
 
 #include "bridge_convert.hpp"
 
-#include <array>
 #include <optional>
 #include <string>
 
 #include "bridge_import.hpp"
+#include "bridge_types.hpp"
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
 
@@ -16,9 +16,6 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
-
-// Libraries whose bridges are still to come; said so instead of "unknown".
-constexpr std::array<std::string_view, 1> planned{"tensorflow"};
 
 std::string exporting_bridges() {
   std::string names;
@@ -37,6 +34,34 @@ py::object wrapped(const Bridge& target, const Array& array) {
   PyObject* made = target.wrap(array);
   if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(made);
+}
+
+// Ours, and those of other libraries, are told by their type alone; so asking a class, which takes
+// some libraries long, is for types that were not met yet and for those that offer protocols.
+bool is_of(PyObject* object, const Bridge& target) {
+  if (is_array(object)) return false;
+  const Bridge* known = bridge_of_type(Py_TYPE(object));
+  const bool is_library = known != nullptr && !known->module().empty();
+  return is_library ? known == &target : target.accepts(object);
+}
+
+py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
+  std::optional<Obstacle> obstacle = target.obstacle(array);
+  if (!obstacle) {
+    py::object made = wrapped(target, array);
+    target.count_export(false, 0);
+    return made;
+  }
+  if (unless_strict(mode) == CopyMode::never)
+    throw SharingError(to_name(target), *std::move(obstacle));
+  Array fitting = array;  // who else holds it might let it go meanwhile
+  {
+    const py::gil_scoped_release unlocked;
+    fitting = target.fitting(fitting);
+  }
+  py::object made = wrapped(target, fitting);
+  target.count_export(true, array.nbytes());
+  return made;
 }
 
 std::string order_of(const Layout& layout) {
@@ -103,10 +128,6 @@ Exchange explain_by(py::handle object, F&& target) {
 const Bridge& target_bridge(std::string_view library) {
   const Bridge* bridge = find_bridge(library);
   if (bridge != nullptr && bridge->exports()) return *bridge;
-  for (const std::string_view name : planned) {
-    require<BridgeError>(name != library, "convert: arrays cannot be made for ", library,
-                         " yet; supported: ", exporting_bridges());
-  }
   require<BridgeError>(
       bridge == nullptr, "convert: ", library,
       " is a protocol, and has no arrays of its own; supported: ", exporting_bridges());
@@ -115,28 +136,13 @@ const Bridge& target_bridge(std::string_view library) {
 }
 
 py::object convert(py::handle object, const Bridge& target, CopyMode mode) {
-  if (target.accepts(object.ptr())) return py::reinterpret_borrow<py::object>(object);
-  const Array array = import_array(object.ptr(), {.copy = mode});
-  std::optional<Obstacle> obstacle = target.obstacle(array);
-  if (!obstacle) {
-    py::object made = wrapped(target, array);
-    target.count_export(false, 0);
-    return made;
-  }
-  if (unless_strict(mode) == CopyMode::never)
-    throw SharingError(to_name(target), *std::move(obstacle));
-  std::optional<Array> fitting;
-  {
-    const py::gil_scoped_release unlocked;
-    fitting = target.fitting(array);
-  }
-  py::object made = wrapped(target, *fitting);
-  target.count_export(true, array.nbytes());
-  return made;
+  if (is_array(object.ptr())) return exported(array_in(object.ptr()), target, mode);
+  if (is_of(object.ptr(), target)) return py::reinterpret_borrow<py::object>(object);
+  return exported(import_array(object.ptr(), {.copy = mode}), target, mode);
 }
 
 Exchange explain(py::handle object, const Bridge& target) {
-  if (target.accepts(object.ptr())) {
+  if (is_of(object.ptr(), target)) {
     const std::string name(target.name());
     return {true, "it is an array of " + name + " already", 0,
             std::string(py::str(py::type::of(object))), ""};

@@ -11,9 +11,8 @@
 /// Any library's array as another library's.
 namespace spanwise::python {
 
-/// The bridge that makes `library`'s objects. Throws BridgeError for a library that is known but
-/// not served yet, or can only be taken from, ArgumentError for an unknown one; both say what there
-/// is.
+/// The bridge that makes `library`'s objects. Throws BridgeError for one whose arrays can only be
+/// taken, ArgumentError for an unknown one; both say what there is.
 const Bridge& target_bridge(std::string_view library);
 
 /// `object` as `target`'s array: itself where it is one already, sharing memory where it can, else

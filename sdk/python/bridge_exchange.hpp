@@ -4,14 +4,28 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+
 #include "spanwise/array.hpp"
+#include "spanwise/bridge.hpp"
 
 /// What bridges to single libraries need of DLPack; the DLPack bridge defines it.
 namespace spanwise::python {
 
+/// Reads the tensor that `object` lends through DLPack's C exchange API; false (no Python error)
+/// where its type offers none, or where its memory is neither the host's nor a GPU's. For libraries
+/// whose objects keep their memory: the API alone promises it until the caller returns only. What
+/// the API does not say has to be asked for: whether the memory is for reading only.
+bool look_through_exchange(PyObject* object, OpenMemory& memory) noexcept;
+
 /// `array` as an object of the library whose `type` offers DLPack's C exchange API; null (no Python
 /// error) where it offers none. The library's current stream comes after our queued work.
 pybind11::object wrap_through_exchange(PyTypeObject* type, const Array& array);
+
+/// Makes the stream of a library that is given `array`, counted as the CUDA Array Interface counts
+/// them, come after our queued work on it; what it does afterwards is remembered where the stream
+/// lives as long as the process.
+void order_library(std::uintptr_t stream, const Array& array);
 
 /// An object with __dlpack__ and __dlpack_device__ that gives `array` to consumers whose arrays
 /// cannot be written to: without version, and whether or not it is read-only.

@@ -36,6 +36,20 @@ CopyMode effective(CopyMode mode) noexcept {
                     names, "); convert it with its own library first");
 }
 
+// Whether the object's memory as it is would do.
+bool may_share_at_once(const ImportOptions& options) noexcept {
+  return options.copy != CopyMode::always && !options.dtype && !options.device && !options.writable;
+}
+
+// What most imports are: no copy, nothing to decide, and no view to be made and taken apart again.
+std::optional<Array> shared_at_once(const Bridge& bridge, PyObject* object) {
+  OpenMemory memory;
+  if (!bridge.look(object, memory)) return std::nullopt;
+  std::optional<Array> array = share(memory, python_owner(object));
+  if (array) bridge.count_import(/*copied=*/false, 0);
+  return array;
+}
+
 Array copied_out(Found& found) {
   const Array bytes = share_bytes(found.view);
   // Dropped after the GIL is back: the bytes' owner is a Python object.
@@ -130,6 +144,8 @@ Array finish_import(Found& found, const ImportOptions& options, std::string_view
 }
 
 Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions& options) {
+  if (may_share_at_once(options) && bridge_of_type(Py_TYPE(object)) == &bridge)
+    if (auto array = shared_at_once(bridge, object)) return *std::move(array);
   require<BridgeError>(bridge.accepts(object), "from_", bridge.name(), ": expected an array of ",
                        bridge.name(), ", got an object of type ", type_name(object),
                        "; spanwise.asarray() takes any array");
@@ -140,14 +156,22 @@ Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions
 
 std::optional<Array> lent_array(PyObject* object) {
   const Bridge* known = bridge_of_type(Py_TYPE(object));
-  if (known == nullptr) return std::nullopt;
-  std::optional<Array> array = known->lend(object);
-  if (array) known->count_import(/*copied=*/false, array->nbytes());
+  OpenMemory memory;
+  // A GPU reads later, when nobody may hold the object any more.
+  if (known == nullptr || !known->look(object, memory) || !memory.device.is_cpu())
+    return std::nullopt;
+  std::optional<Array> array = share(memory, ForeignOwner());
+  if (array) known->count_import(/*copied=*/false, 0);
   return array;
 }
 
 Array import_array(PyObject* object, const ImportOptions& options) {
   if (is_array(object)) return adapt(array_in(object), options, "asarray", false);
+  if (may_share_at_once(options)) {
+    const Bridge* known = bridge_of_type(Py_TYPE(object));
+    if (known != nullptr)
+      if (auto array = shared_at_once(*known, object)) return *std::move(array);
+  }
   const bool plain = PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
                      PyFloat_CheckExact(object) || PyLong_CheckExact(object);
   if (!plain) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bridge_typestr.hpp"
+#include "py_tuple.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -111,12 +112,6 @@ class Parser {
   std::string_view who_;
 };
 
-py::tuple as_tuple(const std::int64_t* values, int count, std::int64_t factor) {
-  py::tuple result(static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i)
-    result[static_cast<std::size_t>(i)] = py::int_(values[i] * factor);
-  return result;
-}
 
 }  // namespace
 
@@ -128,11 +123,11 @@ py::dict interface_of(const Array& array) {
   const std::string typestr = typestr_of(array.dtype());
   py::object strides = py::none();
   if (!array.layout().is_row_major())
-    strides = as_tuple(array.strides().data(), array.rank(), array.dtype().itemsize());
+    strides = integer_tuple(array.strides(), array.dtype().itemsize());
   py::list descr;
   descr.append(py::make_tuple("", typestr));
   py::dict result;
-  result["shape"] = as_tuple(array.shape().data(), array.rank(), 1);
+  result["shape"] = integer_tuple(array.shape());
   result["typestr"] = typestr;
   result["descr"] = std::move(descr);
   result["strides"] = std::move(strides);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bridge_library.hpp"
+#include "bridge_streams.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -18,9 +19,6 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
-
-// As the CUDA Array Interface counts streams.
-constexpr std::uintptr_t legacy_stream = 1;
 
 constexpr std::string_view context_remedy =
     "import pycuda.autoprimaryctx in the place of pycuda.autoinit";
@@ -71,6 +69,21 @@ void LegacyLibrary::place(ForeignView& view) const {
   memory.device = *device;
   view.streams.push_back(legacy_stream);
   view.streams_stay = true;
+}
+
+bool LegacyLibrary::look(OpenMemory& memory) const noexcept {
+  try {
+    memory.device = cpu;
+    if (memory.data == nullptr || is_stand_in()) return memory.data != nullptr;
+    const auto device = device_of(memory.data);
+    if (!device || !device->is_cuda()) return false;
+    const auto context = gpu_context_of(memory.data);
+    memory.device = *device;
+    memory.stream = legacy_stream;
+    return !context || context->primary;
+  } catch (const std::exception&) {
+    return false;  // place() says it better
+  }
 }
 
 // Where the library's next call works: the CUDA runtime's choice is device 0 until told otherwise.

@@ -33,6 +33,9 @@ class LegacyLibrary {
   /// SharingError for memory of a context that is not its GPU's primary one.
   void place(ForeignView& view) const;
 
+  /// place() for Bridge::look(): false where it would throw, or the memory is managed or pinned.
+  bool look(OpenMemory& memory) const noexcept;
+
   /// Read-only arrays, and arrays that are not where the library works now. Throws DeviceError
   /// where the library works in a context of its own.
   std::optional<Obstacle> obstacle(const Array& array) const;

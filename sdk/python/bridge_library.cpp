@@ -26,6 +26,11 @@ PyObject* ForeignClass::get() const noexcept {
 bool ForeignClass::has(PyObject* object) const noexcept {
   PyObject* type = get();
   if (type == nullptr) return false;
+  // Sooner than isinstance(), which asks a class of another metaclass, such as torch's, in Python.
+  if (PyType_Check(type)) {
+    if (PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(type))) return true;
+    if (PyType_CheckExact(type)) return false;
+  }
   const int result = PyObject_IsInstance(object, type);
   if (result < 0) PyErr_Clear();
   return result == 1;

@@ -20,7 +20,7 @@ class ForeignClass {
       : module_(module), name_(name) {}
   /// Null while the program has not imported the module; borrowed.
   PyObject* get() const noexcept;
-  /// isinstance(); leaves no Python error.
+  /// isinstance(), though without asking an object for its __class__; leaves no Python error.
   bool has(PyObject* object) const noexcept;
 
  private:

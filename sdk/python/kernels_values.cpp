@@ -14,6 +14,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "bridge_library.hpp"
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
 
@@ -25,34 +26,10 @@ namespace {
 
 using Value = std::variant<KernelArg, ValueBytes>;
 
-/// A class of a module that is not imported here: without the module there is no object of it.
-class ForeignClass {
- public:
-  constexpr ForeignClass(const char* module, const char* name) : module_(module), name_(name) {}
-
-  bool has(PyObject* object) {
-    if (type_ == nullptr) find();
-    return type_ != nullptr && PyType_IsSubtype(Py_TYPE(object), type_) != 0;
-  }
-
- private:
-  void find() {
-    const auto module =
-        py::reinterpret_steal<py::object>(PyImport_GetModule(py::str(module_).ptr()));
-    if (!module) return PyErr_Clear();
-    // Kept for the life of the process, as modules are.
-    const py::object type = py::getattr(module, name_, py::none());
-    if (PyType_Check(type.ptr())) type_ = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
-  }
-
-  const char* module_;
-  const char* name_;
-  PyTypeObject* type_ = nullptr;
-};
-
-ForeignClass numpy_scalar("numpy", "generic"), numpy_struct("numpy", "void");
-ForeignClass ctypes_number("_ctypes", "_SimpleCData"), ctypes_struct("_ctypes", "Structure"),
-    ctypes_union("_ctypes", "Union"), ctypes_pointer("_ctypes", "_Pointer");
+constinit const ForeignClass numpy_scalar("numpy", "generic"), numpy_struct("numpy", "void");
+constinit const ForeignClass ctypes_number("_ctypes", "_SimpleCData"),
+    ctypes_struct("_ctypes", "Structure"), ctypes_union("_ctypes", "Union"),
+    ctypes_pointer("_ctypes", "_Pointer");
 
 std::string bytes_of(PyObject* object) {
   Py_buffer buffer;

@@ -78,6 +78,21 @@ def test_what_we_let_go_of_is_handed_out_again(gnumpy):
     assert sw.asarray(gnumpy.make(numbered((7, 3)))).ptr == address
 
 
+def test_a_collection_leaves_nothing_dead_in_its_cache(gnumpy):
+    """A matrix that goes in one cycle with its garray is freed, and put there all the same."""
+    sw.asarray(gnumpy.make(numbered((3, 4))))
+    cycle = [gnumpy.make(numbered((3, 4))) for _ in range(3)]
+    cycle.append(cycle)
+    del cycle
+    gc.collect()
+    theirs = sw.to_gnumpy(array(gnumpy, numbered((3, 4))))
+    theirs += 1
+    np.testing.assert_array_equal(gnumpy.read(theirs), numbered((3, 4)) + 1)
+    made = [gnumpy.make(numbered((3, 4))) for _ in range(4)]
+    for other in made:
+        np.testing.assert_array_equal(gnumpy.read(other), numbered((3, 4)))
+
+
 def test_our_memory_never_goes_to_its_cache(gnumpy):
     cache = gnumpy.module._cmsForReuse
     before = len(cache[6])

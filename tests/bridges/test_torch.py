@@ -3,6 +3,7 @@
 """PyTorch: shared through its C exchange API, refused where a tensor is more than memory."""
 
 import gc
+import sys
 
 import numpy as np
 import pytest
@@ -59,6 +60,9 @@ def test_what_is_said_is_what_happens(device, window, dtype, seed):
         made = sw.to_torch(ours, copyif=True)
         assert ours.size == 0 or made.data_ptr() != ours.ptr
     np.testing.assert_array_equal(made.cpu().numpy(), oracle)
+    back = sw.from_torch(made)
+    assert back.size == 0 or back.ptr == made.data_ptr()
+    assert_same(back, oracle)
 
 
 @given(window=windows(), seed=st.integers(0, 2**32))
@@ -99,6 +103,48 @@ def test_lazy_conjugates_and_negatives_are_resolved(device):
             sw.from_torch(lazy)
         assert sw.asarray(lazy).tolist() == lazy.tolist()
         assert sw.from_torch(lazy, copyif=True).tolist() == lazy.tolist()
+
+
+def test_what_is_more_than_memory_is_seen_though_the_type_is_known(device):
+    plain = torch.tensor([1 + 2j, 3 - 1j], device=str(device))
+    for _ in range(3):
+        assert sw.asarray(plain).ptr == plain.data_ptr()
+        assert sw.asarray(plain.conj()).tolist() == [1 - 2j, 3 + 1j]
+        assert sw.asarray(plain.conj().imag).tolist() == [-2.0, 1.0]
+        with pytest.raises(sw.ArgumentError, match="detach"):
+            sw.asarray(plain.clone().requires_grad_())
+        with pytest.raises(sw.ArgumentError, match="to_dense"):
+            sw.asarray(torch.eye(3, device=str(device)).to_sparse())
+
+
+def test_subclasses_and_tensors_of_transforms(device):
+    class Named(torch.Tensor):
+        pass
+
+    plain = torch.zeros(3, device=str(device))
+    assert sw.asarray(plain.as_subclass(Named)).ptr == plain.data_ptr()
+    seen = []
+
+    def inside(x):
+        with pytest.raises((sw.Error, RuntimeError)):
+            seen.append(sw.asarray(x))
+        return x
+
+    torch.func.vmap(inside)(torch.ones(3, 2, device=str(device)))
+    assert not seen
+
+
+def test_a_tensor_is_held_while_an_array_shares_it(device):
+    foreign = torch.zeros(8, device=str(device))
+    sw.asarray(foreign)
+    held = sys.getrefcount(foreign)
+    ours = sw.asarray(foreign)
+    part = ours[2:]
+    assert sys.getrefcount(foreign) == held + 1
+    del ours
+    assert sys.getrefcount(foreign) == held + 1
+    del part
+    assert sys.getrefcount(foreign) == held
 
 
 def test_sparse_tensors_are_refused(device):

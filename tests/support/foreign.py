@@ -153,6 +153,21 @@ class Jax(OfBothDevices):
         return np.array(self.module.numpy.copy(array))
 
 
+class Tensorflow(Library):
+    is_mutable = False
+    has_views = False
+
+    def holds(self, array):
+        """C order at a multiple of 64 bytes."""
+        return array.size == 0 or (array.flags.c_contiguous and array.ptr % 64 == 0)
+
+    def make(self, values):
+        return self.module.constant(np.array(values))
+
+    def read(self, array):
+        return np.array(array.numpy())
+
+
 class Cupy(Library):
     def make(self, values):
         return self.module.array(values)
@@ -309,6 +324,13 @@ def _jax():
     return Jax("jax", jax, "cpu" if platform == "cpu" else "cuda:0")
 
 
+def _tensorflow():
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # tells of every GPU that it lacks
+    tensorflow = _import("tensorflow")
+    tensorflow.config.set_visible_devices([], "GPU")  # else it takes all of its memory
+    return Tensorflow("tensorflow", tensorflow, "cpu")
+
+
 def _cupy():
     return Cupy("cupy", _import("cupy"), _on_gpu("cupy"))
 
@@ -372,6 +394,7 @@ MAKERS = {
     "cupy": _cupy,
     "numba": _numba,
     "warp": _warp,
+    "tensorflow": _tensorflow,
     "pycuda": _pycuda,
     "cudamat": _cudamat,
     "gnumpy": _gnumpy,

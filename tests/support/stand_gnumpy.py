@@ -25,10 +25,8 @@ def _init_gpu():
 def _new_cm(size):
     if size == 0:
         return _cudamat.empty((1, 1))
-    while _cmsForReuse[size]:
-        base = _cmsForReuse[size].pop()
-        if base.mat.on_device:  # else a collection freed it together with its garray
-            return base.reshape((size, 1))
+    if _cmsForReuse[size]:
+        return _cmsForReuse[size].pop().reshape((size, 1))
     return _cudamat.empty((size, 1))
 
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -105,6 +106,29 @@ struct ForeignView {
   bool streams_stay = false;
 };
 
+/// Memory as an object's own structures describe it, read without owning or deciding anything: what
+/// Bridge::look() fills in. Pointers may lead into the object.
+struct OpenMemory {
+  void* data = nullptr;  ///< address of element (0, ..., 0)
+  Device device{};       ///< the CPU or a GPU
+  DType dtype{};
+  int rank = 0;
+  const std::int64_t* shape = nullptr;
+  const std::int64_t* strides = nullptr;  ///< null: C order
+  /// Whether strides count elements, as DLPack's do, where those of extents of 1 mean nothing.
+  bool in_elements = false;
+  bool readonly = false;
+  /// The stream with the producer's queued work, counted as in ForeignView, which lives as long as
+  /// the process; 0 on the CPU.
+  std::uintptr_t stream = 0;
+  /// Where a bridge puts a shape and strides that it had to convert; of no meaning otherwise.
+  std::array<std::int64_t, 2 * max_rank> room;
+};
+
+/// `memory` as an Array that shares it, in one pass. Nothing, and the owner is told, where there is
+/// anything to decide: no elements, an obstacle, a description that cannot be true.
+SW_API std::optional<Array> share(const OpenMemory& memory, ForeignOwner owner);
+
 /// `view` as an Array that shares the memory, or nothing where obstacle_of() finds something. The
 /// producer's queued work is ordered before any use of ours by events, never by a wait of the host.
 /// Pinned host memory becomes the CPU's, managed memory the GPU's that it belongs to. Throws
@@ -156,10 +180,10 @@ class SW_API Bridge {
   /// BridgeError says that the object is none of this bridge's after all, and the next bridge is
   /// asked.
   virtual ForeignView view(_object* object, bool may_copy) const = 0;
-  /// The object's memory without anything that keeps it alive, for a reader who is done before the
-  /// object's reference is given back; sooner made than a view. Nothing where view() has to be
-  /// asked: by default always.
-  virtual std::optional<Array> lend(_object* object) const;
+  /// What most objects of the library come to, read into `memory` (a fresh one) without a decision
+  /// or an error: what a reference to the object keeps alive. False where view() has to be asked:
+  /// by default always. Leaves no Python error.
+  virtual bool look(_object* object, OpenMemory& memory) const;
 
   /// True where the three below are there; a protocol, for one, has no objects of its own to make.
   virtual bool exports() const { return false; }

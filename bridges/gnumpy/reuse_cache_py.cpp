@@ -1,0 +1,54 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "reuse_cache.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+bool is_dead(py::handle matrix) { return !py::cast<bool>(matrix.attr("mat").attr("on_device")); }
+
+// Gnumpy counts the bytes of matrices that it keeps, to know when to give them back.
+void forget_bytes(const py::module_& gnumpy, py::handle elements) {
+  constexpr const char* counter = "__memoryInUse";
+  const auto bytes = static_cast<std::int64_t>(sizeof(float)) * py::cast<std::int64_t>(elements);
+  if (py::hasattr(gnumpy, counter))
+    gnumpy.attr(counter) = py::cast<std::int64_t>(gnumpy.attr(counter)) - bytes;
+}
+
+// Lists change in place: Gnumpy may hold one just now. Those that were there before a collection
+// are alive, so a list from which it is about to take one does not become empty.
+void drop_dead(const py::module_& gnumpy) {
+  const auto cache = py::reinterpret_borrow<py::dict>(gnumpy.attr("_cmsForReuse"));
+  for (const auto& [size, kept] : cache) {
+    const auto matrices = py::reinterpret_borrow<py::list>(kept);
+    for (std::size_t i = matrices.size(); i-- > 0;) {
+      if (!is_dead(matrices[i])) continue;
+      forget_bytes(gnumpy, size);
+      matrices.attr("pop")(i);
+    }
+  }
+}
+
+}  // namespace
+
+void watch_reuse_cache(const py::module_& gnumpy) {
+  static PyObject* watched = nullptr;
+  if (watched == gnumpy.ptr()) [[likely]]
+    return;
+  watched = py::object(gnumpy).release().ptr();
+  drop_dead(gnumpy);
+  py::module_::import("gc")
+      .attr("callbacks")
+      .attr("append")(py::cpp_function([gnumpy](const std::string& phase, const py::dict& told) {
+        if (phase == "stop" && py::cast<bool>(told["collected"])) drop_dead(gnumpy);
+      }));
+}
+
+}  // namespace spanwise::python

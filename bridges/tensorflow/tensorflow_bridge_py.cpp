@@ -1,0 +1,106 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <string>
+
+#include "python/bridge_exchange.hpp"
+#include "python/bridge_library.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+constinit const ForeignClass tf_tensor_class("tensorflow", "Tensor");
+constinit const Name dlpack_of_tensor("__dlpack__"), dtype_of_tensor("dtype");
+
+// What TensorFlow's allocators align to, and its kernels count on: they end the process where a
+// tensor from DLPack is not aligned (tensorflow/core/framework/allocator.h: kAllocatorAlignment).
+constexpr std::uintptr_t tf_alignment = 64;
+
+// DLPack export of a tensor of strings or handles ends the process, so it is not asked for.
+void refuse_other_elements(PyObject* tensor) {
+  const py::object dtype = attribute_or_null(tensor, dtype_of_tensor);
+  const std::string name = dtype ? std::string(py::str(dtype.attr("name"))) : "none";
+  try {
+    DType::parse(name);
+  } catch (const DTypeError&) {
+    fail<DTypeError>("tensorflow: a tensor of ", name,
+                     "; expected numbers, convert it first: tf.cast, tf.strings.to_number");
+  }
+}
+
+class TensorflowBridge final : public Bridge {
+ public:
+  std::string_view name() const override { return "tensorflow"; }
+  int order() const override { return 35; }
+  std::string_view protocols() const override { return "DLPack without version"; }
+  std::string_view module() const override { return "tensorflow"; }
+
+  bool accepts(PyObject* object) const override { return tf_tensor_class.has(object); }
+
+  ForeignView view(PyObject* tensor, bool may_copy) const override {
+    refuse_other_elements(tensor);
+    const py::object method = attribute_or_null(tensor, dlpack_of_tensor);
+    require<ArgumentError>(static_cast<bool>(method),
+                           "tensorflow: a symbolic tensor has no memory yet; expected an eager "
+                           "one, call spanwise outside of tf.function, or through tf.py_function");
+    // Without a stream, which TensorFlow refuses: it gives the tensor out when it is ready.
+    const py::object capsule = method();
+    ForeignView view = find_bridge("dlpack")->view(capsule.ptr(), may_copy);
+    view.memory.readonly = true;  // tensors never change, and legacy DLPack cannot say so
+    return view;
+  }
+
+  bool exports() const override { return true; }
+  std::optional<Obstacle> obstacle(const Array& array) const override {
+    import_library("tensorflow", "tensorflow");
+    require<DTypeError>(array.dtype().is_computable(), "tensorflow: no dtype ", array.dtype(),
+                        "; cast it first: x.astype(...)");
+    if (!array.device().is_cpu()) {
+      return Obstacle{text("its memory is on ", array.device(),
+                           ", and TensorFlow has no stream that could wait for the work on it"),
+                      "allow a copy to the host (copyif=True)"};
+    }
+    if (array.size() == 0) return std::nullopt;
+    if (!array.layout().is_row_major()) {
+      return Obstacle{text("its strides ", array.strides(), " for shape ", array.shape(),
+                           " are not C order, the only layout that TensorFlow has"),
+                      "allow a copy (copyif=True)"};
+    }
+    if (reinterpret_cast<std::uintptr_t>(array.data()) % tf_alignment != 0) {
+      return Obstacle{
+          text("its address is no multiple of ", tf_alignment, " bytes, which TensorFlow needs"),
+          "allow a copy (copyif=True), or allocate it with spanwise.empty()"};
+    }
+    return std::nullopt;
+  }
+
+  PyObject* wrap(const Array& array) const override {
+    const py::object capsule = as_immutable_producer(array).attr(dlpack_of_tensor.get())();
+    return py::module_::import("tensorflow")
+        .attr("experimental")
+        .attr("dlpack")
+        .attr("from_dlpack")(capsule)
+        .release()
+        .ptr();
+  }
+
+  Array fitting(const Array& array) const override {
+    return array.device().is_cpu() ? copy(array) : to_device(array, cpu);
+  }
+};
+
+const TensorflowBridge tensorflow_bridge;
+[[maybe_unused]] const bool tensorflow_registered = register_bridge(tensorflow_bridge);
+
+}  // namespace
+}  // namespace spanwise::python

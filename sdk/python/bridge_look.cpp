@@ -1,0 +1,56 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bridge_look.hpp"
+
+#include <optional>
+
+#include "numpy_descriptor.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+constinit const Name shape_word("shape"), strides_word("strides"), dtype_word("dtype");
+}  // namespace
+
+int look_at_integers(PyObject* object, const Name& name, std::span<std::int64_t> room) noexcept {
+  const py::object values = attribute_or_null(object, name);
+  if (!values || !PyTuple_Check(values.ptr())) return -1;
+  const Py_ssize_t count = PyTuple_GET_SIZE(values.ptr());
+  if (count > static_cast<Py_ssize_t>(room.size())) return -1;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const long long value = PyLong_AsLongLong(PyTuple_GET_ITEM(values.ptr(), i));
+    if (value == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return -1;
+    }
+    room[static_cast<std::size_t>(i)] = value;
+  }
+  return static_cast<int>(count);
+}
+
+std::uintptr_t look_at_address(PyObject* object, const Name& name) noexcept {
+  const py::object value = attribute_or_null(object, name);
+  if (!value || value.is_none()) return 0;
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Long(value.ptr()));
+  void* address = number ? PyLong_AsVoidPtr(number.ptr()) : nullptr;
+  if (address == nullptr) PyErr_Clear();
+  return reinterpret_cast<std::uintptr_t>(address);
+}
+
+bool look_at_layout(PyObject* array, OpenMemory& memory) noexcept {
+  const py::object dtype = attribute_or_null(array, dtype_word);
+  const std::optional<DType> native = dtype ? native_numpy_dtype(dtype.ptr()) : std::nullopt;
+  if (!native) return false;
+  const auto room = std::span(memory.room);
+  memory.rank = look_at_integers(array, shape_word, room.first(max_rank));
+  memory.dtype = *native;
+  memory.shape = room.data();
+  memory.strides = room.data() + max_rank;
+  return memory.rank >= 0 &&
+         look_at_integers(array, strides_word, room.last(max_rank)) == memory.rank;
+}
+
+}  // namespace spanwise::python

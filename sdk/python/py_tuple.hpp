@@ -1,0 +1,21 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace spanwise::python {
+
+/// A tuple of the integers, each times `factor`, as other libraries take shapes and byte strides.
+inline pybind11::tuple integer_tuple(std::span<const std::int64_t> values,
+                                     std::int64_t factor = 1) {
+  pybind11::tuple made(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) made[i] = pybind11::int_(values[i] * factor);
+  return made;
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,172 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "spanwise/bridge.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/stream.hpp"
+#include "support/fake_devices.hpp"
+
+/// share(OpenMemory), the short way of most imports: it gives what share(ForeignView) gives, or
+/// nothing.
+namespace spanwise {
+namespace {
+
+using test::gpu;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Told {
+  int times = 0;
+  ForeignOwner owner() {
+    return ForeignOwner([](void* context, void*, std::size_t,
+                           StreamUses&) noexcept { ++static_cast<Told*>(context)->times; },
+                        this);
+  }
+};
+
+struct Described {
+  std::vector<std::int64_t> shape, strides;
+
+  OpenMemory open(void* data, DType dtype, bool in_elements) const {
+    OpenMemory memory;
+    memory.data = data;
+    memory.dtype = dtype;
+    memory.rank = static_cast<int>(shape.size());
+    memory.shape = shape.data();
+    memory.strides = strides.data();
+    memory.in_elements = in_elements;
+    return memory;
+  }
+  ForeignView view(void* data, DType dtype) const {
+    ForeignView view;
+    view.memory.data = data;
+    view.memory.dtype = dtype;
+    view.memory.shape = Shape(std::span(shape));
+    view.memory.byte_strides = Strides(std::span(strides));
+    return view;
+  }
+};
+
+void expect_same(const Array& one, const Array& other) {
+  EXPECT_EQ(one.data(), other.data());
+  EXPECT_EQ(one.layout(), other.layout());
+  EXPECT_EQ(one.storage().data(), other.storage().data());
+  EXPECT_EQ(one.storage().bytes(), other.storage().bytes());
+  EXPECT_EQ(one.dtype(), other.dtype());
+}
+
+TEST(OpenMemory, IsSharedAsAViewOfItIs) {
+  alignas(64) static std::byte bytes[1 << 16];
+  std::mt19937 random(7);
+  const auto drawn = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  const std::vector<DType> dtypes{uint8, float16, float32, complex64, complex128};
+  int shared = 0;
+  for (int round = 0; round < 20000; ++round) {
+    const DType dtype = dtypes[static_cast<std::size_t>(drawn(0, 4))];
+    Described given;
+    for (int axis = drawn(0, 4); axis > 0; --axis) {
+      given.shape.push_back(drawn(0, 4));
+      const bool fits = drawn(0, 9) != 0;
+      given.strides.push_back(fits ? drawn(-9, 9) * dtype.itemsize() : drawn(-99, 99));
+    }
+    void* data = bytes + (1 << 15) + (drawn(0, 9) != 0 ? dtype.itemsize() * drawn(-9, 9) : 1);
+    Told told;
+    const auto quick = share(given.open(data, dtype, false), told.owner());
+    EXPECT_EQ(told.times, quick ? 0 : 1);
+    ForeignView view = given.view(data, dtype);
+    const auto thorough = share(view);
+    if (!quick) continue;
+    ++shared;
+    ASSERT_TRUE(thorough.has_value());
+    expect_same(*quick, *thorough);
+  }
+  EXPECT_GT(shared, 5000);
+}
+
+TEST(OpenMemory, StridesMayCountElementsAndBeLeftOut) {
+  std::vector<float> values(24);
+  const Described given{{2, 3, 4}, {12, 4, 1}};
+  OpenMemory memory = given.open(values.data(), float32, true);
+  const Array array = share(memory, ForeignOwner()).value();
+  EXPECT_EQ(array.layout(), Layout::row_major({2, 3, 4}));
+  memory.strides = nullptr;
+  expect_same(share(memory, ForeignOwner()).value(), array);
+  const Described one{{1, 4}, {INT64_MAX, -2}};
+  const Array window = share(one.open(&values[6], float32, true), ForeignOwner()).value();
+  EXPECT_EQ(window.layout(), (Layout{{1, 4}, {1, -2}, 6}));
+  EXPECT_EQ(window.data(), &values[6]);
+}
+
+TEST(OpenMemory, WhatHasToBeDecidedIsLeftToAView) {
+  alignas(16) float values[4];
+  constexpr std::int64_t huge = std::int64_t{1} << 62;
+  const std::vector<Described> wrong{{{0}, {4}},
+                                     {{-1}, {4}},
+                                     {{huge, 4}, {4, 4}},
+                                     {{2, 2}, {huge, huge}},
+                                     {{3}, {huge}},
+                                     {{huge, huge}, {0, 0}},
+                                     {{2}, {INT64_MIN}},
+                                     {{2}, {6}}};
+  Told told;
+  for (const Described& given : wrong)
+    EXPECT_FALSE(share(given.open(values, float32, false), told.owner()).has_value());
+  const Described fine{{2}, {4}};
+  EXPECT_FALSE(share(fine.open(nullptr, float32, false), told.owner()).has_value());
+  auto* odd = reinterpret_cast<std::byte*>(values) + 1;
+  EXPECT_FALSE(share(fine.open(odd, float32, false), told.owner()).has_value());
+  const Described wide{{1}, {16}};
+  const DType lanes(DTypeCode::float_, 32, 4);
+  EXPECT_FALSE(share(wide.open(values, lanes, false), told.owner()).has_value());
+  OpenMemory deep = fine.open(values, float32, false);
+  deep.rank = max_rank + 1;
+  EXPECT_FALSE(share(deep, told.owner()).has_value());
+  EXPECT_EQ(told.times, static_cast<int>(wrong.size()) + 4);
+}
+
+class OpenGpuMemory : public test::RuntimeTest {
+ protected:
+  OpenMemory open(std::uintptr_t stream) const {
+    OpenMemory memory = given_.open(held_.data(), float32, false);
+    memory.device = gpu;
+    memory.stream = stream;
+    return memory;
+  }
+
+  Described given_{{4}, {4}};
+  Array held_ = empty(Shape{4}, float32, gpu);
+};
+
+TEST_F(OpenGpuMemory, IsOrderedAtItsFirstUseAndTheProducerAtTheRelease) {
+  gpus().synchronize(gpu.ordinal());
+  Told told;
+  {
+    gpus().take_log();
+    const Array array = share(open(7), told.owner()).value();
+    EXPECT_THAT(gpus().take_log(), IsEmpty());
+    order_use(Stream::create(gpu), array, true);
+    EXPECT_THAT(gpus().take_log(), ElementsAre("record f7 e1", "wait s1 e1"));
+  }
+  EXPECT_THAT(gpus().take_log(), ElementsAre("record s1 e2", "wait f7 e2"));
+  EXPECT_EQ(told.times, 1);
+}
+
+TEST_F(OpenGpuMemory, AnExchangeWithoutWorkAsksTheDeviceForNothing) {
+  gpus().synchronize(gpu.ordinal());
+  Told told;
+  gpus().take_log();
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(share(open(7), told.owner()).has_value());
+  EXPECT_THAT(gpus().take_log(), IsEmpty());
+  EXPECT_EQ(told.times, 3);
+}
+
+}  // namespace
+}  // namespace spanwise
