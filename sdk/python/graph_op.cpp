@@ -144,6 +144,11 @@ static PyObject* operand(PyObject*, PyObject* value) noexcept {
 
 static PyMethodDef operand_functions[] = {{"_operand", &operand, METH_O, nullptr}, {}};
 
+Variable apply_op(const char* name, const OpProperties& properties,
+                  std::span<const Variable> inputs) {
+  return (*make_op(name, properties))(inputs)[0];
+}
+
 Ref<const Op> op_from(py::handle op) {
   const py::module_ graph = graph_module();
   if (py::isinstance(op, graph.attr("NativeOp"))) return op.attr("_handle").cast<OpHandle&>().op;
