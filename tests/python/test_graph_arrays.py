@@ -13,6 +13,10 @@ import spanwise as sw
 T = sw.tensor
 
 
+#: Whole numbers that these hold, and what sums make of them, are exact.
+EXACT = ("int8", "int32", "int64", "uint8", "float32", "float64", "complex128")
+
+
 def like(values, name=None):
     """A variable that may hold `values`, whatever their extents."""
     return T.tensor(str(values.dtype), (None,) * values.ndim, name)
@@ -215,6 +219,45 @@ def test_views_of_any_layout(device, window, seed, data):
     for result, oracle in zip(f(ours), expected, strict=True):
         np.testing.assert_allclose(result.numpy(), oracle, rtol=1e-6)
         assert result.shape == oracle.shape
+
+
+@given(window=windows(), dtype=st.sampled_from(EXACT), seed=st.integers(0, 2**32))
+def test_ops_on_any_layout(device, window, dtype, seed):
+    ours, theirs = pair(window, dtype, device, seed)
+    a = like(theirs)
+    cases = [
+        (a.astype("complex128"), theirs.astype("complex128")),
+        (T.stack([a, a]), np.stack([theirs, theirs])),
+        (T.concatenate([a, a], axis=None), np.concatenate([theirs, theirs], axis=None)),
+        (sw.expand_dims(a, 0), np.expand_dims(theirs, 0)),
+        (sw.where(a > 3, a, 2), np.where(theirs > 3, theirs, 2)),
+        (a[a > 3] if a.ndim else a, theirs[theirs > 3] if theirs.ndim else theirs),
+        (a.shape, np.array(theirs.shape, "int64")),
+        (a.size, np.array(theirs.size)),
+    ]
+    if theirs.ndim:
+        cases += [
+            (a.sum(-1), theirs.sum(-1)),
+            (a.cumsum(0), theirs.cumsum(0)),
+            (a.swapaxes(0, -1), theirs.swapaxes(0, -1)),
+            (a.reshape(a.shape[::-1]), theirs.reshape(theirs.shape[::-1])),
+        ]
+    if theirs.size and theirs.ndim:
+        places = np.array([[0, -1], [-1, 0]])
+        changed = theirs.copy()
+        changed[places] = 7
+        cases += [
+            (a.max(0), theirs.max(0)),
+            (a.argmin(-1), theirs.argmin(-1)),
+            (a[places], theirs[places]),
+            (a[..., [0, 0]], theirs[..., [0, 0]]),
+            (T.set_subtensor(a[places], 7), changed),
+        ]
+    f = sw.function([a], [case[0] for case in cases], device=device)
+    for result, (variable, expected) in zip(f(ours), cases, strict=True):
+        assert result.dtype == variable.dtype == expected.dtype, variable
+        np.testing.assert_array_equal(result.numpy(), expected, str(variable))
+    np.testing.assert_array_equal(ours.numpy(), theirs)
 
 
 INDICES = {
