@@ -115,6 +115,17 @@ OpHandle make_registered(const std::string& name, const py::dict& properties) {
   return {make_op(name, given)};
 }
 
+std::pair<std::string, std::vector<std::pair<std::string, std::string>>> load(
+    const std::string& path) {
+  const LoadedOps loaded = [&] {
+    const py::gil_scoped_release unlocked;  // a library may take its time, or want the lock itself
+    return load_ops(path);
+  }();
+  std::vector<std::pair<std::string, std::string>> ops;
+  for (const LoadedOps::Op& op : loaded.ops) ops.emplace_back(op.name, op.summary);
+  return {loaded.name_space, std::move(ops)};
+}
+
 // The name and properties that _make_op takes; None where the registry did not make the op.
 py::object recipe_of(const OpHandle& self) {
   const auto recipe = self.op->recipe();
@@ -178,6 +189,7 @@ SW_BIND(graph_op, 82) {
   add_functions(module, operand_functions);
   module.def("_make_op", &make_registered);
   module.def("_op_names", &op_names);
+  module.def("_load_ops", &load);
   module.def(
       "_as_variable",
       [](py::handle value, py::handle name) {

@@ -92,6 +92,25 @@ std::optional<T> optional_property(std::string_view op, const OpProperties& prop
 SW_API void expect_properties(std::string_view op, const OpProperties& properties,
                               std::initializer_list<std::string_view> known);
 
+/// What a library of ops brought: sw.ops.<name_space>.<name> in Python.
+struct LoadedOps {
+  struct Op {
+    std::string name;  ///< make_op() wants "name_space.name"
+    std::string summary;
+  };
+  std::string name_space;
+  std::string path;
+  std::vector<Op> ops{};
+};
+
+/// Loads a shared library of ops written against <spanwise/plugin.hpp> or, in C,
+/// <spanwise/plugin.h> and registers them. It stays loaded to the end of the process; loading it
+/// again changes nothing, also where the file is another by then. A path without a slash is looked
+/// for in the current folder, then where the loader looks. Throws ArgumentError where there is no
+/// such library, GraphError where it is no plug-in, is one of another version of the interface, or
+/// has tables that do not hold together or names that are taken; nothing is registered then.
+SW_API LoadedOps load_ops(const std::string& path);
+
 /// A CUDA C kernel declared as an op.
 ///
 /// Inputs and outputs are declared "name: layout dtype[extents]", for example

@@ -37,6 +37,7 @@ if _typing.TYPE_CHECKING:
     from . import doctor as doctor
     from . import driver as driver
     from . import linalg as linalg
+    from . import ops as ops
     from . import profile as profile
     from . import random as random
     from . import settings as settings
@@ -110,6 +111,7 @@ if _typing.TYPE_CHECKING:
     from ._missing import unique_values as unique_values
     from ._namespace import __array_namespace_info__ as __array_namespace_info__
     from ._pad import pad as pad
+    from ._plugins import load_ops as load_ops
     from ._shape import atleast_1d as atleast_1d
     from ._shape import atleast_2d as atleast_2d
     from ._shape import atleast_3d as atleast_3d
@@ -181,6 +183,7 @@ _NAMES = {
         ElementwiseKernel ExclusiveScanKernel InclusiveScanKernel ReductionKernel ScanKernel
     """,
     "_host_library": "HostLibrary",
+    "_plugins": "load_ops",
     "_wrap_cu": "wrap_cu",
 }
 _ELSEWHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
