@@ -13,18 +13,6 @@
 namespace spanwise::ops {
 namespace {
 
-// What broadcasting makes of two static extents: 1 stretches; an open extent may turn out to be 1,
-// but where the other is known and larger it cannot matter.
-std::int64_t broadcast_extent(const std::string& op, int axis, std::int64_t a, std::int64_t b) {
-  if (a == b) return a;
-  if (a == 1) return b;
-  if (b == 1) return a;
-  if (a == TensorType::any) return b;
-  if (b == TensorType::any) return a;
-  fail<LayoutError>(op, ": extents ", a, " and ", b, " at axis ", axis,
-                    " do not broadcast; expected equal extents, or 1");
-}
-
 Shape broadcast_static(const std::string& op, std::span<const Variable> operands) {
   int rank = 0;
   for (const Variable& operand : operands) rank = std::max(rank, operand.type().rank());
@@ -32,8 +20,13 @@ Shape broadcast_static(const std::string& op, std::span<const Variable> operands
   for (const Variable& operand : operands) {
     const Shape& own = operand.type().shape();
     const int skipped = rank - own.size();
-    for (int axis = skipped; axis < rank; ++axis)
-      shape[axis] = broadcast_extent(op, axis, shape[axis], own[axis - skipped]);
+    for (int axis = skipped; axis < rank; ++axis) {
+      const auto extent = broadcast_extents(shape[axis], own[axis - skipped]);
+      require<LayoutError>(extent.has_value(), op, ": extents ", shape[axis], " and ",
+                           own[axis - skipped], " at axis ", axis,
+                           " do not broadcast; expected equal extents, or 1");
+      shape[axis] = *extent;
+    }
   }
   return shape;
 }

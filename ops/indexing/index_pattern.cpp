@@ -32,12 +32,6 @@ std::int64_t number_from(std::string_view word) {
   return value;
 }
 
-// Of two extents that broadcast, either of which may be open.
-std::int64_t common_extent(std::int64_t a, std::int64_t b) {
-  if (a == 1 || a == b) return b;
-  return b == 1 || b == TensorType::any ? a : b;
-}
-
 int axes_of(const TensorType& index) { return index.dtype().is_bool() ? index.rank() : 1; }
 
 void check_inside(std::int64_t index, std::int64_t extent, int axis) {
@@ -61,8 +55,13 @@ class ResultShape {
     was_met_ = true;
     while (positions_.size() < positions.size()) positions_ = positions_.inserted(0, 1);
     const int skipped = positions_.size() - positions.size();
-    for (int axis = 0; axis < positions.size(); ++axis)
-      positions_[axis + skipped] = common_extent(positions_[axis + skipped], positions[axis]);
+    for (int axis = 0; axis < positions.size(); ++axis) {
+      std::int64_t& common = positions_[axis + skipped];
+      const auto extent = broadcast_extents(common, positions[axis]);
+      require<BoundsError>(extent.has_value(), "index: index arrays of extents ", common, " and ",
+                           positions[axis], " do not broadcast");
+      common = *extent;
+    }
   }
   Shape whole() const {
     Shape shape = rest_;

@@ -76,12 +76,19 @@ class AdvancedSubtensor final : public NamedOp {
   IndexPattern pattern_;
 };
 
-/// A copy of input 0 with input 1, cast and broadcast, at the index; where an element is named
-/// twice, the last value stays.
+/// A copy of input 0, or that itself, with input 1, cast and broadcast, at the index; where an
+/// element is named twice, the last value stays.
 class SetSubtensor final : public NamedOp {
  public:
-  explicit SetSubtensor(IndexPattern pattern)
-      : NamedOp(text("SetSubtensor{", pattern.text(), '}')), pattern_(std::move(pattern)) {}
+  explicit SetSubtensor(IndexPattern pattern, bool overwrites = false)
+      : NamedOp(text("SetSubtensor{", pattern.text(), '}', overwrites ? "[(0, 0)]" : "")),
+        pattern_(std::move(pattern)),
+        overwrites_(overwrites) {}
+  AliasMap destroy_map() const override { return overwrites_ ? AliasMap{{0, {0}}} : AliasMap{}; }
+  Ref<const Op> overwriting(int input) const override {
+    if (input != 0) return {};
+    return make_ref<const SetSubtensor>(pattern_, true);
+  }
   bool takes_host_scalars() const override { return true; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
@@ -101,8 +108,12 @@ class SetSubtensor final : public NamedOp {
                                  from = context.input(0), value = context.input(1),
                                  to = context.output(0), device = context.device()] {
       const Array& source = *from->value;
-      const Array& target = output_array(*to, source.shape(), source.dtype(), device);
-      copy(source, target);
+      const bool stays = op->overwrites_ && source.device() == device && !source.readonly();
+      if (stays)
+        to->value = source;
+      else
+        copy(source, output_array(*to, source.shape(), source.dtype(), device));
+      const Array& target = *to->value;
       const std::vector<IndexPart> key = op->pattern_.now(cells, device);
       if (op->pattern_.is_basic())
         copy(*value->value, view_by(target, key));
@@ -113,6 +124,7 @@ class SetSubtensor final : public NamedOp {
 
  private:
   IndexPattern pattern_;
+  bool overwrites_;
 };
 
 IndexPattern pattern_of(const char* who, const OpProperties& properties) {

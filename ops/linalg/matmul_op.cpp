@@ -18,16 +18,6 @@
 namespace spanwise::ops::linalg {
 namespace {
 
-// Of two extents that broadcast, either of which may be open: 1 stretches, an open one may be 1.
-std::int64_t batch_extent(const TensorType& left, const TensorType& right, std::int64_t a,
-                          std::int64_t b) {
-  if (a == b || b == 1) return a;
-  if (a == 1 || a == TensorType::any) return b;
-  require<LayoutError>(b == TensorType::any, "matmul: shapes ", left.shape(), " and ",
-                       right.shape(), " do not broadcast: ", a, " and ", b);
-  return a;
-}
-
 // From the end, 0 being the last axis before those of the product; 1 where there is none.
 std::int64_t batch_extent_of(const Shape& shape, int from_end) {
   const int axis = shape.size() - 3 - from_end;
@@ -46,8 +36,13 @@ Shape product_type_shape(const TensorType& left, const TensorType& right) {
                        " and ", b, ")");
   const int batch = std::max({a.size() - 2, b.size() - 2, 0});
   std::vector<std::int64_t> shape;
-  for (int i = batch - 1; i >= 0; --i)
-    shape.push_back(batch_extent(left, right, batch_extent_of(a, i), batch_extent_of(b, i)));
+  for (int i = batch - 1; i >= 0; --i) {
+    const std::int64_t one = batch_extent_of(a, i), two = batch_extent_of(b, i);
+    const auto extent = broadcast_extents(one, two);
+    require<LayoutError>(extent.has_value(), "matmul: shapes ", a, " and ", b,
+                         " do not broadcast: ", one, " and ", two);
+    shape.push_back(*extent);
+  }
   if (a.size() > 1) shape.push_back(a[a.size() - 2]);
   if (b.size() > 1) shape.push_back(b.back());
   return Shape(std::span<const std::int64_t>(shape));

@@ -22,7 +22,6 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/op_sdk.hpp"
 
 /// sum, prod, min, ... as functions that take any library's array or a variable of a graph, and as
 /// methods of both: the same code, the array being the first argument or `self`.
@@ -142,7 +141,7 @@ PyObject* reduce_variable(Op op, const ReduceCall& call) {
   if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
   options.correction = reduce_correction_in(call);
   const OpProperties properties = ops::reduce::properties_for(op, layout.rank(), options);
-  return wrap_variable((*make_op(who, properties))(std::span(&variable, 1))[0]);
+  return wrap_variable(apply_op(who, properties, std::span(&variable, 1)));
 }
 
 // Flattened where no axis is given, as NumPy does.
@@ -153,11 +152,11 @@ PyObject* scan_variable(const char* who, const Variable& given_variable, PyObjec
   const bool flattens = !given(axis) || variable.type().rank() == 0;
   const int along = flattens ? 0 : any_layout(variable).normalise_axis(integer_from(axis));
   if (flattens && variable.type().rank() != 1)
-    variable = (*make_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}))(
-        std::span(&variable, 1))[0];
+    variable =
+        apply_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}, std::span(&variable, 1));
   OpProperties properties{{"axis", std::vector<std::int64_t>{along}}};
   if (given(dtype)) properties.emplace("dtype", text(dtype_from(dtype)));
-  return wrap_variable((*make_op(who, properties))(std::span(&variable, 1))[0]);
+  return wrap_variable(apply_op(who, properties, std::span(&variable, 1)));
 }
 
 PyObject* reduce_call(Op op, const ReduceCall& call) {

@@ -102,10 +102,6 @@ std::vector<Variable> variables_in(PyObject* sequence) {
   return variables;
 }
 
-Variable apply(const char* op, const OpProperties& properties, std::span<const Variable> inputs) {
-  return (*make_op(op, properties))(inputs)[0];
-}
-
 int axis_in(const Variable& variable, int more, PyObject* axis) {
   const Shape shape(variable.type().rank() + more, 1);
   return Layout::row_major(shape).normalise_axis(integer_in(axis, 0));
@@ -114,9 +110,10 @@ int axis_in(const Variable& variable, int more, PyObject* axis) {
 PyObject* join_variables(const std::vector<Variable>& variables, int axis, PyObject* out,
                          PyObject* dtype, const char* who) {
   require<GraphError>(!given(out), who, ": out= is for arrays; a variable has no memory yet");
-  const Variable joined = apply("concatenate", {{"axis", std::int64_t{axis}}}, variables);
+  const Variable joined = apply_op("concatenate", {{"axis", std::int64_t{axis}}}, variables);
   if (!given(dtype) || dtype_from(dtype) == joined.type().dtype()) return wrap_variable(joined);
-  return wrap_variable(apply("cast", {{"dtype", text(dtype_from(dtype))}}, std::span(&joined, 1)));
+  return wrap_variable(
+      apply_op("cast", {{"dtype", text(dtype_from(dtype))}}, std::span(&joined, 1)));
 }
 
 PyObject* concatenate_variables(std::vector<Variable> variables, PyObject* axis, PyObject* out,
@@ -124,7 +121,7 @@ PyObject* concatenate_variables(std::vector<Variable> variables, PyObject* axis,
   if (axis == Py_None) {
     for (Variable& variable : variables)
       variable =
-          apply("reshape", {{"shape", std::vector<std::int64_t>{-1}}}, std::span(&variable, 1));
+          apply_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}, std::span(&variable, 1));
     axis = nullptr;
   }
   return join_variables(variables, axis_in(variables[0], 0, axis), out, dtype, "concatenate");
@@ -141,7 +138,7 @@ PyObject* stack_variables(std::vector<Variable> variables, PyObject* axis, PyObj
     std::vector<std::int64_t> order(static_cast<std::size_t>(variable.type().rank()));
     std::iota(order.begin(), order.end(), 0);
     order.insert(order.begin() + place, -1);
-    variable = apply("dimshuffle", {{"order", std::move(order)}}, std::span(&variable, 1));
+    variable = apply_op("dimshuffle", {{"order", std::move(order)}}, std::span(&variable, 1));
   }
   return join_variables(variables, place, out, dtype, "stack");
 }

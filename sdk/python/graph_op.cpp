@@ -141,10 +141,8 @@ py::object declaration_of(const OpHandle& self) {
   return py::reinterpret_borrow<py::object>(declaration->get());
 }
 
-}  // namespace
-
 // For functions in Python that take arrays and variables alike: as it is, anything else imported.
-static PyObject* operand(PyObject*, PyObject* value) noexcept {
+PyObject* operand(PyObject*, PyObject* value) noexcept {
   if (is_array(value) || is_variable(value)) return Py_NewRef(value);
   try {
     return wrap(import_array(value));
@@ -153,7 +151,14 @@ static PyObject* operand(PyObject*, PyObject* value) noexcept {
   }
 }
 
-static PyMethodDef operand_functions[] = {{"_operand", &operand, METH_O, nullptr}, {}};
+PyMethodDef operand_functions[] = {{"_operand", &operand, METH_O, nullptr}, {}};
+
+}  // namespace
+
+Variable apply_op(const char* name, const OpProperties& properties,
+                  std::span<const Variable> inputs) {
+  return (*make_op(name, properties))(inputs)[0];
+}
 
 Ref<const Op> op_from(py::handle op) {
   const py::module_ graph = graph_module();

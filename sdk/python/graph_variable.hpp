@@ -6,8 +6,10 @@
 #include <pybind11/pybind11.h>
 
 #include <optional>
+#include <span>
 
 #include "graph_object.hpp"
+#include "spanwise/graph/op.hpp"
 #include "spanwise/graph/variable.hpp"
 
 /// spanwise.Variable as CPython sees it. While a wrapper of a variable lives, wrapping the variable
@@ -48,6 +50,10 @@ extern PyGetSetDef shared_attributes[];
 /// The numeric slots of Variable, and <, <=, > and >= (element by element; == is by identity).
 extern PyType_Slot variable_number_slots[];
 PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noexcept;
+
+/// The one output of a registered op (make_op) on `inputs`.
+Variable apply_op(const char* name, const OpProperties& properties,
+                  std::span<const Variable> inputs);
 
 /// Adds methods that look at their first argument, array or variable, themselves; call from SW_BIND
 /// parts of an order above 81. The table ends with an empty entry and lives as long as the process.

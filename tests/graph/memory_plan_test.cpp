@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "spanwise/creation.hpp"
@@ -106,6 +107,30 @@ TEST(MemoryPlan, ACallAfterAFailedOneIsRight) {
       EXPECT_EQ(first_of(f({filled_vector(1 << 14, 1)})[0]), 14);
     }
   }
+}
+
+TEST(Releases, ResultsGoWhenTheirLastReaderHasRun) {
+  std::vector<const void*> addresses;
+  std::vector<long> holders;
+  std::vector<Ref<Cell>> cells;
+  const auto counting =
+      test::make_test_op("Counting", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+        cells.push_back(in[0]);
+        holders.push_back(std::count_if(cells.begin(), cells.end(), [](const Ref<Cell>& cell) {
+          return cell->value.has_value();
+        }));
+        test::map_into(*in[0]->value, *out[0], [](float x) { return x + 1; });
+      });
+  const Variable x = input("x");
+  Variable y = apply(noted_plus(addresses), {x});
+  for (int i = 0; i < 5; ++i) y = apply(counting, {y});
+  FunctionOptions options;
+  options.device = cpu;
+  options.mode.excluding = {"merge"};
+  options.allow_gc = true;
+  const CompiledFunction f = function({x}, {y}, options);
+  EXPECT_EQ(first_of(f({filled_vector(1 << 14, 1)})[0]), 7);
+  EXPECT_THAT(holders, testing::Each(1));
 }
 
 }  // namespace

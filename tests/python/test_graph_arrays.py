@@ -13,6 +13,10 @@ import spanwise as sw
 T = sw.tensor
 
 
+#: Whole numbers that these hold, and what sums make of them, are exact.
+EXACT = ("int8", "int32", "int64", "uint8", "float32", "float64", "complex128")
+
+
 def like(values, name=None):
     """A variable that may hold `values`, whatever their extents."""
     return T.tensor(str(values.dtype), (None,) * values.ndim, name)
@@ -217,6 +221,45 @@ def test_views_of_any_layout(device, window, seed, data):
         assert result.shape == oracle.shape
 
 
+@given(window=windows(), dtype=st.sampled_from(EXACT), seed=st.integers(0, 2**32))
+def test_ops_on_any_layout(device, window, dtype, seed):
+    ours, theirs = pair(window, dtype, device, seed)
+    a = like(theirs)
+    cases = [
+        (a.astype("complex128"), theirs.astype("complex128")),
+        (T.stack([a, a]), np.stack([theirs, theirs])),
+        (T.concatenate([a, a], axis=None), np.concatenate([theirs, theirs], axis=None)),
+        (sw.expand_dims(a, 0), np.expand_dims(theirs, 0)),
+        (sw.where(a > 3, a, 2), np.where(theirs > 3, theirs, 2)),
+        (a[a > 3] if a.ndim else a, theirs[theirs > 3] if theirs.ndim else theirs),
+        (a.shape, np.array(theirs.shape, "int64")),
+        (a.size, np.array(theirs.size)),
+    ]
+    if theirs.ndim:
+        cases += [
+            (a.sum(-1), theirs.sum(-1)),
+            (a.cumsum(0), theirs.cumsum(0)),
+            (a.swapaxes(0, -1), theirs.swapaxes(0, -1)),
+            (a.reshape(a.shape[::-1]), theirs.reshape(theirs.shape[::-1])),
+        ]
+    if theirs.size and theirs.ndim:
+        places = np.array([[0, -1], [-1, 0]])
+        changed = theirs.copy()
+        changed[places] = 7
+        cases += [
+            (a.max(0), theirs.max(0)),
+            (a.argmin(-1), theirs.argmin(-1)),
+            (a[places], theirs[places]),
+            (a[..., [0, 0]], theirs[..., [0, 0]]),
+            (T.set_subtensor(a[places], 7), changed),
+        ]
+    f = sw.function([a], [case[0] for case in cases], device=device)
+    for result, (variable, expected) in zip(f(ours), cases, strict=True):
+        assert result.dtype == variable.dtype == expected.dtype, variable
+        np.testing.assert_array_equal(result.numpy(), expected, str(variable))
+    np.testing.assert_array_equal(ours.numpy(), theirs)
+
+
 INDICES = {
     "integer": np.s_[1],
     "slices": np.s_[1:, ::-1, -3:3],
@@ -282,16 +325,21 @@ def test_values_set_at_an_index(device):
     keys = [np.s_[1], np.s_[::-1], np.s_[[2, 0]], np.s_[:, np.array([True, False, True, True])]]
     made = [T.set_subtensor(a[k], b[: a[k].shape[-1]]) for k in keys]
     added = T.inc_subtensor((a + 1)[1:], b)
-    f = sw.function([a, b], [*made, added], device=device)
+    inside = T.set_subtensor((a - 1)[1:], b)
+    f = sw.function([a, b], [*made, inside, added], device=device)
     results = f(x, y)
     for key, ours in zip(keys, results, strict=False):
         theirs = x.copy()
         theirs[key] = y[: theirs[key].shape[-1]]
         np.testing.assert_array_equal(ours.numpy(), theirs)
-    theirs = x + 1
-    theirs[1:] += y
-    np.testing.assert_array_equal(results[-1].numpy(), theirs)
+    theirs = [x - 1, x + 1]
+    theirs[0][1:] = y
+    theirs[1][1:] += y
+    for ours, expected in zip(results[-2:], theirs, strict=True):
+        np.testing.assert_array_equal(ours.numpy(), expected)
     assert x[0, 0] == 0
+    ops = [str(node.op) for node in f.maker.fgraph.toposort()]
+    assert "SetSubtensor{1:}[(0, 0)]" in ops and "SetSubtensor{1}" in ops  # a is the caller's
     with pytest.raises(sw.GraphError, match="expected an index"):
         T.set_subtensor(a, b)
     with pytest.raises(NotImplementedError, match="twice"):
@@ -406,6 +454,37 @@ def test_shapes_ask_for_no_transfer():
     assert not any("Transfer" in str(node.op) for node in f.maker.fgraph.toposort())
     shape, total = f(np.ones((2, 3), "float32"))
     assert shape.device == sw.device("cpu") and total.device == sw.device("cpu:1")
+
+
+class WhereIs(sw.Op):
+    """Its input, and where that was."""
+
+    def __init__(self):
+        self.seen = []
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        self.seen.append(str(inputs[0].device))
+        output_storage[0][0] = inputs[0].copy()
+
+
+@pytest.mark.parametrize("place", ["cpu", "cpu:1"])
+def test_numbers_may_be_given_on_the_host(place):
+    """Those that an index or a kernel takes by value stay there; what other ops read is moved."""
+    a, i, x = T.dvector("a"), T.lscalar("i"), T.dscalar("x")
+    op = WhereIs()
+    f = sw.function([a, i, x], [a[i:] * x, a[i], op(i), x], device=place)
+    values = np.arange(4.0)
+    for n in (1, sw.array(1, device=place), sw.array(1, device="cpu")):
+        results = f(values, n, 2.0)
+        assert [r.tolist() for r in results] == [[2.0, 4.0, 6.0], 1.0, 1, 2.0]
+        assert [str(r.device) for r in results] == [place] * 4
+    assert op.seen == [place] * 3
+    g = sw.function([a, i], [a[i:], (a * i).sum()], device=place)
+    for n in (2, sw.array(2, device=place)):
+        assert [r.tolist() for r in g(values, n)] == [[2.0, 3.0], 12.0]
 
 
 def test_views_are_counted_in_memory_plans_and_in_place(device):

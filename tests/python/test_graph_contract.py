@@ -6,6 +6,7 @@ import traceback
 
 import numpy as np
 import pytest
+from support.graphs import IfElse
 
 import spanwise as sw
 
@@ -254,31 +255,6 @@ def test_a_thunk_that_is_not_lazy_returns_none(value):
     x = T.fmatrix("x")
     with pytest.raises(TypeError, match="a thunk that is not lazy returns None, got"):
         sw.function([x], with_thunk(work)(x))(ones(1, 1))
-
-
-class IfElse(sw.Op):
-    """The second or the third input, by the first: only what is needed is computed."""
-
-    def make_node(self, condition, yes, no):
-        return sw.Apply(self, [condition, yes, no], [yes.type()])
-
-    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
-        cells = [storage_map[v] for v in node.inputs]
-        computed = [compute_map[v] for v in node.inputs]
-        z, done = storage_map[node.outputs[0]], compute_map[node.outputs[0]]
-
-        def thunk():
-            if not computed[0][0]:
-                return [0]
-            branch = 1 if cells[0][0].item() else 2
-            if not computed[branch][0]:
-                return [branch]
-            z[0] = cells[branch][0].copy()
-            done[0] = 1
-            return []
-
-        thunk.lazy = True
-        return thunk
 
 
 def test_lazy_thunks_compute_only_what_they_ask_for():

@@ -83,6 +83,31 @@ class Both(sw.Op):
         output_storage[1][0] = x - y
 
 
+class IfElse(sw.Op):
+    """The second or the third input, by the first: only what is needed is computed."""
+
+    def make_node(self, condition, yes, no):
+        return sw.Apply(self, [condition, yes, no], [yes.type()])
+
+    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
+        cells = [storage_map[v] for v in node.inputs]
+        computed = [compute_map[v] for v in node.inputs]
+        z, done = storage_map[node.outputs[0]], compute_map[node.outputs[0]]
+
+        def thunk():
+            if not computed[0][0]:
+                return [0]
+            branch = 1 if cells[0][0].item() else 2
+            if not computed[branch][0]:
+                return [branch]
+            z[0] = cells[branch][0].copy()
+            done[0] = 1
+            return []
+
+        thunk.lazy = True
+        return thunk
+
+
 def _set_first(x, y):
     result = x.copy()
     result[:1] = y[0]
@@ -160,6 +185,7 @@ class RandomGraph:
             self._grow()
         count = int(self.rng.integers(1, 4))
         self.chosen = self.rng.integers(0, len(self.variables), count).tolist()
+        self.frees = bool(self.rng.integers(2))
         self.update = int(self.rng.integers(0, len(self.variables)))
 
     def _grow(self):
@@ -184,6 +210,7 @@ class RandomGraph:
                 mode=mode,
                 device=self.device,
                 on_unused_input="ignore",
+                allow_gc=self.frees,
             )
         except sw.GraphError as error:
             assert "overwrites memory" in str(error), error

@@ -41,6 +41,11 @@ SW_API void expect_integer(const Op& op, std::span<const Variable> inputs, int i
 /// are. Throws GraphError where two inputs are fixed to different devices that are not the host.
 SW_API std::optional<Device> common_device(const Op& op, std::span<const Variable> inputs);
 
+/// What broadcasting makes of two extents of types, either of which may be open: 1 stretches, and
+/// an open one may turn out to be 1, but beside a known and larger one that cannot matter. Nothing
+/// where they do not broadcast.
+SW_API std::optional<std::int64_t> broadcast_extents(std::int64_t a, std::int64_t b) noexcept;
+
 /// For an op whose name says all that it is: equal to it are those of its class and its name.
 class SW_API NamedOp : public Op {
  public:

@@ -65,6 +65,7 @@ class Compilation {
   void place();
   void rewrite();
   void order_nodes();
+  VariableSet numbers_needed_there() const;
   void make_input_slots();
   void make_result_slots();
   Step make_step(const Ref<Apply>& node);
@@ -173,8 +174,23 @@ void Compilation::make_result_slots() {
             [](const auto& a, const auto& b) { return a.get() < b.get(); });
 }
 
+// Numbers that some node, or the caller, needs where the function runs. The others may be given on
+// the host: a number that an index or a kernel takes by value would go to the device for nothing.
+VariableSet Compilation::numbers_needed_there() const {
+  VariableSet needed(outputs_.begin(), outputs_.end());
+  for (const Ref<Apply>& node : nodes_) {
+    const auto inputs = node->inputs();
+    const bool has_axes = std::any_of(inputs.begin(), inputs.end(), [](const Variable& input) {
+      return input.type().rank() > 0;
+    });
+    if (!node->op().takes_host_scalars() || !has_axes) needed.insert(inputs.begin(), inputs.end());
+  }
+  return needed;
+}
+
 void Compilation::make_input_slots() {
   state_->has_mutable_inputs = !mutable_.empty();
+  const VariableSet needed_there = device_ == cpu ? VariableSet() : numbers_needed_there();
   for (const Variable& input : inputs_) {
     const Ref<Cell> cell = make_ref<Cell>();
     cell->computed = true;
@@ -183,8 +199,10 @@ void Compilation::make_input_slots() {
     const bool has_fixed_extents =
         std::any_of(type.shape().begin(), type.shape().end(),
                     [](std::int64_t extent) { return extent != TensorType::any; });
-    state_->input_slots.push_back({cell, type, type.device().value_or(device_), input.label(),
-                                   has_fixed_extents, mutable_.contains(input)});
+    state_->input_slots.push_back(
+        {cell, type, type.device().value_or(device_), input.label(), has_fixed_extents,
+         mutable_.contains(input),
+         type.rank() == 0 && !type.device() && device_ != cpu && !needed_there.contains(input)});
   }
 }
 

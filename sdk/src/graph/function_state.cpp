@@ -112,7 +112,9 @@ void FunctionState::take_inputs(std::span<const Array> arguments) {
     const Array& given = arguments[i];
     if (!fits(slot, given)) [[unlikely]]
       fail_input(*this, i, given);
-    if (given.device() == slot.device) [[likely]]
+    const bool is_there =
+        given.device() == slot.device || (slot.may_stay_on_host && given.device() == cpu);
+    if (is_there) [[likely]]
       slot.cell->value = given;
     else
       slot.cell->value = to_device(given, slot.device);

@@ -24,6 +24,7 @@ struct InputSlot {
   std::string label;
   bool has_fixed_extents;
   bool is_mutable;
+  bool may_stay_on_host;  ///< one number, which all readers take from there
 };
 
 struct SharedSlot {

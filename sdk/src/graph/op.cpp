@@ -22,6 +22,12 @@ class CallableThunk final : public Thunk {
   std::function<void()> run_;
 };
 
+// One lock for all ops: recipes are set once and read by who writes graphs down.
+std::mutex& recipe_mutex() {
+  static std::mutex& mutex = *new std::mutex;
+  return mutex;
+}
+
 }  // namespace
 
 Thunk::~Thunk() = default;
@@ -34,12 +40,6 @@ std::vector<Variable> Op::operator()(std::span<const Variable> inputs) const {
   const Ref<Apply> node = make_node(inputs);
   require<GraphError>(static_cast<bool>(node), name(), ": make_node returned no Apply");
   return node->outputs();
-}
-
-// One lock for all ops: recipes are set once and read by who writes graphs down.
-static std::mutex& recipe_mutex() {
-  static std::mutex& mutex = *new std::mutex;
-  return mutex;
 }
 
 std::shared_ptr<const OpRecipe> Op::recipe() const {

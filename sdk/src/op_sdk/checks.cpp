@@ -54,6 +54,13 @@ std::optional<Device> common_device(const Op& op, std::span<const Variable> inpu
   return common;
 }
 
+std::optional<std::int64_t> broadcast_extents(std::int64_t a, std::int64_t b) noexcept {
+  if (a == b || b == 1) return a;
+  if (a == 1 || a == TensorType::any) return b;
+  if (b == TensorType::any) return a;
+  return std::nullopt;
+}
+
 bool NamedOp::equals(const Op& other) const {
   if (this == &other) return true;
   return typeid(*this) == typeid(other) && name_ == static_cast<const NamedOp&>(other).name_;
