@@ -155,13 +155,13 @@ KernelArg kernel_argument(const PluginThunk& thunk, const sw_call& call,
 sw_status host_launch(sw_call* call, sw_kernel* kernel, const sw_launch* launch,
                       const sw_argument* arguments, std::int32_t count) {
   return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
-    const PluginThunk& thunk = running(*call, "launch");
+    PluginThunk& thunk = running(*call, "launch");
     require<ArgumentError>(kernel != nullptr && launch != nullptr &&
                                launch->struct_size >= sizeof(sw_launch) && count >= 0 &&
                                (count == 0 || arguments != nullptr),
                            call->who, ": calls launch without kernel, launch, or struct_size");
-    std::vector<KernelArg> converted;
-    converted.reserve(static_cast<std::size_t>(count));
+    std::vector<KernelArg>& converted = thunk.arguments();
+    converted.clear();
     for (std::int32_t i = 0; i < count; ++i)
       converted.push_back(kernel_argument(thunk, *call, arguments[i]));
     LaunchConfig config;
