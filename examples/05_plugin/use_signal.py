@@ -6,6 +6,7 @@ python examples/05_plugin/use_signal.py build/libsignal_ops.so [--device cuda:0]
 """
 
 import argparse
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def main() -> None:
         run(sw.load_ops(arguments.library))
 
 
-def run(signal) -> None:
+def run(signal: Any) -> None:
     values = np.random.default_rng(5).standard_normal(1000)
 
     x = T.fvector("x")

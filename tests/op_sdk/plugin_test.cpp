@@ -112,7 +112,7 @@ TEST(PluginHost, OlderThanThePluginIsRefusedByIt) {
 TEST(PluginHost, RefusesCallsOutOfTheirPlace) {
   const sw_host& host = op_sdk::plugin_host();
   sw_call call(who);
-  sw_kernel* kernel = nullptr;
+  sw_compiled_kernel* kernel = nullptr;
   const sw_kernel_source source{sizeof(sw_kernel_source), "", "f", nullptr, 0};
   EXPECT_EQ(host.new_output(&call, 0, 0, nullptr), nullptr);
   EXPECT_EQ(host.output_from_input(&call, 0, 0, 0, nullptr, nullptr, 0), nullptr);

@@ -102,7 +102,7 @@ typedef struct sw_alias {
 typedef struct sw_call sw_call;
 
 /* A compiled kernel. */
-typedef struct sw_kernel sw_kernel;
+typedef struct sw_compiled_kernel sw_compiled_kernel;
 
 /* CUDA C/C++ to compile: for a GPU by NVRTC, for the CPU by the system's C++ compiler, both with a
  * cache on disk. */
@@ -162,13 +162,13 @@ typedef struct sw_host {
   const sw_array* (*scratch)(sw_call* call, sw_dtype dtype, int32_t rank, const int64_t* shape);
 
   /* In bind and run. For the device of the call. */
-  sw_status (*compile)(sw_call* call, const sw_kernel_source* source, sw_kernel** kernel);
+  sw_status (*compile)(sw_call* call, const sw_kernel_source* source, sw_compiled_kernel** kernel);
   /* On any thread; null is nothing to release. */
-  void (*release_kernel)(sw_kernel* kernel);
+  void (*release_kernel)(sw_compiled_kernel* kernel);
   /* In run. Checks the arguments against the kernel: count, types, sizes, layouts. A parameter
    * spanwise::View<T, N> takes an array of any strides, a pointer one in C order. Work is ordered
    * after what is queued on the arrays, and does not wait for the device. */
-  sw_status (*launch)(sw_call* call, sw_kernel* kernel, const sw_launch* launch,
+  sw_status (*launch)(sw_call* call, sw_compiled_kernel* kernel, const sw_launch* launch,
                       const sw_argument* arguments, int32_t count);
 } sw_host;
 

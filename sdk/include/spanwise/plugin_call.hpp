@@ -158,7 +158,7 @@ class Kernel {
  private:
   struct Compiled {
     sw_device device;
-    sw_kernel* kernel;
+    sw_compiled_kernel* kernel;
   };
 
   template <class T>
@@ -183,7 +183,7 @@ class Kernel {
     return made;
   }
 
-  sw_kernel* kernel(sw_call* call, sw_device device) const {
+  sw_compiled_kernel* kernel(sw_call* call, sw_device device) const {
     const std::lock_guard lock(mutex_);
     for (const Compiled& compiled : compiled_)
       if (compiled.device.kind == device.kind && compiled.device.ordinal == device.ordinal)
@@ -193,7 +193,7 @@ class Kernel {
     const sw_kernel_source source{sizeof(sw_kernel_source), source_.c_str(), name_.c_str(),
                                   options.data(), static_cast<std::int32_t>(options.size())};
     compiled_.reserve(compiled_.size() + 1);
-    sw_kernel* made = nullptr;
+    sw_compiled_kernel* made = nullptr;
     check_host(host->compile(call, &source, &made));
     compiled_.push_back({device, made});
     return made;

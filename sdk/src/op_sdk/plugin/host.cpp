@@ -10,7 +10,7 @@
 #include "spanwise/kernel.hpp"
 #include "spanwise/version.hpp"
 
-struct sw_kernel {
+struct sw_compiled_kernel {
   spanwise::Function function;
 };
 
@@ -112,7 +112,7 @@ const sw_array* host_scratch(sw_call* call, sw_dtype dtype, std::int32_t rank,
   });
 }
 
-sw_status host_compile(sw_call* call, const sw_kernel_source* source, sw_kernel** kernel) {
+sw_status host_compile(sw_call* call, const sw_kernel_source* source, sw_compiled_kernel** kernel) {
   return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
     require<GraphError>(call->device.has_value(), call->who,
                         ": calls compile outside of bind and run, where no device is known");
@@ -127,12 +127,12 @@ sw_status host_compile(sw_call* call, const sw_kernel_source* source, sw_kernel*
     const std::string name = source->name;
     if (name.find('<') != std::string::npos) options.names.push_back(name);
     const SourceModule module(source->text, std::move(options));
-    *kernel = new sw_kernel{module.get_function(name)};
+    *kernel = new sw_compiled_kernel{module.get_function(name)};
     return sw_status{SW_OK};
   });
 }
 
-void host_release_kernel(sw_kernel* kernel) { delete kernel; }
+void host_release_kernel(sw_compiled_kernel* kernel) { delete kernel; }
 
 KernelArg kernel_argument(const PluginThunk& thunk, const sw_call& call,
                           const sw_argument& argument) {
@@ -152,16 +152,16 @@ KernelArg kernel_argument(const PluginThunk& thunk, const sw_call& call,
   }
 }
 
-sw_status host_launch(sw_call* call, sw_kernel* kernel, const sw_launch* launch,
+sw_status host_launch(sw_call* call, sw_compiled_kernel* kernel, const sw_launch* launch,
                       const sw_argument* arguments, std::int32_t count) {
   return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
-    const PluginThunk& thunk = running(*call, "launch");
+    PluginThunk& thunk = running(*call, "launch");
     require<ArgumentError>(kernel != nullptr && launch != nullptr &&
                                launch->struct_size >= sizeof(sw_launch) && count >= 0 &&
                                (count == 0 || arguments != nullptr),
                            call->who, ": calls launch without kernel, launch, or struct_size");
-    std::vector<KernelArg> converted;
-    converted.reserve(static_cast<std::size_t>(count));
+    std::vector<KernelArg>& converted = thunk.arguments();
+    converted.clear();
     for (std::int32_t i = 0; i < count; ++i)
       converted.push_back(kernel_argument(thunk, *call, arguments[i]));
     LaunchConfig config;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -59,6 +60,7 @@ class Library {
 struct Loaded {
   std::mutex mutex;
   std::map<void*, LoadedOps> libraries;  // by the loader's handle: one for each file
+  std::deque<PluginTable> tables;        // which ops point to
 };
 
 // Never destroyed: what it names stays loaded to the end.
@@ -79,7 +81,7 @@ void check_names_free(const PluginTable& table, const std::string& path) {
 
 LoadedOps register_all(PluginTable table, const std::string& path) {
   check_names_free(table, path);
-  const auto& kept = *new PluginTable(std::move(table));  // as long as the library, for good
+  const PluginTable& kept = loaded().tables.emplace_back(std::move(table));
   LoadedOps ops{kept.name_space, path, {}};
   for (const PluginOpTable& op : kept.ops) {
     register_op(op.name, [&op](const OpProperties& properties) -> Ref<const Op> {

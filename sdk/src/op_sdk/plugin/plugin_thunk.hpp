@@ -9,6 +9,7 @@
 
 #include "op_sdk/plugin/plugin_op.hpp"
 #include "runtime/backend.hpp"
+#include "spanwise/kernel.hpp"
 
 namespace spanwise::op_sdk {
 
@@ -31,6 +32,8 @@ class PluginThunk final : public Thunk {
   const sw_array* scratch(DType dtype, const Shape& shape);
   /// The array behind one that this call gave.
   const Array& array_of(const sw_array* array) const;
+  /// Room for a launch's arguments, kept from one to the next.
+  std::vector<KernelArg>& arguments() noexcept { return arguments_; }
 
  private:
   struct Input {
@@ -65,6 +68,7 @@ class PluginThunk final : public Thunk {
   std::vector<Output> outputs_;
   std::vector<sw_array> shown_inputs_, shown_outputs_;
   std::vector<std::unique_ptr<Scratch>> scratch_;  // what is shown must not move
+  std::vector<KernelArg> arguments_;
   sw_call call_;
   sw_run run_{};
 };

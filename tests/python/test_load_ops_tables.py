@@ -1,0 +1,118 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What sw.load_ops takes and what it refuses: libraries in plain C, wrong tables, files that are no plug-ins."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from support.plugin import SOURCES, compiled
+
+import spanwise as sw
+
+
+@pytest.fixture(scope="module", params=["gcc -std=c99 -pedantic", "clang -std=c11"])
+def plain(request, tmp_path_factory):
+    return compiled(
+        request.param, SOURCES / "plain_ops.c", tmp_path_factory.mktemp("c") / "libplain.so"
+    )
+
+
+def test_a_library_in_plain_c(plain):
+    # In a process of its own: the library by the other C compiler has the same names.
+    program = """
+        import sys, numpy as np, spanwise as sw
+        plain = sw.load_ops(sys.argv[1])
+        x = sw.tensor.dmatrix()
+        f = sw.function([x], plain.scale(x, factor=3), device="cpu")
+        values = np.arange(24.0).reshape(4, 6)
+        for view in (values, values.T, values[::-2, 1::3], values[:, :0]):
+            assert np.array_equal(f(view), view * 3), view
+        assert plain.scale(x, factor=3).owner.op == sw.ops.plain.scale(x, factor=3.0).owner.op
+        assert plain.scale(x, factor=3).owner.op != plain.scale(x, factor=4).owner.op
+        try:
+            plain.scale(sw.tensor.fmatrix(), factor=1)
+        except sw.DTypeError as error:
+            print(error)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(plain)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "plain.scale{factor=1}: x: expected float64\n"
+
+
+FAULTS = {
+    "newer major": "version 2.0 of the interface; expected version 1",
+    "short plugin": "its table has 16 bytes",
+    "no namespace": "its namespace is none",
+    "bad namespace": "its namespace is not a name; expected a name in Python",
+    "namespace of an op": "its namespace add is the name of an op",
+    "no ops": "has 0 ops",
+    "null op": "op 0 has no table",
+    "twice": "has two ops named plain.scale",
+    "short op": r"op plain\.\?: its table has 40 bytes",
+    "nameless op": r"op plain\.none: is no name",
+    "bad op name": r"op plain\.2scale: is no name",
+    "no infer": "plain.scale: has no infer",
+    "no run": "plain.scale: has no run",
+    "create alone": "has one of create and destroy",
+    "runs nowhere": "runs nowhere",
+    "no outputs": "has 1 inputs and 0 outputs",
+    "properties nowhere": "properties are 1 at no address",
+    "two properties": "has two properties factor",
+    "property kind": "property factor is of kind 9",
+    "alias": "views names output 0 and input 7",
+    "reusable": "reusable_inputs names input 3",
+    "fails silently": "gives status 42 and no reason",
+    "no table": "gives no table",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_tables_that_do_not_hold_together(faulty, monkeypatch, fault):
+    monkeypatch.setenv("SW_TEST_FAULT", fault)
+    before = sw._core._op_names()
+    with pytest.raises(sw.GraphError, match=f"libfaulty.so: .*{FAULTS[fault]}"):
+        sw.load_ops(faulty)
+    assert sw._core._op_names() == before
+
+
+def test_a_library_that_refuses_says_why(faulty, monkeypatch):
+    monkeypatch.setenv("SW_TEST_FAULT", "fails")
+    with pytest.raises(sw.DeviceError, match="libfaulty.so: needs a licence"):
+        sw.load_ops(faulty)
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory):
+    """Never loaded to the end, so each test finds it as it was built."""
+    library = tmp_path_factory.mktemp("faulty") / "libfaulty.so"
+    return compiled("gcc -std=c99", SOURCES / "plain_ops.c", library)
+
+
+def test_what_is_no_plug_in(tmp_path):
+    with pytest.raises(
+        sw.ArgumentError, match=r"expected a shared library, got \".*/missing\.so\""
+    ):
+        sw.load_ops(tmp_path / "missing.so")
+    text = tmp_path / "text.so"
+    text.write_text("no library")
+    with pytest.raises(sw.ArgumentError, match="expected a shared library"):
+        sw.load_ops(text)
+    source = tmp_path / "empty.c"
+    source.write_text("int nothing;\n")
+    library = compiled("gcc", source, tmp_path / "libempty.so")
+    with pytest.raises(sw.GraphError, match="exports no function spanwise_plugin"):
+        sw.load_ops(library)
+
+
+def test_an_exception_of_c_code_that_is_cpp_is_caught(tmp_path):
+    source = tmp_path / "throws.cpp"
+    source.write_text(
+        "#include <spanwise/plugin.h>\n"
+        "sw_status spanwise_plugin(const sw_host*, sw_call*, const sw_plugin**) { throw 1; }\n"
+    )
+    library = compiled("g++ -std=c++20", source, tmp_path / "libthrows.so")
+    with pytest.raises(sw.GraphError, match=r"libthrows.so: the plug-in let a C\+\+ exception out"):
+        sw.load_ops(library)

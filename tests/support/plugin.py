@@ -1,0 +1,43 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Libraries of ops for the tests, built by the compilers that there are."""
+
+import functools
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.tree import ROOT
+
+SOURCES = ROOT / "tests" / "support" / "plugins"
+INCLUDE = f"-I{ROOT / 'sdk' / 'include'}"
+
+
+@functools.cache
+def is_there(compiler: str) -> bool:
+    """Whether it compiles and links a program of C++, or of C where it is none of C++."""
+    words = shlex.split(compiler)
+    if shutil.which(words[0]) is None:
+        return False
+    text = "#include <string>\n" if "++" in words[0] else ""
+    language = "c++" if "++" in words[0] else "c"
+    words += ["-x", language, "-", "-o", os.devnull]
+    return (
+        subprocess.run(
+            words, input=text + "int main() {}", text=True, capture_output=True
+        ).returncode
+        == 0
+    )
+
+
+def compiled(command: str, source: Path, library: Path) -> Path:
+    if not is_there(command):
+        pytest.skip(f"{command} is not there, or not its C++ library")
+    words = [*shlex.split(command), "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+    words += [INCLUDE, str(source), "-o", str(library)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return library
