@@ -43,7 +43,8 @@ class HostScan {
     const std::int64_t columns = walk_.extent(inner);
     // Side by side, where lines are neighbours in memory.
     if (walk_.stride(inner, 0) == 1 && columns >= 8 && step_ != 1) return run_columns();
-    if (walk_.size() < 8 && length_ >= 2 * scan_piece) return run_in_pieces();
+    if (walk_.size() < 8 && length_ >= 2 * scan_piece && !must_go_in_order())
+      return run_in_pieces();
     const std::int64_t grain =
         std::max<std::int64_t>(1, scan_grain / std::max<std::int64_t>(length_, 1));
     for_each_line(0, walk_.size(), grain, [this](const std::byte* in, std::byte* out) {
@@ -54,6 +55,11 @@ class HostScan {
   }
 
  private:
+  // A piece's product may be infinite or 0 by itself where what comes before it makes up for it.
+  bool must_go_in_order() const {
+    const DType dtype = job_.kernel.accumulator;
+    return job_.kernel.kind == Kind::prod && (dtype.is_floating() || dtype.is_complex());
+  }
   std::array<const Layout*, 2> layouts() const { return {&lines_input_, &lines_result_}; }
   std::byte* input() const { return static_cast<std::byte*>(job_.input->data()); }
   std::byte* result() const { return static_cast<std::byte*>(job_.result->data()); }

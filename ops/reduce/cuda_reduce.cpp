@@ -48,7 +48,7 @@ class DeviceJob {
       if (array != nullptr) order_use(stream, *array, false);
     order_use(stream, *job_.result, true);
     const std::int64_t room = cut_.pieces == 1 ? 0 : cut_.outputs * cut_.pieces;
-    const Array parts = empty(Shape{room * accumulator_bytes(job_.kernel)}, uint8, device);
+    const Array parts = empty(Shape{room * accumulator_bytes(shape_)}, uint8, device);
     if (room > 0) order_use(stream, parts, true);
     const std::vector<std::byte> arrays = packed_arrays();
     std::vector<JobAxis> axes = axes_.kept;

@@ -130,9 +130,11 @@ class DeviceScan {
 
   void run_chunks(const Function& kernel) {
     const bool is_cut = line_.chunks > 1;
-    // What blocks tell one another; first a word that counts them.
+    // What blocks tell one another.
     const std::int64_t words =
-        is_cut ? 1 + line_.lines * scan_words(line_.chunks, accumulator_bytes(job_.kernel)) : 0;
+        is_cut
+            ? scan_counter_words + line_.lines * scan_words(line_.chunks, accumulator_bytes(shape_))
+            : 0;
     const Array told = zeros(Shape{words}, uint64, device_);
     if (is_cut) order_use(stream_, told, true);
     launch(kernel, line_.lines * line_.chunks,
@@ -140,7 +142,7 @@ class DeviceScan {
   }
 
   Array room(std::int64_t accumulators) const {
-    const Array parts = empty(Shape{accumulators * accumulator_bytes(job_.kernel)}, uint8, device_);
+    const Array parts = empty(Shape{accumulators * accumulator_bytes(shape_)}, uint8, device_);
     if (accumulators > 0) order_use(stream_, parts, true);
     return parts;
   }

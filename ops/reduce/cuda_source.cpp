@@ -31,6 +31,14 @@ std::string accumulator_text(const Kernel& kernel) {
                                                   : type_text(kernel.accumulator);
 }
 
+bool is_scan(const CudaShape& shape) {
+  return shape.form == CudaShape::Form::scan || shape.form == CudaShape::Form::scan_columns;
+}
+bool is_running_product(const CudaShape& shape) {
+  return is_scan(shape) && shape.kernel.kind == Kind::prod &&
+         (shape.kernel.accumulator.is_floating() || shape.kernel.accumulator.is_complex());
+}
+
 std::string body_text(const CudaShape& shape) {
   const Kernel& kernel = shape.kernel;
   const std::string name = facts(kernel.kind).body;
@@ -44,22 +52,28 @@ std::string body_text(const CudaShape& shape) {
     default:
       break;
   }
+  if (is_running_product(shape)) return text("RunningProduct<", accumulator_text(kernel), " >");
   const std::string body = text(name, "<", accumulator_text(kernel), " >");
   return facts(kernel.kind).keeps_place ? text("PlaceOf<", body, " >") : body;
 }
 
 }  // namespace
 
-int accumulator_bytes(const Kernel& kernel) noexcept {
+int accumulator_bytes(const CudaShape& shape) noexcept {
+  const Kernel& kernel = shape.kernel;
+  // Running of running_product.cuh.
+  if (is_running_product(shape)) return kernel.accumulator.itemsize() + 16;
   const int value = kernel.accumulator.itemsize();
   if (!facts(kernel.kind).keeps_place) return value;
   return (value + 7) / 8 * 8 + 8;
 }
 
 std::string cuda_source(const CudaShape& shape) {
-  const bool is_scan = shape.form == CudaShape::Form::scan;
-  return text(reduce_file("half_bits.cuh"), is_scan ? "#include <spanwise/scan_blocks.cuh>\n" : "",
-              reduce_file("numbers.cuh"), conversions, reduce_file("bodies.cuh"), "typedef ",
+  const bool is_in_blocks = shape.form == CudaShape::Form::scan;
+  return text(reduce_file("half_bits.cuh"),
+              is_in_blocks ? "#include <spanwise/scan_blocks.cuh>\n" : "",
+              reduce_file("numbers.cuh"), conversions, reduce_file("bodies.cuh"),
+              is_scan(shape) ? reduce_file("running_product.cuh") : "", "typedef ",
               type_text(shape.kernel.element), " E;\ntypedef ", type_text(shape.result),
               " Z;\ntypedef ", type_text(shape.companion), " C;\ntypedef ", body_text(shape),
               " Body;\ntypedef ", shape.is_large ? "unsigned long long" : "unsigned int",

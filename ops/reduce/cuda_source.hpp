@@ -29,6 +29,6 @@ struct CudaShape {
 std::string cuda_source(const CudaShape& shape);
 
 /// Bytes of an accumulator on the GPU.
-int accumulator_bytes(const Kernel& kernel) noexcept;
+int accumulator_bytes(const CudaShape& shape) noexcept;
 
 }  // namespace spanwise::ops::reduce

@@ -148,6 +148,7 @@ __device__ __forceinline__ Complex<T> less(Complex<T> x, Complex<T> y) {
   return z;
 }
 
+#if FORM < 3  // what reductions are told, and do with what they have
 struct Arrays {
   const E* input;
   const unsigned char* mask;
@@ -196,3 +197,4 @@ __device__ __forceinline__ P param_at(const Arrays& arrays, const Offsets& at) {
 struct Cut {
   long long outputs, elements, piece, pieces;
 };
+#endif

@@ -15,20 +15,24 @@ struct Scanned : Body {
   typedef E Element;
   typedef Z Result;
   static __device__ __forceinline__ A lift(E x) { return Body::lift(x, P()); }
-  static __device__ __forceinline__ Z result(A, A through) { return Store<Z>::from(through); }
+  static __device__ __forceinline__ Z result(A, A through) {
+    return Store<Z>::from(outcome(through));
+  }
 };
 
 // A block for each chunk of each line. `told` has room for what the lines' blocks tell, one line
-// after the other, after one word that counts blocks; it is null where a line is one chunk.
+// after the other, after two words, of which one counts blocks; it is null where a line is one
+// chunk.
 extern "C" __global__ void __launch_bounds__(BLOCK, sizeof(A) == 8 ? 6 : 4)
     run(const E* input, Z* result, unsigned long long* told, const Axes axes, const Line line) {
   __shared__ alignas(16) unsigned char tile[spanwise::scan_tile_bytes];
-  const long long block = spanwise::scan_block_number(told), number = block / line.chunks;
+  const unsigned int block = spanwise::scan_block_number(told), chunks = (unsigned int)line.chunks,
+                     number = block / chunks;
   const Offsets at = kept_at(axes, (Index)number);
   const spanwise::ScanLine own = {line.length, line.step, line.result_step};
-  const spanwise::ScanTold<A> others(told + 1, number, line.chunks);
+  const spanwise::ScanTold<A> others(told + 2, number, chunks);
   spanwise::BlockScan<Scanned, IS_PACKED>(input + at.input, result + at.result, own, others,
-                                          block % line.chunks)
+                                          block % chunks)
       .run(tile);
 }
 
@@ -107,12 +111,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
       sum = Body::combine(sum, Body::lift(values[k], P()));
-      z[(i + k) * line.result_step] = Store<Z>::from(sum);
+      z[(i + k) * line.result_step] = Store<Z>::from(outcome(sum));
     }
   }
   for (; i < piece.last; ++i) {
     sum = Body::combine(sum, Body::lift(x[i * line.step], P()));
-    z[i * line.result_step] = Store<Z>::from(sum);
+    z[i * line.result_step] = Store<Z>::from(outcome(sum));
   }
 }
 #endif

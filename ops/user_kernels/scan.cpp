@@ -207,8 +207,9 @@ void ScanKernel::scan_as_on_gpu(const Job& job) const {
   const std::int64_t chunk = scan_chunk(item, item), chunks = (length - 1) / chunk + 1;
   const Plan& plan = plan_for(job.stream.device(), job.lines.rank(), job.lies_in_packs());
   const bool by_warps = scan_by_warps(lines, length, chunk), is_cut = !by_warps && chunks > 1;
-  // scan_gpu.cuh's Acc; first a word that counts blocks.
-  const std::int64_t words = is_cut ? 1 + lines * scan_words(chunks, (item + 4 + 7) / 8 * 8) : 0;
+  // scan_gpu.cuh's Acc.
+  const std::int64_t words =
+      is_cut ? scan_counter_words + lines * scan_words(chunks, (item + 4 + 7) / 8 * 8) : 0;
   const Array told = zeros(Shape{words}, uint64, job.stream.device());
   if (is_cut) order_use(job.stream, told, true);
   PackedNumbers numbers;

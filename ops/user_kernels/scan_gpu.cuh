@@ -40,11 +40,12 @@ struct sw_scan_body {
 
 __device__ __forceinline__ void sw_scan_run(sw_scan_parameters) {
   __shared__ alignas(16) unsigned char tile[spanwise::scan_tile_bytes];
-  const long long block = spanwise::scan_block_number(sw_told), number = block / sw_chunks;
+  const unsigned int block = spanwise::scan_block_number(sw_told), chunks = (unsigned int)sw_chunks,
+                     number = block / chunks;
   const sw_scan_place at(sw_walk, number);
-  const spanwise::ScanTold<sw_scan_body::Acc> told(sw_told + 1, number, sw_chunks);
+  const spanwise::ScanTold<sw_scan_body::Acc> told(sw_told + 2, number, chunks);
   spanwise::BlockScan<sw_scan_body, sw_packed>(sw_x + at.x, sw_z + at.z, sw_line, told,
-                                               block % sw_chunks)
+                                               block % chunks)
       .run(tile);
 }
 

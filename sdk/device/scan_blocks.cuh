@@ -10,42 +10,46 @@
 
 namespace spanwise {
 
-/// What the blocks of a line tell those after them: the sum of every chunk, of every 32 chunks and
-/// of every 1024, and of all up to the end of every 32768th. Each is there as soon as it can be
-/// read: each of its words of 32 bits has another beside it that says so, in 8 bytes that are
-/// written at once.
+/// What the blocks of a line tell those after them: the sum of every chunk, of every group of 32
+/// chunks, and of all before every group. Each is there as soon as it can be read: each of its
+/// words of 32 bits has another beside it that says so, in 8 bytes that are written at once.
 template <class A>
 class ScanTold {
+  static_assert(sizeof(A) % 8 == 0, "what a scan adds up in has a whole number of 8 bytes");
+
  public:
-  /// `words` are 0 before the kernel, scan_words() for each line, of which this is the `line`-th.
-  __device__ __forceinline__ ScanTold(unsigned long long* words, long long line, long long chunks)
+  /// `words` are 0 before the kernel and aligned to 16 bytes, scan_words() for each line, of which
+  /// this is the `line`-th.
+  __device__ __forceinline__ ScanTold(unsigned long long* words, unsigned int line,
+                                      unsigned int chunks)
       : chunks_(chunks),
-        supers_(chunks + (chunks + 31) / 32),
-        tops_(supers_ + (chunks + 1023) / 1024),
-        words_(words + line * (tops_ + (chunks + 32767) / 32768) * count) {}
+        words_(words + (long long)line * (chunks + 2 * ((chunks + 31) / 32)) * count) {}
 
-  __device__ __forceinline__ long long chunks() const { return chunks_; }
-  // Where the sums of each 32 chunks begin, and so on.
-  __device__ __forceinline__ long long groups() const { return chunks_; }
-  __device__ __forceinline__ long long supers() const { return supers_; }
-  __device__ __forceinline__ long long tops() const { return tops_; }
+  __device__ __forceinline__ unsigned int chunks() const { return chunks_; }
+  // Where the sums of groups begin, and of what is before them.
+  __device__ __forceinline__ unsigned int groups() const { return chunks_; }
+  __device__ __forceinline__ unsigned int before_groups() const {
+    return chunks_ + (chunks_ + 31) / 32;
+  }
 
-  __device__ __forceinline__ void tell(long long place, A a) const {
+  __device__ __forceinline__ void tell(unsigned int place, A a) const {
     unsigned int parts[count];
     memcpy(parts, &a, sizeof(A));
-    volatile unsigned long long* at = words_ + place * count;
+    unsigned long long* const at = words_ + (long long)place * count;
 #pragma unroll
-    for (int i = 0; i < count; ++i) at[i] = (unsigned long long)parts[i] << 32 | 1;
+    for (int i = 0; i < count; i += 2)
+      put_two(at + i, (unsigned long long)parts[i] << 32 | 1,
+              (unsigned long long)parts[i + 1] << 32 | 1);
   }
   /// Waits for it.
-  __device__ __forceinline__ A hear(long long place) const {
-    const volatile unsigned long long* at = words_ + place * count;
+  __device__ __forceinline__ A hear(unsigned int place) const {
+    const unsigned long long* const at = words_ + (long long)place * count;
     unsigned long long words[count];
     unsigned int there;
     do {
       there = 1;
 #pragma unroll
-      for (int i = 0; i < count; ++i) words[i] = at[i];
+      for (int i = 0; i < count; i += 2) get_two(at + i, words[i], words[i + 1]);
 #pragma unroll
       for (int i = 0; i < count; ++i) there &= (unsigned int)words[i];
     } while (there == 0);
@@ -59,17 +63,41 @@ class ScanTold {
 
  private:
   static constexpr int count = sizeof(A) / 4;
-  const long long chunks_, supers_, tops_;
+
+  // Two words by one access, where the compiler would take volatile ones for two.
+  static __device__ __forceinline__ void put_two(unsigned long long* at, unsigned long long x,
+                                                 unsigned long long y) {
+#if defined(__CUDA_ARCH__) && !defined(SW_CPU)
+    asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(x), "l"(y) : "memory");
+#else
+    *(volatile unsigned long long*)at = x;
+    *(volatile unsigned long long*)(at + 1) = y;
+#endif
+  }
+  static __device__ __forceinline__ void get_two(const unsigned long long* at,
+                                                 unsigned long long& x, unsigned long long& y) {
+#if defined(__CUDA_ARCH__) && !defined(SW_CPU)
+    asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(x), "=l"(y)
+                 : "l"(at)
+                 : "memory");
+#else
+    x = *(const volatile unsigned long long*)at;
+    y = *(const volatile unsigned long long*)(at + 1);
+#endif
+  }
+
+  const unsigned int chunks_;
   unsigned long long* const words_;
 };
 
 /// The number of the calling block: as many blocks have begun before it. A block that waits only
 /// for lower numbers waits for blocks that have begun. `begun` is 0 before the kernel; null where
 /// nobody waits. All of the block call it.
-__device__ __forceinline__ long long scan_block_number(unsigned long long* begun) {
+__device__ __forceinline__ unsigned int scan_block_number(unsigned long long* begun) {
   if (begun == nullptr) return blockIdx.x;
-  __shared__ unsigned long long number;
-  if (threadIdx.x == 0) number = atomicAdd(begun, 1ull);
+  __shared__ unsigned int number;
+  if (threadIdx.x == 0) number = (unsigned int)atomicAdd(begun, 1ull);
   __syncthreads();
   return number;
 }
@@ -85,12 +113,12 @@ class BlockScan {
   static constexpr long long elements = (long long)scan_threads * items;
 
   __device__ __forceinline__ BlockScan(const E* x, Z* z, const ScanLine& line,
-                                       const ScanTold<A>& told, long long chunk)
+                                       const ScanTold<A>& told, unsigned int chunk)
       : x_(x), z_(z), line_(line), told_(told), chunk_(chunk) {}
 
   /// `tile` is the block's, of scan_tile_bytes, aligned to 16.
   __device__ __forceinline__ void run(unsigned char* tile) const {
-    if ((chunk_ + 1) * elements <= line_.length)
+    if ((chunk_ + 1ll) * elements <= line_.length)
       run_as<true>(tile);
     else
       run_as<false>(tile);
@@ -118,40 +146,40 @@ class BlockScan {
     part.template write<whole>(z_, threadIdx.x % 32 > 0 ? Body::combine(before, below) : before);
   }
 
-  // What the line has before this chunk, whose sum is `own`.
+  // What the line has before this chunk, whose sum is `own`. Few blocks wait for one place, since
+  // many that ask for it would keep it from being written: the first of a group asks for the sums
+  // of other groups and tells the rest.
   __device__ __forceinline__ A before_chunk(A own) const {
-    __shared__ alignas(16) unsigned char room[4 * sizeof(A)];
+    __shared__ alignas(16) unsigned char room[3 * sizeof(A)];
     A* const levels = (A*)room;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const long long group = chunk_ / 32, super = group / 32, top = super / 32;
+    const unsigned int group = chunk_ / 32, in_group = chunk_ % 32;
+    const unsigned int first_group = group > 0 ? (group - 1) / 32 * 32 : 0;
+    const bool is_first = in_group == 0;
     if (warp == 0) {
       if (lane == 0) told_.tell(chunk_, own);
-      const A a = sum_of(group * 32, chunk_ % 32);
+      const A a = sum_of(chunk_ - in_group, in_group);
       if (lane == 31) {
         levels[0] = a;
-        if (chunk_ % 32 == 31) told_.tell(told_.groups() + group, Body::combine(a, own));
+        if (in_group == 31) told_.tell(told_.groups() + group, Body::combine(a, own));
       }
     } else if (warp == 1) {
-      const A a = sum_of(told_.groups() + super * 32, group % 32);
+      const A a =
+          is_first ? sum_of(told_.groups() + first_group, group - first_group) : Body::identity();
       if (lane == 31) levels[1] = a;
-    } else if (warp == 2) {
-      const A a = sum_of(told_.supers() + top * 32, super % 32);
-      if (lane == 31) levels[2] = a;
-    } else if (warp == 3 && lane == 0) {
-      levels[3] = top > 0 ? told_.hear(told_.tops() + top - 1) : Body::identity();
+    } else if (warp == 2 && lane == 0) {
+      const unsigned int known = is_first ? first_group : group;
+      levels[2] = known > 0 ? told_.hear(told_.before_groups() + known) : Body::identity();
     }
     __syncthreads();
-    const A in_super = Body::combine(levels[1], levels[0]);
-    const A before = Body::combine(Body::combine(levels[3], levels[2]), in_super);
-    if (threadIdx.x == 0 && chunk_ % 1024 == 1023)
-      told_.tell(told_.supers() + super, Body::combine(in_super, own));
-    if (threadIdx.x == 0 && chunk_ % 32768 == 32767)
-      told_.tell(told_.tops() + top, Body::combine(before, own));
+    const A before = Body::combine(Body::combine(levels[2], levels[1]), levels[0]);
+    if (threadIdx.x == 0 && is_first && group > 0)
+      told_.tell(told_.before_groups() + group, before);
     return before;
   }
-  // Of so many places from `first` on, fewer than 32; the last lane gets it.
-  __device__ __forceinline__ A sum_of(long long first, long long count) const {
-    const int lane = threadIdx.x % 32;
+  // Of so many places from `first` on, at most 32; the last lane gets it.
+  __device__ __forceinline__ A sum_of(unsigned int first, unsigned int count) const {
+    const unsigned int lane = threadIdx.x % 32;
     return scan_of_lanes<Body>(lane < count ? told_.hear(first + lane) : Body::identity());
   }
 
@@ -159,7 +187,7 @@ class BlockScan {
   Z* const z_;
   const ScanLine& line_;
   const ScanTold<A>& told_;
-  const long long chunk_;
+  const unsigned int chunk_;
 };
 
 }  // namespace spanwise

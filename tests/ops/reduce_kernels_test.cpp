@@ -5,9 +5,11 @@
 // compiler, against the native loops.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "../../ops/reduce/job.hpp"
 #include "spanwise/copy.hpp"
@@ -101,6 +103,39 @@ TEST(ScanChunks, AreAddedUpInOneOrder) {
   for (std::int64_t i = 0; i < size; i += 97)
     ASSERT_NEAR(static_cast<double*>(first.data())[i], static_cast<double*>(native.data())[i], 1e-4)
         << i;
+}
+
+// Parts whose own product is infinite or 0, unlike the line's; and lines that lose what they had.
+TEST(ScanProducts, OverflowAndVanishWhereTheLineDoes) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::vector<double>> cases{{0, 1e300, -1e300},
+                                               {1e-300, 1e200, 1e200, 3},
+                                               {1e300, 1e-200, 1e-200, -7},
+                                               {1e300, 1e300, -1e-300, 2},
+                                               {1e-300, 1e-300, 1e300, 1e300},
+                                               {0, infinity, 2},
+                                               {1e300, 1e300, 0, 1},
+                                               {1e-160, 1e-140, 1e300, 4},
+                                               {1e154, 1e154, 5e-1, 1e154, 1e-300}};
+  const std::int64_t size = 9000;
+  for (const std::vector<double>& numbers : cases)
+    for (const std::int64_t apart : {1, 2, 700, 1800}) {
+      const Array x = full({size}, 1.0, float64, cpu);
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        static_cast<double*>(x.data())[3 + static_cast<std::int64_t>(i) * apart] = numbers[i];
+      const Array native = empty({size}, float64, cpu), kernels = full({size}, 7.0, float64, cpu);
+      scan_on_cpu({{Kind::prod, float64, float64}, &x, &native, 0});
+      scan_on_cuda({{Kind::prod, float64, float64}, &x, &kernels, 0});
+      for (std::int64_t i = 0; i < size; ++i) {
+        const double exact = static_cast<double*>(native.data())[i];
+        const double ours = static_cast<double*>(kernels.data())[i];
+        const bool is_same = std::isfinite(exact) && std::isfinite(ours)
+                                 ? std::abs(ours - exact) <= 1e-14 * std::abs(exact)
+                                 : ours == exact || (std::isnan(ours) && std::isnan(exact));
+        ASSERT_TRUE(is_same) << exact << " " << ours << " at " << i << " of " << numbers[0] << ", "
+                             << numbers[1] << ", ... each " << apart;
+      }
+    }
 }
 
 // ---- places

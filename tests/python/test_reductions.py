@@ -414,6 +414,36 @@ def test_long_scans(device, shape, dtype):
             assert_same(sw.cumsum(view(ours), axis), exact)
 
 
+# Parts of a line whose own product is infinite or 0, unlike the line's up to there.
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize(
+    "numbers_at",
+    [
+        {0: 0.0, 150_000: 1e300, 150_001: -1e300},
+        {5: 1e-300, 150_000: 1e200, 150_001: 1e200},
+        {5: 1e300, 150_000: 1e-200, 150_001: 1e-200},
+        {5: 1e300, 150_000: 1e300, 150_001: -2.0},
+        {5: 1e300, 6: 1e300, 150_000: 1e-300, 150_001: 1e-300},
+        {5: 1e-300, 6: 1e-300, 150_000: 1e300, 150_001: 1e300},
+        {5: 0.0, 150_000: np.inf},
+        {5: 1e300, 6: 1e300, 150_000: 0.0},
+    ],
+)
+def test_products_that_overflow_or_vanish_in_part(device, dtype, numbers_at):
+    values = np.ones(200_000, dtype)
+    for place, number in numbers_at.items():
+        values[place] = number
+    for lines in (values, values[:600], values[149_990:].reshape(10, -1)):
+        with np.errstate(all="ignore"):
+            exact = np.cumprod(lines, axis=-1)
+        ours = sw.cumprod(sw.array(lines, device=device), axis=-1).numpy()
+        if dtype == "complex128":  # how the parts of an infinite number are put is nobody's
+            finite = np.isfinite(exact)
+            assert (np.isfinite(ours) == finite).all()
+            exact, ours = exact[finite], ours[finite]
+        np.testing.assert_allclose(ours, exact, rtol=1e-14)
+
+
 # More than 32768 chunks of a block.
 def test_the_longest_scans_on_a_gpu(device):
     if device == "cpu":

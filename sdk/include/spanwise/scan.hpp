@@ -30,8 +30,9 @@ constexpr int scan_pack(int item, int other) noexcept {
 
 /// Words of 8 bytes that the blocks of a line write for one another; `accumulator` in bytes.
 constexpr std::int64_t scan_words(std::int64_t chunks, int accumulator) noexcept {
-  const auto each = [&](std::int64_t n) { return (chunks + n - 1) / n; };
-  return (chunks + each(32) + each(1024) + each(32768)) * (accumulator / 4);
+  return (chunks + 2 * ((chunks + 31) / 32)) * (accumulator / 4);
 }
+/// Words before those of the first line: the first counts blocks.
+inline constexpr std::int64_t scan_counter_words = 2;
 
 }  // namespace spanwise
