@@ -64,9 +64,9 @@ def main() -> int:
         "cxx_tests": cxx_tests,
         "python_tests": python_tests,
         "memcheck": memcheck,
+        "benchmarks": benchmarks,
         "racecheck": racecheck,
         "synccheck": synccheck,
-        "benchmarks": benchmarks,
     }
     for step, run in steps.items():
         begin = time.monotonic()
@@ -138,7 +138,7 @@ def python_tests() -> dict:
     command = [sys.executable, "-m", "pytest", f"--junitxml={WORK / 'pytest.xml'}"]
     if importlib.util.find_spec("xdist"):
         # Each compiles its kernels: that is what the time goes to.
-        command += ["-p", "xdist", "-n", min(12, os.cpu_count() or 1)]
+        command += ["-p", "xdist", "-n", min(16, os.cpu_count() or 1)]
     return {"passed": succeeds(command), **junit(WORK / "pytest.xml")}
 
 

@@ -207,9 +207,10 @@ Function compiled(const CommonSpec& spec, const std::string& source, const std::
                      : text(" '", name,
                             "' is neither an argument nor known otherwise; declare it "
                             "among the arguments, or define it in preamble=.");
+    const std::string words = with_line_numbers(users_words);
     throw CompileError(text(who_of(spec), ": does not compile for ", device, ".", remedy,
-                            " The compiler says:\n", error.log()),
-                       error.log(), with_line_numbers(users_words));
+                            " The compiler says:\n", error.log(), '\n', words),
+                       error.log(), words);
   }
 }
 

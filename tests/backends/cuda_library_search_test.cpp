@@ -143,13 +143,18 @@ TEST_F(LibrarySearch, HeadersOfCcclAreInAToolkitOrInAWheel) {
   make_file("nvidia/cu13/lib/libnvrtc.so.13");
   const std::vector<fs::path> wheels{root_ / "nvidia/cuda_nvrtc/lib", root_ / "nvidia/cu13/lib"};
   EXPECT_EQ(cccl_headers(wheels), fs::path{});
-  make_file("cuda/include/cccl/nv/target");
+  const auto make_cccl = [&](const std::string& folder) {
+    make_file(folder + "/nv/target");
+    EXPECT_FALSE(has_cccl(root_ / folder)) << "as in the wheels of CUDA 13";
+    make_file(folder + "/cuda/std/type_traits");
+  };
+  make_cccl("cuda/include/cccl");
   make_file("cuda/lib64/libnvrtc.so.13");
   EXPECT_EQ(cccl_headers({wheels[0], root_ / "cuda/lib64"}), root_ / "cuda/include/cccl");
-  make_file("nvidia/cu13/include/nv/target");
-  EXPECT_EQ(cccl_headers({wheels[1]}), root_ / "nvidia/cu13/include");
-  make_file("nvidia/cuda_cccl/include/nv/target");
-  EXPECT_EQ(cccl_headers({wheels[0]}), root_ / "nvidia/cu13/include");  // the first by name
+  make_cccl("nvidia/cu13/include/cccl");
+  EXPECT_EQ(cccl_headers({wheels[1]}), root_ / "nvidia/cu13/include/cccl");
+  make_cccl("nvidia/cuda_cccl/include");
+  EXPECT_EQ(cccl_headers({wheels[0]}), root_ / "nvidia/cu13/include/cccl");  // the first by name
 }
 
 TEST_F(LibrarySearch, WithoutHeadersTheListIsEmpty) {

@@ -130,11 +130,6 @@ void add_system_toolkits(Folders& folders) {
   }
 }
 
-bool has_cccl(const fs::path& folder) {
-  std::error_code error;
-  return fs::is_regular_file(folder / "nv" / "target", error);
-}
-
 }  // namespace
 
 Paths library_folders() {
@@ -204,12 +199,20 @@ Paths header_folders(const fs::path& library) {
   return found.take();
 }
 
+bool has_cccl(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_regular_file(folder / "nv" / "target", error) &&
+         fs::is_regular_file(folder / "cuda" / "std" / "type_traits", error);
+}
+
 fs::path cccl_headers(const Paths& library_folders) {
   for (const fs::path& folder : library_folders) {
     Paths candidates{folder / "../include", folder / "../include/cccl"};
     // A wheel that has no libraries: nvidia/cuda_nvrtc/lib, nvidia/cuda_cccl/include.
-    for (const fs::path& wheel : entries_of(folder / "../.."))
+    for (const fs::path& wheel : entries_of(folder / "../..")) {
       candidates.push_back(wheel / "include");
+      candidates.push_back(wheel / "include/cccl");
+    }
     for (const fs::path& candidate : candidates)
       if (has_cccl(candidate)) return resolved(candidate);
   }

@@ -31,9 +31,12 @@ std::vector<FoundLibrary> find_libraries(std::string_view name,
 /// the library at `library`: of its toolkit, else of its wheels. Empty where there are none.
 std::vector<std::filesystem::path> header_folders(const std::filesystem::path& library);
 
-/// A folder with CCCL's headers (nv/target, which cooperative_groups.h includes) that belongs to
-/// one of `library_folders`, of a toolkit or of the wheel nvidia-cuda-cccl; empty where there is
-/// none.
+/// Whether all of CCCL's headers are in `folder`; NVIDIA's other wheels bring some of them.
+bool has_cccl(const std::filesystem::path& folder);
+
+/// A folder with CCCL's headers (nv/target and cuda/std/..., which cooperative_groups.h includes)
+/// that belongs to one of `library_folders`, of a toolkit or of the wheel nvidia-cuda-cccl; empty
+/// where there is none.
 std::filesystem::path cccl_headers(const std::vector<std::filesystem::path>& library_folders);
 
 /// The major version in a file name such as libnvrtc.so.12.4.127, or 0.

@@ -95,11 +95,7 @@ std::shared_ptr<const Installation> describe(const std::filesystem::path& librar
   found->headers = header_folders(library);
   // NVIDIA's wheel of the runtime's headers leaves out CCCL's, which some of them include; they may
   // be installed elsewhere.
-  const bool whole = std::any_of(found->headers.begin(), found->headers.end(),
-                                 [](const std::filesystem::path& folder) {
-                                   std::error_code error;
-                                   return std::filesystem::exists(folder / "nv" / "target", error);
-                                 });
+  const bool whole = std::any_of(found->headers.begin(), found->headers.end(), has_cccl);
   if (whole || found->headers.empty()) return found;
   if (std::filesystem::path cccl = cccl_headers(library_folders()); !cccl.empty())
     found->headers.push_back(std::move(cccl));
