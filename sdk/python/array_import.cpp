@@ -8,6 +8,7 @@
 #include "array_assign.hpp"
 #include "array_order.hpp"
 #include "bind.hpp"
+#include "bridge_import.hpp"
 #include "py_array.hpp"
 #include "py_call.hpp"
 #include "py_dtype.hpp"
@@ -58,7 +59,10 @@ PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
 PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   // Programs that mix libraries call this for every array that they pass.
   if (count == 1 && words == nullptr) {
-    return is_array(values[0]) ? Py_NewRef(values[0]) : wrap(import_array(values[0]));
+    if (is_array(values[0])) return Py_NewRef(values[0]);
+    PyObject* shared = shared_object(values[0]);
+    if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
+    return wrap(import_array(values[0]));
   }
   static constexpr Signature<5> signature{
       "asarray", {"x", "dtype", "device", "copy", "order"}, 1, 2};

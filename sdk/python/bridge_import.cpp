@@ -165,6 +165,13 @@ std::optional<Array> lent_array(PyObject* object) {
   return array;
 }
 
+PyObject* shared_object(PyObject* object) {
+  const Bridge* known = bridge_of_type(Py_TYPE(object));
+  if (known == nullptr) return nullptr;
+  std::optional<Array> array = shared_at_once(*known, object);
+  return array ? wrap(*std::move(array)) : nullptr;
+}
+
 Array import_array(PyObject* object, const ImportOptions& options) {
   if (is_array(object)) return adapt(array_in(object), options, "asarray", false);
   if (may_share_at_once(options)) {

@@ -26,6 +26,11 @@ struct Found {
 /// what else a bridge throws.
 std::optional<Found> find_view(PyObject* object, bool may_copy);
 
+/// `object` as a new spanwise.Array that shares its memory, where a bridge that served its type
+/// before reads it without a decision. Null, without a Python error, where import_array() has to be
+/// asked; null with one where there is no memory left. Throws what Storage::adopt() throws.
+PyObject* shared_object(PyObject* object);
+
 /// A foreign view as an Array, by `options`; counts what it did. `who` speaks in messages. Large
 /// copies release the GIL. What `found` owned, the array owns.
 Array finish_import(Found& found, const ImportOptions& options, std::string_view who);

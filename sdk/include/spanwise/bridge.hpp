@@ -114,7 +114,7 @@ struct OpenMemory {
   DType dtype{};
   int rank = 0;
   const std::int64_t* shape = nullptr;
-  const std::int64_t* strides = nullptr;  ///< null: C order
+  const std::int64_t* strides = nullptr;
   /// Whether strides count elements, as DLPack's do, where those of extents of 1 mean nothing.
   bool in_elements = false;
   bool readonly = false;

@@ -20,7 +20,30 @@ namespace {
                     ", since the storage has ", storage.bytes(), " bytes");
 }
 
+// What nearly every layout is, told in one pass: of as many strides as extents, with elements, and
+// inside the storage, by numbers that do not overflow.
+bool is_inside(const Storage& storage, const Layout& layout, DType dtype) noexcept {
+  const int rank = layout.shape.size();
+  if (rank != layout.strides.size() || rank > max_rank) return false;
+  const std::int64_t *extents = layout.shape.data(), *strides = layout.strides.data();
+  std::int64_t lowest = layout.offset, end = layout.offset, size = 1;
+  for (int axis = 0; axis < rank; ++axis) {
+    if (extents[axis] <= 0) return false;
+    std::int64_t reach;
+    bool overflows = __builtin_mul_overflow(size, extents[axis], &size);
+    overflows |= __builtin_mul_overflow(extents[axis] - 1, strides[axis], &reach);
+    std::int64_t& bound = reach < 0 ? lowest : end;
+    overflows |= __builtin_add_overflow(bound, reach, &bound);
+    if (overflows) return false;
+  }
+  const bool overflows =
+      __builtin_add_overflow(end, 1, &end) || __builtin_mul_overflow(end, dtype.itemsize(), &end);
+  return !overflows && lowest >= 0 && end <= static_cast<std::int64_t>(storage.bytes());
+}
+
 void check(const Storage& storage, const Layout& layout, DType dtype) {
+  if (is_inside(storage, layout, dtype)) [[likely]]
+    return;
   require<LayoutError>(layout.shape.size() == layout.strides.size(), "array: shape ", layout.shape,
                        " and strides ", layout.strides, "; expected as many strides as extents");
   core::check_shape(layout.shape);

@@ -22,7 +22,7 @@ def measure():
                 "memoryview (floor)": Call(memoryview, x),
             }
         ),
-        goal=("at most", None, 250e-9),
+        goal=("at most", None, 100e-9),
     )
     yield Result(
         "import of a strided NumPy view",
@@ -66,6 +66,7 @@ def _torch(gpu):
             interleave(
                 {
                     "sw.asarray(tensor)": Call(sw.asarray, t),
+                    "sw.from_torch(tensor)": Call(sw.from_torch, t),
                     "torch.from_dlpack(tensor)": Call(torch.from_dlpack, t),
                     "torch.from_dlpack(sw array)": Call(torch.from_dlpack, mine),
                 }
@@ -115,6 +116,18 @@ def _cupy():
         contenders["torch.from_dlpack(cupy array)"] = Call(torch.from_dlpack, x)
     goal = ("at most", None, 500e-9)
     yield Result("exchange with CuPy", "sw.asarray(cupy array)", interleave(contenders), goal=goal)
+    mine = sw.asarray(x)
+    yield Result(
+        "a Spanwise array as CuPy's",
+        "sw.to_cupy",
+        interleave(
+            {
+                "sw.to_cupy": Call(sw.to_cupy, mine),
+                "cupy.from_dlpack": Call(cupy.from_dlpack, mine),
+            }
+        ),
+        goal=("ratio", "cupy.from_dlpack", 1.0),
+    )
     if not installed("torch"):
         return
     t = torch.arange(12, dtype=torch.float32, device="cuda")
