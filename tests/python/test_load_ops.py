@@ -216,6 +216,13 @@ def test_kernels_run_on_every_device(many, device):
         assert np.allclose(f(sw.asarray(view, device=device), y_values), expected, atol=1e-5)
 
 
+def test_kernels_have_dynamic_shared_memory(gnu, device):
+    x = T.ivector("x")
+    f = sw.function([x], gnu.reverse(x), device=device)
+    for n in (1, 33, 256):
+        assert np.array_equal(f(np.arange(n, dtype="int32")), np.arange(n)[::-1])
+
+
 @pytest.mark.parametrize(
     ("fault", "kind", "message"),
     [

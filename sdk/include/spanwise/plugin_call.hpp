@@ -119,6 +119,13 @@ class Run {
   const sw_run* run_;
 };
 
+/// How many blocks of how many threads run a kernel.
+struct Launch {
+  std::array<std::int64_t, 3> grid{1, 1, 1};
+  std::array<std::int64_t, 3> block{256, 1, 1};
+  std::int64_t shared_bytes = 0;  ///< dynamic shared memory of a block
+};
+
 /// A CUDA C kernel of the plug-in, compiled once for each device that it meets; safe on any
 /// thread.
 class Kernel {
@@ -138,11 +145,13 @@ class Kernel {
   /// Queues the kernel. Arguments are arrays of this run (for a pointer, or any strides for a
   /// spanwise::View<T, N>), numbers, and structs by value.
   template <class... Arguments>
-  void launch(const Run& run, std::array<std::int64_t, 3> grid, std::array<std::int64_t, 3> block,
-              const Arguments&... arguments) const {
+  void launch(const Run& run, const Launch& size, const Arguments&... arguments) const {
     const sw_argument list[] = {argument(arguments)...};
-    const sw_launch launch{
-        sizeof(sw_launch), {grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, 0};
+    const auto &grid = size.grid, &block = size.block;
+    const sw_launch launch{sizeof(sw_launch),
+                           {grid[0], grid[1], grid[2]},
+                           {block[0], block[1], block[2]},
+                           size.shared_bytes};
     check_host(host->launch(run.call(), kernel(run.call(), run.device()), &launch, list,
                             static_cast<std::int32_t>(sizeof...(arguments))));
   }
@@ -152,7 +161,8 @@ class Kernel {
   void launch_over(const Run& run, std::int64_t count, const Arguments&... arguments) const {
     constexpr std::int64_t threads = 256;
     if (count > 0)
-      launch(run, {(count + threads - 1) / threads, 1, 1}, {threads, 1, 1}, arguments...);
+      launch(run, {.grid = {(count + threads - 1) / threads, 1, 1}, .block = {threads, 1, 1}},
+             arguments...);
   }
 
  private:

@@ -251,14 +251,15 @@ class Axpy final : public swp::Op {
   void run(const swp::Run& run) const override {
     const swp::Array x = run.input(0), y = run.input(1), z = run.new_output(0, x.shape());
     const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
-    if (fault_ == "count") kernel_.launch(run, {1, 1, 1}, {1, 1, 1}, a_, x);
+    if (fault_ == "count") kernel_.launch(run, {.block = {1, 1, 1}}, a_, x);
     if (fault_ == "real for an integer")
-      kernel_.launch(run, {1, 1, 1}, {1, 1, 1}, a_, x, y, z, 1.5);
+      kernel_.launch(run, {.block = {1, 1, 1}}, a_, x, y, z, 1.5);
     if (fault_ == "an array of its own") {
       const sw_array copy = x.c_array();
-      kernel_.launch(run, {1, 1, 1}, {1, 1, 1}, a_, swp::Array(copy), y, z, rows);
+      kernel_.launch(run, {.block = {1, 1, 1}}, a_, swp::Array(copy), y, z, rows);
     }
-    kernel_.launch(run, {(columns + 63) / 64, rows, 1}, {64, 1, 1}, a_, x, y, z, rows);
+    kernel_.launch(run, {.grid = {(columns + 63) / 64, rows, 1}, .block = {64, 1, 1}}, a_, x, y, z,
+                   rows);
   }
 
  private:
@@ -267,6 +268,29 @@ class Axpy final : public swp::Op {
   swp::Kernel kernel_;
 };
 SW_REGISTER_OP(Axpy, {.name = "axpy", .inputs = 2, .properties = {{"a", 2.0}, {"fault", "none"}}});
+
+constexpr const char* reverse_source = R"(
+__global__ void reverse(const int* x, int* z) {
+  extern __shared__ int shared[];
+  shared[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  z[threadIdx.x] = shared[blockDim.x - 1 - threadIdx.x];
+}
+)";
+
+/// A short vector backwards, through the dynamic shared memory of one block.
+class Reverse final : public swp::Op {
+ public:
+  void infer(const swp::Infer& infer) const override { infer.output(0, infer.input(0)); }
+  void run(const swp::Run& run) const override {
+    const swp::Array x = run.input(0), z = run.new_output(0, x.shape());
+    kernel_.launch(run, {.block = {x.size(), 1, 1}, .shared_bytes = 4 * x.size()}, x, z);
+  }
+
+ private:
+  swp::Kernel kernel_{reverse_source, "reverse"};
+};
+SW_REGISTER_OP(Reverse, {.name = "reverse"});
 
 SW_REGISTER_OP(Increment, {.name = "gpu_only", .flags = SW_ON_GPU});
 
