@@ -58,6 +58,8 @@ if _typing.TYPE_CHECKING:
     from ._elementwise import real as real
     from ._elementwise import round as round
     from ._elementwise import where as where
+    from ._exponents import frexp as frexp
+    from ._exponents import ldexp as ldexp
     from ._host_library import HostLibrary as HostLibrary
     from ._indexing import choose as choose
     from ._indexing import diag as diag
@@ -175,6 +177,7 @@ _NAMES = {
     "_einsum": "einsum",
     "_pad": "pad",
     "_elementwise": "around clip divmod imag modf real round where",
+    "_exponents": "frexp ldexp",
     "_compare": "allclose array_equal isclose",
     "_dtypes": "astype finfo iinfo isdtype",
     "_lines": "cumulative_prod cumulative_sum diff searchsorted",

@@ -97,6 +97,8 @@ def _part(x: Any, index: int) -> Any:
     return x if index == 0 else _core.zeros_like(x)
 
 
+# Functions that take no options.
+_PLAIN = ("modf", "frexp", "ldexp")
 _REDUCTIONS = {
     ("add", "reduce"): "sum",
     ("multiply", "reduce"): "prod",
@@ -113,7 +115,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     """What NumPy asks of an array that is an operand of one of its ufuncs."""
     name = ufunc.__name__
     ours = _of_ufunc(name) if method == "__call__" else _of_method(name, method)
-    if ours is None or (name == "modf" and options):
+    if ours is None or (name in _PLAIN and options):
         from ._array_function import on_host
 
         called = name if method == "__call__" else f"{name}.{method}"
@@ -130,7 +132,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
 def _of_ufunc(name: str) -> Any:
     import spanwise as sw
 
-    if name in ("divmod", "modf", "matmul", "vecdot", "matvec", "vecmat"):
+    if name in _PLAIN or name in ("divmod", "matmul", "vecdot", "matvec", "vecmat"):
         return getattr(sw, name, None)
     found = getattr(_core, "_clip" if name == "clip" else name, None)
     return found if isinstance(found, _core.ufunc) else None
