@@ -33,13 +33,13 @@ void append(std::string& out, T value) {
 }
 
 // As nvcc -fatbin writes it: one entry a piece, with `bytes` bytes behind its header.
-std::string fat_binary(const std::vector<ImagePart>& parts) {
+std::string fat_binary(const std::vector<ImagePart>& parts, int other_kind = 0) {
   constexpr std::uint64_t bytes = 24;
   constexpr std::uint32_t header = 64;
   std::string entries;
   for (const ImagePart& part : parts) {
     std::string entry;
-    append(entry, std::uint16_t(part.is_ptx ? 1 : 2));
+    append(entry, static_cast<std::uint16_t>(other_kind != 0 ? other_kind : part.is_ptx ? 1 : 2));
     append(entry, std::uint16_t{0x101});
     append(entry, header);
     append(entry, bytes);
@@ -83,6 +83,15 @@ TEST(ImageContents, ThatDoNotRunAreNamedWithWhatIsNeeded) {
   EXPECT_EQ(refusal(image, "sm_75"), "");  // a newer one of the same major version
   EXPECT_EQ(refusal(image, "sm_120"), "");
   EXPECT_EQ(refusal(fat_binary({{86, false}}), "sm_80").empty(), false);
+}
+
+TEST(ImageContents, ThatAreLtoIrAloneHaveToBeLinked) {
+  constexpr int lto_ir = 8;  // nvcc -gencode arch=compute_90,code=lto_90 -fatbin
+  EXPECT_TRUE(is_lto_ir(fat_binary({{90, false}}, lto_ir)));
+  EXPECT_FALSE(is_lto_ir(fat_binary({{90, false}, {90, true}})));
+  EXPECT_TRUE(is_lto_ir(std::string("\xed\x43\x4e\x7f\0", 5)));
+  EXPECT_FALSE(is_lto_ir(".version 8.0\n.target sm_80\n"));
+  EXPECT_FALSE(is_lto_ir(""));
 }
 
 TEST(ImageContents, OfPtxAreItsTarget) {

@@ -228,10 +228,10 @@ class Compilation {
     const bool debugs = std::any_of(words.begin(), words.end(), [](const std::string& word) {
       return word == "-G" || word == "--device-debug";
     });
-    const bool all_open = std::all_of(
-        request_.linked.begin(), request_.linked.end(), [](const runtime::KernelSource& source) {
-          return !source.is_compiled || image_kind(source.text) == ImageKind::lto_ir;
-        });
+    const bool all_open = std::all_of(request_.linked.begin(), request_.linked.end(),
+                                      [](const runtime::KernelSource& source) {
+                                        return !source.is_compiled || is_lto_ir(source.text);
+                                      });
     if (all_open && !debugs && links_lto_ir(library_.major, library_.minor)) return part_lto_ir;
     return makes_ptx() ? part_ptx : part_cubin;
   }

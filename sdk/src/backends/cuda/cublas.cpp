@@ -4,18 +4,11 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
-#include "backends/cuda/library_search.hpp"
-#include "backends/cuda/symbol_table.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
+#include "backends/cuda/found_library.hpp"
 
 namespace spanwise::cuda::cublas {
 namespace {
@@ -23,13 +16,10 @@ namespace {
 // The functions with 64-bit extents came with this one.
 constexpr int oldest_major = 12;
 
-// A library of a newer major version than the driver's does not start, so it is no candidate.
 std::vector<FoundLibrary> cublas_candidates() {
-  std::vector<FoundLibrary> found = find_libraries("cublas", library_folders());
-  const int newest = driver_status().version / 1000;
-  std::erase_if(found, [&](const FoundLibrary& library) {
-    return (library.major != 0 && library.major < oldest_major) ||
-           (newest > 0 && library.major > newest);
+  std::vector<FoundLibrary> found = libraries_for_driver("cublas");
+  std::erase_if(found, [](const FoundLibrary& library) {
+    return library.major != 0 && library.major < oldest_major;
   });
   return found;
 }
@@ -58,32 +48,11 @@ std::unique_ptr<Api> open_cublas(const FoundLibrary& library) {
   return handle != nullptr && fill_api(*api, handle) ? std::move(api) : nullptr;
 }
 
-struct Search {
-  std::mutex mutex;
-  std::atomic<const Api*> loaded{nullptr};
-  std::uint64_t failed_at = 0;  // version of the settings
-};
-Search& cublas_search() {
-  static Search& made = *new Search;
-  return made;
-}
-
 }  // namespace
 
 const Api* library() {
-  Search& search = cublas_search();
-  if (const Api* api = search.loaded.load(std::memory_order_acquire)) return api;
-  const std::lock_guard lock(search.mutex);
-  if (const Api* api = search.loaded.load(std::memory_order_relaxed)) return api;
-  const std::uint64_t version = config::version();
-  if (search.failed_at == version) return nullptr;
-  for (const FoundLibrary& candidate : cublas_candidates())
-    if (auto api = open_cublas(candidate)) {
-      search.loaded.store(api.release(), std::memory_order_release);
-      return search.loaded.load(std::memory_order_relaxed);
-    }
-  search.failed_at = version;
-  return nullptr;
+  static LoadedOnce<Api>& cublas = *new LoadedOnce<Api>;
+  return cublas.get(cublas_candidates, open_cublas);
 }
 
 std::filesystem::path installed() {

@@ -51,19 +51,27 @@ struct FatEntry {
   std::uint16_t minor, major;
   std::uint32_t architecture;
 };
-constexpr std::uint16_t ptx_entry = 1, cubin_entry = 2;
+constexpr std::uint16_t ptx_entry = 1, cubin_entry = 2, lto_ir_entry = 8;
 
-std::vector<ImagePart> fat_parts(std::string_view image) {
+template <class F>
+void for_each_entry(std::string_view image, F&& f) {
   const auto header = value_at<FatHeader>(image, 0);
-  std::vector<ImagePart> parts;
+  if (!header) return;
   std::size_t at = header->header_bytes;
   while (const auto entry = value_at<FatEntry>(image, at)) {
     if (at >= header->header_bytes + header->bytes || entry->header_bytes == 0) break;
-    if (entry->kind == ptx_entry || entry->kind == cubin_entry)
-      parts.push_back({static_cast<int>(entry->architecture), entry->kind == ptx_entry});
+    f(*entry);
     if (entry->bytes > image.size()) break;
     at += entry->header_bytes + static_cast<std::size_t>(entry->bytes);
   }
+}
+
+std::vector<ImagePart> fat_parts(std::string_view image) {
+  std::vector<ImagePart> parts;
+  for_each_entry(image, [&](const FatEntry& entry) {
+    if (entry.kind == ptx_entry || entry.kind == cubin_entry)
+      parts.push_back({static_cast<int>(entry.architecture), entry.kind == ptx_entry});
+  });
   return parts;
 }
 
@@ -129,6 +137,18 @@ std::vector<ImagePart> image_parts(std::string_view image) {
     default:
       return {};
   }
+}
+
+bool is_lto_ir(std::string_view image) {
+  const ImageKind kind = image_kind(image);
+  if (kind != ImageKind::fat_binary) return kind == ImageKind::lto_ir;
+  bool some = false, all = true;
+  for_each_entry(image, [&](const FatEntry& entry) {
+    const bool is_open = entry.kind == lto_ir_entry;
+    some |= is_open;
+    all &= is_open;
+  });
+  return some && all;
 }
 
 void require_runnable(std::string_view image, const DeviceProperties& device) {

@@ -24,6 +24,10 @@ ImageKind image_kind(std::string_view image);
 /// What a cubin, PTX or fat binary holds, as far as its headers tell; empty where they do not.
 std::vector<ImagePart> image_parts(std::string_view image);
 
+/// Whether there is only LTO-IR in it, alone or in a fat binary (nvcc's code=lto_90), so that it
+/// has to be linked before it can be loaded.
+bool is_lto_ir(std::string_view image);
+
 /// Throws DeviceError naming what the image holds and what the device needs where nothing in it
 /// runs there, and ArgumentError where it is no binary of CUDA's. What the headers do not tell is
 /// left to the driver.

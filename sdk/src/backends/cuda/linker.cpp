@@ -66,9 +66,8 @@ std::vector<std::string> lto_options(const std::vector<std::string>& options) {
 }
 
 bool has_lto_ir(const LinkJob& job) {
-  return std::any_of(job.inputs.begin(), job.inputs.end(), [](const LinkInput& input) {
-    return image_kind(input.image) == ImageKind::lto_ir;
-  });
+  return std::any_of(job.inputs.begin(), job.inputs.end(),
+                     [](const LinkInput& input) { return is_lto_ir(input.image); });
 }
 
 class Linking {

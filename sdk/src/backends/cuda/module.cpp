@@ -21,7 +21,7 @@ std::string joined(const std::map<std::string, std::string>& names) {
 }  // namespace
 
 CudaModule::CudaModule(DeviceContext& context, const std::string& given) : context_(context) {
-  const bool is_open = image_kind(given) == ImageKind::lto_ir;
+  const bool is_open = is_lto_ir(given);
   const std::string finished =
       is_open ? link({context.info.properties.architecture, {{"LTO-IR", given}}, {}}, {}) : "";
   const std::string& image = is_open ? finished : given;

@@ -2,27 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/nvjitlink.hpp"
 
-#include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
-#include "backends/cuda/driver.hpp"
-#include "backends/cuda/library_search.hpp"
-#include "backends/cuda/symbol_table.hpp"
-#include "spanwise/config.hpp"
+#include "backends/cuda/found_library.hpp"
 
 namespace spanwise::cuda::nvjitlink {
 namespace {
-
-// A driver does not take what a newer major version makes.
-std::vector<FoundLibrary> linker_candidates() {
-  std::vector<FoundLibrary> found = find_libraries("nvJitLink", library_folders());
-  const int newest = driver_status().version / 1000;
-  std::erase_if(found,
-                [&](const FoundLibrary& library) { return newest > 0 && library.major > newest; });
-  return found;
-}
 
 bool fill_linker(Api& api, void* handle) {
 #define SW_FILL(name, function, ...) \
@@ -33,42 +19,26 @@ bool fill_linker(Api& api, void* handle) {
 }
 
 // Null where it cannot be loaded or is older than CUDA 12.3. Never closed.
-std::unique_ptr<Library> open_linker(const std::filesystem::path& path) {
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+std::unique_ptr<Library> open_linker(const FoundLibrary& found) {
+  void* handle = dlopen(found.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   auto library = std::make_unique<Library>();
   unsigned major = 0, minor = 0;
   if (handle == nullptr || !fill_linker(library->api, handle) ||
       library->api.version(&major, &minor) != success)
     return nullptr;
-  library->path = path;
+  library->path = found.path;
   library->major = static_cast<int>(major);
   library->minor = static_cast<int>(minor);
   return library;
 }
 
-struct LinkerSearch {
-  std::mutex mutex;
-  const Library* loaded = nullptr;
-  std::uint64_t failed_at = 0;  // version of the settings
-};
-LinkerSearch& linker_search() {
-  static LinkerSearch& made = *new LinkerSearch;
-  return made;
-}
+std::vector<FoundLibrary> linker_candidates() { return libraries_for_driver("nvJitLink"); }
 
 }  // namespace
 
 const Library* library() {
-  LinkerSearch& search = linker_search();
-  const std::lock_guard lock(search.mutex);
-  const std::uint64_t version = config::version();
-  if (search.loaded != nullptr || search.failed_at == version) return search.loaded;
-  for (const FoundLibrary& candidate : linker_candidates()) {
-    search.loaded = open_linker(candidate.path).release();
-    if (search.loaded != nullptr) return search.loaded;
-  }
-  search.failed_at = version;
-  return nullptr;
+  static LoadedOnce<Library>& linker = *new LoadedOnce<Library>;
+  return linker.get(linker_candidates, open_linker);
 }
 
 std::filesystem::path installed() {

@@ -9,8 +9,8 @@
 #include <mutex>
 
 #include "backends/cuda/driver.hpp"
+#include "backends/cuda/found_library.hpp"
 #include "backends/cuda/library_search.hpp"
-#include "backends/cuda/symbol_table.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 

@@ -3,6 +3,7 @@
 #include "backends/cuda/tools.hpp"
 
 #include "backends/cuda/cublas.hpp"
+#include "backends/cuda/nvjitlink.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "spanwise/error.hpp"
 
@@ -28,6 +29,20 @@ Tool cublas_tool() {
   return tool;
 }
 
+Tool linker_tool() {
+  if (const nvjitlink::Library* library = nvjitlink::library())
+    return {.name = "nvJitLink",
+            .version = text(library->major, ".", library->minor),
+            .path = library->path.string(),
+            .missing = {}};
+  return {.name = "nvJitLink",
+          .version = {},
+          .path = {},
+          .missing = text("The driver links sources, without inlining across them, and takes no "
+                          "LTO-IR; ",
+                          nvjitlink::remedy())};
+}
+
 }  // namespace
 
 std::vector<Tool> tools() {
@@ -39,7 +54,7 @@ std::vector<Tool> tools() {
   } catch (const DeviceError& error) {
     tool.missing = error.what();
   }
-  return {tool, cublas_tool()};
+  return {tool, linker_tool(), cublas_tool()};
 }
 
 }  // namespace spanwise::cuda
