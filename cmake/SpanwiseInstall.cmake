@@ -6,7 +6,7 @@
 
 include(CMakePackageConfigHelpers)
 
-install(TARGETS spanwise EXPORT spanwise-targets LIBRARY DESTINATION lib)
+install(TARGETS spanwise spanwise_plugin EXPORT spanwise-targets LIBRARY DESTINATION lib)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/include/spanwise" "${SW_GENERATED_DIR}/include/spanwise"
   DESTINATION include FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 # Kernels say #include <spanwise/view.cuh>. The library carries these texts; the files serve editors
@@ -21,4 +21,5 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/spanwise-config.cmake
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/spanwise-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/spanwise-config.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/SpanwiseOps.cmake"
   "${PROJECT_BINARY_DIR}/spanwise-config-version.cmake" DESTINATION ${package_dir})

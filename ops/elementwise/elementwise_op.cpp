@@ -173,8 +173,10 @@ Ref<const Op> elementwise_op(OpId op) {
   // One object each: ops are immutable, and one object compares fastest.
   static const auto& all = *new std::vector<Ref<const Op>>([] {
     std::vector<Ref<const Op>> made;
-    for (int i = 0; i < op_count; ++i)
+    for (int i = 0; i < op_count; ++i) {
       made.push_back(make_ref<const ElementwiseOp>(static_cast<OpId>(i)));
+      made.back()->set_recipe({facts(static_cast<OpId>(i)).name});
+    }
     return made;
   }());
   return all[static_cast<std::size_t>(op)];

@@ -252,8 +252,10 @@ constexpr OpId op_of_operator[] = {
     OpId::invert,     OpId::less,         OpId::less_equal, OpId::equal,       OpId::not_equal,
     OpId::greater,    OpId::greater_equal};
 
-// Whose class refuses NumPy's ufuncs, since it knows what to do with an array: a Variable, for one.
+// A variable of a graph, or whose class refuses NumPy's ufuncs, since it knows what to do with an
+// array.
 bool knows_arrays(PyObject* other) {
+  if (is_variable(other)) return true;
   const auto opinion = py::reinterpret_steal<py::object>(
       PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(other)), "__array_ufunc__"));
   if (!opinion) PyErr_Clear();

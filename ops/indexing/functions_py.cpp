@@ -8,6 +8,7 @@
 #include "arguments_py.hpp"
 #include "indexing.hpp"
 #include "python/bind.hpp"
+#include "python/graph_variable.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
 #include "python/py_dtype.hpp"
@@ -121,6 +122,14 @@ PyObject* take_from(const Array& array, PyObject* indices, PyObject* axis, PyObj
 PyObject* take(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<5> signature{"take", {"a", "indices", "axis", "out", "mode"}, 2, 5};
   const auto [a, indices, axis, out, mode] = signature.read(values, count, words);
+  if (is_variable(a)) {
+    require<GraphError>(!given(out) && mode_of(mode) == ops::Bounds::raise,
+                        "take: out= and mode= are for arrays; a variable has no memory yet");
+    return py::handle(a)
+        .attr("take")(py::handle(indices), py::handle(given(axis) ? axis : Py_None))
+        .release()
+        .ptr();
+  }
   return take_from(import_array(a), indices, axis, out, mode);
 }
 PyObject* take_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {

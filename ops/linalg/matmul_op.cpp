@@ -113,7 +113,11 @@ class MatmulOp final : public Op {
 }  // namespace
 
 Ref<const Op> matmul_op() {
-  static const auto& op = *new Ref<const Op>(make_ref<const MatmulOp>());
+  static const auto& op = *new Ref<const Op>([] {
+    Ref<const Op> made = make_ref<const MatmulOp>();
+    made->set_recipe({"matmul"});
+    return made;
+  }());
   return op;
 }
 

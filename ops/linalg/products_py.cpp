@@ -302,7 +302,8 @@ bool declines_product(PyObject* object) {
   if (is_array(object)) return false;
   if (object == Py_None || PyUnicode_Check(object) || PyBytes_Check(object) || PyDict_Check(object))
     return true;
-  // A class that refuses NumPy's ufuncs knows what to do with an array: a Variable, for one.
+  if (is_variable(object)) return true;
+  // A class that refuses NumPy's ufuncs knows what to do with an array.
   const auto opinion = py::reinterpret_steal<py::object>(
       PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__array_ufunc__"));
   if (!opinion) PyErr_Clear();

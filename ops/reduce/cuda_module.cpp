@@ -9,7 +9,7 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-using Key = std::array<int, 16>;
+using Key = std::array<int, 17>;
 
 int number_of(DType dtype) { return static_cast<int>(dtype.code()) * 256 + dtype.bits(); }
 
@@ -29,6 +29,7 @@ Key key_of(const CudaShape& shape, Device device) {
           shape.has_divisors,
           shape.has_initial,
           shape.is_large,
+          shape.is_packed,
           static_cast<int>(shape.finish)};
 }
 

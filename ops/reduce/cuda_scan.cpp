@@ -10,16 +10,15 @@
 #include "geometry.hpp"
 #include "job.hpp"
 #include "spanwise/creation.hpp"
+#include "spanwise/scan.hpp"
 #include "spanwise/stream.hpp"
 #include "spanwise/walk.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {
 
-constexpr std::int64_t scan_threads = 256;
-/// From so many lines on, or for lines so long, each has a warp of its own; for shorter ones, a
-/// thread.
-constexpr std::int64_t many_lines = 1 << 12, warp_line = 512, short_line = 32;
+/// Up to so long, a line has a thread of its own.
+constexpr std::int64_t short_line = 32;
 /// Threads that keep a large GPU busy with columns; and what each should have to do.
 constexpr std::int64_t enough_scan_threads = 1 << 17, least_piece = 64;
 
@@ -79,7 +78,7 @@ class DeviceScan {
     order_use(stream_, *job_.result, true);
     if (shape_.form == CudaShape::Form::scan_columns) return run_columns();
     const ReduceKernels& kernels = reduce_kernels(shape_, device_);
-    if (line_.lines >= many_lines || line_.length <= warp_line)
+    if (scan_by_warps(line_.lines, line_.length, line_.chunk))
       launch(*kernels.lines, chunks_of(line_.lines, scan_threads / 32),
              {input(), result(), axes(), line()});
     else
@@ -97,25 +96,22 @@ class DeviceScan {
       line_.chunk = std::max(chunks_of(line_.length, wanted), least_piece);
     } else {
       shape_.form = CudaShape::Form::scan;
-      shape_.width = lies_in_packs() ? pack() : 1;
-      line_.chunk = scan_chunk(shape_);
+      shape_.is_packed = lies_in_packs();
+      line_.chunk = scan_chunk(job_.kernel.element.itemsize(), shape_.result.itemsize());
     }
     line_.chunks = chunks_of(line_.length, line_.chunk);
   }
-
-  // Elements of an access; of single bytes fewer, since their sums are eight times as long.
-  int pack() const { return std::min(8, 16 / job_.kernel.element.itemsize()); }
 
   // Lines that are contiguous on both sides, each from an aligned element on.
   bool lies_in_packs() const {
     const auto address = [](const Array& array) {
       return reinterpret_cast<std::uintptr_t>(array.data());
     };
-    const int item = shape_.result.itemsize(), write = std::min(16, pack() * item);
+    const int item = job_.kernel.element.itemsize(), other = shape_.result.itemsize();
     bool lies = line_.step == 1 && line_.result_step == 1;
     lies &= address(*job_.input) % 16 == 0 && address(*job_.result) % 16 == 0;
     for (const JobAxis& axis : axes_)
-      lies &= axis.input % pack() == 0 && axis.result * item % write == 0;
+      lies &= axis.input % scan_pack(item, other) == 0 && axis.result % scan_pack(other, item) == 0;
     return lies;
   }
 
@@ -134,16 +130,13 @@ class DeviceScan {
 
   void run_chunks(const Function& kernel) {
     const bool is_cut = line_.chunks > 1;
-    const std::int64_t places = is_cut ? line_.lines * (line_.chunks + chunks_of(line_.chunks, 32) +
-                                                        chunks_of(line_.chunks, 1024))
-                                       : 0;
-    const Array parts = room(places);
-    // One to count the blocks, then one for each place.
-    const Array flags = zeros(Shape{is_cut ? 1 + places : 0}, uint32, device_);
-    if (is_cut) order_use(stream_, flags, true);
+    // What blocks tell one another; first a word that counts them.
+    const std::int64_t words =
+        is_cut ? 1 + line_.lines * scan_words(line_.chunks, accumulator_bytes(job_.kernel)) : 0;
+    const Array told = zeros(Shape{words}, uint64, device_);
+    if (is_cut) order_use(stream_, told, true);
     launch(kernel, line_.lines * line_.chunks,
-           {input(), result(), reduce_address(is_cut ? parts.data() : nullptr),
-            reduce_address(is_cut ? flags.data() : nullptr), axes(), line()});
+           {input(), result(), reduce_address(is_cut ? told.data() : nullptr), axes(), line()});
   }
 
   Array room(std::int64_t accumulators) const {

@@ -56,26 +56,21 @@ int accumulator_bytes(const Kernel& kernel) noexcept {
   return (value + 7) / 8 * 8 + 8;
 }
 
-// As scans.cuh: 256 threads, ROUNDS * PART accesses each.
-std::int64_t scan_chunk(const CudaShape& shape) noexcept {
-  const bool is_wide = shape.width > 1 || shape.kernel.element.itemsize() == 16;
-  return std::int64_t{256} * shape.width * (is_wide ? 8 : 16);
-}
-
 std::string cuda_source(const CudaShape& shape) {
-  return text(reduce_file("half_bits.cuh"), reduce_file("pack.cuh"), reduce_file("numbers.cuh"),
-              conversions, reduce_file("bodies.cuh"), "typedef ", type_text(shape.kernel.element),
-              " E;\ntypedef ", type_text(shape.result), " Z;\ntypedef ", type_text(shape.companion),
-              " C;\ntypedef ", body_text(shape), " Body;\ntypedef ",
-              shape.is_large ? "unsigned long long" : "unsigned int", " Index;\n#define FORM ",
-              static_cast<int>(shape.form), "\n#define KEPT ", shape.kept, "\n#define GONE ",
-              shape.gone, "\n#define GROUP ", shape.group, "\n#define WIDTH ", shape.width,
-              "\n#define IS_PLACE ", int{facts(shape.kernel.kind).keeps_place},
-              "\n#define HAS_MASK ", int{shape.has_mask}, "\n#define HAS_PARAM ",
-              int{facts(shape.kernel.kind).has_companion}, "\n#define HAS_DIVISORS ",
-              int{shape.has_divisors}, "\n#define HAS_INITIAL ", int{shape.has_initial},
-              "\n#define FINISH ", static_cast<int>(shape.finish), "\n", reduce_file("parts.cuh"),
-              reduce_file("reductions.cuh"), reduce_file("scans.cuh"));
+  const bool is_scan = shape.form == CudaShape::Form::scan;
+  return text(reduce_file("half_bits.cuh"), is_scan ? "#include <spanwise/scan_blocks.cuh>\n" : "",
+              reduce_file("numbers.cuh"), conversions, reduce_file("bodies.cuh"), "typedef ",
+              type_text(shape.kernel.element), " E;\ntypedef ", type_text(shape.result),
+              " Z;\ntypedef ", type_text(shape.companion), " C;\ntypedef ", body_text(shape),
+              " Body;\ntypedef ", shape.is_large ? "unsigned long long" : "unsigned int",
+              " Index;\n#define FORM ", static_cast<int>(shape.form), "\n#define KEPT ", shape.kept,
+              "\n#define GONE ", shape.gone, "\n#define GROUP ", shape.group, "\n#define WIDTH ",
+              shape.width, "\n#define IS_PACKED ", int{shape.is_packed}, "\n#define IS_PLACE ",
+              int{facts(shape.kernel.kind).keeps_place}, "\n#define HAS_MASK ", int{shape.has_mask},
+              "\n#define HAS_PARAM ", int{facts(shape.kernel.kind).has_companion},
+              "\n#define HAS_DIVISORS ", int{shape.has_divisors}, "\n#define HAS_INITIAL ",
+              int{shape.has_initial}, "\n#define FINISH ", static_cast<int>(shape.finish), "\n",
+              reduce_file("parts.cuh"), reduce_file("reductions.cuh"), reduce_file("scans.cuh"));
 }
 
 }  // namespace spanwise::ops::reduce

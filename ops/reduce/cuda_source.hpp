@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "kinds.hpp"
@@ -21,15 +20,13 @@ struct CudaShape {
   int group = 256;         ///< threads that share an output: 1, 8, 32 or 256
   int width = 1;           ///< elements in an access
   bool has_mask = false, has_divisors = false, has_initial = false, is_large = false;
+  bool is_packed = false;  ///< of a scan: lines that are read and written by packs
   Finish finish = Finish::nothing;
 };
 
 /// CUDA C with the kernels `run` and `fold`, or (scan) `run` and `lines`, or (scan_columns)
 /// `totals`, `carries` and `run`.
 std::string cuda_source(const CudaShape& shape);
-
-/// Of a scan: the elements of a block's chunk.
-std::int64_t scan_chunk(const CudaShape& shape) noexcept;
 
 /// Bytes of an accumulator on the GPU.
 int accumulator_bytes(const Kernel& kernel) noexcept;

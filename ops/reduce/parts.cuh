@@ -4,10 +4,10 @@
 // Reductions and scans on a GPU. cuda_source.cpp writes before this text: E, what an element is; Z,
 // what the result is; C, what a companion is; Body; Index, which counts; and, as 0 or 1 or a
 // number, KEPT and GONE (axes), GROUP (threads that share an output), WIDTH (elements in an access
-// of 16 bytes), IS_PLACE, HAS_MASK, HAS_PARAM, HAS_DIVISORS, HAS_INITIAL, FINISH (of kinds.hpp).
+// of 16 bytes), IS_PLACE, HAS_MASK, HAS_PARAM, HAS_DIVISORS, HAS_INITIAL, FINISH (of kinds.hpp),
+// IS_PACKED (lines of a scan lie in packs).
 //
-// No atomics: which elements a thread adds up, and in which order parts are joined, depends on the
-// shape alone.
+// Which elements a thread adds up, and in which order parts are joined, depends on the shape alone.
 
 typedef Body::Acc A;
 typedef Body::Param P;

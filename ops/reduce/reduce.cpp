@@ -13,11 +13,6 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-constexpr const char* op_names[] = {"sum", "prod",          "nansum", "mean",  "var",
-                                    "std", "min",           "max",    "ptp",   "any",
-                                    "all", "count_nonzero", "argmin", "argmax"};
-const char* name_of(Op op) { return op_names[static_cast<int>(op)]; }
-
 bool is_whole(DType dtype) { return dtype.is_bool() || dtype.is_integer(); }
 
 // What the elements are cast to before they are added up as `wanted`; themselves where the
@@ -340,6 +335,13 @@ class Reduction {
 };
 
 }  // namespace
+
+const char* name_of(Op op) noexcept {
+  static constexpr const char* names[] = {"sum", "prod",          "nansum", "mean",  "var",
+                                          "std", "min",           "max",    "ptp",   "any",
+                                          "all", "count_nonzero", "argmin", "argmax"};
+  return names[static_cast<int>(op)];
+}
 
 DType result_dtype(Op op, DType element, std::optional<DType> dtype) {
   switch (op) {

@@ -36,6 +36,9 @@ enum class Op {
   argmax,
 };
 
+/// NumPy's name.
+SW_API const char* name_of(Op op) noexcept;
+
 using AxisSet = std::bitset<max_rank>;
 
 struct Options {

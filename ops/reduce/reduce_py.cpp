@@ -6,21 +6,26 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "python/bind.hpp"
+#include "python/graph_variable.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
 #include "python/py_scalar.hpp"
 #include "reduce.hpp"
+#include "reduce_op.hpp"
 #include "spanwise/axis_error.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/op_sdk.hpp"
 
-/// sum, prod, min, ... as functions that take any library's array, and as methods: the same code,
-/// the array being the first argument or `self`.
+/// sum, prod, min, ... as functions that take any library's array or a variable of a graph, and as
+/// methods of both: the same code, the array being the first argument or `self`.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -36,25 +41,21 @@ struct ReduceCall {
   PyObject *array, *axis, *dtype, *out, *keepdims, *initial, *where, *ddof, *mean, *correction;
 };
 
-int reduced_axis(const Array& array, std::int64_t axis) {
-  return array.layout().normalise_axis(axis);
-}
-
 // None is all axes; of rank 0 NumPy takes axis 0 and -1 though there is none.
-AxisSet reduce_axes_in(const Array& array, PyObject* axis) {
+AxisSet reduce_axes_in(const Layout& layout, PyObject* axis) {
   AxisSet axes;
   if (!given(axis)) {
-    for (int i = 0; i < array.rank(); ++i) axes.set(static_cast<std::size_t>(i));
+    for (int i = 0; i < layout.rank(); ++i) axes.set(static_cast<std::size_t>(i));
     return axes;
   }
   if (!PyTuple_Check(axis)) {
     const std::int64_t number = integer_from(axis);
-    if (array.rank() > 0 || number < -1 || number > 0)
-      axes.set(static_cast<std::size_t>(reduced_axis(array, number)));
+    if (layout.rank() > 0 || number < -1 || number > 0)
+      axes.set(static_cast<std::size_t>(layout.normalise_axis(number)));
     return axes;
   }
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(axis); ++i) {
-    const int place = reduced_axis(array, integer_from(PyTuple_GET_ITEM(axis, i)));
+    const int place = layout.normalise_axis(integer_from(PyTuple_GET_ITEM(axis, i)));
     require<ArgumentError>(!axes[static_cast<std::size_t>(place)],
                            "duplicate value in 'axis': ", std::string(py::repr(axis)));
     axes.set(static_cast<std::size_t>(place));
@@ -104,7 +105,7 @@ Array reduce_unlocked(const Array& array, F&& f) {
 
 Array reduced(Op op, const ReduceCall& call, const Array& array, const std::optional<Array>& out) {
   Options options;
-  options.axes = reduce_axes_in(array, call.axis);
+  options.axes = reduce_axes_in(array.layout(), call.axis);
   options.keepdims = truth_in(call.keepdims, false);
   if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
   if (out) options.out = &*out;
@@ -119,7 +120,48 @@ Array reduced(Op op, const ReduceCall& call, const Array& array, const std::opti
   return reduce_unlocked(array, [&] { return ops::reduce::reduce(op, array, options); });
 }
 
+// ---- variables of graphs
+
+// Stands for a variable where only the axes are asked after.
+Layout any_layout(const Variable& variable) {
+  return Layout::row_major(Shape(variable.type().rank(), 1));
+}
+
+PyObject* reduce_variable(Op op, const ReduceCall& call) {
+  const char* who = ops::reduce::name_of(op);
+  const bool has_mask = given(call.where) && call.where != Py_True;
+  require<GraphError>(!given(call.out) && !given(call.initial) && !has_mask && !given(call.mean),
+                      who,
+                      ": out=, initial=, where= and mean= are for arrays; of a variable "
+                      "choose elements by T.where()");
+  const Variable& variable = variable_in(call.array);
+  const Layout layout = any_layout(variable);
+  Options options;
+  options.axes = reduce_axes_in(layout, call.axis);
+  options.keepdims = truth_in(call.keepdims, false);
+  if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
+  options.correction = reduce_correction_in(call);
+  const OpProperties properties = ops::reduce::properties_for(op, layout.rank(), options);
+  return wrap_variable((*make_op(who, properties))(std::span(&variable, 1))[0]);
+}
+
+// Flattened where no axis is given, as NumPy does.
+PyObject* scan_variable(const char* who, const Variable& given_variable, PyObject* axis,
+                        PyObject* dtype, PyObject* out) {
+  require<GraphError>(!given(out), who, ": out= is for arrays; a variable has no memory yet");
+  Variable variable = given_variable;
+  const bool flattens = !given(axis) || variable.type().rank() == 0;
+  const int along = flattens ? 0 : any_layout(variable).normalise_axis(integer_from(axis));
+  if (flattens && variable.type().rank() != 1)
+    variable = (*make_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}))(
+        std::span(&variable, 1))[0];
+  OpProperties properties{{"axis", std::vector<std::int64_t>{along}}};
+  if (given(dtype)) properties.emplace("dtype", text(dtype_from(dtype)));
+  return wrap_variable((*make_op(who, properties))(std::span(&variable, 1))[0]);
+}
+
 PyObject* reduce_call(Op op, const ReduceCall& call) {
+  if (is_variable(call.array)) return reduce_variable(op, call);
   const Array array = reduce_input(call.array);
   const std::optional<Array> out = reduce_out(call.out);
   Array result = reduced(op, call, array, out);
@@ -204,6 +246,7 @@ PyObject* count_nonzero_call(PyObject*, PyObject* const* values, Py_ssize_t coun
       return wrap(result);
     }
   const ReduceCall call{a, axis, {}, {}, keepdims, {}, {}, {}, {}, {}};
+  if (is_variable(a)) return reduce_variable(Op::count_nonzero, call);
   return wrap(reduced(Op::count_nonzero, call, reduce_input(a), {}));
 }
 
@@ -212,12 +255,13 @@ PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
   static constexpr Signature<4> signature{
       op == Op::sum ? "cumsum" : "cumprod", {"a", "axis", "dtype", "out"}, 1, 4};
   const auto [a, axis, dtype, out] = signature.read(values, count, words);
+  if (is_variable(a)) return scan_variable(signature.who, variable_in(a), axis, dtype, out);
   Array array = reduce_input(a);
   int along = 0;
   if (given(axis) && array.rank() > 0)
-    along = reduced_axis(array, integer_from(axis));
+    along = array.layout().normalise_axis(integer_from(axis));
   else if (given(axis) && (integer_from(axis) < -1 || integer_from(axis) > 0))
-    reduced_axis(array, integer_from(axis));  // throws
+    array.layout().normalise_axis(integer_from(axis));  // throws
   const std::optional<Array> target = reduce_out(out);
   const std::optional<DType> wanted =
       given(dtype) ? std::optional(dtype_from(dtype)) : std::nullopt;
@@ -305,5 +349,7 @@ SW_BIND(reductions, 64) {
   add_array_methods(reduce_methods);
   add_functions(module, reduce_functions);
 }
+
+SW_BIND(reductions_of_variables, 88) { add_variable_methods(reduce_methods); }
 
 }  // namespace spanwise::python

@@ -13,30 +13,6 @@
 namespace spanwise::ops {
 namespace {
 
-// The one shape that all fit, with the extents along `axis` added up.
-Shape joined_shape(std::span<const Array> arrays, int axis) {
-  Shape shape = arrays[0].shape();
-  for (std::size_t i = 1; i < arrays.size(); ++i) {
-    const Shape& other = arrays[i].shape();
-    require<LayoutError>(other.size() == shape.size(),
-                         "concatenate: all the input array dimensions must match in number, but "
-                         "the array at index 0 has ",
-                         shape.size(), " dimension(s) and the array at index ", i, " has ",
-                         other.size(), " (shapes ", arrays[0].shape(), " and ", other, ")");
-    for (int k = 0; k < shape.size(); ++k)
-      require<LayoutError>(k == axis || other[k] == shape[k],
-                           "concatenate: all the input array dimensions except for the "
-                           "concatenation axis must match exactly, but along dimension ",
-                           k, ", the array at index 0 has size ", shape[k],
-                           " and the array at index ", i, " has size ", other[k], " (shapes ",
-                           arrays[0].shape(), " and ", other, ")");
-    require<LayoutError>(!__builtin_add_overflow(shape[axis], other[axis], &shape[axis]),
-                         "concatenate: the extents along axis ", axis,
-                         " add up to more than 63 bits");
-  }
-  return shape;
-}
-
 // Small parts that lie in memory as they will: for those a copy's planning would cost most.
 bool is_bytes_on_host(const Array& array) {
   return array.device().is_cpu() && array.nbytes() < 1 << 14 && array.layout().is_row_major() &&
@@ -82,6 +58,29 @@ DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype) {
   std::vector<DType> dtypes;
   for (const Array& array : arrays) dtypes.push_back(array.dtype());
   return promote(dtypes);
+}
+
+Shape joined_shape(std::span<const Array> arrays, int axis) {
+  Shape shape = arrays[0].shape();
+  for (std::size_t i = 1; i < arrays.size(); ++i) {
+    const Shape& other = arrays[i].shape();
+    require<LayoutError>(other.size() == shape.size(),
+                         "concatenate: all the input array dimensions must match in number, but "
+                         "the array at index 0 has ",
+                         shape.size(), " dimension(s) and the array at index ", i, " has ",
+                         other.size(), " (shapes ", arrays[0].shape(), " and ", other, ")");
+    for (int k = 0; k < shape.size(); ++k)
+      require<LayoutError>(k == axis || other[k] == shape[k],
+                           "concatenate: all the input array dimensions except for the "
+                           "concatenation axis must match exactly, but along dimension ",
+                           k, ", the array at index 0 has size ", shape[k],
+                           " and the array at index ", i, " has size ", other[k], " (shapes ",
+                           arrays[0].shape(), " and ", other, ")");
+    require<LayoutError>(!__builtin_add_overflow(shape[axis], other[axis], &shape[axis]),
+                         "concatenate: the extents along axis ", axis,
+                         " add up to more than 63 bits");
+  }
+  return shape;
 }
 
 Array concatenate(std::span<const Array> arrays, int axis, DType dtype) {

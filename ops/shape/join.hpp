@@ -15,6 +15,10 @@ namespace spanwise::ops {
 /// device. Throws ArgumentError for no arrays or several devices, DTypeError.
 SW_API DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype);
 
+/// The shape of the arrays one after the other along `axis`. Throws LayoutError where they do not
+/// fit.
+SW_API Shape joined_shape(std::span<const Array> arrays, int axis);
+
 /// numpy.concatenate into a new C-contiguous array, or into `out`, which may overlap the arrays.
 /// Throws LayoutError where the shapes do not fit, and as copy().
 SW_API Array concatenate(std::span<const Array> arrays, int axis, DType dtype);

@@ -1,20 +1,25 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "join.hpp"
 #include "python/bind.hpp"
+#include "python/graph_variable.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
 #include "python/py_dtype.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/op_sdk.hpp"
 
-/// concatenate and stack.
+/// concatenate and stack, of arrays and of variables of graphs.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -84,10 +89,69 @@ PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObje
   return wrap(std::move(joined));
 }
 
+// ---- variables of graphs
+
+// The sequence as variables where one of them is a variable, else nothing.
+std::vector<Variable> variables_in(PyObject* sequence) {
+  if (!is_listed(sequence)) return {};
+  const Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence);
+  PyObject** items = PySequence_Fast_ITEMS(sequence);
+  if (!std::any_of(items, items + size, &is_variable)) return {};
+  std::vector<Variable> variables;
+  for (Py_ssize_t i = 0; i < size; ++i) variables.push_back(as_variable(items[i]));
+  return variables;
+}
+
+Variable apply(const char* op, const OpProperties& properties, std::span<const Variable> inputs) {
+  return (*make_op(op, properties))(inputs)[0];
+}
+
+int axis_in(const Variable& variable, int more, PyObject* axis) {
+  const Shape shape(variable.type().rank() + more, 1);
+  return Layout::row_major(shape).normalise_axis(integer_in(axis, 0));
+}
+
+PyObject* join_variables(const std::vector<Variable>& variables, int axis, PyObject* out,
+                         PyObject* dtype, const char* who) {
+  require<GraphError>(!given(out), who, ": out= is for arrays; a variable has no memory yet");
+  const Variable joined = apply("concatenate", {{"axis", std::int64_t{axis}}}, variables);
+  if (!given(dtype) || dtype_from(dtype) == joined.type().dtype()) return wrap_variable(joined);
+  return wrap_variable(apply("cast", {{"dtype", text(dtype_from(dtype))}}, std::span(&joined, 1)));
+}
+
+PyObject* concatenate_variables(std::vector<Variable> variables, PyObject* axis, PyObject* out,
+                                PyObject* dtype) {
+  if (axis == Py_None) {
+    for (Variable& variable : variables)
+      variable =
+          apply("reshape", {{"shape", std::vector<std::int64_t>{-1}}}, std::span(&variable, 1));
+    axis = nullptr;
+  }
+  return join_variables(variables, axis_in(variables[0], 0, axis), out, dtype, "concatenate");
+}
+
+PyObject* stack_variables(std::vector<Variable> variables, PyObject* axis, PyObject* out,
+                          PyObject* dtype) {
+  const TensorType first = variables[0].type();
+  const int place = axis_in(variables[0], 1, axis);
+  for (Variable& variable : variables) {
+    require<LayoutError>(variable.type().rank() == first.rank(),
+                         "stack: expected variables of one rank, got ", first, " and ",
+                         variable.type());
+    std::vector<std::int64_t> order(static_cast<std::size_t>(variable.type().rank()));
+    std::iota(order.begin(), order.end(), 0);
+    order.insert(order.begin() + place, -1);
+    variable = apply("dimshuffle", {{"order", std::move(order)}}, std::span(&variable, 1));
+  }
+  return join_variables(variables, place, out, dtype, "stack");
+}
+
 PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<5> signature{
       "concatenate", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
   const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
+  if (std::vector<Variable> variables = variables_in(sequence); !variables.empty())
+    return concatenate_variables(std::move(variables), axis, out, dtype);
   std::vector<Array> arrays = arrays_in(sequence, "concatenate");
   if (axis == Py_None) {
     for (Array& array : arrays) array = reshape(array, {-1});
@@ -105,6 +169,8 @@ PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
   static constexpr Signature<5> signature{
       "stack", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
   const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
+  if (std::vector<Variable> variables = variables_in(sequence); !variables.empty())
+    return stack_variables(std::move(variables), axis, out, dtype);
   std::vector<Array> arrays = arrays_in(sequence, "stack");
   const Shape shape = arrays[0].shape();
   for (const Array& array : arrays)

@@ -46,7 +46,7 @@ bool read_python_number(PyObject* value, Argument& argument) {
 
 KernelCallArguments::KernelCallArguments(const std::string& who, PyObject* const* values,
                                          std::size_t count, std::size_t most)
-    : who_(who) {
+    : who_(who), most_(most) {
   require<KernelArgumentError>(count <= most, who_, ": expected at most ", most, " arguments, got ",
                                count);
   for (std::size_t i = 0; i < count; ++i) set(i, values[i]);
@@ -75,7 +75,7 @@ void KernelCallArguments::set(std::size_t place, PyObject* value) {
 
 Device KernelCallArguments::device() const {
   const Array* found = nullptr;
-  for (const Argument& argument : arguments_) {
+  for (const Argument& argument : all()) {
     if (argument.array == nullptr) continue;
     if (found == nullptr || (found->rank() == 0 && argument.array->rank() > 0))
       found = argument.array;
@@ -86,7 +86,7 @@ Device KernelCallArguments::device() const {
 
 std::int64_t KernelCallArguments::bytes() const noexcept {
   std::int64_t bytes = 0;
-  for (const Argument& argument : arguments_)
+  for (const Argument& argument : all())
     if (argument.array != nullptr) bytes = std::max(bytes, argument.array->nbytes());
   return bytes;
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,12 @@ class KernelCallArguments {
   std::int64_t bytes() const noexcept;
 
  private:
+  std::span<const ops::user_kernels::Argument> all() const noexcept {
+    return {arguments_.data(), most_};
+  }
+
   const std::string& who_;
+  std::size_t most_;
   std::array<ops::user_kernels::Argument, ops::user_kernels::most_operands> arguments_{};
   std::vector<Array> imported_;
   std::vector<std::string> structs_;

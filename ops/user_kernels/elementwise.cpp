@@ -265,10 +265,17 @@ class ElementwiseKernel::Call {
     const Stream stream = Stream::current(operands_.device());
     for (const Operand& operand : operands_.all())
       if (operand.array != nullptr) order_use(stream, *operand.array, operand.parameter->is_output);
+    const std::int64_t per_block = !on_gpu_        ? elementwise_chunk
+                                   : plan_.is_flat ? kernel_.apiece_ * elementwise_block
+                                                   : elementwise_block;
+    const std::int64_t blocks = (steps_ - 1) / per_block + 1;
+    const std::int64_t grid = on_gpu_ ? std::min(blocks, elementwise_grid) : blocks;
+    const LaunchConfig config{{grid, 1, 1}, {on_gpu_ ? elementwise_block : 1, 1, 1}, 0, stream};
+    if (is_simple()) return launch_simple(kernel, config, per_block);
     std::vector<KernelArg> arguments;
     arguments.reserve(2 * plan_.count + 3);
     PackedNumbers numbers;
-    if (!is_simple()) numbers.reserve(room_for_numbers());
+    numbers.reserve(room_for_numbers());
     for (std::size_t i = 0; i < plan_.count; ++i) add_operand(i, arguments, numbers);
     if (!plan_.is_flat) {
       for (const Operand& operand : operands_.all())
@@ -278,24 +285,41 @@ class ElementwiseKernel::Call {
       arguments.push_back(numbers.walk(*walk_));
     }
     arguments.push_back(KernelArg(steps_));
-    const std::int64_t per_block = !on_gpu_        ? elementwise_chunk
-                                   : plan_.is_flat ? kernel_.apiece_ * elementwise_block
-                                                   : elementwise_block;
     if (!on_gpu_) arguments.push_back(KernelArg(per_block));
-    const std::int64_t blocks = (steps_ - 1) / per_block + 1;
-    const std::int64_t grid = on_gpu_ ? std::min(blocks, elementwise_grid) : blocks;
-    kernel.launch({{grid, 1, 1}, {on_gpu_ ? elementwise_block : 1, 1, 1}, 0, stream}, arguments);
+    kernel.launch(config, arguments);
+  }
+
+  // What small arrays feel: each parameter's bytes are where the kernel can take them.
+  void launch_simple(const Function& kernel, const LaunchConfig& config,
+                     std::int64_t per_block) const {
+    std::array<void*, most_operands> addresses;
+    std::array<void*, most_operands + 2> values;
+    std::size_t count = 0;
+    for (; count < plan_.count; ++count) {
+      const Operand& operand = operands_[count];
+      if (plan_.forms[count].place == OperandForm::Place::value) {
+        values[count] = const_cast<void*>(operand.number.data());
+      } else {
+        addresses[count] = operand.array->data();
+        values[count] = &addresses[count];
+      }
+    }
+    std::int64_t steps = steps_;
+    values[count++] = &steps;
+    if (!on_gpu_) values[count++] = &per_block;
+    kernel.launch_raw(config, std::span(values.data(), count));
   }
 
   // Neither structs nor a walk among the arguments.
   bool is_simple() const {
-    return plan_.is_flat &&
-           std::none_of(plan_.forms.begin(),
-                        plan_.forms.begin() + static_cast<std::ptrdiff_t>(plan_.count),
-                        [](const OperandForm& form) {
-                          return form.place == OperandForm::Place::dense ||
-                                 form.place == OperandForm::Place::strided;
-                        });
+    if (!plan_.is_flat) return false;
+    for (std::size_t i = 0; i < plan_.count; ++i) {
+      const auto place = plan_.forms[i].place;
+      if (place == OperandForm::Place::dense || place == OperandForm::Place::strided ||
+          !operands_[i].bytes.empty())
+        return false;
+    }
+    return true;
   }
 
   std::size_t room_for_numbers() const {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/scan.hpp"
 #include "spanwise/stream.hpp"
 #include "words.hpp"
 
@@ -20,36 +23,28 @@ namespace spanwise::ops::user_kernels {
 struct ScanKernel::Plan {
   Device device;
   int line_rank;
-  Function totals, carries, run;
+  bool is_packed;
+  // On a GPU, and where a GPU's text runs on the CPU, `run` and `lines`; else the other three.
+  std::optional<Function> totals, carries, lines;
+  Function run;
 };
 
 namespace {
 
-constexpr std::int64_t gpu_threads = 256, gpu_items = 8, cpu_tile = 1 << 15;
+constexpr std::int64_t cpu_tile = 1 << 15;
 
-// What both devices' texts lean on; RANK is that of the walk over lines.
+// What both devices' texts lean on; sw_scan_rank is that of the walk over lines.
 constexpr const char* scan_common = R"(
-#define sw_scan_parameters const T* sw_x, T* sw_z, const sw_scan_walk sw_walk, long long sw_x_step, \
-    long long sw_z_step, long long sw_length, long long sw_tiles, long long sw_per_tile, T* sw_totals
-#define sw_scan_arguments sw_x, sw_z, sw_walk, sw_x_step, sw_z_step, sw_length, sw_tiles, \
-    sw_per_tile, sw_totals
-// The tile of the calling block, and where its line begins.
-struct sw_scan_tile {
-  long long number, x, z;
-  __device__ sw_scan_tile(const sw_scan_walk& walk, long long tiles)
-      : number(blockIdx.x % tiles), x(0), z(0) {
-    long long rest = blockIdx.x / tiles;
+// Where a line begins.
+struct sw_scan_place {
+  long long x, z;
+  __device__ sw_scan_place(const sw_scan_walk& walk, long long line) : x(0), z(0) {
     for (int axis = sw_scan_rank - 1; axis >= 0; --axis) {
-      const long long place = axis > 0 ? rest % walk.shape[axis] : rest;
-      rest /= walk.shape[axis];
+      const long long place = axis > 0 ? line % walk.shape[axis] : line;
+      line /= walk.shape[axis];
       x += place * walk.s0[axis];
       z += place * walk.s1[axis];
     }
-  }
-  __device__ long long first(long long per_tile) const { return number * per_tile; }
-  __device__ long long count(long long length, long long per_tile) const {
-    const long long left = length - first(per_tile);
-    return left < per_tile ? left : per_tile;
   }
 };
 )";
@@ -80,15 +75,40 @@ ScanKernel::ScanKernel(ScanSpec spec) : spec_(std::move(spec)), who_(checked_who
 
 ScanKernel::~ScanKernel() = default;
 
-std::string ScanKernel::source(int line_rank, bool on_gpu) const {
+// A call that has been checked; `lines` walks over both arrays' lines.
+struct ScanKernel::Job {
+  const Array &input, &output;
+  const Walk& lines;
+  int axis;
+  Stream stream;
+
+  // Whether each line is contiguous on both sides, from an aligned element on.
+  bool lies_in_packs() const {
+    const auto is_aligned = [&](const Array& array, int operand) {
+      const int item = array.dtype().itemsize();
+      bool is =
+          array.strides()[axis] == 1 && reinterpret_cast<std::uintptr_t>(array.data()) % 16 == 0;
+      for (int k = 0; k < lines.rank(); ++k)
+        is &= lines.extent(k) == 1 || lines.stride(k, operand) % scan_pack(item, item) == 0;
+      return is;
+    };
+    return is_aligned(input, 0) && is_aligned(output, 1);
+  }
+};
+
+bool ScanKernel::is_as_on_gpu(Device device) const {
+  return device.is_cuda() || spec_.common.as_on_gpu;
+}
+
+std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const {
   const std::string& name = spec_.common.name;
   const std::string result =
       spec_.is_exclusive ? text("return has_before ? before : static_cast<T>(", spec_.neutral, ");")
                          : "return through;";
   std::string types = text("typedef ", element_.type, " sw_element;\n");
   types += walk_struct("sw_scan_walk", line_rank, 2);
-  types += text("constexpr int sw_scan_rank = ", line_rank, ", sw_threads = ", gpu_threads,
-                ", sw_items = ", gpu_items, ";\n");
+  types += text("constexpr int sw_scan_rank = ", line_rank,
+                ";\nconstexpr bool sw_packed = ", is_packed ? "true" : "false", ";\n");
   types += text(
       "__device__ inline sw_element sw_combine(sw_element a, sw_element b) {\n"
       "  return static_cast<sw_element>(",
@@ -98,28 +118,43 @@ std::string ScanKernel::source(int line_rank, bool on_gpu) const {
                 result, "\n}\n", scan_common, scan_text(on_gpu ? "scan_gpu.cuh" : "scan_cpu.cuh"));
   types += "}\n";
   std::string kernels;
-  for (const char* part : {"totals", "carries", "run"})
+  const auto add = [&](const char* part, const char* bounds) {
     kernels +=
-        text("extern \"C\" __global__ void ", name, "_", part,
-             "(const sw_element* sw_x, sw_element* sw_z, const sw_scan_walk sw_walk, long long "
-             "sw_x_step, long long sw_z_step, long long sw_length, long long sw_tiles, long long "
-             "sw_per_tile, sw_element* sw_totals) {\n  sw_scan::sw_scan_",
-             part, "(sw_scan_arguments);\n}\n");
+        text("namespace sw_scan {\nextern \"C\" __global__ void ", bounds, " ", name, "_", part,
+             "(sw_scan_parameters) {\n  sw_scan_", part, "(sw_scan_arguments);\n}\n}\n");
+  };
+  if (on_gpu) {
+    // Many blocks at a time, most of which wait for memory or for one another.
+    constexpr const char* bounds =
+        "__launch_bounds__(spanwise::scan_threads, sizeof(sw_scan_body::Acc) == 8 ? 6 : 4)";
+    add("run", bounds);
+    add("lines", bounds);
+    return "#include <spanwise/scan_blocks.cuh>\n" + opening(spec_.common, {}, types) + kernels;
+  }
+  for (const char* part : {"totals", "carries", "run"}) add(part, "");
   return opening(spec_.common, {}, types) + kernels;
 }
 
-const ScanKernel::Plan& ScanKernel::plan_for(Device device, int line_rank) const {
+const ScanKernel::Plan& ScanKernel::plan_for(Device device, int line_rank, bool is_packed) const {
   const std::lock_guard lock(mutex_);
   const auto found = std::find_if(plans_.begin(), plans_.end(), [&](const Plan& plan) {
-    return plan.device == device && plan.line_rank == line_rank;
+    return plan.device == device && plan.line_rank == line_rank && plan.is_packed == is_packed;
   });
   if (found != plans_.end()) return *found;
-  const std::string words = source(line_rank, device.is_cuda() || spec_.common.as_on_gpu);
+  const bool on_gpu = is_as_on_gpu(device);
+  const std::string words = source(line_rank, on_gpu, is_packed);
   const auto get = [&](const char* part) {
     return compiled(spec_.common, words, text(spec_.common.name, "_", part), device,
                     spec_.scan_expr);
   };
-  plans_.push_front({device, line_rank, get("totals"), get("carries"), get("run")});
+  Plan plan{device, line_rank, is_packed, {}, {}, {}, get("run")};
+  if (on_gpu) {
+    plan.lines = get("lines");
+  } else {
+    plan.totals = get("totals");
+    plan.carries = get("carries");
+  }
+  plans_.push_front(std::move(plan));
   return plans_.front();
 }
 
@@ -155,40 +190,71 @@ void ScanKernel::operator()(const Array& given, const Array& output, int axis) c
   const Layout in_lines = input.layout().index(axis, 0), out_lines = output.layout().index(axis, 0);
   const std::array<const Layout*, 2> layouts{&in_lines, &out_lines};
   const Walk lines(in_lines.shape, layouts, 1);
-  const Plan& plan = plan_for(device, lines.rank());
-
-  const std::int64_t length = input.shape()[axis];
-  const bool on_gpu = device.is_cuda() || spec_.common.as_on_gpu;
-  const std::int64_t per_tile = on_gpu ? gpu_threads * gpu_items : cpu_tile;
-  const std::int64_t tiles = (length - 1) / per_tile + 1;
   const Stream stream = Stream::current(device);
   order_use(stream, input, false);
   order_use(stream, output, true);
+  const Job job{input, output, lines, axis, stream};
+  if (is_as_on_gpu(device))
+    scan_as_on_gpu(job);
+  else
+    scan_on_cpu(job);
+}
+
+void ScanKernel::scan_as_on_gpu(const Job& job) const {
+  const int item = element_.dtype->itemsize();
+  const std::int64_t length = job.input.shape()[job.axis], lines = job.lines.size();
+  const std::int64_t steps[] = {job.input.strides()[job.axis], job.output.strides()[job.axis]};
+  const std::int64_t chunk = scan_chunk(item, item), chunks = (length - 1) / chunk + 1;
+  const Plan& plan = plan_for(job.stream.device(), job.lines.rank(), job.lies_in_packs());
+  const bool by_warps = scan_by_warps(lines, length, chunk), is_cut = !by_warps && chunks > 1;
+  // scan_gpu.cuh's Acc; first a word that counts blocks.
+  const std::int64_t words = is_cut ? 1 + lines * scan_words(chunks, (item + 4 + 7) / 8 * 8) : 0;
+  const Array told = zeros(Shape{words}, uint64, job.stream.device());
+  if (is_cut) order_use(job.stream, told, true);
+  PackedNumbers numbers;
+  numbers.reserve(static_cast<std::size_t>(3 * job.lines.rank()));
+  const std::int64_t line[] = {length, steps[0], steps[1]};
+  const std::vector<KernelArg> arguments{address_of(job.input),
+                                         address_of(job.output),
+                                         numbers.walk(job.lines),
+                                         KernelArg::bytes(std::as_bytes(std::span(line))),
+                                         KernelArg(lines),
+                                         KernelArg(chunks),
+                                         is_cut ? address_of(told) : KernelArg::address(0)};
+  const std::int64_t of_block = scan_threads / 32;
+  const std::int64_t blocks = by_warps ? (lines - 1) / of_block + 1 : lines * chunks;
+  (by_warps ? *plan.lines : plan.run)
+      .launch({{blocks, 1, 1}, {scan_threads, 1, 1}, 0, job.stream}, arguments);
+}
+
+void ScanKernel::scan_on_cpu(const Job& job) const {
+  const Plan& plan = plan_for(job.stream.device(), job.lines.rank(), false);
+  const std::int64_t length = job.input.shape()[job.axis], lines = job.lines.size();
+  const std::int64_t tiles = (length - 1) / cpu_tile + 1;
   std::optional<Array> totals;
   if (tiles > 1) {
-    totals.emplace(empty(Shape{tiles * lines.size()}, *element_.dtype, device));
-    order_use(stream, *totals, true);
+    totals.emplace(empty(Shape{tiles * lines}, *element_.dtype, cpu));
+    order_use(job.stream, *totals, true);
   }
   PackedNumbers numbers;
-  numbers.reserve(static_cast<std::size_t>(3 * lines.rank()));
-  const std::vector<KernelArg> arguments{address_of(input),
-                                         address_of(output),
-                                         numbers.walk(lines),
-                                         KernelArg(input.strides()[axis]),
-                                         KernelArg(output.strides()[axis]),
+  numbers.reserve(static_cast<std::size_t>(3 * job.lines.rank()));
+  const std::vector<KernelArg> arguments{address_of(job.input),
+                                         address_of(job.output),
+                                         numbers.walk(job.lines),
+                                         KernelArg(job.input.strides()[job.axis]),
+                                         KernelArg(job.output.strides()[job.axis]),
                                          KernelArg(length),
                                          KernelArg(tiles),
-                                         KernelArg(per_tile),
+                                         KernelArg(cpu_tile),
                                          totals ? address_of(*totals) : KernelArg::address(0)};
-  const std::int64_t threads = on_gpu ? gpu_threads : 1;
   const auto launch = [&](const Function& kernel, std::int64_t blocks) {
-    kernel.launch({{blocks, 1, 1}, {threads, 1, 1}, 0, stream}, arguments);
+    kernel.launch({{blocks, 1, 1}, {1, 1, 1}, 0, job.stream}, arguments);
   };
   if (tiles > 1) {
-    launch(plan.totals, tiles * lines.size());
-    launch(plan.carries, lines.size());
+    launch(*plan.totals, tiles * lines);
+    launch(*plan.carries, lines);
   }
-  launch(plan.run, tiles * lines.size());
+  launch(plan.run, tiles * lines);
 }
 
 }  // namespace spanwise::ops::user_kernels

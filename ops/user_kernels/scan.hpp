@@ -41,12 +41,17 @@ class SW_API ScanKernel : public RefCounted {
   /// window. Both have the kernel's dtype and one shape. Queued on the current stream. Throws
   /// DTypeError, LayoutError, DeviceError, ReadOnlyError, CompileError.
   void operator()(const Array& input, const Array& output, int axis) const;
-  /// The text for arrays whose lines are walked over so many axes.
-  std::string source(int line_rank, bool on_gpu) const;
+  /// The text for arrays whose lines are walked over so many axes; on a GPU, `is_packed` where
+  /// lines are contiguous and aligned.
+  std::string source(int line_rank, bool on_gpu, bool is_packed) const;
 
  private:
   struct Plan;
-  const Plan& plan_for(Device device, int line_rank) const;
+  struct Job;
+  bool is_as_on_gpu(Device device) const;
+  const Plan& plan_for(Device device, int line_rank, bool is_packed) const;
+  void scan_as_on_gpu(const Job& job) const;
+  void scan_on_cpu(const Job& job) const;
   void check(const Array& input, const Array& output) const;
 
   ScanSpec spec_;

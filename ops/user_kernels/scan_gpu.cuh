@@ -1,103 +1,57 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// A scan on a GPU: one block a tile of a line, some neighbouring elements a thread. Tiles are
-// combined in two passes, the second of which knows what stands before each.
+// A scan on a GPU in one pass: a block for each chunk of a line, or a warp for each line.
 
-// Every thread's value with those of the threads before it, of the first `count` threads; for the
-// others nothing. (Hillis and Steele, "Data Parallel Algorithms", 1986.)
-__device__ inline void sw_scan_block(T* shared, int count) {
-  const int at = threadIdx.x;
-  __syncthreads();
-  for (int step = 1; step < sw_threads; step *= 2) {
-    T through;
-    const bool takes_part = at >= step && at < count;
-    if (takes_part) through = sw_combine(shared[at - step], shared[at]);
-    __syncthreads();
-    if (takes_part) shared[at] = through;
-    __syncthreads();
+struct sw_scan_body {
+  typedef T Element;
+  typedef T Result;
+  // An operation need not have a neutral element: what is not there has none.
+  struct alignas(8) Acc {
+    T value;
+    unsigned int is_there;
+  };
+
+  static __device__ __forceinline__ Acc identity() {
+    Acc none;
+    none.value = T();
+    none.is_there = 0;
+    return none;
   }
+  static __device__ __forceinline__ Acc lift(T x) {
+    Acc one;
+    one.value = x;
+    one.is_there = 1;
+    return one;
+  }
+  static __device__ __forceinline__ Acc combine(Acc a, Acc b) {
+    if (!a.is_there) return b;
+    if (!b.is_there) return a;
+    return lift(sw_combine(a.value, b.value));
+  }
+  static __device__ __forceinline__ T result(Acc before, Acc through) {
+    return sw_scan_result(before.is_there, before.value, through.value);
+  }
+};
+
+#define sw_scan_parameters const T* sw_x, T* sw_z, const sw_scan_walk sw_walk, \
+    const spanwise::ScanLine sw_line, long long sw_lines, long long sw_chunks, \
+    unsigned long long* sw_told
+#define sw_scan_arguments sw_x, sw_z, sw_walk, sw_line, sw_lines, sw_chunks, sw_told
+
+__device__ __forceinline__ void sw_scan_run(sw_scan_parameters) {
+  __shared__ alignas(16) unsigned char tile[spanwise::scan_tile_bytes];
+  const long long block = spanwise::scan_block_number(sw_told), number = block / sw_chunks;
+  const sw_scan_place at(sw_walk, number);
+  const spanwise::ScanTold<sw_scan_body::Acc> told(sw_told + 1, number, sw_chunks);
+  spanwise::BlockScan<sw_scan_body, sw_packed>(sw_x + at.x, sw_z + at.z, sw_line, told,
+                                               block % sw_chunks)
+      .run(tile);
 }
 
-// Threads that have elements, of a tile of `count`.
-__device__ inline int sw_scan_busy(long long count) {
-  return (int)((count + sw_items - 1) / sw_items);
-}
-
-__device__ inline void sw_scan_totals(sw_scan_parameters) {
-  __shared__ alignas(16) unsigned char bytes[sw_threads * sizeof(T)];
-  T* const shared = (T*)bytes;
-  const sw_scan_tile tile(sw_walk, sw_tiles);
-  const T* const x = sw_x + tile.x;
-  const long long count = tile.count(sw_length, sw_per_tile);
-  const long long first = tile.first(sw_per_tile), mine = (long long)threadIdx.x * sw_items;
-  if (mine < count) {
-    T total = x[(first + mine) * sw_x_step];
-#pragma unroll
-    for (int k = 1; k < sw_items; ++k)
-      if (mine + k < count) total = sw_combine(total, x[(first + mine + k) * sw_x_step]);
-    shared[threadIdx.x] = total;
-  }
-  const int busy = sw_scan_busy(count);
-  sw_scan_block(shared, busy);
-  if (threadIdx.x == 0) sw_totals[blockIdx.x] = shared[busy - 1];
-}
-
-// One block a line; each thread has some neighbouring tiles.
-__device__ inline void sw_scan_carries(sw_scan_parameters) {
-  __shared__ alignas(16) unsigned char bytes[sw_threads * sizeof(T)];
-  T* const shared = (T*)bytes;
-  T* const totals = sw_totals + blockIdx.x * sw_tiles;
-  const long long each = (sw_tiles + sw_threads - 1) / sw_threads;
-  const long long first = threadIdx.x * each;
-  const long long end = first + each < sw_tiles ? first + each : sw_tiles;
-  if (first < end) {
-    T total = totals[first];
-    for (long long k = first + 1; k < end; ++k) total = sw_combine(total, totals[k]);
-    shared[threadIdx.x] = total;
-  }
-  sw_scan_block(shared, (int)((sw_tiles + each - 1) / each));
-  if (first < end) {
-    T total = totals[first];
-    if (threadIdx.x > 0) total = sw_combine(shared[threadIdx.x - 1], total);
-    totals[first] = total;
-    for (long long k = first + 1; k < end; ++k) totals[k] = total = sw_combine(total, totals[k]);
-  }
-}
-
-__device__ inline void sw_scan_run(sw_scan_parameters) {
-  __shared__ alignas(16) unsigned char bytes[sw_threads * sizeof(T)];
-  T* const shared = (T*)bytes;
-  const sw_scan_tile tile(sw_walk, sw_tiles);
-  const T* const x = sw_x + tile.x;
-  T* const z = sw_z + tile.z;
-  const long long count = tile.count(sw_length, sw_per_tile);
-  const long long first = tile.first(sw_per_tile), mine = (long long)threadIdx.x * sw_items;
-  // All are read before any is written: input and output may be one array.
-  T through[sw_items];
-#pragma unroll
-  for (int k = 0; k < sw_items; ++k) {
-    if (mine + k >= count) continue;
-    const T element = x[(first + mine + k) * sw_x_step];
-    through[k] = k > 0 ? sw_combine(through[k > 0 ? k - 1 : 0], element) : element;
-    shared[threadIdx.x] = through[k];
-  }
-  sw_scan_block(shared, sw_scan_busy(count));
-  if (mine >= count) return;
-  bool has = tile.number > 0;
-  T before;
-  if (has) before = sw_totals[blockIdx.x - 1];
-  if (threadIdx.x > 0) {
-    before = has ? sw_combine(before, shared[threadIdx.x - 1]) : shared[threadIdx.x - 1];
-    has = true;
-  }
-  T last = before;
-  bool has_last = has;
-#pragma unroll
-  for (int k = 0; k < sw_items; ++k) {
-    if (mine + k >= count) continue;
-    const T all = has ? sw_combine(before, through[k]) : through[k];
-    z[(first + mine + k) * sw_z_step] = sw_scan_result(has_last, last, all);
-    last = all;
-    has_last = true;
-  }
+__device__ __forceinline__ void sw_scan_lines(sw_scan_parameters) {
+  __shared__ alignas(16) unsigned char tile[spanwise::scan_tile_bytes];
+  const long long number = blockIdx.x * (long long)(blockDim.x / 32) + threadIdx.x / 32;
+  if (number >= sw_lines) return;
+  const sw_scan_place at(sw_walk, number);
+  spanwise::WarpScan<sw_scan_body, sw_packed>(sw_x + at.x, sw_z + at.z, sw_line, tile).run();
 }

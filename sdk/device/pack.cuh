@@ -37,9 +37,9 @@ struct PackWord<1> {
   typedef unsigned char type;
 };
 
-/// Reads a pack, from any memory, and writes one, to global memory, by one instruction each. Its
-/// place is aligned as a whole. By way of words: a compiler may take a copy of elements for many
-/// small accesses.
+/// Reads a pack, from any memory, and writes one: store_pack() to global memory, put_pack() to
+/// shared; by one instruction each. Its place is aligned as a whole. By way of words: a compiler
+/// may take a copy of elements for many small accesses.
 template <int n, class T>
 __device__ __forceinline__ Pack<T, n> load_pack(const T* place) {
   typedef typename PackWord<(int)sizeof(T) * n>::type Word;
@@ -54,6 +54,34 @@ __device__ __forceinline__ void store_pack(T* place, const Pack<T, n>& pack) {
   Word word;
   memcpy(&word, &pack, sizeof(pack));
   __stwb((Word*)place, word);
+}
+template <int n, class T>
+__device__ __forceinline__ void put_pack(T* place, const Pack<T, n>& pack) {
+  typedef typename PackWord<(int)sizeof(T) * n>::type Word;
+  Word word;
+  memcpy(&word, &pack, sizeof(pack));
+  *(Word*)place = word;
+}
+
+/// Copies a pack from global to shared memory. wait_for_fetches() waits for those that the calling
+/// thread has begun: no register holds what is under way. Others see it after a barrier.
+template <int n, class T>
+__device__ __forceinline__ void fetch_pack(T* shared, const T* global) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(SW_CPU)
+  if (sizeof(T) * n == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     (unsigned int)__cvta_generic_to_shared(shared)),
+                 "l"(global)
+                 : "memory");
+    return;
+  }
+#endif
+  put_pack(shared, load_pack<n>(global));
+}
+__device__ __forceinline__ void wait_for_fetches() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(SW_CPU)
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
 }
 
 }  // namespace spanwise

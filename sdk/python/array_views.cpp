@@ -9,6 +9,7 @@
 
 #include "array_order.hpp"
 #include "bind.hpp"
+#include "graph_variable.hpp"
 #include "py_array.hpp"
 #include "py_call.hpp"
 #include "spanwise/error.hpp"
@@ -188,6 +189,11 @@ py::object as_object(PyObject* x) {
 PyObject* reshape_function(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<4> signature{"reshape", {"a", "shape", "order", "copy"}, 2, 3};
   const auto [a, shape, order, copy] = signature.read(values, count, words);
+  if (is_variable(a)) {
+    require<GraphError>(!given(order) && !given(copy),
+                        "reshape: order= and copy= are for arrays; of a variable the order is C");
+    return py::handle(a).attr("reshape")(py::handle(shape)).release().ptr();
+  }
   return reshape_to(as_object(a).ptr(), shape_from(shape), order, copy);
 }
 
@@ -195,6 +201,8 @@ PyObject* broadcast_to_function(PyObject*, PyObject* const* values, Py_ssize_t c
                                 PyObject* words) {
   static constexpr Signature<2> signature{"broadcast_to", {"array", "shape"}, 2, 2};
   const auto [array, shape] = signature.read(values, count, words);
+  if (is_variable(array))
+    return py::handle(array).attr("broadcast_to")(py::handle(shape)).release().ptr();
   const py::object object = as_object(array);
   return stretched(object.ptr(), shape);
 }

@@ -90,6 +90,10 @@ py::tuple broadcast_pattern(const TensorType& type) {
   return py::tuple(pattern);
 }
 
+py::object reduced(const char* function, py::handle self) {
+  return py::module_::import("spanwise._graph_pickle").attr(function)(self);
+}
+
 void bind_type(py::module_& module) {
   py::class_<TensorType> type(
       module, "TensorType",
@@ -118,6 +122,7 @@ void bind_type(py::module_& module) {
             return py::bool_(self == other.cast<const TensorType&>());
           },
           py::is_operator())
+      .def("__reduce__", [](py::handle self) { return reduced("reduce_type", self); })
       .def("__hash__", [](const TensorType& self) { return std::hash<std::string>()(self.name()); })
       .def("__repr__", &TensorType::name);
 }
@@ -145,6 +150,7 @@ SW_BIND(graph_apply, 80) {
       .def_property_readonly("trace", &Apply::trace, "Where the program made it; \"\" if unknown.")
       .def("clone_with_new_inputs", &clone_with, py::arg("inputs"))
       .def("clone", [](const Apply& self) { return clone_with(self, inputs_of(self)); })
+      .def("__reduce__", [](py::handle self) { return reduced("reduce_apply", self); })
       .def("__repr__", &Apply::label);
 }
 

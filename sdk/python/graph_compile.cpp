@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "bridge_convert.hpp"
 #include "graph_apply.hpp"
 #include "graph_function.hpp"
+#include "graph_object.hpp"
 #include "graph_variable.hpp"
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
@@ -78,7 +80,8 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
                    const std::vector<std::optional<std::string>>& libraries,
                    std::vector<bool> borrowed, bool single, py::handle keys, Pairs updates,
                    Pairs givens, const std::string& name, const std::string& on_unused_input,
-                   py::handle device, const py::tuple& mode, bool profile, py::object recipe) {
+                   py::handle device, const py::tuple& mode, bool profile,
+                   std::optional<bool> allow_gc, bool preallocate, py::object recipe) {
   std::vector<Variable> inputs;
   std::vector<Variable> mutable_inputs;
   std::vector<InputPlace> places;
@@ -94,7 +97,9 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
                           .updates = std::move(updates),
                           .borrowed_outputs = std::move(borrowed),
                           .mode = mode_from(mode),
-                          .profile = profile};
+                          .profile = profile,
+                          .allow_gc = allow_gc,
+                          .preallocate = preallocate};
   if (!device.is_none()) options.device = device_from(device);
   options.mutable_inputs = std::move(mutable_inputs);
   std::optional<CompiledFunction> function;
@@ -162,8 +167,11 @@ SW_BIND(graph_compile, 85) {
       all.append(py::make_tuple(rewrite.name, rewrite.position, rewrite.tags));
     return all;
   });
-  module.def("_kernel_op",
-             [](const py::dict& given) { return op_object(kernel_op(spec_from(given))); });
+  module.def("_kernel_op", [](const py::dict& given) {
+    const Ref<const Op> op = kernel_op(spec_from(given));
+    op->attachment() = std::make_shared<SharedObject>(share_object(given));
+    return op_object(op);
+  });
   module.def("_kernel_op_counts", &counts);
 }
 

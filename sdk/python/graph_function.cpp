@@ -252,6 +252,13 @@ PyObject* copy_compiled(PyObject* self, PyObject* arguments, PyObject* keywords)
   });
 }
 
+PyObject* reduce_compiled(PyObject* self, PyObject*) noexcept {
+  return answered([&] {
+    return py::module_::import("spanwise._graph_pickle")
+        .attr("reduce_function")(py::handle(self), py::handle(face_in(self).recipe.get()));
+  });
+}
+
 PyGetSetDef compiled_attributes[] = {
     {"name", get_name, nullptr, nullptr, nullptr},
     {"device", get_device, nullptr, "Where it runs.", nullptr},
@@ -264,6 +271,7 @@ PyGetSetDef compiled_attributes[] = {
 
 PyMethodDef compiled_methods[] = {
     {"free", free_memory, METH_NOARGS, "Drops the buffers kept for the next call."},
+    {"__reduce__", reduce_compiled, METH_NOARGS, nullptr},
     {"_profile_data", profile_data, METH_NOARGS, nullptr},
     {"_profile_spans", profile_spans, METH_NOARGS, nullptr},
     {"copy", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&copy_compiled)),

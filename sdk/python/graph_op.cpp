@@ -3,6 +3,7 @@
 
 #include <pybind11/stl.h>
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +12,9 @@
 #include "graph_apply.hpp"
 #include "graph_object.hpp"
 #include "graph_thunk.hpp"
+#include "graph_variable.hpp"
 #include "py_array.hpp"
+#include "py_call.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/op_sdk.hpp"
 
@@ -112,7 +115,45 @@ OpHandle make_registered(const std::string& name, const py::dict& properties) {
   return {make_op(name, given)};
 }
 
+std::pair<std::string, std::vector<std::pair<std::string, std::string>>> load(
+    const std::string& path) {
+  const LoadedOps loaded = [&] {
+    const py::gil_scoped_release unlocked;  // a library may take its time, or want the lock itself
+    return load_ops(path);
+  }();
+  std::vector<std::pair<std::string, std::string>> ops;
+  for (const LoadedOps::Op& op : loaded.ops) ops.emplace_back(op.name, op.summary);
+  return {loaded.name_space, std::move(ops)};
+}
+
+// The name and properties that _make_op takes; None where the registry did not make the op.
+py::object recipe_of(const OpHandle& self) {
+  const auto recipe = self.op->recipe();
+  if (recipe == nullptr) return py::none();
+  return py::make_tuple(recipe->name,
+                        std::map(recipe->properties.begin(), recipe->properties.end()));
+}
+
+// What sw.kernel_op() made it of; None for other ops.
+py::object declaration_of(const OpHandle& self) {
+  const auto* declaration = static_cast<const SharedObject*>(self.op->attachment().get());
+  if (declaration == nullptr) return py::none();
+  return py::reinterpret_borrow<py::object>(declaration->get());
+}
+
 }  // namespace
+
+// For functions in Python that take arrays and variables alike: as it is, anything else imported.
+static PyObject* operand(PyObject*, PyObject* value) noexcept {
+  if (is_array(value) || is_variable(value)) return Py_NewRef(value);
+  try {
+    return wrap(import_array(value));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+static PyMethodDef operand_functions[] = {{"_operand", &operand, METH_O, nullptr}, {}};
 
 Ref<const Op> op_from(py::handle op) {
   const py::module_ graph = graph_module();
@@ -136,10 +177,14 @@ SW_BIND(graph_op, 82) {
                              [](const OpHandle& self) { return self.op->destroy_map(); })
       .def("make_node", [](const OpHandle& self,
                            const std::vector<Variable>& in) { return self.op->make_node(in); })
+      .def_property_readonly("recipe", &recipe_of)
+      .def_property_readonly("declaration", &declaration_of)
       .def("equals", [](const OpHandle& a, const OpHandle& b) { return a.op->equals(*b.op); })
       .def("hash", [](const OpHandle& self) { return self.op->hash(); });
+  add_functions(module, operand_functions);
   module.def("_make_op", &make_registered);
   module.def("_op_names", &op_names);
+  module.def("_load_ops", &load);
   module.def(
       "_as_variable",
       [](py::handle value, py::handle name) {

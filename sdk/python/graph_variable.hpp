@@ -49,6 +49,10 @@ extern PyGetSetDef shared_attributes[];
 extern PyType_Slot variable_number_slots[];
 PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noexcept;
 
+/// Adds methods that look at their first argument, array or variable, themselves; call from SW_BIND
+/// parts of an order above 81. The table ends with an empty entry and lives as long as the process.
+void add_variable_methods(PyMethodDef* methods);
+
 /// The scratchpad of a variable or an Apply (Theano's `tag`), made on first use.
 pybind11::object tag_of(std::shared_ptr<void>& attachment);
 

@@ -31,11 +31,12 @@ PUBLIC = {
     "core": """
         array axis_error device dims dtype error export half layout ref scalar storage version view
     """,
-    "runtime": (
-        "config copy creation devices gemm gpu_context host_block kernel_types parallel stream tools"
-    ),
+    "runtime": """
+        config copy creation devices gemm gpu_context host_block kernel_types parallel scan stream
+        tools
+    """,
     "kernels": "kernel kernel_text source_module",
-    "op_sdk": "op_sdk walk",
+    "op_sdk": "op_sdk plugin plugin_array plugin_call walk",
     "bridge": "bridge dlpack",
     "umbrella": "spanwise",
 }

@@ -35,6 +35,7 @@ struct Launch {
   std::int64_t shared_bytes = 0;
   const runtime::StreamState* stream = nullptr;
   std::vector<std::string> arguments;  ///< the bytes of each
+  bool is_checked = false;             ///< under a LaunchCheck
 
   template <class T>
   T value(std::size_t i) const {
@@ -83,11 +84,17 @@ class FakeKernel final : public runtime::LoadedKernel {
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override {
     if (!log_->keep_launches) return;
-    Launch launch{symbol_, grid, block, shared_bytes, &stream, {}};
+    Launch launch{symbol_, grid, block, shared_bytes, &stream, {}, false};
     for (std::size_t i = 0; i < slots_.size(); ++i)
       launch.arguments.emplace_back(static_cast<const char*>(arguments[i]),
                                     static_cast<std::size_t>(slots_[i].size));
     log_->launches.push_back(std::move(launch));
+  }
+  void launch_with(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
+                   std::int64_t shared_bytes, runtime::StreamState& stream,
+                   void* const* arguments) override {
+    launch(grid, block, shared_bytes, stream, arguments);
+    if (log_->keep_launches) log_->launches.back().is_checked = extras.check != nullptr;
   }
 
  private:

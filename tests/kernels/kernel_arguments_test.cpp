@@ -272,6 +272,20 @@ TEST_F(KernelArgumentsTest, RawArgumentsGoThroughAsTheyAre) {
   EXPECT_EQ(log_->launches.size(), 1u);
 }
 
+TEST_F(KernelArgumentsTest, RawArgumentsAreCheckedAsOthersWhereKernelsAreChecked) {
+  const Function f = kernel("float *x, long long n");
+  void* data = x_.data();
+  std::int64_t n = 6;
+  void* const values[] = {&data, &n};
+  config::set("kernel_check", "bounds");
+  f.launch_raw({}, values);
+  config::set("kernel_check", "none");
+  ASSERT_EQ(log_->launches.size(), 1u);
+  EXPECT_TRUE(last_launch().is_checked);
+  EXPECT_EQ(last_launch().value<void*>(0), x_.data());
+  EXPECT_EQ(last_launch().value<std::int64_t>(1), 6);
+}
+
 TEST_F(KernelArgumentsTest, ArraysWithoutElementsMayBePassed) {
   call(kernel("const float *x"), empty({0, 3}, float32, gpu_));
   EXPECT_EQ(log_->launches.size(), 1u);

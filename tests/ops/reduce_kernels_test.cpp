@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(, ScanKernels,
 
 // More chunks than one group; and the same sums from run to run where their order matters.
 TEST(ScanChunks, AreAddedUpInOneOrder) {
-  const std::int64_t size = 100'000;
+  const std::int64_t size = 140'000;
   const Array x = empty({size}, float64, cpu);
   std::uint64_t state = 1;
   for (std::int64_t i = 0; i < size; ++i) {

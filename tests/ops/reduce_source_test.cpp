@@ -8,6 +8,7 @@
 #include "../../ops/reduce/job.hpp"
 #include "backends/cuda/compiler.hpp"
 #include "backends/cuda/nvrtc.hpp"
+#include "kernels/device_headers.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops::reduce {
@@ -19,7 +20,9 @@ void expect_cubin(const CudaShape& shape, std::initializer_list<const char*> ker
   const std::string source_text = cuda_source(shape);
   const runtime::KernelSource source = runtime::scan_kernels(source_text);
   runtime::CompileRequest request;
+  const kernels::DeviceHeaderFolder headers;
   request.source = &source;
+  request.include_dirs = {headers.path()};
   request.options = {"--fmad=false"};
   try {
     const runtime::KernelBinary binary = cuda::compile({9, 0}, request);
@@ -105,7 +108,7 @@ TEST_P(ScanSource, Compiles) {
   for (const DType element : {bool_, int16, float16, complex64, complex128}) {
     CudaShape scan = shape_of(kind(), element, Form::scan);
     expect_cubin(scan, {"run", "lines"});
-    scan.width = std::min(8, 16 / element.itemsize());
+    scan.is_packed = true;
     expect_cubin(scan, {"run", "lines"});
     expect_cubin(shape_of(kind(), element, Form::scan_columns), {"totals", "carries", "run"});
   }

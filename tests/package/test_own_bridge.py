@@ -3,13 +3,11 @@
 """A bridge outside the tree: examples/own_bridge, built against the installed package."""
 
 import os
-import re
-import subprocess
 import sys
 import textwrap
 
-import pytest
-from support.tree import BUILD, ROOT
+from support import package
+from support.tree import ROOT
 
 EXAMPLE = ROOT / "examples" / "own_bridge"
 
@@ -66,31 +64,11 @@ PROGRAM = """
 """
 
 
-def run(*command, **words) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **words)
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
-def cached(variable):
-    text = (BUILD / "CMakeCache.txt").read_text()
-    return re.search(rf"^{variable}:\w+=(.*)$", text, re.MULTILINE)[1]
-
-
 def test_a_bridge_of_ones_own(tmp_path):
-    if not (BUILD / "CMakeCache.txt").exists():
-        pytest.skip(f"{BUILD} is no build of CMake")
-    cmake, ninja = cached("CMAKE_COMMAND"), cached("CMAKE_MAKE_PROGRAM")
-    prefix, build = tmp_path / "installed", tmp_path / "build"
-    run(cmake, "--install", BUILD, "--prefix", prefix)
-    options = [
-        "-G",
-        "Ninja",
-        f"-DCMAKE_MAKE_PROGRAM={ninja}",
-        f"-DPython_EXECUTABLE={sys.executable}",
-    ]
-    run(cmake, "-S", EXAMPLE, "-B", build, *options, f"-Dspanwise_ROOT={prefix}")
-    run(cmake, "--build", build)
+    build = tmp_path / "build"
+    prefix = package.install(tmp_path / "installed")
+    package.build(EXAMPLE, build, prefix, f"-DPython_EXECUTABLE={sys.executable}")
     path = os.pathsep.join([str(build), str(EXAMPLE), *(p for p in sys.path if p)])
-    out = run(sys.executable, "-c", textwrap.dedent(PROGRAM), env=dict(os.environ, PYTHONPATH=path))
+    environment = dict(os.environ, PYTHONPATH=path)
+    out = package.run(sys.executable, "-c", textwrap.dedent(PROGRAM), env=environment)
     assert out.split() == ["in,", "out", "4"]

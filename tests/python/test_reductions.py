@@ -414,6 +414,15 @@ def test_long_scans(device, shape, dtype):
             assert_same(sw.cumsum(view(ours), axis), exact)
 
 
+# More than 32768 chunks of a block.
+def test_the_longest_scans_on_a_gpu(device):
+    if device == "cpu":
+        pytest.skip("a line of so many chunks is cut up on GPUs only")
+    n = (1 << 27) + 5000
+    sums = sw.cumsum(sw.ones(n, "bool", device=device))
+    assert (sums == sw.arange(1, n + 1, dtype="int64", device=device)).all()
+
+
 def test_scans_agree_from_run_to_run(device):
     x = sw.array(np.random.default_rng(2).standard_normal(3_000_000), device=device)
     first = sw.cumsum(x).numpy()

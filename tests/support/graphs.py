@@ -83,12 +83,23 @@ class Both(sw.Op):
         output_storage[1][0] = x - y
 
 
+def _set_first(x, y):
+    result = x.copy()
+    result[:1] = y[0]
+    return result
+
+
+def _softmax(x):
+    powers = np.exp(x - x.max(0))
+    return powers / powers.sum(0)
+
+
 def _flip(axis):
     return lambda x: np.flip(x, axis)
 
 
 #: How many operands, the op on variables, and what it means on NumPy arrays; each gives a list. Products
-#: are bounded, so that values stay small and errors too.
+#: are bounded, so that values stay small and errors too; no step jumps where its operands are close.
 STEPS = [
     (2, lambda x, y: [x + y], lambda x, y: [x + y]),
     (2, lambda x, y: [sw.tanh(x * y)], lambda x, y: [np.tanh(x * y)]),
@@ -103,6 +114,23 @@ STEPS = [
     (1, lambda x: [Flipped(0)(x)], lambda x: [_flip(0)(x)]),
     (1, lambda x: [Flipped(1)(x)], lambda x: [_flip(1)(x)]),
     (2, lambda x, y: Both()(x, y), lambda x, y: [x + y, x - y]),
+    (1, lambda x: [x.T], lambda x: [x.T]),
+    (1, lambda x: [x[::-1, ::-1]], lambda x: [x[::-1, ::-1]]),
+    (1, lambda x: [x.T.reshape(x.shape)], lambda x: [x.T.reshape(x.shape)]),
+    (2, lambda x, y: [x[-1] * 0.5 + y], lambda x, y: [x[-1] * 0.5 + y]),
+    (1, lambda x: [x - x.mean(axis=1, keepdims=True)], lambda x: [x - x.mean(1, keepdims=True)]),
+    (1, lambda x: [x.max(0).broadcast_to(x.shape)], lambda x: [np.broadcast_to(x.max(0), x.shape)]),
+    (1, lambda x: [sw.tanh(x.cumsum(0))], lambda x: [np.tanh(x.cumsum(0))]),
+    (
+        2,
+        lambda x, y: [T.concatenate([x, y], 1)[:, ::2]],
+        lambda x, y: [np.concatenate([x, y], 1)[:, ::2]],
+    ),
+    (1, lambda x: [sw.where(x > 0, x, x * 0.5)], lambda x: [np.where(x > 0, x, x * 0.5)]),
+    (1, lambda x: [x[[-1] * 2][:1] + x * 0.5], lambda x: [x[[-1] * 2][:1] + x * 0.5]),
+    (2, lambda x, y: [T.set_subtensor(x[:1], y[0])], lambda x, y: [_set_first(x, y)]),
+    (1, lambda x: [x.astype("complex128").astype("float64")], lambda x: [x]),
+    (1, lambda x: [T.softmax(x, 0)], lambda x: [_softmax(x)]),
 ]
 MODES = ("fast_run", "fast_compile", "debug")
 #: float64 in our library and in NumPy: what another order of summation may change.

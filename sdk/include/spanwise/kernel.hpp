@@ -153,8 +153,8 @@ class SW_API Function {
 
   /// For who wrote the kernel as well: values[i] is the address of parameter i's bytes, as the
   /// kernel has it, until the call returns. Only the configuration and the count are checked, and
-  /// nothing is ordered: call order_use() for each array before. Throws KernelArgumentError or,
-  /// from the driver, DeviceError.
+  /// nothing is ordered: call order_use() for each array before. Under config "kernel_check" it is
+  /// launch(). Throws KernelArgumentError or, from the driver, DeviceError.
   void launch_raw(const LaunchConfig& config, std::span<void* const> values) const;
 
   /// The same kernel with a declaration for each parameter: "raw float32*", "contiguous const

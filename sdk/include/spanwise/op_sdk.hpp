@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,18 +32,30 @@ SW_API void expect_arity(const Op& op, std::span<const Variable> inputs, int cou
 /// Throws DTypeError unless input `i` is of a floating dtype.
 SW_API void expect_floating(const Op& op, std::span<const Variable> inputs, int i);
 
+/// Throws DTypeError or GraphError unless input `i` is one whole number.
+SW_API void expect_integer(const Op& op, std::span<const Variable> inputs, int i);
+
 /// The device that the inputs' types fix, if any does: what the outputs' types should say too, so
 /// that the op runs there. The host (cpu) gives way to any other; functions move what is elsewhere.
-/// Throws GraphError where two inputs are fixed to different devices that are not the host.
+/// Numbers on the host (rank 0) do not count beside other inputs where the op takes them as they
+/// are. Throws GraphError where two inputs are fixed to different devices that are not the host.
 SW_API std::optional<Device> common_device(const Op& op, std::span<const Variable> inputs);
+
+/// For an op whose name says all that it is: equal to it are those of its class and its name.
+class SW_API NamedOp : public Op {
+ public:
+  explicit NamedOp(std::string name) : name_(std::move(name)) {}
+  std::string name() const override { return name_; }
+  bool equals(const Op& other) const override;
+  std::size_t hash() const override;
+
+ private:
+  std::string name_;
+};
 
 /// The cell's array if it is writable, C-contiguous, of that shape, dtype and device and nobody
 /// else holds it; else a new one, put into the cell.
 SW_API const Array& output_array(Cell& cell, const Shape& shape, DType dtype, Device device);
-
-/// What an op of a registered kind is made with besides its inputs, such as an axis or a device.
-using OpProperty = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
-using OpProperties = std::map<std::string, OpProperty, std::less<>>;
 
 /// Makes ops by name: what Python shows as sw.ops.<name> and what printed graphs can name. Called
 /// by a static initialiser of the op's own file. A factory without parameters takes no properties.
@@ -62,6 +76,35 @@ const T& property(std::string_view op, const OpProperties& properties, std::stri
                          " is of the wrong type");
   return std::get<T>(found->second);
 }
+/// The same where it may be left out.
+template <class T>
+std::optional<T> optional_property(std::string_view op, const OpProperties& properties,
+                                   std::string_view name) {
+  if (!properties.contains(name)) return std::nullopt;
+  return property<T>(op, properties, name);
+}
+/// Throws ArgumentError naming a property that is not among `known`.
+SW_API void expect_properties(std::string_view op, const OpProperties& properties,
+                              std::initializer_list<std::string_view> known);
+
+/// What a library of ops brought: sw.ops.<name_space>.<name> in Python.
+struct LoadedOps {
+  struct Op {
+    std::string name;  ///< make_op() wants "name_space.name"
+    std::string summary;
+  };
+  std::string name_space;
+  std::string path;
+  std::vector<Op> ops{};
+};
+
+/// Loads a shared library of ops written against <spanwise/plugin.hpp> or, in C,
+/// <spanwise/plugin.h> and registers them. It stays loaded to the end of the process; loading it
+/// again changes nothing, also where the file is another by then. A path without a slash is looked
+/// for in the current folder, then where the loader looks. Throws ArgumentError where there is no
+/// such library, GraphError where it is no plug-in, is one of another version of the interface, or
+/// has tables that do not hold together or names that are taken; nothing is registered then.
+SW_API LoadedOps load_ops(const std::string& path);
 
 /// A CUDA C kernel declared as an op.
 ///

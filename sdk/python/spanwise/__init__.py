@@ -37,6 +37,7 @@ if _typing.TYPE_CHECKING:
     from . import doctor as doctor
     from . import driver as driver
     from . import linalg as linalg
+    from . import ops as ops
     from . import profile as profile
     from . import random as random
     from . import settings as settings
@@ -110,6 +111,7 @@ if _typing.TYPE_CHECKING:
     from ._missing import unique_values as unique_values
     from ._namespace import __array_namespace_info__ as __array_namespace_info__
     from ._pad import pad as pad
+    from ._plugins import load_ops as load_ops
     from ._shape import atleast_1d as atleast_1d
     from ._shape import atleast_2d as atleast_2d
     from ._shape import atleast_3d as atleast_3d
@@ -131,6 +133,8 @@ if _typing.TYPE_CHECKING:
     from ._shape import swapaxes as swapaxes
     from ._shape import tile as tile
     from ._shape import transpose as transpose
+    from ._softmax import log_softmax as log_softmax
+    from ._softmax import softmax as softmax
     from ._textures import Surface as Surface
     from ._textures import Texture as Texture
     from ._user_kernels import ElementwiseKernel as ElementwiseKernel
@@ -143,6 +147,7 @@ if _typing.TYPE_CHECKING:
     from .graph import Mode as Mode
     from .graph import Op as Op
     from .graph import Out as Out
+    from .graph import clone as clone
     from .graph import contiguous as contiguous
     from .graph import function as function
     from .graph import kernel_op as kernel_op
@@ -151,7 +156,7 @@ if _typing.TYPE_CHECKING:
 
 # Names that a module of this folder has, by the module.
 _NAMES = {
-    "graph": "In Mode Op Out contiguous function kernel_op shared using",
+    "graph": "In Mode Op Out clone contiguous function kernel_op shared using",
     "_shape": """
         atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes expand_dims flip
         fliplr flipud matrix_transpose moveaxis permute_dims ravel resize roll rollaxis rot90
@@ -175,10 +180,12 @@ _NAMES = {
     "_lines": "cumulative_prod cumulative_sum diff searchsorted",
     "_missing": "argsort sort unique_all unique_counts unique_inverse unique_values",
     "_namespace": "__array_namespace_info__",
+    "_softmax": "log_softmax softmax",
     "_user_kernels": """
         ElementwiseKernel ExclusiveScanKernel InclusiveScanKernel ReductionKernel ScanKernel
     """,
     "_host_library": "HostLibrary",
+    "_plugins": "load_ops",
     "_textures": "Surface Texture",
     "_wrap_cu": "wrap_cu",
 }

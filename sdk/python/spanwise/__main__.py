@@ -10,11 +10,12 @@ from importlib import import_module
 COMMANDS = {
     "doctor": ("spanwise.doctor", "what this machine offers, and what to install where it lacks"),
     "config": ("spanwise.settings", "every setting: value, where it came from, what it means"),
+    "cmake-dir": ("spanwise.cmake_dir", "the folder for CMake's -Dspanwise_DIR"),
 }
 
 
 def _usage() -> str:
-    lines = [f"    {name:8} {sentence}" for name, (_, sentence) in COMMANDS.items()]
+    lines = [f"    {name:10} {sentence}" for name, (_, sentence) in COMMANDS.items()]
     return "\n".join(("usage: python -m spanwise COMMAND", "", "commands:", *lines))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _core
-from ._core import Array
+from ._core import Array, Variable
 
 # Those that NumPy sends on for the sake of like=, which it takes out of the arguments.
 _LIKE = frozenset(
@@ -34,16 +34,21 @@ _LIKE = frozenset(
 
 
 def array_function(
-    asked: Array, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    asked: Array | Variable,
+    function: Any,
+    types: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
 ) -> Any:
-    """The result of a function of NumPy that has a Spanwise array, `asked`, among its arguments."""
+    """The result of a function of NumPy that has an array or variable, `asked`, among its arguments."""
     import numpy as np
 
-    if not all(issubclass(kind, Array) or kind in (np.ndarray, np.memmap) for kind in types):
+    plain = (np.ndarray, np.memmap)
+    if not all(issubclass(kind, Array | Variable) or kind in plain for kind in types):
         return NotImplemented  # another library's array may know better
     name = _name_of(function)
     kwargs = {word: value for word, value in kwargs.items() if word != "subok"}
-    if name in _LIKE and kwargs.get("device") is None:
+    if name in _LIKE and kwargs.get("device") is None and isinstance(asked, Array):
         kwargs["device"] = asked.device
     if name in _ADAPTED:
         return _ADAPTED[name](*args, **kwargs)
@@ -67,6 +72,11 @@ def on_host(
     views: dict[int, tuple[Any, Array]] = {}
 
     def lend(x: Any) -> Any:
+        if isinstance(x, Variable):
+            raise TypeError(
+                f"numpy.{name}: {why}, and NumPy's cannot compute on a variable of a graph, which has "
+                f"no value yet: got {x} of {x.type}"
+            )
         if isinstance(x, Array):
             if x.device.kind != "cpu":
                 raise TypeError(
@@ -163,7 +173,7 @@ def _copy(a: Any, order: Any = "K") -> Array:
 
 
 def _extent(a: Any, axis: Any = None) -> int:
-    array = _core.asarray(a)
+    array = _core._operand(a)
     return array.size if axis is None else array.shape[axis]
 
 
@@ -171,10 +181,10 @@ _ADAPTED: dict[str, Callable[..., Any]] = {
     "angle": _angle,
     "clip": _clip,
     "copy": _copy,
-    "shape": lambda a: _core.asarray(a).shape,
-    "ndim": lambda a: _core.asarray(a).ndim,
+    "shape": lambda a: _core._operand(a).shape,
+    "ndim": lambda a: _core._operand(a).ndim,
     "size": _extent,
-    "iscomplexobj": lambda x: _core.asarray(x).dtype.kind == "c",
-    "isrealobj": lambda x: _core.asarray(x).dtype.kind != "c",
+    "iscomplexobj": lambda x: _core._operand(x).dtype.kind == "c",
+    "isrealobj": lambda x: _core._operand(x).dtype.kind != "c",
     "result_type": lambda *x: _core.result_type(*x).__numpy_dtype__,
 }

@@ -229,6 +229,8 @@ def function(
     on_unused_input: str | None = None,
     allow_input_downcast: bool | None = None,
     device: Any = None,
+    allow_gc: bool | None = None,
+    preallocate: bool = False,
 ) -> CompiledFunction:
     """Compiles `outputs` (a variable, an Out, a list or a dict of them) as a function of `inputs`.
 
@@ -239,6 +241,10 @@ def function(
     ``sw.profile``); `on_unused_input` is "raise", "warn" or "ignore";
     `allow_input_downcast=True` lets inputs lose precision. It runs on `device`, by default the default
     device at this moment.
+
+    Results between nodes keep their memory for the next call (`f.free()` gives it back);
+    `preallocate=True` allocates it at once where types fix the shape. `allow_gc=True` lets go of each
+    result as soon as a call needs it no more; by default ``sw.config.allow_gc`` decides.
     """
     if not isinstance(inputs, (list, tuple)):
         raise TypeError(
@@ -254,11 +260,14 @@ def function(
         "device": device,
         "mode": mode,
         "profile": profile,
+        "allow_gc": allow_gc,
+        "preallocate": preallocate,
     }
-    return _compile(recipe)
+    return compile_recipe(recipe)
 
 
-def _compile(recipe: dict[str, Any]) -> CompiledFunction:
+def compile_recipe(recipe: dict[str, Any]) -> CompiledFunction:
+    """What function() makes of its arguments once it has read them; what a function keeps of them."""
     outs, single, keys = recipe["outs"]
     by_setting = recipe["profile"] is None and bool(config.profile)
     is_profiled = by_setting or bool(recipe["profile"])
@@ -276,6 +285,8 @@ def _compile(recipe: dict[str, Any]) -> CompiledFunction:
         recipe["device"],
         _as_mode(recipe["mode"]),
         is_profiled,
+        recipe["allow_gc"],
+        recipe["preallocate"],
         recipe,
     )
     if is_profiled:
@@ -307,4 +318,4 @@ def copy_function(
             raise GraphError(f"copy: swap exchanges shared variables, got {old!r}: {new!r}")
     changed["givens"] = changed["givens"] + list(swapped.items())
     changed["updates"] = [(swapped.get(old, old), value) for old, value in changed["updates"]]
-    return _compile(changed)
+    return compile_recipe(changed)

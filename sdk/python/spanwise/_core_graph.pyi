@@ -3,12 +3,12 @@
 """The graph in spanwise._core; a part of _core.pyi, and no module of its own."""
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, NoReturn, final
+from typing import Any, NoReturn, SupportsIndex, final
 
 from ._compiled import Maker
-from ._core import Array, GraphError, device, dtype
+from ._core import Array, GraphError, _Axes, device, dtype
 from ._op import NativeOp, Op
 from .profile import Profile
 
@@ -48,10 +48,138 @@ class Variable:
     def tag(self) -> SimpleNamespace: ...
     @property
     def broadcastable(self) -> tuple[builtins.bool, ...]: ...
+    @property
+    def shape(self) -> Variable: ...
+    @property
+    def size(self) -> Variable: ...
+    @property
+    def T(self) -> Variable: ...  # noqa: N802
+    @property
+    def mT(self) -> Variable: ...  # noqa: N802
     def eval(self, inputs_to_values: Mapping[Variable, Any] | None = None, /) -> Any: ...
     def transfer(self, target: Any, /) -> Variable: ...
     def dot(self, other: Any, /) -> Variable: ...
     def clone(self, name: str | None = None, /) -> Variable: ...
+    def reshape(self, *shape: Any, ndim: int | None = None) -> Variable: ...
+    def transpose(self, *axes: Any) -> Variable: ...
+    def dimshuffle(self, *pattern: Any) -> Variable: ...
+    def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Variable: ...
+    def squeeze(self, axis: Any = None) -> Variable: ...
+    def ravel(self, order: Any = "C") -> Variable: ...
+    def flatten(self, ndim: int = 1) -> Variable: ...
+    def broadcast_to(self, shape: Any) -> Variable: ...
+    def astype(self, dtype: Any, copy: builtins.bool = True) -> Variable: ...
+    def take(self, indices: Any, axis: SupportsIndex | None = None) -> Variable: ...
+    def clip(self, min: Any = None, max: Any = None) -> Variable: ...
+    def round(self, decimals: int = 0) -> Variable: ...
+    def conj(self) -> Variable: ...
+    def sum(
+        self,
+        axis: _Axes = None,
+        dtype: Any | None = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        initial: Any = 0,
+        where: Any = True,
+    ) -> Variable: ...
+    def prod(
+        self,
+        axis: _Axes = None,
+        dtype: Any | None = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        initial: Any = 1,
+        where: Any = True,
+    ) -> Variable: ...
+    def min(
+        self,
+        axis: _Axes = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Variable: ...
+    def max(
+        self,
+        axis: _Axes = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Variable: ...
+    def any(
+        self,
+        axis: _Axes = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: Any = True,
+    ) -> Variable: ...
+    def all(
+        self,
+        axis: _Axes = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: Any = True,
+    ) -> Variable: ...
+    def mean(
+        self,
+        axis: _Axes = None,
+        dtype: Any | None = None,
+        out: Any | None = None,
+        keepdims: builtins.bool = False,
+        *,
+        where: Any = True,
+    ) -> Variable: ...
+    def var(
+        self,
+        axis: _Axes = None,
+        dtype: Any | None = None,
+        out: Any | None = None,
+        ddof: float = 0,
+        keepdims: builtins.bool = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: float | None = None,
+    ) -> Variable: ...
+    def std(
+        self,
+        axis: _Axes = None,
+        dtype: Any | None = None,
+        out: Any | None = None,
+        ddof: float = 0,
+        keepdims: builtins.bool = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+        correction: float | None = None,
+    ) -> Variable: ...
+    def argmin(
+        self,
+        axis: SupportsIndex | None = None,
+        out: Any | None = None,
+        *,
+        keepdims: builtins.bool = False,
+    ) -> Variable: ...
+    def argmax(
+        self,
+        axis: SupportsIndex | None = None,
+        out: Any | None = None,
+        *,
+        keepdims: builtins.bool = False,
+    ) -> Variable: ...
+    def cumsum(
+        self, axis: SupportsIndex | None = None, dtype: Any | None = None, out: Any | None = None
+    ) -> Variable: ...
+    def cumprod(
+        self, axis: SupportsIndex | None = None, dtype: Any | None = None, out: Any | None = None
+    ) -> Variable: ...
+    def __getitem__(self, key: Any, /) -> Variable: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Variable]: ...
+    def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> NoReturn: ...
     def __add__(self, other: Any, /) -> Variable: ...
     def __radd__(self, other: Any, /) -> Variable: ...
     def __sub__(self, other: Any, /) -> Variable: ...
@@ -155,9 +283,11 @@ class CompiledFunction:
     def free(self) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
+def _operand(x: Any, /) -> Any: ...
 def _as_variable(value: Any, name: str | None = None) -> Variable: ...
 def _make_op(name: str, properties: dict[str, Any]) -> Any: ...
 def _op_names() -> list[str]: ...
+def _load_ops(path: str, /) -> tuple[str, list[tuple[str, str]]]: ...
 def _compile(
     ins: list[Any],
     outputs: list[Variable],
@@ -172,6 +302,8 @@ def _compile(
     device: Any,
     mode: tuple[str, list[str], list[str]],
     profile: builtins.bool,
+    allow_gc: builtins.bool | None,
+    preallocate: builtins.bool,
     recipe: dict[str, Any],
     /,
 ) -> CompiledFunction: ...

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from ._core import Array, asarray, dtype
+from ._core import Variable, asarray, dtype
 
 # Bits after the leading one, and the largest exponent of two.
 _FLOATS = {"float16": (10, 15), "bfloat16": (7, 127), "float32": (23, 127), "float64": (52, 1023)}
@@ -109,6 +109,8 @@ def _kind_of(asked: dtype) -> str:
     return "f" if asked.name in _FLOATS else asked.kind  # NumPy has no letter for bfloat16
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """The elements of `x` cast to `dtype`; `x` itself where copy=False and nothing changes."""
+    if isinstance(x, Variable):
+        return (x if device is None else x.transfer(device)).astype(dtype)
     return asarray(x).astype(dtype, copy=copy, device=device)

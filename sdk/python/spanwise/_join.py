@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, SupportsIndex
 
 from . import _core
-from ._core import Array, asarray, concatenate
+from ._core import Array, _operand, asarray, concatenate
 from ._shape import atleast_1d, atleast_2d, atleast_3d, axis_in, moveaxis
 
 
@@ -20,7 +20,7 @@ def _listed(arrays: Any, who: str) -> list[Array]:
             f'{who}: arrays to stack must be passed as a "sequence" type such as list or tuple, '
             f"got a {type(arrays).__name__}"
         )
-    listed = [asarray(x) for x in arrays]
+    listed = [_operand(x) for x in arrays]
     if not listed:
         raise _core.ArgumentError(f"{who}: need at least one array to concatenate")
     return listed

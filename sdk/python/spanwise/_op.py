@@ -136,6 +136,11 @@ class NativeOp(Op):
         self._handle = handle
 
     @property
+    def recipe(self) -> tuple[str, dict[str, Any]] | None:
+        """Name and properties by which the registry makes the op; None where it does not know it."""
+        return self._handle.recipe
+
+    @property
     def view_map(self) -> Mapping[int, Sequence[int]]:  # type: ignore[override]
         return self._handle.view_map
 
@@ -159,6 +164,11 @@ class NativeOp(Op):
 
     def __str__(self) -> str:
         return self._handle.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from ._graph_pickle import reduce_op
+
+        return reduce_op(self)
 
 
 def _positional_parameters(method: Any) -> int | None:

@@ -1,6 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Other shapes of the same elements: views where strides can say it, NumPy's names and rules."""
+"""Other shapes of the same elements: views where strides can say it, NumPy's names and rules.
+
+What makes views takes variables of graphs too, and makes nodes of them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex
 
 from . import _core
-from ._core import Array, asarray
+from ._core import Array, _operand, asarray
 
 _Axes = SupportsIndex | Sequence[SupportsIndex]
 
@@ -39,17 +42,17 @@ def axes_in(axes: _Axes, rank: int, who: str) -> tuple[int, ...]:
 
 def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None) -> Array:
     """View with the axes in another order, reversed unless told."""
-    return asarray(a).transpose(axes)
+    return _operand(a).transpose(axes)
 
 
 def permute_dims(a: Any, axes: Sequence[SupportsIndex] | None = None) -> Array:
     """As transpose, by the array API's name."""
-    return asarray(a).transpose(axes)
+    return _operand(a).transpose(axes)
 
 
 def matrix_transpose(x: Any, /) -> Array:
     """View with the last two axes exchanged."""
-    array = asarray(x)
+    array = _operand(x)
     if array.ndim < 2:
         raise _core.LayoutError(
             f"matrix_transpose: input array must be at least 2-dimensional, but it is {array.ndim}"
@@ -59,12 +62,12 @@ def matrix_transpose(x: Any, /) -> Array:
 
 def swapaxes(a: Any, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
     """View with two axes exchanged."""
-    return asarray(a).swapaxes(axis1, axis2)
+    return _operand(a).swapaxes(axis1, axis2)
 
 
 def moveaxis(a: Any, source: _Axes, destination: _Axes) -> Array:
     """View with the axes `source` at the places `destination`, the others in order."""
-    array = asarray(a)
+    array = _operand(a)
     sources = axes_in(source, array.ndim, "moveaxis")
     places = axes_in(destination, array.ndim, "moveaxis")
     if len(sources) != len(places):
@@ -80,7 +83,7 @@ def moveaxis(a: Any, source: _Axes, destination: _Axes) -> Array:
 
 def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Array:
     """View with `axis` moved before the axis `start`."""
-    array = asarray(a)
+    array = _operand(a)
     rank = array.ndim
     moved = axis_in(axis, rank, "rollaxis")
     place = operator.index(start)
@@ -100,19 +103,19 @@ def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Array:
 
 def squeeze(a: Any, axis: _Axes | None = None) -> Array:
     """View without the axes of extent 1, or without those named."""
-    return asarray(a).squeeze(axis)
+    return _operand(a).squeeze(axis)
 
 
 def expand_dims(a: Any, axis: _Axes) -> Array:
     """View with an axis of extent 1 at each place `axis` of the result."""
-    array = asarray(a)
+    array = _operand(a)
     count = len(axis) if isinstance(axis, Sequence) else 1
     places = axes_in(axis, array.ndim + count, "expand_dims")
     return array[tuple(None if i in places else slice(None) for i in range(array.ndim + count))]
 
 
 def _at_least(arrays: tuple[Any, ...], raised: Any) -> Any:
-    results = tuple(raised(asarray(x)) for x in arrays)
+    results = tuple(raised(_operand(x)) for x in arrays)
     return results[0] if len(results) == 1 else results
 
 
@@ -141,12 +144,12 @@ def atleast_3d(*arys: Any) -> Any:
 
 def ravel(a: Any, order: Any = "C") -> Array:
     """One-dimensional; a view where the strides allow."""
-    return asarray(a).ravel(order)
+    return _operand(a).ravel(order)
 
 
 def flip(m: Any, axis: _Axes | None = None) -> Array:
     """View with the order along `axis` (all axes unless told) reversed."""
-    array = asarray(m)
+    array = _operand(m)
     flipped = range(array.ndim) if axis is None else axes_in(axis, array.ndim, "flip")
     return array[
         tuple(slice(None, None, -1) if i in flipped else slice(None) for i in range(array.ndim))
@@ -154,7 +157,7 @@ def flip(m: Any, axis: _Axes | None = None) -> Array:
 
 
 def _with_rank(m: Any, rank: int, who: str) -> Array:
-    array = asarray(m)
+    array = _operand(m)
     if array.ndim < rank:
         raise _core.LayoutError(f"{who}: input must be >= {rank}-d, got shape {array.shape}")
     return array
@@ -172,7 +175,7 @@ def flipud(m: Any) -> Array:
 
 def rot90(m: Any, k: int = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Array:
     """View turned `k` times by 90 degrees, from the first of `axes` towards the second."""
-    array = asarray(m)
+    array = _operand(m)
     if len(axes) != 2:
         raise _core.ArgumentError(f"rot90: len(axes) must be 2, got {tuple(axes)}")
     first, second = axes_in(axes, array.ndim, "rot90")

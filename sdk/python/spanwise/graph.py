@@ -8,8 +8,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping
 from typing import Any
 
 from . import _core
@@ -25,6 +23,7 @@ from ._core import (
     TensorType,
     Variable,
 )
+from ._graphs import ancestors, clone, equal
 from ._kernel_op import kernel_op, kernel_op_counts
 from ._op import NativeOp, Op
 from ._op import call_make_thunk as call_make_thunk
@@ -46,8 +45,11 @@ __all__ = [
     "SharedVariable",
     "TensorType",
     "Variable",
+    "ancestors",
     "as_variable",
+    "clone",
     "contiguous",
+    "equal",
     "function",
     "kernel_op",
     "kernel_op_counts",
@@ -56,9 +58,6 @@ __all__ = [
     "transfer",
     "using",
 ]
-
-_EVAL_CACHE_SIZE = 32
-_compiled: OrderedDict[Any, CompiledFunction] = OrderedDict()
 
 
 def as_variable(value: Any, name: str | None = None) -> Variable:
@@ -77,29 +76,3 @@ def transfer(x: Any, target: Any) -> Variable:
     if variable.type.device == device:
         return variable
     return NativeOp(_core._make_op("transfer", {"device": str(device)}))(variable)
-
-
-# Methods of Variable, which the compiled half asks for here.
-
-
-def variable_eval(x: Variable, inputs_to_values: Mapping[Variable, Any] | None = None) -> Any:
-    """The value, given those of the inputs: ``z.eval({x: 1.0})``. Compiles once for the same inputs."""
-    given = dict(inputs_to_values or {})
-    key = (x, tuple(given))
-    compiled = _compiled.pop(key, None)
-    if compiled is None:
-        compiled = function(list(given), x)
-    _compiled[key] = compiled  # the latest stands last
-    while len(_compiled) > _EVAL_CACHE_SIZE:
-        _compiled.popitem(last=False)
-    return compiled(*given.values())
-
-
-def variable_dot(x: Variable, other: Any) -> Any:
-    """The product of two vectors or matrices, as ``T.dot(x, other)``."""
-    return _core.dot(x, other)
-
-
-def variable_clone(x: Variable, name: str | None = None) -> Variable:
-    """A new variable of the same type, without an owner."""
-    return x.type(name or x.name)

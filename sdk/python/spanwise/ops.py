@@ -1,30 +1,33 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The registered ops by name: ``sw.ops.add(x, y)``; properties by keyword: ``sw.ops.transfer(x, device="cpu")``."""
+"""The registered ops by name: ``sw.ops.add(x, y)``; properties by keyword: ``sw.ops.transfer(x, device="cpu")``.
+
+Those of a library that ``sw.load_ops`` loaded are in its namespace: ``sw.ops.signal.window(x, length=16)``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from . import _core
-from ._op import NativeOp
+from ._plugins import OpNamespace, op_function
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _namespaces():
+        return OpNamespace(name)
     if name not in _core._op_names():
         raise AttributeError(
             f"there is no op named {name!r}; the registered ops are {', '.join(_core._op_names())}"
         )
+    return op_function(name)
 
-    def apply(*inputs: Any, **properties: Any) -> Any:
-        return NativeOp(_core._make_op(name, properties))(*inputs)
 
-    apply.__name__ = apply.__qualname__ = name
-    return apply
+def _namespaces() -> set[str]:
+    return {name.partition(".")[0] for name in _core._op_names() if "." in name}
 
 
 def __dir__() -> list[str]:
-    return _core._op_names()
+    return sorted(_namespaces().union(name for name in _core._op_names() if "." not in name))

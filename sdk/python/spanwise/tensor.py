@@ -15,8 +15,52 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._config import config
-from ._core import TensorType, Variable, dot, matmul
+from ._core import (
+    TensorType,
+    Variable,
+    all,
+    any,
+    argmax,
+    argmin,
+    broadcast_to,
+    concatenate,
+    count_nonzero,
+    cumprod,
+    cumsum,
+    dot,
+    matmul,
+    max,
+    mean,
+    min,
+    nansum,
+    prod,
+    ptp,
+    reshape,
+    stack,
+    std,
+    sum,
+    take,
+    var,
+)
+from ._dtypes import astype
 from ._elementwise import clip, divmod, round, where
+from ._join import column_stack, dstack, hstack, vstack
+from ._shape import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    expand_dims,
+    flip,
+    matrix_transpose,
+    moveaxis,
+    ravel,
+    rot90,
+    squeeze,
+    swapaxes,
+    transpose,
+)
+from ._softmax import log_softmax, softmax
+from ._subtensor import inc_subtensor, set_subtensor
 from .graph import as_variable, contiguous
 
 as_tensor_variable = as_variable
@@ -44,17 +88,66 @@ _SHAPES: dict[str, tuple[int | None, ...]] = {
 }
 
 __all__ = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
     "as_tensor_variable",
     "as_variable",
+    "astype",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_to",
+    "cast",
     "clip",
+    "column_stack",
+    "concatenate",
     "constant",
     "contiguous",
+    "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "dimshuffle",
     "divmod",
     "dot",
+    "dstack",
+    "expand_dims",
+    "flatten",
+    "flip",
+    "hstack",
+    "inc_subtensor",
+    "join",
+    "log_softmax",
     "matmul",
+    "matrix_transpose",
+    "max",
+    "mean",
+    "min",
+    "moveaxis",
+    "nansum",
+    "ones_like",
+    "prod",
+    "ptp",
+    "ravel",
+    "reshape",
+    "rot90",
     "round",
+    "set_subtensor",
+    "shape",
+    "softmax",
+    "squeeze",
+    "stack",
+    "std",
+    "sum",
+    "swapaxes",
+    "take",
     "tensor",
+    "transpose",
+    "var",
+    "vstack",
     "where",
+    "zeros_like",
 ]
 
 
@@ -77,6 +170,47 @@ def constant(value: Any, name: str | None = None, dtype: Any = None) -> Variable
     from ._core import array
 
     return as_variable(array(value, dtype=dtype), name)
+
+
+def cast(x: object, dtype: object) -> Variable:
+    """`x` as another dtype: astype by Theano's name."""
+    return as_variable(x).astype(dtype)
+
+
+def shape(x: object) -> Variable:
+    """The extents of `x`, a vector of int64 on the host."""
+    return as_variable(x).shape
+
+
+def flatten(x: object, ndim: int = 1) -> Variable:
+    """`x` with `ndim` axes in C order: the last is all that are too many."""
+    return as_variable(x).flatten(ndim)
+
+
+def dimshuffle(x: object, *pattern: object) -> Variable:
+    """View of `x` with the axes in this order, "x" standing for a new one of extent 1."""
+    return as_variable(x).dimshuffle(*pattern)
+
+
+def join(axis: int, *variables: object) -> Variable:
+    """The variables one after the other along an axis: concatenate by Theano's name."""
+    return concatenate([as_variable(x) for x in variables], axis)
+
+
+def zeros_like(x: object, dtype: object = None) -> Variable:
+    """Zeros of the shape of `x`, and of its dtype unless told."""
+    return _filled_like(x, 0, dtype)
+
+
+def ones_like(x: object, dtype: object = None) -> Variable:
+    """Ones of the shape of `x`, and of its dtype unless told."""
+    return _filled_like(x, 1, dtype)
+
+
+def _filled_like(x: object, value: int, dtype: object) -> Variable:
+    like = as_variable(x)
+    number = constant(value, dtype=like.dtype if dtype is None else dtype)
+    return number.broadcast_to(like.shape) if like.ndim else number
 
 
 def _constructor(

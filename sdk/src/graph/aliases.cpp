@@ -43,6 +43,13 @@ Variable follow(Variable variable, const VariableSet& boundary, Through through)
   return variable;
 }
 
+bool is_readonly(Variable variable, const VariableSet& boundary) {
+  for (; variable && variable.owner() != nullptr && !boundary.contains(variable);
+       variable = next_towards_buffer(variable, boundary, Through::views))
+    if (variable.owner()->op().gives_readonly()) return true;
+  return false;
+}
+
 bool overwrites_anything(const std::vector<Ref<Apply>>& nodes) {
   return std::any_of(nodes.begin(), nodes.end(),
                      [](const Ref<Apply>& node) { return !node->op().destroy_map().empty(); });
@@ -89,7 +96,8 @@ std::vector<Variable> protect(std::span<const Variable> outputs, const VariableS
       const Variable source = viewed(node->inputs()[i], inputs);
       const bool is_leaf = (source.owner() == nullptr || inputs.contains(source)) &&
                            !mutable_inputs.contains(source);
-      if (is_leaf || results.contains(source)) current[i] = copied(current[i]);
+      const bool is_kept = is_leaf || results.contains(source);
+      if (is_kept || is_readonly(node->inputs()[i], inputs)) current[i] = copied(current[i]);
     }
     rebuild.visit(*node, std::move(current));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "graph/aliases.hpp"
@@ -12,8 +13,11 @@
 #include "graph/order.hpp"
 #include "graph/placement.hpp"
 #include "graph/rebuild.hpp"
+#include "graph/releases.hpp"
 #include "graph/rewrites/registry.hpp"
+#include "spanwise/config.hpp"
 #include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/function.hpp"
@@ -29,6 +33,10 @@ std::vector<std::vector<Ref<Cell>>> output_cells(const std::vector<Step>& steps)
   return cells;
 }
 
+bool is_fixed(const Shape& shape) {
+  return std::find(shape.begin(), shape.end(), TensorType::any) == shape.end();
+}
+
 // One function while it is being compiled.
 class Compilation {
  public:
@@ -41,6 +49,10 @@ class Compilation {
         outputs_(std::move(outputs)),
         output_count_(outputs_.size()) {
     if (options_.name.empty()) options_.name = "<unnamed>";
+    frees_ = options_.allow_gc ? *options_.allow_gc : config::get_bool("allow_gc");
+    require<GraphError>(!frees_ || !options_.preallocate, "function ", options_.name,
+                        ": preallocate keeps memory between calls, and allow_gc lets go of it; "
+                        "expected one of the two");
   }
 
   Ref<FunctionState> run();
@@ -57,6 +69,8 @@ class Compilation {
   void make_result_slots();
   Step make_step(const Ref<Apply>& node);
   void sort_cells(const std::vector<Step>& steps);
+  void plan_results(const std::vector<Step>& steps);
+  void preallocate();
 
   FunctionOptions options_;
   Device device_;
@@ -69,6 +83,9 @@ class Compilation {
   VariableSet leaving_;  // whose buffers leave the function
   std::unordered_map<Variable, Ref<Cell>> cells_;
   std::vector<KeptResult> kept_;
+  bool frees_ = false;
+  MemoryPlan plan_;
+  Releases releases_;
   Ref<FunctionState> state_ = make_ref<FunctionState>();
 };
 
@@ -93,7 +110,7 @@ Ref<FunctionState> Compilation::run() {
   steps.reserve(nodes_.size());
   for (const Ref<Apply>& node : nodes_) steps.push_back(make_step(node));
   sort_cells(steps);
-  MemoryPlan plan = plan_memory(nodes_, output_cells(steps), kept_, given_);
+  plan_results(steps);
   std::vector<Cell*> results;
   for (const ResultSlot& slot : state_->result_slots) results.push_back(slot.cell.get());
   state_->name = options_.name;
@@ -103,7 +120,10 @@ Ref<FunctionState> Compilation::run() {
   state_->mode = mode_name(options_.mode.name);
   state_->program = Program(options_.name, std::move(steps), readers_first_, std::move(results));
   if (state_->mode == "debug") state_->program.check_every_step();
-  if (state_->program.runs_in_order()) state_->program.share_memory(std::move(plan));
+  if (frees_)
+    state_->program.release_early(std::move(releases_));
+  else if (state_->program.runs_in_order())
+    state_->program.share_memory(std::move(plan_));
   if (options_.profile) {
     state_->times = std::make_unique<StepTimes>(nodes_.size());
     state_->program.measure(*state_->times);
@@ -222,6 +242,26 @@ Step Compilation::make_step(const Ref<Apply>& node) {
   return step;
 }
 
+void Compilation::plan_results(const std::vector<Step>& steps) {
+  if (frees_) {
+    releases_ = plan_releases(nodes_, output_cells(steps), {outputs_.begin(), outputs_.end()});
+    return;
+  }
+  plan_ = plan_memory(nodes_, output_cells(steps), kept_, given_);
+  if (options_.preallocate) preallocate();
+}
+
+// But for what gets the memory of an earlier result.
+void Compilation::preallocate() {
+  std::unordered_set<const Cell*> given;
+  for (const Handover& handover : plan_.handovers) given.insert(handover.to);
+  for (const KeptResult& result : kept_) {
+    const TensorType& type = result.variable.type();
+    if (is_fixed(type.shape()) && !given.contains(result.cell))
+      result.cell->value = empty(type.shape(), type.dtype(), result.device);
+  }
+}
+
 // Kept are the buffers that belong to their cells alone.
 void Compilation::sort_cells(const std::vector<Step>& steps) {
   for (const InputSlot& slot : state_->input_slots) state_->transient_cells.push_back(slot.cell);
@@ -230,8 +270,8 @@ void Compilation::sort_cells(const std::vector<Step>& steps) {
     const Step& step = steps[position];
     const AliasMap views = step.node->op().view_map(), overwrites = step.node->op().destroy_map();
     for (int i = 0; i < step.node->output_count(); ++i) {
-      const bool stays =
-          !leaving_.contains(step.node->output(i)) && !views.contains(i) && !overwrites.contains(i);
+      const bool stays = !frees_ && !leaving_.contains(step.node->output(i)) &&
+                         !views.contains(i) && !overwrites.contains(i);
       const Ref<Cell>& cell = step.outputs[static_cast<std::size_t>(i)];
       (stays ? state_->kept_cells : state_->transient_cells).push_back(cell);
       if (stays) kept_.push_back({step.node->output(i), cell.get(), position, step.device});

@@ -173,9 +173,9 @@ std::vector<Array> FunctionState::give_outputs() {
   return results;
 }
 
-// The caller may write to a result, so it must be nobody else's.
+// The caller may write to a result, so it must be nobody else's, and each element for itself.
 Array FunctionState::own(Array result, std::span<const Array> earlier) {
-  return is_taken(result, earlier) ? copy(result) : std::move(result);
+  return result.readonly() || is_taken(result, earlier) ? copy(result) : std::move(result);
 }
 
 bool FunctionState::is_taken(const Array& result, std::span<const Array> earlier) const {

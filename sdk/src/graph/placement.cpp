@@ -53,8 +53,10 @@ void Placement::visit(const Apply& node) {
     return;
   }
   const Device here = device_of(node, home_);
-  for (Variable& input : inputs)
-    if (!may_stay(node, input)) input = on(input, here);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool is_free = node.op().reads_only_shape(static_cast<int>(i));
+    if (!is_free && !may_stay(node, inputs[i])) inputs[i] = on(inputs[i], here);
+  }
   rebuild_.visit_as_is(node, std::move(inputs));
 }
 

@@ -82,6 +82,8 @@ void Program::run() {
       run_on_demand();
     else if (!plan_.empty())
       run_sharing_memory();
+    else if (!releases_.cells.empty())
+      run_releasing();
     else
       run_in_order();
   } catch (...) {
@@ -102,6 +104,14 @@ void Program::run_sharing_memory() {
     plan_.give(running_);
     run_any_step(running_);
     plan_.look(running_);
+  }
+}
+
+void Program::run_releasing() {
+  const std::size_t count = thunks_.size();
+  for (running_ = 0; running_ < count; ++running_) {
+    run_any_step(running_);
+    releases_.after(running_);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/memory_plan.hpp"
+#include "graph/releases.hpp"
 #include "spanwise/graph/op.hpp"
 
 namespace spanwise::graph {
@@ -49,6 +50,8 @@ class Program {
   void check_every_step() { is_checked_ = true; }
   /// From now on results use each other's memory, where all steps run in order.
   void share_memory(MemoryPlan plan) { plan_ = std::move(plan); }
+  /// From now on lets go of results as soon as they are not needed, where all steps run in order.
+  void release_early(Releases releases) { releases_ = std::move(releases); }
   /// From now on tells `times`, which outlives the program's runs, what each step takes.
   void measure(StepTimes& times) { times_ = &times; }
   bool runs_in_order() const noexcept { return !on_demand_ && !is_checked_; }
@@ -59,6 +62,7 @@ class Program {
  private:
   void run_in_order();
   void run_sharing_memory();
+  void run_releasing();
   void run_on_demand();
   void run_step(std::size_t position);
   void run_any_step(std::size_t position);
@@ -78,6 +82,7 @@ class Program {
   std::vector<std::vector<int>> before_;  // steps that must run before for the sake of memory
   std::vector<std::size_t> wanted_;       // steps that compute the function's outputs
   MemoryPlan plan_;
+  Releases releases_;
   StepTimes* times_ = nullptr;
   bool on_demand_ = false, is_checked_ = false;
   std::size_t running_ = 0;

@@ -40,7 +40,11 @@ class Transfer final : public Op {
 
 }  // namespace
 
-Ref<const Op> transfer_op(Device target) { return make_ref<const Transfer>(target); }
+Ref<const Op> transfer_op(Device target) {
+  Ref<const Op> op = make_ref<const Transfer>(target);
+  op->set_recipe({"transfer", {{"device", text(target)}}});
+  return op;
+}
 
 std::optional<Device> transfer_target(const Op& op) noexcept {
   const auto* transfer = dynamic_cast<const Transfer*>(&op);

@@ -1,5 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
 #include "kernels/argument_errors.hpp"
 #include "kernels/bound_arguments.hpp"
 #include "kernels/checked_launch.hpp"
@@ -7,6 +13,7 @@
 #include "kernels/declared_layout.hpp"
 #include "kernels/module_state.hpp"
 #include "runtime/backend.hpp"
+#include "runtime/kernel_check.hpp"
 #include "runtime/ordering.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -55,6 +62,21 @@ void order_arrays(const FunctionState& function, std::span<const KernelArg> argu
       runtime::order_use(stream, arguments[i].array().storage(), rules[i].writes);
 }
 
+std::vector<KernelArg> raw_arguments(const FunctionState& function, std::span<void* const> values) {
+  std::vector<KernelArg> arguments;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const kernels::ParameterRule& rule = function.signature().rules[i];
+    const auto* bytes = static_cast<const std::byte*>(values[i]);
+    std::uintptr_t address = 0;
+    if (rule.kind == kernels::ParameterRule::Kind::pointer)
+      std::memcpy(&address, bytes, sizeof address);
+    arguments.push_back(rule.kind == kernels::ParameterRule::Kind::pointer
+                            ? KernelArg::address(address)
+                            : KernelArg::bytes({bytes, rule.size}));
+  }
+  return arguments;
+}
+
 bool has_extras(const LaunchConfig& config) noexcept {
   return config.cooperative || config.cluster.x * config.cluster.y * config.cluster.z != 1;
 }
@@ -98,6 +120,8 @@ void Function::launch_raw(const LaunchConfig& config, std::span<void* const> val
   check_config(function, config);
   if (values.size() != function.signature().rules.size()) [[unlikely]]
     kernels::fail_count(function, values.size());
+  if (runtime::kernel_check().any()) [[unlikely]]
+    return launch(config, raw_arguments(function, values));
   runtime::StreamState& stream =
       config.stream ? config.stream->state() : runtime::current_stream(function.device());
   function.kernel().launch(config.grid, config.block, config.shared_bytes, stream, values.data());

@@ -1,8 +1,18 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <typeinfo>
+
 #include "spanwise/op_sdk.hpp"
 
 namespace spanwise {
+namespace {
+
+bool is_host_number(const Variable& input) {
+  return input.type().rank() == 0 && (input.value() != nullptr || input.type().device() == cpu);
+}
+
+}  // namespace
 
 void expect_arity(const Op& op, std::span<const Variable> inputs, int count) {
   require<GraphError>(inputs.size() == static_cast<std::size_t>(count), op.name(), ": expected ",
@@ -18,9 +28,20 @@ void expect_floating(const Op& op, std::span<const Variable> inputs, int i) {
                       input.label(), "): expected a floating dtype, got ", input.type().dtype());
 }
 
+void expect_integer(const Op& op, std::span<const Variable> inputs, int i) {
+  const Variable& input = inputs[static_cast<std::size_t>(i)];
+  require<DTypeError>(input.type().dtype().is_integer(), op.name(), ": input ", i, " (",
+                      input.label(), "): expected an integer dtype, got ", input.type().dtype());
+  require<GraphError>(input.type().rank() == 0, op.name(), ": input ", i, " (", input.label(),
+                      "): expected one number, got rank ", input.type().rank());
+}
+
 std::optional<Device> common_device(const Op& op, std::span<const Variable> inputs) {
   std::optional<Device> common;
+  const bool skips_numbers =
+      op.takes_host_scalars() && !std::all_of(inputs.begin(), inputs.end(), &is_host_number);
   for (const Variable& input : inputs) {
+    if (skips_numbers && is_host_number(input)) continue;
     const std::optional<Device>& device = input.type().device();
     if (!device || device == common) continue;
     // What is on the host goes where the others are.
@@ -32,6 +53,13 @@ std::optional<Device> common_device(const Op& op, std::span<const Variable> inpu
   }
   return common;
 }
+
+bool NamedOp::equals(const Op& other) const {
+  if (this == &other) return true;
+  return typeid(*this) == typeid(other) && name_ == static_cast<const NamedOp&>(other).name_;
+}
+
+std::size_t NamedOp::hash() const { return std::hash<std::string>()(name_); }
 
 const Array& output_array(Cell& cell, const Shape& shape, DType dtype, Device device) {
   if (cell.value) {

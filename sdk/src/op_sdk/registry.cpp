@@ -1,5 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -53,7 +54,16 @@ Ref<const Op> make_op(std::string_view name, const OpProperties& properties) {
     for (const std::string& other : op_names()) known += (known.empty() ? "" : ", ") + other;
     fail<ArgumentError>("there is no op named ", name, "; the registered ops are ", known);
   }
-  return factory(properties);
+  Ref<const Op> op = factory(properties);
+  if (op) op->set_recipe({std::string(name), properties});
+  return op;
+}
+
+void expect_properties(std::string_view op, const OpProperties& properties,
+                       std::initializer_list<std::string_view> known) {
+  for (const auto& [name, value] : properties)
+    require<ArgumentError>(std::find(known.begin(), known.end(), name) != known.end(), op,
+                           ": takes no property ", name);
 }
 
 std::vector<std::string> op_names() {

@@ -16,11 +16,16 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def build(name: str) -> ctypes.CDLL:
     """native/<name>.cpp as a shared library, built with the system's compiler."""
+    with tempfile.TemporaryDirectory() as folder:
+        return ctypes.CDLL(str(compile_into(folder, name)))
+
+
+def compile_into(folder: str, name: str, *options: str) -> pathlib.Path:
+    """The library in `folder`, for who loads it otherwise; `options` stand after the usual ones."""
     compiler = shutil.which(os.environ.get("CXX", "g++")) or shutil.which("clang++")
     if compiler is None:
         raise Unavailable("no C++ compiler found (looked for CXX, g++, clang++)")
-    with tempfile.TemporaryDirectory() as folder:
-        library = pathlib.Path(folder) / f"{name}.so"
-        command = [compiler, "-std=c++17", "-O3", "-march=native", "-fPIC", "-shared"]
-        subprocess.run([*command, HERE / f"{name}.cpp", "-o", library, "-ldl"], check=True)
-        return ctypes.CDLL(str(library))
+    library = pathlib.Path(folder) / f"{name}.so"
+    command = [compiler, "-std=c++17", "-O3", "-march=native", "-fPIC", "-shared", *options]
+    subprocess.run([*command, HERE / f"{name}.cpp", "-o", library, "-ldl"], check=True)
+    return library

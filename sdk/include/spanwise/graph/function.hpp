@@ -39,6 +39,11 @@ struct FunctionOptions {
   std::vector<bool> borrowed_outputs{};
   Mode mode{};
   bool profile = false;  ///< measures each node at each call
+  /// True: a result between nodes is let go of as soon as a call needs it no more. False: its
+  /// memory stays for the next call. Default: config "allow_gc".
+  std::optional<bool> allow_gc{};
+  /// Where memory stays: what types fix the extents of is allocated while compiling.
+  bool preallocate = false;
 };
 
 /// What one node cost in all calls: on a GPU device time, by events.

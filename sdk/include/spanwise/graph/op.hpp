@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "spanwise/array.hpp"
@@ -71,6 +73,16 @@ class SW_API ThunkContext {
 /// Output index -> the input indices whose memory it may view, or overwrites.
 using AliasMap = std::map<int, std::vector<int>>;
 
+/// What an op of a registered kind is made with besides its inputs, such as an axis or a device.
+using OpProperty = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+using OpProperties = std::map<std::string, OpProperty, std::less<>>;
+
+/// How make_op() makes an equal op, in another process too.
+struct OpRecipe {
+  std::string name;
+  OpProperties properties{};
+};
+
 /// An operation: checks its inputs when a graph is built (make_node), and binds the work when a
 /// function is compiled (make_thunk). Ops are immutable and shared; equal ops on equal inputs
 /// compute equal values, which lets the runtime merge them. Contract after Theano's Op
@@ -98,11 +110,27 @@ class SW_API Op : public RefCounted {
   /// Whether the arrays that it gives are held by its outputs' cells alone, so that another node
   /// may overwrite them, but for those that view_map names.
   virtual bool gives_own_memory() const { return true; }
+  /// Whether what it gives must not be written to, such as a broadcast value, whose elements share
+  /// memory: a node that overwrites it, or a view of it, gets a copy.
+  virtual bool gives_readonly() const { return false; }
   /// Whether inputs of rank 0 may stay on the host where the node runs elsewhere.
   virtual bool takes_host_scalars() const { return false; }
+  /// Whether nothing but the shape of input `input` is looked at: it may be on any device.
+  virtual bool reads_only_shape(int input) const;
 
   /// make_node(inputs)'s outputs.
   std::vector<Variable> operator()(std::span<const Variable> inputs) const;
+
+  /// What make_op() made it from, or set_recipe() said; null where nobody did.
+  std::shared_ptr<const OpRecipe> recipe() const;
+  /// The first recipe of an op stays.
+  void set_recipe(OpRecipe recipe) const;
+  /// A place for whoever binds the graph to another language; dies with the op.
+  std::shared_ptr<void>& attachment() const noexcept { return attachment_; }
+
+ private:
+  mutable std::shared_ptr<const OpRecipe> recipe_;
+  mutable std::shared_ptr<void> attachment_;
 };
 
 /// A Thunk from a callable without arguments.

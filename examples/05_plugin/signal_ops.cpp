@@ -1,0 +1,96 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Two ops for signals, loaded by sw.load_ops(): one is a CUDA C kernel and runs on the CPU and on
+// GPUs, the other is C++ for the CPU, and what is on a GPU is moved for it.
+
+#include <spanwise/plugin.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace {
+
+namespace swp = spanwise::plugin;
+
+constexpr const char* moving_mean_kernel = R"(
+#include <spanwise/view.cuh>
+
+__global__ void moving_mean(spanwise::View<const float, 1> x, float* mean, int width, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  float sum = 0;
+  for (int k = 0; k < width; ++k) sum += x(i + k);
+  mean[i] = sum / width;
+}
+)";
+
+/// float32 (n,) to float32 (n - width + 1,): the mean of each `width` neighbours.
+class MovingMean final : public swp::Op {
+ public:
+  explicit MovingMean(const swp::Properties& properties) : width_(properties.integer("width")) {
+    if (width_ < 1)
+      throw swp::Error(SW_ARGUMENT_ERROR,
+                       "expected a width of at least 1, got " + std::to_string(width_));
+  }
+
+  void infer(const swp::Infer& infer) const override {
+    const swp::Type x = infer.input(0);
+    swp::expect_dtype(x.dtype(), swp::dtype_of<float>(), "x");
+    swp::expect_rank(x.rank(), 1, "x");
+    const std::int64_t n = x.shape()[0];
+    infer.output(0, x.dtype(), {n == SW_ANY_EXTENT ? n : result_size(n)});
+  }
+
+  std::unique_ptr<swp::State> bind(const swp::Bind& bind) const override {
+    kernel_.compile(bind);
+    return nullptr;
+  }
+
+  void run(const swp::Run& run) const override {
+    const swp::Array x = run.input(0);
+    const std::int64_t count = result_size(x.size());
+    const swp::Array mean = run.new_output(0, {count});
+    kernel_.launch_over(run, count, x, mean, width_, count);
+  }
+
+ private:
+  std::int64_t result_size(std::int64_t n) const {
+    if (n < width_)
+      throw swp::Error(SW_LAYOUT_ERROR, "x: expected at least " + std::to_string(width_) +
+                                            " elements, got " + std::to_string(n));
+    return n - width_ + 1;
+  }
+
+  std::int64_t width_;
+  swp::Kernel kernel_{moving_mean_kernel, "moving_mean"};
+};
+SW_REGISTER_OP(MovingMean, {.name = "moving_mean",
+                            .summary = "The mean of each `width` neighbours of a float32 vector.",
+                            .properties = {{"width", swp::Property::integer}}});
+
+/// float64 (n,) to the same: the largest element so far.
+class RunningMaximum final : public swp::Op {
+ public:
+  void infer(const swp::Infer& infer) const override {
+    swp::expect_dtype(infer.input(0).dtype(), swp::dtype_of<double>(), "x");
+    swp::expect_rank(infer.input(0).rank(), 1, "x");
+    infer.output(0, infer.input(0));
+  }
+
+  void run(const swp::Run& run) const override {
+    const auto x = run.input(0).view<const double, 1>();
+    const swp::Array result = run.new_output(0, run.input(0).shape());
+    auto* out = result.data<double>();
+    for (std::int64_t i = 0; i < result.size(); ++i) out[i] = i ? std::max(out[i - 1], x(i)) : x(0);
+  }
+};
+// Element i is read before it is written, so the result may stand where x did.
+SW_REGISTER_OP(RunningMaximum, {.name = "running_maximum",
+                                .summary = "The largest element so far of a float64 vector.",
+                                .reusable_inputs = {0},
+                                .flags = SW_ON_CPU});
+
+}  // namespace
+
+SW_PLUGIN(signal);

@@ -1,0 +1,249 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "index_pattern.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "spanwise/copy.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+[[noreturn]] void refuse_pattern(std::string_view word) {
+  fail<ArgumentError>("index: expected an integer, ?, a slice, None, ... or [], got \"", word, '"');
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view by) {
+  std::vector<std::string_view> words;
+  while (true) {
+    const std::size_t end = text.find(by);
+    words.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return words;
+    text.remove_prefix(end + by.size());
+  }
+}
+
+std::int64_t number_from(std::string_view word) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size()) refuse_pattern(word);
+  return value;
+}
+
+// Of two extents that broadcast, either of which may be open.
+std::int64_t common_extent(std::int64_t a, std::int64_t b) {
+  if (a == 1 || a == b) return b;
+  return b == 1 || b == TensorType::any ? a : b;
+}
+
+int axes_of(const TensorType& index) { return index.dtype().is_bool() ? index.rank() : 1; }
+
+void check_inside(std::int64_t index, std::int64_t extent, int axis) {
+  const bool is_inside = extent == TensorType::any || (index >= -extent && index < extent);
+  require<BoundsError>(is_inside, "index: ", index, " is outside axis ", axis, " of extent ",
+                       extent);
+}
+
+/// The shape of an index's result. Index arrays, and integers beside them, broadcast; their axes
+/// stand where the first of them does, or in front where something lies between them.
+class ResultShape {
+ public:
+  void add(std::int64_t extent) {
+    rest_ = rest_.inserted(rest_.size(), extent);
+    part();
+  }
+  void part() { was_met_ = false; }
+  void meet(const Shape& positions) {
+    is_apart_ |= place_ >= 0 && !was_met_;
+    if (place_ < 0) place_ = rest_.size();
+    was_met_ = true;
+    while (positions_.size() < positions.size()) positions_ = positions_.inserted(0, 1);
+    const int skipped = positions_.size() - positions.size();
+    for (int axis = 0; axis < positions.size(); ++axis)
+      positions_[axis + skipped] = common_extent(positions_[axis + skipped], positions[axis]);
+  }
+  Shape whole() const {
+    Shape shape = rest_;
+    int to = is_apart_ ? 0 : std::max(place_, 0);
+    for (const std::int64_t extent : positions_) shape = shape.inserted(to++, extent);
+    return shape;
+  }
+
+ private:
+  Shape rest_, positions_;
+  int place_ = -1;
+  bool is_apart_ = false, was_met_ = false;
+};
+
+}  // namespace
+
+IndexPattern::Part IndexPattern::parse(std::string_view word) {
+  const auto number = [](std::string_view text) -> std::optional<Number> {
+    if (text.empty()) return std::nullopt;
+    return text == "?" ? Number{true, 0} : Number{false, number_from(text)};
+  };
+  if (word == "None") return {Kind::new_axis};
+  if (word == "...") return {Kind::ellipsis};
+  if (word == "[]") return {Kind::array};
+  const std::vector<std::string_view> bounds = split(word, ":");
+  if (bounds.size() == 1 && !word.empty()) return {Kind::integer, number(word)};
+  if (bounds.size() < 2 || bounds.size() > 3) refuse_pattern(word);
+  return {Kind::slice, number(bounds[0]), number(bounds[1]),
+          bounds.size() == 3 ? number(bounds[2]) : std::nullopt};
+}
+
+IndexPattern::IndexPattern(std::string_view text) : text_(text) {
+  if (text.empty()) return;
+  for (const std::string_view word : split(text, ", ")) parts_.push_back(parse(word));
+  for (const Part& part : parts_)
+    require<ArgumentError>(!part.step || part.step->is_input || part.step->value != 0,
+                           "index: the step of a slice cannot be 0, got ", text);
+  const auto ellipses = std::count_if(parts_.begin(), parts_.end(),
+                                      [](const Part& part) { return part.kind == Kind::ellipsis; });
+  require<BoundsError>(ellipses <= 1, "index: an index can hold one Ellipsis ('...'), got ",
+                       ellipses);
+}
+
+int IndexPattern::input_count() const noexcept {
+  int count = 0;
+  for (const Part& part : parts_) count += inputs_of(part);
+  return count;
+}
+
+bool IndexPattern::is_basic() const noexcept {
+  return std::none_of(parts_.begin(), parts_.end(),
+                      [](const Part& part) { return part.kind == Kind::array; });
+}
+
+void IndexPattern::check(const Op& op, std::span<const Variable> inputs, int first) const {
+  expect_arity(op, inputs, first + input_count());
+  int at = first;
+  for (const Part& part : parts_) {
+    if (part.kind == Kind::array) {
+      const Variable& index = inputs[static_cast<std::size_t>(at)];
+      const DType dtype = index.type().dtype();
+      require<BoundsError>(dtype.is_integer() || dtype.is_bool(), op.name(), ": input ", at++, " (",
+                           index.label(), "): expected an integer or bool dtype, got ", dtype);
+    }
+    for (const auto& number : {part.start, part.stop, part.step})
+      if (number && number->is_input) expect_integer(op, inputs, at++);
+  }
+}
+
+int IndexPattern::inputs_of(const Part& part) noexcept {
+  if (part.kind == Kind::array) return 1;
+  int count = 0;
+  for (const auto& number : {part.start, part.stop, part.step}) count += number && number->is_input;
+  return count;
+}
+
+int IndexPattern::consumed_axes(std::span<const Variable> inputs) const {
+  int axes = 0;
+  std::size_t input = 0;
+  for (const Part& part : parts_) {
+    axes += part.kind == Kind::integer || part.kind == Kind::slice;
+    if (part.kind == Kind::array) axes += axes_of(inputs[input].type());
+    input += static_cast<std::size_t>(inputs_of(part));
+  }
+  return axes;
+}
+
+std::int64_t IndexPattern::known_cut(const Part& part, std::int64_t extent) {
+  const auto bound = [](const std::optional<Number>& number) -> std::optional<std::int64_t> {
+    if (!number) return std::nullopt;
+    return number->value;
+  };
+  if (extent == TensorType::any || inputs_of(part) > 0) return TensorType::any;
+  const Slice slice{bound(part.start), bound(part.stop), bound(part.step)};
+  return Layout::row_major(Shape{extent}).slice(0, slice).shape[0];
+}
+
+Shape IndexPattern::known_shape(const Shape& shape, std::span<const Variable> inputs) const {
+  const int consumed = consumed_axes(inputs);
+  require<BoundsError>(consumed <= shape.size(), "index: too many indices: ", consumed,
+                       " for a variable of rank ", shape.size());
+  ResultShape result;
+  int axis = 0;
+  std::size_t input = 0;
+  for (const Part& part : parts_) {
+    if (part.kind == Kind::array) {
+      const TensorType& type = inputs[input].type();
+      result.meet(type.dtype().is_bool() ? Shape{TensorType::any} : type.shape());
+      axis += axes_of(type);
+    } else if (part.kind == Kind::integer) {
+      if (!part.start->is_input) check_inside(part.start->value, shape[axis], axis);
+      if (!is_basic()) result.meet({});
+      ++axis;
+    } else if (part.kind == Kind::slice) {
+      result.add(known_cut(part, shape[axis]));
+      ++axis;
+    } else if (part.kind == Kind::new_axis) {
+      result.add(1);
+    } else {
+      result.part();
+      for (int i = consumed; i < shape.size(); ++i) result.add(shape[axis++]);
+    }
+    input += static_cast<std::size_t>(inputs_of(part));
+  }
+  while (axis < shape.size()) result.add(shape[axis++]);
+  return result.whole();
+}
+
+std::vector<IndexPart> IndexPattern::now(std::span<const Ref<Cell>> cells, Device device) const {
+  std::size_t next = 0;
+  const auto value = [&](const std::optional<Number>& number) -> std::optional<std::int64_t> {
+    if (!number) return std::nullopt;
+    return number->is_input ? item(*cells[next++]->value).as_int64() : number->value;
+  };
+  std::vector<IndexPart> key;
+  key.reserve(parts_.size());
+  for (const Part& part : parts_) {
+    switch (part.kind) {
+      case Kind::integer:
+        key.emplace_back(*value(part.start));
+        break;
+      case Kind::slice: {
+        Slice slice;
+        slice.start = value(part.start);
+        slice.stop = value(part.stop);
+        slice.step = value(part.step);
+        key.emplace_back(slice);
+        break;
+      }
+      case Kind::new_axis:
+        key.emplace_back(NewAxis{});
+        break;
+      case Kind::ellipsis:
+        key.emplace_back(Ellipsis{});
+        break;
+      case Kind::array:
+        key.emplace_back(to_device(*cells[next++]->value, device));
+        break;
+    }
+  }
+  return key;
+}
+
+Array view_by(const Array& array, std::span<const IndexPart> key) {
+  int consumed = 0;
+  for (const IndexPart& part : key)
+    consumed += std::holds_alternative<std::int64_t>(part) || std::holds_alternative<Slice>(part);
+  Layout layout = array.layout();
+  const int rest = layout.rank() - consumed;
+  int axis = 0;
+  for (const IndexPart& part : key) {
+    if (const auto* i = std::get_if<std::int64_t>(&part))
+      layout = layout.index(axis, *i);
+    else if (const auto* slice = std::get_if<Slice>(&part))
+      layout = layout.slice(axis++, *slice);
+    else if (std::holds_alternative<NewAxis>(part))
+      layout = layout.expand(axis++);
+    else
+      axis += rest;
+  }
+  return array.with_layout(std::move(layout));
+}
+
+}  // namespace spanwise::ops

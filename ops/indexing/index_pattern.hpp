@@ -1,0 +1,61 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "indexing.hpp"
+#include "spanwise/op_sdk.hpp"
+
+namespace spanwise::ops {
+
+/// An index of graphs, written as Python writes it: "1:, ?, ::-1, None, ...". A ? is an integer
+/// that the graph computes, [] an index array or a mask; both are among the node's inputs, in
+/// order.
+class IndexPattern {
+ public:
+  /// Throws ArgumentError.
+  explicit IndexPattern(std::string_view text);
+
+  const std::string& text() const noexcept { return text_; }
+  /// How many inputs it takes from a node.
+  int input_count() const noexcept;
+  /// Whether all of it makes a view.
+  bool is_basic() const noexcept;
+  /// Throws unless the inputs from `first` on are the integers and arrays that it needs.
+  void check(const Op& op, std::span<const Variable> inputs, int first) const;
+  /// The shape of what it takes out of a value of `shape`, with TensorType::any where that is not
+  /// known. Throws BoundsError for too many indices.
+  Shape known_shape(const Shape& shape, std::span<const Variable> inputs) const;
+  /// The index with what stands in the cells of its inputs.
+  std::vector<IndexPart> now(std::span<const Ref<Cell>> cells, Device device) const;
+
+ private:
+  struct Number {
+    bool is_input = false;
+    std::int64_t value = 0;
+  };
+  enum class Kind { integer, slice, new_axis, ellipsis, array };
+  struct Part {
+    Kind kind;
+    std::optional<Number> start{}, stop{}, step{};  ///< an integer is its start
+  };
+  static Part parse(std::string_view word);
+  static int inputs_of(const Part& part) noexcept;
+  /// What a slice leaves of an axis.
+  static std::int64_t known_cut(const Part& part, std::int64_t extent);
+  int consumed_axes(std::span<const Variable> inputs) const;
+
+  std::string text_;
+  std::vector<Part> parts_;
+};
+
+/// The window that integers, slices, new axes and an Ellipsis name. Throws BoundsError.
+Array view_by(const Array& array, std::span<const IndexPart> key);
+
+}  // namespace spanwise::ops

@@ -1,0 +1,135 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+#include <vector>
+
+#include "index_pattern.hpp"
+#include "spanwise/copy.hpp"
+
+// x[...] in graphs, and x with other values there. Named after Theano's ops
+// (theano/tensor/subtensor.py).
+namespace spanwise::ops {
+namespace {
+
+std::vector<Ref<Cell>> cells_from(const ThunkContext& context, int first) {
+  std::vector<Ref<Cell>> cells;
+  const auto count = static_cast<int>(context.node().inputs().size());
+  for (int i = first; i < count; ++i) cells.push_back(context.input(i));
+  return cells;
+}
+
+/// A view by integers, slices, new axes and an Ellipsis.
+class Subtensor final : public NamedOp {
+ public:
+  explicit Subtensor(IndexPattern pattern)
+      : NamedOp(text("Subtensor{", pattern.text(), '}')), pattern_(std::move(pattern)) {}
+  AliasMap view_map() const override { return {{0, {0}}}; }
+  bool takes_host_scalars() const override { return true; }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    pattern_.check(*this, inputs, 1);
+    const TensorType& type = inputs[0].type();
+    Shape shape = pattern_.known_shape(type.shape(), inputs.subspan(1));
+    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
+                       {Variable(TensorType(type.dtype(), std::move(shape),
+                                            common_device(*this, inputs.first(1))))});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return spanwise::make_thunk([op = Ref<const Subtensor>(this), cells = cells_from(context, 1),
+                                 from = context.input(0), to = context.output(0),
+                                 device = context.device()] {
+      to->value = view_by(to_device(*from->value, device), op->pattern_.now(cells, device));
+    });
+  }
+
+ private:
+  IndexPattern pattern_;
+};
+
+/// A new array of the elements that index arrays or masks name, beside other parts of an index. A
+/// mask on a GPU makes the call wait for it: how many of its elements are true decides the shape.
+class AdvancedSubtensor final : public NamedOp {
+ public:
+  explicit AdvancedSubtensor(IndexPattern pattern)
+      : NamedOp(text("AdvancedSubtensor{", pattern.text(), '}')), pattern_(std::move(pattern)) {}
+  bool takes_host_scalars() const override { return true; }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    pattern_.check(*this, inputs, 1);
+    const TensorType& type = inputs[0].type();
+    Shape shape = pattern_.known_shape(type.shape(), inputs.subspan(1));
+    return Apply::make(
+        Ref<const Op>(this), {inputs.begin(), inputs.end()},
+        {Variable(TensorType(type.dtype(), std::move(shape), common_device(*this, inputs)))});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return spanwise::make_thunk([op = Ref<const AdvancedSubtensor>(this),
+                                 cells = cells_from(context, 1), from = context.input(0),
+                                 to = context.output(0), device = context.device()] {
+      to->value = index_by(to_device(*from->value, device), op->pattern_.now(cells, device));
+    });
+  }
+
+ private:
+  IndexPattern pattern_;
+};
+
+/// A copy of input 0 with input 1, cast and broadcast, at the index; where an element is named
+/// twice, the last value stays.
+class SetSubtensor final : public NamedOp {
+ public:
+  explicit SetSubtensor(IndexPattern pattern)
+      : NamedOp(text("SetSubtensor{", pattern.text(), '}')), pattern_(std::move(pattern)) {}
+  bool takes_host_scalars() const override { return true; }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    pattern_.check(*this, inputs, 2);
+    const TensorType& type = inputs[0].type();
+    const Shape place = pattern_.known_shape(type.shape(), inputs.subspan(2));
+    require<LayoutError>(inputs[1].type().rank() <= place.size(), name(), ": a value of rank ",
+                         inputs[1].type().rank(), " does not fit into a place of rank ",
+                         place.size());
+    return Apply::make(
+        Ref<const Op>(this), {inputs.begin(), inputs.end()},
+        {Variable(TensorType(type.dtype(), type.shape(), common_device(*this, inputs)))});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return spanwise::make_thunk([op = Ref<const SetSubtensor>(this), cells = cells_from(context, 2),
+                                 from = context.input(0), value = context.input(1),
+                                 to = context.output(0), device = context.device()] {
+      const Array& source = *from->value;
+      const Array& target = output_array(*to, source.shape(), source.dtype(), device);
+      copy(source, target);
+      const std::vector<IndexPart> key = op->pattern_.now(cells, device);
+      if (op->pattern_.is_basic())
+        copy(*value->value, view_by(target, key));
+      else
+        assign_by(target, key, to_device(*value->value, device));
+    });
+  }
+
+ private:
+  IndexPattern pattern_;
+};
+
+IndexPattern pattern_of(const char* who, const OpProperties& properties) {
+  expect_properties(who, properties, {"index"});
+  return IndexPattern(property<std::string>(who, properties, "index"));
+}
+
+[[maybe_unused]] const bool subtensor_registered =
+    register_op("subtensor", [](const OpProperties& properties) -> Ref<const Op> {
+      IndexPattern pattern = pattern_of("subtensor", properties);
+      if (pattern.is_basic()) return make_ref<const Subtensor>(std::move(pattern));
+      return make_ref<const AdvancedSubtensor>(std::move(pattern));
+    });
+[[maybe_unused]] const bool set_subtensor_registered =
+    register_op("set_subtensor", [](const OpProperties& properties) -> Ref<const Op> {
+      return make_ref<const SetSubtensor>(pattern_of("set_subtensor", properties));
+    });
+
+}  // namespace
+}  // namespace spanwise::ops

@@ -1,0 +1,185 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "reduce_op.hpp"
+
+#include <cctype>
+#include <string>
+#include <utility>
+
+namespace spanwise::ops::reduce {
+namespace {
+
+// Op is another thing in classes of ops.
+using Which = Op;
+
+constexpr Op all_ops[] = {Op::sum, Op::prod,          Op::nansum, Op::mean,  Op::var,
+                          Op::std, Op::min,           Op::max,    Op::ptp,   Op::any,
+                          Op::all, Op::count_nonzero, Op::argmin, Op::argmax};
+
+/// What an op is made with, as OpProperties say it.
+struct Declared {
+  std::optional<std::vector<std::int64_t>> axes;  ///< nothing: all
+  bool keepdims = false;
+  std::optional<DType> dtype;
+  double correction = 0;
+};
+
+std::string title(std::string name) {
+  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  return name;
+}
+
+// "Sum{axis=(0,), keepdims=True}".
+std::string shown(const char* name, const Declared& declared) {
+  std::string words;
+  const auto add = [&](const std::string& word) { words += (words.empty() ? "" : ", ") + word; };
+  if (declared.axes) add(text("axis=", Shape(std::span<const std::int64_t>(*declared.axes))));
+  if (declared.keepdims) add("keepdims=True");
+  if (declared.dtype) add(text("dtype=", *declared.dtype));
+  if (declared.correction != 0) add(text("correction=", declared.correction));
+  return title(name) + (words.empty() ? "" : "{" + words + "}");
+}
+
+Declared declared_in(const char* who, const OpProperties& properties) {
+  Declared declared;
+  declared.axes = optional_property<std::vector<std::int64_t>>(who, properties, "axis");
+  declared.keepdims = optional_property<bool>(who, properties, "keepdims").value_or(false);
+  if (const auto dtype = optional_property<std::string>(who, properties, "dtype"))
+    declared.dtype = DType::parse(*dtype);
+  declared.correction = optional_property<double>(who, properties, "correction").value_or(0);
+  return declared;
+}
+
+void check_axes(const spanwise::Op& op, const Declared& declared, const TensorType& type) {
+  require<DTypeError>(type.dtype().is_computable(), op.name(), ": cannot compute on ",
+                      type.dtype());
+  if (!declared.axes) return;
+  for (const std::int64_t axis : *declared.axes)
+    require<LayoutError>(axis >= 0 && axis < type.rank(), op.name(), ": axis ", axis,
+                         " is out of bounds for a variable of rank ", type.rank());
+}
+
+AxisSet axes_of(const Declared& declared, int rank) {
+  AxisSet axes;
+  if (declared.axes)
+    for (const std::int64_t axis : *declared.axes) axes.set(static_cast<std::size_t>(axis));
+  else
+    for (int axis = 0; axis < rank; ++axis) axes.set(static_cast<std::size_t>(axis));
+  return axes;
+}
+
+Shape reduced_shape(const Shape& shape, const AxisSet& axes, bool keepdims) {
+  Shape result;
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    const bool goes = axes[static_cast<std::size_t>(axis)];
+    if (!goes || keepdims) result = result.inserted(result.size(), goes ? 1 : shape[axis]);
+  }
+  return result;
+}
+
+class ReduceOp final : public NamedOp {
+ public:
+  ReduceOp(Which op, Declared declared)
+      : NamedOp(shown(name_of(op), declared)), op_(op), declared_(std::move(declared)) {}
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    expect_arity(*this, inputs, 1);
+    const TensorType& type = inputs[0].type();
+    check_axes(*this, declared_, type);
+    return Apply::make(
+        Ref<const spanwise::Op>(this), {inputs[0]},
+        {Variable(TensorType(
+            result_dtype(op_, type.dtype(), declared_.dtype),
+            reduced_shape(type.shape(), axes_of(declared_, type.rank()), declared_.keepdims),
+            type.device()))});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    Options options;
+    options.axes = axes_of(declared_, context.node().inputs()[0].type().rank());
+    options.keepdims = declared_.keepdims;
+    options.dtype = declared_.dtype;
+    options.correction = declared_.correction;
+    return spanwise::make_thunk([op = op_, options, from = context.input(0), to = context.output(0),
+                                 device = context.device(),
+                                 dtype = context.node().output(0).type().dtype()]() mutable {
+      const Array source = to_device(*from->value, device);
+      const Shape shape = reduced_shape(source.shape(), options.axes, options.keepdims);
+      options.out = &output_array(*to, shape, dtype, device);
+      reduce(op, source, options);
+    });
+  }
+
+ private:
+  Which op_;
+  Declared declared_;
+};
+
+class ScanOp final : public NamedOp {
+ public:
+  ScanOp(Which op, Declared declared)
+      : NamedOp(shown(registered_name(op), declared)), op_(op), declared_(std::move(declared)) {
+    require<ArgumentError>(declared_.axes && declared_.axes->size() == 1, name(),
+                           ": expected one axis");
+  }
+  static const char* registered_name(Which op) { return op == Which::sum ? "cumsum" : "cumprod"; }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    expect_arity(*this, inputs, 1);
+    const TensorType& type = inputs[0].type();
+    check_axes(*this, declared_, type);
+    return Apply::make(Ref<const spanwise::Op>(this), {inputs[0]},
+                       {Variable(TensorType(result_dtype(op_, type.dtype(), declared_.dtype),
+                                            type.shape(), type.device()))});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return spanwise::make_thunk([op = op_, axis = static_cast<int>(declared_.axes->front()),
+                                 wanted = declared_.dtype, from = context.input(0),
+                                 to = context.output(0), device = context.device(),
+                                 dtype = context.node().output(0).type().dtype()] {
+      const Array source = to_device(*from->value, device);
+      scan(op, source, axis, wanted, &output_array(*to, source.shape(), dtype, device));
+    });
+  }
+
+ private:
+  Which op_;
+  Declared declared_;
+};
+
+bool register_reductions() {
+  for (const Op op : all_ops)
+    register_op(name_of(op), [op](const OpProperties& properties) -> Ref<const spanwise::Op> {
+      expect_properties(name_of(op), properties, {"axis", "keepdims", "dtype", "correction"});
+      return make_ref<const ReduceOp>(op, declared_in(name_of(op), properties));
+    });
+  for (const Op op : {Op::sum, Op::prod}) {
+    const char* who = ScanOp::registered_name(op);
+    register_op(who, [op, who](const OpProperties& properties) -> Ref<const spanwise::Op> {
+      expect_properties(who, properties, {"axis", "dtype"});
+      return make_ref<const ScanOp>(op, declared_in(who, properties));
+    });
+  }
+  return true;
+}
+
+[[maybe_unused]] const bool reductions_registered = register_reductions();
+
+}  // namespace
+
+OpProperties properties_for(Op op, int rank, const Options& options) {
+  OpProperties properties;
+  std::vector<std::int64_t> axes;
+  for (int axis = 0; axis < rank; ++axis)
+    if (options.axes[static_cast<std::size_t>(axis)]) axes.push_back(axis);
+  if (static_cast<int>(axes.size()) < rank) properties.emplace("axis", std::move(axes));
+  if (options.keepdims) properties.emplace("keepdims", true);
+  // What it is without being asked for needs no word.
+  if (options.dtype) properties.emplace("dtype", text(*options.dtype));
+  const bool is_spread = op == Op::var || op == Op::std;
+  if (is_spread && options.correction != 0) properties.emplace("correction", options.correction);
+  return properties;
+}
+
+}  // namespace spanwise::ops::reduce

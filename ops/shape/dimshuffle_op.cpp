@@ -1,0 +1,97 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "spanwise/op_sdk.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+constexpr std::int64_t new_axis = -1;
+
+std::string shown(const std::vector<std::int64_t>& order) {
+  std::string words;
+  for (const std::int64_t axis : order)
+    words += (words.empty() ? "" : ",") + (axis == new_axis ? "x" : std::to_string(axis));
+  return text("DimShuffle{", words, '}');
+}
+
+/// A view with the axes in another order, new ones of extent 1, and without some of extent 1
+/// (theano/tensor/elemwise.py, DimShuffle).
+class DimShuffle final : public NamedOp {
+ public:
+  explicit DimShuffle(std::vector<std::int64_t> order)
+      : NamedOp(shown(order)), order_(std::move(order)) {
+    require<LayoutError>(order_.size() <= max_rank, name(), ": at most ", max_rank,
+                         " dimensions, got ", order_.size());
+    for (const std::int64_t axis : order_)
+      require<LayoutError>(axis == new_axis || std::count(order_.begin(), order_.end(), axis) == 1,
+                           name(), ": axis ", axis, " stands twice in the order");
+  }
+  AliasMap view_map() const override { return {{0, {0}}}; }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    expect_arity(*this, inputs, 1);
+    const TensorType& type = inputs[0].type();
+    for (const std::int64_t axis : order_)
+      require<LayoutError>(axis >= new_axis && axis < type.rank(), name(), ": axis ", axis,
+                           " is out of bounds for a variable of rank ", type.rank());
+    for (int axis = 0; axis < type.rank(); ++axis)
+      require<LayoutError>(
+          keeps(axis) || type.shape()[axis] == 1 || type.shape()[axis] == TensorType::any, name(),
+          ": axis ", axis, " of ", type, " cannot be dropped; expected an extent of 1");
+    Shape shape;
+    for (const std::int64_t axis : order_)
+      shape =
+          shape.inserted(shape.size(), axis == new_axis ? 1 : type.shape()[static_cast<int>(axis)]);
+    return Apply::make(Ref<const Op>(this), {inputs[0]},
+                       {Variable(TensorType(type.dtype(), std::move(shape), type.device()))});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return spanwise::make_thunk([op = Ref<const DimShuffle>(this), from = context.input(0),
+                                 to = context.output(0), device = context.device()] {
+      const Array source = to_device(*from->value, device);
+      to->value = source.with_layout(op->shuffled(source.layout()));
+    });
+  }
+
+ private:
+  bool keeps(int axis) const {
+    return std::find(order_.begin(), order_.end(), axis) != order_.end();
+  }
+
+  Layout shuffled(const Layout& layout) const {
+    for (int axis = 0; axis < layout.rank(); ++axis)
+      require<LayoutError>(layout.shape[axis] == 1 || keeps(axis), name(), ": axis ", axis,
+                           " of shape ", layout.shape,
+                           " cannot be dropped; expected an extent of 1");
+    Layout result;
+    result.offset = layout.offset;
+    result.shape = Shape(static_cast<int>(order_.size()), 1);
+    result.strides = Strides(static_cast<int>(order_.size()));
+    for (int i = 0; i < result.rank(); ++i) {
+      const auto axis = static_cast<int>(order_[static_cast<std::size_t>(i)]);
+      if (axis == new_axis) continue;
+      result.shape[i] = layout.shape[axis];
+      result.strides[i] = layout.strides[axis];
+    }
+    return result;
+  }
+
+  std::vector<std::int64_t> order_;
+};
+
+Ref<const Op> make_dimshuffle(const OpProperties& properties) {
+  expect_properties("dimshuffle", properties, {"order"});
+  return make_ref<const DimShuffle>(
+      property<std::vector<std::int64_t>>("dimshuffle", properties, "order"));
+}
+
+[[maybe_unused]] const bool dimshuffle_registered = register_op("dimshuffle", make_dimshuffle);
+
+}  // namespace
+}  // namespace spanwise::ops

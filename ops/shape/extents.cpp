@@ -1,0 +1,60 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "extents.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace spanwise::ops {
+
+Extents::Extents(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {
+  require<LayoutError>(extents_.size() <= max_rank, "shape: at most ", max_rank,
+                       " dimensions, got ", extents_.size());
+  for (const std::int64_t extent : extents_)
+    require<LayoutError>(extent >= computed, "shape: extent ", extent,
+                         "; expected an extent >= 0, or -1");
+}
+
+std::string Extents::text() const {
+  std::string shown;
+  for (const std::int64_t extent : extents_)
+    shown += (shown.empty() ? "" : ", ") + (extent == computed ? "?" : std::to_string(extent));
+  return shown;
+}
+
+int Extents::computed_count() const {
+  return static_cast<int>(std::count(extents_.begin(), extents_.end(), computed));
+}
+
+void Extents::check(const Op& op, std::span<const Variable> inputs) const {
+  expect_arity(op, inputs, 1 + computed_count());
+  for (int i = 1; i <= computed_count(); ++i) expect_integer(op, inputs, i);
+}
+
+Shape Extents::known(std::span<const Variable> inputs) const {
+  Shape shape{std::span<const std::int64_t>(extents_)};
+  std::size_t input = 1;
+  for (std::int64_t& extent : shape) {
+    if (extent == -1) extent = TensorType::any;
+    if (extent != computed) continue;
+    const Array* value = inputs[input++].value();
+    extent = value != nullptr ? item(*value).as_int64() : TensorType::any;
+  }
+  return shape;
+}
+
+std::vector<Ref<Cell>> Extents::cells(const ThunkContext& context) const {
+  std::vector<Ref<Cell>> cells;
+  for (int i = 1; i <= computed_count(); ++i) cells.push_back(context.input(i));
+  return cells;
+}
+
+Shape Extents::now(std::span<const Ref<Cell>> cells) const {
+  Shape shape{std::span<const std::int64_t>(extents_)};
+  std::size_t next = 0;
+  for (std::int64_t& extent : shape)
+    if (extent == computed) extent = item(*cells[next++]->value).as_int64();
+  return shape;
+}
+
+}  // namespace spanwise::ops

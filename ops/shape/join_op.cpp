@@ -1,0 +1,76 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+#include <vector>
+
+#include "join.hpp"
+#include "spanwise/op_sdk.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+/// numpy.concatenate along an axis that all inputs have (Theano's Join).
+class Concatenate final : public NamedOp {
+ public:
+  explicit Concatenate(int axis) : NamedOp(text("Concatenate{axis=", axis, '}')), axis_(axis) {}
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override;
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    std::vector<Ref<Cell>> cells;
+    for (std::size_t i = 0; i < context.node().inputs().size(); ++i)
+      cells.push_back(context.input(static_cast<int>(i)));
+    return spanwise::make_thunk([cells = std::move(cells), to = context.output(0), axis = axis_,
+                                 dtype = context.node().output(0).type().dtype(),
+                                 device = context.device()] {
+      std::vector<Array> arrays;
+      arrays.reserve(cells.size());
+      for (const Ref<Cell>& cell : cells) arrays.push_back(to_device(*cell->value, device));
+      const Shape shape = joined_shape(arrays, axis);
+      concatenate_into(arrays, axis, output_array(*to, shape, dtype, device));
+    });
+  }
+
+ private:
+  int axis_;
+};
+
+Ref<Apply> Concatenate::make_node(std::span<const Variable> inputs) const {
+  require<ArgumentError>(!inputs.empty(), name(), ": need at least one variable");
+  Shape shape = inputs[0].type().shape();
+  require<LayoutError>(axis_ >= 0 && axis_ < shape.size(), name(), ": axis ", axis_,
+                       " is out of bounds for a variable of rank ", shape.size());
+  std::vector<DType> dtypes{inputs[0].type().dtype()};
+  for (const Variable& input : inputs.subspan(1)) {
+    const Shape& other = input.type().shape();
+    require<LayoutError>(other.size() == shape.size(), name(),
+                         ": expected variables of one rank, got ", inputs[0].type(), " and ",
+                         input.type());
+    for (int axis = 0; axis < shape.size(); ++axis) {
+      const std::int64_t a = shape[axis], b = other[axis];
+      const bool is_open = a == TensorType::any || b == TensorType::any;
+      if (axis == axis_) {
+        shape[axis] = is_open ? TensorType::any : a + b;
+        continue;
+      }
+      require<LayoutError>(is_open || a == b, name(), ": extents ", a, " and ", b, " at axis ",
+                           axis, " differ; expected equal ones but along the joined axis");
+      if (a == TensorType::any) shape[axis] = b;
+    }
+    dtypes.push_back(input.type().dtype());
+  }
+  TensorType type(promote(dtypes), std::move(shape), common_device(*this, inputs));
+  return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
+                     {Variable(std::move(type))});
+}
+
+Ref<const Op> make_concatenate(const OpProperties& properties) {
+  expect_properties("concatenate", properties, {"axis"});
+  return make_ref<const Concatenate>(
+      static_cast<int>(property<std::int64_t>("concatenate", properties, "axis")));
+}
+
+[[maybe_unused]] const bool concatenate_registered = register_op("concatenate", make_concatenate);
+
+}  // namespace
+}  // namespace spanwise::ops

@@ -1,0 +1,108 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "extents.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+bool is_known(const Shape& shape) {
+  return std::find(shape.begin(), shape.end(), TensorType::any) == shape.end();
+}
+
+/// The same elements in C order under another shape: a view where the strides allow, else a copy.
+class Reshape final : public NamedOp {
+ public:
+  explicit Reshape(Extents extents)
+      : NamedOp(text("Reshape{", extents.text(), '}')), extents_(std::move(extents)) {}
+  AliasMap view_map() const override { return {{0, {0}}}; }
+  bool takes_host_scalars() const override { return true; }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    extents_.check(*this, inputs);
+    const TensorType& type = inputs[0].type();
+    Shape shape = extents_.known(inputs);
+    if (is_known(type.shape())) {
+      const std::int64_t size = Layout::row_major(type.shape()).size();
+      // Of several extents that are not known, one cannot tell which is which.
+      if (std::count(shape.begin(), shape.end(), TensorType::any) <= 1)
+        shape = resolve_shape(shape, size);
+    }
+    return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
+                       {Variable(TensorType(type.dtype(), std::move(shape),
+                                            common_device(*this, inputs.first(1))))});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return spanwise::make_thunk([op = Ref<const Reshape>(this), cells = extents_.cells(context),
+                                 from = context.input(0), to = context.output(0),
+                                 device = context.device()] {
+      const Array source = to_device(*from->value, device);
+      to->value = reshape(source, op->extents_.now(cells));
+    });
+  }
+
+ private:
+  Extents extents_;
+};
+
+/// A view in which axes of extent 1, and new ones in front, repeat what is there.
+class BroadcastTo final : public NamedOp {
+ public:
+  explicit BroadcastTo(Extents extents)
+      : NamedOp(text("BroadcastTo{", extents.text(), '}')), extents_(std::move(extents)) {}
+  AliasMap view_map() const override { return {{0, {0}}}; }
+  bool gives_readonly() const override { return true; }
+  bool takes_host_scalars() const override { return true; }
+
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    extents_.check(*this, inputs);
+    const TensorType& type = inputs[0].type();
+    const Shape shape = extents_.known(inputs);
+    const int added = shape.size() - type.rank();
+    require<LayoutError>(added >= 0, name(), ": expected at least ", type.rank(),
+                         " dimensions for ", type, ", got ", shape.size());
+    for (int axis = 0; axis < type.rank(); ++axis) {
+      const std::int64_t have = type.shape()[axis], want = shape[axis + added];
+      require<LayoutError>(
+          have == 1 || have == want || have == TensorType::any || want == TensorType::any, name(),
+          ": ", type, " does not broadcast: extent ", have, " at axis ", axis);
+    }
+    return Apply::make(
+        Ref<const Op>(this), {inputs.begin(), inputs.end()},
+        {Variable(TensorType(type.dtype(), shape, common_device(*this, inputs.first(1))))});
+  }
+
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    return spanwise::make_thunk([op = Ref<const BroadcastTo>(this), cells = extents_.cells(context),
+                                 from = context.input(0), to = context.output(0),
+                                 device = context.device()] {
+      // Read-only as in NumPy: several elements may be one in memory.
+      const Array source = to_device(*from->value, device);
+      to->value = source.broadcast_to(op->extents_.now(cells)).as_readonly();
+    });
+  }
+
+ private:
+  Extents extents_;
+};
+
+template <class Op_>
+Ref<const Op> make_with_shape(const char* who, const OpProperties& properties) {
+  expect_properties(who, properties, {"shape"});
+  return make_ref<const Op_>(
+      Extents(property<std::vector<std::int64_t>>(who, properties, "shape")));
+}
+
+[[maybe_unused]] const bool reshape_registered = register_op(
+    "reshape",
+    [](const OpProperties& properties) { return make_with_shape<Reshape>("reshape", properties); });
+[[maybe_unused]] const bool broadcast_to_registered =
+    register_op("broadcast_to", [](const OpProperties& properties) {
+      return make_with_shape<BroadcastTo>("broadcast_to", properties);
+    });
+
+}  // namespace
+}  // namespace spanwise::ops

@@ -1,0 +1,254 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "spanwise/plugin.h"
+#include "spanwise/plugin_array.hpp"
+#include "spanwise/plugin_call.hpp"
+
+/// Ops in a shared library of one's own, for sw.load_ops(): derive from Op, say SW_REGISTER_OP for
+/// each, and SW_PLUGIN once. Includes nothing of Spanwise's library and needs no linking: all goes
+/// through the C interface of <spanwise/plugin.h>, and every exception ends before it.
+namespace spanwise {
+namespace plugin __attribute__((visibility("hidden"))) {
+
+  /// What Op::bind makes for one node; let go with the function.
+  struct State {
+    virtual ~State() = default;
+  };
+
+  /// An op with its properties. Different threads may call one op at once.
+  ///
+  /// A derived class has a constructor without parameters, or one from const Properties&.
+  class Op {
+   public:
+    virtual ~Op() = default;
+    /// Checks the inputs' types and says the outputs'. Throws Error.
+    virtual void infer(const Infer& infer) const = 0;
+    /// Before the first run of a node of a compiled function: compile kernels, make a State.
+    virtual std::unique_ptr<State> bind(const Bind&) const { return nullptr; }
+    /// Computes the outputs; on a GPU queues that on the stream. Throws Error.
+    virtual void run(const Run& run) const = 0;
+  };
+
+  /// A property that users give by keyword, and what it is where they do not.
+  struct Property {
+    enum Required { boolean = SW_BOOL, integer, real, text, integers };
+
+    /// One that has to be given: {"length", Property::integer}.
+    Property(const char* given_name, Required kind) : name(given_name), required(true) {
+      value.kind = kind;
+    }
+    Property(const char* given_name, bool given) : name(given_name) {
+      value.kind = SW_BOOL;
+      value.as.integer = given;
+    }
+    template <class T>
+      requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    Property(const char* given_name, T given) : name(given_name) {
+      value.kind = SW_INT;
+      value.as.integer = static_cast<std::int64_t>(given);
+    }
+    Property(const char* given_name, double given) : name(given_name) {
+      value.kind = SW_REAL;
+      value.as.real = given;
+    }
+    /// `given` is a literal, or lasts as long.
+    Property(const char* given_name, const char* given) : name(given_name) {
+      value.kind = SW_TEXT;
+      value.as.text = given;
+    }
+
+    const char* name;
+    sw_value value{};
+    bool required = false;
+  };
+
+  /// What an op is besides its functions. Texts are literals, or last as long as the process.
+  struct OpInfo {
+    const char* name;
+    const char* summary = "";
+    int inputs = 1;
+    int outputs = 1;
+    std::vector<Property> properties{};
+    std::vector<sw_alias> views{};       ///< {output, input}: may share memory
+    std::vector<sw_alias> overwrites{};  ///< {output, input}: is computed in the input's memory
+    std::vector<std::int32_t> reusable_inputs{};  ///< see sw_op
+    std::uint32_t flags = SW_ON_CPU | SW_ON_GPU;
+  };
+
+  /// The values of an op's properties.
+  class Properties {
+   public:
+    Properties(const sw_create& create, const OpInfo& info) noexcept
+        : create_(create), info_(info) {}
+    bool boolean(const std::string& name) const { return value(name, SW_BOOL).as.integer != 0; }
+    std::int64_t integer(const std::string& name) const { return value(name, SW_INT).as.integer; }
+    double real(const std::string& name) const { return value(name, SW_REAL).as.real; }
+    std::string text(const std::string& name) const { return value(name, SW_TEXT).as.text; }
+    std::vector<std::int64_t> integers(const std::string& name) const {
+      const sw_value& list = value(name, SW_INTS);
+      return {list.as.integers, list.as.integers + list.count};
+    }
+
+   private:
+    const sw_value& value(const std::string& name, std::int32_t kind) const {
+      for (std::size_t i = 0; i < info_.properties.size(); ++i)
+        if (name == info_.properties[i].name && create_.values[i].kind == kind)
+          return create_.values[i];
+      throw Error(SW_ERROR, "OpInfo::properties has no " + name + " of the kind that is read");
+    }
+
+    const sw_create& create_;
+    const OpInfo& info_;
+  };
+
+  /// Runs `work`; what it throws becomes a status, and a message for the host.
+  template <class Work>
+  sw_status guarded(sw_call * call, Work && work) noexcept {
+    try {
+      work();
+      return SW_OK;
+    } catch (const HostFailed&) {
+      return SW_HOST_FAILED;
+    } catch (const Error& error) {
+      return host->fail(call, error.status(), error.what());
+    } catch (const std::bad_alloc&) {
+      return host->fail(call, SW_MEMORY_ERROR, "the host has no memory left");
+    } catch (const std::invalid_argument& error) {
+      return host->fail(call, SW_ARGUMENT_ERROR, error.what());
+    } catch (const std::exception& error) {
+      return host->fail(call, SW_ERROR, error.what());
+    } catch (...) {
+      return host->fail(call, SW_ERROR, "an exception that is no std::exception");
+    }
+  }
+
+  /// An op as the host reads it.
+  class Registration {
+   public:
+    template <class OpClass>
+    static Registration of(OpInfo info) {
+      Registration made(std::move(info));
+      made.table_.create = &create<OpClass>;
+      return made;
+    }
+
+    /// Valid while this is, and does not move.
+    const sw_op& table() {
+      properties_.clear();
+      for (const Property& property : info_.properties)
+        properties_.push_back({property.name, property.value, property.required});
+      table_.properties = properties_.data();
+      table_.views = info_.views.data();
+      table_.overwrites = info_.overwrites.data();
+      table_.reusable_inputs = info_.reusable_inputs.data();
+      table_.user_data = &info_;
+      return table_;
+    }
+
+   private:
+    explicit Registration(OpInfo info) : info_(std::move(info)) {
+      const auto count = [](const auto& list) { return static_cast<std::int32_t>(list.size()); };
+      table_.struct_size = sizeof(sw_op);
+      table_.flags = info_.flags;
+      table_.name = info_.name;
+      table_.summary = info_.summary;
+      table_.input_count = info_.inputs;
+      table_.output_count = info_.outputs;
+      table_.property_count = count(info_.properties);
+      table_.view_count = count(info_.views);
+      table_.overwrite_count = count(info_.overwrites);
+      table_.reusable_count = count(info_.reusable_inputs);
+      table_.destroy = [](void* op) { delete static_cast<Op*>(op); };
+      table_.infer = [](void* op, const sw_infer* infer) {
+        return guarded(infer->call, [&] { static_cast<const Op*>(op)->infer(Infer(*infer)); });
+      };
+      table_.bind = [](void* op, const sw_bind* bind, void** state) {
+        return guarded(bind->call,
+                       [&] { *state = static_cast<const Op*>(op)->bind(Bind(*bind)).release(); });
+      };
+      table_.unbind = [](void* state) { delete static_cast<State*>(state); };
+      table_.run = [](void* op, const sw_run* run) {
+        return guarded(run->call, [&] { static_cast<const Op*>(op)->run(Run(*run)); });
+      };
+    }
+
+    template <class OpClass>
+    static sw_status create(void* info, const sw_create* create, void** op) {
+      return guarded(create->call, [&] {
+        const Properties properties(*create, *static_cast<const OpInfo*>(info));
+        std::unique_ptr<Op> made;
+        if constexpr (std::is_constructible_v<OpClass, const Properties&>)
+          made = std::make_unique<OpClass>(properties);
+        else
+          made = std::make_unique<OpClass>();
+        *op = made.release();
+      });
+    }
+
+    OpInfo info_;
+    sw_op table_{};
+    std::vector<sw_property> properties_;
+  };
+
+  /// Of this library, in the order of their registration. Never destroyed: ops outlive statics.
+  inline std::vector<Registration>& registrations() {
+    static auto& all = *new std::vector<Registration>;
+    return all;
+  }
+
+  template <class OpClass>
+  bool register_op(OpInfo info) {
+    registrations().push_back(Registration::of<OpClass>(std::move(info)));
+    return true;
+  }
+
+  /// The entry function's work.
+  inline sw_status describe(const char* name_space, const sw_host* given, sw_call* call,
+                            const sw_plugin** plugin) noexcept {
+    host = given;
+    // A host of another version reads no more than the version, and says so.
+    if (given->abi_major == SW_PLUGIN_ABI_MAJOR && given->struct_size < sizeof(sw_host))
+      return given->fail(call, SW_ERROR,
+                         "was built for a newer Spanwise; build it with this one's "
+                         "headers, or install the newer");
+    return guarded(call, [&] {
+      static auto& tables = *new std::vector<const sw_op*>;
+      static auto& made = *new sw_plugin{};
+      for (Registration& op : registrations()) tables.push_back(&op.table());
+      made = {SW_PLUGIN_ABI_MAJOR, SW_PLUGIN_ABI_MINOR,
+              sizeof(sw_plugin),   static_cast<std::int32_t>(tables.size()),
+              name_space,          tables.data()};
+      *plugin = &made;
+    });
+  }
+
+}  // namespace plugin
+}  // namespace spanwise
+
+/// SW_REGISTER_OP(Scale, {.name = "scale", .properties = {{"factor", 2.0}}}): at namespace scope.
+#define SW_REGISTER_OP(OpClass, ...) SW_REGISTER_OP_AT(__LINE__, OpClass, __VA_ARGS__)
+#define SW_REGISTER_OP_AT(line, OpClass, ...) SW_REGISTER_OP_NAMED(line, OpClass, __VA_ARGS__)
+#define SW_REGISTER_OP_NAMED(line, OpClass, ...)            \
+  [[maybe_unused]] static const bool sw_op_of_line_##line = \
+      ::spanwise::plugin::register_op<OpClass>(__VA_ARGS__)
+
+/// Once in a library: its ops are sw.ops.<name_space>.<name>, SW_PLUGIN(signal).
+#define SW_PLUGIN(name_space)                                                               \
+  extern "C" SW_PLUGIN_EXPORT sw_status spanwise_plugin(const sw_host* host, sw_call* call, \
+                                                        const sw_plugin** plugin) {         \
+    return ::spanwise::plugin::describe(#name_space, host, call, plugin);                   \
+  }                                                                                         \
+  static_assert(true, "so that a semicolon may follow")

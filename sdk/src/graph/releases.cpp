@@ -1,0 +1,47 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/releases.hpp"
+
+#include <unordered_map>
+
+#include "spanwise/config.hpp"
+
+namespace spanwise::graph {
+namespace {
+
+[[maybe_unused]] const bool allow_gc_declared = config::declare(
+    {.name = "allow_gc",
+     .description = "let go of results between nodes as soon as a call can, instead of keeping "
+                    "their memory for the next one",
+     .value = {},
+     .default_value = "false",
+     .choices = {},
+     .source = {}});
+
+}  // namespace
+
+Releases plan_releases(const std::vector<Ref<Apply>>& nodes,
+                       const std::vector<std::vector<Ref<Cell>>>& cells,
+                       const VariableSet& results) {
+  std::unordered_map<Variable, std::size_t> last;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const Variable& input : nodes[i]->inputs()) last[input] = i;
+    for (int k = 0; k < nodes[i]->output_count(); ++k) last[nodes[i]->output(k)] = i;
+  }
+  std::vector<std::vector<Cell*>> ending(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (int k = 0; k < nodes[i]->output_count(); ++k) {
+      const Variable output = nodes[i]->output(k);
+      if (!results.contains(output))
+        ending[last.at(output)].push_back(cells[i][static_cast<std::size_t>(k)].get());
+    }
+  Releases releases;
+  for (const std::vector<Cell*>& done : ending) {
+    releases.first.push_back(releases.cells.size());
+    releases.cells.insert(releases.cells.end(), done.begin(), done.end());
+  }
+  releases.first.push_back(releases.cells.size());
+  return releases;
+}
+
+}  // namespace spanwise::graph

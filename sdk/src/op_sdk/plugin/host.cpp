@@ -1,0 +1,199 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "op_sdk/plugin/plugin_thunk.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/kernel.hpp"
+#include "spanwise/version.hpp"
+
+struct sw_kernel {
+  spanwise::Function function;
+};
+
+namespace spanwise::op_sdk {
+namespace {
+
+// What `work` gives; where it throws, `failed`, and the call keeps the exception.
+template <class Result, class Work>
+Result guarded(sw_call* call, Result failed, Work&& work) noexcept {
+  if (call == nullptr) return failed;
+  try {
+    return work();
+  } catch (...) {
+    call->failure = std::current_exception();
+    return failed;
+  }
+}
+
+PluginThunk& running(const sw_call& call, const char* function) {
+  require<GraphError>(call.run != nullptr, call.who, ": calls ", function,
+                      " outside of run; call it there");
+  return *call.run;
+}
+
+DType dtype_from(sw_dtype dtype) {
+  return DType(static_cast<DTypeCode>(dtype.code), dtype.bits, dtype.lanes);
+}
+
+template <class List>
+List extents_from(const sw_call& call, std::int32_t rank, const std::int64_t* values) {
+  require<LayoutError>(rank >= 0 && rank <= max_rank && (rank == 0 || values != nullptr), call.who,
+                       ": gives ", rank, " axes", values == nullptr ? " at no address" : "",
+                       "; expected 0 to ", max_rank, " and an array of that many");
+  return List(std::span(values, static_cast<std::size_t>(rank)));
+}
+
+std::exception_ptr said(sw_status status, const std::string& message) {
+  switch (status) {
+    case SW_ARGUMENT_ERROR:
+      return std::make_exception_ptr(ArgumentError(message));
+    case SW_DTYPE_ERROR:
+      return std::make_exception_ptr(DTypeError(message));
+    case SW_LAYOUT_ERROR:
+      return std::make_exception_ptr(LayoutError(message));
+    case SW_DEVICE_ERROR:
+      return std::make_exception_ptr(DeviceError(message));
+    case SW_MEMORY_ERROR:
+      return std::make_exception_ptr(OutOfMemoryError(message));
+    default:
+      return std::make_exception_ptr(GraphError(message));
+  }
+}
+
+sw_status host_fail(sw_call* call, sw_status status, const char* message) {
+  if (status == SW_OK) status = SW_ERROR;
+  return guarded(call, status, [&] {
+    call->failure = said(status, text(call->who, ": ", message == nullptr ? "" : message));
+    return status;
+  });
+}
+
+sw_status host_set_output_type(sw_call* call, std::int32_t output, const sw_type* type) {
+  return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
+    require<GraphError>(call->inferred != nullptr && type != nullptr, call->who,
+                        ": calls set_output_type outside of infer, or without a type");
+    auto& types = *call->inferred;
+    require<GraphError>(output >= 0 && static_cast<std::size_t>(output) < types.size(), call->who,
+                        ": says the type of output ", output, "; expected 0 to ", types.size() - 1);
+    types[static_cast<std::size_t>(output)].emplace(
+        dtype_from(type->dtype), extents_from<Shape>(*call, type->rank, type->shape));
+    return sw_status{SW_OK};
+  });
+}
+
+const sw_array* host_new_output(sw_call* call, std::int32_t output, std::int32_t rank,
+                                const std::int64_t* shape) {
+  return guarded(call, static_cast<const sw_array*>(nullptr), [&] {
+    return running(*call, "new_output").new_output(output, extents_from<Shape>(*call, rank, shape));
+  });
+}
+
+const sw_array* host_output_from_input(sw_call* call, std::int32_t output, std::int32_t input,
+                                       std::int32_t rank, const std::int64_t* shape,
+                                       const std::int64_t* strides, std::int64_t offset) {
+  return guarded(call, static_cast<const sw_array*>(nullptr), [&] {
+    std::optional<Layout> window;
+    if (shape != nullptr || strides != nullptr)
+      window = Layout{extents_from<Shape>(*call, rank, shape),
+                      extents_from<Strides>(*call, rank, strides), offset};
+    return running(*call, "output_from_input").output_from_input(output, input, std::move(window));
+  });
+}
+
+const sw_array* host_scratch(sw_call* call, sw_dtype dtype, std::int32_t rank,
+                             const std::int64_t* shape) {
+  return guarded(call, static_cast<const sw_array*>(nullptr), [&] {
+    return running(*call, "scratch")
+        .scratch(dtype_from(dtype), extents_from<Shape>(*call, rank, shape));
+  });
+}
+
+sw_status host_compile(sw_call* call, const sw_kernel_source* source, sw_kernel** kernel) {
+  return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
+    require<GraphError>(call->device.has_value(), call->who,
+                        ": calls compile outside of bind and run, where no device is known");
+    require<ArgumentError>(source != nullptr && kernel != nullptr && source->text != nullptr &&
+                               source->name != nullptr &&
+                               source->struct_size >= sizeof(sw_kernel_source),
+                           call->who, ": calls compile without text, name, or struct_size");
+    ModuleOptions options;
+    options.device = *call->device;
+    for (std::int32_t i = 0; i < source->option_count; ++i)
+      options.options.emplace_back(source->options[i]);
+    const std::string name = source->name;
+    if (name.find('<') != std::string::npos) options.names.push_back(name);
+    const SourceModule module(source->text, std::move(options));
+    *kernel = new sw_kernel{module.get_function(name)};
+    return sw_status{SW_OK};
+  });
+}
+
+void host_release_kernel(sw_kernel* kernel) { delete kernel; }
+
+KernelArg kernel_argument(const PluginThunk& thunk, const sw_call& call,
+                          const sw_argument& argument) {
+  switch (argument.kind) {
+    case SW_ARRAY_ARGUMENT:
+      return KernelArg(thunk.array_of(argument.as.array));
+    case SW_INT_ARGUMENT:
+      return KernelArg::integer(argument.as.integer);
+    case SW_REAL_ARGUMENT:
+      return KernelArg::real(argument.as.real);
+    case SW_BYTES_ARGUMENT:
+      return KernelArg::bytes({static_cast<const std::byte*>(argument.as.bytes),
+                               static_cast<std::size_t>(argument.byte_count)});
+    default:
+      fail<ArgumentError>(call.who, ": gives a kernel an argument of kind ", argument.kind,
+                          "; expected SW_ARRAY_ARGUMENT to SW_BYTES_ARGUMENT");
+  }
+}
+
+sw_status host_launch(sw_call* call, sw_kernel* kernel, const sw_launch* launch,
+                      const sw_argument* arguments, std::int32_t count) {
+  return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
+    const PluginThunk& thunk = running(*call, "launch");
+    require<ArgumentError>(kernel != nullptr && launch != nullptr &&
+                               launch->struct_size >= sizeof(sw_launch) && count >= 0 &&
+                               (count == 0 || arguments != nullptr),
+                           call->who, ": calls launch without kernel, launch, or struct_size");
+    std::vector<KernelArg> converted;
+    converted.reserve(static_cast<std::size_t>(count));
+    for (std::int32_t i = 0; i < count; ++i)
+      converted.push_back(kernel_argument(thunk, *call, arguments[i]));
+    LaunchConfig config;
+    config.grid = {launch->grid[0], launch->grid[1], launch->grid[2]};
+    config.block = {launch->block[0], launch->block[1], launch->block[2]};
+    config.shared_bytes = launch->shared_bytes;
+    kernel->function.launch(config, converted);
+    return sw_status{SW_OK};
+  });
+}
+
+}  // namespace
+
+void throw_plugin_failure(sw_call& call, sw_status status) {
+  if (const std::exception_ptr failure = std::exchange(call.failure, nullptr))
+    std::rethrow_exception(failure);
+  fail<GraphError>(call.who, ": the plug-in gives status ", status,
+                   " and no reason; expected SW_OK, or what sw_host.fail() returned");
+}
+
+void throw_plugin_exception(const sw_call& call) {
+  fail<GraphError>(call.who,
+                   ": the plug-in let a C++ exception out; expected a status, as "
+                   "<spanwise/plugin.hpp> makes of exceptions");
+}
+
+const sw_host& plugin_host() noexcept {
+  static const sw_host host{
+      SW_PLUGIN_ABI_MAJOR, SW_PLUGIN_ABI_MINOR,   sizeof(sw_host),      version(),
+      &host_fail,          &host_set_output_type, &host_new_output,     &host_output_from_input,
+      &host_scratch,       &host_compile,         &host_release_kernel, &host_launch};
+  return host;
+}
+
+}  // namespace spanwise::op_sdk

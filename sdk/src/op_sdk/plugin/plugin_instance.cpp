@@ -1,0 +1,119 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "op_sdk/plugin/plugin_op.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::op_sdk {
+namespace {
+
+const char* kind_name(const OpProperty& property) {
+  constexpr const char* names[] = {"a bool", "an integer", "a number", "a string",
+                                   "a list of integers"};
+  return names[property.index()];
+}
+
+std::string shown(const OpProperty& property) {
+  return std::visit(
+      [](const auto& value) -> std::string {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, bool>) {
+          return value ? "True" : "False";
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          return text('\'', value, '\'');
+        } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
+          std::string list;
+          for (const std::int64_t i : value) list += text(list.empty() ? "" : ", ", i);
+          return "[" + list + "]";
+        } else {
+          return text(value);
+        }
+      },
+      property);
+}
+
+// A property is of its declared type; only integers become reals.
+OpProperty converted(const OpProperty& given, const PluginProperty& declared,
+                     const std::string& op) {
+  if (given.index() == declared.value.index()) return given;
+  const auto* integer = std::get_if<std::int64_t>(&given);
+  if (integer != nullptr && std::holds_alternative<double>(declared.value))
+    return static_cast<double>(*integer);
+  fail<ArgumentError>(op, ": property ", declared.name, ": expected ", kind_name(declared.value),
+                      ", got ", shown(given));
+}
+
+[[noreturn]] void fail_unknown(const PluginOpTable& table, const OpProperties& given,
+                               const std::string& known) {
+  const auto unknown = std::find_if(given.begin(), given.end(), [&](const auto& property) {
+    return std::none_of(
+        table.properties.begin(), table.properties.end(),
+        [&](const PluginProperty& declared) { return declared.name == property.first; });
+  });
+  fail<ArgumentError>(table.name, ": has no property ", unknown->first,
+                      known.empty() ? "; it takes none" : "; its properties are ", known);
+}
+
+std::vector<OpProperty> complete(const PluginOpTable& table, const OpProperties& given) {
+  std::string known;
+  std::vector<OpProperty> values;
+  std::size_t used = 0;
+  for (const PluginProperty& declared : table.properties) {
+    known += (known.empty() ? "" : ", ") + declared.name;
+    const auto found = given.find(declared.name);
+    require<ArgumentError>(found != given.end() || !declared.required, table.name,
+                           ": expected a property ", declared.name, ", ", kind_name(declared.value),
+                           ": give it by keyword");
+    used += found != given.end();
+    values.push_back(found == given.end() ? declared.value
+                                          : converted(found->second, declared, table.name));
+  }
+  if (used < given.size()) fail_unknown(table, given, known);
+  return values;
+}
+
+// Points into `property`.
+sw_value value_of(const OpProperty& property) {
+  sw_value value{static_cast<std::int32_t>(property.index()) + SW_BOOL, 0, {}};
+  if (const auto* flag = std::get_if<bool>(&property)) value.as.integer = *flag;
+  if (const auto* integer = std::get_if<std::int64_t>(&property)) value.as.integer = *integer;
+  if (const auto* real = std::get_if<double>(&property)) value.as.real = *real;
+  if (const auto* words = std::get_if<std::string>(&property)) value.as.text = words->c_str();
+  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&property)) {
+    value.count = static_cast<std::int32_t>(list->size());
+    value.as.integers = list->data();
+  }
+  return value;
+}
+
+std::string full_name(const PluginOpTable& table, const std::vector<OpProperty>& values) {
+  std::string list;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    list += text(list.empty() ? "" : ", ", table.properties[i].name, "=", shown(values[i]));
+  return list.empty() ? table.name : text(table.name, "{", list, "}");
+}
+
+}  // namespace
+
+PluginInstance::PluginInstance(const PluginOpTable& table, const OpProperties& given)
+    : table_(table),
+      values_(complete(table, given)),
+      name_(full_name(table, values_)),
+      op_(table.functions.user_data) {
+  if (functions().create == nullptr) return;
+  std::vector<sw_value> values;
+  for (const OpProperty& value : values_) values.push_back(value_of(value));
+  sw_call call(name_);
+  const sw_create create{sizeof(sw_create), static_cast<std::int32_t>(values.size()), &call,
+                         values.data()};
+  call_plugin(call, functions().create, functions().user_data, &create, &op_);
+}
+
+PluginInstance::~PluginInstance() {
+  if (functions().destroy != nullptr) functions().destroy(op_);
+}
+
+}  // namespace spanwise::op_sdk

@@ -1,0 +1,68 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "op_sdk/plugin/call.hpp"
+#include "op_sdk/plugin/table.hpp"
+
+namespace spanwise::op_sdk {
+
+/// An op of a plug-in with its properties, made and destroyed by the plug-in.
+class PluginInstance final : public RefCounted {
+ public:
+  /// Throws ArgumentError for properties that it has not, lacks or has of another type, and what
+  /// the plug-in says.
+  PluginInstance(const PluginOpTable& table, const OpProperties& given);
+  ~PluginInstance() override;
+
+  const PluginOpTable& table() const noexcept { return table_; }
+  const sw_op& functions() const noexcept { return table_.functions; }
+  void* op() const noexcept { return op_; }
+  const std::vector<OpProperty>& values() const noexcept { return values_; }
+  /// "signal.window{length=16}".
+  const std::string& name() const noexcept { return name_; }
+
+ private:
+  const PluginOpTable& table_;
+  std::vector<OpProperty> values_;  ///< in the order of the table
+  std::string name_;
+  void* op_;
+};
+
+/// What the graph sees of it.
+class PluginOp final : public Op {
+ public:
+  static constexpr int overwrites_nothing = -1;
+
+  explicit PluginOp(Ref<const PluginInstance> instance, int overwritten = overwrites_nothing);
+
+  std::string name() const override { return name_; }
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override;
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override;
+  bool equals(const Op& other) const override;
+  std::size_t hash() const override;
+  AliasMap view_map() const override { return instance_->table().views; }
+  AliasMap destroy_map() const override;
+  Ref<const Op> overwriting(int input) const override;
+  bool foldable(const Apply&) const override { return !instance_->table().has(SW_NOT_PURE); }
+
+  const PluginInstance& instance() const noexcept { return *instance_; }
+  /// The input in whose memory the output may be computed, or overwrites_nothing.
+  int overwritten() const noexcept { return overwritten_; }
+
+ private:
+  std::optional<Device> output_device(std::span<const Variable> inputs) const;
+
+  Ref<const PluginInstance> instance_;
+  int overwritten_;
+  std::string name_;
+};
+
+/// The types of a node's inputs as the plug-in reads them; the variables outlive it.
+std::vector<sw_type> plugin_types(std::span<const Variable> variables);
+
+}  // namespace spanwise::op_sdk

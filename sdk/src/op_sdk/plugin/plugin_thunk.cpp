@@ -1,0 +1,174 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op_sdk/plugin/plugin_thunk.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "runtime/current_stream.hpp"
+#include "runtime/ordering.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::op_sdk {
+namespace {
+
+sw_device plugin_device(Device device) noexcept {
+  return {static_cast<std::int32_t>(device.kind()), device.ordinal()};
+}
+
+void show(const Array& array, sw_array& shown) noexcept {
+  shown.data = array.data();
+  shown.shape = array.shape().data();
+  shown.strides = array.strides().data();
+  shown.dtype = plugin_dtype(array.dtype());
+  shown.rank = array.rank();
+  shown.device = plugin_device(array.device());
+}
+
+bool names(const AliasMap& map, int output, int input) {
+  const auto found = map.find(output);
+  return found != map.end() &&
+         std::find(found->second.begin(), found->second.end(), input) != found->second.end();
+}
+
+bool overwrites_input(const AliasMap& map, int input) {
+  return std::any_of(map.begin(), map.end(),
+                     [&](const auto& entry) { return names(map, entry.first, input); });
+}
+
+}  // namespace
+
+PluginThunk::PluginThunk(Ref<const PluginOp> op, const ThunkContext& context)
+    : op_(std::move(op)),
+      name_(op_->name()),
+      functions_(op_->instance().functions()),
+      device_(context.device()),
+      call_(name_) {
+  const Apply& node = context.node();
+  for (int i = 0; i < static_cast<int>(node.inputs().size()); ++i)
+    inputs_.push_back({context.input(i), overwrites_input(op_->instance().table().overwrites, i)});
+  for (int i = 0; i < node.output_count(); ++i)
+    outputs_.push_back({context.output(i), node.output(i).type().dtype()});
+  shown_inputs_.resize(inputs_.size());
+  shown_outputs_.resize(outputs_.size());
+  run_ = {sizeof(sw_run), static_cast<std::int32_t>(inputs_.size()),
+          &call_,         shown_inputs_.data(),
+          nullptr,        plugin_device(device_),
+          nullptr};
+  call_.device = device_;
+  bind(context);
+  call_.run = this;
+}
+
+PluginThunk::~PluginThunk() {
+  if (functions_.unbind != nullptr) functions_.unbind(run_.state);
+}
+
+void PluginThunk::bind(const ThunkContext& context) {
+  if (functions_.bind == nullptr) return;
+  const std::vector<sw_type> types = plugin_types(context.node().inputs());
+  const sw_bind bind{sizeof(sw_bind), static_cast<std::int32_t>(types.size()), &call_, types.data(),
+                     run_.device};
+  call_plugin(call_, functions_.bind, op_->instance().op(), &bind, &run_.state);
+}
+
+std::vector<int> PluginThunk::run() {
+  scratch_.clear();  // what a failed call left
+  if (!device_.is_cpu()) {
+    stream_ = &runtime::current_stream(device_);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's handles are pointers to C
+    run_.stream = reinterpret_cast<void*>(stream_->handle());
+  }
+  for (std::size_t i = 0; i < inputs_.size(); ++i) take(i);
+  const sw_run run = run_;  // so that a plug-in cannot change what the next call gets
+  call_plugin(call_, functions_.run, op_->instance().op(), &run);
+  scratch_.clear();
+  return {};
+}
+
+// On the CPU all is done when a call returns, but where a GPU's stream has used the memory.
+void PluginThunk::order(const Array& array, bool writes) const {
+  const Storage& storage = array.storage();
+  if (device_.is_cpu() && (!storage || storage.uses().none())) return;
+  runtime::order_use(stream_ != nullptr ? *stream_ : runtime::current_stream(device_), storage,
+                     writes);
+}
+
+void PluginThunk::take(std::size_t i) {
+  Input& input = inputs_[i];
+  input.array = &*input.cell->value;
+  if (input.array->device() != device_) [[unlikely]]
+    input.array = &input.moved.emplace(to_device(*input.array, device_));
+  if (input.overwritten && input.array->readonly()) [[unlikely]]
+    input.array = &input.moved.emplace(copy(*input.array));
+  order(*input.array, input.overwritten);
+  show(*input.array, shown_inputs_[i]);
+}
+
+std::size_t PluginThunk::checked(int index, std::size_t count, const char* what) const {
+  require<GraphError>(index >= 0 && static_cast<std::size_t>(index) < count, name_, ": names ",
+                      what, " ", index, "; expected 0 to ", count - 1);
+  return static_cast<std::size_t>(index);
+}
+
+const sw_array* PluginThunk::give(std::size_t output) {
+  const Array& array = *outputs_[output].cell->value;
+  order(array, true);
+  show(array, shown_outputs_[output]);
+  return &shown_outputs_[output];
+}
+
+const Array* PluginThunk::reusable(const Shape& shape, DType dtype) const {
+  if (op_->overwritten() == PluginOp::overwrites_nothing) return nullptr;
+  const Array& input = *inputs_[static_cast<std::size_t>(op_->overwritten())].array;
+  const bool serves = input.shape() == shape && input.dtype() == dtype && !input.readonly() &&
+                      input.layout().is_row_major();
+  return serves ? &input : nullptr;
+}
+
+const sw_array* PluginThunk::new_output(int output, Shape shape) {
+  const std::size_t i = checked(output, outputs_.size(), "output");
+  Cell& cell = *outputs_[i].cell;
+  if (const Array* input = reusable(shape, outputs_[i].dtype))
+    cell.value = *input;
+  else
+    output_array(cell, shape, outputs_[i].dtype, device_);
+  return give(i);
+}
+
+const sw_array* PluginThunk::output_from_input(int output, int input,
+                                               std::optional<Layout> window) {
+  const std::size_t i = checked(output, outputs_.size(), "output");
+  const Array& array = *inputs_[checked(input, inputs_.size(), "input")].array;
+  const PluginOpTable& table = op_->instance().table();
+  require<GraphError>(names(table.views, output, input) || names(table.overwrites, output, input),
+                      name_, ": output ", output, " was to share the memory of input ", input,
+                      "; declare it in views or overwrites");
+  if (window) window->offset += array.layout().offset;
+  outputs_[i].cell->value = window ? array.with_layout(*std::move(window)) : array;
+  return give(i);
+}
+
+const sw_array* PluginThunk::scratch(DType dtype, const Shape& shape) {
+  scratch_.push_back(std::make_unique<Scratch>(empty(shape, dtype, device_)));
+  Scratch& made = *scratch_.back();
+  order(made.array, true);
+  show(made.array, made.shown);
+  return &made.shown;
+}
+
+const Array& PluginThunk::array_of(const sw_array* array) const {
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    if (array == &shown_inputs_[i]) return *inputs_[i].array;
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (array == &shown_outputs_[i] && outputs_[i].cell->value) return *outputs_[i].cell->value;
+  for (const auto& made : scratch_)
+    if (array == &made->shown) return made->array;
+  fail<ArgumentError>(name_,
+                      ": a kernel's argument is an array that this call did not give; pass "
+                      "those of run->inputs, new_output and scratch themselves");
+}
+
+}  // namespace spanwise::op_sdk

@@ -1,0 +1,162 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op_sdk/plugin/table.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <cstring>
+#include <set>
+#include <span>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::op_sdk {
+namespace {
+
+// Of version 1.0: tables may be longer, not shorter.
+constexpr std::size_t least_plugin = offsetof(sw_plugin, ops) + sizeof(sw_plugin::ops);
+constexpr std::size_t least_op = offsetof(sw_op, run) + sizeof(sw_op::run);
+
+bool is_python_name(const char* name) {
+  if (name == nullptr || *name == 0 || std::isdigit(static_cast<unsigned char>(*name)))
+    return false;
+  return std::all_of(name, name + std::strlen(name),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+const char* or_none(const char* name) { return name == nullptr ? "none" : name; }
+
+/// Reads one sw_op; its members throw naming the op.
+class OpReader {
+ public:
+  OpReader(const sw_op& op, const std::string& name_space, const std::string& library)
+      : who_(text(library, ": op ", name_space, ".")) {
+    expect(op.struct_size >= least_op, "?: its table has ", op.struct_size,
+           " bytes; expected at least ", least_op,
+           ": set struct_size to sizeof(sw_op), and build it with <spanwise/plugin.h>");
+    std::memcpy(&table_.functions, &op, std::min<std::size_t>(op.struct_size, sizeof(sw_op)));
+    expect(is_python_name(op.name), or_none(op.name), ": is no name; expected letters, digits, _");
+    table_.name = text(name_space, ".", op.name);
+    who_ += text(op.name, ": ");
+    if (op.summary != nullptr) table_.summary = op.summary;
+  }
+
+  PluginOpTable read() && {
+    const sw_op& op = table_.functions;
+    expect(op.infer != nullptr && op.run != nullptr, "has no ",
+           op.infer == nullptr ? "infer" : "run", "; expected both functions");
+    expect((op.create == nullptr) == (op.destroy == nullptr),
+           "has one of create and destroy; expected both or none");
+    expect((op.bind == nullptr) == (op.unbind == nullptr),
+           "has one of bind and unbind; expected both or none");
+    expect(table_.has(SW_ON_CPU | SW_ON_GPU), "runs nowhere; set SW_ON_CPU or SW_ON_GPU in flags");
+    expect(op.input_count >= 0 && op.output_count >= 1, "has ", op.input_count, " inputs and ",
+           op.output_count, " outputs; expected at least 0 and 1");
+    read_properties();
+    table_.views = aliases(op.views, op.view_count, "views");
+    table_.overwrites = aliases(op.overwrites, op.overwrite_count, "overwrites");
+    read_reusable();
+    return std::move(table_);
+  }
+
+ private:
+  template <class... What>
+  void expect(bool condition, const What&... what) const {
+    require<GraphError>(condition, who_, what...);
+  }
+
+  template <class T>
+  std::span<const T> list(const T* first, std::int32_t count, const char* what) const {
+    expect(count >= 0 && (count == 0 || first != nullptr), what, " are ", count,
+           first == nullptr ? " at no address" : "", "; expected an array of that many");
+    return {first, static_cast<std::size_t>(count)};
+  }
+
+  bool is_input(int input) const {
+    return input >= 0 && (input < table_.functions.input_count || table_.has(SW_MORE_INPUTS));
+  }
+
+  void read_properties() {
+    std::set<std::string> names;
+    for (const sw_property& property :
+         list(table_.functions.properties, table_.functions.property_count, "properties")) {
+      expect(is_python_name(property.name), "a property is named ", or_none(property.name),
+             "; expected a name in Python");
+      expect(names.insert(property.name).second, "has two properties ", property.name);
+      expect(property.value.kind >= SW_BOOL && property.value.kind <= SW_INTS, "property ",
+             property.name, " is of kind ", property.value.kind, "; expected SW_BOOL to SW_INTS");
+      table_.properties.push_back(
+          {property.name, property_of(property.value), property.required != 0});
+    }
+  }
+
+  AliasMap aliases(const sw_alias* first, std::int32_t count, const char* what) const {
+    AliasMap map;
+    for (const sw_alias& alias : list(first, count, what)) {
+      expect(alias.output >= 0 && alias.output < table_.functions.output_count &&
+                 is_input(alias.input),
+             what, " names output ", alias.output, " and input ", alias.input,
+             "; expected ones that it has");
+      map[alias.output].push_back(alias.input);
+    }
+    return map;
+  }
+
+  void read_reusable() {
+    const sw_op& op = table_.functions;
+    for (const int input : list(op.reusable_inputs, op.reusable_count, "reusable_inputs")) {
+      expect(is_input(input) && op.output_count == 1 && op.overwrite_count == 0,
+             "reusable_inputs names input ", input, " of ", op.input_count, " for ",
+             op.output_count, " outputs; expected one of its inputs, one output, no overwrites");
+      table_.reusable_inputs.push_back(input);
+    }
+  }
+
+  std::string who_;
+  PluginOpTable table_{};
+};
+
+}  // namespace
+
+OpProperty property_of(const sw_value& value) {
+  switch (value.kind) {
+    case SW_BOOL:
+      return value.as.integer != 0;
+    case SW_INT:
+      return value.as.integer;
+    case SW_REAL:
+      return value.as.real;
+    case SW_TEXT:
+      return std::string(value.as.text == nullptr ? "" : value.as.text);
+    default:
+      return value.count <= 0 || value.as.integers == nullptr
+                 ? std::vector<std::int64_t>()
+                 : std::vector<std::int64_t>(value.as.integers, value.as.integers + value.count);
+  }
+}
+
+PluginTable read_plugin_table(const sw_plugin& plugin, const std::string& library) {
+  require<GraphError>(plugin.abi_major == SW_PLUGIN_ABI_MAJOR, library,
+                      ": is a plug-in of version ", plugin.abi_major, ".", plugin.abi_minor,
+                      " of the interface; expected version ", SW_PLUGIN_ABI_MAJOR,
+                      ": build it with this Spanwise's <spanwise/plugin.h>");
+  require<GraphError>(plugin.struct_size >= least_plugin, library, ": its table has ",
+                      plugin.struct_size, " bytes; expected at least ", least_plugin,
+                      ": set struct_size to sizeof(sw_plugin)");
+  require<GraphError>(is_python_name(plugin.name_space), library, ": its namespace is ",
+                      or_none(plugin.name_space), "; expected a name in Python");
+  require<GraphError>(plugin.op_count > 0 && plugin.ops != nullptr, library, ": has ",
+                      plugin.op_count, " ops; expected at least one, and an array of their tables");
+  PluginTable table{plugin.name_space, {}};
+  std::set<std::string> names;
+  for (std::int32_t i = 0; i < plugin.op_count; ++i) {
+    require<GraphError>(plugin.ops[i] != nullptr, library, ": op ", i, " has no table");
+    table.ops.push_back(OpReader(*plugin.ops[i], table.name_space, library).read());
+    require<GraphError>(names.insert(table.ops.back().name).second, library, ": has two ops named ",
+                        table.ops.back().name);
+  }
+  return table;
+}
+
+}  // namespace spanwise::op_sdk

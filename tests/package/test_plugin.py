@@ -1,0 +1,47 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ops outside the tree: examples/05_plugin, built against the installed package and run."""
+
+import os
+import re
+import sys
+
+import pytest
+from support import package
+from support.tree import ROOT
+
+EXAMPLE = ROOT / "examples" / "05_plugin"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("plugin")
+    package.build(EXAMPLE, folder / "build", package.install(folder / "installed"))
+    return folder / "build" / "libsignal_ops.so"
+
+
+def test_the_example(library, device):
+    out = package.run(sys.executable, EXAMPLE / "use_signal.py", library, "--device", device)
+    smooth, highest, refusal = out.splitlines()
+    assert smooth.startswith(f"{device}: [signal.moving_mean{{width=4}}(")
+    assert "signal.running_maximum(" in highest
+    assert refusal == "signal.moving_mean{width=4}: x: expected at least 4 elements, got 3"
+
+
+def test_where_cmake_finds_the_package(tmp_path):
+    from spanwise import cmake_dir
+
+    assert cmake_dir.find(tmp_path) is None
+    prefix = package.install(tmp_path)
+    assert cmake_dir.find(prefix) == prefix / "lib" / "cmake" / "spanwise"
+
+
+def test_the_page_as_a_new_user_follows_it(tmp_path):
+    page = (ROOT / "docs" / "op-sdk.md").read_text()
+    for language, name in {"cpp": "my_ops.cpp", "cmake": "CMakeLists.txt", "py": "use.py"}.items():
+        text = re.search(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
+        (tmp_path / name).write_text(text)
+    package.build(tmp_path, tmp_path / "build", package.install(tmp_path / "installed"))
+    path = os.pathsep.join(p for p in sys.path if p)
+    out = package.run(sys.executable, "use.py", cwd=tmp_path, env=dict(os.environ, PYTHONPATH=path))
+    assert out == re.search(r"print.*# (.*\n)", (tmp_path / "use.py").read_text())[1]

@@ -1,0 +1,166 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""allow_gc and preallocate: when results between nodes have memory."""
+
+import weakref
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+class Fresh(sw.Op):
+    """A copy in memory of its own, whose going is noticed."""
+
+    __props__ = ("number",)
+
+    def __init__(self, number, made):
+        self.number = number
+        self.made = made
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        values = inputs[0].numpy() + 1
+        output_storage[0][0] = sw.asarray(values)
+        self.made.append(weakref.ref(values))
+
+
+class Look(sw.Op):
+    """Passes on what it gets, and notes what `seen` says while it runs."""
+
+    view_map = {0: [0]}
+
+    def __init__(self, note):
+        self.note = note
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        self.note(inputs[0])
+        output_storage[0][0] = inputs[0]
+
+
+def chain(length, **options):
+    """A function of `length` copies, and how many of them live while the last is looked at."""
+    x = T.dvector("x")
+    made, alive = [], []
+    y = x
+    for i in range(length):
+        y = Fresh(i, made)(y)
+    look = Look(lambda _: alive.append(sum(ref() is not None for ref in made)))
+    f = sw.function([x], look(y)[::-1] * 2, device="cpu", **options)
+    return f, alive, made
+
+
+def living(made):
+    return sum(ref() is not None for ref in made)
+
+
+def test_results_go_as_soon_as_nobody_needs_them():
+    f, alive, made = chain(6, allow_gc=True)
+    for call in range(1, 3):
+        np.testing.assert_array_equal(f([1, 2]).numpy(), [16, 14])
+        assert alive == [1] * call, "only what is looked at"
+        assert living(made) == 0
+
+
+def test_results_stay_for_the_next_call_otherwise():
+    f, alive, made = chain(6, allow_gc=False)
+    f([1, 2])
+    assert alive == [6] and living(made) == 6
+    f.free()
+    assert living(made) == 0
+    np.testing.assert_array_equal(f([1, 2]).numpy(), [16, 14])
+
+
+def test_the_setting_decides_where_the_function_does_not_say():
+    with sw.config.change(allow_gc=True):
+        f, _, made = chain(3)
+        kept, _, of_kept = chain(3, allow_gc=False)
+    f([1])
+    kept([1])
+    assert living(made) == 0 and living(of_kept) == 3
+    g = f.copy()  # as it was made, whatever the setting is now
+    g([1])
+
+
+@pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
+def test_views_keep_what_they_show(device, mode):
+    x = np.random.default_rng(1).standard_normal((30, 30))
+    a = T.dmatrix("a")
+    b = sw.exp(a)
+    view = b[::2].T
+    c = (b + 1).sum(0)
+    d = sw.tanh(c)[:15] + view.reshape(-1)[:15]
+    f = sw.function([a], [d, view, d.sum()], allow_gc=True, mode=mode, device=device)
+    for _ in range(2):
+        e = np.exp(x)
+        total = np.tanh((e + 1).sum(0))[:15] + e[::2].T.reshape(-1)[:15]
+        for ours, theirs in zip(f(x), (total, e[::2].T, total.sum()), strict=True):
+            np.testing.assert_allclose(ours.numpy(), theirs, rtol=1e-9)
+            ours[...] = np.nan
+
+
+def test_no_allocation_on_the_way(device):
+    addresses = []
+    a = T.dmatrix("a")
+    y = a
+    for _ in range(4):
+        # A view between the nodes, so that none overwrites its input.
+        y = Look(lambda array: addresses.append(array.ptr))(sw.exp(y.T * 0))
+    f = sw.function([a], y + 1, device=device)
+    x = np.ones((64, 64))
+    calls = []
+    for _ in range(3):
+        addresses.clear()
+        f(x)
+        calls.append(list(addresses))
+    assert calls[0] == calls[1] == calls[2]
+
+
+def test_memory_is_there_before_the_first_call():
+    seen = []
+    a = T.tensor("float64", (64, 64), "a")
+    y = Look(lambda array: seen.append(array.ptr))(sw.exp(a).cumsum(0))
+    f = sw.function([a], y + 1, device="cpu", preallocate=True)
+    held = sw.function([a], y + 2, device="cpu")
+    x = np.ones((64, 64))
+    assert held(x).shape == f(x).shape == (64, 64)
+    with pytest.raises(sw.GraphError, match="expected one of the two"):
+        sw.function([a], y, allow_gc=True, preallocate=True)
+
+
+def test_lazy_graphs_free_too(device):
+    class Choose(sw.Op):
+        """The second or third input, by the first; asks only for that one."""
+
+        def make_node(self, which, x, y):
+            return sw.Apply(self, [which, x, y], [x.type()])
+
+        def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
+            cells = [storage_map[v] for v in node.inputs]
+            done = [compute_map[v] for v in node.inputs]
+            out, is_out = storage_map[node.outputs[0]], compute_map[node.outputs[0]]
+
+            def thunk():
+                if not done[0][0]:
+                    return [0]
+                chosen = 1 if cells[0][0].item() else 2
+                if not done[chosen][0]:
+                    return [chosen]
+                out[0] = cells[chosen][0].copy()
+                is_out[0] = True
+                return []
+
+            thunk.lazy = True
+            return thunk
+
+    i, a = T.lscalar("i"), T.dvector("a")
+    f = sw.function([i, a], Choose()(i, sw.exp(a), sw.sqrt(a)), allow_gc=True, device=device)
+    assert f(1, [0.0]).tolist() == [1.0] and f(0, [4.0]).tolist() == [2.0]

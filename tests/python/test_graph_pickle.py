@@ -1,0 +1,208 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs as values: pickled, copied, compared, cloned."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.graphs import RandomGraph, Twice
+
+import spanwise as sw
+
+T = sw.tensor
+SOURCE = """
+__global__ void scaled(const float *x, float *y, float factor, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = factor * x[i];
+}
+"""
+
+
+def back(thing):
+    return pickle.loads(pickle.dumps(thing))
+
+
+def scaled(factor):
+    return sw.kernel_op(
+        "scaled",
+        SOURCE,
+        inputs=["x: contiguous float32[n]"],
+        outputs=["y: contiguous float32[n]"],
+        scalars={"factor": factor},
+    )
+
+
+def of_all_kinds():
+    """A graph with every kind of op and leaf, and its input."""
+    x = T.fvector("x")
+    w = sw.shared(np.arange(3, dtype="float32"), "w")
+    y = Twice()(sw.exp(x) + w) * T.constant(np.ones(3, "float32"), "ones")
+    y = scaled(1.5)(y[::-1]) + x.sum(keepdims=True)
+    return x, T.concatenate([y, y.reshape(-1, 1).T[0].astype("float32"), x[[0, 1]]]) @ np.ones(
+        8, "f4"
+    )
+
+
+def test_a_graph_of_all_kinds_of_ops_comes_back(device):
+    x, y = of_all_kinds()
+    y.name = "y"
+    y.tag.note = "kept"
+    x2, y2 = back([x, y])
+    assert sw.graph.equal(y, y2) and y2.name == "y" and y2.tag.note == "kept" and x2.type == x.type
+    values = np.array([0.5, 1, 2], "float32")
+    ours, theirs = (sw.function([a], b, device=device)(values) for a, b in ((x2, y2), (x, y)))
+    np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
+
+
+def test_what_is_shared_stays_shared():
+    x = T.fmatrix("x")
+    y = sw.exp(x)
+    z = y + y
+    x2, y2, z2, node = back([x, y, z, z.owner])
+    assert z2.owner.inputs == [y2, y2] and y2.owner.inputs[0] is x2 and node is z2.owner
+    again = back(z2.owner)
+    assert again.op == node.op and again is not node
+
+
+def test_deep_graphs_need_no_deep_stack():
+    x = T.fvector("x")
+    y = x
+    for _ in range(20_000):
+        y = y + x
+    x2, y2 = back([x, y])
+    assert sw.graph.equal(y, y2, [x], [x2])
+    assert len(sw.graph.ancestors([y2])) == 20_000
+
+
+def test_types_and_ops_come_back():
+    for type_ in (
+        T.fmatrix().type,
+        T.tensor("int8", (None, 3)).type,
+        sw.TensorType("bool", (), device="cpu"),
+    ):
+        assert back(type_) == type_
+    x = T.fmatrix()
+    for y in (x.sum(0), x.T, x + 1, x[1:], x @ x, x.transfer("cpu"), x.reshape(2, -1)):
+        assert back(y.owner.op) == y.owner.op
+    assert back(Twice()) == Twice()
+    elsewhere = sw.TensorType("float32", (), device="cuda:7")
+    assert back(elsewhere).device == sw.device("cpu")
+
+
+def test_shared_variables_come_back_with_their_values(device):
+    w = sw.shared(np.arange(4.0), "w", target=device)
+    w2 = back(w)
+    assert w2.name == "w" and w2.device == device and isinstance(w2, sw.SharedVariable)
+    assert w2.get_value().tolist() == [0, 1, 2, 3]
+    w2.set_value(np.zeros(4))
+    assert w.get_value().tolist() == [0, 1, 2, 3]
+
+
+def test_compiled_functions_come_back(device):
+    x = T.dvector("x")
+    total = sw.shared(np.zeros(3), "total", target=device)
+    f = sw.function(
+        [sw.In(x, value=np.ones(3))],
+        {"sum": (total + x).sum(), "x2": sw.Out(x * 2, as_="numpy")},
+        updates={total: total + x},
+        device=device,
+        name="adding",
+        mode=sw.Mode("fast_run").excluding("inplace"),
+    )
+    f([1, 2, 3])
+    g = back(f)
+    assert g.name == "adding" and g.device == device
+    out = g()
+    assert out["sum"].item() == 9 and out["x2"].tolist() == [2, 2, 2]
+    assert isinstance(out["x2"], np.ndarray)
+    assert g()["sum"].item() == 12 and total.get_value().tolist() == [1, 2, 3]
+    f, shared = back([f, total])
+    f([5, 5, 5])
+    assert shared.get_value().tolist() == [6, 7, 8]
+
+
+def test_a_pickle_goes_to_another_process(tmp_path):
+    x = T.fvector("x")
+    file = tmp_path / "f.pickle"
+    file.write_bytes(pickle.dumps(sw.function([x], (sw.exp(x) * 0 + 7).sum(), device="cpu")))
+    program = f"import pickle; f = pickle.load(open({str(file)!r}, 'rb')); print(f([1, 2]).item())"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "14.0"
+
+
+def test_copies(device):
+    x, y = of_all_kinds()
+    deep = copy.deepcopy(y)
+    assert deep is not y and sw.graph.equal(deep, y)
+    assert copy.copy(y) is y
+    f = sw.function([x], y, device=device)
+    ones = np.ones(3, "float32")
+    assert copy.deepcopy(f)(ones).item() == pytest.approx(f(ones).item())
+
+
+def test_random_graphs_come_back(device):
+    for seed in range(15):
+        graph = RandomGraph(seed, device)
+        outputs = [graph.variables[i] for i in graph.chosen]
+        loaded = back(outputs)
+        assert sw.graph.equal(outputs, loaded)
+        assert sw.graph.equal(outputs, sw.clone(outputs))
+
+
+def test_graphs_are_compared():
+    x, y = T.fmatrices("x", "y")
+    w = sw.shared(np.ones((2, 2), "float32"))
+
+    def equal(a, b, *inputs):
+        ours = sw.graph.equal(a, b, *inputs)
+        assert sw.graph.equal(b, a, *inputs[::-1]) == ours
+        return ours
+
+    assert equal(x + 1, y + 1) and equal([x + y, x], [y + x, y])
+    assert not equal([x + y, x], [y + x, x]) and not equal(x + y, x + x)
+    assert not equal(x + 1, x + 2) and not equal(x + 1, x - 1) and not equal(x.sum(0), x.sum(1))
+    assert not equal(x + 1, T.dmatrix() + 1) and not equal([x], [x, x])
+    assert not equal(x + w, x + y) and equal(x + w, y + w)
+    assert equal(x * np.nan, x * np.nan)
+    assert equal(x + y, y + x, [x, y], [y, x]) and not equal(x + y, y + x, [x], [x])
+    assert equal(x, x) and not equal(x, x + 0)
+    with pytest.raises(sw.GraphError, match="expected variables"):
+        sw.graph.equal(1, x)
+
+
+def test_clones_with_replacements(device):
+    x, y = T.fmatrices("x", "y")
+    z = sw.exp(x * 2)
+    z.name, z.tag.note = "z", "kept"
+    out = z + x
+    copied = sw.clone(out)
+    assert copied is not out and sw.graph.equal(copied, out, [x], [x])
+    assert copied.owner.inputs[0].name == "z" and copied.owner.inputs[0].tag.note == "kept"
+    given = np.full((2, 2), 0.5, "float32")
+    changed, both = sw.clone((out, {"a": 1}["a"] * z), replace={x * 1: y, x: y + 1})
+    f = sw.function([y], [changed, both], device=device)
+    for ours, theirs in zip(f(given), (np.exp(3.0) + 1.5, np.exp(3.0)), strict=True):
+        np.testing.assert_allclose(ours.numpy(), np.full((2, 2), theirs), rtol=1e-6)
+    inner = sw.clone({"out": out}, replace=[(z, y)])["out"]
+    assert sw.graph.equal(inner, y + x, [x, y], [x, y])
+    wider = sw.clone(out, replace={x: T.tensor("float32", (3, None))})
+    assert wider.type.shape == (3, None)
+    with pytest.raises(sw.GraphError, match="cast it"):
+        sw.clone(out, replace={x: T.dmatrix()})
+    with pytest.raises(sw.GraphError, match="no variable"):
+        sw.clone(out, replace={1: x})
+
+
+def test_an_op_that_nobody_can_make_again_says_so():
+    class Local(sw.Op):
+        def make_node(self, x):
+            return sw.Apply(self, [x], [x.type()])
+
+    with pytest.raises((pickle.PicklingError, AttributeError), match="Local"):
+        pickle.dumps(Local()(T.fvector()))

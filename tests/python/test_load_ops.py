@@ -1,0 +1,435 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""sw.load_ops: plug-ins in C and C++, by several compilers and C++ libraries, right ones and wrong ones."""
+
+import functools
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.tree import ROOT
+
+import spanwise as sw
+
+T = sw.tensor
+SOURCES = ROOT / "tests" / "support" / "plugins"
+INCLUDE = f"-I{ROOT / 'sdk' / 'include'}"
+
+# By the namespace of their ops. The old ABI of libstdc++ has another std::string, linked in.
+COMPILERS = {
+    "gnu": "g++ -std=c++20",
+    "gnu_old_abi": "g++ -std=c++20 -D_GLIBCXX_USE_CXX11_ABI=0 -static-libstdc++ -static-libgcc",
+    "clang": "clang++ -std=c++20",
+    "libcxx": "clang++ -std=c++20 -stdlib=libc++",
+}
+
+
+@functools.cache
+def is_there(compiler: str) -> bool:
+    """Whether it compiles and links a program of C++, or of C where it is none of C++."""
+    words = shlex.split(compiler)
+    if shutil.which(words[0]) is None:
+        return False
+    text = "#include <string>\n" if "++" in words[0] else ""
+    language = "c++" if "++" in words[0] else "c"
+    words += ["-x", language, "-", "-o", os.devnull]
+    return (
+        subprocess.run(
+            words, input=text + "int main() {}", text=True, capture_output=True
+        ).returncode
+        == 0
+    )
+
+
+def compiled(command: str, source: Path, library: Path) -> Path:
+    if not is_there(command):
+        pytest.skip(f"{command} is not there, or not its C++ library")
+    words = [*shlex.split(command), "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+    words += [INCLUDE, str(source), "-o", str(library)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return library
+
+
+@pytest.fixture(scope="session")
+def plugin(tmp_path_factory):
+    """plugin(name): the ops of many_ops.cpp by a compiler, built and loaded once."""
+
+    @functools.cache
+    def load(name):
+        library = tmp_path_factory.mktemp(name) / f"lib{name}.so"
+        command = f"{COMPILERS[name]} -DNAMESPACE={name}"
+        return sw.load_ops(compiled(command, SOURCES / "many_ops.cpp", library))
+
+    return load
+
+
+@pytest.fixture(params=COMPILERS)
+def many(request, plugin):
+    """Each compiler's ops in turn."""
+    return plugin(request.param)
+
+
+@pytest.fixture
+def gnu(plugin):
+    """For what no compiler changes."""
+    return plugin("gnu")
+
+
+@pytest.fixture(scope="module", params=["gcc -std=c99 -pedantic", "clang -std=c11"])
+def plain(request, tmp_path_factory):
+    return compiled(
+        request.param, SOURCES / "plain_ops.c", tmp_path_factory.mktemp("c") / "libplain.so"
+    )
+
+
+def cpu_function(inputs, outputs, **options):
+    return sw.function(inputs, outputs, device="cpu", **options)
+
+
+def test_a_library_in_plain_c(plain):
+    # In a process of its own: the library by the other C compiler has the same names.
+    program = """
+        import sys, numpy as np, spanwise as sw
+        plain = sw.load_ops(sys.argv[1])
+        x = sw.tensor.dmatrix()
+        f = sw.function([x], plain.scale(x, factor=3), device="cpu")
+        values = np.arange(24.0).reshape(4, 6)
+        for view in (values, values.T, values[::-2, 1::3], values[:, :0]):
+            assert np.array_equal(f(view), view * 3), view
+        assert plain.scale(x, factor=3).owner.op == sw.ops.plain.scale(x, factor=3.0).owner.op
+        assert plain.scale(x, factor=3).owner.op != plain.scale(x, factor=4).owner.op
+        try:
+            plain.scale(sw.tensor.fmatrix(), factor=1)
+        except sw.DTypeError as error:
+            print(error)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(plain)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "plain.scale{factor=1}: x: expected float64\n"
+
+
+def test_strided_inputs_and_several_outputs(many):
+    x, y = T.dvectors("x", "y")
+    f = cpu_function([x, y], many.both(x, y), mode="debug")
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        n, a, b = rng.integers(0, 40), rng.integers(1, 4), -rng.integers(1, 4)
+        p, q = rng.standard_normal((2, 200))
+        p, q = p[::a][:n], q[::b][:n]
+        total, rest = f(p, q)
+        assert np.array_equal(total, p + q) and np.array_equal(rest, p - q)
+
+
+def test_properties_of_every_kind(many):
+    with pytest.raises(sw.ArgumentError, match=r": 1 -1 0\.500000 same 2\.3\.$"):
+        many.tell(T.dvector(), shape=(2, 3))
+    with pytest.raises(sw.ArgumentError, match=r": 0 4 3\.000000 full $"):
+        many.tell(T.dvector(), shape=[], flag=False, axis=4, factor=3, mode="full")
+
+
+@pytest.mark.parametrize(
+    ("properties", "message"),
+    [
+        ({}, "expected a property shape, a list of integers: give it by keyword"),
+        ({"shape": 3}, "property shape: expected a list of integers, got 3"),
+        ({"shape": [], "axis": 1.5}, "property axis: expected an integer, got 1.5"),
+        ({"shape": [], "flag": 1}, "property flag: expected a bool, got 1"),
+        ({"shape": [], "axes": 1}, "has no property axes; its properties are flag, axis, factor"),
+    ],
+)
+def test_properties_that_do_not_fit(gnu, properties, message):
+    with pytest.raises(sw.ArgumentError, match=f"^gnu.tell: {message}"):
+        gnu.tell(T.dvector(), **properties)
+
+
+@pytest.mark.parametrize("where", ["create", "infer", "bind", "run"])
+@pytest.mark.parametrize(
+    ("what", "kind", "text"),
+    [
+        ("error", sw.LayoutError, "said so"),
+        ("runtime", sw.GraphError, "said so"),
+        ("invalid", sw.ArgumentError, "said so"),
+        ("memory", sw.OutOfMemoryError, "no memory left"),
+        ("number", sw.GraphError, "no std::exception"),
+    ],
+)
+def test_exceptions_end_at_the_border(many, where, what, kind, text):
+    x = T.dvector("x")
+
+    def build_and_call():
+        f = cpu_function([x], many.throw(x, where=where, what=what))
+        f([1.0, 2.0])
+
+    with pytest.raises(kind, match=text) as caught:
+        build_and_call()
+    message = str(caught.value)
+    assert message.startswith(f"{many.__name__}.throw{{")
+    if where in ("bind", "run"):  # the graph knows the node
+        assert f"Apply node that caused the error: {many.__name__}.throw" in message
+        assert "Created at" in message
+
+
+def test_after_an_error_a_function_can_be_called_again(gnu):
+    x = T.dvector("x")
+    wrong, right = gnu.wrong(x, fault="another shape"), gnu.increment(x)
+    f = cpu_function([x], [right, wrong])
+    for _ in range(2):
+        with pytest.raises(sw.GraphError, match="does not fit its type"):
+            f([1.0, 2.0, 3.0])
+    assert cpu_function([x], right)([1.0]) == [2.0]
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ("computes nothing", "output 0 was not computed"),
+        ("negative extent", "negative"),
+        ("another shape", "does not fit its type"),
+        ("output 1", "names output 1; expected 0 to 0"),
+        ("infers in run", "calls set_output_type outside of infer"),
+        ("infers nothing", "infer said no type for output 0"),
+        ("infers output 1", "says the type of output 1; expected 0 to 0"),
+    ],
+)
+def test_ops_that_break_the_contract(gnu, fault, message):
+    x = T.dvector("x")
+    with pytest.raises(sw.Error, match=message):
+        cpu_function([x], gnu.wrong(x, fault=fault))([1.0])
+
+
+def test_overwriting_is_declared_and_gives_copies_where_it_must(gnu):
+    x = T.dvector("x")
+    y = x * 2
+    f = cpu_function([x], [gnu.overwrite(x), gnu.overwrite(y), x + 0], mode="debug")
+    values = np.array([1.0, 2.0])
+    for _ in range(2):
+        assert [r.tolist() for r in f(values)] == [[2, 3], [3, 5], [1, 2]]
+    assert values.tolist() == [1, 2]
+    g = cpu_function([], gnu.overwrite(np.array([1.0, 2.0])))
+    assert [g().tolist(), g().tolist()] == [[2, 3], [2, 3]]
+    with pytest.raises(sw.GraphError, match="declare it in views or overwrites"):
+        cpu_function([x], gnu.undeclared(x))(values)
+
+
+def test_memory_of_an_input_that_nobody_needs_is_reused(gnu):
+    x = T.dvector("x").transfer("cpu")
+    f = cpu_function([x], gnu.increment(gnu.increment(gnu.increment(x))))
+    assert [str(node.op) for node in f.maker.fgraph.toposort()].count("gnu.increment[(0, 0)]") == 2
+    view = np.arange(10.0)[::-2]
+    assert f(view).tolist() == [12, 10, 8, 6, 4]
+    assert view.tolist() == [9, 7, 5, 3, 1]
+    # Rows of a column-major matrix do not serve: the op was promised C order.
+    f = cpu_function([x], gnu.increment(x), mode="debug")
+    assert f(view).tolist() == [10, 8, 6, 4, 2]
+
+
+def test_views(gnu, device):
+    x = T.dmatrix("x")
+    f = sw.function([x], gnu.diagonal(x) * 1, device=device)
+    values = np.arange(12.0).reshape(3, 4)
+    for view in (values, values.T, values[::-1, ::2]):
+        assert np.array_equal(f(view), np.diagonal(view))
+    outside = sw.function([x], gnu.diagonal(x, beyond=100), device=device)
+    with pytest.raises(sw.LayoutError):
+        outside(values)
+
+
+def test_any_number_of_inputs_and_memory_for_a_run(many):
+    variables = T.dvectors("a", "b", "c", "d")
+    values = np.random.default_rng(2).standard_normal((4, 50))
+    f = cpu_function(variables, many.sum_all(*variables))
+    for _ in range(3):
+        assert np.allclose(f(*values), values.sum(axis=0))
+    with pytest.raises(sw.GraphError, match="expected at least 1 inputs, got 0"):
+        many.sum_all()
+    with pytest.raises(sw.GraphError, match="expected 2 inputs, got 1"):
+        many.both(variables[0])
+
+
+def test_a_node_keeps_its_state(many):
+    f, g = cpu_function([], [many.count(), many.count()]), cpu_function([], many.count())
+    assert [int(n) for n in f()] == [1, 1]  # not merged, and not computed while compiling
+    assert [int(n) for n in f()] == [2, 2]
+    assert int(g()) == 1
+
+
+def test_kernels_run_on_every_device(many, device):
+    x, y = T.fmatrix("x"), T.fvector("y")
+    f = sw.function([x, y], many.axpy(x, y, a=0.5), device=device)
+    values = np.random.default_rng(3).standard_normal((7, 300), dtype=np.float32)
+    row = np.arange(300, dtype=np.float32)
+    for view in (values, values[::-2], values[:, ::3]):
+        y_values = row[: view.shape[1]].copy()
+        expected = np.float32(0.5) * view + y_values
+        assert np.allclose(f(sw.asarray(view, device=device), y_values), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "message"),
+    [
+        ("text", sw.CompileError, "axpy"),
+        ("name", sw.ArgumentError, "axpi"),
+        ("count", sw.KernelArgumentError, "axpy"),
+        ("real for an integer", sw.KernelArgumentError, "axpy"),
+        ("an array of its own", sw.ArgumentError, "an array that this call did not give"),
+    ],
+)
+def test_kernel_calls_are_checked(gnu, device, fault, kind, message):
+    x, y = T.fmatrix("x"), T.fvector("y")
+
+    def build_and_call():
+        f = sw.function([x, y], gnu.axpy(x, y, fault=fault), device=device)
+        f(np.ones((2, 3), np.float32), np.ones(3, np.float32))
+
+    with pytest.raises(kind, match=message):
+        build_and_call()
+
+
+def test_an_op_of_the_cpu_in_a_function_of_another_device(gnu, device):
+    x, y = T.dvectors("x", "y")
+    f = sw.function([x, y], gnu.both(x, y)[0] * 2, device=device)
+    assert f([1.0, 2.0], [3.0, 4.0]).tolist() == [8, 12]
+
+
+def test_an_op_of_gpus_on_the_cpu(gnu):
+    x = T.dvector("x")
+    with pytest.raises(sw.DeviceError, match="runs on GPUs only, and was to run on cpu"):
+        cpu_function([x], gnu.gpu_only(x))
+
+
+def test_namespaces(gnu):
+    assert gnu is not sw.ops.gnu and gnu == sw.ops.gnu
+    assert "gnu" in dir(sw.ops) and {"both", "axpy"} <= set(dir(gnu))
+    assert repr(gnu).startswith("<ops gnu: axpy, both, ")
+    with pytest.raises(AttributeError, match=r"no op named 'gnu\.boht'; the ops of gnu are"):
+        gnu.boht  # noqa: B018
+    assert str(gnu.both(T.dvector(), T.dvector())[0].owner.op) == "gnu.both"
+
+
+def test_loading_again_changes_nothing(gnu, tmp_path):
+    library = compiled(
+        "g++ -std=c++20 -DNAMESPACE=again", SOURCES / "many_ops.cpp", tmp_path / "libagain.so"
+    )
+    link = tmp_path / "link.so"
+    link.symlink_to(library)
+    loaded = []
+    threads = [
+        threading.Thread(target=lambda path=path: loaded.append(sw.load_ops(path)))
+        for path in (library, str(link), library)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert loaded == [sw.ops.again] * 3
+    copy = tmp_path / "libcopy.so"  # another file with the same names
+    shutil.copy(library, copy)
+    with pytest.raises(sw.GraphError, match=r"libcopy.so: an op named again\.\w+ is there already"):
+        sw.load_ops(copy)
+
+
+def test_functions_in_two_threads(gnu):
+    x, y = T.dvectors("x", "y")
+    node = gnu.both(x, y)
+    functions = [cpu_function([x, y], node) for _ in range(2)]
+    wrong = []
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        for _ in range(200):
+            p, q = rng.standard_normal((2, 30))
+            total, rest = functions[seed % 2](p, q)
+            if not (np.array_equal(total, p + q) and np.array_equal(rest, p - q)):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+FAULTS = {
+    "newer major": "version 2.0 of the interface; expected version 1",
+    "short plugin": "its table has 16 bytes",
+    "no namespace": "its namespace is none",
+    "bad namespace": "its namespace is not a name; expected a name in Python",
+    "namespace of an op": "its namespace add is the name of an op",
+    "no ops": "has 0 ops",
+    "null op": "op 0 has no table",
+    "twice": "has two ops named plain.scale",
+    "short op": r"op plain\.\?: its table has 40 bytes",
+    "nameless op": r"op plain\.none: is no name",
+    "bad op name": r"op plain\.2scale: is no name",
+    "no infer": "plain.scale: has no infer",
+    "no run": "plain.scale: has no run",
+    "create alone": "has one of create and destroy",
+    "runs nowhere": "runs nowhere",
+    "no outputs": "has 1 inputs and 0 outputs",
+    "properties nowhere": "properties are 1 at no address",
+    "two properties": "has two properties factor",
+    "property kind": "property factor is of kind 9",
+    "alias": "views names output 0 and input 7",
+    "reusable": "reusable_inputs names input 3",
+    "fails silently": "gives status 42 and no reason",
+    "no table": "gives no table",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_tables_that_do_not_hold_together(faulty, monkeypatch, fault):
+    monkeypatch.setenv("SW_TEST_FAULT", fault)
+    before = sw._core._op_names()
+    with pytest.raises(sw.GraphError, match=f"libfaulty.so: .*{FAULTS[fault]}"):
+        sw.load_ops(faulty)
+    assert sw._core._op_names() == before
+
+
+def test_a_library_that_refuses_says_why(faulty, monkeypatch):
+    monkeypatch.setenv("SW_TEST_FAULT", "fails")
+    with pytest.raises(sw.DeviceError, match="libfaulty.so: needs a licence"):
+        sw.load_ops(faulty)
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory):
+    """Never loaded to the end, so each test finds it as it was built."""
+    library = tmp_path_factory.mktemp("faulty") / "libfaulty.so"
+    return compiled("gcc -std=c99", SOURCES / "plain_ops.c", library)
+
+
+def test_what_is_no_plug_in(tmp_path):
+    with pytest.raises(
+        sw.ArgumentError, match=r"expected a shared library, got \".*/missing\.so\""
+    ):
+        sw.load_ops(tmp_path / "missing.so")
+    text = tmp_path / "text.so"
+    text.write_text("no library")
+    with pytest.raises(sw.ArgumentError, match="expected a shared library"):
+        sw.load_ops(text)
+    source = tmp_path / "empty.c"
+    source.write_text("int nothing;\n")
+    library = compiled("gcc", source, tmp_path / "libempty.so")
+    with pytest.raises(sw.GraphError, match="exports no function spanwise_plugin"):
+        sw.load_ops(library)
+
+
+def test_an_exception_of_c_code_that_is_cpp_is_caught(tmp_path):
+    source = tmp_path / "throws.cpp"
+    source.write_text(
+        "#include <spanwise/plugin.h>\n"
+        "sw_status spanwise_plugin(const sw_host*, sw_call*, const sw_plugin**) { throw 1; }\n"
+    )
+    library = compiled("g++ -std=c++20", source, tmp_path / "libthrows.so")
+    with pytest.raises(sw.GraphError, match=r"libthrows.so: the plug-in let a C\+\+ exception out"):
+        sw.load_ops(library)

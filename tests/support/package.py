@@ -1,0 +1,39 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The build under test as it is installed, and projects outside the tree that are built against it."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.tree import BUILD
+
+
+def run(*command, **words) -> str:
+    """What the command prints; a failed assertion with all that it said where it fails."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **words)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def cached(variable: str) -> str:
+    """A value of the build under test: its tools need not be on PATH."""
+    text = (BUILD / "CMakeCache.txt").read_text()
+    return re.search(rf"^{variable}:\w+=(.*)$", text, re.MULTILINE)[1]
+
+
+def install(prefix: Path) -> Path:
+    """Skips the test where the package under test is no build of CMake."""
+    if not (BUILD / "CMakeCache.txt").exists():
+        pytest.skip(f"{BUILD} is no build of CMake")
+    run(cached("CMAKE_COMMAND"), "--install", BUILD, "--prefix", prefix)
+    return prefix
+
+
+def build(project: Path, folder: Path, prefix: Path, *options: str) -> None:
+    """Configures and builds a project that finds Spanwise under `prefix`."""
+    cmake = cached("CMAKE_COMMAND")
+    generator = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={cached('CMAKE_MAKE_PROGRAM')}"]
+    run(cmake, "-S", project, "-B", folder, *generator, f"-Dspanwise_ROOT={prefix}", *options)
+    run(cmake, "--build", folder)

@@ -1,0 +1,255 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A plug-in in C++ with an op for each thing that the interface offers, or that an op may do wrong.
+// Compiled by other compilers than the library's, with -DNAMESPACE=<name>.
+
+#include <spanwise/plugin.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+namespace swp = spanwise::plugin;
+
+void same_type_out(const swp::Infer& infer) {
+  swp::expect_dtype(infer.input(0).dtype(), swp::dtype_of<double>(), "x");
+  infer.output(0, infer.input(0));
+}
+
+/// sum and difference of vectors of any strides.
+class Both final : public swp::Op {
+ public:
+  void infer(const swp::Infer& infer) const override {
+    for (int i = 0; i < 2; ++i) swp::expect_rank(infer.input(i).rank(), 1, "an input");
+    for (int i = 0; i < 2; ++i) infer.output(i, infer.input(0));
+  }
+  void run(const swp::Run& run) const override {
+    const auto x = run.input(0).view<const double, 1>(), y = run.input(1).view<const double, 1>();
+    const swp::Array sum = run.new_output(0, run.input(0).shape());
+    const swp::Array rest = run.new_output(1, run.input(0).shape());
+    for (std::int64_t i = 0; i < sum.size(); ++i) {
+      sum.data<double>()[i] = x(i) + y(i);
+      rest.data<double>()[i] = x(i) - y(i);
+    }
+  }
+};
+SW_REGISTER_OP(Both, {.name = "both", .inputs = 2, .outputs = 2, .flags = SW_ON_CPU});
+
+/// Gives its properties back as an error's text, so that all kinds are seen to arrive.
+class Tell final : public swp::Op {
+ public:
+  explicit Tell(const swp::Properties& p) {
+    std::string list;
+    for (const std::int64_t i : p.integers("shape")) list += std::to_string(i) + ".";
+    told_ = std::to_string(p.boolean("flag")) + " " + std::to_string(p.integer("axis")) + " " +
+            std::to_string(p.real("factor")) + " " + p.text("mode") + " " + list;
+  }
+  void infer(const swp::Infer&) const override { throw swp::Error(SW_ARGUMENT_ERROR, told_); }
+  void run(const swp::Run&) const override {}
+
+ private:
+  std::string told_;
+};
+SW_REGISTER_OP(Tell, {.name = "tell",
+                      .properties = {{"flag", true},
+                                     {"axis", -1},
+                                     {"factor", 0.5},
+                                     {"mode", "same"},
+                                     {"shape", swp::Property::integers}}});
+
+[[noreturn]] void throw_as(const std::string& what) {
+  if (what == "error") throw swp::Error(SW_LAYOUT_ERROR, "said so");
+  if (what == "runtime") throw std::runtime_error("said so");
+  if (what == "invalid") throw std::invalid_argument("said so");
+  if (what == "memory") throw std::bad_alloc();
+  throw 42;
+}
+
+/// Throws `what` in the function `where`.
+class Throw final : public swp::Op {
+ public:
+  explicit Throw(const swp::Properties& p) : where_(p.text("where")), what_(p.text("what")) {
+    at("create");
+  }
+  void infer(const swp::Infer& infer) const override {
+    at("infer");
+    infer.output(0, infer.input(0));
+  }
+  std::unique_ptr<swp::State> bind(const swp::Bind&) const override {
+    at("bind");
+    return nullptr;
+  }
+  void run(const swp::Run& run) const override {
+    at("run");
+    run.new_output(0, run.input(0).shape());
+  }
+
+ private:
+  void at(const char* here) const {
+    if (where_ == here) throw_as(what_);
+  }
+  std::string where_, what_;
+};
+SW_REGISTER_OP(Throw,
+               {.name = "throw",
+                .properties = {{"where", swp::Property::text}, {"what", swp::Property::text}},
+                .flags = SW_ON_CPU | SW_NOT_PURE});
+
+/// x + 1 in x's own memory.
+class Overwrite final : public swp::Op {
+ public:
+  void infer(const swp::Infer& infer) const override { same_type_out(infer); }
+  void run(const swp::Run& run) const override {
+    const swp::Array x = run.output_from_input(0, 0);
+    const auto at = x.view<double, 1>();
+    for (std::int64_t i = 0; i < x.size(); ++i) at(i) += 1;
+  }
+};
+SW_REGISTER_OP(Overwrite, {.name = "overwrite", .overwrites = {{0, 0}}, .flags = SW_ON_CPU});
+
+/// The same without saying so.
+SW_REGISTER_OP(Overwrite, {.name = "undeclared", .flags = SW_ON_CPU});
+
+/// x + 1, where x was if nobody else needs it.
+class Increment final : public swp::Op {
+ public:
+  void infer(const swp::Infer& infer) const override { same_type_out(infer); }
+  void run(const swp::Run& run) const override {
+    const auto x = run.input(0).view<const double, 1>();
+    const swp::Array z = run.new_output(0, run.input(0).shape());
+    for (std::int64_t i = 0; i < z.size(); ++i) z.data<double>()[i] = x(i) + 1;
+  }
+};
+SW_REGISTER_OP(Increment, {.name = "increment", .reusable_inputs = {0}, .flags = SW_ON_CPU});
+
+/// The diagonal of a matrix, as a view; `beyond` reaches outside.
+class Diagonal final : public swp::Op {
+ public:
+  explicit Diagonal(const swp::Properties& p) : beyond_(p.integer("beyond")) {}
+  void infer(const swp::Infer& infer) const override {
+    swp::expect_rank(infer.input(0).rank(), 2, "x");
+    infer.output(0, infer.input(0).dtype(), {SW_ANY_EXTENT});
+  }
+  void run(const swp::Run& run) const override {
+    const swp::Array x = run.input(0);
+    const std::int64_t extent = std::min(x.shape()[0], x.shape()[1]);
+    run.output_from_input(0, 0, {extent + beyond_}, {x.strides()[0] + x.strides()[1]}, 0);
+  }
+
+ private:
+  std::int64_t beyond_;
+};
+SW_REGISTER_OP(Diagonal, {.name = "diagonal", .properties = {{"beyond", 0}}, .views = {{0, 0}}});
+
+/// The sum of any number of vectors, through memory for the time of the run.
+class SumAll final : public swp::Op {
+ public:
+  void infer(const swp::Infer& infer) const override { same_type_out(infer); }
+  void run(const swp::Run& run) const override {
+    const std::int64_t n = run.input(0).size();
+    const swp::Array sum = run.scratch<double>({n}), result = run.new_output(0, {n});
+    std::fill_n(sum.data<double>(), n, 0.0);
+    for (int k = 0; k < run.input_count(); ++k)
+      for (std::int64_t i = 0; i < n; ++i)
+        sum.data<double>()[i] += run.input(k).view<const double, 1>()(i);
+    std::copy_n(sum.data<double>(), n, result.data<double>());
+  }
+};
+SW_REGISTER_OP(SumAll, {.name = "sum_all", .flags = SW_ON_CPU | SW_MORE_INPUTS});
+
+/// How often this node ran.
+class Count final : public swp::Op {
+ public:
+  struct Runs final : swp::State {
+    std::atomic<std::int64_t> count{0};
+  };
+  void infer(const swp::Infer& infer) const override {
+    infer.output(0, swp::dtype_of<std::int64_t>(), {});
+  }
+  std::unique_ptr<swp::State> bind(const swp::Bind&) const override {
+    return std::make_unique<Runs>();
+  }
+  void run(const swp::Run& run) const override {
+    run.new_output(0, {}).data<std::int64_t>()[0] = ++run.state<Runs>().count;
+  }
+};
+SW_REGISTER_OP(Count, {.name = "count", .inputs = 0, .flags = SW_ON_CPU | SW_NOT_PURE});
+
+/// Computes nothing, or another shape than infer said, or infers nothing, as `fault` says.
+class Wrong final : public swp::Op {
+ public:
+  explicit Wrong(const swp::Properties& p) : fault_(p.text("fault")) {}
+  void infer(const swp::Infer& infer) const override {
+    if (fault_ == "infers output 1") infer.output(1, infer.input(0));
+    if (fault_ != "infers nothing") infer.output(0, swp::dtype_of<double>(), {3});
+  }
+  void run(const swp::Run& run) const override {
+    if (fault_ == "another shape") run.new_output(0, {4});
+    if (fault_ == "negative extent") run.new_output(0, {-3});
+    if (fault_ == "output 1") run.new_output(1, {3});
+    if (fault_ == "infers in run")
+      swp::check_host(swp::host->set_output_type(run.call(), 0, nullptr));
+  }
+
+ private:
+  std::string fault_;
+};
+SW_REGISTER_OP(Wrong, {.name = "wrong",
+                       .properties = {{"fault", swp::Property::text}},
+                       .flags = SW_ON_CPU | SW_NOT_PURE});
+
+constexpr const char* axpy_source = R"(
+#include <spanwise/view.cuh>
+__global__ void axpy(float a, spanwise::View<const float, 2> x, const float* y,
+                     spanwise::View<float, 2> z, long long rows) {
+  const long long column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
+  if (column < x.shape[1] && row < rows) z(row, column) = a * x(row, column) + y[column] + OFFSET;
+}
+)";
+
+/// a * x + y, y a row, by a kernel; `fault` gives it other arguments, or other text.
+class Axpy final : public swp::Op {
+ public:
+  explicit Axpy(const swp::Properties& p)
+      : a_(p.real("a")),
+        fault_(p.text("fault")),
+        kernel_(fault_ == "text" ? "__global__ void axpy( {}" : axpy_source,
+                fault_ == "name" ? "axpi" : "axpy", {"-DOFFSET=0"}) {}
+  void infer(const swp::Infer& infer) const override { infer.output(0, infer.input(0)); }
+  std::unique_ptr<swp::State> bind(const swp::Bind& bind) const override {
+    kernel_.compile(bind);
+    return nullptr;
+  }
+  void run(const swp::Run& run) const override {
+    const swp::Array x = run.input(0), y = run.input(1), z = run.new_output(0, x.shape());
+    const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
+    if (fault_ == "count") kernel_.launch(run, {1, 1, 1}, {1, 1, 1}, a_, x);
+    if (fault_ == "real for an integer")
+      kernel_.launch(run, {1, 1, 1}, {1, 1, 1}, a_, x, y, z, 1.5);
+    if (fault_ == "an array of its own") {
+      const sw_array copy = x.c_array();
+      kernel_.launch(run, {1, 1, 1}, {1, 1, 1}, a_, swp::Array(copy), y, z, rows);
+    }
+    kernel_.launch(run, {(columns + 63) / 64, rows, 1}, {64, 1, 1}, a_, x, y, z, rows);
+  }
+
+ private:
+  double a_;
+  std::string fault_;
+  swp::Kernel kernel_;
+};
+SW_REGISTER_OP(Axpy, {.name = "axpy", .inputs = 2, .properties = {{"a", 2.0}, {"fault", "none"}}});
+
+SW_REGISTER_OP(Increment, {.name = "gpu_only", .flags = SW_ON_GPU});
+
+}  // namespace
+
+#define PLUGIN_NAMED(name_space) SW_PLUGIN(name_space)
+PLUGIN_NAMED(NAMESPACE);

@@ -1,0 +1,123 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A plug-in in plain C: `scale`, float64 of any layout times a property. With SW_TEST_FAULT in the
+// environment its tables are wrong in that way, which load_ops() has to say.
+
+#include <spanwise/plugin.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const sw_host* host;
+
+struct scale {
+  double factor;
+};
+
+static sw_status scale_create(void* user_data, const sw_create* create, void** op) {
+  struct scale* made = malloc(sizeof *made);
+  if (made == NULL) return host->fail(create->call, SW_MEMORY_ERROR, "no memory for the op");
+  made->factor = create->values[0].as.real * *(const double*)user_data;
+  *op = made;
+  return SW_OK;
+}
+
+static void scale_destroy(void* op) { free(op); }
+
+static sw_status scale_infer(void* op, const sw_infer* infer) {
+  const sw_type* x = &infer->inputs[0];
+  (void)op;
+  if (x->dtype.code != 2 || x->dtype.bits != 64)
+    return host->fail(infer->call, SW_DTYPE_ERROR, "x: expected float64");
+  return host->set_output_type(infer->call, 0, x);
+}
+
+static void scale_axes(const sw_array* x, int axis, int64_t at, double factor, double** out) {
+  int64_t i;
+  if (axis == x->rank) {
+    *(*out)++ = ((const double*)x->data)[at] * factor;
+    return;
+  }
+  for (i = 0; i < x->shape[axis]; ++i)
+    scale_axes(x, axis + 1, at + i * x->strides[axis], factor, out);
+}
+
+static sw_status scale_run(void* op, const sw_run* run) {
+  const sw_array* x = &run->inputs[0];
+  const sw_array* z = host->new_output(run->call, 0, x->rank, x->shape);
+  double* out;
+  if (z == NULL) return SW_HOST_FAILED;
+  out = z->data;
+  scale_axes(x, 0, 0, ((const struct scale*)op)->factor, &out);
+  return SW_OK;
+}
+
+static double one = 1;
+static sw_property properties[] = {{"factor", {SW_REAL, 0, {0}}, 1},
+                                   {"factor", {SW_REAL, 0, {0}}, 0}};
+static sw_alias alias = {0, 7};
+static int32_t reusable = 3;
+static sw_op scale = {sizeof(sw_op),
+                      SW_ON_CPU,
+                      "scale",
+                      "x * factor",
+                      1,
+                      1,
+                      properties,
+                      1,
+                      0,
+                      NULL,
+                      NULL,
+                      0,
+                      0,
+                      NULL,
+                      &one,
+                      scale_create,
+                      scale_destroy,
+                      scale_infer,
+                      NULL,
+                      NULL,
+                      scale_run};
+static const sw_op* ops[] = {&scale, &scale};
+static sw_plugin plugin = {
+    SW_PLUGIN_ABI_MAJOR, SW_PLUGIN_ABI_MINOR, sizeof(sw_plugin), 1, "plain", ops};
+
+// Whether the table is wrong in the way of that name.
+static int is(const char* fault) {
+  const char* wanted = getenv("SW_TEST_FAULT");
+  return wanted != NULL && strcmp(wanted, fault) == 0;
+}
+
+static void spoil(void) {
+  if (is("newer major")) plugin.abi_major = 2;
+  if (is("short plugin")) plugin.struct_size = 16;
+  if (is("no namespace")) plugin.name_space = NULL;
+  if (is("bad namespace")) plugin.name_space = "not a name";
+  if (is("namespace of an op")) plugin.name_space = "add";
+  if (is("no ops")) plugin.op_count = 0;
+  if (is("null op")) ops[0] = NULL;
+  if (is("twice")) plugin.op_count = 2;
+  if (is("short op")) scale.struct_size = 40;
+  if (is("nameless op")) scale.name = NULL;
+  if (is("bad op name")) scale.name = "2scale";
+  if (is("no infer")) scale.infer = NULL;
+  if (is("no run")) scale.run = NULL;
+  if (is("create alone")) scale.destroy = NULL;
+  if (is("runs nowhere")) scale.flags = 0;
+  if (is("no outputs")) scale.output_count = 0;
+  if (is("properties nowhere")) scale.properties = NULL;
+  if (is("two properties")) scale.property_count = 2;
+  if (is("property kind")) properties[0].value.kind = 9;
+  if (is("alias")) scale.views = &alias, scale.view_count = 1;
+  if (is("reusable")) scale.reusable_inputs = &reusable, scale.reusable_count = 1;
+}
+
+sw_status spanwise_plugin(const sw_host* given, sw_call* call, const sw_plugin** table) {
+  host = given;
+  if (is("fails")) return host->fail(call, SW_DEVICE_ERROR, "needs a licence");
+  if (is("fails silently")) return 42;
+  if (is("no table")) return SW_OK;
+  spoil();
+  *table = &plugin;
+  return SW_OK;
+}
