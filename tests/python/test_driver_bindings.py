@@ -131,12 +131,13 @@ def test_a_stream_and_an_event_of_the_real_driver(real):
 
 
 def test_a_kernel_and_a_module_in_the_real_driver(real):
-    module = sw.SourceModule('extern "C" __global__ void k(int *p) { *p = 3; }', device=real)
+    module = sw.SourceModule('extern "C" __global__ void k(int *p) { *p += 3; }', device=real)
     f = module.get_function("k")
-    assert int(drv.cuModuleGetFunction(module, b"k")) == f.handle
     p = sw.zeros(1, dtype="int32", device=real)
     address = np.array([p.ptr], "uint64")
     pointers = np.array([address.ctypes.data], "uint64")
-    drv.cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, sw.current_stream(real), pointers.ctypes.data, 0)
+    for function in (f, drv.cuModuleGetFunction(module, b"k")):
+        stream = sw.current_stream(real)
+        drv.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, pointers.ctypes.data, 0)
     sw.synchronize(real)
-    assert p.item() == 3
+    assert p.item() == 6
