@@ -3,6 +3,7 @@
 """Ops of libraries that sw.load_ops loads, built by several compilers with several C++ libraries."""
 
 import functools
+import pickle
 import shutil
 import threading
 
@@ -285,6 +286,17 @@ def test_loading_again_changes_nothing(gnu, tmp_path):
     shutil.copy(library, copy)
     with pytest.raises(sw.GraphError, match=r"libcopy.so: an op named again\.\w+ is there already"):
         sw.load_ops(copy)
+
+
+def test_pickles_name_the_op(gnu):
+    x = T.dvector("x")
+    node = gnu.diagonal(T.dmatrix("m"), beyond=3).owner
+    f = cpu_function([x], gnu.increment(x))
+    again, loaded = pickle.loads(pickle.dumps((node, f)))
+    assert again.op == node.op and str(again.op) == "gnu.diagonal{beyond=3}"
+    assert loaded([1.0, 2.0]).tolist() == [2, 3]
+    with pytest.raises(sw.ArgumentError, match="no op named absent.op; load its library first"):
+        sw._core._make_op("absent.op", {})
 
 
 def test_functions_in_two_threads(gnu):

@@ -52,7 +52,10 @@ Ref<const Op> make_op(std::string_view name, const OpProperties& properties) {
   if (!factory) {
     std::string known;
     for (const std::string& other : op_names()) known += (known.empty() ? "" : ", ") + other;
-    fail<ArgumentError>("there is no op named ", name, "; the registered ops are ", known);
+    const bool is_loaded_ops = name.find('.') != std::string_view::npos;
+    fail<ArgumentError>("there is no op named ", name,
+                        is_loaded_ops ? "; load its library first by load_ops()" : "",
+                        "; the registered ops are ", known);
   }
   Ref<const Op> op = factory(properties);
   if (op) op->set_recipe({std::string(name), properties});
