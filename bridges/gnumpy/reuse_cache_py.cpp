@@ -25,8 +25,9 @@ void forget_bytes(const py::module_& gnumpy, py::handle elements) {
 // Lists change in place: Gnumpy may hold one just now. Those that were there before a collection
 // are alive, so a list from which it is about to take one does not become empty.
 void drop_dead(const py::module_& gnumpy) {
-  const auto cache = py::reinterpret_borrow<py::dict>(gnumpy.attr("_cmsForReuse"));
-  for (const auto& [size, kept] : cache) {
+  const py::object cache = py::getattr(gnumpy, "_cmsForReuse", py::none());
+  if (!py::isinstance<py::dict>(cache)) return;  // the interpreter ends, and empties its modules
+  for (const auto& [size, kept] : py::reinterpret_borrow<py::dict>(cache)) {
     const auto matrices = py::reinterpret_borrow<py::list>(kept);
     for (std::size_t i = matrices.size(); i-- > 0;) {
       if (!is_dead(matrices[i])) continue;
