@@ -24,9 +24,9 @@ void refuse_exponents(bool none_is_negative) {
                          "power: integers to negative integer powers are not allowed; expected "
                          "exponents >= 0, got negative ones; use float_power()");
 }
-// Exponents of integers must not be negative. A number is looked at here, an array by the kernel.
+// Whether the kernel is to look at them.
 bool checks_exponent(const Signature& signature, std::span<const Operand> operands) {
-  if (signature.op != OpId::power || signature.operand(1).code() != DTypeCode::int_) return false;
+  if (!has_whole_exponents(signature)) return false;
   if (operands[1].array != nullptr) return true;
   refuse_exponents(operands[1].scalar.as_int64() >= 0);
   return false;
@@ -36,14 +36,11 @@ class Launch {
  public:
   Launch(const Signature& signature, std::span<const Operand> operands, const Array& result,
          const Array* where)
-      : operands_(operands), result_(result), where_(where), walk_(make_walk()) {
-    shape_.signature = signature;
-    shape_.inputs = static_cast<int>(operands.size());
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      shape_.operands[i] = operands[i].dtype();
-      shape_.is_number[i] = operands[i].array == nullptr;
-    }
-    shape_.result = result.dtype();
+      : operands_(operands),
+        result_(result),
+        where_(where),
+        walk_(make_walk()),
+        shape_(shape_of(signature, operands, result)) {
     shape_.has_mask = where != nullptr;
     shape_.checks_exponent = checks_exponent(signature, operands);
     choose_kind();
@@ -99,7 +96,6 @@ class Launch {
 
   // Packs of 16 bytes of the widest dtype, where every array lets itself be read so.
   void choose_kind() {
-    shape_.kind = KernelShape::Kind::dense;
     if (walk_.is_dense()) {
       int widest = 1;
       for_each_array(
@@ -154,7 +150,7 @@ class Launch {
   const Array* where_;
   Walk walk_;
   std::optional<CudaWalk> lines_;  // of all kinds but dense
-  KernelShape shape_{};
+  KernelShape shape_;
 };
 
 }  // namespace

@@ -53,17 +53,10 @@ class Dense {
   }
 
   const Known& make() const {
-    KernelShape shape{};
-    shape.signature = signature_;
-    shape.inputs = static_cast<int>(operands_.size());
+    KernelShape shape = shape_of(signature_, operands_, result_);
     int widest = result_.dtype().itemsize();
-    for (std::size_t i = 0; i < operands_.size(); ++i) {
-      shape.operands[i] = key_.operands[i];
-      shape.is_number[i] = operands_[i].array == nullptr;
-      if (operands_[i].array != nullptr) widest = std::max(widest, shape.operands[i].itemsize());
-    }
-    shape.result = result_.dtype();
-    shape.kind = KernelShape::Kind::dense;
+    for (const Operand& operand : operands_)
+      if (operand.array != nullptr) widest = std::max(widest, operand.dtype().itemsize());
     shape.width = std::max(1, 16 / widest);
     const Function& kernel = cuda_kernel_for(shape, result_.device());
     return slot_for(key_) = {key_, &kernel, steps_per_block(shape)};
@@ -127,9 +120,7 @@ class Dense {
       if (must_come_first(*array)) return false;
       bits |= reinterpret_cast<std::uintptr_t>(array->data());
     }
-    const bool checks_exponents =
-        signature_.op == OpId::power && signature_.compute.code() == DTypeCode::int_;
-    return bits % 16 == 0 && !checks_exponents;
+    return bits % 16 == 0 && !has_whole_exponents(signature_);
   }
 
   const Signature& signature_;

@@ -74,6 +74,24 @@ const Function& cuda_kernel_for(const KernelShape& shape, Device device) {
   return known.emplace(key, made).first->second;
 }
 
+KernelShape shape_of(const Signature& signature, std::span<const Operand> operands,
+                     const Array& result) {
+  KernelShape shape{};
+  shape.signature = signature;
+  shape.inputs = static_cast<int>(operands.size());
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    shape.operands[i] = operands[i].dtype();
+    shape.is_number[i] = operands[i].array == nullptr;
+  }
+  shape.result = result.dtype();
+  shape.kind = KernelShape::Kind::dense;
+  return shape;
+}
+
+bool has_whole_exponents(const Signature& signature) noexcept {
+  return signature.op == OpId::power && signature.operand(1).code() == DTypeCode::int_;
+}
+
 Scalar kernel_number(const Signature& signature, const Operand& operand, int index) {
   const DType wanted = signature.operand(index);
   const Scalar number = operand.scalar.cast(wanted);

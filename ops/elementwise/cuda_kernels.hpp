@@ -14,6 +14,15 @@ namespace spanwise::ops {
 /// thread.
 const Function& cuda_kernel_for(const KernelShape& shape, Device device);
 
+/// What signature and arguments say of a kernel. The rest is of contiguous arrays, element by
+/// element, and without a mask.
+KernelShape shape_of(const Signature& signature, std::span<const Operand> operands,
+                     const Array& result);
+
+/// Whether exponents must not be negative: a number is looked at by the host, an array by the
+/// kernel.
+bool has_whole_exponents(const Signature& signature) noexcept;
+
 /// A number as the kernel takes it: cast, and a 16-bit float as a float, as it is in registers,
 /// unless the kernel has it as bits.
 Scalar kernel_number(const Signature& signature, const Operand& operand, int index);

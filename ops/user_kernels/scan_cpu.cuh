@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scan on the CPU: one thread a tile of a line. Tiles are combined in two passes, the second of
 // which knows what stands before each.
-#define sw_scan_parameters const T* sw_x, T* sw_z, const sw_scan_walk sw_walk, long long sw_x_step, \
-    long long sw_z_step, long long sw_length, long long sw_tiles, long long sw_per_tile, T* sw_totals
-#define sw_scan_arguments sw_x, sw_z, sw_walk, sw_x_step, sw_z_step, sw_length, sw_tiles, \
-    sw_per_tile, sw_totals
+#define sw_scan_parameters                                                                      \
+  const T *sw_x, T *sw_z, const sw_scan_walk sw_walk, long long sw_x_step, long long sw_z_step, \
+      long long sw_length, long long sw_tiles, long long sw_per_tile, T *sw_totals
+#define sw_scan_arguments \
+  sw_x, sw_z, sw_walk, sw_x_step, sw_z_step, sw_length, sw_tiles, sw_per_tile, sw_totals
 // The tile of the calling block, and where its line begins.
 struct sw_scan_tile : sw_scan_place {
   long long number;

@@ -33,9 +33,9 @@ struct sw_scan_body {
   }
 };
 
-#define sw_scan_parameters const T* sw_x, T* sw_z, const sw_scan_walk sw_walk, \
-    const spanwise::ScanLine sw_line, long long sw_lines, long long sw_chunks, \
-    unsigned long long* sw_told
+#define sw_scan_parameters                                                              \
+  const T *sw_x, T *sw_z, const sw_scan_walk sw_walk, const spanwise::ScanLine sw_line, \
+      long long sw_lines, long long sw_chunks, unsigned long long *sw_told
 #define sw_scan_arguments sw_x, sw_z, sw_walk, sw_line, sw_lines, sw_chunks, sw_told
 
 __device__ __forceinline__ void sw_scan_run(sw_scan_parameters) {

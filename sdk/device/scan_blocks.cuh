@@ -11,8 +11,10 @@
 namespace spanwise {
 
 /// What the blocks of a line tell those after them: the sum of every chunk, of every group of 32
-/// chunks, and of all before every group. Each is there as soon as it can be read: each of its
-/// words of 32 bits has another beside it that says so, in 8 bytes that are written at once.
+/// chunks, and of all before every 32nd group. Each is there as soon as it can be read: each of its
+/// words of 32 bits has another beside it that says so, in 8 bytes that are written at once. What
+/// concerns other groups is told 32 times, once for the blocks of each place in a group: many that
+/// ask for one place keep it from being written.
 template <class A>
 class ScanTold {
   static_assert(sizeof(A) % 8 == 0, "what a scan adds up in has a whole number of 8 bytes");
@@ -23,13 +25,18 @@ class ScanTold {
   __device__ __forceinline__ ScanTold(unsigned long long* words, unsigned int line,
                                       unsigned int chunks)
       : chunks_(chunks),
-        words_(words + (long long)line * (chunks + 2 * ((chunks + 31) / 32)) * count) {}
+        groups_(chunks > 32 ? (chunks + 31) / 32 : 0),
+        words_(words + (long long)line * places() * count) {}
 
   __device__ __forceinline__ unsigned int chunks() const { return chunks_; }
-  // Where the sums of groups begin, and of what is before them.
-  __device__ __forceinline__ unsigned int groups() const { return chunks_; }
-  __device__ __forceinline__ unsigned int before_groups() const {
-    return chunks_ + (chunks_ + 31) / 32;
+  // Where the sums of groups lie, and what is before them, for the blocks of such a place in a
+  // group.
+  __device__ __forceinline__ unsigned int group_sum(unsigned int group, unsigned int reader) const {
+    return chunks_ + reader * groups_ + group;
+  }
+  __device__ __forceinline__ unsigned int before_group(unsigned int group,
+                                                       unsigned int reader) const {
+    return chunks_ + 32 * groups_ + reader * ((groups_ + 31) / 32) + group / 32;
   }
 
   __device__ __forceinline__ void tell(unsigned int place, A a) const {
@@ -64,6 +71,10 @@ class ScanTold {
  private:
   static constexpr int count = sizeof(A) / 4;
 
+  __device__ __forceinline__ unsigned int places() const {
+    return chunks_ + 32 * groups_ + 32 * ((groups_ + 31) / 32);
+  }
+
   // Two words by one access, where the compiler would take volatile ones for two.
   static __device__ __forceinline__ void put_two(unsigned long long* at, unsigned long long x,
                                                  unsigned long long y) {
@@ -87,7 +98,7 @@ class ScanTold {
 #endif
   }
 
-  const unsigned int chunks_;
+  const unsigned int chunks_, groups_;
   unsigned long long* const words_;
 };
 
@@ -146,38 +157,34 @@ class BlockScan {
     part.template write<whole>(z_, threadIdx.x % 32 > 0 ? Body::combine(before, below) : before);
   }
 
-  // What the line has before this chunk, whose sum is `own`. Few blocks wait for one place, since
-  // many that ask for it would keep it from being written: the first of a group asks for the sums
-  // of other groups and tells the rest.
+  // What the line has before this chunk, whose sum is `own`.
   __device__ __forceinline__ A before_chunk(A own) const {
     __shared__ alignas(16) unsigned char room[3 * sizeof(A)];
     A* const levels = (A*)room;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const unsigned int group = chunk_ / 32, in_group = chunk_ % 32;
-    const unsigned int first_group = group > 0 ? (group - 1) / 32 * 32 : 0;
-    const bool is_first = in_group == 0;
+    const unsigned int group = chunk_ / 32, reader = chunk_ % 32, first_group = group / 32 * 32;
     if (warp == 0) {
       if (lane == 0) told_.tell(chunk_, own);
-      const A a = sum_of(chunk_ - in_group, in_group);
-      if (lane == 31) {
-        levels[0] = a;
-        if (in_group == 31) told_.tell(told_.groups() + group, Body::combine(a, own));
-      }
+      const A a = sum_of(chunk_ - reader, reader);
+      if (lane == 31) levels[0] = a;
+      if (reader == 31 && chunk_ + 1 < told_.chunks())
+        told_.tell(told_.group_sum(group, lane), Body::combine(scan_from_lane(a, 31), own));
     } else if (warp == 1) {
-      const A a =
-          is_first ? sum_of(told_.groups() + first_group, group - first_group) : Body::identity();
+      const A a = sum_of(told_.group_sum(first_group, reader), group - first_group);
       if (lane == 31) levels[1] = a;
-    } else if (warp == 2 && lane == 0) {
-      const unsigned int known = is_first ? first_group : group;
-      levels[2] = known > 0 ? told_.hear(told_.before_groups() + known) : Body::identity();
+    } else if (warp == 2) {
+      const A a =
+          first_group > 0 ? told_.hear(told_.before_group(first_group, reader)) : Body::identity();
+      if (lane == 0) levels[2] = a;
     }
     __syncthreads();
     const A before = Body::combine(Body::combine(levels[2], levels[1]), levels[0]);
-    if (threadIdx.x == 0 && is_first && group > 0)
-      told_.tell(told_.before_groups() + group, before);
+    // The last of 32 groups, for those of the next.
+    if (warp == 0 && chunk_ % 1024 == 1023 && chunk_ + 1 < told_.chunks())
+      told_.tell(told_.before_group(group + 1, lane), Body::combine(before, own));
     return before;
   }
-  // Of so many places from `first` on, at most 32; the last lane gets it.
+  // Of so many places from `first` on, fewer than 32; the last lane gets it.
   __device__ __forceinline__ A sum_of(unsigned int first, unsigned int count) const {
     const unsigned int lane = threadIdx.x % 32;
     return scan_of_lanes<Body>(lane < count ? told_.hear(first + lane) : Body::identity());

@@ -105,6 +105,10 @@ TEST(ScanChunks, AreAddedUpInOneOrder) {
         << i;
 }
 
+TEST(ScanChunks, OfEachLineAreItsOwn) {
+  expect_same_sums(whole_numbers({2, 140'000}, float64, 5), 1, float64);
+}
+
 // Parts whose own product is infinite or 0, unlike the line's; and lines that lose what they had.
 TEST(ScanProducts, OverflowAndVanishWhereTheLineDoes) {
   const double infinity = std::numeric_limits<double>::infinity();

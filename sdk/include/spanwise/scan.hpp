@@ -30,7 +30,8 @@ constexpr int scan_pack(int item, int other) noexcept {
 
 /// Words of 8 bytes that the blocks of a line write for one another; `accumulator` in bytes.
 constexpr std::int64_t scan_words(std::int64_t chunks, int accumulator) noexcept {
-  return (chunks + 2 * ((chunks + 31) / 32)) * (accumulator / 4);
+  const std::int64_t groups = chunks > 32 ? (chunks + 31) / 32 : 0;
+  return (chunks + 32 * groups + 32 * ((groups + 31) / 32)) * (accumulator / 4);
 }
 /// Words before those of the first line: the first counts blocks.
 inline constexpr std::int64_t scan_counter_words = 2;
