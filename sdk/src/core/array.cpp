@@ -20,7 +20,24 @@ namespace {
                     ", since the storage has ", storage.bytes(), " bytes");
 }
 
+// Most arrays are C-contiguous, of which one look at each axis tells that they lie in the storage.
+bool is_inside_in_c_order(const Storage& storage, const Layout& layout, DType dtype) noexcept {
+  const int rank = layout.shape.size();
+  if (rank != layout.strides.size() || rank > max_rank || layout.offset < 0) return false;
+  const std::int64_t *extents = layout.shape.data(), *strides = layout.strides.data();
+  std::int64_t size = 1, end_byte = 0;
+  bool dense = true;
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    dense &= extents[axis] > 0 && strides[axis] == size;
+    dense &= !__builtin_mul_overflow(size, extents[axis], &size);
+  }
+  return dense && !__builtin_add_overflow(size, layout.offset, &size) &&
+         !__builtin_mul_overflow(size, dtype.itemsize(), &end_byte) &&
+         end_byte <= static_cast<std::int64_t>(storage.bytes());
+}
+
 void check(const Storage& storage, const Layout& layout, DType dtype) {
+  if (is_inside_in_c_order(storage, layout, dtype)) return;
   require<LayoutError>(layout.shape.size() == layout.strides.size(), "array: shape ", layout.shape,
                        " and strides ", layout.strides, "; expected as many strides as extents");
   core::check_shape(layout.shape);
