@@ -18,6 +18,8 @@ set(SW_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")
 # The language level and the warnings of our own targets; nothing of it reaches users' targets.
 add_library(sw_flags INTERFACE)
 target_compile_features(sw_flags INTERFACE cxx_std_20)
+# Nobody puts functions of their own in the place of ours, so calls within a file may be inlined.
+target_compile_options(sw_flags INTERFACE -fno-semantic-interposition)
 target_compile_options(sw_flags INTERFACE -Wall -Wextra -Wshadow $<$<BOOL:${SPANWISE_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   # It takes a reference that a view returns for one into the view (GCC bug 107532).

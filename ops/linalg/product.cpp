@@ -3,10 +3,10 @@
 #include "product.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "run_product.hpp"
 #include "spanwise/copy.hpp"
@@ -152,30 +152,54 @@ class Operation {
   bool row_is_gone_ = false, column_is_gone_ = false;
 };
 
+// Axes of one array, kept off the heap: small contractions are done sooner than it answers.
+class AxisList {
+ public:
+  void add(int axis) noexcept { axes_[size_++] = axis; }
+  void add(std::span<const int> axes) noexcept {
+    for (const int axis : axes) add(axis);
+  }
+  operator std::span<const int>() const noexcept { return {axes_.data(), size_}; }
+  std::size_t size() const noexcept { return size_; }
+  const int* begin() const noexcept { return axes_.data(); }
+  const int* end() const noexcept { return axes_.data() + size_; }
+
+ private:
+  std::array<int, max_rank> axes_;  // the first size_ of them are set
+  std::size_t size_ = 0;
+};
+
 // The axes of an array by what happens to them: `first`, then the others, then `last`.
-std::vector<int> ordered_axes(const Array& array, std::span<const int> first,
-                              std::span<const int> others, std::span<const int> last) {
-  std::vector<int> order(first.begin(), first.end());
-  order.insert(order.end(), others.begin(), others.end());
-  order.insert(order.end(), last.begin(), last.end());
-  require<LayoutError>(static_cast<int>(order.size()) == array.rank(),
-                       "contract: an axis of the array of shape ", array.shape(),
-                       " is named more than once");
+AxisList ordered_axes(const Array& array, std::span<const int> first, std::span<const int> others,
+                      std::span<const int> last) {
+  require<LayoutError>(
+      first.size() + others.size() + last.size() == static_cast<std::size_t>(array.rank()),
+      "contract: an axis of the array of shape ", array.shape(), " is named more than once");
+  AxisList order;
+  order.add(first);
+  order.add(others);
+  order.add(last);
   return order;
 }
 
-std::vector<int> other_axes(const Array& array, std::span<const int> a, std::span<const int> b) {
-  std::vector<int> others;
+AxisList other_axes(const Array& array, std::span<const int> a, std::span<const int> b) {
+  AxisList others;
   for (int axis = 0; axis < array.rank(); ++axis)
     if (std::find(a.begin(), a.end(), axis) == a.end() &&
         std::find(b.begin(), b.end(), axis) == b.end())
-      others.push_back(axis);
+      others.add(axis);
   return others;
+}
+
+bool is_as_it_lies(std::span<const int> order) noexcept {
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (order[i] != static_cast<int>(i)) return false;
+  return true;
 }
 
 // The permuted array with its axes from `batch` on joined to two, the first of them of `first`.
 Array as_matrix(const Array& array, std::span<const int> order, int batch, int first) {
-  Array permuted = array.permute(order);
+  Array permuted = is_as_it_lies(order) ? array : array.permute(order);
   if (first == 1 && array.rank() == batch + 2) return permuted;
   Shape shape(batch + 2, 1);
   for (int axis = 0; axis < array.rank(); ++axis)
@@ -235,8 +259,8 @@ Array contract(const char* who, const Array& left, const Array& right, const Con
   check_place(who, right, left.device());
   check_pairs(who, left, right, axes);
   const DType dtype = computed_dtype(who, left, right, {});
-  const std::vector<int> left_own = other_axes(left, axes.left_batch, axes.left_sum);
-  const std::vector<int> right_own = other_axes(right, axes.right_batch, axes.right_sum);
+  const AxisList left_own = other_axes(left, axes.left_batch, axes.left_sum);
+  const AxisList right_own = other_axes(right, axes.right_batch, axes.right_sum);
   const int batch = static_cast<int>(axes.left_batch.size());
   Shape shape(batch + static_cast<int>(left_own.size() + right_own.size()));
   int axis = 0;
@@ -261,7 +285,8 @@ Array contract(const char* who, const Array& left, const Array& right, const Con
   for (int i = 0; i < batch; ++i) matrices[i] = shape[i];
   matrices[batch] = left_matrices.shape()[batch];
   matrices[batch + 1] = right_matrices.shape()[batch + 1];
-  run_product(left_matrices, right_matrices, *result.try_reshape(matrices), false);
+  run_product(left_matrices, right_matrices,
+              matrices == shape ? result : *result.try_reshape(matrices), false);
   return result;
 }
 

@@ -287,11 +287,11 @@ PyObject* contract_call(PyObject*, PyObject* const* values, Py_ssize_t count, Py
   require<ArgumentError>(
       left_batch.size() == right_batch.size() && left_sum.size() == right_sum.size(),
       "_contract: axes come in pairs");
-  const std::string who = py::handle(given[0]).cast<std::string>();
+  const char* who = PyUnicode_AsUTF8(given[0]);
+  if (who == nullptr) throw py::error_already_set();
   Array result = [&] {
     const Unlocked unlocked(left, right);
-    return ops::linalg::contract(who.c_str(), left, right,
-                                 {left_batch, right_batch, left_sum, right_sum});
+    return ops::linalg::contract(who, left, right, {left_batch, right_batch, left_sum, right_sum});
   }();
   return wrap(std::move(result));
 }

@@ -20,31 +20,13 @@ namespace spanwise::python {
 
 namespace {
 
-using AxisOrder = std::vector<int>;
-
-AxisOrder all_axes(const Layout& like) {
-  AxisOrder axes(static_cast<std::size_t>(like.rank()));
-  std::iota(axes.begin(), axes.end(), 0);
-  return axes;
-}
-
-// The axes of `like` as NumPy lays out a copy in order "K": longest stride first, so that an axis
-// of stride 0 becomes an inner one.
-AxisOrder axes_by_stride(const Layout& like) {
-  AxisOrder axes = all_axes(like);
-  std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) {
-    return std::abs(like.strides[a]) > std::abs(like.strides[b]);
-  });
-  return axes;
-}
-
 // The axes of `like` as NumPy walks over elements in order "K": longest stride first, but a stride
 // of 0 says nothing about the order in memory, so such an axis stays where it is among its
 // neighbours. An insertion sort from the innermost axis on, since "0 equals everything" is no
 // ordering that std::sort may be given, and since the order of the comparisons decides.
-AxisOrder axes_as_walked(const Layout& like) {
-  AxisOrder axes = all_axes(like);
-  std::reverse(axes.begin(), axes.end());
+std::vector<int> axes_as_walked(const Layout& like) {
+  std::vector<int> axes(static_cast<std::size_t>(like.rank()));
+  std::iota(axes.rbegin(), axes.rend(), 0);
   const auto step = [&](int axis) -> std::int64_t {
     return like.shape[axis] == 1 ? 0 : std::abs(like.strides[axis]);
   };
@@ -62,17 +44,6 @@ AxisOrder axes_as_walked(const Layout& like) {
   }
   std::reverse(axes.begin(), axes.end());
   return axes;
-}
-
-Layout keep_order(const Shape& shape, const Layout& like) {
-  Layout layout = Layout::row_major(shape);
-  const AxisOrder axes = axes_by_stride(like);
-  std::int64_t stride = 1;
-  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    layout.strides[*axis] = stride;
-    stride *= std::max<std::int64_t>(shape[*axis], 1);
-  }
-  return layout;
 }
 
 Shape reversed(const Shape& shape) {
@@ -104,7 +75,7 @@ Layout layout_in(Order order, const Shape& shape, const Layout& like) {
   if (order == Order::f || (order == Order::a && like_is_column_major))
     return Layout::column_major(shape);
   if (order == Order::k && like.rank() == shape.size() && !like.is_row_major())
-    return keep_order(shape, like);
+    return like.packed(shape);
   return Layout::row_major(shape);
 }
 
@@ -117,7 +88,7 @@ Array empty_in(const Layout& layout, DType dtype, Device device) {
 
 Array copied(const Array& source, DType dtype, Device device, Order order) {
   if (order != Order::f && source.layout().is_row_major()) {  // most are
-    const Array target = empty(source.shape(), dtype, device);
+    Array target = empty(source.shape(), dtype, device);
     const Unlocked unlocked(source, target);
     copy(source, target);
     return target;

@@ -64,39 +64,6 @@ TEST(CpuMemory, IsKeptForTheNextOfItsSize) {
   EXPECT_EQ(backend().memory(0).held, backend().memory(0).used);
 }
 
-TEST(CpuMemory, OfSmallArraysIsKeptByEachThread) {
-  MemoryPool& pool = MemoryPool::instance();
-  pool.trim();
-  const auto before = pool.usage();
-  void* given = nullptr;
-  // Of one thread, given back by another: there it is found again, until that thread ends.
-  void* first = pool.allocate(100);
-  std::thread([&] {
-    pool.deallocate(first, 100);
-    given = pool.allocate(256);
-    EXPECT_EQ(given, first);
-    for (int round = 0; round < 3; ++round) {
-      std::vector<void*> blocks;
-      for (std::size_t i = 0; i < 40; ++i) blocks.push_back(pool.allocate(1 + i * 100));
-      for (std::size_t i = 0; i < 40; ++i) {
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(blocks[i]) % 256, 0u);
-        std::memset(blocks[i], static_cast<int>(i), 1 + i * 100);
-      }
-      for (std::size_t i = 0; i < 40; ++i) {
-        const auto* bytes = static_cast<const unsigned char*>(blocks[i]);
-        EXPECT_EQ(bytes[0], i);
-        EXPECT_EQ(bytes[i * 100], i);
-        pool.deallocate(blocks[i], 1 + i * 100);
-      }
-    }
-  }).join();
-  EXPECT_EQ(pool.usage().used, before.used + 256);
-  pool.deallocate(given, 256);
-  EXPECT_EQ(pool.usage().used, before.used);
-  pool.trim();
-  EXPECT_EQ(pool.usage().held, before.held);
-}
-
 TEST(CpuMemory, IsZeroWhereItSaysSo) {
   const std::size_t bytes = 8 << 20;
   void* dirty = backend().allocate(0, bytes, stream());

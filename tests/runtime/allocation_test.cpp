@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "core/kept_storages.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
@@ -139,10 +140,18 @@ TEST_F(AllocationTest, OfForeignKindsAndAbsentDevicesIsRefused) {
 
 TEST_F(AllocationTest, OnTheCpuIsPlain) {
   {
-    const Storage storage = allocate(40, cpu);
+    const Storage storage = allocate(core::KeptStorages::most_bytes + 1, cpu);
     EXPECT_EQ(devices_.host().live_blocks(), 1);
     EXPECT_TRUE(storage.uses().none());
   }
+  EXPECT_EQ(devices_.host().live_blocks(), 0);
+}
+
+TEST_F(AllocationTest, OfFewBytesOnTheCpuStaysWithTheThread) {
+  void* const data = allocate(40, cpu).data();
+  EXPECT_EQ(devices_.host().live_blocks(), 1);
+  EXPECT_EQ(allocate(200, cpu).data(), data);
+  core::KeptStorages::drop();
   EXPECT_EQ(devices_.host().live_blocks(), 0);
 }
 

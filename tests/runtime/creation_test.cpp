@@ -109,7 +109,7 @@ TEST(Dense, IsWhatOnePlainCopyMoves) {
     ASSERT_EQ(runtime::is_dense(layout), gapless) << layout;
     dense += gapless && layout.size() > 1;
 
-    const Layout like = runtime::dense_like(layout);
+    const Layout like = layout.packed(layout.shape);
     EXPECT_EQ(like.shape, shape);
     EXPECT_TRUE(runtime::is_dense(like)) << like;
     EXPECT_EQ(like.offset, 0);

@@ -34,9 +34,17 @@ struct SW_API Layout {
   /// Fortran order, first axis fastest. Throws as row_major.
   static Layout column_major(const Shape& shape);
 
+  /// Dense, of `extents` (as many as axes here), with the axes in this layout's order of strides,
+  /// all positive: NumPy's order "K". Throws as row_major.
+  Layout packed(const Shape& extents) const;
+
   int rank() const noexcept { return shape.size(); }
   /// Number of elements; 1 for rank 0.
-  std::int64_t size() const noexcept;
+  std::int64_t size() const noexcept {
+    std::int64_t size = 1;
+    for (const std::int64_t extent : shape) size *= extent;
+    return size;
+  }
   bool is_row_major() const noexcept;
   bool is_column_major() const noexcept;
   /// {lowest, highest} element offset touched; {0, -1} for size 0.

@@ -22,13 +22,23 @@ class SW_API RefCounted {
 
   void add_ref() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() const noexcept {
-    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    // Nobody can come in between where one holder is left, and locking the bus for him would cost
+    // as much as making a small object.
+    if (count_.load(std::memory_order_acquire) == 1 ||
+        count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      const_cast<RefCounted*>(this)->dispose();
   }
   std::int64_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
  protected:
   RefCounted() = default;
+  /// Already referenced `count` times, for Ref::adopt().
+  explicit RefCounted(std::int64_t count) noexcept : count_(count) {}
   virtual ~RefCounted();
+  /// What happens when the last reference has gone: the end, unless somebody has a use for it.
+  virtual void dispose() noexcept;
+  /// One reference again, for Ref::adopt(), of what dispose() has spared.
+  void revive() noexcept { count_.store(1, std::memory_order_relaxed); }
 
  private:
   mutable std::atomic<std::int64_t> count_{0};
@@ -43,6 +53,12 @@ class Ref {
   Ref(std::nullptr_t) noexcept {}
   explicit Ref(T* object) noexcept : object_(object) {
     if (object_ != nullptr) object_->add_ref();
+  }
+  /// Takes over a reference that the object counts already.
+  static Ref adopt(T* object) noexcept {
+    Ref ref;
+    ref.object_ = object;
+    return ref;
   }
   Ref(const Ref& other) noexcept : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}

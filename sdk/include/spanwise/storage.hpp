@@ -79,6 +79,10 @@ class SW_API StreamUses {
 /// whose queued work has to pass first.
 using ReleaseFn = void (*)(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept;
 
+namespace core {
+class KeptStorages;
+}
+
 /// Bytes on a device and who keeps them alive. Copying a Storage copies a reference.
 class SW_API Storage {
  public:
@@ -110,13 +114,19 @@ class SW_API Storage {
   }
 
  private:
+  friend class core::KeptStorages;
+
   struct SW_API Block final : RefCounted {
+    Block() noexcept : RefCounted(1) {}  // by the storage that it is made for
     ~Block() override;
+    void dispose() noexcept override;
+    using RefCounted::revive;
     void* data = nullptr;
     std::size_t bytes = 0;
     Device device;
     ReleaseFn release_fn = nullptr;
     void* context = nullptr;
+    bool stays_whole = false;  // its memory is kept with it
     StreamUses uses;
   };
 

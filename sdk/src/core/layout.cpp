@@ -14,17 +14,26 @@
 namespace spanwise {
 namespace {
 
+// Makes the strides and checks the shape at a time, as every new array pays for it.
 template <bool row_major>
-Strides dense_strides(const Shape& shape) {
-  Strides strides(shape.size());
+Layout dense(const Shape& shape) {
+  const int rank = shape.size();
+  if (rank > max_rank) core::check_shape(shape);
+  Layout layout{shape, Strides(rank), 0};
+  const std::int64_t* extents = layout.shape.data();
+  std::int64_t* strides = layout.strides.data();
   std::int64_t step = 1;
-  for (int i = 0; i < shape.size(); ++i) {
-    const int axis = row_major ? shape.size() - 1 - i : i;
+  bool fits = true;
+  for (int i = 0; i < rank; ++i) {
+    const int axis = row_major ? rank - 1 - i : i;
+    const std::int64_t extent = extents[axis];
     strides[axis] = step;
     // As in NumPy, an extent of 0 does not make the other strides 0.
-    step *= std::max<std::int64_t>(shape[axis], 1);
+    if (extent != 0) fits &= extent > 0 && !__builtin_mul_overflow(step, extent, &step);
   }
-  return strides;
+  if (!fits) [[unlikely]]
+    core::check_shape(shape);  // says what is wrong
+  return layout;
 }
 
 template <bool row_major>
@@ -56,20 +65,33 @@ void core::check_shape(const Shape& shape) {
   }
 }
 
-Layout Layout::row_major(const Shape& shape) {
-  core::check_shape(shape);
-  return Layout{shape, dense_strides<true>(shape), 0};
-}
+Layout Layout::row_major(const Shape& shape) { return dense<true>(shape); }
 
-Layout Layout::column_major(const Shape& shape) {
-  core::check_shape(shape);
-  return Layout{shape, dense_strides<false>(shape), 0};
-}
+Layout Layout::column_major(const Shape& shape) { return dense<false>(shape); }
 
-std::int64_t Layout::size() const noexcept {
-  std::int64_t size = 1;
-  for (const std::int64_t extent : shape) size *= extent;
-  return size;
+Layout Layout::packed(const Shape& extents) const {
+  require<LayoutError>(extents.size() == rank(), "layout: shape ", extents, " in the order of ",
+                       *this, "; expected ", rank(), " axes");
+  Layout layout = row_major(extents);
+  if (is_row_major()) return layout;
+  // Longest stride first; by insertion, as axes are few, and those of equal strides stay in order.
+  std::array<int, max_rank> order;
+  for (int axis = 0; axis < rank(); ++axis) {
+    int place = axis;
+    for (; place > 0; --place) {
+      const int before = order[static_cast<std::size_t>(place - 1)];
+      if (core::magnitude(strides[before]) >= core::magnitude(strides[axis])) break;
+      order[static_cast<std::size_t>(place)] = before;
+    }
+    order[static_cast<std::size_t>(place)] = axis;
+  }
+  std::int64_t step = 1;
+  for (int place = rank() - 1; place >= 0; --place) {
+    const int axis = order[static_cast<std::size_t>(place)];
+    layout.strides[axis] = step;
+    step *= std::max<std::int64_t>(extents[axis], 1);
+  }
+  return layout;
 }
 
 bool Layout::is_row_major() const noexcept { return is_dense<true>(*this); }

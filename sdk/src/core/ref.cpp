@@ -7,4 +7,6 @@ namespace spanwise {
 // Here, so that there is one virtual table in one library.
 RefCounted::~RefCounted() = default;
 
+void RefCounted::dispose() noexcept { delete this; }
+
 }  // namespace spanwise

@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "core/kept_storages.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {
@@ -17,14 +18,14 @@ void release_unused(ReleaseFn release, void* context, void* data, std::size_t by
 
 }  // namespace
 
-Storage::Block::~Block() {
-  if (release_fn != nullptr) release_fn(context, data, bytes, uses);
-}
+Storage::Block::~Block() = default;
+
+void Storage::Block::dispose() noexcept { core::KeptStorages::let_go(*this); }
 
 Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn release,
                        void* context, bool readonly) {
   Block* block = nullptr;
-  if (data != nullptr || bytes == 0) block = new (std::nothrow) Block;
+  if (data != nullptr || bytes == 0) block = core::KeptStorages::bare();
   if (block == nullptr) [[unlikely]] {
     release_unused(release, context, data, bytes);
     require<ArgumentError>(data != nullptr || bytes == 0, "storage: null address for ", bytes,
@@ -38,7 +39,7 @@ Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn r
   block->release_fn = release;
   block->context = context;
   Storage storage;
-  storage.block_ = Ref<Block>(block);
+  storage.block_ = Ref<Block>::adopt(block);
   storage.readonly_ = readonly;
   return storage;
 }

@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/allocation.hpp"
 
+#include "core/kept_storages.hpp"
 #include "runtime/ordering.hpp"
+#include "runtime/registry.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {
 namespace runtime {
+
+using core::KeptStorages;
+
 namespace {
 
 // The home stream comes after every stream that has work queued on the bytes.
@@ -31,17 +36,25 @@ void gather(StreamState& home, const StreamUses& uses) noexcept {
 // `context` is the home stream, of which the storage holds one reference.
 void give_back(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
   auto& home = *static_cast<StreamState*>(context);
-  if (!home.device().is_cpu()) gather(home, uses);
+  gather(home, uses);
   if (Backend* backend = find_backend(home.device().kind()))
     backend->deallocate(home.device().ordinal(), data, bytes, home);
   home.release();
 }
 
+// The host's work is done when it is queued, so its memory waits for no stream and holds none.
+void give_back_to_host(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
+  if (Backend* backend = find_backend(DeviceKind::cpu))
+    backend->deallocate(cpu.ordinal(), data, bytes, default_stream(cpu));
+}
+
 Storage owned_by(StreamState& stream, void* data, std::size_t bytes) {
+  const Device device = stream.device();
+  if (device.is_cpu()) return Storage::adopt(data, bytes, device, give_back_to_host, nullptr);
   stream.add_ref();
-  Storage storage = Storage::adopt(data, bytes, stream.device(), give_back, &stream);
+  Storage storage = Storage::adopt(data, bytes, device, give_back, &stream);
   // The memory exists on the home stream only, until another one waits for it.
-  if (!stream.device().is_cpu()) storage.uses().record(stream, /*writes=*/true);
+  storage.uses().record(stream, /*writes=*/true);
   return storage;
 }
 
@@ -50,6 +63,10 @@ Storage owned_by(StreamState& stream, void* data, std::size_t bytes) {
 Storage allocate_on(StreamState& stream, std::size_t bytes) {
   const Device device = stream.device();
   if (bytes == 0) return Storage::adopt(nullptr, 0, device, nullptr, nullptr);
+  if (device == cpu && bytes <= KeptStorages::most_bytes) {
+    void* data = backend_for(cpu).allocate(cpu.ordinal(), KeptStorages::room_for(bytes), stream);
+    return KeptStorages::adopt(data, bytes, give_back_to_host, nullptr);
+  }
   return owned_by(stream, backend_for(device).allocate(device.ordinal(), bytes, stream), bytes);
 }
 
@@ -65,6 +82,8 @@ Storage allocate(std::size_t bytes, Device device) {
   require<DeviceError>(runtime::execution_device(device) == device, "allocate: ", device,
                        " memory is made by its own library and "
                        "can be adopted here; expected cpu or cuda:<ordinal>");
+  if (device == cpu)
+    if (Storage kept = core::KeptStorages::take(bytes)) return kept;
   return runtime::allocate_on(runtime::current_stream(device), bytes);
 }
 

@@ -55,14 +55,19 @@ bool is_idle_host(const Array& array) noexcept {
   return array.device().is_cpu() && array.storage() && array.storage().uses().none();
 }
 
-// Few bytes in C order are moved here and now: on its way to the back end a copy would cost several
-// times what it takes. All is read before it is written, so the two may overlap.
+// Both in C order, or both in Fortran order.
+bool are_dense_alike(const Layout& a, const Layout& b) noexcept {
+  return (a.is_row_major() && b.is_row_major()) || (a.is_column_major() && b.is_column_major());
+}
+
+// Few bytes in one order are moved here and now: on its way to the back end a copy would cost
+// several times what it takes. All is read before it is written, so the two may overlap.
 bool copied_at_once(const Array& source, const Array& target) noexcept {
   constexpr std::int64_t few = 1 << 14;
   if (source.dtype() != target.dtype() || source.shape() != target.shape()) return false;
   const std::int64_t bytes = target.nbytes();
   if (bytes > few || !is_idle_host(source) || !is_idle_host(target)) return false;
-  if (!source.layout().is_row_major() || !target.layout().is_row_major()) return false;
+  if (!are_dense_alike(source.layout(), target.layout())) return false;
   if (bytes > 0) std::memmove(target.data(), source.data(), static_cast<std::size_t>(bytes));
   return true;
 }

@@ -62,7 +62,7 @@ Array empty_like(const Array& like) {
 }
 
 Array runtime::empty_like(const Array& like, DType dtype, Device device) {
-  Layout layout = runtime::dense_like(like.layout());
+  Layout layout = like.layout().packed(like.shape());
   const std::size_t bytes = bytes_of(layout, dtype);
   return Array(allocate(bytes, device), std::move(layout), dtype);
 }

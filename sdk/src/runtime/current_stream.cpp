@@ -13,6 +13,8 @@ namespace {
 
 // The streams that this thread has set, at most one a device; empty in most threads.
 thread_local std::vector<Ref<StreamState>> set_streams;
+// Whether this thread ever set one: looked at without asking whether the list is there yet.
+constinit thread_local bool has_set_streams = false;
 
 auto find_set(Device device) {
   return std::find_if(set_streams.begin(), set_streams.end(),
@@ -24,7 +26,10 @@ auto find_set(Device device) {
 Ref<StreamState> exchange_current_stream(Device device, Ref<StreamState> stream) {
   const auto found = find_set(device);
   if (found == set_streams.end()) {
-    if (stream) set_streams.push_back(std::move(stream));
+    if (stream) {
+      set_streams.push_back(std::move(stream));
+      has_set_streams = true;
+    }
     return nullptr;
   }
   Ref<StreamState> previous = std::exchange(*found, std::move(stream));
@@ -34,7 +39,8 @@ Ref<StreamState> exchange_current_stream(Device device, Ref<StreamState> stream)
 
 StreamState& current_stream(Device device) {
   const Device place = execution_device(device);
-  if (const auto found = find_set(place); found != set_streams.end()) return **found;
+  if (has_set_streams)
+    if (const auto found = find_set(place); found != set_streams.end()) return **found;
   return default_stream(place);
 }
 

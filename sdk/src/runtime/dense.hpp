@@ -11,16 +11,13 @@ namespace spanwise::runtime {
 /// Whether every element offset from the lowest to the highest belongs to exactly one index.
 bool is_dense(const Layout& layout);
 
-/// Dense, with `like`'s shape and its order of strides, all positive (NumPy's order='K').
-Layout dense_like(const Layout& like);
-
 /// Whether element i of both stands at the same distance from the lowest element, for every i.
 bool same_steps(const Layout& a, const Layout& b) noexcept;
 
 /// The address of the lowest element of an array with elements.
 void* lowest_address(const Array& array) noexcept;
 
-/// Uninitialised, with the shape of `like`, laid out as dense_like().
+/// Uninitialised, with the shape of `like`, dense, in its order of axes.
 Array empty_like(const Array& like, DType dtype, Device device);
 
 }  // namespace spanwise::runtime

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "core/kept_storages.hpp"
 #include "runtime/registry.hpp"
 #include "spanwise/error.hpp"
 
@@ -56,6 +57,7 @@ std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backe
   Slot* slot = slot_of(kind);
   require<ArgumentError>(slot != nullptr, "exchange_backend: kind ", static_cast<int>(kind),
                          " has no place; expected cpu or cuda");
+  core::KeptStorages::drop();  // what is kept has come from the back end that goes
   for (auto& stream : slot->default_streams) stream.store(nullptr);
   std::unique_ptr<Backend> previous(slot->backend.exchange(backend.release()));
   generation.fetch_add(1);

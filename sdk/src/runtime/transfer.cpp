@@ -111,7 +111,7 @@ void transfer(const Array& source, const Array& target) {
   const bool packs =
       source.dtype() != wire || !is_dense(source.layout()) || (to_host && wrong_order);
   const Array& pattern = same_shape ? target : source;
-  if (can_land && (packs ? same_steps(dense_like(pattern.layout()), target.layout())
+  if (can_land && (packs ? same_steps(pattern.layout().packed(pattern.shape()), target.layout())
                          : same_steps(source.layout(), target.layout()))) {
     return packs ? send_packed(source, target, pattern) : move_bytes(source, target);
   }

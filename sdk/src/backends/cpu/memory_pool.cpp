@@ -23,7 +23,6 @@ constexpr std::size_t mapped_from = 1 << 20;  // above it memory comes from the 
 constexpr std::size_t huge_page = 2 << 20;    // pays where a block holds some of them
 constexpr std::size_t zeroed_from = 4 << 20;
 constexpr std::size_t most_kept = std::size_t{1} << 30;
-constexpr std::size_t local_to = 4096;  // blocks up to here are kept by their threads, too
 
 void* map(std::size_t size) {
   // Room to begin on a huge page; the ends are given back at once.
@@ -53,58 +52,6 @@ void to_system(void* data, std::size_t size) noexcept {
 }
 
 }  // namespace
-
-/// A thread's own small blocks, by size. Without a constructor or destructor, so that reaching it
-/// costs no look at a guard; Closer gives the blocks back when the thread ends.
-struct LocalBlocks {
-  static constexpr std::size_t most = 8;
-  enum class State : std::uint8_t { unused, open, closed };
-
-  void* blocks[local_to / alignment][most];
-  std::uint8_t counts[local_to / alignment];
-  State state;
-
-  static std::size_t place(std::size_t size) noexcept { return size / alignment - 1; }
-
-  void* take(std::size_t size) noexcept {
-    std::uint8_t& count = counts[place(size)];
-    return count > 0 ? blocks[place(size)][--count] : nullptr;
-  }
-  bool keep(void* data, std::size_t size) noexcept {
-    if (state != State::open && !open()) return false;
-    std::uint8_t& count = counts[place(size)];
-    if (count == most) return false;
-    blocks[place(size)][count++] = data;
-    return true;
-  }
-  bool open() noexcept;
-  void empty() noexcept {
-    for (std::size_t size = alignment; size <= local_to; size += alignment)
-      while (void* data = take(size)) MemoryPool::instance().drop(data, size);
-  }
-};
-
-namespace {
-
-constinit thread_local LocalBlocks local_blocks{};
-
-struct Closer {
-  ~Closer() {
-    local_blocks.empty();
-    local_blocks.state = LocalBlocks::State::closed;
-  }
-};
-
-}  // namespace
-
-// Of arrays that go while the thread's other objects do, nothing is kept any more.
-bool LocalBlocks::open() noexcept {
-  if (state == State::closed) return false;
-  thread_local const Closer closer;
-  static_cast<void>(closer);
-  state = State::open;
-  return true;
-}
 
 MemoryPool& MemoryPool::instance() {
   // Never destroyed: arrays may be given back until the process ends.
@@ -137,8 +84,6 @@ void* MemoryPool::fresh(std::size_t size) noexcept {
 }
 
 void* MemoryPool::take(std::size_t size) {
-  if (size <= local_to)
-    if (void* data = local_blocks.take(size)) return data;
   if (void* data = take_kept(size)) return data;
   if (void* data = fresh(size)) return data;
   trim();
@@ -186,7 +131,6 @@ void MemoryPool::drop(void* data, std::size_t size) noexcept {
 void MemoryPool::deallocate(void* data, std::size_t bytes) noexcept {
   const std::size_t size = rounded(bytes);
   used_bytes_.fetch_sub(size, std::memory_order_relaxed);
-  if (size <= local_to && local_blocks.keep(data, size)) return;
   if (!keep(data, size)) drop(data, size);
 }
 
@@ -200,7 +144,6 @@ runtime::MemoryInfo MemoryPool::usage() {
 }
 
 void MemoryPool::trim() noexcept {
-  local_blocks.empty();
   const std::lock_guard lock(mutex_);
   for (auto& [size, blocks] : kept_) {
     for (void* block : blocks) drop(block, size);

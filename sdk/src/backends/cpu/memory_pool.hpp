@@ -13,8 +13,7 @@
 namespace spanwise::host {
 
 /// Host memory that is kept for the next array of its size. Fresh pages cost the kernel about 0.25
-/// us each at first touch, as much as many an operation on them. Each thread keeps a few small
-/// blocks of its own, which it finds without a lock.
+/// us each at first touch, as much as many an operation on them.
 class MemoryPool {
  public:
   static MemoryPool& instance();
@@ -27,15 +26,13 @@ class MemoryPool {
   void deallocate(void* data, std::size_t bytes) noexcept;
   /// held and used of MemoryInfo.
   runtime::MemoryInfo usage();
-  /// Gives what is kept back to the system, but for the few small blocks of other threads.
+  /// Gives what is kept back to the system.
   void trim() noexcept;
 
   /// What an allocation of `bytes` takes: one of a few sizes per power of two.
   static std::size_t rounded(std::size_t bytes) noexcept;
 
  private:
-  friend struct LocalBlocks;
-
   void* take(std::size_t size);
   void* take_kept(std::size_t size);
   void* fresh(std::size_t size) noexcept;

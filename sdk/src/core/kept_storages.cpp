@@ -1,0 +1,117 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kept_storages.hpp"
+
+#include <cstdint>
+#include <new>
+
+namespace spanwise::core {
+
+/// Without a constructor or destructor, so that reaching it costs no look at a guard.
+struct KeptStorages::Lists {
+  static constexpr std::size_t sizes = most_bytes / unit, most_whole = 8, most_bare = 32;
+  enum class State : std::uint8_t { unused, open, closed };
+
+  Block* whole[sizes][most_whole];
+  Block* bare[most_bare];
+  std::uint8_t whole_counts[sizes];
+  std::uint8_t bare_count;
+  State state;
+
+  static std::size_t place(std::size_t bytes) noexcept { return (bytes - 1) / unit; }
+
+  bool keep_whole(Block& block) noexcept {
+    if (state != State::open && !open()) return false;
+    const std::size_t size = place(block.bytes);
+    if (whole_counts[size] == most_whole) return false;
+    whole[size][whole_counts[size]++] = &block;
+    return true;
+  }
+  bool keep_bare(Block& block) noexcept {
+    if (state != State::open && !open()) return false;
+    if (bare_count == most_bare) return false;
+    bare[bare_count++] = &block;
+    return true;
+  }
+  bool open() noexcept;
+  void empty() noexcept;
+};
+
+struct KeptStorages::Closer {
+  ~Closer() {
+    lists().state = Lists::State::closed;
+    drop();
+  }
+};
+
+// Of arrays that go while the thread's other objects do, nothing is kept any more.
+bool KeptStorages::Lists::open() noexcept {
+  if (state == State::closed) return false;
+  thread_local const Closer closer;
+  static_cast<void>(closer);
+  state = State::open;
+  return true;
+}
+
+void KeptStorages::Lists::empty() noexcept {
+  for (std::size_t size = 0; size < sizes; ++size) {
+    while (whole_counts[size] > 0) {
+      Block* block = whole[size][--whole_counts[size]];
+      release(*block);
+      delete block;
+    }
+  }
+  while (bare_count > 0) delete bare[--bare_count];
+}
+
+void KeptStorages::drop() noexcept { lists().empty(); }
+
+KeptStorages::Lists& KeptStorages::lists() noexcept {
+  static constinit thread_local Lists of_thread{};
+  return of_thread;
+}
+
+Storage KeptStorages::take(std::size_t bytes) noexcept {
+  Storage storage;
+  if (bytes - 1 >= most_bytes) return storage;  // 0 wraps around
+  Lists& mine = lists();
+  std::uint8_t& count = mine.whole_counts[Lists::place(bytes)];
+  if (count == 0) return storage;
+  Block* block = mine.whole[Lists::place(bytes)][--count];
+  block->bytes = bytes;
+  block->revive();
+  storage.block_ = Ref<Block>::adopt(block);
+  return storage;
+}
+
+Storage KeptStorages::adopt(void* data, std::size_t bytes, ReleaseFn release, void* context) {
+  Storage storage = Storage::adopt(data, room_for(bytes), cpu, release, context);
+  storage.block_->bytes = bytes;
+  storage.block_->stays_whole = true;
+  return storage;
+}
+
+KeptStorages::Block* KeptStorages::bare() noexcept {
+  Lists& mine = lists();
+  if (mine.bare_count == 0) return new (std::nothrow) Block;
+  Block* block = mine.bare[--mine.bare_count];
+  block->stays_whole = false;
+  block->revive();
+  return block;
+}
+
+void KeptStorages::release(Block& block) noexcept {
+  if (block.release_fn == nullptr) return;
+  const std::size_t bytes = block.stays_whole ? room_for(block.bytes) : block.bytes;
+  block.release_fn(block.context, block.data, bytes, block.uses);
+}
+
+void KeptStorages::let_go(Block& block) noexcept {
+  const bool is_idle = block.uses.none();
+  if (block.stays_whole && is_idle && lists().keep_whole(block)) return;
+  release(block);
+  if (is_idle && lists().keep_bare(block)) return;
+  delete &block;
+}
+
+}  // namespace spanwise::core

@@ -1,0 +1,168 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/kept_storages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "spanwise/creation.hpp"
+#include "support/fake_stream.hpp"
+
+namespace spanwise {
+namespace {
+
+using core::KeptStorages;
+
+// Memory that is counted while somebody has it.
+std::atomic<std::int64_t> bytes_out{0};
+
+void give_back(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
+  std::free(data);
+  bytes_out -= static_cast<std::int64_t>(bytes);
+}
+
+Storage make(std::size_t bytes) {
+  const std::size_t room = KeptStorages::room_for(bytes);
+  bytes_out += static_cast<std::int64_t>(room);
+  return KeptStorages::adopt(std::malloc(room), bytes, give_back, nullptr);
+}
+
+// In a thread of its own, which starts with nothing kept and ends with nothing.
+template <class Body>
+void in_a_thread(Body&& body) {
+  const std::int64_t before = bytes_out;
+  std::thread(std::forward<Body>(body)).join();
+  EXPECT_EQ(bytes_out, before);
+}
+
+TEST(KeptStorages, ComeBackWithTheirMemory) {
+  in_a_thread([] {
+    void* const data = make(100).data();
+    EXPECT_FALSE(KeptStorages::take(257)) << "of another size";
+    const Storage again = KeptStorages::take(256);
+    EXPECT_EQ(again.data(), data);
+    EXPECT_EQ(again.bytes(), 256U);
+    EXPECT_EQ(again.use_count(), 1);
+    EXPECT_EQ(again.device(), cpu);
+    EXPECT_FALSE(again.readonly());
+    EXPECT_TRUE(again.uses().none());
+    EXPECT_FALSE(KeptStorages::take(256)) << "it was the only one";
+  });
+}
+
+TEST(KeptStorages, AreNoneOfNothingAndOfMuch) {
+  in_a_thread([] {
+    make(KeptStorages::most_bytes);
+    EXPECT_FALSE(KeptStorages::take(0));
+    EXPECT_FALSE(KeptStorages::take(KeptStorages::most_bytes + 1));
+    EXPECT_TRUE(KeptStorages::take(KeptStorages::most_bytes));
+  });
+}
+
+TEST(KeptStorages, AreWritableAgainAndHaveOneHolder) {
+  in_a_thread([] {
+    {
+      const Storage first = make(8).as_readonly();
+      const Storage second = first;
+      EXPECT_EQ(second.use_count(), 2);
+    }
+    const Storage again = KeptStorages::take(8);
+    EXPECT_EQ(again.use_count(), 1);
+    EXPECT_FALSE(again.readonly());
+  });
+}
+
+TEST(KeptStorages, GoToTheThreadThatLetThemGo) {
+  in_a_thread([] {
+    Storage storage = make(64);
+    void* const data = storage.data();
+    in_a_thread([&] {
+      storage = Storage();
+      storage = KeptStorages::take(64);
+      EXPECT_EQ(storage.data(), data);
+    });
+    EXPECT_EQ(storage.data(), data);
+  });
+}
+
+TEST(KeptStorages, AreNotThoseThatAStreamHasUsed) {
+  in_a_thread([] {
+    const std::int64_t before = bytes_out;
+    const Ref<test::FakeStream> stream = make_ref<test::FakeStream>();
+    {
+      const Storage used = make(64);
+      used.uses().record(*stream, /*writes=*/false);
+    }
+    EXPECT_EQ(bytes_out, before);
+    EXPECT_FALSE(KeptStorages::take(64));
+  });
+}
+
+TEST(KeptStorages, AreFew) {
+  in_a_thread([] {
+    const std::int64_t before = bytes_out;
+    std::vector<Storage> many;
+    for (int i = 0; i < 100; ++i) many.push_back(make(64));
+    many.clear();
+    EXPECT_LE(bytes_out - before, 10 * 256);
+    EXPECT_GT(bytes_out, before);
+  });
+}
+
+TEST(KeptStorages, AreWhatSmallArraysAreMadeOf) {
+  in_a_thread([] {
+    const void* data = empty({10}, float64, cpu).data();
+    EXPECT_EQ(empty({5, 2}, float64, cpu).data(), data);
+    EXPECT_EQ(zeros({20}, float32, cpu).data(), data);
+    EXPECT_EQ(empty({33}, float64, cpu).storage().bytes(), 33 * 8U);
+  });
+}
+
+// Blocks of storages that are not kept serve the next ones, which must find nothing of the old.
+TEST(KeptStorages, LeaveNothingOfOthersBehind) {
+  in_a_thread([] {
+    char memory[16];
+    int releases = 0;
+    const auto note = [](void* context, void*, std::size_t, StreamUses&) noexcept {
+      ++*static_cast<int*>(context);
+    };
+    {
+      const Storage first = Storage::adopt(memory, 16, Device(DeviceKind::cuda, 3), note, &releases,
+                                           /*readonly=*/true);
+    }
+    EXPECT_EQ(releases, 1);
+    {
+      make(64);
+    }
+    {
+      const Storage second = Storage::adopt(memory, 4, cpu, nullptr, nullptr);
+      EXPECT_EQ(second.bytes(), 4U);
+      EXPECT_EQ(second.device(), cpu);
+      EXPECT_EQ(second.release_fn(), nullptr);
+      EXPECT_EQ(second.context(), nullptr);
+      EXPECT_FALSE(second.readonly());
+    }
+    EXPECT_EQ(releases, 1);
+  });
+}
+
+// A thread's last arrays may go after what it keeps has gone.
+TEST(KeptStorages, EndWithTheirThread) {
+  in_a_thread([] {
+    struct Late {
+      Storage storage;
+    };
+    thread_local Late late;  // made before anything is kept, so destroyed after it
+    late.storage = make(64);
+    {
+      make(64);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace spanwise
