@@ -21,7 +21,7 @@ def arange(
     """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange."""
     wanted = None if dtype is None else _core.dtype(dtype)
     if (integers := _integers(start, stop, step, wanted)) is not None:
-        return _core.asarray(_core._range(*integers), device=_core.device(device))
+        return _core._range(*integers, device)
     import numpy as np
 
     values = np.arange(start, stop, step, dtype=_dtype_of_values(wanted))
