@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include <complex>
+#include <type_traits>
 
 #include "spanwise/error.hpp"
 

@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
+#include <type_traits>
 
 #include <complex>
 

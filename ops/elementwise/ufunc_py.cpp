@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -278,12 +279,40 @@ PyObject* unary_operator(Operator op, PyObject* self) noexcept {
   }
 }
 
+// The operation of one operand that `base ** exponent` is, where it is one: nearer and much sooner
+// had than by the function. NumPy's operator (numpy/_core/src/multiarray/number.c) has these.
+std::optional<OpId> short_power(PyObject* base, PyObject* exponent) {
+  if (!is_array(base)) return {};
+  const DType dtype = array_in(base).dtype();
+  if (PyLong_CheckExact(exponent) && dtype.is_integer()) {
+    int overflow = 0;
+    return PyLong_AsLongAndOverflow(exponent, &overflow) == 2 ? std::optional(OpId::square)
+                                                              : std::nullopt;
+  }
+  if (!dtype.is_computable() || !(dtype.is_floating() || dtype.is_complex())) return {};
+  double number = 0;
+  if (PyFloat_CheckExact(exponent)) {
+    number = PyFloat_AS_DOUBLE(exponent);
+  } else if (PyLong_CheckExact(exponent)) {
+    int overflow = 0;
+    number = static_cast<double>(PyLong_AsLongAndOverflow(exponent, &overflow));
+    if (overflow != 0) return {};
+  }
+  if (number == 2.0) return OpId::square;
+  if (number == 1.0) return OpId::positive;
+  if (number == 0.5) return OpId::sqrt;
+  return number == -1.0 ? std::optional(OpId::reciprocal) : std::nullopt;
+}
+
 PyObject* apply_operator(Operator op, PyObject* left, PyObject* right, PyObject* out) noexcept {
   try {
     if (declines(left) || declines(right)) Py_RETURN_NOTIMPLEMENTED;
     PyObject* const operands[] = {left, right};
     CallOptions options;
     options.out = out;
+    if (op == Operator::power)
+      if (const auto short_op = short_power(left, right))
+        return call_ufunc(*short_op, operands, options);
     return call_ufunc(op_of_operator[static_cast<int>(op)], operands, options);
   } catch (const BridgeError&) {
     Py_RETURN_NOTIMPLEMENTED;

@@ -335,6 +335,43 @@ def test_what_knows_arrays_itself_is_asked():
 # ---- functions of several
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("exponent", [-1, -1.0, 0, 0.5, 1, 1.0, 2, 2.0, 3, True])
+def test_powers_that_are_other_operations(device, dtype, exponent):
+    a = np.array([-2.5, -0.0, 0.0, 0.5, 1, 3, 7], dtype)
+    if np.dtype(dtype).kind in "fc":
+        a = np.append(a, np.array([np.inf, -np.inf, np.nan], dtype)[: 3 * (a.dtype.kind == "f")])
+    elif exponent == -1 and isinstance(exponent, int):
+        with pytest.raises(ValueError, match="negative integer powers"):
+            sw.asarray(a, device=device) ** exponent
+        return
+    with np.errstate(all="ignore"):
+        oracle = a**exponent
+    ours = sw.array(a, device=device)
+    made = ours**exponent
+    assert made.dtype == oracle.dtype
+    assert_close(made, oracle)
+    if oracle.dtype == a.dtype:
+        kept = ours
+        ours **= exponent
+        assert ours is kept
+        assert_close(ours, oracle)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float16", "float32", "complex128"])
+def test_clip_of_many_into_any_operand(device, dtype):
+    rng = np.random.default_rng(5)
+    a, low, high = ((rng.random((3, 2500)) * 9 - 4).astype(dtype) for _ in range(3))
+    if np.dtype(dtype).kind == "f":
+        for values in (a, low, high):
+            values[rng.random(values.shape) < 0.1] = np.nan
+    oracle = np.clip(a, low, high)
+    for place in (None, 0, 1, 2):
+        ours = [sw.array(values, device=device) for values in (a, low, high)]
+        out = None if place is None else ours[place]
+        assert_close(sw.clip(*ours, out=out), oracle)
+
+
 def test_clip_where_divmod_real_imag(device):
     a = np.array([[-1.5, 0.5], [np.nan, 9]], "float32")
     ours = sw.asarray(a, device=device)

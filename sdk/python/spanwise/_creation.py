@@ -9,6 +9,8 @@ from typing import Any
 
 from . import _core
 
+_MOST = 1 << 62  # that sums of two fit in 64 bits
+
 
 def arange(
     start: Any,
@@ -21,7 +23,7 @@ def arange(
     """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange."""
     wanted = None if dtype is None else _core.dtype(dtype)
     if (integers := _integers(start, stop, step, wanted)) is not None:
-        return _core.asarray(_core._range(*integers), device=_core.device(device))
+        return _core._range(*integers, device)
     import numpy as np
 
     values = np.arange(start, stop, step, dtype=_dtype_of_values(wanted))
@@ -54,12 +56,13 @@ def _integers(start: Any, stop: Any, step: Any, wanted: Any) -> tuple[int, int, 
     """Start, step and count of a range of int64; None where NumPy has to say what it is."""
     if stop is None:
         start, stop = 0, start
-    step = 1 if step is None else step
+    if step is None:
+        step = 1
     if not (type(start) is type(stop) is type(step) is int) or step == 0:
         return None
     if wanted is not None and wanted != _core.int64:
         return None
-    if max(abs(start), abs(stop), abs(step)) >= 1 << 62:
+    if not (-_MOST < start < _MOST and -_MOST < stop < _MOST and -_MOST < step < _MOST):
         return None
     return start, step, len(range(start, stop, step))
 

@@ -8,6 +8,7 @@ it is used, not because it is quick; one that is slower stays, and the verdict c
 
 import dataclasses
 import functools
+import operator
 from collections.abc import Callable
 
 import numpy as np
@@ -87,7 +88,13 @@ def method(name, *arguments, **options):
 
 def infix(name):
     """The operator as a program calls it."""
-    return {"+": lambda m, a, b: lambda: a + b, "@": lambda m, a, b: lambda: a @ b}[name]
+    return {
+        "+": lambda m, a, b: lambda: a + b,
+        "@": lambda m, a, b: lambda: a @ b,
+        "> 1": lambda m, a: lambda: a > 1,
+        "** 2": lambda m, a: lambda: a**2,
+        "*= 1": lambda m, a: functools.partial(operator.imul, a, 1),
+    }[name]
 
 
 def elementwise():
@@ -102,6 +109,8 @@ def elementwise():
     yield line("add", "16 float64", f64(16), f64(16))
     yield line("exp", "16 float32", f32(16))
     yield line("multiply", "16 float32 by a number", f32(16), how=times(2.5))
+    yield line("a *= 1", "16 float32", f32(16), how=infix("*= 1"))
+    yield line("a ** 2", "16 float32", f32(16), how=infix("** 2"))
     yield line("add", "1000 float32", f32(K), f32(K))
     yield line("add", "100k float32", f32(100 * K), f32(100 * K))
     yield line("add", "1M float32", f32(M), f32(M))
@@ -124,13 +133,20 @@ def elementwise():
     yield line("add", "1000x1000 float32 and a column", f32(K, K), f32(K, 1))
     yield line("add", "1000x1000 float32 and a transpose", f32(K, K, view=turned), f32(K, K))
     yield line("where", "1M float32", bools(M), f32(M), f32(M))
+    yield line("where", "16 float32", bools(16), f32(16), f32(16))
+    yield line("a *= 1", "1M float32", f32(M), how=infix("*= 1"))
+    yield line("a ** 2", "1M float32", f32(M), how=infix("** 2"))
+    yield line("absolute", "1M float32", f32(M))
+    yield line("clip", "16 float32", f32(16), how=function("clip", min=0.7, max=1.2))
+    yield line("clip", "1M float32", f32(M), how=function("clip", min=0.7, max=1.2))
 
 
 def comparisons():
-    def line(operation, layout, *given):
-        return Line("comparisons", operation, layout, given, function(operation))
+    def line(operation, layout, *given, how=None):
+        return Line("comparisons", operation, layout, given, how or function(operation))
 
     yield line("less", "16 float32", f32(16), f32(16))
+    yield line("a > 1", "16 float32", f32(16), how=infix("> 1"))
     yield line("less", "100k float64", f64(100 * K), f64(100 * K))
     yield line("less", "1M float32", f32(M), f32(M))
     yield line("less", "16M float32", f32(16 * M), f32(16 * M))
@@ -154,7 +170,10 @@ def reductions():
     yield line("max", "1M float32", f32(M))
     yield line("max", "1000x1000 float64 along axis 1", f64(K, K), axis=1)
     yield line("argmax", "1M float32", f32(M))
+    yield line("mean", "16 float64", f64(16))
     yield line("mean", "1M float64", f64(M))
+    yield line("min", "1000x1000 float32 along axis 0", f32(K, K), axis=0)
+    yield line("std", "1000x1000 float64 along axis 1", f64(K, K), axis=1)
     yield line("var", "1000x1000 float32 along axis 0", f32(K, K), axis=0)
     yield line("all", "1M bool", Given("bool", (M,), lambda a: a | True))
     yield line("count_nonzero", "1M bool", bools(M))
@@ -183,9 +202,19 @@ def indexing():
     def line(operation, layout, *given, how=read):
         return Line("indexing", operation, layout, given, how)
 
+    def number(m, a):
+        return lambda: float(a[1])
+
+    def put(key, value):
+        return lambda m, a: lambda: a.__setitem__(key, value)
+
     sixteen = np.arange(16)[::-1].copy()
     yield line("a[1]", "a view of 4x4 float64", f64(4, 4), how=at(1))
     yield line("a[1, 2:]", "a view of 4x4 float64", f64(4, 4), how=at((1, slice(2, None))))
+    yield line("a[i], i a NumPy integer", "a view of 4x4 float64", f64(4, 4), how=at(np.int64(1)))
+    yield line("float(a[1])", "16 float64", f64(16), how=number)
+    yield line("a[1] = 2.5", "16 float64", f64(16), how=put(1, 2.5))
+    yield line("a[2:5] = 1", "16 float64", f64(16), how=put(slice(2, 5), 1))
     yield line("a[i]", "16 float32", f32(16), ints(16, below=16))
     yield line("a[i], i of NumPy", "16 float32", f32(16), how=at(sixteen))
     yield line("a[i]", "1M float32", f32(M), ints(M, below=M))
@@ -194,6 +223,7 @@ def indexing():
         "take", "64k float32", f32(1 << 16), ints(1 << 16, below=1 << 16), how=method("take")
     )
     yield line("a[i] = v", "1M float32", f32(M), ints(M, below=M), f32(M), how=write)
+    yield line("a[mask]", "16 float32", f32(16), bools(16))
     yield line("a[mask]", "1M float32", f32(M), bools(M))
     yield line("a[mask] = 1", "16M float32", f32(16 * M), bools(16 * M), how=write)
     yield line("nonzero", "1M bool", bools(M), how=method("nonzero"))
@@ -220,6 +250,17 @@ def copies():
     yield line("astype float64", "1M float32", f32(M), method("astype", "float64"))
 
 
+def views():
+    def line(operation, layout, given, how):
+        return Line("views", operation, layout, (given,), how)
+
+    yield line("reshape", "16 float64 to 4x4", f64(16), method("reshape", 4, 4))
+    yield line("transpose", "2x3x4 float64", f64(2, 3, 4), method("transpose", 2, 0, 1))
+    yield line("a.T", "4x4 float64", f64(4, 4), lambda m, a: lambda: a.T)
+    yield line("ravel", "4x4 float64", f64(4, 4), method("ravel"))
+    yield line("expand_dims", "16 float64", f64(16), function("expand_dims", axis=0))
+
+
 def joining():
     def line(operation, layout, count, given, how):
         return Line("joining", operation, layout, (given,) * count, how)
@@ -243,6 +284,7 @@ def products():
         return functools.partial(m.einsum, "ij,jk", a, b)
 
     yield line("a @ b", "4x4 float32", f32(4, 4), f32(4, 4), how=infix("@"))
+    yield line("dot", "3 float64", f64(3), f64(3))
     yield line("matmul", "16x16 float64", f64(16, 16), f64(16, 16))
     yield line("matmul", "512x512 float32", f32(512, 512), f32(512, 512))
     yield line("matmul", "512x512 float32, transposed", f32(512, 512, view=turned), f32(512, 512))
@@ -280,6 +322,10 @@ def creation():
     yield line("zeros", "16 float64", 16)
     yield line("array", "a NumPy array of 16 float64", np.ones(16))
     yield line("array", "a list of 2", [1.0, 2.0])
+    yield line("full", "16 float64", 16, 2.5)
+    yield line("arange", "16", 16)
+    yield line("linspace", "1000 float64", 0.0, 1.0, K)
+    yield line("eye", "100x100 float64", 100)
     yield line("ones", "1M float32", M, dtype="float32")
     yield line("arange", "1M int64", M)
     yield line("full", "16M float32", 16 * M, 2.5, dtype="float32")
@@ -292,7 +338,7 @@ def _made(operation, arguments, options):
 
 FAMILIES = (
     elementwise, comparisons, reductions, scans, indexing,
-    copies, joining, products, random, creation,
+    copies, views, joining, products, random, creation,
 )  # fmt: skip
 LISTED = [line for family in FAMILIES for line in family()]
 
