@@ -5,6 +5,7 @@
 #include <Python.h>
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -54,6 +55,10 @@ PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noex
 /// The one output of a registered op (make_op) on `inputs`.
 Variable apply_op(const char* name, const OpProperties& properties,
                   std::span<const Variable> inputs);
+
+/// `axis` of the variable counted from the front, where it had `more` axes besides. Throws
+/// AxisError.
+int variable_axis(const Variable& variable, std::int64_t axis, int more = 0);
 
 /// Adds methods that look at their first argument, array or variable, themselves; call from SW_BIND
 /// parts of an order above 81. The table ends with an empty entry and lives as long as the process.
