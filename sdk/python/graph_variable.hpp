@@ -50,6 +50,8 @@ extern PyGetSetDef shared_attributes[];
 
 /// The numeric slots of Variable, and <, <=, > and >= (element by element; == is by identity).
 extern PyType_Slot variable_number_slots[];
+/// Index, length and iteration.
+extern PyType_Slot variable_item_slots[];
 PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noexcept;
 
 /// The one output of a registered op (make_op) on `inputs`.
