@@ -41,20 +41,21 @@ struct ReduceCall {
 };
 
 // None is all axes; of rank 0 NumPy takes axis 0 and -1 though there is none.
-AxisSet reduce_axes_in(const Layout& layout, PyObject* axis) {
+template <class Normalise>
+AxisSet reduce_axes_in(int rank, PyObject* axis, Normalise&& normalise) {
   AxisSet axes;
   if (!given(axis)) {
-    for (int i = 0; i < layout.rank(); ++i) axes.set(static_cast<std::size_t>(i));
+    for (int i = 0; i < rank; ++i) axes.set(static_cast<std::size_t>(i));
     return axes;
   }
   if (!PyTuple_Check(axis)) {
     const std::int64_t number = integer_from(axis);
-    if (layout.rank() > 0 || number < -1 || number > 0)
-      axes.set(static_cast<std::size_t>(layout.normalise_axis(number)));
+    if (rank > 0 || number < -1 || number > 0)
+      axes.set(static_cast<std::size_t>(normalise(number)));
     return axes;
   }
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(axis); ++i) {
-    const int place = layout.normalise_axis(integer_from(PyTuple_GET_ITEM(axis, i)));
+    const int place = normalise(integer_from(PyTuple_GET_ITEM(axis, i)));
     require<ArgumentError>(!axes[static_cast<std::size_t>(place)],
                            "duplicate value in 'axis': ", std::string(py::repr(axis)));
     axes.set(static_cast<std::size_t>(place));
@@ -104,7 +105,9 @@ Array reduce_unlocked(const Array& array, F&& f) {
 
 Array reduced(Op op, const ReduceCall& call, const Array& array, const std::optional<Array>& out) {
   Options options;
-  options.axes = reduce_axes_in(array.layout(), call.axis);
+  options.axes = reduce_axes_in(array.rank(), call.axis, [&](std::int64_t axis) {
+    return array.layout().normalise_axis(axis);
+  });
   options.keepdims = truth_in(call.keepdims, false);
   if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
   if (out) options.out = &*out;
@@ -121,11 +124,6 @@ Array reduced(Op op, const ReduceCall& call, const Array& array, const std::opti
 
 // ---- variables of graphs
 
-// Stands for a variable where only the axes are asked after.
-Layout any_layout(const Variable& variable) {
-  return Layout::row_major(Shape(variable.type().rank(), 1));
-}
-
 PyObject* reduce_variable(Op op, const ReduceCall& call) {
   const char* who = ops::reduce::name_of(op);
   const bool has_mask = given(call.where) && call.where != Py_True;
@@ -134,13 +132,14 @@ PyObject* reduce_variable(Op op, const ReduceCall& call) {
                       ": out=, initial=, where= and mean= are for arrays; of a variable "
                       "choose elements by T.where()");
   const Variable& variable = variable_in(call.array);
-  const Layout layout = any_layout(variable);
+  const int rank = variable.type().rank();
   Options options;
-  options.axes = reduce_axes_in(layout, call.axis);
+  options.axes = reduce_axes_in(rank, call.axis,
+                                [&](std::int64_t axis) { return variable_axis(variable, axis); });
   options.keepdims = truth_in(call.keepdims, false);
   if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
   options.correction = reduce_correction_in(call);
-  const OpProperties properties = ops::reduce::properties_for(op, layout.rank(), options);
+  const OpProperties properties = ops::reduce::properties_for(op, rank, options);
   return wrap_variable(apply_op(who, properties, std::span(&variable, 1)));
 }
 
@@ -150,7 +149,7 @@ PyObject* scan_variable(const char* who, const Variable& given_variable, PyObjec
   require<GraphError>(!given(out), who, ": out= is for arrays; a variable has no memory yet");
   Variable variable = given_variable;
   const bool flattens = !given(axis) || variable.type().rank() == 0;
-  const int along = flattens ? 0 : any_layout(variable).normalise_axis(integer_from(axis));
+  const int along = flattens ? 0 : variable_axis(variable, integer_from(axis));
   if (flattens && variable.type().rank() != 1)
     variable =
         apply_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}, std::span(&variable, 1));

@@ -102,11 +102,6 @@ std::vector<Variable> variables_in(PyObject* sequence) {
   return variables;
 }
 
-int axis_in(const Variable& variable, int more, PyObject* axis) {
-  const Shape shape(variable.type().rank() + more, 1);
-  return Layout::row_major(shape).normalise_axis(integer_in(axis, 0));
-}
-
 PyObject* join_variables(const std::vector<Variable>& variables, int axis, PyObject* out,
                          PyObject* dtype, const char* who) {
   require<GraphError>(!given(out), who, ": out= is for arrays; a variable has no memory yet");
@@ -124,13 +119,14 @@ PyObject* concatenate_variables(std::vector<Variable> variables, PyObject* axis,
           apply_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}, std::span(&variable, 1));
     axis = nullptr;
   }
-  return join_variables(variables, axis_in(variables[0], 0, axis), out, dtype, "concatenate");
+  return join_variables(variables, variable_axis(variables[0], integer_in(axis, 0)), out, dtype,
+                        "concatenate");
 }
 
 PyObject* stack_variables(std::vector<Variable> variables, PyObject* axis, PyObject* out,
                           PyObject* dtype) {
   const TensorType first = variables[0].type();
-  const int place = axis_in(variables[0], 1, axis);
+  const int place = variable_axis(variables[0], integer_in(axis, 0), 1);
   for (Variable& variable : variables) {
     require<LayoutError>(variable.type().rank() == first.rank(),
                          "stack: expected variables of one rank, got ", first, " and ",

@@ -142,15 +142,6 @@ void compiled_dealloc(PyObject* object) noexcept {
   Py_DECREF(type);
 }
 
-template <class F>
-PyObject* answered(F&& f) noexcept {
-  try {
-    return py::object(f()).release().ptr();
-  } catch (...) {
-    return raise_graph_error();
-  }
-}
-
 PyObject* function_repr(PyObject* self) noexcept {
   return answered([&] {
     const CompiledFunction& function = face_in(self).function;

@@ -15,6 +15,7 @@
 #include "graph_variable.hpp"
 #include "py_array.hpp"
 #include "py_call.hpp"
+#include "spanwise/axis_error.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/op_sdk.hpp"
 
@@ -158,6 +159,13 @@ PyMethodDef operand_functions[] = {{"_operand", &operand, METH_O, nullptr}, {}};
 Variable apply_op(const char* name, const OpProperties& properties,
                   std::span<const Variable> inputs) {
   return (*make_op(name, properties))(inputs)[0];
+}
+
+int variable_axis(const Variable& variable, std::int64_t axis, int more) {
+  const int rank = variable.type().rank() + more;
+  require<AxisError>(axis >= -rank && axis < rank, "axis ", axis, " of ", variable.label(), " of ",
+                     variable.type(), " is out of bounds; expected ", -rank, " to ", rank - 1);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
 Ref<const Op> op_from(py::handle op) {

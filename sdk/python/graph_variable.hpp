@@ -5,6 +5,7 @@
 #include <Python.h>
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -49,11 +50,17 @@ extern PyGetSetDef shared_attributes[];
 
 /// The numeric slots of Variable, and <, <=, > and >= (element by element; == is by identity).
 extern PyType_Slot variable_number_slots[];
+/// Index, length and iteration.
+extern PyType_Slot variable_item_slots[];
 PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noexcept;
 
 /// The one output of a registered op (make_op) on `inputs`.
 Variable apply_op(const char* name, const OpProperties& properties,
                   std::span<const Variable> inputs);
+
+/// `axis` of the variable counted from the front, where it had `more` axes besides. Throws
+/// AxisError.
+int variable_axis(const Variable& variable, std::int64_t axis, int more = 0);
 
 /// Adds methods that look at their first argument, array or variable, themselves; call from SW_BIND
 /// parts of an order above 81. The table ends with an empty entry and lives as long as the process.
