@@ -47,7 +47,9 @@ PYTHON_KERNEL_TESTS = "tests/python/test_kernels.py"
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, add_help=True)
     parser.add_argument("--output", type=Path, help="the file to write")
-    output = parser.parse_args().output
+    parser.add_argument("--only", nargs="+", metavar="STEP", help="some of the report's steps")
+    options = parser.parse_args()
+    output = options.output
     WORK.mkdir(parents=True, exist_ok=True)
     device = gpu()
     report = {
@@ -68,6 +70,9 @@ def main() -> int:
         "racecheck": racecheck,
         "synccheck": synccheck,
     }
+    if unknown := set(options.only or ()) - set(steps):
+        parser.error(f"--only: no step {', '.join(sorted(unknown))}; there are {', '.join(steps)}")
+    steps = {step: run for step, run in steps.items() if step in (options.only or steps)}
     for step, run in steps.items():
         begin = time.monotonic()
         report[step] = run()

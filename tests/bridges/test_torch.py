@@ -126,7 +126,8 @@ def test_subclasses_and_tensors_of_transforms(device):
     seen = []
 
     def inside(x):
-        with pytest.raises((sw.Error, RuntimeError, TypeError)):  # PyTorch's own, on a GPU TypeError
+        # On a GPU PyTorch's own refusal to give the memory to NumPy, a TypeError.
+        with pytest.raises((sw.Error, RuntimeError, TypeError)):
             seen.append(sw.asarray(x))
         return x
 

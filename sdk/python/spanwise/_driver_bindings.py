@@ -16,8 +16,20 @@ from typing import Any
 from . import _contexts, _core
 
 _PREFIXES = ("cu", "CU")
-# They change which context is current, so that none must be put around them.
-_OF_CONTEXTS = ("cuCtx", "cuDevicePrimaryCtx", "cuGreenCtx")
+# They make, change or tell what context is current, so that none must be put around them.
+_OF_CONTEXTS = (
+    "cuCtxAttach",
+    "cuCtxCreate",
+    "cuCtxDestroy",
+    "cuCtxDetach",
+    "cuCtxFromGreenCtx",
+    "cuCtxGetCurrent",
+    "cuCtxPopCurrent",
+    "cuCtxPushCurrent",
+    "cuCtxSetCurrent",
+    "cuDevicePrimaryCtx",
+    "cuGreenCtx",
+)
 
 
 def forwarded(name: str) -> Any:
