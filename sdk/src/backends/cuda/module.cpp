@@ -21,10 +21,10 @@ std::string joined(const std::map<std::string, std::string>& names) {
 }  // namespace
 
 CudaModule::CudaModule(DeviceContext& context, const std::string& given) : context_(context) {
-  const bool is_open = is_lto_ir(given);
-  const std::string finished =
-      is_open ? link({context.info.properties.architecture, {{"LTO-IR", given}}, {}}, {}) : "";
-  const std::string& image = is_open ? finished : given;
+  std::string linked;
+  if (is_lto_ir(given))
+    linked = link({context.info.properties.architecture, {{"LTO-IR", given}}, {}}, {});
+  const std::string& image = linked.empty() ? given : linked;
   const ContextGuard guard(context);
   const RelaxedCaptureMode relaxed(context.api);  // another thread may be capturing a stream
   const BinarySymbols symbols = read_symbols(image);
