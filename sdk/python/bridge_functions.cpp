@@ -132,7 +132,8 @@ PyMethodDef bridge_functions[] = {
     method("convert", &convert_to_named,
            "convert(x, library, copyif=False)\n--\n\n"
            "`x`, any library's array, as an array of \"numpy\", \"torch\", \"jax\", \"cupy\",\n"
-           "\"numba\", \"pycuda\", \"cudamat\", \"gnumpy\", \"warp\" or \"tensorflow\". Shares memory;\n"
+           "\"numba\", \"pycuda\", \"cudamat\", \"gnumpy\", \"warp\" or \"tensorflow\". Shares "
+           "memory;\n"
            "where that cannot be it raises CopyNeededError, or with\n"
            "copyif=True gives a copy that shares nothing with `x`."),
     {nullptr, nullptr, 0, nullptr}};

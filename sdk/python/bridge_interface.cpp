@@ -112,7 +112,6 @@ class Parser {
   std::string_view who_;
 };
 
-
 }  // namespace
 
 InterfaceDict parse_interface(py::handle dict, std::string_view who) {

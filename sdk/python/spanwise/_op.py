@@ -199,3 +199,8 @@ def call_make_thunk(
             f"{op}: make_thunk must return a callable without arguments, got {thunk!r}"
         )
     return thunk
+
+
+def apply_registered(name: str, /, *inputs: Any, **properties: Any) -> Any:
+    """The outputs of the registered op that has this name and these properties."""
+    return NativeOp(_core._make_op(name, properties))(*inputs)

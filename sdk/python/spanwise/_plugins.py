@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _core
-from ._op import NativeOp
+from ._op import apply_registered
 
 #: What loaded libraries say of their ops, by "namespace.name".
 _summaries: dict[str, str] = {}
@@ -19,7 +19,7 @@ def op_function(name: str) -> Callable[..., Any]:
     """The registered op `name` as a function of variables and, by keyword, its properties."""
 
     def apply(*inputs: Any, **properties: Any) -> Any:
-        return NativeOp(_core._make_op(name, properties))(*inputs)
+        return apply_registered(name, *inputs, **properties)
 
     apply.__name__ = name.rpartition(".")[2]
     apply.__qualname__ = name

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _core
 from ._core import GraphError, Variable
-from ._op import NativeOp
+from ._op import NativeOp, apply_registered
 
 
 def set_subtensor(place: Variable, value: Any) -> Variable:
@@ -17,7 +17,7 @@ def set_subtensor(place: Variable, value: Any) -> Variable:
     Where integers in the index name an element twice, the last value stays.
     """
     x, index, inputs = _indexed(place, "set_subtensor")
-    return NativeOp(_core._make_op("set_subtensor", {"index": index}))(x, value, *inputs)
+    return apply_registered("set_subtensor", x, value, *inputs, index=index)
 
 
 def inc_subtensor(place: Variable, value: Any) -> Variable:

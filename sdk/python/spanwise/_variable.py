@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex
 from . import _core, _elementwise
 from ._compiled import function
 from ._core import CompiledFunction, Variable
-from ._op import NativeOp
+from ._op import apply_registered as apply
 from ._shape import axes_in, axis_in
 from ._symbolic_index import as_index, static_integer
 from .graph import transfer as transfer
@@ -28,11 +28,6 @@ round_ = _elementwise.round
 _EVAL_CACHE_SIZE = 32
 _compiled: OrderedDict[Any, CompiledFunction] = OrderedDict()
 _COMPUTED = -2  # among the extents of an op: one of its inputs says it
-
-
-def apply(name: str, *inputs: Any, **properties: Any) -> Variable:
-    """The output of the registered op."""
-    return NativeOp(_core._make_op(name, properties))(*inputs)
 
 
 def evaluate(x: Variable, inputs_to_values: Mapping[Variable, Any] | None = None) -> Any:

@@ -25,7 +25,7 @@ from ._core import (
 )
 from ._graphs import ancestors, clone, equal
 from ._kernel_op import kernel_op, kernel_op_counts
-from ._op import NativeOp, Op
+from ._op import NativeOp, Op, apply_registered
 from ._op import call_make_thunk as call_make_thunk
 from ._shared import shared, using
 
@@ -67,7 +67,7 @@ def as_variable(value: Any, name: str | None = None) -> Variable:
 
 def contiguous(x: Any) -> Variable:
     """The same elements in C order: shared where they are, else copied."""
-    return NativeOp(_core._make_op("contiguous", {}))(x)
+    return apply_registered("contiguous", x)
 
 
 def transfer(x: Any, target: Any) -> Variable:
@@ -75,4 +75,4 @@ def transfer(x: Any, target: Any) -> Variable:
     variable, device = as_variable(x), _core.device(target)
     if variable.type.device == device:
         return variable
-    return NativeOp(_core._make_op("transfer", {"device": str(device)}))(variable)
+    return apply_registered("transfer", variable, device=str(device))
