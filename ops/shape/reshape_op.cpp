@@ -8,10 +8,6 @@
 namespace spanwise::ops {
 namespace {
 
-bool is_known(const Shape& shape) {
-  return std::find(shape.begin(), shape.end(), TensorType::any) == shape.end();
-}
-
 /// The same elements in C order under another shape: a view where the strides allow, else a copy.
 class Reshape final : public NamedOp {
  public:
@@ -24,7 +20,7 @@ class Reshape final : public NamedOp {
     extents_.check(*this, inputs);
     const TensorType& type = inputs[0].type();
     Shape shape = extents_.known(inputs);
-    if (is_known(type.shape())) {
+    if (type.has_fixed_shape()) {
       const std::int64_t size = Layout::row_major(type.shape()).size();
       // Of several extents that are not known, one cannot tell which is which.
       if (std::count(shape.begin(), shape.end(), TensorType::any) <= 1)

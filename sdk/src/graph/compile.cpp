@@ -33,10 +33,6 @@ std::vector<std::vector<Ref<Cell>>> output_cells(const std::vector<Step>& steps)
   return cells;
 }
 
-bool is_fixed(const Shape& shape) {
-  return std::find(shape.begin(), shape.end(), TensorType::any) == shape.end();
-}
-
 // One function while it is being compiled.
 class Compilation {
  public:
@@ -196,11 +192,8 @@ void Compilation::make_input_slots() {
     cell->computed = true;
     cells_.emplace(input, cell);
     const TensorType& type = input.type();
-    const bool has_fixed_extents =
-        std::any_of(type.shape().begin(), type.shape().end(),
-                    [](std::int64_t extent) { return extent != TensorType::any; });
     state_->input_slots.push_back(
-        {cell, type, type.device().value_or(device_), input.label(), has_fixed_extents,
+        {cell, type, type.device().value_or(device_), input.label(), type.has_fixed_extents(),
          mutable_.contains(input),
          type.rank() == 0 && !type.device() && device_ != cpu && !needed_there.contains(input)});
   }
@@ -275,7 +268,7 @@ void Compilation::preallocate() {
   for (const Handover& handover : plan_.handovers) given.insert(handover.to);
   for (const KeptResult& result : kept_) {
     const TensorType& type = result.variable.type();
-    if (is_fixed(type.shape()) && !given.contains(result.cell))
+    if (type.has_fixed_shape() && !given.contains(result.cell))
       result.cell->value = empty(type.shape(), type.dtype(), result.device);
   }
 }

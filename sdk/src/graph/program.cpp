@@ -12,11 +12,6 @@
 namespace spanwise::graph {
 namespace {
 
-bool has_fixed_extents(const TensorType& type) {
-  return std::any_of(type.shape().begin(), type.shape().end(),
-                     [](std::int64_t extent) { return extent != TensorType::any; });
-}
-
 // Kept apart from the loop over nodes, which so stays short.
 [[noreturn, gnu::cold]] void fail_output(const Step& step, const OutputSlot& slot) {
   const auto found = std::find_if(step.outputs.begin(), step.outputs.end(),
@@ -57,7 +52,7 @@ Program::Program(std::string function_name, std::vector<Step> steps,
     for (std::size_t i = 0; i < step.outputs.size(); ++i) {
       const TensorType& type = step.node->output(static_cast<int>(i)).type();
       slots_.push_back({step.outputs[i].get(), &type, type.device().value_or(step.device),
-                        type.dtype(), type.rank(), has_fixed_extents(type)});
+                        type.dtype(), type.rank(), type.has_fixed_extents()});
       maker.emplace(step.outputs[i].get(), static_cast<int>(position));
     }
     makers_.emplace_back();

@@ -43,6 +43,14 @@ TensorType::TensorType(DType dtype, Shape shape, std::optional<Device> device)
                          "; expected an extent >= 0, or TensorType::any (None in Python)");
 }
 
+bool TensorType::has_fixed_shape() const noexcept {
+  return std::find(shape_.begin(), shape_.end(), any) == shape_.end();
+}
+
+bool TensorType::has_fixed_extents() const noexcept {
+  return std::any_of(shape_.begin(), shape_.end(), [](auto extent) { return extent != any; });
+}
+
 bool TensorType::matches(const Array& array) const noexcept {
   return array.dtype() == dtype_ && extents_match(shape_, array.shape()) &&
          (!device_ || *device_ == array.device());

@@ -30,6 +30,10 @@ class SW_API TensorType {
   const std::optional<Device>& device() const noexcept { return device_; }
   /// An axis fixed at extent 1 broadcasts against any other.
   bool broadcastable(int axis) const noexcept { return shape_[axis] == 1; }
+  /// Whether every extent is fixed; true for rank 0.
+  bool has_fixed_shape() const noexcept;
+  /// Whether some extent is fixed; false for rank 0.
+  bool has_fixed_extents() const noexcept;
 
   /// Whether a value of this type may be `array`.
   bool matches(const Array& array) const noexcept;
