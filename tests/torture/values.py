@@ -4,6 +4,7 @@
 
 import ml_dtypes
 import numpy as np
+from support.elementwise import SPECIAL
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 BOOL = np.dtype(bool)
@@ -21,24 +22,6 @@ FEW = tuple(
 )
 
 _COUNT = (1 << 18) + (1 << 12)
-_SPECIAL = [
-    0.0,
-    -0.0,
-    1,
-    -1,
-    0.5,
-    2,
-    -2.5,
-    np.inf,
-    -np.inf,
-    np.nan,
-    1e-3,
-    88,
-    -88,
-    20.5,
-    1e30,
-    1e-40,
-]
 
 
 def is_inexact(dtype):
@@ -61,7 +44,7 @@ def _any_real(random, dtype):
     wide = random.random(_COUNT) < 0.15
     values[wide] *= 10.0 ** random.uniform(-5, 5, int(wide.sum()))
     special = random.random(_COUNT) < 0.2
-    values[special] = random.choice(_SPECIAL + _extremes(dtype), int(special.sum()))
+    values[special] = random.choice(SPECIAL + _extremes(dtype), int(special.sum()))
     return values.astype(dtype)
 
 

@@ -7,22 +7,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 
 #include "backends/cuda/image_contents.hpp"
+#include "backends/cuda/image_value.hpp"
 
 namespace spanwise::cuda {
 namespace {
-
-// The T at `offset`, or nothing where the image ends before it does.
-template <class T>
-std::optional<T> read(std::string_view image, std::uint64_t offset) {
-  if (offset > image.size() || image.size() - offset < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, image.data() + offset, sizeof value);
-  return value;
-}
 
 // A name in a string table that starts at `table`.
 std::string_view name_at(std::string_view image, std::uint64_t table, std::uint64_t offset) {
@@ -34,13 +25,14 @@ std::string_view name_at(std::string_view image, std::uint64_t table, std::uint6
 class Elf {
  public:
   explicit Elf(std::string_view image)
-      : image_(image), header_(read<Elf64_Ehdr>(image, 0).value_or(Elf64_Ehdr{})) {
+      : image_(image), header_(value_at<Elf64_Ehdr>(image, 0).value_or(Elf64_Ehdr{})) {
     if (const auto names = section(header_.e_shstrndx)) names_ = names->sh_offset;
   }
 
   std::optional<Elf64_Shdr> section(unsigned index) const {
     if (index >= header_.e_shnum) return std::nullopt;
-    return read<Elf64_Shdr>(image_, header_.e_shoff + std::uint64_t{index} * sizeof(Elf64_Shdr));
+    return value_at<Elf64_Shdr>(image_,
+                                header_.e_shoff + std::uint64_t{index} * sizeof(Elf64_Shdr));
   }
   std::string_view section_name(unsigned index) const {
     const auto found = section(index);
@@ -55,7 +47,7 @@ class Elf {
       if (!strings) continue;
       for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size;
            at += sizeof(Elf64_Sym)) {
-        const auto symbol = read<Elf64_Sym>(image_, table->sh_offset + at);
+        const auto symbol = value_at<Elf64_Sym>(image_, table->sh_offset + at);
         if (!symbol) return;
         f(*symbol, name_at(image_, strings->sh_offset, symbol->st_name));
       }

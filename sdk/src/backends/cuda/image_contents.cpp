@@ -7,22 +7,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string>
 
+#include "backends/cuda/image_value.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
-
-template <class T>
-std::optional<T> value_at(std::string_view image, std::size_t offset) {
-  if (offset > image.size() || image.size() - offset < sizeof(T)) return std::nullopt;
-  T value;
-  std::memcpy(&value, image.data() + offset, sizeof value);
-  return value;
-}
 
 // The machine number of CUDA in ELF files, and where its flags hold the architecture: in the lowest
 // byte, and from ABI 8 on (CUDA 12.8) in the second. Seen in what nvcc 11 to 13 and NVRTC write.
