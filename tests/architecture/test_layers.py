@@ -33,7 +33,7 @@ PUBLIC = {
         working_device
     """,
     "runtime": """
-        config copy creation devices gemm gpu_context host_block kernel_types parallel scan stream
+        config copy creation devices gemm gpu_context host_block kernel_types memory parallel scan stream
         tools
     """,
     "kernels": "kernel kernel_text source_module",

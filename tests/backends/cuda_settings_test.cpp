@@ -5,6 +5,7 @@
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/launch_limits.hpp"
 #include "backends/cuda/preallocate.hpp"
+#include "runtime/bytes_text.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
@@ -40,8 +41,8 @@ TEST(Preallocate, IsASettingThatChecksItsValue) {
 }
 
 TEST(BytesText, PicksTheUnitThatIsRead) {
-  EXPECT_EQ(bytes_text(17), "17 bytes");
-  EXPECT_EQ(bytes_text(std::int64_t{3} << 29), "1.50 GiB");
+  EXPECT_EQ(runtime::bytes_text(17), "17 bytes");
+  EXPECT_EQ(runtime::bytes_text(std::int64_t{3} << 29), "1.50 GiB");
 }
 
 class Limits : public testing::Test {

@@ -13,5 +13,6 @@
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
+#include "spanwise/memory.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "spanwise/stream.hpp"

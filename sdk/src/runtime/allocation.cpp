@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/allocation.hpp"
 
+#include <utility>
+
 #include "core/kept_storages.hpp"
+#include "runtime/memory_use.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/registry.hpp"
 #include "spanwise/creation.hpp"
@@ -37,8 +40,10 @@ void gather(StreamState& home, const StreamUses& uses) noexcept {
 void give_back(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
   auto& home = *static_cast<StreamState*>(context);
   gather(home, uses);
-  if (Backend* backend = find_backend(home.device().kind()))
-    backend->deallocate(home.device().ordinal(), data, bytes, home);
+  const Device device = home.device();
+  if (Backend* backend = find_backend(device.kind()))
+    backend->deallocate(device.ordinal(), data, bytes, home);
+  MemoryUse::of(device).give_back(bytes);
   home.release();
 }
 
@@ -46,16 +51,72 @@ void give_back(void* context, void* data, std::size_t bytes, StreamUses& uses) n
 void give_back_to_host(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
   if (Backend* backend = find_backend(DeviceKind::cpu))
     backend->deallocate(cpu.ordinal(), data, bytes, default_stream(cpu));
+  MemoryUse::of(cpu).give_back(bytes);
+}
+
+// The memory exists on the home stream only, until another one waits for it.
+Storage homed(Storage storage, StreamState& stream) {
+  storage.uses().record(stream, /*writes=*/true);
+  return storage;
 }
 
 Storage owned_by(StreamState& stream, void* data, std::size_t bytes) {
   const Device device = stream.device();
   if (device.is_cpu()) return Storage::adopt(data, bytes, device, give_back_to_host, nullptr);
   stream.add_ref();
-  Storage storage = Storage::adopt(data, bytes, device, give_back, &stream);
-  // The memory exists on the home stream only, until another one waits for it.
-  storage.uses().record(stream, /*writes=*/true);
-  return storage;
+  return homed(Storage::adopt(data, bytes, device, give_back, &stream), stream);
+}
+
+// Bytes that count as used from here on, unless the memory is not to be had.
+class Counted {
+ public:
+  Counted(Device device, std::size_t bytes) : use_(MemoryUse::of(device)), bytes_(bytes) {
+    use_.take(device, bytes);
+  }
+  ~Counted() {
+    if (is_kept_)
+      use_.count();
+    else
+      use_.give_back(bytes_);
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  // From where the storage answers for it.
+  void keep() noexcept { is_kept_ = true; }
+
+ private:
+  MemoryUse& use_;
+  std::size_t bytes_;
+  bool is_kept_ = false;
+};
+
+// A block of another allocator, and the stream in whose order it came.
+struct SourceBlock {
+  std::shared_ptr<MemorySource> source;
+  MemorySource::Block block;
+  Ref<StreamState> home;
+};
+
+void give_back_to_source(void* context, void*, std::size_t bytes, StreamUses& uses) noexcept {
+  const std::unique_ptr<SourceBlock> own(static_cast<SourceBlock*>(context));
+  const Device device = own->home->device();
+  gather(*own->home, uses);
+  own->source->deallocate(device, own->block, bytes);
+  MemoryUse::of(device).give_back(bytes);
+}
+
+Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream,
+                      std::size_t bytes) {
+  const Device device = stream.device();
+  auto own = std::make_unique<SourceBlock>();
+  own->home = Ref<StreamState>(&stream);
+  Counted counted(device, bytes);
+  own->block = source->allocate(device, bytes, stream.handle());
+  own->source = std::move(source);
+  counted.keep();
+  void* data = own->block.data;
+  Storage storage = Storage::adopt(data, bytes, device, give_back_to_source, own.release());
+  return device.is_cpu() ? storage : homed(std::move(storage), stream);
 }
 
 }  // namespace
@@ -63,17 +124,25 @@ Storage owned_by(StreamState& stream, void* data, std::size_t bytes) {
 Storage allocate_on(StreamState& stream, std::size_t bytes) {
   const Device device = stream.device();
   if (bytes == 0) return Storage::adopt(nullptr, 0, device, nullptr, nullptr);
-  if (device == cpu && bytes <= KeptStorages::most_bytes) {
-    void* data = backend_for(cpu).allocate(cpu.ordinal(), KeptStorages::room_for(bytes), stream);
-    return KeptStorages::adopt(data, bytes, give_back_to_host, nullptr);
-  }
-  return owned_by(stream, backend_for(device).allocate(device.ordinal(), bytes, stream), bytes);
+  if (auto source = MemoryUse::of(device).source()) [[unlikely]]
+    return allocate_from(std::move(source), stream, bytes);
+  const bool is_kept = device == cpu && bytes <= KeptStorages::most_bytes;
+  const std::size_t room = is_kept ? KeptStorages::room_for(bytes) : bytes;
+  Counted counted(device, room);
+  void* data = backend_for(device).allocate(device.ordinal(), room, stream);
+  counted.keep();
+  if (is_kept) return KeptStorages::adopt(data, bytes, give_back_to_host, nullptr);
+  return owned_by(stream, data, bytes);
 }
 
 Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes) {
   const Device device = stream.device();
+  if (bytes == 0 || MemoryUse::of(device).has_source()) return {};
+  Counted counted(device, bytes);
   void* data = backend_for(device).allocate_zeroed(device.ordinal(), bytes, stream);
-  return data != nullptr ? owned_by(stream, data, bytes) : Storage{};
+  if (data == nullptr) return {};
+  counted.keep();
+  return owned_by(stream, data, bytes);
 }
 
 }  // namespace runtime
@@ -82,7 +151,7 @@ Storage allocate(std::size_t bytes, Device device) {
   require<DeviceError>(runtime::execution_device(device) == device, "allocate: ", device,
                        " memory is made by its own library and "
                        "can be adopted here; expected cpu or cuda:<ordinal>");
-  if (device == cpu)
+  if (device == cpu && !runtime::MemoryUse::of(cpu).has_source())
     if (Storage kept = core::KeptStorages::take(bytes)) return kept;
   return runtime::allocate_on(runtime::current_stream(device), bytes);
 }

@@ -193,6 +193,8 @@ class Backend {
   virtual void deallocate(int ordinal, void* data, std::size_t bytes,
                           StreamState& stream) noexcept = 0;
   virtual MemoryInfo memory(int ordinal) = 0;
+  /// trim_memory() of memory.hpp.
+  virtual void trim([[maybe_unused]] int ordinal) {}
   /// Where `address` lives, nothing where this back end did not hand it out (device_of).
   virtual std::optional<Device> device_of([[maybe_unused]] const void* address) {
     return std::nullopt;

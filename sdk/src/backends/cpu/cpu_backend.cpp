@@ -58,6 +58,8 @@ void CpuBackend::deallocate(int, void* data, std::size_t bytes, runtime::StreamS
   MemoryPool::instance().deallocate(data, bytes);
 }
 
+void CpuBackend::trim(int) { MemoryPool::instance().trim(); }
+
 runtime::MemoryInfo CpuBackend::memory(int) {
   runtime::MemoryInfo info = MemoryPool::instance().usage();
   const SystemMemory memory = system_memory();

@@ -13,6 +13,7 @@
 #include <new>
 
 #include "backends/cpu/processor.hpp"
+#include "runtime/bytes_text.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -97,8 +98,11 @@ void* MemoryPool::allocate(std::size_t bytes) {
     return data;
   }
   const auto memory = system_memory();
-  fail<OutOfMemoryError>("cpu: out of memory: ", bytes, " bytes were asked for, ", memory.available,
-                         " of ", memory.total, " are free, and arrays hold ", usage().used,
+  using runtime::bytes_text;
+  fail<OutOfMemoryError>("cpu: out of memory: ", bytes, " bytes were asked for, ",
+                         bytes_text(static_cast<std::int64_t>(memory.available)), " of ",
+                         bytes_text(static_cast<std::int64_t>(memory.total)),
+                         " are free, and arrays hold ", bytes_text(usage().used),
                          ". Release arrays, or work on smaller pieces");
 }
 

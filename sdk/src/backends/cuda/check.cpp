@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/check.hpp"
 
-#include <array>
-#include <cstdio>
-
 namespace spanwise::cuda {
 namespace {
 
@@ -76,16 +73,6 @@ void fail_driver(const DriverApi& api, CUresult code, const std::string& what) {
     throw OutOfMemoryError(message, static_cast<int>(code), name);
   }
   throw DeviceError(message, static_cast<int>(code), name);
-}
-
-std::string bytes_text(std::int64_t bytes) {
-  constexpr std::array units{"bytes", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  char digits[32];
-  std::snprintf(digits, sizeof digits, unit == 0 ? "%.0f" : "%.2f", value);
-  return text(digits, ' ', units[unit]);
 }
 
 }  // namespace spanwise::cuda

@@ -21,7 +21,4 @@ inline void check(const DriverApi& api, CUresult code, const What&... what) {
     fail_driver(api, code, text(what...));
 }
 
-/// "1.5 GiB" and the like, for messages.
-std::string bytes_text(std::int64_t bytes);
-
 }  // namespace spanwise::cuda

@@ -65,6 +65,7 @@ class CudaBackend final : public runtime::Backend {
   runtime::MemoryInfo memory(int ordinal) override {
     return DeviceContext::of(ordinal).memory().info();
   }
+  void trim(int ordinal) override { DeviceContext::of(ordinal).memory().trim(); }
   std::optional<Device> device_of(const void* address) override { return cuda::device_of(address); }
   std::optional<GpuContext> context_of(const void* address) override {
     return cuda::context_of(address);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "backends/cuda/preallocate.hpp"
+#include "runtime/bytes_text.hpp"
 #include "spanwise/config.hpp"
 
 namespace spanwise::cuda {
@@ -22,6 +23,8 @@ namespace {
     .choices = {},
     .source = {},
 });
+
+using runtime::bytes_text;
 
 void* as_pointer(CUdeviceptr address) { return std::bit_cast<void*>(address); }
 CUdeviceptr as_address(void* data) { return reinterpret_cast<CUdeviceptr>(data); }
@@ -177,6 +180,11 @@ void MemoryPool::reclaim() {
   api.ctx_synchronize();
   empty_shelves();
   if (pool_ != nullptr) api.mem_pool_trim_to(pool_, 0);
+}
+
+void MemoryPool::trim() {
+  const ContextGuard guard(context_);
+  reclaim();
 }
 
 void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) noexcept {

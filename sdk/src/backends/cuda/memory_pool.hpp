@@ -41,6 +41,8 @@ class MemoryPool {
   /// "keep_blocks"), or the device has no pools.
   std::unique_ptr<SmallBlocks> make_small_blocks();
   void forget(SmallBlocks& blocks, CUstream stream) noexcept;
+  /// Gives the device what is kept, once its work is done.
+  void trim();
   /// Of what is held, `used` is what arrays have; not what is kept for the next ones.
   runtime::MemoryInfo info() const;
   /// Lets `other` read and write the pool's memory directly, now and later, where the hardware can.

@@ -1,0 +1,117 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "spanwise/memory.hpp"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "bind.hpp"
+#include "bridge_lifetime.hpp"
+#include "py_array.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+void drop_owner(void* owner) noexcept { Py_DECREF(static_cast<PyObject*>(owner)); }
+
+// A Python function that makes blocks; a block is an object that holds its memory while it lives.
+class PythonSource final : public MemorySource {
+ public:
+  PythonSource(std::string name, py::function allocate)
+      : name_(std::move(name)), allocate_(allocate.release().ptr()) {}
+  ~PythonSource() override { run_with_gil(&drop_owner, allocate_); }
+
+  std::string name() const override { return name_; }
+
+  Block allocate(Device device, std::size_t bytes, std::uintptr_t stream) override {
+    const py::gil_scoped_acquire locked;
+    py::object owner = made(device, bytes, stream);
+    const auto address = address_of(owner);
+    require<OutOfMemoryError>(address != 0, "memory: the allocator ", name_, " gave no memory for ",
+                              bytes, " bytes on ", device);
+    require<ArgumentError>(address % 16 == 0, "memory: the allocator ", name_, " gave address ",
+                           address, "; expected one that 16 divides, as every element needs");
+    return {reinterpret_cast<void*>(address), owner.release().ptr()};
+  }
+
+  void deallocate(Device, const Block& block, std::size_t) noexcept override {
+    run_with_gil(&drop_owner, block.owner);
+  }
+
+ private:
+  // Each library has an error of its own for memory that is not to be had.
+  py::object made(Device device, std::size_t bytes, std::uintptr_t stream) const {
+    try {
+      return py::handle(allocate_)(device.ordinal(), bytes, stream);
+    } catch (const py::error_already_set& error) {
+      const std::string type = error.type().attr("__name__").cast<std::string>();
+      if (!error.matches(PyExc_MemoryError) && type.find("OutOfMemory") == std::string::npos) throw;
+      fail<OutOfMemoryError>("memory: the allocator ", name_, " has no ", bytes, " bytes for ",
+                             device, ": ", type, ": ", std::string(py::str(error.value())));
+    }
+  }
+
+  std::uintptr_t address_of(const py::object& owner) const {
+    if (PyLong_Check(owner.ptr())) {
+      fail<ArgumentError>(
+          "memory: the allocator ", name_,
+          " returned a bare address; expected an object that holds the memory while "
+          "it lives, with its address as .ptr, .data_ptr() or int()");
+    }
+    if (py::hasattr(owner, "ptr")) return owner.attr("ptr").cast<std::uintptr_t>();
+    if (py::hasattr(owner, "data_ptr")) return owner.attr("data_ptr")().cast<std::uintptr_t>();
+    return py::int_(owner).cast<std::uintptr_t>();
+  }
+
+  std::string name_;
+  PyObject* allocate_;
+};
+
+py::dict stats_of(Device device) {
+  MemoryStats stats;
+  {
+    const py::gil_scoped_release unlocked;
+    stats = memory_stats(device);
+  }
+  py::dict table;
+  table["device"] = device.name();
+  table["used"] = stats.used;
+  table["peak"] = stats.peak;
+  table["allocations"] = stats.allocations;
+  table["held"] = stats.held;
+  table["free"] = stats.free;
+  table["total"] = stats.total;
+  table["limit"] = stats.limit;
+  table["allocator"] = stats.source;
+  return table;
+}
+
+// The source before, to be given to _memory_source again; None is the pool.
+using Source = std::shared_ptr<MemorySource>;
+
+}  // namespace
+
+SW_BIND(memory, 35) {
+  py::class_<MemorySource, Source>(module, "_MemorySource")
+      .def_property_readonly("name", &MemorySource::name);
+  module.def("_memory_stats", &stats_of);
+  module.def("_memory_reset_peak", &reset_peak_memory);
+  module.def("_memory_trim", &trim_memory, py::call_guard<py::gil_scoped_release>());
+  module.def("_memory_limit", &limit_memory);
+  module.def("_memory_source", [](std::string name, py::function allocate) -> Source {
+    return std::make_shared<PythonSource>(std::move(name), std::move(allocate));
+  });
+  module.def("_memory_use", &use_memory_source, py::arg("device"), py::arg("source").none(true));
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,239 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory: what arrays hold, the limit, and other libraries' allocators."""
+
+import gc
+import sys
+import threading
+import types
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support.arrays import numbers
+
+import spanwise as sw
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def pool(device):
+    gc.collect()
+    pool = sw.memory.pool(device)
+    pool.reset_peak()
+    yield pool
+    pool.limit = None
+
+
+class HostBlock:
+    """Memory of NumPy's that knows who is left."""
+
+    alive = 0
+
+    def __init__(self, nbytes):
+        self.memory = np.empty(nbytes + 256, "uint8")
+        self.ptr = -(-self.memory.ctypes.data // 256) * 256
+        HostBlock.alive += 1
+
+    def __del__(self):
+        HostBlock.alive -= 1
+
+
+def host_allocator(ordinal, nbytes, stream):
+    assert (ordinal, stream) == (0, 0)
+    return HostBlock(nbytes)
+
+
+def test_stats(pool, device):
+    before = sw.memory.stats(device)
+    a = sw.empty((2, MIB), "uint8", device=device)
+    views = [a[0], a.T, a[::-1]]
+    now = pool.stats()
+    assert now["used"] - before["used"] == 2 * MIB
+    assert now["allocations"] - before["allocations"] == 1
+    assert now["held"] >= 2 * MIB
+    assert 0 < now["free"] < now["total"]
+    assert (now["device"], now["limit"], now["allocator"]) == (str(device), None, "pool")
+    del a
+    assert pool.used == now["used"]
+    del views
+    assert pool.used == before["used"]
+    assert pool.peak - before["used"] == 2 * MIB
+    pool.reset_peak()
+    assert pool.peak == pool.used
+    assert repr(pool).startswith(f"Pool('{device}', used=")
+
+
+def test_shared_memory_is_not_counted(pool):
+    theirs = np.zeros(MIB)
+    before = sw.memory.stats("cpu")["used"]
+    ours = sw.asarray(theirs, device="cpu")
+    assert np.shares_memory(ours.numpy(), theirs)
+    assert sw.memory.stats("cpu")["used"] == before
+
+
+def test_trim(pool, device):
+    a = sw.empty(64 * MIB, "uint8", device=device)
+    del a
+    kept = pool.held
+    pool.trim()
+    assert pool.held <= kept - 64 * MIB
+    values = numbers((100,), "float32", 1)
+    assert (sw.array(values, device=device) * 2).numpy().tolist() == (values * 2).tolist()
+
+
+def test_limit(pool, device):
+    pool.limit = pool.used + MIB
+    assert pool.limit == pool.used + MIB
+    a = sw.zeros(MIB // 2, "uint8", device=device)
+    with pytest.raises(sw.OutOfMemoryError, match=r"asked for where arrays hold .* may hold"):
+        sw.zeros(MIB, "uint8", device=device)
+    with pytest.raises(MemoryError):
+        sw.ones((1024, 1024), device=device)
+    assert int(a.sum()) == 0  # as it was
+    pool.limit = None
+    assert sw.zeros(2 * MIB, "uint8", device=device).nbytes == 2 * MIB
+    with pytest.raises(sw.ArgumentError, match=r"bytes >= 0"):
+        pool.limit = -1
+
+
+def test_a_function_as_allocator():
+    values = numbers((40, 30), "float64", 2)
+    with sw.memory.use_allocator(host_allocator, "cpu"):
+        assert sw.memory.stats("cpu")["allocator"] == "host_allocator"
+        a = sw.array(values, device="cpu")
+        assert HostBlock.alive == 1
+        b = a[::2] @ a[::2].T
+        assert HostBlock.alive >= 2
+    assert sw.memory.stats("cpu")["allocator"] == "pool"
+    c = b + 1
+    np.testing.assert_allclose(c.numpy(), values[::2] @ values[::2].T + 1)
+    outside = b.numpy()
+    del a, b, c
+    gc.collect()
+    assert HostBlock.alive == 1  # NumPy looks at it
+    np.testing.assert_allclose(outside, values[::2] @ values[::2].T)
+    del outside
+    assert HostBlock.alive == 0
+
+
+def test_blocks_go_back_from_other_threads():
+    with sw.memory.use_allocator(host_allocator, "cpu"):
+        arrays = [sw.ones(1000, device="cpu") for _ in range(8)]
+        worker = threading.Thread(target=arrays.clear)
+        worker.start()
+        worker.join()
+    assert HostBlock.alive == 0
+
+
+def test_a_function_that_fails():
+    def out_of_memory(ordinal, nbytes, stream):
+        raise MemoryError("all gone")
+
+    def broken(ordinal, nbytes, stream):
+        raise KeyError("its own fault")
+
+    def bare(ordinal, nbytes, stream):
+        return 4096
+
+    def odd(ordinal, nbytes, stream):
+        return SimpleNamespace(ptr=4097)
+
+    def nothing(ordinal, nbytes, stream):
+        return SimpleNamespace(data_ptr=lambda: 0)
+
+    used = sw.memory.stats("cpu")["used"]
+    for function, error, words in (
+        (out_of_memory, sw.OutOfMemoryError, r"out_of_memory has no .* bytes.*all gone"),
+        (broken, KeyError, "its own fault"),
+        (bare, sw.ArgumentError, "bare address"),
+        (odd, sw.ArgumentError, "16 divides"),
+        (nothing, sw.OutOfMemoryError, "gave no memory"),
+    ):
+        with sw.memory.use_allocator(function, "cpu"), pytest.raises(error, match=words):
+            sw.zeros(100, device="cpu")
+    assert sw.memory.stats("cpu")["used"] == used
+
+
+def test_allocators_that_are_not_there(monkeypatch):
+    with pytest.raises(
+        sw.ArgumentError, match=r"'cupy', 'rmm', 'torch', 'pool' or None, got 'jax'"
+    ):
+        sw.memory.use_allocator("jax", "cpu")
+    with pytest.raises(sw.ArgumentError, match="allocates on GPUs"):
+        sw.memory.use_allocator("torch", "cpu")
+    monkeypatch.setitem(sys.modules, "rmm", None)
+    with pytest.raises(ImportError):
+        sw.memory.use_allocator("rmm", "cuda")
+
+
+def test_in_compiled_functions():
+    x = sw.tensor.dmatrix("x")
+    f = sw.function([x], (x * 2 + 1).sum(axis=0))
+    values = numbers((50, 60), "float64", 3)
+    with sw.memory.use_allocator(host_allocator, "cpu"):
+        result = f(values)
+        assert HostBlock.alive >= 1
+    np.testing.assert_allclose(result.numpy(), (values * 2 + 1).sum(axis=0))
+    np.testing.assert_allclose(f(values).numpy(), (values * 2 + 1).sum(axis=0))
+    f.free()
+    del result
+    gc.collect()
+    assert HostBlock.alive == 0
+
+
+def reserved(name):
+    """Bytes that the library's arrays and ours hold of its pool."""
+    if name == "torch":
+        return pytest.importorskip("torch").cuda.memory_allocated()
+    return pytest.importorskip("cupy").get_default_memory_pool().used_bytes()
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_other_libraries_pools(gpu, name):
+    before = reserved(name)
+    values = numbers((256, 1024), "float32", 4)
+    with sw.memory.use_allocator(name, gpu):
+        a = sw.array(values, device=gpu)
+        assert reserved(name) - before == values.nbytes
+        with sw.Stream(gpu):
+            b = a.T * 2
+        total = b.sum(axis=1)
+        assert sw.memory.stats(gpu)["allocator"] == name
+    np.testing.assert_array_equal(b.numpy(), values.T * 2)
+    np.testing.assert_allclose(total.numpy(), (values.T * 2).sum(axis=1), rtol=1e-5)
+    del a, b, total
+    sw.synchronize(gpu)
+    assert reserved(name) == before
+
+
+def test_rmm(gpu, monkeypatch):
+    """With a stand-in of RMM's classes, whose memory is our own pool's."""
+    taken = []
+
+    class Buffer:
+        def __init__(self, size, stream):
+            taken.append((size, stream.handle))
+            with sw.memory.use_allocator(None, gpu):
+                self.memory = sw.empty(size, "uint8", device=gpu)
+            self.ptr = self.memory.ptr
+
+    class Wrapped:
+        def __init__(self, theirs):
+            _, self.handle = theirs.__cuda_stream__()
+
+    streams = types.ModuleType("rmm.pylibrmm.stream")
+    streams.Stream = Wrapped
+    rmm = types.ModuleType("rmm")
+    rmm.DeviceBuffer = Buffer
+    for name, module in (
+        ("rmm", rmm),
+        ("rmm.pylibrmm", types.ModuleType("rmm.pylibrmm")),
+        ("rmm.pylibrmm.stream", streams),
+    ):
+        monkeypatch.setitem(sys.modules, name, module)
+    with sw.memory.use_allocator("rmm", gpu):
+        a = sw.ones(1000, "float32", device=gpu)
+    assert taken == [(4000, int(sw.current_stream(gpu)))]
+    assert float(a.sum()) == 1000
