@@ -108,8 +108,8 @@ SW_BIND(memory, 35) {
   module.def("_memory_reset_peak", &reset_peak_memory);
   module.def("_memory_trim", &trim_memory, py::call_guard<py::gil_scoped_release>());
   module.def("_memory_limit", &limit_memory);
-  module.def("_memory_source", [](std::string name, py::function allocate) -> Source {
-    return std::make_shared<PythonSource>(std::move(name), std::move(allocate));
+  module.def("_memory_source", [](const std::string& name, py::function allocate) -> Source {
+    return std::make_shared<PythonSource>(name, std::move(allocate));
   });
   module.def("_memory_use", &use_memory_source, py::arg("device"), py::arg("source").none(true));
 }
