@@ -53,7 +53,8 @@ class RandomGraph:
         for _ in range(int(self.rng.integers(1, 14))):
             self._grow()
         count = int(self.rng.integers(1, 4))
-        self.chosen = self.rng.integers(0, len(self.variables), count).tolist()
+        last = len(self.variables) - 1
+        self.chosen = [last, *self.rng.integers(0, last + 1, count - 1).tolist()]
         self.updates = self.rng.integers(0, len(self.variables), 2).tolist()
         self._draw_options()
 
