@@ -142,6 +142,7 @@ class ElementwiseOp final : public Op {
   Ref<const Op> overwriting(int input) const override {
     return make_ref<const ElementwiseOp>(op_, input);
   }
+  bool may_overwrite_twin() const override { return true; }
   bool takes_host_scalars() const override { return true; }
 
  private:

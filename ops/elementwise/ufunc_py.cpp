@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "python/array_index.hpp"
 #include "python/bind.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
@@ -110,6 +111,59 @@ PyObject* vectorcall_ufunc(PyObject* object, PyObject* const* values, size_t fla
   }
 }
 
+// ---- at
+
+// The dtype in which the operation is done, for operands of an array's dtype and of the value's.
+DType accumulating_dtype(OpId op, DType target, PyObject* value, const Array* array) {
+  const char* name = facts(op).name;
+  DType wanted = target;
+  if (array != nullptr)
+    wanted = promote(target, array->dtype());
+  else if (PyComplex_Check(value))
+    wanted = target.is_complex() ? target : complex128;
+  else if (PyFloat_Check(value))
+    wanted = target.is_complex() || target.is_floating() ? target : float64;
+  else if (!PyBool_Check(value) && target.is_bool())
+    wanted = int64;
+  require<DTypeError>(can_cast(wanted, target, Casting::same_kind), name,
+                      ".at: cannot cast the result from ", wanted, " to ", target,
+                      " under casting=\"same_kind\"; cast the values: b.astype(\"", target, "\")");
+  const DType both[] = {wanted, wanted};
+  (void)ops::resolve(op, both);  // says which dtypes it has
+  return wanted;
+}
+
+void accumulate_at(OpId op, PyObject* target, PyObject* key, PyObject* value) {
+  const char* name = facts(op).name;
+  require<GraphError>(!is_variable(target), name,
+                      ".at: a variable has no memory yet; use tensor.inc_subtensor(x[i], y)");
+  const Array array = writable_array(target);
+  const py::object owned = is_python_number(value)
+                               ? py::reinterpret_borrow<py::object>(value)
+                               : py::reinterpret_steal<py::object>(wrap(import_array(value)));
+  const Array* values = is_array(owned.ptr()) ? &array_in(owned.ptr()) : nullptr;
+  const DType computed = accumulating_dtype(op, array.dtype(), value, values);
+  // Values of a wider dtype are not cut before they are used.
+  const bool is_wider = computed != array.dtype();
+  const auto place =
+      py::reinterpret_steal<py::object>(wrap(is_wider ? astype(array, computed) : array));
+  array_indexing.accumulate(name, place.ptr(), key, owned.ptr());
+  if (is_wider) copy(array_in(place.ptr()), array);
+}
+
+PyObject* ufunc_at(PyObject* object, PyObject* const* arguments, Py_ssize_t count) noexcept {
+  const auto* self = reinterpret_cast<const PyUfunc*>(object);
+  try {
+    if (count != 3)
+      refuse_call(text(self->name, ".at() takes an array, an index and values, got ", count,
+                       count == 1 ? " argument" : " arguments"));
+    accumulate_at(self->op, arguments[0], arguments[1], arguments[2]);
+    Py_RETURN_NONE;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
 // ---- attributes
 
 constexpr const char* type_letters = "?bBhHiIlLeEfdFD";  // NumPy's; E is ml_dtypes' bfloat16
@@ -203,6 +257,20 @@ PyObject* reduce_ufunc(PyObject* self, PyObject*) noexcept {
   return PyUnicode_FromString(reinterpret_cast<PyUfunc*>(self)->name);
 }
 
+constexpr const char* at_doc =
+    "at($self, a, indices, b, /)\n--\n\n"
+    "a[indices] = op(a[indices], b), in place, once for each time that an element is named: "
+    "unlike\n"
+    "a[indices] += b, which names it once. For add, subtract, multiply, maximum and minimum.\n\n"
+    "`a` is any library's array, `indices` what a[...] takes, `b` broadcasts to a[indices]. The\n"
+    "result must go into a's dtype by \"same_kind\" (numpy.ufunc.at casts anything). On the CPU in "
+    "C\n"
+    "order. On a GPU in no particular order, by atomic functions queued on the current stream:\n"
+    "integers, maxima and minima come out the same each time, sums and products of floats may "
+    "differ\n"
+    "in their last bits where an element is named more than once; and products, maxima and minima\n"
+    "of complex128 are refused.";
+
 PyTypeObject* make_ufunc_type() {
   static PyGetSetDef attributes[] = {
       {"__name__", get_ufunc_name, nullptr, nullptr, nullptr},
@@ -219,8 +287,11 @@ PyTypeObject* make_ufunc_type() {
   static PyMemberDef members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyUfunc, vectorcall), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyMethodDef methods[] = {{"__reduce__", reduce_ufunc, METH_NOARGS, nullptr},
-                                  {nullptr, nullptr, 0, nullptr}};
+  static PyMethodDef methods[] = {
+      {"__reduce__", reduce_ufunc, METH_NOARGS, nullptr},
+      {"at", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(ufunc_at)), METH_FASTCALL,
+       at_doc},
+      {nullptr, nullptr, 0, nullptr}};
   static PyType_Slot slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                                 {Py_tp_repr, reinterpret_cast<void*>(ufunc_repr)},
                                 {Py_tp_getset, attributes},

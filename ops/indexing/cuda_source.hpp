@@ -3,6 +3,9 @@
 #pragma once
 
 #include <string>
+#include <tuple>
+
+#include "indexing.hpp"
 
 namespace spanwise::ops {
 
@@ -18,6 +21,23 @@ struct MoveSource {
 /// CUDA C with the kernels `read_elements`, `write_elements`, `find_last` and `write_last`, each in
 /// two forms that count in 32 and in 64 bits. They take a Plan by value (see cuda_move.cpp).
 std::string move_source(const MoveSource& wanted);
+
+/// Which kernels an accumulation needs.
+struct AccumulateSource {
+  DType dtype;
+  Accumulation how;
+  int rank = 1, indices = 1;
+  friend bool operator<(const AccumulateSource& a, const AccumulateSource& b) noexcept {
+    const auto key = [](const AccumulateSource& s) {
+      return std::tuple(s.dtype.code(), s.dtype.bits(), s.how, s.rank, s.indices);
+    };
+    return key(a) < key(b);
+  }
+};
+
+/// CUDA C with the kernels `accumulate32` and `accumulate64`; the array is aligned to its elements.
+/// Not for what a GPU cannot change in one piece: complex128 but for sums.
+std::string accumulate_source(const AccumulateSource& wanted);
 
 /// CUDA C with `find_outside`, `wrap_indices` and `clip_indices`: int64 index arrays.
 std::string indices_source();

@@ -11,9 +11,6 @@
 /// The innermost loops, by element size. Steps and strides in bytes; nothing needs to be aligned.
 namespace spanwise::ops {
 
-/// `count` elements, or rows of `row_bytes`, between array + offsets[i] and value + i * value_step.
-using MoveLoop = void (*)(std::byte* array, const std::int64_t* offsets, std::int64_t count,
-                          std::byte* value, std::int64_t value_step, std::int64_t row_bytes);
 /// The loop for elements of 1, 2, 4, 8 or 16 bytes; for any other number, whole rows.
 MoveLoop move_loop(Direction direction, std::int64_t row_bytes) noexcept;
 

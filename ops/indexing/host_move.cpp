@@ -22,7 +22,7 @@ constexpr std::int64_t parallel_bytes = 1 << 20;  // moved; below this one threa
 // where it is dense on both sides, whole rows are moved at once. Steps in bytes.
 class Block {
  public:
-  Block(const Selection& selection, const Array& value, Direction direction) {
+  Block(const Selection& selection, const Array& value, Direction direction, MoveLoop loop) {
     const std::int64_t item = selection.array.dtype().itemsize();
     row_bytes_ = item;
     for (int i = 0; i < selection.rank; ++i) {
@@ -38,7 +38,7 @@ class Block {
       }
     }
     for (int i = 0; i < rank_; ++i) size_ *= axes_[static_cast<std::size_t>(i)].extent;
-    loop_ = move_loop(direction, row_bytes_);
+    loop_ = loop != nullptr ? loop : move_loop(direction, row_bytes_);
   }
 
   std::int64_t size() const noexcept { return size_; }
@@ -248,9 +248,10 @@ void move_by_mask(const Selection& selection, const Array& value, Direction dire
 
 }  // namespace
 
-void move_on_host(const Selection& selection, const Array& value, Direction direction) {
+void move_on_host(const Selection& selection, const Array& value, Direction direction,
+                  MoveLoop loop) {
   if (value.size() == 0) return;
-  const Block block(selection, value, direction);
+  const Block block(selection, value, direction, loop);
   if (selection.mask)
     move_by_mask(selection, value, direction, block);
   else

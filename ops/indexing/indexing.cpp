@@ -11,55 +11,22 @@
 #include "host_mask.hpp"
 #include "host_move.hpp"
 #include "indices.hpp"
+#include "line.hpp"
 #include "selection.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
 #include "spanwise/working_device.hpp"
+#include "values.hpp"
 
 namespace spanwise::ops {
 namespace {
-
-void move(const Selection& selection, const Array& value, Direction direction) {
-  if (selection.array.device().is_cuda()) return move_on_gpu(selection, value, direction);
-  await(selection.array, direction == Direction::write);
-  await(value, direction == Direction::read);
-  for (const Indices& indices : selection.indices) await(indices.array, false);
-  move_on_host(selection, value, direction);
-}
 
 Array read(const Selection& selection) {
   const Device device = selection.array.device();
   Array result = empty(selection.result_shape(), selection.array.dtype(), working_device(device));
   move(selection, result, Direction::read);
   return result;
-}
-
-void check_writable(const Array& array) {
-  require<ReadOnlyError>(!array.readonly(), "Array: assignment destination is read-only: ", array,
-                         "; assign to a copy: a.copy()");
-}
-
-// The value as the target's dtype, on its device, in memory of its own, and of the result's shape.
-Array fitting_value(const Selection& selection, Array value) {
-  const Array& target = selection.array;
-  const Shape shape = selection.result_shape();
-  while (value.rank() > shape.size() && value.shape()[0] == 1) value = value.squeeze(0);
-  if (value.shape() != shape) {
-    try {
-      (void)value.broadcast_to(shape);
-    } catch (const LayoutError&) {
-      if (selection.unique && shape.size() == 1)
-        fail<LayoutError>("Array: NumPy boolean array indexing assignment cannot assign ",
-                          value.size(), " input values to the ", shape[0],
-                          " output values where the mask is true (value ", value.shape(), ")");
-      fail<LayoutError>("Array: shape mismatch: value array of shape ", value.shape(),
-                        " could not be broadcast to indexing result of shape ", shape);
-    }
-  }
-  value = on_device_of(value, target, /*target_is_written=*/true);
-  if (value.dtype() != target.dtype()) value = astype(value, target.dtype());
-  return value.shape() == shape ? value : value.broadcast_to(shape);
 }
 
 void write(const Selection& selection, const Array& value) {
@@ -104,42 +71,6 @@ Array positions_on_host(const Array& mask) {
 
 // ---- The case that most programs have: one C-contiguous int64 array on the host, one axis ----
 
-// Whole slices along `axis` of a C-contiguous array, or elements of a vector with any stride.
-struct Line {
-  const Array& array;
-  const Array& indices;
-  int axis;
-  std::int64_t extent, stride, row_bytes, outer = 1;
-
-  Line(const Array& a, const Array& i, int along)
-      : array(a), indices(i), axis(along), extent(a.shape()[along]) {
-    row_bytes = a.dtype().itemsize();
-    for (int k = axis + 1; k < a.rank(); ++k) row_bytes *= a.shape()[k];
-    for (int k = 0; k < axis; ++k) outer *= a.shape()[k];
-    stride = a.strides()[axis] * a.dtype().itemsize();
-  }
-
-  static bool fits(const Array& array, const Array& indices) noexcept {
-    const bool is_aligned =
-        reinterpret_cast<std::uintptr_t>(indices.data()) % alignof(std::int64_t) == 0;
-    return indices.dtype() == int64 && is_aligned && indices.layout().is_row_major() &&
-           on_host(indices) && on_host(array) &&
-           (array.rank() == 1 || array.layout().is_row_major());
-  }
-  static bool on_host(const Array& array) noexcept {
-    return array.device().is_cpu() && (!array.storage() || array.storage().uses().none());
-  }
-  Shape result_shape() const {
-    Shape shape(array.rank() - 1 + indices.rank());
-    std::int64_t* next = std::copy_n(array.shape().begin(), axis, shape.begin());
-    next = std::copy(indices.shape().begin(), indices.shape().end(), next);
-    std::copy(array.shape().begin() + axis + 1, array.shape().end(), next);
-    return shape;
-  }
-  // Elements that lie apart by more than a C-contiguous array's row.
-  std::int64_t outer_step() const { return extent * row_bytes; }
-};
-
 Array read_line(const Line& line) {
   Array result = empty(line.result_shape(), line.array.dtype(), line.array.device());
   const std::int64_t count = line.indices.size();
@@ -171,23 +102,6 @@ Array read_line(const Line& line) {
                  });
   }
   return result;
-}
-
-// One index array for the first axis, where `key` is that.
-const Array* only_index(std::span<const IndexPart> key, const Array& array) {
-  if (key.size() != 1 || array.rank() == 0) return nullptr;
-  const Array* indices = std::get_if<Array>(&key[0]);
-  return indices != nullptr && Line::fits(array, *indices) &&
-                 array.rank() - 1 + indices->rank() <= max_rank
-             ? indices
-             : nullptr;
-}
-
-// Whether the value can be taken element by element, or is one for all.
-bool is_plain_value(const Line& line, const Array& value) {
-  return value.dtype() == line.array.dtype() && Line::on_host(value) &&
-         (value.rank() == 0 ||
-          (value.layout().is_row_major() && value.shape() == line.result_shape()));
 }
 
 bool try_write_line(const Line& line, const Array& value) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <variant>
 
 #include "spanwise/array.hpp"
@@ -38,6 +39,20 @@ SW_API Array index_by(const Array& array, std::span<const IndexPart> key);
 /// array[key] = value; where an element is named twice, the last value in C order stays. Throws as
 /// index_by, and as copy(); then nothing has been written.
 SW_API void assign_by(const Array& array, std::span<const IndexPart> key, const Array& value);
+
+/// How accumulate_by() brings an element and a value together.
+enum class Accumulation : std::uint8_t { add, subtract, multiply, maximum, minimum };
+/// By NumPy's name of the operation. Throws ArgumentError.
+SW_API Accumulation accumulation_from(std::string_view name);
+
+/// array[key] = array[key] + value (or as `how` says), once for each time that an element is named
+/// (numpy.ufunc.at). `value` is cast to the array's dtype; bool has no subtract. On the CPU in C
+/// order. On a GPU in no particular order, by atomic functions: results of integers, maxima and
+/// minima are the same each time, while sums and products of floats may differ in their last bits
+/// where an element is named more than once. Throws as assign_by(); DTypeError for
+/// products, maxima and minima of complex128 on a GPU.
+SW_API void accumulate_by(const Array& array, std::span<const IndexPart> key, const Array& value,
+                          Accumulation how);
 
 /// numpy.take: array[:, ..., indices, ...] along `axis` (counted from the end where negative).
 SW_API Array take(const Array& array, const Array& indices, int axis, Bounds bounds);

@@ -76,6 +76,7 @@ class Key {
   explicit Key(PyObject* key) {
     if (!PyTuple_Check(key)) {
       one_[0] = part_from(key);
+      is_one_ = true;
       return;
     }
     const Py_ssize_t size = PyTuple_GET_SIZE(key);
@@ -83,12 +84,13 @@ class Key {
     for (Py_ssize_t i = 0; i < size; ++i) many_.push_back(part_from(PyTuple_GET_ITEM(key, i)));
   }
   std::span<const ops::IndexPart> parts() const noexcept {
-    return many_.empty() ? std::span<const ops::IndexPart>(one_) : many_;
+    return is_one_ ? std::span<const ops::IndexPart>(one_) : many_;
   }
 
  private:
   std::array<ops::IndexPart, 1> one_{};
   std::vector<ops::IndexPart> many_;
+  bool is_one_ = false;
 };
 
 PyObject* read(PyObject* self, PyObject* key) {
@@ -121,8 +123,19 @@ void assign(PyObject* self, PyObject* key, PyObject* given) {
   unlocked([&] { ops::assign_by(target, parsed.parts(), value); });
 }
 
+void accumulate(const char* name, PyObject* self, PyObject* key, PyObject* given) {
+  const Key parsed(key);
+  const Array target = array_in(self);
+  const ValueArray owner(given, target);
+  const Array& value = owner.array();
+  const ops::Accumulation how = ops::accumulation_from(name);
+  if (is_small(target, parsed.parts()) && is_small(value))
+    return ops::accumulate_by(target, parsed.parts(), value, how);
+  unlocked([&] { ops::accumulate_by(target, parsed.parts(), value, how); });
+}
+
 }  // namespace
 
-SW_BIND(indexing_keys, 61) { array_indexing = {&read, &assign}; }
+SW_BIND(indexing_keys, 61) { array_indexing = {&read, &assign, &accumulate}; }
 
 }  // namespace spanwise::python

@@ -76,19 +76,24 @@ class AdvancedSubtensor final : public NamedOp {
   IndexPattern pattern_;
 };
 
-/// A copy of input 0, or that itself, with input 1, cast and broadcast, at the index; where an
-/// element is named twice, the last value stays.
+/// A copy of input 0, or that itself, with input 1, cast and broadcast, at the index: in the place
+/// of what is there, where the last value stays of an element that is named twice, or added to it,
+/// once for each time that it is named.
 class SetSubtensor final : public NamedOp {
  public:
-  explicit SetSubtensor(IndexPattern pattern, bool overwrites = false)
-      : NamedOp(text("SetSubtensor{", pattern.text(), '}', overwrites ? "[(0, 0)]" : "")),
+  enum class Kind { set, add };
+  explicit SetSubtensor(IndexPattern pattern, Kind kind, bool overwrites = false)
+      : NamedOp(text(kind == Kind::set ? "SetSubtensor{" : "IncSubtensor{", pattern.text(), '}',
+                     overwrites ? "[(0, 0)]" : "")),
         pattern_(std::move(pattern)),
+        kind_(kind),
         overwrites_(overwrites) {}
   AliasMap destroy_map() const override { return overwrites_ ? AliasMap{{0, {0}}} : AliasMap{}; }
   Ref<const Op> overwriting(int input) const override {
     if (input != 0) return {};
-    return make_ref<const SetSubtensor>(pattern_, true);
+    return make_ref<const SetSubtensor>(pattern_, kind_, true);
   }
+  bool may_overwrite_twin() const override { return true; }  // assigning is right under overlap
   bool takes_host_scalars() const override { return true; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
@@ -113,17 +118,22 @@ class SetSubtensor final : public NamedOp {
         to->value = source;
       else
         copy(source, output_array(*to, source.shape(), source.dtype(), device));
-      const Array& target = *to->value;
-      const std::vector<IndexPart> key = op->pattern_.now(cells, device);
-      if (op->pattern_.is_basic())
-        copy(*value->value, view_by(target, key));
-      else
-        assign_by(target, key, to_device(*value->value, device));
+      op->write(*to->value, op->pattern_.now(cells, device), *value->value);
     });
   }
 
  private:
+  void write(const Array& target, const std::vector<IndexPart>& key, const Array& value) const {
+    if (kind_ == Kind::add)
+      accumulate_by(target, key, to_device(value, target.device()), Accumulation::add);
+    else if (pattern_.is_basic())
+      copy(value, view_by(target, key));
+    else
+      assign_by(target, key, to_device(value, target.device()));
+  }
+
   IndexPattern pattern_;
+  Kind kind_;
   bool overwrites_;
 };
 
@@ -140,7 +150,13 @@ IndexPattern pattern_of(const char* who, const OpProperties& properties) {
     });
 [[maybe_unused]] const bool set_subtensor_registered =
     register_op("set_subtensor", [](const OpProperties& properties) -> Ref<const Op> {
-      return make_ref<const SetSubtensor>(pattern_of("set_subtensor", properties));
+      return make_ref<const SetSubtensor>(pattern_of("set_subtensor", properties),
+                                          SetSubtensor::Kind::set);
+    });
+[[maybe_unused]] const bool inc_subtensor_registered =
+    register_op("inc_subtensor", [](const OpProperties& properties) -> Ref<const Op> {
+      return make_ref<const SetSubtensor>(pattern_of("inc_subtensor", properties),
+                                          SetSubtensor::Kind::add);
     });
 
 }  // namespace

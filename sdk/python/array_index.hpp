@@ -7,10 +7,12 @@
 namespace spanwise::python {
 
 /// Who answers keys that hold an index array, a list or a mask: set once, by the op family that
-/// does, while the module is being initialised. Both throw. `key` is a tuple or a single part.
+/// does, while the module is being initialised. They throw. `key` is a tuple or a single part.
 struct ArrayIndexing {
   PyObject* (*read)(PyObject* self, PyObject* key) = nullptr;
   void (*assign)(PyObject* self, PyObject* key, PyObject* value) = nullptr;
+  /// numpy.ufunc.at for the operation of that name: `key` is what stands between brackets.
+  void (*accumulate)(const char* name, PyObject* self, PyObject* key, PyObject* value) = nullptr;
 };
 extern ArrayIndexing array_indexing;
 

@@ -96,6 +96,51 @@ TEST(DestroyMap, RefusesTwoThatOverwriteTheSame) {
                GraphError);
 }
 
+// x + y into x's memory, element by element from the front.
+Ref<test::TestOp> sum_in_place() {
+  const Ref<test::TestOp> op = test::make_test_op(
+      "SumInPlace", [](const test::TestOp::Cells& in, const test::TestOp::Cells& out) {
+        const Array x = *in[0]->value, y = *in[1]->value;
+        auto* to = static_cast<float*>(x.data());
+        for (std::int64_t i = 0; i < x.size(); ++i)
+          to[i] += static_cast<const float*>(y.data())[i * y.strides()[0]];
+        out[0]->value = x;
+      });
+  op->destroys = {{0, {0}}};
+  return op;
+}
+
+TEST(DestroyMap, WhatANodeAlsoReadsIsCopiedFirst) {
+  const Variable x = input("x"), y = apply(plus(1), {x});
+  const CompiledFunction views = compile({x}, {apply(sum_in_place(), {y, apply(reversed(), {y})})});
+  EXPECT_THAT(values_of(views({vector_of({0, 10, 20})})[0]), ElementsAre(22, 22, 22));
+  EXPECT_THAT(names(views), ElementsAre("Plus", "Copy", "Reversed", "SumInPlace"));
+  const CompiledFunction twins = compile({x}, {apply(sum_in_place(), {y, y})});
+  EXPECT_THAT(values_of(twins({vector_of({0, 10})})[0]), ElementsAre(2, 22));
+}
+
+TEST(DestroyMap, TwoInputsThatAreOneAreOverwrittenApart) {
+  const Ref<test::TestOp> exchange = test::make_test_op(
+      "Exchange",
+      [](const test::TestOp::Cells& in, const test::TestOp::Cells& out) {
+        for (std::size_t k = 0; k < 2; ++k) {
+          const Array x = *in[k]->value;
+          *static_cast<float*>(x.data()) += k == 0 ? 1.0f : 2.0f;
+          out[k]->value = x;
+        }
+      },
+      2);
+  exchange->destroys = {{0, {0}}, {1, {1}}};
+  const Variable x = input("x"), y = apply(plus(10), {x});
+  const Variable both[] = {y, y};
+  const std::vector<Variable> made = (*exchange)(both);
+  const CompiledFunction f = compile({x}, made);
+  const std::vector<Array> results = f({vector_of({0})});
+  EXPECT_THAT(values_of(results[0]), ElementsAre(11));
+  EXPECT_THAT(values_of(results[1]), ElementsAre(12));
+  EXPECT_THAT(names(f), ElementsAre("Plus", "Copy", "Exchange"));
+}
+
 TEST(DestroyMap, RefusesAMapThatNamesNoInput) {
   const Ref<test::TestOp> bad = plus_in_place(1);
   bad->destroys = {{0, {3}}};

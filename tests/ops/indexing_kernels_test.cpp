@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "../../ops/indexing/accumulate.hpp"
 #include "../../ops/indexing/cuda_indices.hpp"
 #include "../../ops/indexing/cuda_move.hpp"
 #include "../../ops/indexing/host_move.hpp"
@@ -88,6 +89,51 @@ INSTANTIATE_TEST_SUITE_P(, IndexingKernels,
                          testing::Values(uint8, int16, float32, float64, complex128,
                                          DType(DTypeCode::opaque, 96)),
                          [](const auto& given) { return given.param.name(); });
+
+// Whole numbers, small enough that every order gives the same.
+Array small_numbers(const Shape& shape, DType dtype) {
+  const Array wide = empty(shape, int64, cpu);
+  auto* values = static_cast<std::int64_t*>(wide.data());
+  for (std::int64_t i = 0; i < wide.size(); ++i) values[i] = i * 7 % 3;
+  return astype(wide, dtype);
+}
+
+class AccumulateKernels : public testing::TestWithParam<DType> {};
+
+TEST_P(AccumulateKernels, GiveWhatTheLoopsGive) {
+  for (int how = 0; how < 5; ++how) {
+    const auto kind = static_cast<Accumulation>(how);
+    if ((GetParam().is_bool() && how == 1) || (GetParam() == complex128 && how > 1)) continue;
+    auto few = keys();  // each is compiled: one for all, and all for sums of one dtype
+    if (how != 0 || GetParam() != float32) few = {few[1]};
+    for (const auto& key : few) {
+      SCOPED_TRACE(how);
+      const Array native = small_numbers({5, 4, 3}, GetParam()), kernels = copy(native);
+      const Selection first = select(native, key, Bounds::raise, /*writes=*/true);
+      const Selection second = select(kernels, key, Bounds::raise, /*writes=*/true);
+      const Array value = small_numbers(first.result_shape(), GetParam());
+      move_on_host(first, value, Direction::write, accumulate_loop(GetParam(), kind));
+      accumulate_on_gpu(second, value, kind);
+      EXPECT_TRUE(same_bytes(native, kernels));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, AccumulateKernels,
+                         testing::Values(bool_, int8, uint8, int16, uint16, int32, uint32, int64,
+                                         uint64, float16, bfloat16, float32, float64, complex64,
+                                         complex128),
+                         [](const auto& given) { return given.param.name(); });
+
+TEST(AccumulateWords, LeaveTheOtherBytesOfAWordAlone) {
+  const Array array = zeros({7}, uint8, cpu);
+  std::fill_n(static_cast<std::uint8_t*>(array.data()), 7, std::uint8_t{250});
+  const std::vector<IndexPart> key{indices_of({9}, {1, 1, 1, 2, 2, 3, 5, 5, 5})};
+  const Selection selection = select(array.slice(0, {0, 6, 1}), key, Bounds::raise, true);
+  accumulate_on_gpu(selection, full({9}, 3, uint8, cpu), Accumulation::add);
+  const auto* bytes = static_cast<const std::uint8_t*>(array.data());
+  EXPECT_EQ(std::vector<int>(bytes, bytes + 7), (std::vector<int>{250, 3, 0, 253, 250, 3, 250}));
+}
 
 TEST(IndexKernels, AlongAnAxis) {
   const Array array = counting({4, 3}, int32);

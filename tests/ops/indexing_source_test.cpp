@@ -44,5 +44,18 @@ TEST(IndexingSource, IndicesAndMasksCompile) {
     expect_compiles(mask_source(rank), {"count_tiles", "scan_tiles", "write_positions"});
 }
 
+TEST(IndexingSource, AccumulationsCompileForEveryDType) {
+  for (const DType dtype : {bool_, int8, uint8, int16, uint16, int32, uint32, int64, uint64,
+                            float16, bfloat16, float32, float64, complex64, complex128}) {
+    for (int how = 0; how < 5; ++how) {
+      const bool is_sum = how < 2;
+      if ((dtype.is_bool() && how == 1) || (dtype == complex128 && !is_sum)) continue;
+      SCOPED_TRACE(text(dtype, " ", how));
+      expect_compiles(accumulate_source({dtype, static_cast<Accumulation>(how), 2, how % 3}),
+                      {"accumulate32", "accumulate64"});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace spanwise::ops

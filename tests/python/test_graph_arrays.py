@@ -344,8 +344,6 @@ def test_values_set_at_an_index(device):
     assert "SetSubtensor{1:}[(0, 0)]" in ops and "SetSubtensor{1}" in ops  # a is the caller's
     with pytest.raises(sw.GraphError, match="expected an index"):
         T.set_subtensor(a, b)
-    with pytest.raises(NotImplementedError, match="twice"):
-        T.inc_subtensor(a[[0, 0]], b)
 
 
 def test_joined_variables(device):

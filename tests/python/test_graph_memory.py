@@ -6,7 +6,7 @@ import weakref
 
 import numpy as np
 import pytest
-from support.graphs import IfElse
+from support.graph_steps import IfElse
 
 import spanwise as sw
 

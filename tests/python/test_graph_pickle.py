@@ -9,7 +9,8 @@ import sys
 
 import numpy as np
 import pytest
-from support.graphs import RandomGraph, Twice
+from support.graph_steps import Twice
+from support.graphs import RandomGraph
 
 import spanwise as sw
 

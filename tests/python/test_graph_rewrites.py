@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from support.graphs import AddOne
+from support.graph_steps import AddOne
 
 import spanwise as sw
 

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from support.graphs import AddOne
+from support.graph_steps import AddOne
 
 import spanwise as sw
 

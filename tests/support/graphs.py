@@ -1,165 +1,28 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random graphs with an eager twin: views, in-place and Python ops, several outputs, shared updates."""
+"""Random graphs with an eager twin.
+
+Of a seed alone follow the graph (views, overwriting, ops in Python and of kernels, lazy ones, several
+outputs, two devices, shared updates), how it is compiled and how it is called.
+"""
 
 import numpy as np
+from support.graph_steps import STEPS
 
 import spanwise as sw
 
 T = sw.tensor
-
-
-class Twice(sw.Op):
-    """A Python op with a buffer that it fills again where it may."""
-
-    __props__ = ()
-
-    def make_node(self, x):
-        return sw.Apply(self, [x], [x.type()])
-
-    def perform(self, node, inputs, output_storage):
-        (x,) = inputs
-        z = output_storage[0]
-        if z[0] is None or z[0].shape != x.shape:
-            z[0] = sw.empty(x.shape, dtype=x.dtype, device=x.device)
-        z[0][...] = x * 2
-
-
-class Negated(sw.Op):
-    """Overwrites its input."""
-
-    __props__ = ()
-    destroy_map = {0: [0]}
-
-    def make_node(self, x):
-        return sw.Apply(self, [x], [x.type()])
-
-    def perform(self, node, inputs, output_storage):
-        inputs[0][...] = -inputs[0]
-        output_storage[0][0] = inputs[0]
-
-
-class AddOne(sw.Op):
-    """Overwrites its input; no two of them are equal."""
-
-    destroy_map = {0: [0]}
-
-    def make_node(self, x):
-        return sw.Apply(self, [x], [x.type()])
-
-    def perform(self, node, inputs, output_storage):
-        inputs[0][...] += 1
-        output_storage[0][0] = inputs[0]
-
-
-class Flipped(sw.Op):
-    """A view of its input."""
-
-    __props__ = ("axis",)
-    view_map = {0: [0]}
-
-    def __init__(self, axis):
-        self.axis = axis
-
-    def make_node(self, x):
-        return sw.Apply(self, [x], [x.type()])
-
-    def perform(self, node, inputs, output_storage):
-        key = (slice(None, None, -1), slice(None))
-        output_storage[0][0] = inputs[0][key if self.axis == 0 else key[::-1]]
-
-
-class Both(sw.Op):
-    """Two outputs, of which one may stay unused."""
-
-    __props__ = ()
-
-    def make_node(self, x, y):
-        return sw.Apply(self, [x, y], [x.type(), x.type()])
-
-    def perform(self, node, inputs, output_storage):
-        x, y = inputs
-        output_storage[0][0] = x + y
-        output_storage[1][0] = x - y
-
-
-class IfElse(sw.Op):
-    """The second or the third input, by the first: only what is needed is computed."""
-
-    def make_node(self, condition, yes, no):
-        return sw.Apply(self, [condition, yes, no], [yes.type()])
-
-    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
-        cells = [storage_map[v] for v in node.inputs]
-        computed = [compute_map[v] for v in node.inputs]
-        z, done = storage_map[node.outputs[0]], compute_map[node.outputs[0]]
-
-        def thunk():
-            if not computed[0][0]:
-                return [0]
-            branch = 1 if cells[0][0].item() else 2
-            if not computed[branch][0]:
-                return [branch]
-            z[0] = cells[branch][0].copy()
-            done[0] = 1
-            return []
-
-        thunk.lazy = True
-        return thunk
-
-
-def _set_first(x, y):
-    result = x.copy()
-    result[:1] = y[0]
-    return result
-
-
-def _softmax(x):
-    powers = np.exp(x - x.max(0))
-    return powers / powers.sum(0)
-
-
-def _flip(axis):
-    return lambda x: np.flip(x, axis)
-
-
-#: How many operands, the op on variables, and what it means on NumPy arrays; each gives a list. Products
-#: are bounded, so that values stay small and errors too; no step jumps where its operands are close.
-STEPS = [
-    (2, lambda x, y: [x + y], lambda x, y: [x + y]),
-    (2, lambda x, y: [sw.tanh(x * y)], lambda x, y: [np.tanh(x * y)]),
-    (2, lambda x, y: [sw.maximum(x, y)], lambda x, y: [np.maximum(x, y)]),
-    (1, lambda x: [sw.tanh(x)], lambda x: [np.tanh(x)]),
-    (1, lambda x: [x + 1], lambda x: [x + 1]),
-    (1, lambda x: [sw.contiguous(x)], lambda x: [x]),
-    (1, lambda x: [(x.transfer("cpu:1") * 0.5).transfer("cpu")], lambda x: [x * 0.5]),
-    (2, lambda x, y: [sw.tanh(x @ y)], lambda x, y: [np.tanh(x @ y)]),
-    (1, lambda x: [Twice()(x)], lambda x: [x * 2]),
-    (1, lambda x: [Negated()(x)], lambda x: [-x]),
-    (1, lambda x: [Flipped(0)(x)], lambda x: [_flip(0)(x)]),
-    (1, lambda x: [Flipped(1)(x)], lambda x: [_flip(1)(x)]),
-    (2, lambda x, y: Both()(x, y), lambda x, y: [x + y, x - y]),
-    (1, lambda x: [x.T], lambda x: [x.T]),
-    (1, lambda x: [x[::-1, ::-1]], lambda x: [x[::-1, ::-1]]),
-    (1, lambda x: [x.T.reshape(x.shape)], lambda x: [x.T.reshape(x.shape)]),
-    (2, lambda x, y: [x[-1] * 0.5 + y], lambda x, y: [x[-1] * 0.5 + y]),
-    (1, lambda x: [x - x.mean(axis=1, keepdims=True)], lambda x: [x - x.mean(1, keepdims=True)]),
-    (1, lambda x: [x.max(0).broadcast_to(x.shape)], lambda x: [np.broadcast_to(x.max(0), x.shape)]),
-    (1, lambda x: [sw.tanh(x.cumsum(0))], lambda x: [np.tanh(x.cumsum(0))]),
-    (
-        2,
-        lambda x, y: [T.concatenate([x, y], 1)[:, ::2]],
-        lambda x, y: [np.concatenate([x, y], 1)[:, ::2]],
-    ),
-    (1, lambda x: [sw.where(x > 0, x, x * 0.5)], lambda x: [np.where(x > 0, x, x * 0.5)]),
-    (1, lambda x: [x[[-1] * 2][:1] + x * 0.5], lambda x: [x[[-1] * 2][:1] + x * 0.5]),
-    (2, lambda x, y: [T.set_subtensor(x[:1], y[0])], lambda x, y: [_set_first(x, y)]),
-    (1, lambda x: [x.astype("complex128").astype("float64")], lambda x: [x]),
-    (1, lambda x: [T.softmax(x, 0)], lambda x: [_softmax(x)]),
-]
 MODES = ("fast_run", "fast_compile", "debug")
 #: float64 in our library and in NumPy: what another order of summation may change.
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-9}
+#: Of the large one results are big enough that their memory is handed on within a call.
+SIZES, LARGE = (1, 2, 3, 4), 48
+
+
+def other_than(device):
+    """A second device: another GPU where there is one, else the processor under another name."""
+    names = [str(d) for d in sw.devices()]
+    return sw.device("cuda:1" if str(device) == "cuda:0" and "cuda:1" in names else "cpu:1")
 
 
 class RandomGraph:
@@ -167,62 +30,115 @@ class RandomGraph:
 
     def __init__(self, seed, device):
         self.rng = np.random.default_rng(seed)
-        self.device = device
-        n = int(self.rng.integers(1, 5))
-        values = [self.rng.standard_normal((n, n)) for _ in range(3)]
-        constant = self.rng.standard_normal((n, n))
-        self.inputs = [T.dmatrix("x"), T.dmatrix("y")]
-        self.shared = sw.shared(values[2], "w", target=device)
-        self.values = values
-        self.variables = [*self.inputs, self.shared, T.constant(constant)]
-        self.meanings = [
-            lambda v: v[0],
-            lambda v: v[1],
-            lambda v: v[2],
-            lambda v: constant,
+        self.device, self.other = sw.device(device), other_than(device)
+        self.size = LARGE if self._chance(8) else int(self.rng.choice(SIZES))
+        self.values = [self.rng.standard_normal((self.size, self.size)) for _ in range(4)]
+        constant = self.rng.standard_normal((self.size, self.size))
+        shape = (self.size,) * 2 if self._chance(2) else (None, None)
+        self.inputs = [T.tensor("float64", shape, name) for name in "xy"]
+        self.condition = T.iscalar("condition")
+        # "near" lives where the function runs, "far" on the other device.
+        self.near = sw.shared(self.values[2], "near", target=self.device)
+        self.far = sw.shared(self.values[3], "far", target=self.other)
+        self.given = T.dmatrix("given")  # replaced by near * 0.5 while compiling
+        self.variables = [
+            *self.inputs,
+            self.near,
+            self.far.transfer(self.device),
+            T.constant(constant),
+            self.given,
         ]
-        for _ in range(int(self.rng.integers(1, 12))):
+        self._first = [None, None, None, None, constant, None]
+        self._grown = []
+        for _ in range(int(self.rng.integers(1, 14))):
             self._grow()
         count = int(self.rng.integers(1, 4))
-        self.chosen = self.rng.integers(0, len(self.variables), count).tolist()
-        self.frees = bool(self.rng.integers(2))
-        self.update = int(self.rng.integers(0, len(self.variables)))
+        last = len(self.variables) - 1
+        self.chosen = [last, *self.rng.integers(0, last + 1, count - 1).tolist()]
+        self.updates = self.rng.integers(0, len(self.variables), 2).tolist()
+        self._draw_options()
+
+    def _chance(self, one_in):
+        return int(self.rng.integers(one_in)) == 0
 
     def _grow(self):
         arity, symbolic, eager = STEPS[int(self.rng.integers(len(STEPS)))]
         which = self.rng.integers(0, len(self.variables), arity).tolist()
-        made = symbolic(*(self.variables[i] for i in which))
-        meanings = [self.meanings[i] for i in which]
-        for k, variable in enumerate(made):
-            self.variables.append(variable)
-            self.meanings.append(
-                lambda v, k=k, eager=eager, meanings=meanings: eager(*(m(v) for m in meanings))[k]
-            )
+        self.variables += symbolic(self, *(self.variables[i] for i in which))
+        self._grown.append((eager, which))
 
-    def check(self, mode):
-        """Two calls give what NumPy gives; a graph that overwrites what it still needs is refused."""
-        self.shared.set_value(self.values[2])
+    def _draw_options(self):
+        self.frees = [None, True, False][int(self.rng.integers(3))]
+        self.options = {
+            "allow_gc": self.frees,
+            "preallocate": self.frees is False and self._chance(2),
+        }
+        self.borrowed = self._chance(4)
+        self.is_mutable = self._chance(4)
+        self.is_strided = self._chance(3)
+        self.is_twice = self._chance(6)  # one array for both inputs
+        self.forgets = self._chance(3)  # drops what it kept between two calls
+
+    def meanings(self, state, condition):
+        """All variables' values, by NumPy. `state`: those of x, y, near and far."""
+        found = [*state, self._first[4], state[2] * 0.5]
+        for eager, which in self._grown:
+            found += eager(condition, *(found[i] for i in which))
+        return found
+
+    def compile(self, mode):
+        """The function, or None where the graph overwrites what it still needs, which is refused."""
         try:
-            f = sw.function(
-                self.inputs,
-                [self.variables[i] for i in self.chosen],
-                updates={self.shared: self.variables[self.update]},
+            return sw.function(
+                [*(sw.In(v, mutable=self.is_mutable) for v in self.inputs), self.condition],
+                [sw.Out(self.variables[i], borrow=self.borrowed) for i in self.chosen],
+                updates={
+                    self.near: self.variables[self.updates[0]],
+                    self.far: self.variables[self.updates[1]].transfer(self.other),
+                },
+                givens={self.given: self.near * 0.5},
                 mode=mode,
                 device=self.device,
                 on_unused_input="ignore",
-                allow_gc=self.frees,
+                **self.options,
             )
         except sw.GraphError as error:
             assert "overwrites memory" in str(error), error
+            return None
+
+    def _arguments(self, state):
+        if self.is_twice:
+            state[1] = state[0]
+        layout = (lambda a: np.repeat(a, 2, 1)[:, ::2]) if self.is_strided else np.copy
+        x = sw.array(layout(state[0]), device=self.device)
+        return [x, x if self.is_twice else layout(state[1])]
+
+    def check(self, mode):
+        """Three calls give what NumPy gives. False where the graph was refused."""
+        self.near.set_value(self.values[2])
+        self.far.set_value(self.values[3])
+        f = self.compile(mode)
+        if f is None:
             return False
         state = list(self.values)
-        given = [value.copy() for value in self.values[:2]]
-        for _ in range(2):
-            results = f(*given)
+        for condition in (1, 0, 1):
+            given = self._arguments(state)
+            before = [sw.asarray(a).numpy().copy() for a in given]
+            results = f(*given, condition)
+            meant = self.meanings(state, condition)
             for i, result in zip(self.chosen, results, strict=True):
-                assert np.allclose(result.numpy(), self.meanings[i](state), **TOLERANCE), mode
-                result[...] = np.nan
-            state[2] = self.meanings[self.update](state)
-            assert np.allclose(self.shared.get_value().numpy(), state[2], **TOLERANCE), mode
-        assert all(np.array_equal(a, b) for a, b in zip(given, self.values[:2], strict=True))
+                self._compare(result, meant[i], f"output {i}")
+            state[2:] = [meant[i] for i in self.updates]
+            self._compare(self.near.get_value(), state[2], "near")
+            self._compare(self.far.get_value(), state[3], "far")
+            if not self.is_mutable:
+                assert all(np.array_equal(a, b) for a, b in zip(given, before, strict=True))
+            if not self.borrowed:  # they are the caller's, whatever the caller does to them
+                for result in results:
+                    result[...] = np.nan
+            if self.forgets:
+                f.free()
         return True
+
+    def _compare(self, got, expected, what):
+        assert np.allclose(got.numpy(), expected, **TOLERANCE), what

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core
 from ._core import GraphError, Variable
 from ._op import NativeOp, apply_registered
 
@@ -21,17 +20,16 @@ def set_subtensor(place: Variable, value: Any) -> Variable:
 
 
 def inc_subtensor(place: Variable, value: Any) -> Variable:
-    """``T.inc_subtensor(x[1:], y)`` is x with y added at 1:.
+    """``T.inc_subtensor(x[1:], y)`` is x with y, broadcast, added at 1:; x itself stays as it is.
 
-    The index must not be able to name an element twice: integers, slices and masks.
+    An element that index arrays name several times gets as many values added, as with
+    ``sw.add.at(x, i, y)``, whose order of additions on a GPU this has too: sums of floats may differ
+    in their last bits there. `value` is cast to the dtype of x.
     """
     x, index, inputs = _indexed(place, "inc_subtensor")
-    if any(v.ndim > 0 and v.dtype != "bool" for v in inputs):
-        raise _core.NotSupportedError(
-            f"inc_subtensor: {x}[{index}] has an index array, which may name an element twice; "
-            "where it does not, write set_subtensor(x[i], x[i] + y)"
-        )
-    return set_subtensor(place, place + value)
+    if all(v.ndim == 0 for v in inputs):
+        return set_subtensor(place, place + value)
+    return apply_registered("inc_subtensor", x, value, *inputs, index=index)
 
 
 def _indexed(place: Any, who: str) -> tuple[Variable, str, list[Variable]]:

@@ -69,6 +69,18 @@ std::vector<std::size_t> overwritten(const Apply& node) {
   return positions;
 }
 
+// Whether another input of `node` has the memory of input `i`, so that the node would overwrite
+// what it has yet to read.
+bool reads_what_it_overwrites(const Apply& node, std::span<const Variable> inputs, std::size_t i,
+                              const VariableSet& boundary) {
+  const Variable root = viewed(inputs[i], boundary);
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (k == i || viewed(inputs[k], boundary) != root) continue;
+    if (inputs[k] != inputs[i] || !node.op().may_overwrite_twin()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Variable viewed(const Variable& variable, const VariableSet& boundary) {
@@ -97,7 +109,9 @@ std::vector<Variable> protect(std::span<const Variable> outputs, const VariableS
       const bool is_leaf = (source.owner() == nullptr || inputs.contains(source)) &&
                            !mutable_inputs.contains(source);
       const bool is_kept = is_leaf || results.contains(source);
-      if (is_kept || is_readonly(node->inputs()[i], inputs)) current[i] = copied(current[i]);
+      if (is_kept || is_readonly(node->inputs()[i], inputs) ||
+          reads_what_it_overwrites(*node, current, i, inputs))
+        current[i] = copied(current[i]);
     }
     rebuild.visit(*node, std::move(current));
   }

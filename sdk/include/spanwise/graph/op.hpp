@@ -104,6 +104,9 @@ class SW_API Op : public RefCounted {
   /// The same op but that its one output may overwrite input `input`, for the rewrite "inplace"; or
   /// null. Where the input does not serve at run time, the thunk makes a new array.
   virtual Ref<const Op> overwriting(int input) const;
+  /// Whether it may overwrite an input that it is also given as another: it reads each element
+  /// before it writes there. For other ops the runtime hands over a copy to overwrite.
+  virtual bool may_overwrite_twin() const { return false; }
   /// Whether a node on constants alone may be computed while a function is compiled. Not so for ops
   /// that give another result each time.
   virtual bool foldable(const Apply& node) const;

@@ -1,5 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -55,7 +56,9 @@ Ref<const Op> overwriting_op(const Apply& node, const std::unordered_map<Variabl
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!same_kind(inputs[i].type(), node.output(0).type()) || !is_free(inputs[i], readers, graph))
       continue;
-    if (Ref<const Op> op = node.op().overwriting(static_cast<int>(i))) return op;
+    const Ref<const Op> op = node.op().overwriting(static_cast<int>(i));
+    const bool has_twin = std::count(inputs.begin(), inputs.end(), inputs[i]) > 1;
+    if (op && (!has_twin || op->may_overwrite_twin())) return op;
   }
   return {};
 }

@@ -1,0 +1,67 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "accumulate.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+#include "host_loops.hpp"
+#include "line.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+#include "values.hpp"
+
+namespace spanwise::ops {
+namespace {
+
+// Atomic functions take no other addresses.
+bool is_aligned(const Array& array) noexcept {
+  const DType dtype = array.dtype();
+  const int bytes = dtype == complex128 ? 8 : dtype.itemsize();
+  return reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::uintptr_t>(bytes) == 0;
+}
+
+bool try_accumulate_line(const Line& line, const Array& value, Accumulation how) {
+  if (line.array.rank() != 1 || !is_plain_value(line, value) ||
+      may_share_memory(line.array, value) || may_share_memory(line.array, line.indices))
+    return false;
+  const auto* indices = static_cast<const std::int64_t*>(line.indices.data());
+  const std::int64_t count = line.indices.size();
+  if (!all_inside(indices, count, line.extent)) return false;  // the long way says which
+  accumulate_line(line.array.dtype(), how)(
+      static_cast<std::byte*>(line.array.data()), indices, count, line.extent, line.stride,
+      static_cast<const std::byte*>(value.data()), value.rank() == 0 ? 0 : line.row_bytes);
+  return true;
+}
+
+}  // namespace
+
+Accumulation accumulation_from(std::string_view name) {
+  static constexpr std::string_view names[] = {"add", "subtract", "multiply", "maximum", "minimum"};
+  for (int i = 0; i < 5; ++i)
+    if (names[i] == name) return static_cast<Accumulation>(i);
+  fail<ArgumentError>(name, ".at: only add, subtract, multiply, maximum and minimum accumulate at ",
+                      "indices; elsewhere write a[i] = ", name,
+                      "(a[i], b) where no index is twice");
+}
+
+void accumulate_by(const Array& array, std::span<const IndexPart> key, const Array& value,
+                   Accumulation how) {
+  check_writable(array);
+  const MoveLoop loop = accumulate_loop(array.dtype(), how);
+  if (const Array* indices = only_index(key, array))
+    if (try_accumulate_line({array, *indices, 0}, value, how)) return;
+  if (array.device().is_cuda() && !is_aligned(array)) {
+    const Array aligned = copy(array);
+    accumulate_by(aligned, key, value, how);
+    return copy(aligned, array);
+  }
+  const Selection selection = select(array, key, Bounds::raise, /*writes=*/true);
+  const Array fitting = fitting_value(selection, value);
+  if (array.device().is_cuda())
+    return accumulate_on_gpu(selection, is_aligned(fitting) ? fitting : copy(fitting), how);
+  await_all(selection, fitting, Direction::write);
+  move_on_host(selection, fitting, Direction::write, loop);
+}
+
+}  // namespace spanwise::ops

@@ -1,0 +1,115 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What accumulating does to one element: the one text for both devices. The host compiles it as
+// C++, NVRTC as CUDA C; so nothing here includes anything, and SW_FN says what a function is. Rules
+// are those of numpy.add and its kin. Integers come without a sign where that makes no difference,
+// so that they wrap. What converts the 16-bit floats is each
+// device's own.
+
+struct Bool {
+  unsigned char byte;  // as another library may have left it: any but 0 is true
+};
+struct Half {
+  unsigned short bits;
+};
+struct BFloat {
+  unsigned short bits;
+};
+template <class T>
+struct Complex {
+  T re, im;
+};
+
+SW_FN float widened(Half x);
+SW_FN float widened(BFloat x);
+SW_FN Half narrow_half(float x);
+SW_FN BFloat narrow_bfloat(float x);
+SW_FN Bool truth(bool x) {
+  const Bool byte = {(unsigned char)x};
+  return byte;
+}
+
+template <class T>
+SW_FN bool is_nan(Complex<T> x) {
+  return x.re != x.re || x.im != x.im;
+}
+// Complex numbers stand in lexicographic order; NaN is in none.
+template <class T>
+SW_FN bool precedes(Complex<T> a, Complex<T> b) {
+  return a.re < b.re || (a.re == b.re && a.im < b.im);
+}
+
+struct Plus {
+  template <class T>
+  static SW_FN T of(T a, T b) {
+    return (T)(a + b);
+  }
+  template <class T>
+  static SW_FN Complex<T> of(Complex<T> a, Complex<T> b) {
+    const Complex<T> z = {a.re + b.re, a.im + b.im};
+    return z;
+  }
+  static SW_FN Bool of(Bool a, Bool b) { return truth(a.byte != 0 || b.byte != 0); }
+};
+struct Minus {
+  template <class T>
+  static SW_FN T of(T a, T b) {
+    return (T)(a - b);
+  }
+  template <class T>
+  static SW_FN Complex<T> of(Complex<T> a, Complex<T> b) {
+    const Complex<T> z = {a.re - b.re, a.im - b.im};
+    return z;
+  }
+};
+struct Times {
+  template <class T>
+  static SW_FN T of(T a, T b) {
+    return (T)(1u * a * b);  // 1u: shorts do not become int
+  }
+  static SW_FN float of(float a, float b) { return a * b; }
+  static SW_FN double of(double a, double b) { return a * b; }
+  template <class T>
+  static SW_FN Complex<T> of(Complex<T> a, Complex<T> b) {
+    const Complex<T> z = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    return z;
+  }
+  static SW_FN Bool of(Bool a, Bool b) { return truth(a.byte != 0 && b.byte != 0); }
+};
+// NaN wins; of two equal ones the first stays. Without branches, which would be mispredicted.
+struct Largest {
+  template <class T>
+  static SW_FN T of(T a, T b) {
+    return (a >= b) | (a != a) ? a : b;
+  }
+  template <class T>
+  static SW_FN Complex<T> of(Complex<T> a, Complex<T> b) {
+    return is_nan(a) || (!is_nan(b) && !precedes(a, b)) ? a : b;
+  }
+  static SW_FN Bool of(Bool a, Bool b) { return Plus::of(a, b); }
+};
+struct Smallest {
+  template <class T>
+  static SW_FN T of(T a, T b) {
+    return (a <= b) | (a != a) ? a : b;
+  }
+  template <class T>
+  static SW_FN Complex<T> of(Complex<T> a, Complex<T> b) {
+    return is_nan(a) || (!is_nan(b) && !precedes(b, a)) ? a : b;
+  }
+  static SW_FN Bool of(Bool a, Bool b) { return Times::of(a, b); }
+};
+
+template <class How, class T>
+SW_FN T accumulated(T a, T b) {
+  return How::of(a, b);
+}
+template <class How>
+SW_FN Half accumulated(Half a, Half b) {
+  return narrow_half(How::of(widened(a), widened(b)));
+}
+template <class How>
+SW_FN BFloat accumulated(BFloat a, BFloat b) {
+  return narrow_bfloat(How::of(widened(a), widened(b)));
+}

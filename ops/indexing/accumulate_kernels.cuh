@@ -1,0 +1,156 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Accumulating on a GPU, after accumulate.cuh, Plan and place_of(), `Element` and `How`. Each
+// element is changed in one piece whoever else changes it, in no particular order.
+
+__device__ __forceinline__ float widened(Half x) { return spanwise::half_to_float(x.bits); }
+__device__ __forceinline__ float widened(BFloat x) { return spanwise::bfloat16_to_float(x.bits); }
+__device__ __forceinline__ Half narrow_half(float x) {
+  const Half z = {spanwise::half_bits(x)};
+  return z;
+}
+__device__ __forceinline__ BFloat narrow_bfloat(float x) {
+  const BFloat z = {spanwise::bfloat16_bits(x)};
+  return z;
+}
+
+// The old bits are exchanged for the new ones while they are still the old. W is a word that has
+// the element in it, `shift` bits up; the other bytes stay what they are at each moment.
+template <class How, class W, class T>
+__device__ void by_exchange(W* word, unsigned shift, T value) {
+  union Piece {
+    W bits;
+    T value;
+  };
+  const W mask = ((W) ~(W)0 >> (8 * (sizeof(W) - sizeof(T)))) << shift;
+  W seen = *(volatile W*)word, before;
+  do {
+    before = seen;
+    Piece old, now;
+    old.bits = (before & mask) >> shift;
+    now.bits = 0;
+    now.value = accumulated<How>(old.value, value);
+    if (now.bits == old.bits) return;
+    seen = atomicCAS(word, before, (W)((before & ~mask) | (now.bits << shift)));
+  } while (seen != before);
+}
+
+// Elements smaller than any word that can be exchanged lie in one of four bytes.
+template <class How, class T>
+__device__ void in_word(T* target, T value) {
+  const unsigned long long address = (unsigned long long)target;
+  by_exchange<How>((unsigned*)(address & ~3ull), (unsigned)(address & 3ull) * 8u, value);
+}
+template <int bytes>
+struct Exchange {
+  template <class How, class T>
+  static __device__ void apply(T* target, T value) {
+    in_word<How>(target, value);
+  }
+};
+template <>
+struct Exchange<4> {
+  template <class How, class T>
+  static __device__ void apply(T* target, T value) {
+    by_exchange<How>((unsigned*)target, 0u, value);
+  }
+};
+template <>
+struct Exchange<8> {
+  template <class How, class T>
+  static __device__ void apply(T* target, T value) {
+    by_exchange<How>((unsigned long long*)target, 0u, value);
+  }
+};
+
+template <class Body, class T>
+struct Atomic {
+  static __device__ void apply(T* target, T value) {
+    Exchange<(int)sizeof(T)>::template apply<Body>(target, value);
+  }
+};
+
+#define SW_NATIVE(Body, T, function)                                              \
+  template <>                                                                     \
+  struct Atomic<Body, T> {                                                        \
+    static __device__ void apply(T* target, T value) { function(target, value); } \
+  };
+SW_NATIVE(Plus, unsigned, atomicAdd)
+SW_NATIVE(Plus, unsigned long long, atomicAdd)
+SW_NATIVE(Plus, float, atomicAdd)
+SW_NATIVE(Plus, double, atomicAdd)
+SW_NATIVE(Largest, int, atomicMax)
+SW_NATIVE(Largest, unsigned, atomicMax)
+SW_NATIVE(Largest, long long, atomicMax)
+SW_NATIVE(Largest, unsigned long long, atomicMax)
+SW_NATIVE(Smallest, int, atomicMin)
+SW_NATIVE(Smallest, unsigned, atomicMin)
+SW_NATIVE(Smallest, long long, atomicMin)
+SW_NATIVE(Smallest, unsigned long long, atomicMin)
+#undef SW_NATIVE
+
+// Sums of complex numbers are two sums.
+template <class T>
+struct Atomic<Plus, Complex<T> > {
+  static __device__ void apply(Complex<T>* target, Complex<T> value) {
+    atomicAdd(&target->re, value.re);
+    atomicAdd(&target->im, value.im);
+  }
+};
+
+template <class T>
+__device__ __forceinline__ T negated(T x) {
+  return (T)(-x);
+}
+__device__ __forceinline__ unsigned negated(unsigned x) { return 0u - x; }
+__device__ __forceinline__ unsigned long long negated(unsigned long long x) { return 0ull - x; }
+template <class T>
+__device__ __forceinline__ Complex<T> negated(Complex<T> x) {
+  const Complex<T> z = {-x.re, -x.im};
+  return z;
+}
+#define SW_NEGATED(T)                                  \
+  template <>                                          \
+  struct Atomic<Minus, T> {                            \
+    static __device__ void apply(T* target, T value) { \
+      Atomic<Plus, T>::apply(target, negated(value));  \
+    }                                                  \
+  };
+SW_NEGATED(unsigned)
+SW_NEGATED(unsigned long long)
+SW_NEGATED(float)
+SW_NEGATED(double)
+SW_NEGATED(Complex<float>)
+SW_NEGATED(Complex<double>)
+#undef SW_NEGATED
+
+// A truth changes one way only, so whoever writes writes the same.
+#define SW_TRUTH(Body, is_changing, truth)                   \
+  template <>                                                \
+  struct Atomic<Body, Bool> {                                \
+    static __device__ void apply(Bool* target, Bool value) { \
+      if (is_changing) target->byte = truth;                 \
+    }                                                        \
+  };
+SW_TRUTH(Plus, value.byte != 0, 1)
+SW_TRUTH(Largest, value.byte != 0, 1)
+SW_TRUTH(Times, value.byte == 0, 0)
+SW_TRUTH(Smallest, value.byte == 0, 0)
+#undef SW_TRUTH
+
+template <class I>
+__device__ void accumulate(Element* array, const Element* value, const Plan& plan, I n) {
+  const I i = thread_index<I>();
+  if (i >= n) return;
+  const Place place = place_of<I>(plan, i);
+  Atomic<How, Element>::apply(array + place.array, value[place.value]);
+}
+extern "C" __global__ void accumulate32(Element* array, const Element* value, const Plan plan,
+                                        long long n) {
+  accumulate<I32>(array, value, plan, (I32)n);
+}
+extern "C" __global__ void accumulate64(Element* array, const Element* value, const Plan plan,
+                                        long long n) {
+  accumulate<I64>(array, value, plan, (I64)n);
+}

@@ -1,0 +1,52 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "values.hpp"
+
+#include <utility>
+
+#include "cuda_move.hpp"
+#include "indices.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops {
+
+void await_all(const Selection& selection, const Array& value, Direction direction) {
+  await(selection.array, direction == Direction::write);
+  await(value, direction == Direction::read);
+  for (const Indices& indices : selection.indices) await(indices.array, false);
+}
+
+void move(const Selection& selection, const Array& value, Direction direction) {
+  if (selection.array.device().is_cuda()) return move_on_gpu(selection, value, direction);
+  await_all(selection, value, direction);
+  move_on_host(selection, value, direction);
+}
+
+void check_writable(const Array& array) {
+  require<ReadOnlyError>(!array.readonly(), "Array: assignment destination is read-only: ", array,
+                         "; assign to a copy: a.copy()");
+}
+
+Array fitting_value(const Selection& selection, Array value) {
+  const Array& target = selection.array;
+  const Shape shape = selection.result_shape();
+  while (value.rank() > shape.size() && value.shape()[0] == 1) value = value.squeeze(0);
+  if (value.shape() != shape) {
+    try {
+      (void)value.broadcast_to(shape);
+    } catch (const LayoutError&) {
+      if (selection.unique && shape.size() == 1)
+        fail<LayoutError>("Array: NumPy boolean array indexing assignment cannot assign ",
+                          value.size(), " input values to the ", shape[0],
+                          " output values where the mask is true (value ", value.shape(), ")");
+      fail<LayoutError>("Array: shape mismatch: value array of shape ", value.shape(),
+                        " could not be broadcast to indexing result of shape ", shape);
+    }
+  }
+  value = on_device_of(value, target, /*target_is_written=*/true);
+  if (value.dtype() != target.dtype()) value = astype(value, target.dtype());
+  return value.shape() == shape ? value : value.broadcast_to(shape);
+}
+
+}  // namespace spanwise::ops

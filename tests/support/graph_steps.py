@@ -1,0 +1,285 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ops of every kind for random graphs, each with what it means on NumPy arrays."""
+
+import numpy as np
+
+import spanwise as sw
+
+T = sw.tensor
+
+
+class Twice(sw.Op):
+    """A Python op with a buffer that it fills again where it may."""
+
+    __props__ = ()
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        (x,) = inputs
+        z = output_storage[0]
+        if z[0] is None or z[0].shape != x.shape:
+            z[0] = sw.empty(x.shape, dtype=x.dtype, device=x.device)
+        z[0][...] = x * 2
+
+
+class Negated(sw.Op):
+    """Overwrites its input."""
+
+    __props__ = ()
+    destroy_map = {0: [0]}
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        inputs[0][...] = -inputs[0]
+        output_storage[0][0] = inputs[0]
+
+
+class AddOne(sw.Op):
+    """Overwrites its input; no two of them are equal."""
+
+    destroy_map = {0: [0]}
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        inputs[0][...] += 1
+        output_storage[0][0] = inputs[0]
+
+
+class Flipped(sw.Op):
+    """A view of its input."""
+
+    __props__ = ("axis",)
+    view_map = {0: [0]}
+
+    def __init__(self, axis):
+        self.axis = axis
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        key = (slice(None, None, -1), slice(None))
+        output_storage[0][0] = inputs[0][key if self.axis == 0 else key[::-1]]
+
+
+class Both(sw.Op):
+    """Two outputs, of which one may stay unused."""
+
+    __props__ = ()
+
+    def make_node(self, x, y):
+        return sw.Apply(self, [x, y], [x.type(), x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        x, y = inputs
+        output_storage[0][0] = x + y
+        output_storage[1][0] = x - y
+
+
+class IfElse(sw.Op):
+    """The second or the third input, by the first: only what is needed is computed."""
+
+    __props__ = ()
+
+    def make_node(self, condition, yes, no):
+        return sw.Apply(self, [condition, yes, no], [yes.type()])
+
+    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
+        cells = [storage_map[v] for v in node.inputs]
+        computed = [compute_map[v] for v in node.inputs]
+        z, done = storage_map[node.outputs[0]], compute_map[node.outputs[0]]
+
+        def thunk():
+            if not computed[0][0]:
+                return [0]
+            branch = 1 if cells[0][0].item() else 2
+            if not computed[branch][0]:
+                return [branch]
+            z[0] = cells[branch][0].copy()
+            done[0] = 1
+            return []
+
+        thunk.lazy = True
+        return thunk
+
+
+class Exchange(sw.Op):
+    """x + y and x - y, each written over one of the two."""
+
+    __props__ = ()
+    destroy_map = {0: [0], 1: [1]}
+
+    def make_node(self, x, y):
+        return sw.Apply(self, [x, y], [x.type(), y.type()])
+
+    def perform(self, node, inputs, output_storage):
+        x, y = inputs
+        total, rest = x + y, x - y
+        x[...], y[...] = total, rest
+        output_storage[0][0], output_storage[1][0] = x, y
+
+
+class AddAndShow(sw.Op):
+    """y added to x where x is, and y backwards, which is a view."""
+
+    __props__ = ()
+    destroy_map = {0: [0]}
+    view_map = {1: [1]}
+
+    def make_node(self, x, y):
+        return sw.Apply(self, [x, y], [x.type(), y.type()])
+
+    def perform(self, node, inputs, output_storage):
+        x, y = inputs
+        x[...] += y
+        output_storage[0][0], output_storage[1][0] = x, y[::-1]
+
+
+class OldThunk(sw.Op):
+    """x - 0.5 by a thunk of four parameters that replaces what is in its cell."""
+
+    __props__ = ()
+
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def make_thunk(self, node, storage_map, compute_map, no_recycling):
+        source, result = storage_map[node.inputs[0]], storage_map[node.outputs[0]]
+
+        def thunk():
+            result[0] = source[0] - 0.5
+
+        return thunk
+
+
+halves = sw.kernel_op(
+    "halves",
+    """
+    __global__ void halves(const double *x, double *half, double *rest, int n) {
+      const int i = blockIdx.x * blockDim.x + threadIdx.x;
+      if (i < n) half[i] = 0.5 * x[i], rest[i] = 1 - x[i];
+    }
+    """,
+    inputs=["x: contiguous float64[h, w]"],
+    outputs=["half: contiguous float64[h, w]", "rest: contiguous float64[h, w]"],
+    arguments=["x", "half", "rest", "h * w"],
+)
+mixed = sw.kernel_op(
+    "mixed",
+    """
+    #include <spanwise/view.cuh>
+    __global__ void mixed(spanwise::View<const double, 2> x, spanwise::View<const double, 2> y,
+                          spanwise::View<double, 2> z, int h, int w) {
+      const int i = blockIdx.x * blockDim.x + threadIdx.x;
+      if (i < h * w) z(i / w, i % w) = 0.5 * x(i / w, i % w) - y(h - 1 - i / w, i % w);
+    }
+    """,
+    inputs=["x: strided float64[h, w]", "y: strided float64[h, w]"],
+    outputs=["z: strided float64[h, w]"],
+    arguments=["x", "y", "z", "h", "w"],
+)
+
+
+def _set(x, key, value):
+    result = x.copy()
+    result[key] = value
+    return result
+
+
+def _added(x, key, value):
+    result = x.copy()
+    np.add.at(result, key, value)
+    return result
+
+
+def _softmax(x):
+    powers = np.exp(x - x.max(0))
+    return powers / powers.sum(0)
+
+
+def _there_and_back(graph, op, x):
+    return [op(x.transfer(graph.other)).transfer(graph.device)]
+
+
+_both = Both()
+_exchange = Exchange()
+_show = AddAndShow()
+#: Rows that exist in every matrix, and one of them twice.
+ROWS = [-1, 0, -1]
+
+#: How many operands, the op on the graph and its variables, and what it means on NumPy arrays and the
+#: graph's condition; each gives a list. Products are bounded, so that values stay small and errors
+#: too; no step jumps where its operands are close.
+STEPS = [
+    (2, lambda g, x, y: [x + y], lambda c, x, y: [x + y]),
+    (2, lambda g, x, y: [sw.tanh(x * y)], lambda c, x, y: [np.tanh(x * y)]),
+    (2, lambda g, x, y: [sw.maximum(x, y)], lambda c, x, y: [np.maximum(x, y)]),
+    (1, lambda g, x: [sw.tanh(x)], lambda c, x: [np.tanh(x)]),
+    (1, lambda g, x: [x + 1], lambda c, x: [x + 1]),
+    (1, lambda g, x: [sw.contiguous(x)], lambda c, x: [x]),
+    (2, lambda g, x, y: [sw.tanh(x @ y)], lambda c, x, y: [np.tanh(x @ y)]),
+    # Ops in Python: a buffer used again, overwriting, views, and several of these at once.
+    (1, lambda g, x: [Twice()(x)], lambda c, x: [x * 2]),
+    (1, lambda g, x: [OldThunk()(x)], lambda c, x: [x - 0.5]),
+    (1, lambda g, x: [Negated()(x)], lambda c, x: [-x]),
+    (1, lambda g, x: [AddOne()(x)], lambda c, x: [x + 1]),
+    (2, lambda g, x, y: _exchange(x, y), lambda c, x, y: [x + y, x - y]),
+    (2, lambda g, x, y: _show(x, y), lambda c, x, y: [x + y, y[::-1]]),
+    (1, lambda g, x: [Flipped(0)(x)], lambda c, x: [np.flip(x, 0)]),
+    (1, lambda g, x: [Flipped(1)(x)], lambda c, x: [np.flip(x, 1)]),
+    (2, lambda g, x, y: _both(x, y), lambda c, x, y: [x + y, x - y]),
+    (2, lambda g, x, y: [IfElse()(g.condition, x, y)], lambda c, x, y: [x if c else y]),
+    # Ops from kernels.
+    (1, lambda g, x: halves(x), lambda c, x: [0.5 * x, 1 - x]),
+    (2, lambda g, x, y: [mixed(x, y)], lambda c, x, y: [0.5 * x - y[::-1]]),
+    # On another device.
+    (1, lambda g, x: _there_and_back(g, lambda v: v * 0.5, x), lambda c, x: [x * 0.5]),
+    (1, lambda g, x: _there_and_back(g, Negated(), x), lambda c, x: [-x]),
+    (1, lambda g, x: _there_and_back(g, lambda v: v, x), lambda c, x: [x]),
+    # Views and other values in them.
+    (1, lambda g, x: [x.T], lambda c, x: [x.T]),
+    (1, lambda g, x: [x[::-1, ::-1]], lambda c, x: [x[::-1, ::-1]]),
+    (1, lambda g, x: [x.T.reshape(x.shape)], lambda c, x: [x.T.reshape(x.shape)]),
+    (2, lambda g, x, y: [x[-1] * 0.5 + y], lambda c, x, y: [x[-1] * 0.5 + y]),
+    (2, lambda g, x, y: [T.set_subtensor(x[:1], y[0])], lambda c, x, y: [_set(x, 0, y[0])]),
+    (
+        2,
+        lambda g, x, y: [T.inc_subtensor(x[::2], y[-1])],
+        lambda c, x, y: [_added(x, np.s_[::2], y[-1])],
+    ),
+    (2, lambda g, x, y: [T.set_subtensor(x[ROWS], y[0])], lambda c, x, y: [_set(x, ROWS, y[0])]),
+    (2, lambda g, x, y: [T.inc_subtensor(x[ROWS], y[0])], lambda c, x, y: [_added(x, ROWS, y[0])]),
+    (
+        1,
+        lambda g, x: [T.inc_subtensor(x[x > 0], x[x > 0] * 0.5)],
+        lambda c, x: [np.where(x > 0, x * 1.5, x)],
+    ),
+    (1, lambda g, x: [x[[-1] * 2][:1] + x * 0.5], lambda c, x: [x[[-1] * 2][:1] + x * 0.5]),
+    (
+        1,
+        lambda g, x: [x.max(0).broadcast_to(x.shape)],
+        lambda c, x: [np.broadcast_to(x.max(0), x.shape)],
+    ),
+    (
+        2,
+        lambda g, x, y: [T.concatenate([x, y], 1)[:, ::2]],
+        lambda c, x, y: [np.concatenate([x, y], 1)[:, ::2]],
+    ),
+    # Reductions, choices, casts.
+    (
+        1,
+        lambda g, x: [x - x.mean(axis=1, keepdims=True)],
+        lambda c, x: [x - x.mean(1, keepdims=True)],
+    ),
+    (1, lambda g, x: [sw.tanh(x.cumsum(0))], lambda c, x: [np.tanh(x.cumsum(0))]),
+    (1, lambda g, x: [sw.where(x > 0, x, x * 0.5)], lambda c, x: [np.where(x > 0, x, x * 0.5)]),
+    (1, lambda g, x: [x.astype("complex128").astype("float64")], lambda c, x: [x]),
+    (1, lambda g, x: [T.softmax(x, 0)], lambda c, x: [_softmax(x)]),
+]

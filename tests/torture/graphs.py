@@ -1,0 +1,87 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Random graphs beside NumPy, in every mode: tests/support/graphs.py, many of them.
+
+    PYTHONPATH=tests python -m torture.graphs --count 10000 --device cpu --json graphs.json
+
+Each graph follows from its number alone. The exit code is 1 where one gave something else.
+"""
+
+import argparse
+import json
+import pathlib
+import platform
+import sys
+import time
+from collections import Counter
+
+import numpy as np
+from support.graphs import MODES, RandomGraph
+
+import spanwise as sw
+from torture.__main__ import commit
+
+
+def tried(number, device, mode):
+    """(whether the graph ran, what was wrong)."""
+    try:
+        return RandomGraph(number, device).check(mode), None
+    except Exception as error:
+        lines = str(error).splitlines() or [""]
+        return True, f"graph {number} in mode {mode}: {type(error).__name__}: {lines[0]}"
+
+
+def steps_of(number, device):
+    """The names of the ops that the graph was grown from."""
+    return {str(v.owner.op).split("{")[0] for v in RandomGraph(number, device).variables if v.owner}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="torture.graphs", description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--json", metavar="FILE", help="also write the outcome as JSON")
+    options = parser.parse_args()
+    begin, ran, ops, wrong = time.monotonic(), Counter(), Counter(), []
+    with np.errstate(all="ignore"):
+        for number in range(options.first, options.first + options.count):
+            ops.update(steps_of(number, options.device))
+            for mode in MODES:
+                did_run, words = tried(number, options.device, mode)
+                ran[mode] += did_run
+                if words:
+                    wrong.append(words)
+                    print("WRONG", words, flush=True)
+    seconds = time.monotonic() - begin
+    print(f"{options.count} graphs in {seconds:.0f} s; ran {dict(ran)}; {len(wrong)} wrong")
+    if options.json:
+        pathlib.Path(options.json).write_text(as_json(options, ran, ops, wrong, seconds))
+    return 1 if wrong else 0
+
+
+def as_json(options, ran, ops, wrong, seconds):
+    outcome = {
+        "what": "random graphs beside NumPy, tests/torture/graphs.py; three calls of each in each mode",
+        "device": options.device,
+        "device_name": sw.device(options.device).properties.name,
+        "first": options.first,
+        "graphs": options.count,
+        "ran": dict(ran),
+        "refused_as_overwriting_what_is_needed": {m: options.count - ran[m] for m in MODES},
+        "wrong": len(wrong),
+        "failures": wrong,
+        "graphs_with_op": dict(sorted(ops.items())),
+        "seconds": round(seconds, 1),
+        "versions": {
+            "spanwise": sw.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+        "commit": commit(),
+    }
+    return json.dumps(outcome, indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
