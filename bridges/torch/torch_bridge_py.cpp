@@ -4,6 +4,8 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "python/bridge_library.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
+#include "tensor_words.hpp"
 
 namespace spanwise::python {
 
@@ -44,26 +47,47 @@ bool has_lazy_bits(PyObject* tensor, DType dtype) {
   return (dtype.is_complex() && answer_of(tensor, is_conj)) || answer_of(tensor, is_neg);
 }
 
-// Nothing that memory alone does not show. Every exchange pays for these questions, so they are put
-// to the class' own descriptors.
-bool is_plain(PyObject* tensor, DType dtype) noexcept {
-  const auto says_no = [](PyObject* answer) {
-    Py_XDECREF(answer);  // False outlives it
-    if (answer == nullptr) PyErr_Clear();
-    return answer == Py_False;
-  };
-  const auto attribute = [&](const Name& name) {
-    PyObject* descriptor = _PyType_Lookup(Py_TYPE(tensor), name.get());
-    auto* type = reinterpret_cast<PyObject*>(Py_TYPE(tensor));
-    const descrgetfunc get = descriptor != nullptr ? Py_TYPE(descriptor)->tp_descr_get : nullptr;
-    return get != nullptr ? get(descriptor, tensor, type) : nullptr;
-  };
-  const auto answer = [&](const Name& name) {
+// Whether the answer, a new reference or null with an error set, is no.
+bool is_no(PyObject* answer) noexcept {
+  Py_XDECREF(answer);  // False outlives it
+  if (answer == nullptr) PyErr_Clear();
+  return answer == Py_False;
+}
+
+// Asked of the class' own descriptors, which is sooner than of the tensor.
+bool needs_no_grad(PyObject* tensor) noexcept {
+  PyObject* descriptor = _PyType_Lookup(Py_TYPE(tensor), requires_grad.get());
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(tensor));
+  const descrgetfunc get = descriptor != nullptr ? Py_TYPE(descriptor)->tp_descr_get : nullptr;
+  return get != nullptr && is_no(get(descriptor, tensor, type));
+}
+
+bool has_no_lazy_bit(PyObject* tensor) noexcept {
+  const auto denies = [&](const Name& name) {
     PyObject* method = _PyType_Lookup(Py_TYPE(tensor), name.get());
-    return method != nullptr ? PyObject_Vectorcall(method, &tensor, 1, nullptr) : nullptr;
+    return method != nullptr && is_no(PyObject_Vectorcall(method, &tensor, 1, nullptr));
   };
-  return says_no(attribute(requires_grad)) && says_no(answer(is_neg)) &&
-         (!dtype.is_complex() || says_no(answer(is_conj)));
+  return denies(is_neg) && denies(is_conj);
+}
+
+// The dispatch keys decide about the lazy bits. A program has tensors of a few sets of keys, so
+// what PyTorch said of a tensor is remembered for all with the same set.
+bool has_plain_keys(PyObject* tensor, std::uint64_t keys) noexcept {
+  static std::array<std::uint64_t, 8> plain{};
+  static std::size_t next = 0;
+  for (const std::uint64_t known : plain)
+    if (known == keys && keys != 0) return true;
+  if (!has_no_lazy_bit(tensor)) return false;
+  plain[next++ % plain.size()] = keys;
+  return true;
+}
+
+// Nothing that memory alone does not show.
+bool is_plain(PyObject* tensor) noexcept {
+  const TensorWords* words = TensorWords::found();
+  if (words == nullptr) return needs_no_grad(tensor) && has_no_lazy_bit(tensor);
+  return (words->is_unknown_to_autograd(tensor) || needs_no_grad(tensor)) &&
+         has_plain_keys(tensor, words->keys(tensor));
 }
 
 // Torch has a module attribute a dtype. What was found once is there for good, torch too.
@@ -88,7 +112,7 @@ class TorchBridge final : public Bridge {
   bool look(PyObject* tensor, OpenMemory& memory) const override {
     // A subclass may mean more by its tensors than their memory.
     return Py_TYPE(tensor) == reinterpret_cast<PyTypeObject*>(tensor_class.get()) &&
-           look_through_exchange(tensor, memory) && is_plain(tensor, memory.dtype);
+           look_through_exchange(tensor, memory) && is_plain(tensor);
   }
 
   ForeignView view(PyObject* tensor, bool may_copy) const override {
