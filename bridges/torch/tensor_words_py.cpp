@@ -8,6 +8,8 @@
 #include <bitset>
 #include <optional>
 
+#include "python/bind.hpp"
+
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -115,6 +117,10 @@ const TensorWords* TensorWords::found() noexcept {
     }
   }
   return places ? &*places : nullptr;
+}
+
+SW_BIND(torch_words, 64) {
+  module.def("_reads_tensor_words", [] { return TensorWords::found() != nullptr; });
 }
 
 }  // namespace spanwise::python

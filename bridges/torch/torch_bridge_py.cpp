@@ -22,8 +22,17 @@ namespace py = pybind11;
 namespace {
 
 constinit const ForeignClass tensor_class("torch", "Tensor");
-constinit const Name requires_grad("requires_grad"), is_conj("is_conj"), is_neg("is_neg");
-constinit const Name layout_name("layout"), exchange_name("__dlpack_c_exchange_api__");
+constinit const Name requires_grad("requires_grad"), is_conj("is_conj"), is_neg("is_neg"),
+    layout_name("layout");
+
+PyTypeObject* tensor_type() noexcept { return reinterpret_cast<PyTypeObject*>(tensor_class.get()); }
+
+// Of torch.Tensor, which lives as long as the process; null before PyTorch 2.10.
+const dlpack::ExchangeApi* exchange_api() noexcept {
+  static const dlpack::ExchangeApi* known = nullptr;
+  if (known == nullptr && tensor_type() != nullptr) known = dlpack::exchange_api_of(tensor_type());
+  return known;
+}
 
 // Gradients would not see what Spanwise does to the memory.
 void refuse_gradients(PyObject* tensor) {
@@ -111,8 +120,9 @@ class TorchBridge final : public Bridge {
 
   bool look(PyObject* tensor, OpenMemory& memory) const override {
     // A subclass may mean more by its tensors than their memory.
-    return Py_TYPE(tensor) == reinterpret_cast<PyTypeObject*>(tensor_class.get()) &&
-           look_through_exchange(tensor, memory) && is_plain(tensor);
+    const dlpack::ExchangeApi* api = exchange_api();
+    return Py_TYPE(tensor) == tensor_type() && api != nullptr &&
+           look_through_exchange(*api, tensor, memory) && is_plain(tensor);
   }
 
   ForeignView view(PyObject* tensor, bool may_copy) const override {
@@ -144,8 +154,8 @@ class TorchBridge final : public Bridge {
   }
 
   PyObject* wrap(const Array& array) const override {
-    auto* type = reinterpret_cast<PyTypeObject*>(tensor_class.get());
-    if (py::object tensor = wrap_through_exchange(type, array)) return tensor.release().ptr();
+    if (const dlpack::ExchangeApi* api = exchange_api())
+      return wrap_through_exchange(*api, array).release().ptr();
     return py::module_::import("torch").attr("from_dlpack")(object_of(array)).release().ptr();
   }
 
@@ -165,8 +175,8 @@ class TorchBridge final : public Bridge {
   // Before it had the exchange API, torch refused unless the tensor's device was the current one.
   template <class F>
   static ForeignView on_own_device(PyObject* tensor, F&& view) {
-    const bool has_api = _PyType_Lookup(Py_TYPE(tensor), exchange_name.get()) != nullptr;
-    if (has_api || !py::cast<bool>(py::handle(tensor).attr("is_cuda"))) return view();
+    if (exchange_api() != nullptr || !py::cast<bool>(py::handle(tensor).attr("is_cuda")))
+      return view();
     const py::object guard =
         py::module_::import("torch.cuda").attr("device_of")(py::handle(tensor));
     guard.attr("__enter__")();
