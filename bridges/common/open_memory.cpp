@@ -80,10 +80,10 @@ std::optional<Array> share(const OpenMemory& memory, ForeignOwner owner) {
   std::optional<Stream> home;
   if (!memory.device.is_cpu()) [[unlikely]] {
     release_passed();
-    home = Stream::foreign(memory.device, memory.stream);
+    home = Stream::lasting(memory.device, memory.stream);
     owner = OrderedOwner::around(std::move(owner), home);
   }
-  std::optional<Array> array(std::in_place,
+  std::optional<Array> array(std::in_place, Array::Inside{},
                              std::move(owner).adopt(lowest, static_cast<std::size_t>(bytes),
                                                     memory.device, memory.readonly),
                              std::move(layout), memory.dtype);

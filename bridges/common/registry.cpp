@@ -55,8 +55,9 @@ void Bridge::count_export(bool copied, std::int64_t bytes) const noexcept {
 }
 
 BridgeCounts Bridge::counts() const {
-  return {std::string(name()),          tally_.imports_shared.load(), tally_.imports_copied.load(),
-          tally_.exports_shared.load(), tally_.exports_copied.load(), tally_.bytes_copied.load()};
+  return {std::string(name()),   tally_.imports_shared + tally_.imports_under_gil,
+          tally_.imports_copied, tally_.exports_shared + tally_.exports_under_gil,
+          tally_.exports_copied, tally_.bytes_copied};
 }
 
 bool register_bridge(const Bridge& bridge) {

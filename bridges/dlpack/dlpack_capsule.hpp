@@ -5,6 +5,7 @@
 #include <Python.h>
 
 #include "dlpack_abi.hpp"
+#include "python/bridge_exchange.hpp"
 #include "spanwise/bridge.hpp"
 
 namespace spanwise::dlpack {
@@ -19,10 +20,6 @@ ForeignView view_of_capsule(PyObject* capsule);
 /// A capsule around a new managed tensor; the tensor is given back where nobody takes it out. A new
 /// reference; null with a Python error set where there is no memory.
 PyObject* capsule_of(const Array& array, bool versioned, std::uint64_t extra_flags = 0);
-
-/// The exchange table that the type carries (`__dlpack_c_exchange_api__`), or null. Leaves no
-/// error.
-const ExchangeApi* exchange_api_of(PyTypeObject* type) noexcept;
 
 /// An object's tensor through its type's exchange table. Throws BridgeError where it refuses.
 ForeignView view_through(const ExchangeApi& api, PyObject* object);

@@ -81,14 +81,14 @@ ForeignView view_through(const ExchangeApi& api, PyObject* object) {
 
 namespace spanwise::python {
 
-bool look_through_exchange(PyObject* object, OpenMemory& memory) noexcept {
-  const dlpack::ExchangeApi* api = dlpack::exchange_api_of(Py_TYPE(object));
+bool look_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
+                           OpenMemory& memory) noexcept {
   dlpack::Tensor tensor;
-  if (api == nullptr || api->tensor_from_object == nullptr) return false;
-  if (api->tensor_from_object(object, &tensor) == 0 && dlpack::look_at(tensor, memory)) {
+  if (api.tensor_from_object == nullptr) return false;
+  if (api.tensor_from_object(object, &tensor) == 0 && dlpack::look_at(tensor, memory)) {
     if (memory.device.is_cpu()) return true;
     void* stream = nullptr;
-    const int failed = api->current_stream(tensor.device.type, tensor.device.id, &stream);
+    const int failed = api.current_stream(tensor.device.type, tensor.device.id, &stream);
     memory.stream = dlpack::counted(stream);
     if (failed == 0) return true;
   }
@@ -100,13 +100,11 @@ void order_library(std::uintptr_t stream, const Array& array) {
   dlpack::make_wait(Stream::foreign(array.device(), stream), array);
 }
 
-pybind11::object wrap_through_exchange(PyTypeObject* type, const Array& array) {
-  const dlpack::ExchangeApi* api = dlpack::exchange_api_of(type);
-  if (api == nullptr) return {};
-  if (!array.device().is_cpu()) order_library(dlpack::stream_of(*api, array.device()), array);
+pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Array& array) {
+  if (!array.device().is_cpu()) order_library(dlpack::stream_of(api, array.device()), array);
   void* object = nullptr;
   // It owns the tensor from here on, also where it fails.
-  if (api->managed_to_object(dlpack::exported(array), &object) != 0)
+  if (api.managed_to_object(dlpack::exported(array), &object) != 0)
     throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::object>(static_cast<PyObject*>(object));
 }

@@ -47,6 +47,27 @@ bool is_narrowed(DType dtype) {
   return wide && !py::cast<bool>(py::module_::import("jax").attr("config").attr("jax_enable_x64"));
 }
 
+// Why DLPack had nothing to give, where its own words are about something else. Throws, or leaves
+// it at what has been said.
+void explain_jax_refusal(py::handle array) {
+  require<ArgumentError>(!py::cast<bool>(array.attr("is_deleted")()),
+                         "jax: an array that was deleted, or donated to a compiled function; "
+                         "expected one that still has its memory");
+  const py::object dtype = array.attr("dtype");
+  const py::module_ dtypes = py::module_::import("jax.dtypes");
+  const bool is_key =
+      py::cast<bool>(dtypes.attr("issubdtype")(dtype, py::handle(dtypes.attr("prng_key"))));
+  const std::string name = py::str(dtype);
+  require<DTypeError>(!is_key, "jax: random keys (", name,
+                      ") are no numbers; expected an array of some, pass jax.random.key_data(x)");
+  const std::size_t devices = py::len(array.attr("devices")());
+  require<ArgumentError>(devices == 1, "jax: an array on ", devices,
+                         " devices; expected one on a single device, pass "
+                         "x.addressable_data(i), or jax.device_put(x, device)");
+  fail<DTypeError>("jax: elements of ", name, " have no form that DLPack could carry; ",
+                   "cast them first: x.astype(\"int8\"), x.astype(\"float32\")");
+}
+
 class JaxBridge final : public Bridge {
  public:
   std::string_view name() const override { return "jax"; }
@@ -60,7 +81,7 @@ class JaxBridge final : public Bridge {
     require<ArgumentError>(!tracer_class.has(object),
                            "jax: a traced array has no memory yet; expected a concrete one, call ",
                            "spanwise outside of jit, grad and vmap, or through jax.pure_callback");
-    ForeignView view = find_bridge("dlpack")->view(object, may_copy);
+    ForeignView view = view_memory(object, may_copy);
     view.memory.readonly = true;  // JAX counts on its arrays never changing, and cannot say so
     return view;
   }
@@ -96,6 +117,18 @@ class JaxBridge final : public Bridge {
         .attr("from_dlpack")(as_immutable_producer(array), py::arg("copy") = false)
         .release()
         .ptr();
+  }
+
+ private:
+  static ForeignView view_memory(PyObject* object, bool may_copy) {
+    try {
+      return find_bridge("dlpack")->view(object, may_copy);
+    } catch (const DeviceError&) {
+      throw;
+    } catch (const std::exception&) {
+      explain_jax_refusal(object);
+      throw;
+    }
   }
 };
 

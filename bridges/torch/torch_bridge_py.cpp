@@ -4,6 +4,8 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "python/bridge_library.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
+#include "tensor_words.hpp"
 
 namespace spanwise::python {
 
@@ -19,8 +22,17 @@ namespace py = pybind11;
 namespace {
 
 constinit const ForeignClass tensor_class("torch", "Tensor");
-constinit const Name requires_grad("requires_grad"), is_conj("is_conj"), is_neg("is_neg");
-constinit const Name layout_name("layout"), exchange_name("__dlpack_c_exchange_api__");
+constinit const Name requires_grad("requires_grad"), is_conj("is_conj"), is_neg("is_neg"),
+    layout_name("layout");
+
+PyTypeObject* tensor_type() noexcept { return reinterpret_cast<PyTypeObject*>(tensor_class.get()); }
+
+// Of torch.Tensor, which lives as long as the process; null before PyTorch 2.10.
+const dlpack::ExchangeApi* exchange_api() noexcept {
+  static const dlpack::ExchangeApi* known = nullptr;
+  if (known == nullptr && tensor_type() != nullptr) known = dlpack::exchange_api_of(tensor_type());
+  return known;
+}
 
 // Gradients would not see what Spanwise does to the memory.
 void refuse_gradients(PyObject* tensor) {
@@ -44,26 +56,47 @@ bool has_lazy_bits(PyObject* tensor, DType dtype) {
   return (dtype.is_complex() && answer_of(tensor, is_conj)) || answer_of(tensor, is_neg);
 }
 
-// Nothing that memory alone does not show. Every exchange pays for these questions, so they are put
-// to the class' own descriptors.
-bool is_plain(PyObject* tensor, DType dtype) noexcept {
-  const auto says_no = [](PyObject* answer) {
-    Py_XDECREF(answer);  // False outlives it
-    if (answer == nullptr) PyErr_Clear();
-    return answer == Py_False;
-  };
-  const auto attribute = [&](const Name& name) {
-    PyObject* descriptor = _PyType_Lookup(Py_TYPE(tensor), name.get());
-    auto* type = reinterpret_cast<PyObject*>(Py_TYPE(tensor));
-    const descrgetfunc get = descriptor != nullptr ? Py_TYPE(descriptor)->tp_descr_get : nullptr;
-    return get != nullptr ? get(descriptor, tensor, type) : nullptr;
-  };
-  const auto answer = [&](const Name& name) {
+// Whether the answer, a new reference or null with an error set, is no.
+bool is_no(PyObject* answer) noexcept {
+  Py_XDECREF(answer);  // False outlives it
+  if (answer == nullptr) PyErr_Clear();
+  return answer == Py_False;
+}
+
+// Asked of the class' own descriptors, which is sooner than of the tensor.
+bool needs_no_grad(PyObject* tensor) noexcept {
+  PyObject* descriptor = _PyType_Lookup(Py_TYPE(tensor), requires_grad.get());
+  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(tensor));
+  const descrgetfunc get = descriptor != nullptr ? Py_TYPE(descriptor)->tp_descr_get : nullptr;
+  return get != nullptr && is_no(get(descriptor, tensor, type));
+}
+
+bool has_no_lazy_bit(PyObject* tensor) noexcept {
+  const auto denies = [&](const Name& name) {
     PyObject* method = _PyType_Lookup(Py_TYPE(tensor), name.get());
-    return method != nullptr ? PyObject_Vectorcall(method, &tensor, 1, nullptr) : nullptr;
+    return method != nullptr && is_no(PyObject_Vectorcall(method, &tensor, 1, nullptr));
   };
-  return says_no(attribute(requires_grad)) && says_no(answer(is_neg)) &&
-         (!dtype.is_complex() || says_no(answer(is_conj)));
+  return denies(is_neg) && denies(is_conj);
+}
+
+// The dispatch keys decide about the lazy bits. A program has tensors of a few sets of keys, so
+// what PyTorch said of a tensor is remembered for all with the same set.
+bool has_plain_keys(PyObject* tensor, std::uint64_t keys) noexcept {
+  static std::array<std::uint64_t, 8> plain{};
+  static std::size_t next = 0;
+  for (const std::uint64_t known : plain)
+    if (known == keys && keys != 0) return true;
+  if (!has_no_lazy_bit(tensor)) return false;
+  plain[next++ % plain.size()] = keys;
+  return true;
+}
+
+// Nothing that memory alone does not show.
+bool is_plain(PyObject* tensor) noexcept {
+  const TensorWords* words = TensorWords::found();
+  if (words == nullptr) return needs_no_grad(tensor) && has_no_lazy_bit(tensor);
+  return (words->is_unknown_to_autograd(tensor) || needs_no_grad(tensor)) &&
+         has_plain_keys(tensor, words->keys(tensor));
 }
 
 // Torch has a module attribute a dtype. What was found once is there for good, torch too.
@@ -87,8 +120,9 @@ class TorchBridge final : public Bridge {
 
   bool look(PyObject* tensor, OpenMemory& memory) const override {
     // A subclass may mean more by its tensors than their memory.
-    return Py_TYPE(tensor) == reinterpret_cast<PyTypeObject*>(tensor_class.get()) &&
-           look_through_exchange(tensor, memory) && is_plain(tensor, memory.dtype);
+    const dlpack::ExchangeApi* api = exchange_api();
+    return Py_TYPE(tensor) == tensor_type() && api != nullptr &&
+           look_through_exchange(*api, tensor, memory) && is_plain(tensor);
   }
 
   ForeignView view(PyObject* tensor, bool may_copy) const override {
@@ -120,8 +154,8 @@ class TorchBridge final : public Bridge {
   }
 
   PyObject* wrap(const Array& array) const override {
-    auto* type = reinterpret_cast<PyTypeObject*>(tensor_class.get());
-    if (py::object tensor = wrap_through_exchange(type, array)) return tensor.release().ptr();
+    if (const dlpack::ExchangeApi* api = exchange_api())
+      return wrap_through_exchange(*api, array).release().ptr();
     return py::module_::import("torch").attr("from_dlpack")(object_of(array)).release().ptr();
   }
 
@@ -141,8 +175,8 @@ class TorchBridge final : public Bridge {
   // Before it had the exchange API, torch refused unless the tensor's device was the current one.
   template <class F>
   static ForeignView on_own_device(PyObject* tensor, F&& view) {
-    const bool has_api = _PyType_Lookup(Py_TYPE(tensor), exchange_name.get()) != nullptr;
-    if (has_api || !py::cast<bool>(py::handle(tensor).attr("is_cuda"))) return view();
+    if (exchange_api() != nullptr || !py::cast<bool>(py::handle(tensor).attr("is_cuda")))
+      return view();
     const py::object guard =
         py::module_::import("torch.cuda").attr("device_of")(py::handle(tensor));
     guard.attr("__enter__")();

@@ -125,13 +125,13 @@ void attach(const char* name, PyObject* descriptor) {
 
 }  // namespace
 
-PyObject* wrap(Array array) noexcept {
+PyObject* wrap(Array&& array) noexcept {
   // No tp_alloc: it would clear what construct() fills at once.
   return construct(reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type)),
                    std::move(array));
 }
 
-PyObject* wrap_view(PyObject* source, Array view) noexcept {
+PyObject* wrap_view(PyObject* source, Array&& view) noexcept {
   PyObject* object = wrap(std::move(view));
   if (object == nullptr) return nullptr;
   PyObject* base = reinterpret_cast<PyArray*>(source)->base;

@@ -128,7 +128,7 @@ PyObject* view(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObje
   static constexpr Signature<1> signature{"view", {"dtype"}, 0, 1};
   const auto [dtype] = signature.read(values, count, words);
   const Array& array = array_in(self);
-  return wrap_view(self, given(dtype) ? array.reinterpret(dtype_from(dtype)) : array);
+  return wrap_view(self, given(dtype) ? array.reinterpret(dtype_from(dtype)) : Array(array));
 }
 
 PyObject* diagonal(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {

@@ -49,7 +49,7 @@ py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
   std::optional<Obstacle> obstacle = target.obstacle(array);
   if (!obstacle) {
     py::object made = wrapped(target, array);
-    target.count_export(false, 0);
+    target.count_shared_export();
     return made;
   }
   if (unless_strict(mode) == CopyMode::never)

@@ -10,17 +10,28 @@
 #include "spanwise/bridge.hpp"
 
 /// What bridges to single libraries need of DLPack; the DLPack bridge defines it.
+namespace spanwise::dlpack {
+
+struct ExchangeApi;
+
+/// DLPack's C exchange API of a type (`__dlpack_c_exchange_api__`), or null; leaves no Python
+/// error. A type keeps it as long as it lives.
+const ExchangeApi* exchange_api_of(PyTypeObject* type) noexcept;
+
+}  // namespace spanwise::dlpack
+
 namespace spanwise::python {
 
-/// Reads the tensor that `object` lends through DLPack's C exchange API; false (no Python error)
-/// where its type offers none, or where its memory is neither the host's nor a GPU's. For libraries
-/// whose objects keep their memory: the API alone promises it until the caller returns only. What
-/// the API does not say has to be asked for: whether the memory is for reading only.
-bool look_through_exchange(PyObject* object, OpenMemory& memory) noexcept;
+/// Reads the tensor that `object` lends through its type's exchange API; false (no Python error)
+/// where it does not, or where its memory is neither the host's nor a GPU's. For libraries whose
+/// objects keep their memory: the API alone promises it until the caller returns only. What the API
+/// does not say has to be asked for: whether the memory is for reading only.
+bool look_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
+                           OpenMemory& memory) noexcept;
 
-/// `array` as an object of the library whose `type` offers DLPack's C exchange API; null (no Python
-/// error) where it offers none. The library's current stream comes after our queued work.
-pybind11::object wrap_through_exchange(PyTypeObject* type, const Array& array);
+/// `array` as an object of the library whose type offers the exchange API. The library's current
+/// stream comes after our queued work.
+pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Array& array);
 
 /// Makes the stream of a library that is given `array`, counted as the CUDA Array Interface counts
 /// them, come after our queued work on it; what it does afterwards is remembered where the stream

@@ -46,7 +46,7 @@ std::optional<Array> shared_at_once(const Bridge& bridge, PyObject* object) {
   OpenMemory memory;
   if (!bridge.look(object, memory)) return std::nullopt;
   std::optional<Array> array = share(memory, python_owner(object));
-  if (array) bridge.count_import(/*copied=*/false, 0);
+  if (array) bridge.count_shared_import();
   return array;
 }
 
@@ -61,6 +61,11 @@ Array copied_out(Found& found) {
 
 std::optional<Found> find_view(PyObject* object, bool may_copy) {
   PyTypeObject* type = Py_TYPE(object);
+  // It has its instances' protocols as attributes, which then say nothing.
+  if (PyType_Check(object)) {
+    fail<BridgeError>("asarray: ", std::string(py::repr(object)),
+                      " is a class; expected an array, which may be one of its instances");
+  }
   const Bridge* known = bridge_of_type(type);
   std::optional<Found> found;
   std::string refusals;
@@ -161,7 +166,7 @@ std::optional<Array> lent_array(PyObject* object) {
   if (known == nullptr || !known->look(object, memory) || !memory.device.is_cpu())
     return std::nullopt;
   std::optional<Array> array = share(memory, ForeignOwner());
-  if (array) known->count_import(/*copied=*/false, 0);
+  if (array) known->count_shared_import();
   return array;
 }
 

@@ -40,9 +40,10 @@ inline Array& array_in(PyObject* object) noexcept {
 
 /// A new reference to a new spanwise.Array around `array`. Null with a Python error set when out of
 /// memory. Needs the GIL.
-PyObject* wrap(Array array) noexcept;
+PyObject* wrap(Array&& array) noexcept;
+inline PyObject* wrap(const Array& array) noexcept { return wrap(Array(array)); }
 /// As wrap(), for a view of the memory of `source` (an is_array() object), which becomes its base.
-PyObject* wrap_view(PyObject* source, Array view) noexcept;
+PyObject* wrap_view(PyObject* source, Array&& view) noexcept;
 
 /// `object` as an Array: ours as it is, anything else through the bridges (sw.asarray). Throws the
 /// bridges' errors, or pybind11::error_already_set. Needs the GIL.

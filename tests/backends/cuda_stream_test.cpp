@@ -140,6 +140,17 @@ TEST_F(CudaStreams, ForeignHandlesAreWrappedAndStayAliveAfterwards) {
   EXPECT_EQ(place.get<int>()[0], 3);
 }
 
+TEST_F(CudaStreams, AStreamThatStaysIsOneObject) {
+  const Ref<StreamState> ours = backend().create_stream(0);
+  const Ref<StreamState> kept = backend().lasting_stream(0, ours->handle());
+  EXPECT_EQ(kept->handle(), ours->handle());
+  EXPECT_EQ(backend().lasting_stream(0, ours->handle()), kept);
+  EXPECT_NE(backend().foreign_stream(0, ours->handle()), kept);
+  EXPECT_EQ(backend().lasting_stream(0, 1), default_stream());
+  EXPECT_NE(backend().lasting_stream(0, 2), backend().lasting_stream(0, 2)) << "one a thread";
+  EXPECT_THROW(backend().lasting_stream(0, 7), ArgumentError);
+}
+
 TEST_F(CudaStreams, WhatIsNoStreamIsRefused) {
   EXPECT_THROW(backend().foreign_stream(0, 0), ArgumentError);
   EXPECT_THROW(backend().foreign_stream(0, 7), ArgumentError);

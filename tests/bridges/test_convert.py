@@ -60,6 +60,12 @@ def test_a_gpu_array_goes_to_numpy_by_a_copy_that_was_allowed(device):
     assert sw.to_numpy(ours, copyif=True).tolist() == [0.0, 1.0, 2.0]
 
 
+@pytest.mark.parametrize("cls", [np.ndarray, sw.Array, float], ids=lambda cls: cls.__name__)
+def test_a_class_is_no_array_though_it_has_its_instances_protocols(cls):
+    with pytest.raises(sw.BridgeError, match=f"{cls.__name__}.*is a class.*instances"):
+        sw.asarray(cls)
+
+
 def test_unknown_libraries_and_protocols_say_what_is_supported():
     with pytest.raises(sw.ArgumentError, match="supported: numpy, torch"):
         sw.convert(np.zeros(3), "nunpy")

@@ -3,11 +3,15 @@
 """JAX: what its layouts can hold is shared, everything else is said."""
 
 import gc
+import os
+import sys
+import textwrap
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import package
 from support.arrays import assert_same, pair, windows
 
 import spanwise as sw
@@ -109,6 +113,46 @@ def test_traced_arrays_are_refused():
 
     with pytest.raises(sw.ArgumentError, match="concrete"):
         jax.jit(traced)(jnp.ones(3))
+
+
+def test_what_dlpack_cannot_carry_is_named():
+    gone = jnp.ones(3)
+    gone.delete()
+    for what, error, remedy in (
+        (gone, sw.ArgumentError, "deleted"),
+        (jax.random.key(0), sw.DTypeError, "key_data"),
+        (jnp.ones(3, dtype="int4"), sw.DTypeError, "astype"),
+    ):
+        for take in (sw.asarray, sw.from_jax):
+            with pytest.raises(error, match=remedy):
+                take(what)
+    assert sw.asarray(jax.random.key_data(jax.random.key(0))).shape == (2,)
+
+
+def test_an_array_on_several_devices_is_refused_by_name():
+    program = """
+        import jax, numpy as np, spanwise as sw
+        from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+        mesh = Mesh(np.array(jax.devices("cpu")), ("rows",))
+        rows = jax.device_put(np.arange(8.0, dtype="float32"), NamedSharding(mesh, PartitionSpec("rows")))
+        try:
+            sw.asarray(rows)
+        except sw.ArgumentError as error:
+            print(error)
+        print(sw.asarray(rows.addressable_data(1)).tolist())
+    """
+    environment = dict(
+        os.environ,
+        XLA_FLAGS="--xla_force_host_platform_device_count=2",
+        JAX_PLATFORMS="cpu",
+        PYTHONPATH=os.pathsep.join(p for p in sys.path if p),
+    )
+    out = package.run(sys.executable, "-c", textwrap.dedent(program), env=environment)
+    said, values = out.splitlines()
+    assert "2 devices" in said
+    assert "addressable_data" in said
+    assert values == "[4.0, 5.0, 6.0, 7.0]"
 
 
 def test_memory_lives_as_long_as_either_side_needs_it(device):

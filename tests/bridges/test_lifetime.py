@@ -184,6 +184,19 @@ def test_threads_without_the_gil_may_drop_owners_while_python_ends():
     assert out.strip() == "None"
 
 
+def test_a_python_that_runs_without_its_lock_is_refused():
+    out = run("""
+        import sys
+
+        sys._is_gil_enabled = lambda: False  # what PYTHON_GIL=0 comes to on a free-threaded build
+        try:
+            import spanwise
+        except ImportError as error:
+            print(error)
+    """)
+    assert "PYTHON_GIL=0" in out
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_child_may_use_and_drop_what_its_parent_imported():
     out = run("""

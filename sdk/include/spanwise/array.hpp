@@ -28,6 +28,10 @@ class SW_API Array {
   /// A window onto `storage`, which may belong to another library. Throws LayoutError if an element
   /// of `layout` would fall outside the storage.
   Array(Storage storage, Layout layout, DType dtype);
+  /// Says that the caller has seen to it that the layout lies inside the storage.
+  struct Inside {};
+  Array(Inside, Storage storage, Layout layout, DType dtype) noexcept
+      : storage_(std::move(storage)), layout_(std::move(layout)), dtype_(dtype) {}
 
   DType dtype() const noexcept { return dtype_; }
   Device device() const noexcept { return storage_.device(); }
@@ -76,12 +80,9 @@ class SW_API Array {
   friend SW_API bool may_share_memory(const Array& a, const Array& b) noexcept;
 
  private:
-  struct Trusted {};
-  Array(Trusted, Storage storage, Layout layout, DType dtype) noexcept
-      : storage_(std::move(storage)), layout_(std::move(layout)), dtype_(dtype) {}
   // A view computed by Layout from a valid window is inside the storage, so it is not checked
   // again.
-  Array view(Layout layout) const { return Array(Trusted{}, storage_, std::move(layout), dtype_); }
+  Array view(Layout layout) const { return Array(Inside{}, storage_, std::move(layout), dtype_); }
 
   Storage storage_;
   Layout layout_;

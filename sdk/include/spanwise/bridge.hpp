@@ -200,13 +200,20 @@ class SW_API Bridge {
   /// Adds to the counters; safe from any thread.
   void count_import(bool copied, std::int64_t bytes) const noexcept;
   void count_export(bool copied, std::int64_t bytes) const noexcept;
+  /// Both for memory that was shared, under the GIL: nobody else counts there at the time, and
+  /// locking the bus for him would take a tenth of what an import does.
+  void count_shared_import() const noexcept { add_one(tally_.imports_under_gil); }
+  void count_shared_export() const noexcept { add_one(tally_.exports_under_gil); }
   BridgeCounts counts() const;
 
  private:
   struct Tally {
     std::atomic<std::int64_t> imports_shared{0}, imports_copied{0}, exports_shared{0},
-        exports_copied{0}, bytes_copied{0};
+        exports_copied{0}, bytes_copied{0}, imports_under_gil{0}, exports_under_gil{0};
   };
+  static void add_one(std::atomic<std::int64_t>& count) noexcept {
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   mutable Tally tally_;
 };
 

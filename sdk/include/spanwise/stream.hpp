@@ -30,6 +30,9 @@ class SW_API Stream {
   /// Another library's CUstream (1: legacy default, 2: per-thread default). Not owned: it must live
   /// as long as work is queued through this object. Throws ArgumentError for 0, which is ambiguous.
   static Stream foreign(Device device, std::uintptr_t handle);
+  /// The same for one that lives as long as the process, as PyTorch's do: the driver is asked about
+  /// a handle once.
+  static Stream lasting(Device device, std::uintptr_t handle);
   /// The calling thread's current stream of `device`: the innermost StreamGuard's, else one stream
   /// per device that all threads share.
   static Stream current(Device device);

@@ -12,7 +12,7 @@ import typing as _typing
 from importlib import import_module as _import_module
 from importlib.util import find_spec as _find_spec
 
-from . import _wheels
+from . import _gil, _wheels
 from ._config import config as config
 from ._core import *  # noqa: F403  (the compiled half says what is public)
 from ._core import __version__ as __version__
@@ -28,6 +28,7 @@ pi = 3.141592653589793
 inf = float("inf")
 nan = float("nan")
 
+_gil.require_gil()
 _wheels.tell_where_cuda_is()
 _wheels.tell_where_blas_is()
 

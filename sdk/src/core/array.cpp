@@ -92,7 +92,7 @@ Array::Array(Storage storage, Layout layout, DType dtype)
 }
 
 Array Array::as_readonly() const {
-  return Array(Trusted{}, storage_.as_readonly(), layout_, dtype_);
+  return Array(Inside{}, storage_.as_readonly(), layout_, dtype_);
 }
 
 std::optional<Array> Array::try_reshape(const Shape& shape) const {
@@ -102,8 +102,7 @@ std::optional<Array> Array::try_reshape(const Shape& shape) const {
 }
 
 Array Array::reinterpret(DType dtype) const {
-  return Array(Trusted{}, storage_, layout_.reinterpret(dtype_.itemsize(), dtype.itemsize()),
-               dtype);
+  return Array(Inside{}, storage_, layout_.reinterpret(dtype_.itemsize(), dtype.itemsize()), dtype);
 }
 
 bool may_share_memory(const Array& a, const Array& b) noexcept {

@@ -19,12 +19,23 @@ Stream Stream::create(Device device) {
       runtime::backend_for(device).create_stream(runtime::execution_device(device).ordinal()));
 }
 
-Stream Stream::foreign(Device device, std::uintptr_t handle) {
+namespace {
+void check_foreign_stream(Device device, std::uintptr_t handle) {
   require<ArgumentError>(device.is_cuda(), "stream: ", device,
                          " has no streams of other libraries; expected a cuda device");
   require<ArgumentError>(
       handle != 0, "stream: handle 0 is ambiguous; pass 1 for the legacy default stream or 2 for ",
       "the calling thread's");
+}
+}  // namespace
+
+Stream Stream::lasting(Device device, std::uintptr_t handle) {
+  check_foreign_stream(device, handle);
+  return Stream(runtime::backend_for(device).lasting_stream(device.ordinal(), handle));
+}
+
+Stream Stream::foreign(Device device, std::uintptr_t handle) {
+  check_foreign_stream(device, handle);
   return Stream(runtime::backend_for(device).foreign_stream(device.ordinal(), handle));
 }
 

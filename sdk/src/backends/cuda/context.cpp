@@ -34,6 +34,7 @@ DeviceContext::DeviceContext(int ordinal)
   events_ = std::make_unique<EventPool>(api);
   staging_ = std::make_unique<StagingArea>(*this);
   copy_kernels_ = std::make_unique<CopyKernels>(*this);
+  lasting_streams_ = std::make_unique<LastingStreams>();
   default_stream_ = make_default_stream(*this);
   memory_->preallocate();
 }

@@ -21,6 +21,7 @@ class MemoryPool;
 class EventPool;
 class StagingArea;
 class CopyKernels;
+class LastingStreams;
 
 /// One device as this process uses it: its primary context, and what we keep there. Lives until the
 /// process ends; the primary context is retained once and never given back, because other libraries
@@ -41,6 +42,7 @@ class DeviceContext {
   EventPool& events() noexcept { return *events_; }
   StagingArea& staging() noexcept { return *staging_; }
   CopyKernels& copy_kernels() noexcept { return *copy_kernels_; }
+  LastingStreams& lasting_streams() noexcept { return *lasting_streams_; }
   const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
 
  private:
@@ -51,6 +53,7 @@ class DeviceContext {
   std::unique_ptr<EventPool> events_;
   std::unique_ptr<StagingArea> staging_;
   std::unique_ptr<CopyKernels> copy_kernels_;
+  std::unique_ptr<LastingStreams> lasting_streams_;
   Ref<runtime::StreamState> default_stream_;
 };
 

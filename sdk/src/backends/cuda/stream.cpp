@@ -113,14 +113,19 @@ Ref<runtime::StreamState> foreign_stream(DeviceContext& context, std::uintptr_t 
   require<ArgumentError>(handle != 0,
                          "Stream.foreign: 0 may mean the legacy (1) or the per-thread (2) default "
                          "stream; pass 1 or 2");
-  // Handles are addresses; the driver follows them without a check.
-  constexpr std::uintptr_t first_page = 4096;
   require<ArgumentError>(handle <= 2 || handle >= first_page, "Stream.foreign: ", handle,
                          " is no stream: expected 1, 2 or a CUstream");
   const auto stream = std::bit_cast<CUstream>(handle);
   const ContextGuard guard(context);
   if (handle > 2) check_foreign(context, stream);
   return make_ref<CudaStream>(context, stream, CudaStream::Owner::foreign);
+}
+
+Ref<runtime::StreamState> LastingStreams::get(DeviceContext& context, std::uintptr_t handle) {
+  const std::lock_guard lock(mutex_);
+  for (const Ref<runtime::StreamState>& stream : streams_)
+    if (stream->handle() == handle) return stream;
+  return streams_.emplace_back(foreign_stream(context, handle));
 }
 
 }  // namespace spanwise::cuda

@@ -1,0 +1,126 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tensor_words.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <bitset>
+#include <optional>
+
+#include "python/bind.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+/// Looks at tensors of many kinds, and strikes out each place that any of them speaks against.
+class TensorWords::Search {
+ public:
+  Search() : torch_(py::module_::import("torch")) {}
+
+  std::optional<TensorWords> run() {
+    // What the program has set up may not reach the samples.
+    const py::object off = torch_.attr("inference_mode")(false);
+    off.attr("__enter__")();
+    try {
+      look_at_samples();
+    } catch (...) {
+      off.attr("__exit__")(py::none(), py::none(), py::none());
+      throw;
+    }
+    off.attr("__exit__")(py::none(), py::none(), py::none());
+    if (!agrees_ || keys_.count() != 1 || autograd_.count() != 1) return std::nullopt;
+    TensorWords found;
+    found.keys_ = first(keys_);
+    found.autograd_ = first(autograd_);
+    return found;
+  }
+
+ private:
+  // The object is 23 words long in the releases that have the exchange API (c10/core/TensorImpl.h,
+  // which bounds the sizes of its members), and nothing behind it is read.
+  static constexpr std::size_t length = 23;
+  using Places = std::bitset<length>;
+
+  static std::size_t first(const Places& places) noexcept {
+    std::size_t place = 0;
+    while (!places[place]) ++place;
+    return place;
+  }
+
+  py::object sample(const char* dtype) const {
+    return torch_.attr("empty")(py::make_tuple(2, 3), py::arg("dtype") = torch_.attr(dtype),
+                                py::arg("device") = "cpu");
+  }
+
+  // Whether the word behind the Python object's head is the address that PyTorch says.
+  bool is_at_its_place(const py::object& tensor) {
+    const auto address = tensor.attr("_cdata").cast<std::uintptr_t>();
+    agrees_ = agrees_ && reinterpret_cast<std::uintptr_t>(impl_of(tensor.ptr())) == address;
+    return agrees_;
+  }
+
+  void compare_keys(const py::object& tensor) {
+    const auto keys =
+        torch_.attr("_C").attr("_dispatch_keys")(tensor).attr("raw_repr")().cast<std::uint64_t>();
+    if (!is_at_its_place(tensor)) return;
+    for (std::size_t place = 0; place < length; ++place)
+      if (word(tensor.ptr(), place) != keys) keys_.reset(place);
+  }
+
+  // What autograd keeps is a null pointer until there is something to keep.
+  void compare_autograd(const py::object& tensor) {
+    if (!is_at_its_place(tensor)) return;
+    Places was_null;
+    for (std::size_t place = 0; place < length; ++place)
+      was_null[place] = word(tensor.ptr(), place) == 0;
+    tensor.attr("requires_grad_")();
+    for (std::size_t place = 0; place < length; ++place)
+      if (!was_null[place] || word(tensor.ptr(), place) == 0) autograd_.reset(place);
+  }
+
+  void look_at_samples() {
+    keys_.set();
+    autograd_.set();
+    const py::object negated = torch_.attr("_neg_view");
+    for (const char* dtype : {"float32", "float64", "complex64"}) {
+      const py::object plain = sample(dtype);
+      compare_keys(plain);
+      compare_keys(plain.attr("t")());
+      compare_keys(negated(plain));
+      compare_autograd(sample(dtype));
+    }
+    const py::object complex = sample("complex128");
+    compare_keys(complex.attr("conj")());
+    compare_keys(negated(complex.attr("conj")()));
+    compare_keys(sample("int64"));
+    compare_keys(sample("int64").attr("to")("meta"));
+    compare_keys(sample("float32").attr("to_sparse")());
+  }
+
+  py::module_ torch_;
+  Places keys_, autograd_;
+  bool agrees_ = true;
+};
+
+const TensorWords* TensorWords::found() noexcept {
+  static std::optional<TensorWords> places;
+  static bool looked = false;
+  if (!looked) [[unlikely]] {
+    looked = true;  // also for what the samples themselves may lead to
+    try {
+      places = Search().run();
+    } catch (const std::exception&) {
+      // A PyTorch that has none of these functions: its other answers have to do.
+      PyErr_Clear();
+    }
+  }
+  return places ? &*places : nullptr;
+}
+
+SW_BIND(torch_words, 64) {
+  module.def("_reads_tensor_words", [] { return TensorWords::found() != nullptr; });
+}
+
+}  // namespace spanwise::python
