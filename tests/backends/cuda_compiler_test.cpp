@@ -133,6 +133,29 @@ TEST_F(Compiler, OptionsReachTheCompiler) {
   build("static_assert(__cplusplus == 201703L, \"\");\n__global__ void k() {}\n");
 }
 
+// Letters that NVRTC's and the toolkit's own headers give to template parameters.
+TEST_F(Compiler, MacrosOfAnyNameReachTheUsersTextAlone) {
+  CompileRequest request;
+  request.options = {"-DT=float", "-DN=3", "-D_Tp=int", "-DScale(x)=((x) * N)", "-DON"};
+  const std::string source =
+      "#ifndef ON\n#error\n#endif\n"
+      "__global__ void k(T* x, _Tp i) { x[i] = Scale(x[i]); }\n";
+  EXPECT_THAT(build(source, request).symbols, Contains(Pair("k", "_Z1kPfi")));
+  EXPECT_THAT(compile_log(source + "int line = __LINE__, bad = nonsense;\n", request),
+              HasSubstr(".cu(5)"));
+  request.options.emplace_back("-D1x");
+  EXPECT_THAT(compile_log(source, request), HasSubstr("options(6)"));
+}
+
+TEST_F(Compiler, IncludedFirstIsBehindTheMacros) {
+  const auto folder = std::filesystem::path(testing::TempDir());
+  std::ofstream(folder / "sw first.h") << "typedef T element;\n";
+  CompileRequest request;
+  request.options = {"-include", "sw first.h", "-DT=double", "-I" + folder.string()};
+  EXPECT_THAT(build("__global__ void k(element* x) { *x = 1; }\n", request).symbols,
+              Contains(Pair("k", "_Z1kPd")));
+}
+
 TEST_F(Compiler, StandardHeadersAreThereWithoutTheHosts) {
   build(
       "#include <assert.h>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n#include "

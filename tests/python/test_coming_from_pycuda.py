@@ -86,6 +86,12 @@ def test_compiler_options(device, tmp_path, capfd):
     x = sw.zeros(1, dtype="int32")
     mod.get_function("k")(x, block=1)
     assert x.tolist() == [20]
+    # Names that CUDA's own headers use too; the source alone sees these macros.
+    source = "template <class U> __device__ U twice(U x) { return 2 * x; }\n__global__ void k(T *x) { x[0] = twice(T(N)); }"
+    mod = SourceModule(source, options=["-DT=float", "-DN=21"])
+    y = sw.zeros(1, dtype="float32")
+    mod.get_function("k")(y, block=1)
+    assert y.tolist() == [42]
     with sw.config.change(cache_dir=str(tmp_path / "cache")):
         SourceModule(SCALE + "// kept elsewhere")
         assert sw.kernel_cache.path.startswith(str(tmp_path / "cache"))
