@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "backends/cuda/binary_symbols.hpp"
+#include "backends/cuda/device_runtime.hpp"
+#include "backends/cuda/nvjitlink.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
@@ -145,6 +147,27 @@ TEST_F(Compiler, MacrosOfAnyNameReachTheUsersTextAlone) {
               HasSubstr(".cu(5)"));
   request.options.emplace_back("-D1x");
   EXPECT_THAT(compile_log(source, request), HasSubstr("options(6)"));
+}
+
+TEST_F(Compiler, KernelsThatLaunchKernelsAreLinkedWithTheDeviceRuntime) {
+  if (device_runtime_archive(nvrtc::library().path).empty() || nvjitlink::library() == nullptr)
+    GTEST_SKIP() << "the device runtime or nvJitLink is not installed";
+  const std::string source =
+      "__global__ void child(int* x, int n) { x[threadIdx.x] = n; }\n"
+      "__global__ void parent(int* x) { child<<<1, 8>>>(x, 40); }\n";
+  const KernelBinary binary = build(source);
+  EXPECT_THAT(binary.symbols, Contains(Key("parent")));
+  for (const auto& [name, symbol] : binary.symbols)
+    EXPECT_THAT(name, Not(HasSubstr("cuda_device_runtime"))) << "kernels of the runtime's own";
+  EXPECT_THAT(compile_log(source + "int bad = nonsense;\n"), HasSubstr(".cu(3)"));
+  EXPECT_THAT(fingerprint(source), HasSubstr("cudadevrt"));
+}
+
+TEST_F(Compiler, ALaunchForTheHostAloneNeedsNoDeviceRuntime) {
+  const std::string source =
+      "__global__ void k(int* x) { *x = 1; }\n"
+      "#ifndef __CUDACC_RTC__\nvoid run(int* x) { k<<<1, 1>>>(x); }\n#endif\n";
+  EXPECT_LT(build(source).image.size(), 20000u) << "nothing was linked to it";
 }
 
 TEST_F(Compiler, IncludedFirstIsBehindTheMacros) {

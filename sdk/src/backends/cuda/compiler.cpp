@@ -10,6 +10,7 @@
 #include "backends/cuda/binary_symbols.hpp"
 #include "backends/cuda/compile_options.hpp"
 #include "backends/cuda/default_options.hpp"
+#include "backends/cuda/device_runtime.hpp"
 #include "backends/cuda/image_contents.hpp"
 #include "backends/cuda/kept_files.hpp"
 #include "backends/cuda/linker.hpp"
@@ -283,10 +284,43 @@ class Compilation {
 
 }  // namespace
 
-KernelBinary compile(ComputeCapability capability, const CompileRequest& request,
-                     std::optional<int> ordinal) {
+namespace {
+
+bool any_may_launch(const CompileRequest& request) {
+  return may_launch_kernels(*request.source) ||
+         std::any_of(request.linked.begin(), request.linked.end(), may_launch_kernels);
+}
+
+KernelBinary with_device_runtime(ComputeCapability capability, CompileRequest request,
+                                 const std::filesystem::path& archive, std::optional<int> ordinal) {
+  request.linked.push_back(read_device_runtime(archive));
+  return Compilation(capability, request).linked(ordinal);
+}
+
+KernelBinary plain(ComputeCapability capability, const CompileRequest& request,
+                   std::optional<int> ordinal) {
   const Compilation compilation(capability, request);
   return request.linked.empty() ? compilation.alone() : compilation.linked(ordinal);
+}
+
+}  // namespace
+
+KernelBinary compile(ComputeCapability capability, const CompileRequest& request,
+                     std::optional<int> ordinal) {
+  if (!any_may_launch(request)) return plain(capability, request, ordinal);
+  const std::filesystem::path archive = device_runtime_archive(nvrtc::library().path);
+  try {
+    return plain(capability, request, ordinal);
+  } catch (const CompileError& error) {
+    // A launch that is there for the host alone needs no device runtime; this source has another.
+    if (!archive.empty()) return with_device_runtime(capability, request, archive, ordinal);
+    throw CompileError(
+        text(error.what(),
+             "\nIf it is for kernels that launch kernels: they are linked with the "
+             "device runtime, libcudadevrt.a of the CUDA toolkit, which was not found; "
+             "name its folder in SPANWISE_CUDA_LIBRARY_PATH"),
+        error.log(), error.source());
+  }
 }
 
 }  // namespace spanwise::cuda
