@@ -36,6 +36,8 @@ const char* kind_word(const Parameter& parameter) {
 Operands::Operands(const std::string& who, std::span<const Parameter> parameters,
                    std::span<const Argument> arguments)
     : who_(who), count_(parameters.size()) {
+  operands_.make(count_);
+  letters_.make(count_);
   for (std::size_t i = 0; i < count_; ++i) operands_[i].parameter = &parameters[i];
   find_device(arguments);
   for (std::size_t i = 0; i < count_; ++i) {

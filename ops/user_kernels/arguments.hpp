@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "parameter.hpp"
@@ -43,6 +44,23 @@ struct Operand {
 };
 
 inline constexpr std::size_t most_operands = 24;
+
+/// Room for most_operands of T, of which a call makes the few that it has: to clear the rest would
+/// cost a small call a good part of its time.
+template <class T>
+class Places {
+ public:
+  static_assert(std::is_trivially_destructible_v<T>);
+
+  void make(std::size_t count) { std::uninitialized_value_construct_n(data(), count); }
+  T* data() noexcept { return reinterpret_cast<T*>(room_); }
+  const T* data() const noexcept { return reinterpret_cast<const T*>(room_); }
+  T& operator[](std::size_t i) noexcept { return data()[i]; }
+  const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+
+ private:
+  alignas(T) std::byte room_[most_operands * sizeof(T)];
+};
 
 /// Throws KernelArgumentError for arguments of the wrong kind, DTypeError for dtypes, DeviceError
 /// for arrays of several devices, ReadOnlyError; each names the kernel, the argument and a remedy.
@@ -86,8 +104,8 @@ class Operands {
   std::size_t count_ = 0;
   std::size_t letter_count_ = 0;
   Device device_, output_device_;
-  std::array<Operand, most_operands> operands_;
-  std::array<Letter, most_operands> letters_;
+  Places<Operand> operands_;
+  Places<Letter> letters_;
   std::vector<Array> kept_;
 };
 

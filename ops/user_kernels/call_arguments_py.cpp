@@ -12,6 +12,7 @@
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
 #include "python/py_stream.hpp"
+#include "spanwise/config.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 
@@ -49,6 +50,7 @@ KernelCallArguments::KernelCallArguments(const std::string& who, PyObject* const
     : who_(who), most_(most) {
   require<KernelArgumentError>(count <= most, who_, ": expected at most ", most, " arguments, got ",
                                count);
+  arguments_.make(most);
   for (std::size_t i = 0; i < count; ++i) set(i, values[i]);
 }
 
@@ -59,6 +61,10 @@ void KernelCallArguments::set(std::size_t place, PyObject* value) {
     return;
   }
   if (value == Py_None || read_python_number(value, argument)) return;
+  if (const auto number = known_number(value)) {
+    argument.number = number->scalar();
+    return;
+  }
   // Addresses of what is held stay: there are never more than this.
   if (auto found = value_from(value)) {
     if (auto* bytes = std::get_if<ValueBytes>(&*found)) {
@@ -128,6 +134,12 @@ py::object KernelOutputs::object_of(std::size_t output) {
   PyObject* made = wrap(std::move(made_[next_made_++]));
   if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(made);
+}
+
+bool is_long_call(bool is_compiled, Device device, std::int64_t bytes) {
+  static constinit const config::Flag launch_blocking{"launch_blocking"};
+  constexpr std::int64_t small = 1 << 16;
+  return !is_compiled || (device.is_cuda() ? launch_blocking.get() : bytes >= small);
 }
 
 StreamForCall::StreamForCall(PyObject* stream, Device device) {

@@ -41,7 +41,7 @@ class KernelCallArguments {
 
   const std::string& who_;
   std::size_t most_;
-  std::array<ops::user_kernels::Argument, ops::user_kernels::most_operands> arguments_{};
+  ops::user_kernels::Places<ops::user_kernels::Argument> arguments_;
   std::vector<Array> imported_;
   std::vector<std::string> structs_;
 };
@@ -72,6 +72,10 @@ class KernelOutputs {
   std::vector<Array> made_;
   std::size_t next_made_ = 0;
 };
+
+/// Whether other Python threads should run during a call on arrays of at most `bytes` bytes: while
+/// it compiles, and while the CPU works through much. A GPU is only told what to do.
+bool is_long_call(bool is_compiled, Device device, std::int64_t bytes);
 
 /// Makes `stream` (null and None: nothing) the current one of `device` while this lives.
 class StreamForCall {

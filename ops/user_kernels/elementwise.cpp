@@ -256,6 +256,7 @@ class ElementwiseKernel::Call {
       plans.push_front({plan_, operands_.device(),
                         compiled(kernel_.spec_.common, source(), kernel_.spec_.common.name,
                                  operands_.device(), kernel_.spec_.operation)});
+      kernel_.is_compiled_.store(true, std::memory_order_relaxed);
     }
     return plans.front().function;
   }

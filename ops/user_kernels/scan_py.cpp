@@ -47,8 +47,8 @@ PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t
                                      : writable_array(output);
   const int along = static_cast<int>(integer_in(axis, 0));
   {
-    const std::int64_t bytes = kernel.is_compiled() ? source.nbytes() : INT64_MAX;
-    const Unlocked unlocked(source.device(), bytes);
+    const Unlocked unlocked =
+        Unlocked::where(is_long_call(kernel.is_compiled(), source.device(), source.nbytes()));
     kernel(source, target, along);
   }
   return is_new ? wrap(target) : Py_NewRef(is_in_place ? input : output);

@@ -38,6 +38,7 @@ Array assignable(PyObject* value, DType dtype) {
 }
 
 void assign(const Array& target, PyObject* value) {
+  if (is_array(value)) return assign(target, array_in(value));
   if (!is_python_scalar(value)) return assign(target, assignable(value, target.dtype()));
   check_writeable(target);
   const Scalar scalar = scalar_from(value, target.dtype());
@@ -47,9 +48,13 @@ void assign(const Array& target, PyObject* value) {
 
 void assign(const Array& target, const Array& source) {
   check_writeable(target);
-  const Array fitting = without_surplus_axes(source, target.rank());
-  const Unlocked unlocked(fitting, target);
-  copy(fitting, target);
+  if (source.rank() > target.rank()) {
+    const Array fitting = without_surplus_axes(source, target.rank());
+    const Unlocked unlocked(fitting, target);
+    return copy(fitting, target);
+  }
+  const Unlocked unlocked(source, target);
+  copy(source, target);
 }
 
 }  // namespace spanwise::python

@@ -54,6 +54,7 @@ KernelArg PackedArguments::argument_from(std::size_t index, PyObject* object) {
 
 KernelArg PackedArguments::other_argument(std::size_t index, PyObject* object) {
   if (PyLong_CheckExact(object)) return integer_argument(object);
+  if (const auto number = known_number(object)) return *number;
   if (is_array(object)) return array_in(object);
   if (PyBool_Check(object)) return Scalar(object == Py_True);
   if (const PyWrapped* wrapped = wrapped_in(object)) return wrapped_argument(index, *wrapped);

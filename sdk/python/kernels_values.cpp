@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +74,15 @@ bool value_follows_head(PyObject* scalar, DType dtype) {
          std::memcmp(value_in(scalar, dtype), bytes.data(), bytes.size()) == 0;
 }
 
+// NumPy's own types of numbers, which are 15, as they come; a search by address through the few
+// that a program uses is the quickest.
+struct KnownType {
+  PyTypeObject* type;
+  DType dtype;
+};
+constinit std::array<KnownType, 16> known_types{};
+constinit std::size_t known_type_count = 0;
+
 // Asking a scalar for its dtype takes longer than the rest of a launch, so it is asked once a type.
 const ScalarType& scalar_type_of(PyObject* scalar) {
   static auto& known = *new std::unordered_map<PyTypeObject*, ScalarType>;
@@ -81,6 +91,8 @@ const ScalarType& scalar_type_of(PyObject* scalar) {
   const DType dtype = dtype_from(py::handle(scalar).attr("dtype"));
   const bool direct = value_follows_head(scalar, dtype);
   Py_INCREF(type);  // so that the address stays this type's
+  if (direct && known_type_count < known_types.size())
+    known_types[known_type_count++] = {type, dtype};
   return known.emplace(type, ScalarType{dtype, direct}).first->second;
 }
 
@@ -136,6 +148,15 @@ std::optional<Value> value_from(PyObject* object) {
   if (ctypes_struct.has(object) || ctypes_union.has(object)) return bytes_of(object);
   if (ctypes_number.has(object)) return ctypes_value(object);
   if (ctypes_pointer.has(object)) return address_in(bytes_of(object));
+  return std::nullopt;
+}
+
+std::optional<KernelArg> known_number(PyObject* object) {
+  const PyTypeObject* type = Py_TYPE(object);
+  for (std::size_t i = 0; i < known_type_count; ++i) {
+    const auto& [known, dtype] = known_types[i];
+    if (known == type) return KernelArg(Scalar(dtype, value_in(object, dtype)));
+  }
   return std::nullopt;
 }
 

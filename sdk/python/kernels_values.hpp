@@ -20,6 +20,10 @@ using ValueBytes = std::string;
 /// scalar whose type no kernel parameter has. Needs the GIL.
 std::optional<std::variant<KernelArg, ValueBytes>> value_from(PyObject* object);
 
+/// A number of one of NumPy's types that value_from() has met before, read without a question to
+/// Python; nothing for all else. Needs the GIL.
+std::optional<KernelArg> known_number(PyObject* object);
+
 /// A Python int: as itself, or as uint64 where only that holds it. Throws KernelArgumentError.
 KernelArg integer_argument(PyObject* object);
 

@@ -88,14 +88,16 @@ PyMethodDef method(const char* name, const char* doc) {
 }
 
 /// Lets other Python threads run while something is waited for or much is copied. Small work on the
-/// CPU is done sooner than the lock is given away and taken back.
+/// CPU is done sooner than the lock is given away and taken back, and so is queueing work on a GPU.
 class Unlocked {
  public:
+  static Unlocked where(bool is_long) noexcept { return Unlocked(is_long); }
   Unlocked(Device device, std::int64_t bytes) noexcept
       : state_(device.is_cpu() && bytes < small ? nullptr : PyEval_SaveThread()) {}
   explicit Unlocked(const Array& array) noexcept : Unlocked(array.device(), array.nbytes()) {}
+  /// Between two devices the host may wait; within one it does so for large work alone.
   Unlocked(const Array& a, const Array& b) noexcept
-      : Unlocked(a.device().is_cpu() ? b.device() : a.device(), a.nbytes() + b.nbytes()) {}
+      : Unlocked(a.device() != b.device() || a.nbytes() + b.nbytes() >= small) {}
   ~Unlocked() {
     if (state_ != nullptr) PyEval_RestoreThread(state_);
   }
@@ -103,6 +105,8 @@ class Unlocked {
   Unlocked& operator=(const Unlocked&) = delete;
 
  private:
+  explicit Unlocked(bool is_long) noexcept : state_(is_long ? PyEval_SaveThread() : nullptr) {}
+
   static constexpr std::int64_t small = 1 << 16;
   PyThreadState* state_;
 };

@@ -33,11 +33,23 @@ TEST(CompileOptions, NvrtcsOwnPassAsTheyAre) {
 
 TEST(CompileOptions, ValuesMayStandInTheNextWord) {
   EXPECT_THAT(translated({"-D", "N=3", "-I", "/some where", "-U", "M", "-Xptxas", "-v"}),
-              ElementsAre("-DN=3", "-I/some where", "-UM", "--ptxas-options=-v"));
+              ElementsAre("-I/some where", "--ptxas-options=-v"));
   EXPECT_THAT(translated({"-DN=3", "-I/x", "--define-macro=K=1", "-isystem", "/y"}),
-              ElementsAre("-DN=3", "-I/x", "-DK=1", "-I/y"));
+              ElementsAre("-I/x", "-I/y"));
   EXPECT_THAT(translated({"--maxrregcount", "32", "-include", "a.h"}),
-              ElementsAre("--maxrregcount=32", "--pre-include=a.h"));
+              ElementsAre("--maxrregcount=32"));
+}
+
+TEST(CompileOptions, MacrosBecomeLinesOfTheText) {
+  const CompileOptions options =
+      translate_options(Options{"-D", "T=float", "-UM", "--define-macro=TWICE(x)=(2 * (x))", "-DON",
+                                "--undefine-macro", "K", "--pre-include=a.h", "-DCUT=1\nint x;"},
+                        9, 0);
+  EXPECT_THAT(options.directives,
+              ElementsAre("#define T float", "#undef M", "#define TWICE(x) (2 * (x))",
+                          "#define ON 1", "#undef K", "#define CUT 1"));
+  EXPECT_THAT(options.pre_includes, ElementsAre("a.h"));
+  EXPECT_THAT(options.arguments, IsEmpty());
 }
 
 TEST(CompileOptions, HostOptionsWithoutMeaningAreLeftOut) {

@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "backends/cuda/binary_symbols.hpp"
+#include "backends/cuda/device_runtime.hpp"
+#include "backends/cuda/nvjitlink.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
@@ -131,6 +133,50 @@ TEST_F(Compiler, OptionsReachTheCompiler) {
   request.options = {"-std=c++20"};
   build("static_assert(__cplusplus >= 202002L, \"\");\n__global__ void k() {}\n", request);
   build("static_assert(__cplusplus == 201703L, \"\");\n__global__ void k() {}\n");
+}
+
+// Letters that NVRTC's and the toolkit's own headers give to template parameters.
+TEST_F(Compiler, MacrosOfAnyNameReachTheUsersTextAlone) {
+  CompileRequest request;
+  request.options = {"-DT=float", "-DN=3", "-D_Tp=int", "-DScale(x)=((x) * N)", "-DON"};
+  const std::string source =
+      "#ifndef ON\n#error\n#endif\n"
+      "__global__ void k(T* x, _Tp i) { x[i] = Scale(x[i]); }\n";
+  EXPECT_THAT(build(source, request).symbols, Contains(Pair("k", "_Z1kPfi")));
+  EXPECT_THAT(compile_log(source + "int line = __LINE__, bad = nonsense;\n", request),
+              HasSubstr(".cu(5)"));
+  request.options.emplace_back("-D1x");
+  EXPECT_THAT(compile_log(source, request), HasSubstr("options(6)"));
+}
+
+TEST_F(Compiler, KernelsThatLaunchKernelsAreLinkedWithTheDeviceRuntime) {
+  if (device_runtime_archive(nvrtc::library().path).empty() || nvjitlink::library() == nullptr)
+    GTEST_SKIP() << "the device runtime or nvJitLink is not installed";
+  const std::string source =
+      "__global__ void child(int* x, int n) { x[threadIdx.x] = n; }\n"
+      "__global__ void parent(int* x) { child<<<1, 8>>>(x, 40); }\n";
+  const KernelBinary binary = build(source);
+  EXPECT_THAT(binary.symbols, Contains(Key("parent")));
+  for (const auto& [name, symbol] : binary.symbols)
+    EXPECT_THAT(name, Not(HasSubstr("cuda_device_runtime"))) << "kernels of the runtime's own";
+  EXPECT_THAT(compile_log(source + "int bad = nonsense;\n"), HasSubstr(".cu(3)"));
+  EXPECT_THAT(fingerprint(source), HasSubstr("cudadevrt"));
+}
+
+TEST_F(Compiler, ALaunchForTheHostAloneNeedsNoDeviceRuntime) {
+  const std::string source =
+      "__global__ void k(int* x) { *x = 1; }\n"
+      "#ifndef __CUDACC_RTC__\nvoid run(int* x) { k<<<1, 1>>>(x); }\n#endif\n";
+  EXPECT_LT(build(source).image.size(), 20000u) << "nothing was linked to it";
+}
+
+TEST_F(Compiler, IncludedFirstIsBehindTheMacros) {
+  const auto folder = std::filesystem::path(testing::TempDir());
+  std::ofstream(folder / "sw first.h") << "typedef T element;\n";
+  CompileRequest request;
+  request.options = {"-include", "sw first.h", "-DT=double", "-I" + folder.string()};
+  EXPECT_THAT(build("__global__ void k(element* x) { *x = 1; }\n", request).symbols,
+              Contains(Pair("k", "_Z1kPd")));
 }
 
 TEST_F(Compiler, StandardHeadersAreThereWithoutTheHosts) {

@@ -579,7 +579,7 @@ class GeneratedKernels : public testing::Test {
     made.wide = wide;
     made.source_unit = source_unit;
     made.target_unit = target_unit;
-    made.axes.resize(static_cast<std::size_t>(rank), {2, 1, 1});
+    for (int i = 0; i < rank; ++i) made.axes.push_back({2, 1, 1});
     return made;
   }
 };
@@ -708,7 +708,7 @@ TEST(CopyKernelKeys, TellApartWhatNeedsAnotherKernel) {
         CopyPlan plan;
         plan.kind = kind;
         plan.wide = wide;
-        plan.axes.resize(static_cast<std::size_t>(rank), {2, 1, 1});
+        for (int i = 0; i < rank; ++i) plan.axes.push_back({2, 1, 1});
         for (const DType from : computable) {
           for (const DType to : computable) {
             plan.source_unit = from.itemsize();

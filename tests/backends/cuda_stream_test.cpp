@@ -241,13 +241,26 @@ TEST_F(CudaStreams, LeaveTheCallersContextAsFound) {
   std::thread([&] {
     EXPECT_EQ(current(), nullptr);
     use_everything();
-    EXPECT_EQ(current(), nullptr);
+    CUcontext primary = nullptr;
+    ASSERT_EQ(driver().device_primary_ctx_retain(&primary, 0), CUDA_SUCCESS);
+    EXPECT_EQ(current(), primary) << "what the runtime API gives to a thread that has none";
     auto* create = driver_function<CUresult(CUcontext*, unsigned, CUdevice)>("cuCtxCreate_v2");
     CUcontext other = nullptr;
     ASSERT_EQ(create(&other, 0, 0), CUDA_SUCCESS);
     use_everything();
     EXPECT_EQ(current(), other);
     driver_function<CUresult(CUcontext)>("cuCtxDestroy_v2")(other);
+  }).join();
+}
+
+TEST_F(CudaStreams, ASecondDeviceDoesNotBecomeTheThreadsDevice) {
+  if (backend().device_count() < 2) GTEST_SKIP() << "one device only";
+  std::thread([&] {
+    const Ref<StreamState> there = backend().create_stream(1);
+    there->synchronize();
+    CUcontext context = nullptr;
+    driver().ctx_get_current(&context);
+    EXPECT_EQ(context, nullptr);
   }).join();
 }
 

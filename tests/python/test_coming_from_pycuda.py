@@ -86,6 +86,12 @@ def test_compiler_options(device, tmp_path, capfd):
     x = sw.zeros(1, dtype="int32")
     mod.get_function("k")(x, block=1)
     assert x.tolist() == [20]
+    # Names that CUDA's own headers use too; the source alone sees these macros.
+    source = "template <class U> __device__ U twice(U x) { return 2 * x; }\n__global__ void k(T *x) { x[0] = twice(T(N)); }"
+    mod = SourceModule(source, options=["-DT=float", "-DN=21"])
+    y = sw.zeros(1, dtype="float32")
+    mod.get_function("k")(y, block=1)
+    assert y.tolist() == [42]
     with sw.config.change(cache_dir=str(tmp_path / "cache")):
         SourceModule(SCALE + "// kept elsewhere")
         assert sw.kernel_cache.path.startswith(str(tmp_path / "cache"))
@@ -351,6 +357,48 @@ def test_texture_objects():
     SourceModule(source).get_function("k")(out, texture, surface, block=(4, 3, 1))
     np.testing.assert_array_equal(out.numpy(), a)
     np.testing.assert_array_equal(surface.get().numpy(), 2 * a)
+
+
+def test_textures_of_colours():
+    source = """
+        __global__ void k(float4 *out, cudaTextureObject_t image, cudaTextureObject_t rows,
+                          cudaTextureObject_t layers, int w) {
+          int x = threadIdx.x, y = threadIdx.y;
+          float4 c = tex2D<float4>(image, x + 0.5f, y + 0.5f);
+          c.w = tex2D<float>(rows, x + 0.5f, y + 0.5f) + tex2DLayered<float>(layers, x, y, 1);
+          out[w * y + x] = c;
+        }
+    """
+    image = np.random.default_rng().integers(0, 256, (3, 8, 4), dtype="uint8")
+    rows, layers = random((3, 16)), random((2, 3, 8))
+    out = on_device(np.zeros((3, 8, 4), "float32"))
+    shared = on_device(rows)
+    SourceModule(source).get_function("k")(
+        out,
+        sw.Texture(on_device(image), channels=4, read="normalized"),
+        sw.Texture(shared[:, :8], memory="linear"),
+        sw.Texture(on_device(layers), layered=True),
+        np.int32(8),
+        block=(8, 3),
+    )
+    np.testing.assert_allclose(out.numpy()[..., :3], image[..., :3] / 255.0, atol=1e-6)
+    np.testing.assert_allclose(out.numpy()[..., 3], rows[:, :8] + layers[1], rtol=1e-6)
+
+
+def test_kernels_that_launch_kernels(device):
+    source = """
+        __global__ void child(int *x, int n) { x[threadIdx.x] = n + threadIdx.x; }
+        __global__ void parent(int *x) { if (threadIdx.x == 0) child<<<1, 8>>>(x, 40); }
+    """
+    if device.kind == "cpu":
+        with pytest.raises(sw.CompileError, match="kernel launches in device code"):
+            SourceModule(source)
+        return
+    mod = SourceModule(source)
+    assert mod.function_names == ["child", "parent"]
+    x = sw.zeros(8, dtype="int32")
+    mod.get_function("parent")(x, block=32)
+    assert x.tolist() == list(range(40, 48))
 
 
 def test_handles(device):

@@ -240,6 +240,20 @@ class TestScalars:
         self.check(scalars, poisoned, (np.int16(-300), np.uint64(2**63)), [-300, 2.0**63], "small")
         self.check(scalars, poisoned, (-300, 2**64 - 1), [-300, 2.0**64], "small")
 
+    def test_numpy_scalars_met_before(self, scalars, poisoned):
+        """The second scalar of a type is read without asking it; so it must be this one's value."""
+        for value in (3, 250, 17):
+            args = (
+                np.int32(-value),
+                np.int64(value << 33),
+                np.uint8(value),
+                np.float16(value / 4),
+                np.float32(value / 8),
+                np.bool_(value > 9),
+            )
+            expected = [-value, value << 33, value, value / 4, value / 8, value > 9]
+            self.check(scalars, poisoned, args, expected)
+
     def test_ctypes(self, scalars, poisoned):
         args = (
             ctypes.c_int(-5),

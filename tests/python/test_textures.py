@@ -55,7 +55,7 @@ def fetch(device, texture, at, rank, dtype):
 
 def random_values(shape, dtype):
     rng = np.random.default_rng()
-    if dtype == "float32":
+    if dtype.startswith("float"):
         return rng.standard_normal(shape).astype(dtype)
     limits = np.iinfo(dtype)
     return rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
@@ -224,6 +224,193 @@ def test_surfaces_are_read_and_written(device):
     assert box.get().ravel().tolist() == list(range(1, 25))
 
 
+VECTORS = {
+    "uint8": "uchar",
+    "int16": "short",
+    "uint32": "uint",
+    "float32": "float",
+    "float16": "float",
+}
+
+
+def fetch_channels(device, texture, points, call, vector, channels, result):
+    """All channels of what `call`, with x, y, z, gives at each of `points`."""
+    parts = "".join(f"out[{channels} * i + {c}] = v.{'xyzw'[c]}; " for c in range(channels))
+    source = f"""
+        __global__ void k({result} *out, const float *at, int n, cudaTextureObject_t t) {{
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i >= n) return;
+          float x = at[3 * i], y = at[3 * i + 1], z = at[3 * i + 2];
+          {vector} v = {call};
+          {parts}
+        }}
+    """
+    f = sw.SourceModule(source, device=device).get_function("k")
+    dtype = {c: d for d, c in C_TYPES.items()}[result]
+    out = sw.array(np.full((len(points), channels), 99).astype(dtype), device=device)
+    count = np.int32(len(points))
+    f(out, sw.array(points, device=device), count, texture, block=64, grid=-(-len(points) // 64))
+    return out.numpy()
+
+
+@pytest.mark.parametrize("dtype", sorted(VECTORS))
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_points_of_several_channels(device, dtype, shape, channels):
+    values = random_values((*shape, channels), dtype)
+    points, _ = random_points(shape)
+    texture = sw.Texture(sw.array(values, device=device), channels=channels, address="border")
+    vector, coordinates = f"{VECTORS[dtype]}{channels}", ", ".join("xyz"[: len(shape)])
+    call = f"tex{len(shape)}D<{vector}>(t, {coordinates})"
+    result = C_TYPES["float32" if dtype == "float16" else dtype]
+    got = fetch_channels(device, texture, points, call, vector, channels, result)
+    for c in range(channels):
+        expected = sampled(values[..., c], points, "border", linear=False)
+        np.testing.assert_array_equal(got[:, c].astype("float64"), expected)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float16"])
+@pytest.mark.parametrize("normalized", [False, True])
+def test_colours_are_filtered_by_channel(device, dtype, normalized):
+    values = random_values((5, 7, 4), dtype)
+    points, extent = random_points((5, 7))
+    mode = "mirror" if normalized else "clamp"
+    how = {"filter": "linear", "address": mode, "normalized": normalized}
+    if dtype == "uint8":
+        how["read"] = "normalized"
+    texture = sw.Texture(sw.array(values, device=device), channels=4, **how)
+    given = (points / extent).astype("float32") if normalized else points
+    call = "tex2D<float4>(t, x, y)"
+    got = fetch_channels(device, texture, given, call, "float4", 4, "float")
+    reals = values / 255.0 if dtype == "uint8" else values.astype("float64")
+    span = reals.max() - reals.min() + np.abs(reals).max()
+    for c in range(4):
+        expected = sampled(reals[..., c], points, mode, linear=True)
+        assert np.abs(got[:, c] - expected).max() <= 2 * span * (1 / 256 + 1e-4)
+
+
+def test_a_number_is_the_first_channel(device):
+    values = random_values((4, 6, 4), "int16")
+    points, _ = random_points((4, 6))
+    texture = sw.Texture(values, channels=4, device=device)
+    expected = sampled(values[..., 0], points, "clamp", linear=False)
+    np.testing.assert_array_equal(fetch(device, texture, points, 2, "int16"), expected)
+
+
+@pytest.mark.parametrize("channels", [None, 2, 4])
+@pytest.mark.parametrize("filter", ["point", "linear"])
+def test_rows_of_memory_are_shared(device, channels, filter):
+    """A window of a larger array: rows that a GPU's pitch allows, and memory that is written later."""
+    whole = sw.array(np.zeros((6, 64, *([channels] if channels else [])), "float32"), device=device)
+    window = whole[:, :10]
+    texture = sw.Texture(window, channels=channels, memory="linear", filter=filter)
+    values = random_values(window.shape, "float32")
+    window[...] = values
+    window.sync()
+    points, _ = random_points((6, 10))
+    count = channels or 1
+    call = f"tex2D<float{count}>(t, x, y)"
+    got = fetch_channels(device, texture, points, call, f"float{count}", count, "float")
+    values = values.reshape(6, 10, count)
+    for c in range(count):
+        expected = sampled(values[..., c], points, "clamp", linear=filter == "linear")
+        np.testing.assert_allclose(got[:, c], expected, atol=12 / 256 if filter == "linear" else 0)
+
+
+def test_memory_that_a_gpu_cannot_share_is_refused(device):
+    if device.kind == "cpu":
+        pytest.skip("needs a GPU: the CPU shares any rows")
+    whole = sw.zeros((6, 65), dtype="float32", device=device)
+    with pytest.raises(sw.ArgumentError, match="stride of rows to be a multiple of"):
+        sw.Texture(whole[:, :10], memory="linear")
+    with pytest.raises(sw.ArgumentError, match="address to be a multiple of"):
+        sw.Texture(whole.reshape(-1)[1:9], memory="linear")
+
+
+def test_fetches_of_memory_give_vectors_and_fractions(device):
+    values = random_values((7, 4), "uint8")
+    texture = sw.Texture(
+        sw.array(values, device=device), channels=4, memory="linear", read="normalized"
+    )
+    points = np.zeros((9, 3), "float32")
+    points[:, 0] = np.arange(-1, 8)
+    call = "tex1Dfetch<float4>(t, (int)x)"
+    got = fetch_channels(device, texture, points, call, "float4", 4, "float")
+    np.testing.assert_allclose(got[1:8], values / 255.0, atol=1e-6)
+    assert not got[0].any() and not got[8].any()
+
+
+@pytest.mark.parametrize("shape", [(3, 11), (4, 5, 6)], ids=str)
+@pytest.mark.parametrize("filter", ["point", "linear"])
+def test_layers_are_chosen_by_number(device, shape, filter):
+    layers, *each = shape
+    values = random_values((*shape, 2), "float32")
+    points, _ = random_points(each)
+    points[:, 2] = np.random.default_rng().integers(-1, layers + 1, len(points))
+    texture = sw.Texture(
+        sw.array(values, device=device), channels=2, layered=True, filter=filter, address="border"
+    )
+    rank = len(each)
+    call = f"tex{rank}DLayered<float2>(t, {'x, y'[: 3 * rank - 2]}, (int)z)"
+    got = fetch_channels(device, texture, points, call, "float2", 2, "float")
+    chosen = np.clip(points[:, 2].astype(int), 0, layers - 1)
+    for layer in range(layers):
+        at = chosen == layer
+        for c in range(2):
+            expected = sampled(values[layer, ..., c], points[at], "border", filter == "linear")
+            bound = rank * 12 / 256 if filter == "linear" else 0
+            np.testing.assert_allclose(got[at, c], expected, atol=bound)
+
+
+def test_surfaces_of_channels_and_layers(device):
+    source = """
+        __global__ void swap(cudaSurfaceObject_t image, int w, int h) {
+          int x = threadIdx.x, y = threadIdx.y;
+          if (x >= w || y >= h) return;
+          uchar4 c = surf2Dread<uchar4>(image, 4 * x, y);
+          surf2Dwrite(make_uchar4(c.z, c.y, c.x, c.w), image, 4 * x, y);
+        }
+        __global__ void alpha(cudaSurfaceObject_t image, int w) {
+          if (threadIdx.x < w) surf2Dwrite((unsigned char)9, image, 4 * threadIdx.x + 3, threadIdx.y);
+        }
+        __global__ void layers(cudaSurfaceObject_t s) {
+          int x = threadIdx.x, y = threadIdx.y, layer = threadIdx.z;
+          float2 v = surf2DLayeredread<float2>(s, 8 * x, y, layer);
+          surf2DLayeredwrite(make_float2(v.y, v.x + layer), s, 8 * x, y, layer);
+        }
+        __global__ void lines(cudaSurfaceObject_t s) {
+          int x = threadIdx.x, layer = threadIdx.y;
+          int v = surf1DLayeredread<int>(s, 4 * x, layer);
+          surf1DLayeredwrite(v + 100 * layer, s, 4 * x, layer);
+        }
+        __global__ void bits(cudaSurfaceObject_t s) {
+          ushort2 v = surf1Dread<ushort2>(s, 4 * threadIdx.x);
+          surf1Dwrite(make_ushort2(v.y, v.x), s, 4 * threadIdx.x);
+        }
+    """
+    module = sw.SourceModule(source, device=device)
+    image = random_values((5, 7, 4), "uint8")
+    surface = sw.Surface(sw.array(image, device=device), channels=4)
+    module.get_function("swap")(surface, np.int32(7), np.int32(5), block=(8, 8))
+    np.testing.assert_array_equal(surface.get().numpy(), image[..., [2, 1, 0, 3]])
+    module.get_function("alpha")(surface, np.int32(7), block=(8, 5))
+    assert (surface.get().numpy()[..., 3] == 9).all()
+    values = random_values((3, 4, 5, 2), "float32")
+    layered = sw.Surface(values, channels=2, layered=True, device=device)
+    module.get_function("layers")(layered, block=(5, 4, 3))
+    expected = np.stack([values[..., 1], values[..., 0] + np.arange(3)[:, None, None]], -1)
+    np.testing.assert_array_equal(layered.get().numpy(), expected.astype("float32"))
+    lines = sw.Surface(np.arange(12, dtype="int32").reshape(2, 6), layered=True, device=device)
+    module.get_function("lines")(lines, block=(6, 2))
+    np.testing.assert_array_equal(
+        lines.get().numpy(), np.arange(12).reshape(2, 6) + np.array([[0], [100]])
+    )
+    halves = random_values((6, 2), "float16")
+    pairs = sw.Surface(halves, channels=2, device=device)
+    module.get_function("bits")(pairs, block=6)
+    np.testing.assert_array_equal(pairs.get().numpy().view("float16"), halves[:, ::-1])
+
+
 def test_handles_are_integers_and_go_with_their_object(device):
     texture = sw.Texture(np.zeros((2, 3), "float32"), device=device)
     assert texture.handle == int(texture) and texture.handle != 0
@@ -249,7 +436,17 @@ def test_handles_are_integers_and_go_with_their_object(device):
         (np.zeros(3, "float32"), {"address": "edge"}, "'clamp'"),
         (np.zeros(3, "float32"), {"address": ("clamp", "clamp")}, "one a direction"),
         (np.zeros(3, "float32"), {"filter": "cubic"}, "'linear'"),
-        (np.zeros((3, 3), "float32"), {"memory": "linear"}, "tex1Dfetch"),
+        (np.zeros((3, 3, 3), "float32"), {"memory": "linear"}, "tex1Dfetch"),
+        (np.zeros((3, 6), "float32")[:, ::2], {"memory": "linear"}, "contiguous rows"),
+        (np.zeros((3, 6), "float32").T, {"memory": "linear"}, "contiguous rows"),
+        (np.zeros((3, 6), "float32")[::-1], {"memory": "linear"}, "contiguous rows"),
+        (np.zeros((3, 4), "float32"), {"memory": "linear", "layered": True}, "memory='array'"),
+        (np.zeros((3, 4, 3), "float32"), {"channels": 3}, "stored as four"),
+        (np.zeros((3, 4), "float32"), {"channels": 2}, "last axis to be the 2 channels"),
+        (np.zeros(4, "float32"), {"channels": 4}, "and one of channels"),
+        (np.zeros((2, 2, 2, 2), "float32"), {"layered": True}, "behind one of layers"),
+        (np.zeros(4, "float32"), {"layered": True}, "behind one of layers"),
+        (np.zeros((2, 3), "float16"), {"read": "normalized"}, "read='element'"),
         (np.zeros(6, "float32")[::2], {"memory": "linear"}, "tex1Dfetch"),
     ],
 )
@@ -263,6 +460,8 @@ def test_wrong_reads_on_the_cpu_are_errors():
     for texture, rank in (
         (sw.Texture(np.zeros((2, 2), "float32")), 1),
         (sw.Texture(np.zeros(2, "int32")), 1),
+        (sw.Texture(np.zeros((2, 2), "float32"), layered=True), 1),
+        (sw.Texture(np.zeros((2, 4), "uint8"), channels=4), 1),
     ):
         with pytest.raises(sw.DeviceError, match="texture"):
             fetch("cpu", texture, points, rank, "float32")
@@ -285,6 +484,8 @@ def test_structures_are_the_drivers():
     assert _cuda_arrays._ResourceDescriptor.flags.offset == 136
     assert _cuda_arrays._LinearMemory.format.offset == 8
     assert _cuda_arrays._LinearMemory.bytes.offset == 16
+    assert _cuda_arrays._PitchedMemory.width.offset == 16
+    assert _cuda_arrays._PitchedMemory.pitch.offset == 32
     assert ctypes.sizeof(_cuda_arrays._TextureDescriptor) == 104
     assert _cuda_arrays._TextureDescriptor.level_bias.offset == 28
     assert _cuda_arrays._TextureDescriptor.border.offset == 40

@@ -1079,27 +1079,27 @@ __global__ void k(int* out) {
         runs_on_gpu=False,
     ),
     Refusal(
-        "layered and mipmapped textures",
+        "mipmapped textures",
         r"""
 __global__ void k(float* out, cudaTextureObject_t t) {
-  out[0] = tex2DLayered<float>(t, 0, 0, 0);
+  out[0] = tex2DLod<float>(t, 0, 0, 1);
 }
 """,
         (
             "kernel.cu:2",
-            "texture fetches of layers",
+            "texture fetches of levels of detail",
         ),
     ),
     Refusal(
-        "layered surfaces",
+        "cubemap surfaces",
         r"""
 __global__ void k(unsigned long long s) {
-  surf2DLayeredwrite(1, s, 0, 0, 0);
+  surfCubemapwrite(1, s, 0, 0, 0);
 }
 """,
         (
             "kernel.cu:2",
-            "surfaces of layers",
+            "cubemap surfaces",
         ),
     ),
     Refusal(

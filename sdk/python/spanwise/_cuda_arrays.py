@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _contexts, _core
+from ._texels import REALS, Texels
 
 # CUarray_format.
 _FORMATS = {
@@ -19,9 +20,11 @@ _FORMATS = {
     "int8": 0x08,
     "int16": 0x09,
     "int32": 0x0A,
+    "float16": 0x10,
     "float32": 0x20,
 }
-_SURFACE = 0x02  # CUDA_ARRAY3D_SURFACE_LDST
+_LAYERED, _SURFACE = 0x01, 0x02  # CUDA_ARRAY3D_LAYERED, CUDA_ARRAY3D_SURFACE_LDST
+_TEXTURE_ALIGNMENT, _PITCH_ALIGNMENT = 14, 51  # CUdevice_attribute
 _AS_INTEGER, _NORMALIZED = 0x01, 0x02  # CU_TRSF_READ_AS_INTEGER, CU_TRSF_NORMALIZED_COORDINATES
 _DEVICE_MEMORY, _ARRAY_MEMORY = 0x02, 0x03  # CUmemorytype
 _RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED
@@ -79,10 +82,22 @@ class _LinearMemory(ctypes.Structure):
     )
 
 
+class _PitchedMemory(ctypes.Structure):
+    _fields_ = (
+        ("address", ctypes.c_uint64),
+        ("format", ctypes.c_int),
+        ("channels", ctypes.c_uint),
+        ("width", ctypes.c_size_t),
+        ("height", ctypes.c_size_t),
+        ("pitch", ctypes.c_size_t),
+    )
+
+
 class _Resource(ctypes.Union):
     _fields_ = (
         ("array", ctypes.c_void_p),
         ("linear", _LinearMemory),
+        ("pitched", _PitchedMemory),
         ("reserved", ctypes.c_int * 32),
     )
 
@@ -93,7 +108,7 @@ class _ResourceDescriptor(ctypes.Structure):
     _fields_ = (("kind", ctypes.c_int), ("resource", _Resource), ("flags", ctypes.c_uint))
 
 
-_OF_ARRAY, _OF_LINEAR_MEMORY = 0x00, 0x02  # CUresourcetype
+_OF_ARRAY, _OF_LINEAR_MEMORY, _OF_PITCHED_MEMORY = 0x00, 0x02, 0x03  # CUresourcetype
 
 
 class _TextureDescriptor(ctypes.Structure):
@@ -126,7 +141,7 @@ class Reading:
     def descriptor(self, dtype: str) -> _TextureDescriptor:
         out = _TextureDescriptor(filter=self.linear)
         out.address[:] = self.address
-        if not self.as_fraction and dtype != "float32":
+        if not self.as_fraction and dtype not in REALS:
             out.flags |= _AS_INTEGER
         if self.normalized:
             out.flags |= _NORMALIZED
@@ -134,14 +149,17 @@ class Reading:
 
 
 class _CudaArray:
-    """A CUDA array with the extents of an array."""
+    """A CUDA array of the extents, channels and layers of texels."""
 
-    def __init__(self, like: _core.Array, flags: int = 0) -> None:
-        self.device, self.itemsize = like.device, like.itemsize
-        self.extent = (*reversed(like.shape), 0, 0)[:3]  # 0: no such dimension
+    def __init__(self, like: Texels, flags: int = 0) -> None:
+        self.device, self.width_bytes = like.array.device, like.width_bytes
+        width, height, depth = (*like.extent, 0, 0)[:3]  # 0: no such dimension
+        if like.layers:
+            depth, flags = like.layers, flags | _LAYERED
+        self.height, self.depth = max(height, 1), max(depth, 1)
         self.handle = ctypes.c_void_p()
-        width, height, depth = self.extent
-        wanted = _ArrayDescriptor(width, height, depth, _FORMATS[like.dtype.name], 1, flags)
+        kind = _FORMATS[like.array.dtype.name]
+        wanted = _ArrayDescriptor(width, height, depth, kind, like.channels, flags)
         _call("cuArray3DCreate_v2", ctypes.byref(self.handle), ctypes.byref(wanted))
 
     def end(self) -> _End:
@@ -149,18 +167,16 @@ class _CudaArray:
 
     def end_like_it(self, array: _core.Array) -> _End:
         """C-contiguous memory of the same extents."""
-        width, height, _ = self.extent
         return _End(
             memory=_DEVICE_MEMORY,
             device=array.ptr,
-            pitch=width * self.itemsize,
-            height=max(height, 1),
+            pitch=self.width_bytes,
+            height=self.height,
         )
 
     def copy(self, source: _End, target: _End) -> None:
         """Returns when the bytes are there."""
-        width, height, depth = self.extent
-        job = _Copy(source, target, width * self.itemsize, max(height, 1), max(depth, 1))
+        job = _Copy(source, target, self.width_bytes, self.height, self.depth)
         stream = _core.current_stream(self.device)
         _call("cuMemcpy3DAsync_v2", ctypes.byref(job), ctypes.c_void_p(stream.handle))
         stream.synchronize()
@@ -182,10 +198,10 @@ def _destroy(device: _core.device, name: str, handle: Any) -> None:
             _call("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))
 
 
-def _filled(source: _core.Array, flags: int, kept: contextlib.ExitStack) -> _CudaArray:
+def _filled(source: Texels, flags: int, kept: contextlib.ExitStack) -> _CudaArray:
     made = _CudaArray(source, flags)
-    kept.callback(_destroy, source.device, "cuArrayDestroy", made.handle)
-    made.copy(made.end_like_it(source), made.end())
+    kept.callback(_destroy, made.device, "cuArrayDestroy", made.handle)
+    made.copy(made.end_like_it(source.array), made.end())
     return made
 
 
@@ -202,32 +218,54 @@ def _over(array: _CudaArray) -> _ResourceDescriptor:
     return _ResourceDescriptor(_OF_ARRAY, _Resource(array=array.handle))
 
 
-def texture(source: _core.Array, reading: Reading, kept: contextlib.ExitStack) -> int:
-    """A texture object over a copy of a C-contiguous array; `kept` destroys both when it is closed."""
-    with _contexts.current_context(source.device):
+def texture(source: Texels, reading: Reading, kept: contextlib.ExitStack) -> int:
+    """A texture object over a copy of packed texels; `kept` destroys both when it is closed."""
+    device = source.array.device
+    with _contexts.current_context(device):
         resource = _over(_filled(source, 0, kept))
-        how = reading.descriptor(source.dtype.name)
-        return _object("Tex", resource, source.device, kept, ctypes.byref(how), None)
+        how = reading.descriptor(source.array.dtype.name)
+        return _object("Tex", resource, device, kept, ctypes.byref(how), None)
 
 
-def texture_of_memory(source: _core.Array, reading: Reading, kept: contextlib.ExitStack) -> int:
-    """A texture object over the memory of a C-contiguous array of 1 dimension, which `kept` holds."""
-    memory = _LinearMemory(source.ptr, _FORMATS[source.dtype.name], 1, source.nbytes)
-    resource = _ResourceDescriptor(_OF_LINEAR_MEMORY, _Resource(linear=memory))
-    how = reading.descriptor(source.dtype.name)
-    kept.callback(lambda held: None, source)
-    with _contexts.current_context(source.device):
-        return _object("Tex", resource, source.device, kept, ctypes.byref(how), None)
+def _check_aligned(what: str, value: int, attribute: int, ordinal: int) -> None:
+    device, needed = ctypes.c_int(), ctypes.c_int()
+    _call("cuDeviceGet", ctypes.byref(device), ordinal)
+    _call("cuDeviceGetAttribute", ctypes.byref(needed), attribute, device)
+    if value % needed.value != 0:
+        raise _core.ArgumentError(
+            f"Texture: memory='linear' on cuda:{ordinal}: expected {what} to be a multiple of {needed.value} "
+            f"bytes, got {value}; use memory='array', or lay the array out so"
+        )
 
 
-def surface(source: _core.Array, kept: contextlib.ExitStack) -> tuple[int, _CudaArray]:
-    """A surface object over a copy of a C-contiguous array, and the copy."""
-    with _contexts.current_context(source.device):
+def texture_of_memory(source: Texels, reading: Reading, kept: contextlib.ExitStack) -> int:
+    """A texture object over the memory of an array of 1 or 2 dimensions, which `kept` holds."""
+    array = source.array
+    with _contexts.current_context(array.device):
+        ordinal = array.device.ordinal
+        _check_aligned("the address", array.ptr, _TEXTURE_ALIGNMENT, ordinal)
+        kind = _FORMATS[array.dtype.name]
+        if len(source.extent) == 1:
+            memory = _LinearMemory(array.ptr, kind, source.channels, array.nbytes)
+            resource = _ResourceDescriptor(_OF_LINEAR_MEMORY, _Resource(linear=memory))
+        else:
+            _check_aligned("the stride of rows", source.pitch, _PITCH_ALIGNMENT, ordinal)
+            rows = _PitchedMemory(array.ptr, kind, source.channels, *source.extent, source.pitch)
+            resource = _ResourceDescriptor(_OF_PITCHED_MEMORY, _Resource(pitched=rows))
+        kept.callback(lambda held: None, array)
+        how = reading.descriptor(array.dtype.name)
+        return _object("Tex", resource, array.device, kept, ctypes.byref(how), None)
+
+
+def surface(source: Texels, kept: contextlib.ExitStack) -> tuple[int, _CudaArray]:
+    """A surface object over a copy of packed texels, and the copy."""
+    device = source.array.device
+    with _contexts.current_context(device):
         array = _filled(source, _SURFACE, kept)
-        return _object("Surf", _over(array), source.device, kept), array
+        return _object("Surf", _over(array), device, kept), array
 
 
 def read(array: _CudaArray, out: _core.Array) -> None:
-    """Fills a C-contiguous array of the same extents."""
+    """Fills a C-contiguous array with the same number of bytes."""
     with _contexts.current_context(array.device):
         array.copy(array.end(), array.end_like_it(out))

@@ -61,11 +61,9 @@ void check(const Storage& storage, const Layout& layout, DType dtype) {
     fail_outside(storage, layout, dtype);
 }
 
-// The bytes that an array can touch lie in [begin, end), in pieces that start every `grain` bytes
-// and are `piece` bytes long.
+// The bytes that an array can touch, [begin, end).
 struct Footprint {
   std::uint64_t begin = 0, end = 0;
-  std::uint64_t grain = 0, piece = 0;
 };
 
 Footprint footprint_of(const Array& array) noexcept {
@@ -73,13 +71,19 @@ Footprint footprint_of(const Array& array) noexcept {
   if (highest < lowest) return {};
   const auto base = reinterpret_cast<std::uint64_t>(array.storage().data());
   const auto item = static_cast<std::uint64_t>(array.dtype().itemsize());
-  Footprint print{base + static_cast<std::uint64_t>(lowest) * item,
-                  base + static_cast<std::uint64_t>(highest + 1) * item, 0, item};
+  return {base + static_cast<std::uint64_t>(lowest) * item,
+          base + static_cast<std::uint64_t>(highest + 1) * item};
+}
+
+// What the distances between an array's elements have in common, in bytes; 0 for one element.
+std::uint64_t grain_of(const Array& array) noexcept {
+  std::uint64_t grain = 0;
+  const auto item = static_cast<std::uint64_t>(array.dtype().itemsize());
   for (int axis = 0; axis < array.rank(); ++axis)
     if (array.shape()[axis] > 1)
-      print.grain = std::gcd(
-          print.grain, static_cast<std::uint64_t>(core::magnitude(array.strides()[axis])) * item);
-  return print;
+      grain = std::gcd(grain,
+                       static_cast<std::uint64_t>(core::magnitude(array.strides()[axis])) * item);
+  return grain;
 }
 
 }  // namespace
@@ -111,12 +115,15 @@ bool may_share_memory(const Array& a, const Array& b) noexcept {
   const Footprint first = footprint_of(a), second = footprint_of(b);
   if (first.begin >= second.end || second.begin >= first.end) return false;
   // Interleaved windows, such as the channels of an image: each keeps to its place in every grain.
-  const std::uint64_t grain = std::gcd(first.grain, second.grain);
+  const std::uint64_t grain = std::gcd(grain_of(a), grain_of(b));
   if (grain == 0) return true;
   const std::uint64_t place = first.begin <= second.begin
                                   ? (second.begin - first.begin) % grain
                                   : grain - (first.begin - second.begin) % grain;
-  return !(place >= first.piece && place + second.piece <= grain);
+  const auto item_of = [](const Array& array) {
+    return static_cast<std::uint64_t>(array.dtype().itemsize());
+  };
+  return !(place >= item_of(a) && place + item_of(b) <= grain);
 }
 
 std::ostream& operator<<(std::ostream& out, const Array& array) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
@@ -20,7 +21,8 @@ using namespace std::string_view_literals;
                       "\" cannot be used for a CUDA device: ", why);
 }
 
-// Options whose value may stand behind '=' or in the next word. NVRTC wants the '='.
+// Options whose value may stand behind '=' or in the next word, and what take_value() knows them
+// by. NVRTC wants the '='.
 constexpr std::array with_value{
     std::pair{"-D"sv, "-D"sv},
     std::pair{"--define-macro"sv, "-D"sv},
@@ -30,8 +32,8 @@ constexpr std::array with_value{
     std::pair{"-isystem"sv, "-I"sv},
     std::pair{"-iquote"sv, "-I"sv},
     std::pair{"--include-path"sv, "-I"sv},
-    std::pair{"-include"sv, "--pre-include="sv},
-    std::pair{"--pre-include"sv, "--pre-include="sv},
+    std::pair{"-include"sv, "-include"sv},
+    std::pair{"--pre-include"sv, "-include"sv},
     std::pair{"-Xptxas"sv, "--ptxas-options="sv},
     std::pair{"--ptxas-options"sv, "--ptxas-options="sv},
     std::pair{"-maxrregcount"sv, "--maxrregcount="sv},
@@ -166,10 +168,23 @@ std::string checked_architecture(const std::string& value, int major, int minor)
                                      " or sm_", ours, "a, or compute_", ours, " or lower for PTX"));
 }
 
-void translate_word(std::string_view option, Words& words, std::vector<std::string>& out) {
+// What is left of the option to NVRTC is written to out.arguments.
+void take_value(std::string_view name, std::string_view value, CompileOptions& out) {
+  if (name == "-D") {
+    out.directives.push_back(runtime::define_line(value));
+  } else if (name == "-U") {
+    out.directives.push_back(runtime::undefine_line(value));
+  } else if (name == "-include") {
+    out.pre_includes.emplace_back(value);
+  } else {
+    out.arguments.push_back(text(name, name == "-std=" ? standard(value) : std::string(value)));
+  }
+}
+
+void translate_word(std::string_view option, Words& words, CompileOptions& out) {
   if (std::find(dropped.begin(), dropped.end(), option) != dropped.end()) return;
   for (const auto& [from, to] : replaced) {
-    if (option == from) return out.emplace_back(to), void();
+    if (option == from) return out.arguments.emplace_back(to), void();
   }
   for (const auto& [prefix, why] : refused) {
     if (option.starts_with(prefix)) refuse(option, why);
@@ -177,12 +192,10 @@ void translate_word(std::string_view option, Words& words, std::vector<std::stri
   for (const auto& [name, to] : with_value) {
     const bool joined = has_joined_value(option, name);
     if (!joined && option != name) continue;
-    const std::string_view value = joined ? joined_value(option, name) : words.value_of(option);
-    out.push_back(text(to, to == "-std=" ? standard(value) : std::string(value)));
-    return;
+    return take_value(to, joined ? joined_value(option, name) : words.value_of(option), out);
   }
   if (!option.starts_with('-')) refuse(option, "it is no option; options start with '-'");
-  out.emplace_back(option);
+  out.arguments.emplace_back(option);
 }
 
 }  // namespace
@@ -197,7 +210,7 @@ CompileOptions translate_options(std::span<const std::string> options, int major
     if (is_architecture(option, words, architecture)) {
       result.architecture = checked_architecture(architecture, major, minor);
     } else {
-      translate_word(option, words, result.arguments);
+      translate_word(option, words, result);
     }
   }
   return result;

@@ -10,8 +10,13 @@ namespace spanwise::cuda {
 
 /// A user's compiler options as NVRTC takes them.
 struct CompileOptions {
-  std::vector<std::string> arguments;  ///< all but the architecture and the include folders of ours
-  std::string architecture;            ///< "sm_90", "sm_90a", or "compute_80" for PTX
+  /// All but the architecture, the include folders of ours, and what is in the two lists below.
+  std::vector<std::string> arguments;
+  /// "#define N 4" and "#undef N", in the order given. They stand before the text, for NVRTC takes
+  /// -DT=float into headers of its own, which have templates of T.
+  std::vector<std::string> directives;
+  std::vector<std::string> pre_includes;  ///< files to include behind them
+  std::string architecture;               ///< "sm_90", "sm_90a", or "compute_80" for PTX
 };
 
 /// Takes NVRTC's options, nvcc's that mean the same to a kernel, and of the host compilers' those

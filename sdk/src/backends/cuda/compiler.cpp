@@ -10,16 +10,19 @@
 #include "backends/cuda/binary_symbols.hpp"
 #include "backends/cuda/compile_options.hpp"
 #include "backends/cuda/default_options.hpp"
+#include "backends/cuda/device_runtime.hpp"
 #include "backends/cuda/image_contents.hpp"
 #include "backends/cuda/kept_files.hpp"
 #include "backends/cuda/linker.hpp"
 #include "backends/cuda/nvrtc.hpp"
+#include "runtime/source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
 
 using nvrtc::Library;
+using runtime::c_literal;
 using runtime::CompileRequest;
 using runtime::KernelBinary;
 
@@ -30,10 +33,11 @@ void check(const Library& library, nvrtc::Result result, const char* what) {
 
 class Program {
  public:
-  Program(const Library& library, const runtime::KernelSource& source, const RtcHeaders& headers)
+  Program(const Library& library, const std::string& text, const std::string& file_name,
+          const RtcHeaders& headers)
       : library_(library) {
     check(library,
-          library.api.create_program(&program_, source.text.c_str(), source.file_name.c_str(),
+          library.api.create_program(&program_, text.c_str(), file_name.c_str(),
                                      static_cast<int>(headers.names.size()), headers.texts.data(),
                                      headers.names.data()),
           "creating a program");
@@ -114,6 +118,17 @@ std::string numbered(const std::string& source) {
     at = end + 1;
   }
   return out;
+}
+
+// The text as NVRTC gets it: the macros that the options ask for, then what the user wrote, under
+// its own line numbers.
+std::string with_macros(const runtime::KernelSource& source, const CompileOptions& options) {
+  if (options.directives.empty() && options.pre_includes.empty()) return source.text;
+  std::string out = "#line 1 \"options\"\n";
+  for (const std::string& line : options.directives) out += line + '\n';
+  for (const std::string& file : options.pre_includes)
+    out += text("#include ", c_literal(file), '\n');
+  return text(out, "#line 1 ", c_literal(source.file_name), '\n', source.text);
 }
 
 std::string missing_header_hint(const Library& library, const std::string& log,
@@ -240,7 +255,8 @@ class Compilation {
   std::string compile(const runtime::KernelSource& source, const ResultForm& form,
                       const std::vector<std::string>& names,
                       std::map<std::string, std::string>& named) const {
-    Program program(library_, source, rtc_headers(!folders_.empty()));
+    Program program(library_, with_macros(source, options_), source.file_name,
+                    rtc_headers(!folders_.empty()));
     for (const std::string& name : names) program.add_name(name);
     auto arguments = arguments_for(request_, options_, architecture_, folders_);
     arguments.insert(arguments.end(), form.options.begin(), form.options.end());
@@ -268,10 +284,43 @@ class Compilation {
 
 }  // namespace
 
-KernelBinary compile(ComputeCapability capability, const CompileRequest& request,
-                     std::optional<int> ordinal) {
+namespace {
+
+bool any_may_launch(const CompileRequest& request) {
+  return may_launch_kernels(*request.source) ||
+         std::any_of(request.linked.begin(), request.linked.end(), may_launch_kernels);
+}
+
+KernelBinary with_device_runtime(ComputeCapability capability, CompileRequest request,
+                                 const std::filesystem::path& archive, std::optional<int> ordinal) {
+  request.linked.push_back(read_device_runtime(archive));
+  return Compilation(capability, request).linked(ordinal);
+}
+
+KernelBinary plain(ComputeCapability capability, const CompileRequest& request,
+                   std::optional<int> ordinal) {
   const Compilation compilation(capability, request);
   return request.linked.empty() ? compilation.alone() : compilation.linked(ordinal);
+}
+
+}  // namespace
+
+KernelBinary compile(ComputeCapability capability, const CompileRequest& request,
+                     std::optional<int> ordinal) {
+  if (!any_may_launch(request)) return plain(capability, request, ordinal);
+  const std::filesystem::path archive = device_runtime_archive(nvrtc::library().path);
+  try {
+    return plain(capability, request, ordinal);
+  } catch (const CompileError& error) {
+    // A launch that is there for the host alone needs no device runtime; this source has another.
+    if (!archive.empty()) return with_device_runtime(capability, request, archive, ordinal);
+    throw CompileError(
+        text(error.what(),
+             "\nIf it is for kernels that launch kernels: they are linked with the "
+             "device runtime, libcudadevrt.a of the CUDA toolkit, which was not found; "
+             "name its folder in SPANWISE_CUDA_LIBRARY_PATH"),
+        error.log(), error.source());
+  }
 }
 
 }  // namespace spanwise::cuda

@@ -67,6 +67,15 @@ DeviceContext& DeviceContext::of(int ordinal) {
   return *context.load(std::memory_order_relaxed);
 }
 
+void ContextGuard::enter(const DeviceContext& context, CUcontext current) noexcept {
+  if (current == nullptr && context.device.ordinal() == 0) {
+    code_ = api_.ctx_set_current(context.handle);
+    return;
+  }
+  code_ = api_.ctx_push_current(context.handle);
+  pushed_ = code_ == CUDA_SUCCESS;
+}
+
 void ContextGuard::fail(const DeviceContext& context) const {
   require<DeviceError>(driver_survives(), "cuda: ", why_not_after_fork());
   fail_driver(api_, code_, text("making the primary context of ", context.device, " current"));

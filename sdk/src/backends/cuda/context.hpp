@@ -59,6 +59,10 @@ class DeviceContext {
 
 /// Makes a device's primary context the calling thread's current one, and puts back what was there.
 /// Where it is current already, as on a thread that uses one GPU, this is one query of the driver.
+///
+/// On a thread that has no current context the first device's stays when the guard goes: whoever
+/// asks the runtime API there is told of device 0 with it as without it, and all later calls find
+/// it. The primary context of another device would change that answer and does not stay.
 class ContextGuard {
  public:
   explicit ContextGuard(const DeviceContext& context) : ContextGuard(context, std::nothrow) {
@@ -73,10 +77,8 @@ class ContextGuard {
     }
     CUcontext current = nullptr;
     code_ = api_.ctx_get_current(&current);
-    if (code_ == CUDA_SUCCESS && current != context.handle) {
-      code_ = api_.ctx_push_current(context.handle);
-      pushed_ = code_ == CUDA_SUCCESS;
-    }
+    if (code_ == CUDA_SUCCESS && current != context.handle) [[unlikely]]
+      enter(context, current);
   }
   ~ContextGuard() {
     if (pushed_) {
@@ -90,6 +92,7 @@ class ContextGuard {
   bool ok() const noexcept { return code_ == CUDA_SUCCESS; }
 
  private:
+  void enter(const DeviceContext& context, CUcontext current) noexcept;
   [[noreturn]] void fail(const DeviceContext& context) const;
 
   const DriverApi& api_;

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 #include <initializer_list>
-#include <vector>
 
 #include "backends/cuda/copy_kernels.hpp"
 #include "backends/cuda/copy_plan.hpp"
@@ -38,7 +37,7 @@ class PackedAxes {
 
  private:
   template <class Number>
-  void pack(const std::vector<CopyAxis>& axes) {
+  void pack(const CopyAxes& axes) {
     for (const CopyAxis& axis : axes) add(static_cast<Number>(axis.extent));
     for (const CopyAxis& axis : axes) add(static_cast<Number>(axis.source_stride));
     for (const CopyAxis& axis : axes) add(static_cast<Number>(axis.target_stride));

@@ -16,22 +16,21 @@ bool is_outer(const CopyAxis& a, const CopyAxis& b) {
 }
 
 // Neighbours that continue one another on both sides become one axis.
-void merge(std::vector<CopyAxis>& axes) {
-  std::vector<CopyAxis> merged;
-  for (const CopyAxis& axis : axes) {
-    CopyAxis* outer = merged.empty() ? nullptr : &merged.back();
-    if (outer != nullptr && outer->source_stride == axis.extent * axis.source_stride &&
-        outer->target_stride == axis.extent * axis.target_stride) {
-      *outer = {outer->extent * axis.extent, axis.source_stride, axis.target_stride};
-    } else {
-      merged.push_back(axis);
-    }
+void merge(CopyAxes& axes) {
+  if (axes.empty()) return;
+  CopyAxis* outer = axes.begin();
+  for (const CopyAxis* axis = outer + 1; axis != axes.end(); ++axis) {
+    if (outer->source_stride == axis->extent * axis->source_stride &&
+        outer->target_stride == axis->extent * axis->target_stride)
+      *outer = {outer->extent * axis->extent, axis->source_stride, axis->target_stride};
+    else
+      *++outer = *axis;
   }
-  axes = std::move(merged);
+  axes.cut(outer + 1);
 }
 
 // The widest word that both sides can be cut into. `axes` count bytes; the last is a run.
-int widest_word(const std::vector<CopyAxis>& axes, std::uintptr_t source, std::uintptr_t target) {
+int widest_word(const CopyAxes& axes, std::uintptr_t source, std::uintptr_t target) {
   std::uint64_t all = source | target | static_cast<std::uint64_t>(axes.back().extent);
   for (std::size_t i = 0; i + 1 < axes.size(); ++i) {
     all |= static_cast<std::uint64_t>(axes[i].source_stride);
@@ -58,8 +57,10 @@ void take_axes(const Layout& source, const Layout& target, CopyPlan& plan) {
   }
 }
 
-void sort_and_merge(std::vector<CopyAxis>& axes) {
-  std::stable_sort(axes.begin(), axes.end(), is_outer);
+void sort_and_merge(CopyAxes& axes) {
+  // By insertion: they are few, nearly in order, and std::stable_sort takes memory from the heap.
+  for (CopyAxis* axis = axes.begin(); axis != axes.end(); ++axis)
+    std::rotate(std::upper_bound(axes.begin(), axis, *axis, is_outer), axis, axis + 1);
   merge(axes);
 }
 

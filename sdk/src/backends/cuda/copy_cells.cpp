@@ -1,7 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <vector>
 
 #include "backends/cuda/copy_plan_steps.hpp"
 
@@ -12,7 +11,7 @@ namespace {
 constexpr std::int64_t least_bytes = 4096;
 
 // Whether the source holds the axes without a gap, forwards, in whatever order.
-bool is_dense_in_source(std::vector<CopyAxis> axes) {
+bool is_dense_in_source(CopyAxes axes) {
   std::sort(axes.begin(), axes.end(),
             [](const CopyAxis& a, const CopyAxis& b) { return a.source_stride < b.source_stride; });
   std::int64_t next = 1;
@@ -24,7 +23,7 @@ bool is_dense_in_source(std::vector<CopyAxis> axes) {
 }
 
 // The fewest of the last axes that are a cell; 0 where none are.
-int cell_axes(const std::vector<CopyAxis>& axes) {
+int cell_axes(const CopyAxes& axes) {
   std::int64_t units = 1;
   for (std::size_t i = axes.size() - 1; i > 0; --i) {
     if (axes[i].target_stride != units) return 0;
@@ -32,7 +31,7 @@ int cell_axes(const std::vector<CopyAxis>& axes) {
     if (units > most_cell_units) return 0;
     const CopyAxis& row = axes[i - 1];
     if (row.target_stride == units && row.source_stride == units &&
-        is_dense_in_source({axes.begin() + static_cast<std::ptrdiff_t>(i), axes.end()}))
+        is_dense_in_source({axes.begin() + i, axes.end()}))
       return static_cast<int>(axes.size() - i);
   }
   return 0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/copy_plan.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -93,7 +94,8 @@ CopyPlan plan_fill(const Array& target) {
   Layout nothing = target.layout();
   for (int i = 0; i < nothing.rank(); ++i) nothing.strides[i] = 0;
   take_axes(nothing, target.layout(), plan);
-  std::erase_if(plan.axes, [](const CopyAxis& axis) { return axis.target_stride == 0; });
+  plan.axes.cut(std::remove_if(plan.axes.begin(), plan.axes.end(),
+                               [](const CopyAxis& axis) { return axis.target_stride == 0; }));
   sort_and_merge(plan.axes);
   if (plan.axes.empty()) plan.axes.push_back({1, 0, 1});
   plan.wide = is_wide(plan);

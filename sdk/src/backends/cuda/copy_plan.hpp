@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "spanwise/array.hpp"
 
@@ -13,8 +15,46 @@ namespace spanwise::cuda {
 
 /// One axis of a copy; strides count units (CopyPlan::source_unit, target_unit).
 struct CopyAxis {
-  std::int64_t extent = 1;
-  std::int64_t source_stride = 0, target_stride = 0;
+  std::int64_t extent, source_stride, target_stride;
+};
+
+/// The axes of a plan. Small copies are planned anew each time, and taking memory from the heap for
+/// their axes would cost as much as the rest of the planning.
+class CopyAxes {
+ public:
+  CopyAxes() noexcept {}  // not "= default": that would clear the places
+  CopyAxes(const CopyAxis* first, const CopyAxis* last) noexcept
+      : size_(static_cast<std::size_t>(last - first)) {
+    std::copy(first, last, axes_.begin());
+  }
+  CopyAxes(const CopyAxes& other) noexcept : CopyAxes(other.begin(), other.end()) {}
+  CopyAxes& operator=(const CopyAxes& other) noexcept {
+    size_ = other.size_;
+    std::copy(other.begin(), other.end(), axes_.begin());
+    return *this;
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  CopyAxis* begin() noexcept { return axes_.data(); }
+  CopyAxis* end() noexcept { return axes_.data() + size_; }
+  const CopyAxis* begin() const noexcept { return axes_.data(); }
+  const CopyAxis* end() const noexcept { return axes_.data() + size_; }
+  CopyAxis& operator[](std::size_t i) noexcept { return axes_[i]; }
+  const CopyAxis& operator[](std::size_t i) const noexcept { return axes_[i]; }
+  const CopyAxis& front() const noexcept { return axes_[0]; }
+  CopyAxis& back() noexcept { return axes_[size_ - 1]; }
+  const CopyAxis& back() const noexcept { return axes_[size_ - 1]; }
+  void push_back(const CopyAxis& axis) noexcept { axes_[size_++] = axis; }
+  void pop_back() noexcept { --size_; }
+  void cut(const CopyAxis* new_end) noexcept {
+    size_ = static_cast<std::size_t>(new_end - axes_.data());
+  }
+
+ private:
+  static constexpr std::size_t most = max_rank + 1;  // and the bytes of an element
+  std::size_t size_ = 0;
+  std::array<CopyAxis, most> axes_;
 };
 
 /// for (i in axes) target[sum i * target_stride] = source[sum i * source_stride], outermost first.
@@ -58,7 +98,7 @@ struct CopyPlan {
   /// From the arrays' element (0, ..., 0) to the plan's first unit, in bytes; not 0 where axes that
   /// run backwards were turned.
   std::int64_t source_offset = 0, target_offset = 0;
-  std::vector<CopyAxis> axes;  ///< at least one, unless nothing; the last counts units
+  CopyAxes axes;  ///< at least one, unless nothing; the last counts units
   /// An offset or the number of units does not fit in 31 bits.
   bool wide = false;
 

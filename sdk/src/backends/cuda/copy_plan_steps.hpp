@@ -32,7 +32,7 @@ inline std::uint64_t joined_steps(const CopyPlan& plan, std::size_t count, bool 
 void take_axes(const Layout& source, const Layout& target, CopyPlan& plan);
 /// Outermost first, as the target has them; neighbours that continue one another on both sides
 /// become one axis.
-void sort_and_merge(std::vector<CopyAxis>& axes);
+void sort_and_merge(CopyAxes& axes);
 /// Cuts the copy of equal dtypes into words, as wide as both sides allow, instead of elements.
 void widen(CopyPlan& plan, const Array& source, const Array& target);
 bool is_wide(const CopyPlan& plan);

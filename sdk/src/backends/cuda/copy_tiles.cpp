@@ -42,7 +42,7 @@ void turn_forwards(CopyPlan& plan, std::size_t place) {
 }  // namespace
 
 bool find_crossing(CopyPlan& plan) {
-  std::vector<CopyAxis>& axes = plan.axes;
+  CopyAxes& axes = plan.axes;
   if (axes.size() < 2 || axes.back().target_stride != 1) return false;
   if (std::abs(axes.back().source_stride) <= 1) return false;
   const auto found = std::find_if(axes.begin(), axes.end() - 1,
@@ -57,7 +57,7 @@ bool find_crossing(CopyPlan& plan) {
 bool make_thin(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target) {
   constexpr std::int64_t most = 32, least_long = 64;
   if (plan.source_unit != plan.target_unit || plan.source_unit > 8) return false;
-  std::vector<CopyAxis>& axes = plan.axes;
+  CopyAxes& axes = plan.axes;
   CopyAxis &s = axes[axes.size() - 2], &t = axes.back();
   // s runs in the source. It is short: the source is dense. Or t is: the target is.
   const bool dense_source = s.extent <= most && t.extent > s.extent && t.source_stride == s.extent;

@@ -47,12 +47,12 @@ namespace {
 // The bytes of words of the other byte order: short groups turned around, which follow one another
 // on both sides.
 bool make_turned_groups(CopyPlan& plan, std::uintptr_t source, std::uintptr_t target) {
-  std::vector<CopyAxis>& axes = plan.axes;
+  CopyAxes& axes = plan.axes;
   const CopyAxis inner = axes.back();
   if (inner.source_stride != -1 || inner.extent * plan.source_unit > 16) return false;
   if (!std::has_single_bit(bits(inner.extent))) return false;
   const std::int64_t first = (inner.extent - 1) * plan.source_unit;
-  const std::vector<CopyAxis> before = axes;
+  const CopyAxes before = axes;
   if (axes.size() > 1 && axes[axes.size() - 2].source_stride == inner.extent &&
       axes[axes.size() - 2].target_stride == inner.extent) {
     axes.pop_back();

@@ -32,6 +32,7 @@ namespace spanwise::cuda {
   X(device_can_access_peer, cuDeviceCanAccessPeer, 4000)                    \
   X(device_primary_ctx_retain, cuDevicePrimaryCtxRetain, 7000)              \
   X(ctx_get_current, cuCtxGetCurrent, 4000)                                 \
+  X(ctx_set_current, cuCtxSetCurrent, 4000)                                 \
   X(ctx_push_current, cuCtxPushCurrent, 4000)                               \
   X(ctx_pop_current, cuCtxPopCurrent, 4000)                                 \
   X(ctx_get_device, cuCtxGetDevice, 2000)                                   \

@@ -8,6 +8,7 @@
 #include "backends/cuda/compile_options.hpp"
 #include "backends/cuda/compiler.hpp"
 #include "backends/cuda/default_options.hpp"
+#include "backends/cuda/device_runtime.hpp"
 #include "backends/cuda/nvjitlink.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "spanwise/error.hpp"
@@ -49,6 +50,10 @@ std::string compiler_fingerprint(ComputeCapability capability,
   if (!compiler.empty() && !request.linked.empty()) {
     const auto linker = nvjitlink::installed();
     compiler += text(" nvjitlink ", linker.filename().string(), stamp(linker));
+  }
+  if (!compiler.empty() && may_launch_kernels(*request.source)) {
+    const auto archive = device_runtime_archive(installed->library);
+    compiler += text(" cudadevrt ", archive.string(), stamp(archive));
   }
   return text(compiler, "\ncuda ",
               architecture_for(request.options, capability.major, capability.minor), ' ',

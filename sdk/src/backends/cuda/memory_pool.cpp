@@ -70,6 +70,8 @@ MemoryPool::~MemoryPool() {
 void MemoryPool::preallocate() {
   if (pool_ == nullptr) return;
   const std::string setting = config::get("preallocate");
+  // Nothing, whatever is free: then the driver need not be asked while the program starts.
+  if (preallocate_bytes(setting, std::int64_t{1} << 40) == 0) return;
   std::size_t free = 0, total = 0;
   context_.api.mem_get_info(&free, &total);
   const std::int64_t bytes = preallocate_bytes(setting, static_cast<std::int64_t>(free));

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -84,9 +86,16 @@ Names names_in(const std::string& symbol) {
   return names;
 }
 
+// What NVIDIA's device runtime brings along, which is nobody's to call.
+bool is_device_runtimes(const std::string& symbol) {
+  return symbol.starts_with("__nv_static_") && symbol.find("_cuda_device_runtime_") != symbol.npos;
+}
+
 }  // namespace
 
-std::map<std::string, std::string> names_of(const std::vector<std::string>& symbols) {
+std::map<std::string, std::string> names_of(const std::vector<std::string>& given) {
+  std::vector<std::string> symbols;
+  std::remove_copy_if(given.begin(), given.end(), std::back_inserter(symbols), is_device_runtimes);
   std::vector<Names> all;
   std::map<std::string, int> qualified_count, plain_count;
   for (const std::string& symbol : symbols) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "runtime/source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -110,11 +111,9 @@ class Translator {
     if (kind == 'I') {
       result_.include_dirs.push_back(what);
     } else if (kind == 'U') {
-      result_.directives.push_back("#undef " + what);
+      result_.directives.push_back(runtime::undefine_line(what));
     } else {
-      const std::size_t equals = what.find('=');
-      const std::string meaning = equals == std::string::npos ? "1" : what.substr(equals + 1);
-      result_.directives.push_back("#define " + what.substr(0, equals) + " " + meaning);
+      result_.directives.push_back(runtime::define_line(what));
     }
   }
 

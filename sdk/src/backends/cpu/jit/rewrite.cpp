@@ -195,13 +195,4 @@ void rewrite_cuda(const SourceScan& scan, std::string_view file, TextEdits& edit
   Rewriter(scan, file, edits, result).run();
 }
 
-std::string c_literal(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? ' ' : c;
-  }
-  return out + "\"";
-}
-
 }  // namespace spanwise::host

@@ -7,9 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/source/source_lines.hpp"
 #include "runtime/source/source_scan.hpp"
 
 namespace spanwise::host {
+
+using runtime::c_literal;
 
 /// Text in which pieces are replaced; lines keep their numbers as long as the pieces do.
 class TextEdits {
@@ -52,8 +55,5 @@ struct RewriteResult {
 /// to `result`; `file` is the name in #line directives.
 void rewrite_cuda(const runtime::SourceScan& scan, std::string_view file, TextEdits& edits,
                   RewriteResult& result);
-
-/// `text` as a C string literal.
-std::string c_literal(std::string_view text);
 
 }  // namespace spanwise::host

@@ -78,11 +78,12 @@ struct Part {
   const char* define;
   std::string_view file;
 };
-constexpr std::array<Part, 5> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
+constexpr std::array<Part, 6> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
                                      {"SW_WITH_MATH", "spanwise_math.h"},
                                      {"SW_WITH_ATOMICS", "spanwise_atomics.h"},
                                      {"SW_WITH_BARRIERS", "spanwise_barriers.h"},
-                                     {"SW_WITH_TEXTURES", "spanwise_textures.h"}}};
+                                     {"SW_WITH_TEXTURES", "spanwise_textures.h"},
+                                     {"SW_WITH_SURFACES", "spanwise_surfaces.h"}}};
 
 }  // namespace
 

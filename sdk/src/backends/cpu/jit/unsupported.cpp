@@ -22,19 +22,17 @@ struct Construct {
 };
 
 // Identifiers that begin so and are called or used as a type.
-constexpr std::array<Construct, 24> identifiers{{
+constexpr std::array<Construct, 22> identifiers{{
     {"nvcuda", "tensor-core matrices (wmma)"},
     {"wmma", "tensor-core matrices (wmma)"},
-    {"tex1DL", "texture fetches of layers and of levels of detail"},
+    {"tex1DL", "texture fetches of levels of detail"},
     {"tex1DG", "texture fetches by gradients"},
-    {"tex2DL", "texture fetches of layers and of levels of detail"},
+    {"tex2DL", "texture fetches of levels of detail"},
     {"tex2DG", "texture fetches by gradients"},
     {"tex2Dgather", "texture gathers"},
     {"tex3DL", "texture fetches of levels of detail"},
     {"tex3DG", "texture fetches by gradients"},
     {"texCubemap", "cubemap textures"},
-    {"surf1DL", "surfaces of layers"},
-    {"surf2DL", "surfaces of layers"},
     {"surfCubemap", "cubemap surfaces"},
     {"this_grid", "synchronisation of a whole grid (cooperative launch)"},
     {"grid_group", "synchronisation of a whole grid (cooperative launch)"},
@@ -125,7 +123,9 @@ class Finder {
     const bool calls = next == "(" || next == "<";
     if (before == "." || before == "->") return false;
     const bool whole = name == construct.stem;
-    if (construct.stem.starts_with("tex") || construct.stem.starts_with("surf")) return calls;
+    const bool is_plain_layered = name == "tex1DLayered" || name == "tex2DLayered";
+    if (construct.stem.starts_with("tex") || construct.stem.starts_with("surf"))
+      return calls && !is_plain_layered;
     return whole &&
            (calls || next == "::" || before == "::" || at(i + 1).kind == Token::Kind::identifier);
   }

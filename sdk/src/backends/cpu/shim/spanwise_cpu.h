@@ -61,6 +61,11 @@ typedef unsigned long ulong;
 
 #define SW_FN static inline __attribute__((always_inline))
 
+template <class To, class From>
+SW_FN constexpr To sw_bits(From value) {
+  return __builtin_bit_cast(To, value);
+}
+
 struct uint3 {
   unsigned x, y, z;
 };
@@ -150,5 +155,8 @@ size_t strlen(const char*) noexcept;
 #endif
 #if defined(SW_WITH_TEXTURES) || defined(SW_WITH_ALL)
 #include "spanwise_textures.h"
+#endif
+#if defined(SW_WITH_SURFACES) || defined(SW_WITH_ALL)
+#include "spanwise_surfaces.h"
 #endif
 #include "spanwise_launch.h"

@@ -4,9 +4,6 @@
 
 // What the 16-bit floating types have in common.
 
-typedef float sw_float4 __attribute__((vector_size(16)));
-typedef short sw_short8 __attribute__((vector_size(16)));
-
 // `value` as a float whose own rounding to fewer bits gives what rounding `value` would: where
 // inexact, the neighbour with an odd last bit (Boldo and Melquiond 2008, "round to odd").
 SW_FN float sw_round_to_odd(double value) {

@@ -4,11 +4,6 @@
 
 // Integer, bit, conversion and memory intrinsics (CUDA Math API 13.0).
 
-template <class To, class From>
-SW_FN constexpr To sw_bits(From value) {
-  return __builtin_bit_cast(To, value);
-}
-
 SW_FN int __popc(unsigned x) { return __builtin_popcount(x); }
 SW_FN int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 SW_FN int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }

@@ -2,51 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Textures and surfaces, which sw.Texture and sw.Surface describe. Coordinates are those of the
-// CUDA C++ Programming Guide 13.0, "Texture Fetching": texel i of N covers [i, i + 1), or [i/N,
-// (i+1)/N) normalised; linear filtering weighs neighbours by the fraction of the coordinate less
-// one half, in fixed point with 8 fractional bits.
+// Texture fetches. Coordinates are those of the CUDA C++ Programming Guide 13.0, "Texture
+// Fetching": texel i of N covers [i, i + 1), or [i/N, (i+1)/N) normalised; linear filtering weighs
+// neighbours by the fraction of the coordinate less one half, in fixed point with 8 fractional
+// bits. A layer's number is an index, clamped to those that there are.
 
-// As sw.Texture writes it.
-struct sw_texture {
-  const char* texels;  // x runs fastest
-  int kind;            // index into sw_kinds
-  int rank;
-  int extent[3];    // x, y, z; 1 where there is none
-  int address[3];   // sw_address_*, one a direction
-  int linear;       // filtering
-  int normalized;   // coordinates in [0, 1)
-  int as_fraction;  // integers are read as reals: 0 to 1, or -1 to 1
-};
-enum { sw_address_wrap, sw_address_clamp, sw_address_mirror, sw_address_border };
-enum { sw_u8, sw_s8, sw_u16, sw_s16, sw_u32, sw_s32, sw_f32 };
-
-template <class SwT>
-struct sw_kind_of {
-  static constexpr int value = -1;
-};
-#define SW_KIND(type, kind)            \
-  template <>                          \
-  struct sw_kind_of<type> {            \
-    static constexpr int value = kind; \
-  };
-SW_KIND(unsigned char, sw_u8)
-SW_KIND(signed char, sw_s8)
-SW_KIND(char, sw_s8)
-SW_KIND(unsigned short, sw_u16)
-SW_KIND(short, sw_s16)
-SW_KIND(unsigned, sw_u32)
-SW_KIND(int, sw_s32)
-SW_KIND(float, sw_f32)
-#undef SW_KIND
-
-SW_FN const sw_texture& sw_texture_at(unsigned long long object, int rank) {
-  const auto* texture = reinterpret_cast<const sw_texture*>(object);
-  if (texture == nullptr || texture->rank != rank)
-    sw_fail("a texture or surface is read with another number of coordinates than it has", nullptr,
-            0);
-  return *texture;
-}
+#include "spanwise_half_bits.h"
+#include "spanwise_texels.h"
 
 // floor() without the mathematics part of the shim.
 SW_FN float sw_floor(float x) { return __builtin_floorf(x); }
@@ -65,33 +27,33 @@ SW_FN int sw_place(const sw_texture& t, int d, int i) {
   return at < n ? at : 2 * n - 1 - at;
 }
 
-SW_FN unsigned long long sw_texel_index(const sw_texture& t, const int* at) {
-  return ((unsigned long long)at[2] * t.extent[1] + at[1]) * t.extent[0] + at[0];
-}
+SW_FN bool sw_is_border(const int* at) { return at[0] < 0 || at[1] < 0 || at[2] < 0; }
 
-// A texel as filtering sees it; borders are 0.
-SW_FN float sw_real_texel(const sw_texture& t, const int* at) {
-  if (at[0] < 0 || at[1] < 0 || at[2] < 0) return 0;
-  const unsigned long long i = sw_texel_index(t, at);
+// A texel's channel as filtering sees it; borders are 0.
+SW_FN float sw_real_channel(const sw_texture& t, const int* at, int layer, int channel) {
+  if (sw_is_border(at)) return 0;
+  const char* texel = sw_texel_at(t, at, layer);
   switch (t.kind) {
     case sw_u8:
-      return reinterpret_cast<const unsigned char*>(t.texels)[i] / 255.0f;
+      return reinterpret_cast<const unsigned char*>(texel)[channel] / 255.0f;
     case sw_u16:
-      return reinterpret_cast<const unsigned short*>(t.texels)[i] / 65535.0f;
+      return reinterpret_cast<const unsigned short*>(texel)[channel] / 65535.0f;
     case sw_s8: {
-      const float value = reinterpret_cast<const signed char*>(t.texels)[i] / 127.0f;
+      const float value = reinterpret_cast<const signed char*>(texel)[channel] / 127.0f;
       return value < -1 ? -1 : value;
     }
     case sw_s16: {
-      const float value = reinterpret_cast<const short*>(t.texels)[i] / 32767.0f;
+      const float value = reinterpret_cast<const short*>(texel)[channel] / 32767.0f;
       return value < -1 ? -1 : value;
     }
+    case sw_f16:
+      return sw_half_to_float(reinterpret_cast<const unsigned short*>(texel)[channel]);
     default:
-      return reinterpret_cast<const float*>(t.texels)[i];
+      return reinterpret_cast<const float*>(texel)[channel];
   }
 }
 
-SW_FN float sw_filtered(const sw_texture& t, const float* x) {
+SW_FN float sw_filtered(const sw_texture& t, const float* x, int layer, int channel) {
   int low[3] = {0, 0, 0};
   float weight[3] = {0, 0, 0};
   for (int d = 0; d < t.rank; ++d) {
@@ -108,27 +70,40 @@ SW_FN float sw_filtered(const sw_texture& t, const float* x) {
       at[d] = sw_place(t, d, low[d] + up);
       share *= up ? weight[d] : 1 - weight[d];
     }
-    if (share != 0) sum += share * sw_real_texel(t, at);
+    if (share != 0) sum += share * sw_real_channel(t, at, layer, channel);
   }
   return sum;
 }
 
-// A texel as the kernel gets it without filtering.
+SW_FN bool sw_is_read_as_real(const sw_texture& t) {
+  return t.as_fraction || t.kind == sw_f32 || t.kind == sw_f16;
+}
+
+// The texel at integer places; `x` are the coordinates that filtering takes, or null.
 template <class SwT>
-SW_FN SwT sw_texel(const sw_texture& t, const int* at) {
-  constexpr int kind = sw_kind_of<SwT>::value;
-  if constexpr (kind == sw_f32) {
-    if (t.as_fraction || t.kind == sw_f32) return sw_real_texel(t, at);
+SW_FN SwT sw_texel(const sw_texture& t, const int* at, const float* x, int layer) {
+  typedef sw_kind_of<SwT> kind;
+  if (kind::value < 0 || kind::channels > t.channels ||
+      (int)kind::value != (sw_is_read_as_real(t) ? (int)sw_f32 : t.kind))
+    sw_fail(
+        "a texture is read as another type than it holds; reals of 16 bits and integers read as "
+        "fractions are float",
+        nullptr, 0);
+  typename kind::element values[kind::channels] = {};
+  if constexpr ((int)kind::value == (int)sw_f32) {
+    const bool filters = t.linear && x != nullptr;
+    for (int c = 0; c < kind::channels; ++c)
+      values[c] = filters ? sw_filtered(t, x, layer, c) : sw_real_channel(t, at, layer, c);
+  } else if (!sw_is_border(at)) {
+    __builtin_memcpy(values, sw_texel_at(t, at, layer), sizeof values);
   }
-  if (kind != t.kind || t.as_fraction)
-    sw_fail("a texture is read as another type than it holds; integers read as fractions are float",
-            nullptr, 0);
-  if (at[0] < 0 || at[1] < 0 || at[2] < 0) return SwT(0);
-  return reinterpret_cast<const SwT*>(t.texels)[sw_texel_index(t, at)];
+  SwT out;
+  __builtin_memcpy(&out, values, sizeof out);
+  return out;
 }
 
 template <class SwT>
-SW_FN SwT sw_fetch(const sw_texture& t, const float* coordinates) {
+SW_FN SwT sw_fetch(const sw_texture& t, const float* coordinates, int layer = 0) {
   float x[3] = {0, 0, 0};
   int at[3] = {0, 0, 0};
   for (int d = 0; d < t.rank; ++d) {
@@ -138,32 +113,39 @@ SW_FN SwT sw_fetch(const sw_texture& t, const float* coordinates) {
     if (x[d] > 1.0e9f) x[d] = 1.0e9f;
     at[d] = sw_place(t, d, (int)sw_floor(x[d]));
   }
-  if constexpr (sw_kind_of<SwT>::value == sw_f32) {
-    if (t.linear) return sw_filtered(t, x);
-  }
-  return sw_texel<SwT>(t, at);
+  if (layer >= t.layers) layer = t.layers - 1;
+  return sw_texel<SwT>(t, at, x, layer < 0 ? 0 : layer);
 }
 
 template <class SwT>
 SW_FN SwT tex1Dfetch(cudaTextureObject_t object, int x) {
-  const sw_texture& t = sw_texture_at(object, 1);
-  if (x < 0 || x >= t.extent[0]) return SwT(0);  // not the edge
-  const int at[3] = {x, 0, 0};
-  return sw_texel<SwT>(t, at);
+  const sw_texture& t = sw_texture_at(object, 1, false);
+  const bool is_outside = x < 0 || x >= t.extent[0];  // which gives 0, not the edge
+  const int at[3] = {is_outside ? -1 : x, 0, 0};
+  return sw_texel<SwT>(t, at, nullptr, 0);
 }
 template <class SwT>
 SW_FN SwT tex1D(cudaTextureObject_t object, float x) {
-  return sw_fetch<SwT>(sw_texture_at(object, 1), &x);
+  return sw_fetch<SwT>(sw_texture_at(object, 1, false), &x);
 }
 template <class SwT>
 SW_FN SwT tex2D(cudaTextureObject_t object, float x, float y) {
   const float coordinates[2] = {x, y};
-  return sw_fetch<SwT>(sw_texture_at(object, 2), coordinates);
+  return sw_fetch<SwT>(sw_texture_at(object, 2, false), coordinates);
 }
 template <class SwT>
 SW_FN SwT tex3D(cudaTextureObject_t object, float x, float y, float z) {
   const float coordinates[3] = {x, y, z};
-  return sw_fetch<SwT>(sw_texture_at(object, 3), coordinates);
+  return sw_fetch<SwT>(sw_texture_at(object, 3, false), coordinates);
+}
+template <class SwT>
+SW_FN SwT tex1DLayered(cudaTextureObject_t object, float x, int layer) {
+  return sw_fetch<SwT>(sw_texture_at(object, 1, true), &x, layer);
+}
+template <class SwT>
+SW_FN SwT tex2DLayered(cudaTextureObject_t object, float x, float y, int layer) {
+  const float coordinates[2] = {x, y};
+  return sw_fetch<SwT>(sw_texture_at(object, 2, true), coordinates, layer);
 }
 // The forms with a place for the result.
 template <class SwT>
@@ -182,64 +164,11 @@ template <class SwT>
 SW_FN void tex3D(SwT* out, cudaTextureObject_t object, float x, float y, float z) {
   *out = tex3D<SwT>(object, x, y, z);
 }
-
-// ---- surfaces: x counts bytes ----
-
-enum cudaSurfaceBoundaryMode {
-  cudaBoundaryModeZero = 0,
-  cudaBoundaryModeClamp = 1,
-  cudaBoundaryModeTrap = 2
-};
-
-// Null where the access is to be left out.
 template <class SwT>
-SW_FN SwT* sw_surface_place(cudaSurfaceObject_t object, int rank, const int* where,
-                            cudaSurfaceBoundaryMode mode) {
-  const sw_texture& t = sw_texture_at(object, rank);
-  if (sw_kind_of<SwT>::value != t.kind)
-    sw_fail("a surface is accessed as another type than it holds", nullptr, 0);
-  int at[3] = {where[0] / (int)sizeof(SwT), where[1], where[2]};
-  if (where[0] % (int)sizeof(SwT) != 0)
-    sw_fail("a surface's x counts bytes, and this one is inside an element", nullptr, 0);
-  for (int d = 0; d < rank; ++d) {
-    if (at[d] >= 0 && at[d] < t.extent[d]) continue;
-    if (mode == cudaBoundaryModeTrap)
-      sw_fail("an access outside of a surface (x counts bytes)", nullptr, 0);
-    if (mode == cudaBoundaryModeZero) return nullptr;
-    at[d] = at[d] < 0 ? 0 : t.extent[d] - 1;
-  }
-  return reinterpret_cast<SwT*>(const_cast<char*>(t.texels)) + sw_texel_index(t, at);
+SW_FN void tex1DLayered(SwT* out, cudaTextureObject_t object, float x, int layer) {
+  *out = tex1DLayered<SwT>(object, x, layer);
 }
-
-#define SW_UNWRAP(...) __VA_ARGS__
-#define SW_SURFACE_READ(name, rank, parameters, ...)                          \
-  template <class SwT>                                                        \
-  SW_FN SwT name(cudaSurfaceObject_t object, SW_UNWRAP parameters,            \
-                 cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {       \
-    const int where[3] = {__VA_ARGS__};                                       \
-    const SwT* place = sw_surface_place<SwT>(object, rank, where, mode);      \
-    return place == nullptr ? SwT(0) : *place;                                \
-  }                                                                           \
-  template <class SwT>                                                        \
-  SW_FN void name(SwT* out, cudaSurfaceObject_t object, SW_UNWRAP parameters, \
-                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
-    const int where[3] = {__VA_ARGS__};                                       \
-    const SwT* place = sw_surface_place<SwT>(object, rank, where, mode);      \
-    *out = place == nullptr ? SwT(0) : *place;                                \
-  }
-#define SW_SURFACE_WRITE(name, rank, parameters, ...)                                  \
-  template <class SwT>                                                                 \
-  SW_FN void name(SwT value, cudaSurfaceObject_t object, SW_UNWRAP parameters,         \
-                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {               \
-    const int where[3] = {__VA_ARGS__};                                                \
-    if (SwT* place = sw_surface_place<SwT>(object, rank, where, mode)) *place = value; \
-  }
-SW_SURFACE_READ(surf1Dread, 1, (int x), x, 0, 0)
-SW_SURFACE_READ(surf2Dread, 2, (int x, int y), x, y, 0)
-SW_SURFACE_READ(surf3Dread, 3, (int x, int y, int z), x, y, z)
-SW_SURFACE_WRITE(surf1Dwrite, 1, (int x), x, 0, 0)
-SW_SURFACE_WRITE(surf2Dwrite, 2, (int x, int y), x, y, 0)
-SW_SURFACE_WRITE(surf3Dwrite, 3, (int x, int y, int z), x, y, z)
-#undef SW_SURFACE_READ
-#undef SW_SURFACE_WRITE
-#undef SW_UNWRAP
+template <class SwT>
+SW_FN void tex2DLayered(SwT* out, cudaTextureObject_t object, float x, float y, int layer) {
+  *out = tex2DLayered<SwT>(object, x, y, layer);
+}
