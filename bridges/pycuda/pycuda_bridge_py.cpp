@@ -148,12 +148,15 @@ class PycudaBridge final : public Bridge {
             .byte_swapped = !is_native};
   }
 
-  // GPUArray's constructor asks CUDA for the current device and fails in words about contexts.
+  // PyCUDA keeps a list of each thread's contexts and works with arrays only where that has one, a
+  // current context or not.
   static void check_context(Device device) {
     if (device.is_cpu()) return;
-    require<DeviceError>(current_gpu_context().has_value(),
-                         "pycuda: this thread has no current context; expected the primary one, "
-                         "import pycuda.autoprimaryctx first");
+    const py::object context = py::module_::import("pycuda.driver").attr("Context");
+    require<DeviceError>(
+        !context.attr("get_current")().is_none(),
+        "pycuda: this thread has no context of PyCUDA's; expected the primary one, "
+        "import pycuda.autoprimaryctx first");
   }
 };
 

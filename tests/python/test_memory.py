@@ -169,11 +169,12 @@ def test_allocators_that_are_not_there(monkeypatch):
 
 
 def test_in_compiled_functions():
-    x = sw.tensor.dmatrix("x")
-    f = sw.function([x], (x * 2 + 1).sum(axis=0))
     values = numbers((50, 60), "float64", 3)
-    with sw.memory.use_allocator(host_allocator, "cpu"):
-        result = f(values)
+    with sw.device("cpu"):
+        x = sw.tensor.dmatrix("x")
+        f = sw.function([x], (x * 2 + 1).sum(axis=0))
+        with sw.memory.use_allocator(host_allocator, "cpu"):
+            result = f(values)
         assert HostBlock.alive >= 1
     np.testing.assert_allclose(result.numpy(), (values * 2 + 1).sum(axis=0))
     np.testing.assert_allclose(f(values).numpy(), (values * 2 + 1).sum(axis=0))

@@ -168,9 +168,17 @@ def _torch(torch: Any) -> Allocator:
 
 
 def _cupy(cupy: Any) -> Allocator:
+    # From CuPy 14 on; ExternalStream, which was there before, warns of its end.
+    from_external = getattr(cupy.cuda.Stream, "from_external", None)
+
+    def theirs(ordinal: int, stream: int) -> Any:
+        if from_external is None:
+            return cupy.cuda.ExternalStream(stream, ordinal)
+        return from_external(Stream.foreign(stream, f"cuda:{ordinal}"))
+
     def allocate(ordinal: int, nbytes: int, stream: int) -> Any:
         # Its pool keeps what is given back for the stream that was current at the allocation.
-        with cupy.cuda.Device(ordinal), cupy.cuda.ExternalStream(stream, ordinal):
+        with cupy.cuda.Device(ordinal), theirs(ordinal, stream):
             return cupy.cuda.alloc(nbytes)
 
     return allocate
