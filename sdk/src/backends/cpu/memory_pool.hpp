@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
+#include "runtime/memory_tally.hpp"
 
 namespace spanwise::host {
 
@@ -24,8 +25,9 @@ class MemoryPool {
   /// enough that filling kept memory is as quick.
   void* allocate_zeroed(std::size_t bytes);
   void deallocate(void* data, std::size_t bytes) noexcept;
-  /// held and used of MemoryInfo.
+  /// MemoryInfo but for what the system has.
   runtime::MemoryInfo usage();
+  void reset_peak() noexcept { used_.reset_peak(); }
   /// Gives what is kept back to the system.
   void trim() noexcept;
 
@@ -41,8 +43,8 @@ class MemoryPool {
 
   std::mutex mutex_;
   std::map<std::size_t, std::vector<void*>> kept_;  // by rounded size
-  // Of arrays, and of all that came from the system.
-  std::atomic<std::size_t> used_bytes_{0}, held_bytes_{0};
+  runtime::MemoryTally used_;                       // by arrays
+  std::atomic<std::size_t> held_bytes_{0};          // all that came from the system
 };
 
 }  // namespace spanwise::host
