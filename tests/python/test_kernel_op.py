@@ -188,6 +188,7 @@ def test_a_kernel_that_does_not_compile_is_an_error_of_the_function(device):
 def test_ops_by_name():
     x = T.fmatrix("x")
     assert str(sw.ops.add(x, 1).owner.op) == "Add"
+    assert sw.ops.add(sw.array([1, 2]), [3, 4]).tolist() == [4, 6], "on arrays it computes"
     assert str(sw.ops.transfer(x, device="cpu").owner.op) == "Transfer{cpu}"
     assert sw.ops.add(x, x).owner.op == (x + x).owner.op and "multiply" in dir(sw.ops)
     with pytest.raises(AttributeError, match="registered ops are absolute, add"):
