@@ -15,7 +15,10 @@ from ._op import apply_registered
 
 def is_eager(inputs: Sequence[Any]) -> bool:
     """Whether a call on `inputs` computes: there are some, and none is a variable of a graph."""
-    return bool(inputs) and not any(isinstance(x, Variable) for x in inputs)
+    for x in inputs:  # a loop, as any() costs a generator at each call
+        if isinstance(x, Variable):
+            return False
+    return len(inputs) > 0
 
 
 def computed(name: str, inputs: Sequence[Any], properties: Mapping[str, Any]) -> Any:
@@ -24,17 +27,22 @@ def computed(name: str, inputs: Sequence[Any], properties: Mapping[str, Any]) ->
     Runs where the first array on a GPU is, else where the first array is. Results are new arrays, also
     of ops that view or overwrite their inputs, which stay as they are.
     """
-    arrays = [_as_array(x) for x in inputs]
-    device = next((a.device for a in arrays if a.device.kind == "cuda"), arrays[0].device)
-    types = tuple((str(a.dtype), a.ndim) for a in arrays)
-    function = _function_of(name, _hashable(properties), types, str(device))
-    return function(*arrays)
+    arrays = [x if isinstance(x, Array) else _as_array(x) for x in inputs]
+    types = [(str(a.dtype), a.ndim) for a in arrays]
+    given = _hashable(properties) if properties else ()
+    return _function_of(name, given, tuple(types), _device_of(arrays))(*arrays)
+
+
+def _device_of(arrays: Sequence[Array]) -> Any:
+    first = arrays[0].device
+    for a in arrays:
+        if a.device is not first:
+            return next((a.device for a in arrays if a.device.kind == "cuda"), first)
+    return first
 
 
 def _as_array(x: Any) -> Array:
     """Numbers and lists get the dtype that they have in a graph; arrays share their memory."""
-    if isinstance(x, Array):
-        return x
     if isinstance(x, (bool, int, float, complex, list, tuple)):
         return _core._as_variable(x).data  # type: ignore[attr-defined]
     return _core.asarray(x)
@@ -53,7 +61,7 @@ def _function_of(
     name: str,
     properties: tuple[tuple[str, str, Any], ...],
     types: tuple[tuple[str, int], ...],
-    device: str,
+    device: Any,
 ) -> Any:
     from ._compiled import function
 
