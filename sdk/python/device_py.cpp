@@ -200,20 +200,6 @@ SW_BIND(devices, 20) {
   module.def(
       "synchronize", [](Device device) { synchronize(device); }, py::arg("device") = py::none(),
       py::call_guard<py::gil_scoped_release>(), "Waits until all work on the device is done.");
-  module.def(
-      "_memory_stats",
-      [](Device device) {
-        const MemoryStats stats = [&] {
-          const py::gil_scoped_release released;
-          return memory_stats(device);
-        }();
-        return py::make_tuple(stats.in_use, stats.peak, stats.held, stats.blocks, stats.free,
-                              stats.total);
-      },
-      py::arg("device"));
-  module.def(
-      "_reset_memory_peak", [](Device device) { reset_memory_peak(device); }, py::arg("device"));
-  module.def("_is_in_use", [](Device device) { return is_in_use(device); }, py::arg("device"));
   module.def("_why_no_cuda", &why_no_cuda, py::call_guard<py::gil_scoped_release>());
 }
 

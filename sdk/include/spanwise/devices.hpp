@@ -49,21 +49,6 @@ SW_API Device named_device(std::string_view name);
 /// ordinal); nothing for an address that no driver handed out. Loads the CUDA driver; never throws
 /// for its absence.
 SW_API std::optional<Device> device_of(const void* address);
-/// What memory Spanwise has on a device, and what there is; bytes but for `blocks`.
-struct MemoryStats {
-  std::int64_t in_use = 0;  ///< by arrays; on the CPU also small blocks that a thread keeps
-  std::int64_t peak = 0;    ///< the most that was in use at once
-  std::int64_t held = 0;    ///< in_use, and what is kept for the next arrays
-  std::int64_t blocks = 0;  ///< how many pieces are in use
-  std::int64_t free = 0;    ///< of the device, or of the machine, for any process
-  std::int64_t total = 0;
-};
-/// Takes the device into use. Throws DeviceError.
-SW_API MemoryStats memory_stats(Device device);
-/// MemoryStats::peak counts from what is in use now.
-SW_API void reset_memory_peak(Device device);
-/// Whether anything was done on the device: a GPU has a context of this process then. Never throws.
-SW_API bool is_in_use(Device device) noexcept;
 /// Blocks until all work on the device is done.
 SW_API void synchronize(Device device);
 

@@ -37,7 +37,6 @@ if _typing.TYPE_CHECKING:
     from . import doctor as doctor
     from . import driver as driver
     from . import linalg as linalg
-    from . import memory as memory
     from . import ops as ops
     from . import profile as profile
     from . import random as random

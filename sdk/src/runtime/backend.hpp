@@ -164,7 +164,6 @@ struct KernelBinary {
 
 struct MemoryInfo {
   std::int64_t free = 0, total = 0, held = 0, used = 0;  ///< bytes; held and used: by our pool
-  std::int64_t peak = 0, blocks = 0;  ///< the most that was used at once; blocks in use
 };
 
 /// One kind of device. All members may be called from any thread; none needs the GIL.
@@ -194,10 +193,6 @@ class Backend {
   virtual void deallocate(int ordinal, void* data, std::size_t bytes,
                           StreamState& stream) noexcept = 0;
   virtual MemoryInfo memory(int ordinal) = 0;
-  /// Whether the device has been taken into use, which memory() does.
-  virtual bool is_in_use([[maybe_unused]] int ordinal) noexcept { return true; }
-  /// MemoryInfo::peak counts from what is used now.
-  virtual void reset_memory_peak([[maybe_unused]] int ordinal) {}
   /// Where `address` lives, nothing where this back end did not hand it out (device_of).
   virtual std::optional<Device> device_of([[maybe_unused]] const void* address) {
     return std::nullopt;

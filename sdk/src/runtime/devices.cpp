@@ -78,20 +78,6 @@ Device default_device() {
   return device;
 }
 
-MemoryStats memory_stats(Device device) {
-  const runtime::MemoryInfo info = backend_for(device).memory(execution_device(device).ordinal());
-  return {info.used, info.peak, info.held, info.blocks, info.free, info.total};
-}
-
-void reset_memory_peak(Device device) {
-  backend_for(device).reset_memory_peak(execution_device(device).ordinal());
-}
-
-bool is_in_use(Device device) noexcept {
-  runtime::Backend* backend = find_backend(execution_device(device).kind());
-  return backend != nullptr && backend->is_in_use(execution_device(device).ordinal());
-}
-
 void synchronize(Device device) {
   backend_for(device).synchronize(execution_device(device).ordinal());
 }

@@ -66,8 +66,6 @@ runtime::MemoryInfo CpuBackend::memory(int) {
   return info;
 }
 
-void CpuBackend::reset_memory_peak(int) { MemoryPool::instance().reset_peak(); }
-
 Ref<runtime::StreamState> CpuBackend::create_stream(int ordinal) {
   return make_ref<CpuStream>(Device(DeviceKind::cpu, ordinal));
 }

@@ -24,7 +24,6 @@ class CpuBackend final : public runtime::Backend {
   void deallocate(int ordinal, void* data, std::size_t bytes,
                   runtime::StreamState& stream) noexcept override;
   runtime::MemoryInfo memory(int ordinal) override;
-  void reset_memory_peak(int ordinal) override;
 
   Ref<runtime::StreamState> create_stream(int ordinal) override;
   Ref<runtime::StreamState> foreign_stream(int ordinal, std::uintptr_t handle) override;

@@ -93,7 +93,7 @@ void* MemoryPool::take(std::size_t size) {
 void* MemoryPool::allocate(std::size_t bytes) {
   const std::size_t size = rounded(bytes);
   if (void* data = size < bytes ? nullptr : take(size)) {
-    used_.add(static_cast<std::int64_t>(size));
+    used_bytes_.fetch_add(size, std::memory_order_relaxed);
     return data;
   }
   const auto memory = system_memory();
@@ -106,12 +106,12 @@ void* MemoryPool::allocate_zeroed(std::size_t bytes) {
   const std::size_t size = rounded(bytes);
   if (bytes < zeroed_from || size < bytes) return nullptr;
   void* data = fresh(size);
-  if (data != nullptr) used_.add(static_cast<std::int64_t>(size));
+  if (data != nullptr) used_bytes_.fetch_add(size, std::memory_order_relaxed);
   return data;
 }
 
 bool MemoryPool::keep(void* data, std::size_t size) noexcept {
-  const auto used = static_cast<std::size_t>(used_.bytes());
+  const std::size_t used = used_bytes_.load(std::memory_order_relaxed);
   const std::size_t held = held_bytes_.load(std::memory_order_relaxed);
   if (held > used && held - used > most_kept) return false;
   const std::lock_guard lock(mutex_);
@@ -130,15 +130,13 @@ void MemoryPool::drop(void* data, std::size_t size) noexcept {
 
 void MemoryPool::deallocate(void* data, std::size_t bytes) noexcept {
   const std::size_t size = rounded(bytes);
-  used_.remove(static_cast<std::int64_t>(size));
+  used_bytes_.fetch_sub(size, std::memory_order_relaxed);
   if (!keep(data, size)) drop(data, size);
 }
 
 runtime::MemoryInfo MemoryPool::usage() {
   runtime::MemoryInfo info;
-  info.used = used_.bytes();
-  info.peak = used_.peak();
-  info.blocks = used_.blocks();
+  info.used = static_cast<std::int64_t>(used_bytes_.load(std::memory_order_relaxed));
   // Between the two another thread may have worked.
   info.held =
       std::max(info.used, static_cast<std::int64_t>(held_bytes_.load(std::memory_order_relaxed)));

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
-#include "runtime/memory_tally.hpp"
 
 namespace spanwise::host {
 
@@ -25,9 +24,8 @@ class MemoryPool {
   /// enough that filling kept memory is as quick.
   void* allocate_zeroed(std::size_t bytes);
   void deallocate(void* data, std::size_t bytes) noexcept;
-  /// MemoryInfo but for what the system has.
+  /// held and used of MemoryInfo.
   runtime::MemoryInfo usage();
-  void reset_peak() noexcept { used_.reset_peak(); }
   /// Gives what is kept back to the system.
   void trim() noexcept;
 
@@ -43,8 +41,8 @@ class MemoryPool {
 
   std::mutex mutex_;
   std::map<std::size_t, std::vector<void*>> kept_;  // by rounded size
-  runtime::MemoryTally used_;                       // by arrays
-  std::atomic<std::size_t> held_bytes_{0};          // all that came from the system
+  // Of arrays, and of all that came from the system.
+  std::atomic<std::size_t> used_bytes_{0}, held_bytes_{0};
 };
 
 }  // namespace spanwise::host

@@ -66,11 +66,6 @@ DeviceContext& DeviceContext::of(int ordinal) {
   return *context.load(std::memory_order_relaxed);
 }
 
-bool DeviceContext::is_made(int ordinal) noexcept {
-  const auto index = static_cast<std::size_t>(ordinal);
-  return index < contexts.size() && contexts[index].load(std::memory_order_acquire) != nullptr;
-}
-
 void ContextGuard::fail(const DeviceContext& context) const {
   require<DeviceError>(driver_survives(), "cuda: ", why_not_after_fork());
   fail_driver(api_, code_, text("making the primary context of ", context.device, " current"));

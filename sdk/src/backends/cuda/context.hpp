@@ -29,8 +29,6 @@ class DeviceContext {
  public:
   /// Made at the first call for each device. Throws DeviceError.
   static DeviceContext& of(int ordinal);
-  /// Whether of(ordinal) has been called.
-  static bool is_made(int ordinal) noexcept;
   DeviceContext(const DeviceContext&) = delete;
   DeviceContext& operator=(const DeviceContext&) = delete;
 

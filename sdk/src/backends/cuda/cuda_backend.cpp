@@ -65,8 +65,6 @@ class CudaBackend final : public runtime::Backend {
   runtime::MemoryInfo memory(int ordinal) override {
     return DeviceContext::of(ordinal).memory().info();
   }
-  bool is_in_use(int ordinal) noexcept override { return DeviceContext::is_made(ordinal); }
-  void reset_memory_peak(int ordinal) override { DeviceContext::of(ordinal).memory().reset_peak(); }
   std::optional<Device> device_of(const void* address) override { return cuda::device_of(address); }
   std::optional<GpuContext> context_of(const void* address) override {
     return cuda::context_of(address);

@@ -106,13 +106,9 @@ void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
   const ContextGuard guard(context_);
   bytes = std::max<std::size_t>(bytes, 1);
   const bool is_small = stream.small_blocks() != nullptr && bytes <= SmallBlocks::most_bytes;
-  const auto asked = static_cast<std::int64_t>(bytes);
   if (is_small) bytes = SmallBlocks::rounded(bytes);
   CUdeviceptr data = is_small ? take_small(bytes, stream) : 0;
-  if (data != 0) {
-    used_.add(asked);
-    return as_pointer(data);
-  }
+  if (data != 0) return as_pointer(data);
   CUresult code = try_allocate(data, bytes, stream.raw());
   if (code == CUDA_ERROR_OUT_OF_MEMORY) {
     if (!is_capturing(context_.api, stream.raw())) reclaim();
@@ -124,7 +120,7 @@ void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
     }
   }
   check(context_.api, code, "allocating ", bytes, " bytes on ", context_.device);
-  used_.add(asked);
+  if (pool_ == nullptr) allocated_ += static_cast<std::int64_t>(bytes);
   return as_pointer(data);
 }
 
@@ -186,12 +182,12 @@ void MemoryPool::reclaim() {
 void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) noexcept {
   const ContextGuard guard(context_, std::nothrow);
   if (!guard.ok()) return;
-  used_.remove(static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1)));
   const DriverApi& api = context_.api;
   if (pool_ == nullptr) {
     const RelaxedCaptureMode relaxed(api);
     if (!is_capturing(api, stream.raw())) api.stream_synchronize(stream.raw());
     api.mem_free(as_address(data));
+    allocated_ -= static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1));
     return;
   }
   // In a captured stream this would become a node of the graph, which the driver refuses for memory
@@ -236,8 +232,7 @@ runtime::MemoryInfo MemoryPool::info() const {
   runtime::MemoryInfo info;
   info.free = static_cast<std::int64_t>(free);
   info.total = static_cast<std::int64_t>(total);
-  info.held = info.used = used_.bytes();
-  info.blocks = used_.blocks();
+  info.held = info.used = allocated_.load(std::memory_order_relaxed);
   if (pool_ != nullptr) {
     const auto read = [&](CUmemPool_attribute attribute) {
       cuuint64_t value = 0;
@@ -248,8 +243,6 @@ runtime::MemoryInfo MemoryPool::info() const {
     info.held = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
     info.used = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT) - kept_.load(std::memory_order_relaxed);
   }
-  // The pool rounds what it hands out, and the tally does not.
-  info.peak = std::max(used_.peak(), info.used);
   return info;
 }
 

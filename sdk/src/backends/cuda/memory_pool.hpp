@@ -12,7 +12,6 @@
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/stream.hpp"
 #include "runtime/backend.hpp"
-#include "runtime/memory_tally.hpp"
 
 namespace spanwise::cuda {
 
@@ -44,7 +43,6 @@ class MemoryPool {
   void forget(SmallBlocks& blocks, CUstream stream) noexcept;
   /// Of what is held, `used` is what arrays have; not what is kept for the next ones.
   runtime::MemoryInfo info() const;
-  void reset_peak() noexcept { used_.reset_peak(); }
   /// Lets `other` read and write the pool's memory directly, now and later, where the hardware can.
   void open_to(const DeviceContext& other);
 
@@ -61,9 +59,9 @@ class MemoryPool {
   [[noreturn]] void fail_out_of_memory(std::size_t bytes) const;
 
   DeviceContext& context_;
-  CUmemoryPool pool_ = nullptr;     // null where the device has none
-  CUstream side_stream_ = nullptr;  // for allocations that must not enter a graph
-  runtime::MemoryTally used_;       // by arrays
+  CUmemoryPool pool_ = nullptr;             // null where the device has none
+  CUstream side_stream_ = nullptr;          // for allocations that must not enter a graph
+  std::atomic<std::int64_t> allocated_{0};  // without a pool: by us
 
   // What was given back on a stream that was being captured.
   struct Deferred {
