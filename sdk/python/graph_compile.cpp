@@ -139,6 +139,8 @@ KernelOpSpec spec_from(const py::dict& given) {
     const auto key = name.cast<std::string>();
     spec.scalars.emplace(key, scalar_from_number(spec.name, key, value));
   }
+  if (given.contains("overwrites"))  // not so in what was pickled before there was such a thing
+    spec.overwrites = given["overwrites"].cast<std::map<std::string, std::string>>();
   spec.options.options = texts("options");
   spec.options.include_dirs = texts("include_dirs");
   return spec;

@@ -88,6 +88,20 @@ TEST(PluginTables, OfALaterMinorVersionAreReadAsFarAsTheyAreKnown) {
   EXPECT_EQ(table.ops[0].functions.run, described().ops[0]->run);
 }
 
+TEST(PluginTables, OfALazyOpShareNoMemory) {
+  sw_op lazy = *described().ops[0];
+  lazy.flags |= SW_LAZY;
+  const sw_op* const ops[] = {&lazy};
+  sw_plugin plugin = described();
+  plugin.ops = ops;
+  try {
+    op_sdk::read_plugin_table(plugin, who);
+    ADD_FAILURE() << "views of inputs that are not computed were taken";
+  } catch (const GraphError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("test.same: is SW_LAZY, and shares memory"));
+  }
+}
+
 TEST(PluginTables, OfAnotherMajorVersionAreNotReadAtAll) {
   sw_plugin other{};  // nothing else of it may be looked at
   other.abi_major = SW_PLUGIN_ABI_MAJOR + 1;
@@ -118,6 +132,7 @@ TEST(PluginHost, RefusesCallsOutOfTheirPlace) {
   EXPECT_EQ(host.output_from_input(&call, 0, 0, 0, nullptr, nullptr, 0), nullptr);
   EXPECT_EQ(host.scratch(&call, plugin::dtype_of<float>(), 0, nullptr), nullptr);
   EXPECT_EQ(host.set_output_type(&call, 0, nullptr), SW_HOST_FAILED);
+  EXPECT_EQ(host.need_input(&call, 0), SW_HOST_FAILED);
   EXPECT_EQ(host.compile(&call, &source, &kernel), SW_HOST_FAILED);
   EXPECT_EQ(host.launch(&call, nullptr, nullptr, nullptr, 0), SW_HOST_FAILED);
   EXPECT_THROW(op_sdk::throw_plugin_failure(call, SW_HOST_FAILED), GraphError);

@@ -39,12 +39,25 @@ def test_where_cmake_finds_the_package(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == f"{prefix / 'lib' / 'cmake' / 'spanwise'}\n"
 
 
+PAGE = (ROOT / "docs" / "op-sdk.md").read_text()
+
+
+def texts(language):
+    """What the page shows in a language, in order."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
 def test_the_page_as_a_new_user_follows_it(tmp_path):
-    page = (ROOT / "docs" / "op-sdk.md").read_text()
     for language, name in {"cpp": "my_ops.cpp", "cmake": "CMakeLists.txt", "py": "use.py"}.items():
-        text = re.search(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(texts(language)[0])
     package.build(tmp_path, tmp_path / "build", package.install(tmp_path / "installed"))
     path = os.pathsep.join(p for p in sys.path if p)
     out = package.run(sys.executable, "use.py", cwd=tmp_path, env=dict(os.environ, PYTHONPATH=path))
-    assert out == re.search(r"print.*# (.*\n)", (tmp_path / "use.py").read_text())[1]
+    assert out.splitlines() == re.findall(r"print.*# (.*)", texts("py")[0])
+
+
+def test_the_pages_program_in_cpp(tmp_path):
+    for language, name in {"cpp": "halve.cpp", "cmake": "CMakeLists.txt"}.items():
+        (tmp_path / name).write_text(texts(language)[1])
+    package.build(tmp_path, tmp_path / "build", package.install(tmp_path / "installed"))
+    assert package.run(tmp_path / "build" / "halve") == "2.5\n"

@@ -65,6 +65,70 @@ def test_strided_inputs_and_several_outputs(many):
         assert np.array_equal(total, p + q) and np.array_equal(rest, p - q)
 
 
+@pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
+def test_a_lazy_op_asks_for_what_it_needs(many, mode):
+    condition, x = T.dscalar("condition"), T.dvector("x")
+    bad = many.throw(x, where="run", what="error")
+    f = cpu_function([condition, x], many.choose(condition * 2, x + 1, bad), mode=mode)
+    assert f(1, [1, 2]).tolist() == [2, 3] and f(3, [5]).tolist() == [6]
+    with pytest.raises(sw.LayoutError, match="said so"):
+        f(0, [1, 2])
+    assert f(1, [1, 2]).tolist() == [2, 3], "after an error it can be called again"
+    g = cpu_function([condition, x], many.choose(condition, x[::-1], x) + 1, mode=mode)
+    assert [g(i, [1, 2]).tolist() for i in (1, 0, 1)] == [[3, 2], [2, 3], [3, 2]]
+
+
+def test_lazy_ops_in_one_another(gnu):
+    p, q, x = T.dscalar("p"), T.dscalar("q"), T.dvector("x")
+    bad = gnu.throw(x, where="run", what="error")
+    f = cpu_function([p, q, x], gnu.choose(p, gnu.choose(q, x * 2, bad), x * 3))
+    assert f(1, 1, [1]).tolist() == [2] and f(0, 0, [1]).tolist() == [3]
+    assert gnu.choose(0.0, np.ones(2), np.zeros(2)).tolist() == [0, 0], "on arrays too"
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("no such", "badly_lazy.*names input 7; expected 0 to 0"),
+        ("nothing", "badly_lazy.*done, yet has not set"),
+        ("kernel", "badly_lazy.*an array that this call did not give"),
+    ],
+)
+def test_lazy_ops_that_go_wrong(gnu, how, message):
+    x = T.dvector("x")
+    f = cpu_function([x], gnu.badly_lazy(x + 1, how=how))
+    with pytest.raises(sw.Error, match=message):
+        f([1, 2])
+
+
+def test_an_op_that_is_given_all_has_nothing_to_ask_for(gnu):
+    x = T.dvector("x")
+    with pytest.raises(
+        sw.GraphError, match="greedy.*asks for input 0, and all are computed.*SW_LAZY"
+    ):
+        cpu_function([x], gnu.greedy(x))([1])
+
+
+def test_on_arrays_they_compute_at_once(many, device):
+    p, q = (np.random.default_rng(seed).standard_normal(7) for seed in (1, 2))
+    total, rest = many.both(sw.array(p, device=device), q)
+    assert isinstance(total, sw.Array) and total.device == "cpu", "the op runs on the CPU"
+    assert np.array_equal(total, p + q) and np.array_equal(rest, p - q)
+    total, _ = many.both(p[::-2], sw.array(q)[::2])
+    assert np.array_equal(total, p[::-2] + q[::2])
+
+
+def test_a_call_on_arrays_says_what_is_wrong(gnu):
+    with pytest.raises(sw.LayoutError, match=r"(?s)gnu.throw.*said so.*Apply node"):
+        gnu.throw(np.ones(3), where="run", what="error")
+    with pytest.raises(sw.LayoutError, match="gnu.both.*expected 1 axis, got 2"):
+        gnu.both(np.ones((2, 2)), np.ones(2))
+    with pytest.raises(sw.ArgumentError, match="expected a property shape"):
+        gnu.tell(np.ones(3))
+    with pytest.raises(sw.ArgumentError, match=r"1 4 0\.5.* 2\.3\.7\.8\."):
+        gnu.tell(np.ones(3), shape=[2, 3], axis=4)
+
+
 def test_complex_numbers(gnu):
     x = T.tensor("complex64", shape=(None, None))
     f = cpu_function([x], gnu.conjugate(x), mode="debug")
@@ -260,7 +324,7 @@ def test_an_op_of_gpus_on_the_cpu(gnu):
 def test_namespaces(gnu):
     assert gnu is not sw.ops.gnu and gnu == sw.ops.gnu
     assert "gnu" in dir(sw.ops) and {"both", "axpy"} <= set(dir(gnu))
-    assert repr(gnu).startswith("<ops gnu: axpy, both, ")
+    assert repr(gnu).startswith("<ops gnu: axpy, badly_lazy, both, ")
     with pytest.raises(AttributeError, match=r"no op named 'gnu\.boht'; the ops of gnu are"):
         gnu.boht  # noqa: B018
     assert str(gnu.both(T.dvector(), T.dvector())[0].owner.op) == "gnu.both"

@@ -43,7 +43,7 @@ def test_a_library_in_plain_c(plain):
 
 
 FAULTS = {
-    "newer major": "version 2.0 of the interface; expected version 1",
+    "newer major": "version 2.1 of the interface; expected version 1",
     "short plugin": "its table has 16 bytes",
     "no namespace": "its namespace is none",
     "bad namespace": "its namespace is not a name; expected a name in Python",

@@ -52,6 +52,12 @@ class AddOne(sw.Op):
         output_storage[0][0] = inputs[0]
 
 
+class Increased(AddOne):
+    """All of them are equal."""
+
+    __props__ = ()
+
+
 class Flipped(sw.Op):
     """A view of its input."""
 
@@ -187,6 +193,21 @@ mixed = sw.kernel_op(
 )
 
 
+added_to = sw.kernel_op(
+    "added_to",
+    """
+    __global__ void added_to(double *total, const double *y, int n) {
+      const int i = blockIdx.x * blockDim.x + threadIdx.x;
+      if (i < n) total[i] += y[i];
+    }
+    """,
+    inputs=["x: contiguous float64[h, w]", "y: contiguous float64[h, w]"],
+    outputs=["total: contiguous float64[h, w]"],
+    arguments=["total", "y", "h * w"],
+    overwrites={"total": "x"},
+)
+
+
 def _set(x, key, value):
     result = x.copy()
     result[key] = value
@@ -229,7 +250,7 @@ STEPS = [
     (1, lambda g, x: [Twice()(x)], lambda c, x: [x * 2]),
     (1, lambda g, x: [OldThunk()(x)], lambda c, x: [x - 0.5]),
     (1, lambda g, x: [Negated()(x)], lambda c, x: [-x]),
-    (1, lambda g, x: [AddOne()(x)], lambda c, x: [x + 1]),
+    (1, lambda g, x: [Increased()(x)], lambda c, x: [x + 1]),
     (2, lambda g, x, y: _exchange(x, y), lambda c, x, y: [x + y, x - y]),
     (2, lambda g, x, y: _show(x, y), lambda c, x, y: [x + y, y[::-1]]),
     (1, lambda g, x: [Flipped(0)(x)], lambda c, x: [np.flip(x, 0)]),
@@ -239,6 +260,7 @@ STEPS = [
     # Ops from kernels.
     (1, lambda g, x: halves(x), lambda c, x: [0.5 * x, 1 - x]),
     (2, lambda g, x, y: [mixed(x, y)], lambda c, x, y: [0.5 * x - y[::-1]]),
+    (2, lambda g, x, y: [added_to(x, y)], lambda c, x, y: [x + y]),
     # On another device.
     (1, lambda g, x: _there_and_back(g, lambda v: v * 0.5, x), lambda c, x: [x * 0.5]),
     (1, lambda g, x: _there_and_back(g, Negated(), x), lambda c, x: [-x]),

@@ -122,8 +122,10 @@ SW_API LoadedOps load_ops(const std::string& path);
 /// lists the kernel's arguments in order: names of inputs, of outputs, of extents, of `scalars`, or
 /// expressions over extents (passed as the parameter's integer type).
 ///
-/// The kernel may read its inputs and must not write to them, const or not. Where an extent of the
-/// grid comes out as 0, nothing is launched.
+/// The kernel may read its inputs and must not write to them, const or not, but for those that
+/// `overwrites` names: such an output is computed in the input's memory where that may be written
+/// and lies as declared, else in a copy, and the kernel finds the input's elements in it. Where an
+/// extent of the grid comes out as 0, nothing is launched.
 struct KernelOpSpec {
   std::string name;  ///< of the op
   /// CUDA C/C++. A dtype letter is the name of a type in it, or of a template parameter of the
@@ -140,6 +142,8 @@ struct KernelOpSpec {
   std::string shared = "0";         ///< bytes of dynamic shared memory, an expression
   std::map<std::string, Scalar> scalars{};
   ModuleOptions options{};
+  /// Output -> the input in whose memory it is computed; both declared alike.
+  std::map<std::string, std::string> overwrites{};
 };
 
 /// Throws GraphError or ArgumentError where the declaration does not hold together, before anything

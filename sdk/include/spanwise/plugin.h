@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define SW_PLUGIN_ABI_MAJOR 1u
-#define SW_PLUGIN_ABI_MINOR 0u
+#define SW_PLUGIN_ABI_MINOR 1u /* 1: need_input, computed, SW_LAZY */
 
 /* An extent that is known only when the op runs. */
 #define SW_ANY_EXTENT (-1)
@@ -170,6 +170,10 @@ typedef struct sw_host {
    * after what is queued on the arrays, and does not wait for the device. */
   sw_status (*launch)(sw_call* call, sw_compiled_kernel* kernel, const sw_launch* launch,
                       const sw_argument* arguments, int32_t count);
+
+  /* Since 1.1. In run of an op that is SW_LAZY: the op wants to see an input that is not computed
+   * yet, and is called again when it is. Having asked, run gives SW_OK and no output. */
+  sw_status (*need_input)(sw_call* call, int32_t input);
 } sw_host;
 
 /* For sw_op.create: the op's properties. */
@@ -209,13 +213,19 @@ typedef struct sw_run {
    * outputs must be ready on it as well. Who launches by the CUDA runtime says
    * cudaSetDevice(device.ordinal) first. */
   void* stream;
+  /* Since 1.1. One for each input, 0 where it is not computed: that sw_array has no element, and
+   * may be asked for by need_input(). Null: all are there, as for every op that is not SW_LAZY. */
+  const uint8_t* computed;
 } sw_run;
 
 enum {
-  SW_ON_CPU = 1,     /* runs on the CPU; what is elsewhere is moved there */
-  SW_ON_GPU = 2,     /* runs on GPUs */
-  SW_NOT_PURE = 4,   /* equal inputs may give other outputs: never computed while compiling */
-  SW_MORE_INPUTS = 8 /* takes input_count inputs or more */
+  SW_ON_CPU = 1,      /* runs on the CPU; what is elsewhere is moved there */
+  SW_ON_GPU = 2,      /* runs on GPUs */
+  SW_NOT_PURE = 4,    /* equal inputs may give other outputs: never computed while compiling */
+  SW_MORE_INPUTS = 8, /* takes input_count inputs or more */
+  /* Since 1.1. run is called before the inputs are computed, and asks for those that it needs. Has
+   * no views, overwrites and reusable inputs. */
+  SW_LAZY = 16
 };
 
 /* An op. infer and run are called with what create made, or with user_data where create is null.

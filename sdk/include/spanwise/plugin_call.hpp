@@ -83,6 +83,17 @@ class Run {
   explicit Run(const sw_run& run) noexcept : run_(&run) {}
   int input_count() const noexcept { return run_->input_count; }
   Array input(int i) const noexcept { return Array(run_->inputs[i]); }
+  /// Whether input i is computed: always so but in an op that is SW_LAZY.
+  bool has_input(int i) const noexcept {
+    return run_->computed == nullptr || run_->computed[i] != 0;
+  }
+  /// For an op that is SW_LAZY: false where input i is not there yet. Then it has been asked for,
+  /// and run() has to return, to be called again with it: `if (!run.need_input(0)) return;`
+  bool need_input(int i) const {
+    if (has_input(i)) return true;
+    check_host(host->need_input(run_->call, i));
+    return false;
+  }
   sw_device device() const noexcept { return run_->device; }
   bool on_gpu() const noexcept { return run_->device.kind != 1; }
   /// The CUstream to queue on; null on the CPU.

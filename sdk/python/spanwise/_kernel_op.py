@@ -29,6 +29,7 @@ def kernel_op(
     grid: Any = (),
     shared: str | int = 0,
     scalars: Mapping[str, Any] | None = None,
+    overwrites: Mapping[str, str] | None = None,
     kernel: str = "",
     options: Iterable[str] = (),
     include_dirs: Iterable[Any] = (),
@@ -44,6 +45,10 @@ def kernel_op(
     arrays, extents and `scalars`, or expressions; by default it follows the parameters' names. `block`,
     `grid` and `shared` (bytes) are integers or expressions; without a grid there is a thread for each
     element of the first output.
+
+    `overwrites` says in which input's memory an output is computed, ``{"y": "x"}``, both declared alike:
+    the kernel finds the elements of `x` in `y`, and the pointers to both are one. A graph lets it have the
+    memory where nobody else needs `x`, and a copy elsewhere.
 
     Raises ArgumentError where the declaration does not hold together. The kernel is compiled when a
     function that uses the op is.
@@ -62,6 +67,7 @@ def kernel_op(
             "grid": _texts(grid),
             "shared": str(shared),
             "scalars": dict(scalars),
+            "overwrites": dict(overwrites or {}),
             "options": [options] if isinstance(options, str) else list(options),
             "include_dirs": [str(folder) for folder in include_dirs],
         }

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _core
+from ._eager import computed, is_eager
 from ._op import apply_registered
 
 #: What loaded libraries say of their ops, by "namespace.name".
@@ -16,9 +17,14 @@ _summaries: dict[str, str] = {}
 
 
 def op_function(name: str) -> Callable[..., Any]:
-    """The registered op `name` as a function of variables and, by keyword, its properties."""
+    """The registered op `name` as a function of its inputs and, by keyword, its properties.
+
+    With a variable among the inputs it gives variables of a graph, on arrays alone arrays.
+    """
 
     def apply(*inputs: Any, **properties: Any) -> Any:
+        if is_eager(inputs):
+            return computed(name, inputs, properties)
         return apply_registered(name, *inputs, **properties)
 
     apply.__name__ = name.rpartition(".")[2]

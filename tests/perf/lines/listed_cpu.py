@@ -196,6 +196,9 @@ def indexing():
     def write(m, a, key, values=1):
         return lambda: a.__setitem__(key, values)
 
+    def accumulate(name):
+        return lambda m, a, key, values: functools.partial(getattr(m, name).at, a, key, values)
+
     def at(key):
         return lambda m, a: lambda: a[key]
 
@@ -223,6 +226,13 @@ def indexing():
         "take", "64k float32", f32(1 << 16), ints(1 << 16, below=1 << 16), how=method("take")
     )
     yield line("a[i] = v", "1M float32", f32(M), ints(M, below=M), f32(M), how=write)
+    add_at, maximum_at = accumulate("add"), accumulate("maximum")
+    yield line("add.at", "16 float32", f32(16), ints(16, below=16), f32(16), how=add_at)
+    yield line("add.at", "1M float32", f32(M), ints(M, below=M), f32(M), how=add_at)
+    yield line("add.at", "1M values for 100 float64", f64(100), ints(M), f64(M), how=add_at)
+    rows = f32(K, 64), ints(10 * K, below=K), f32(10 * K, 64)
+    yield line("add.at", "10k rows of 64 for 1000", *rows, how=add_at)
+    yield line("maximum.at", "1M float64", f64(M), ints(M, below=M), f64(M), how=maximum_at)
     yield line("a[mask]", "16 float32", f32(16), bools(16))
     yield line("a[mask]", "1M float32", f32(M), bools(M))
     yield line("a[mask] = 1", "16M float32", f32(16 * M), bools(16 * M), how=write)

@@ -106,6 +106,53 @@ SW_REGISTER_OP(Throw,
                 .properties = {{"where", swp::Property::text}, {"what", swp::Property::text}},
                 .flags = SW_ON_CPU | SW_NOT_PURE});
 
+/// The second or the third input, by the first: only that is computed.
+class Choose final : public swp::Op {
+ public:
+  void infer(const swp::Infer& infer) const override {
+    swp::expect_rank(infer.input(0).rank(), 0, "the condition");
+    infer.output(0, infer.input(1));
+  }
+  void run(const swp::Run& run) const override {
+    if (!run.need_input(0)) return;
+    const int wanted = *run.input(0).data<const double>() != 0 ? 1 : 2;
+    if (!run.need_input(wanted)) return;
+    const swp::Array chosen = run.input(wanted), z = run.new_output(0, chosen.shape());
+    const auto x = chosen.view<const double, 1>();
+    for (std::int64_t i = 0; i < z.size(); ++i) z.data<double>()[i] = x(i);
+  }
+};
+SW_REGISTER_OP(Choose, {.name = "choose", .inputs = 3, .flags = SW_ON_CPU | SW_LAZY});
+
+/// Lazy, and wrong in the way that `how` says.
+class BadlyLazy final : public swp::Op {
+ public:
+  explicit BadlyLazy(const swp::Properties& p) : how_(p.text("how")) {}
+  void infer(const swp::Infer& infer) const override { infer.output(0, infer.input(0)); }
+  void run(const swp::Run& run) const override {
+    if (how_ == "no such") swp::check_host(swp::host->need_input(run.call(), 7));
+    if (how_ == "kernel") copy_.launch(run, {}, run.input(0));
+  }
+
+ private:
+  std::string how_;
+  swp::Kernel copy_{"__global__ void read(const double* x) {}", "read"};
+};
+SW_REGISTER_OP(BadlyLazy, {.name = "badly_lazy",
+                           .properties = {{"how", swp::Property::text}},
+                           .flags = SW_ON_CPU | SW_LAZY});
+
+/// Asks for an input though it is given all.
+class Greedy final : public swp::Op {
+ public:
+  void infer(const swp::Infer& infer) const override { infer.output(0, infer.input(0)); }
+  void run(const swp::Run& run) const override {
+    if (!run.need_input(0)) throw swp::Error(SW_ERROR, "is given all");
+    swp::check_host(swp::host->need_input(run.call(), 0));
+  }
+};
+SW_REGISTER_OP(Greedy, {.name = "greedy", .flags = SW_ON_CPU});
+
 /// x + 1 in x's own memory.
 class Overwrite final : public swp::Op {
  public:

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op_sdk/kernel_op/declaration.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,7 @@ Declaration::Declaration(KernelOpSpec given) : spec(std::move(given)) {
   check_unique_names();
   sort_axes();
   check_letters();
+  read_overwrites();
   choose_kernel();
   read_template_parameters();
   read_arguments();
@@ -92,6 +94,33 @@ void Declaration::check_letters() const {
     for (const Parameter& input : inputs) known = known || input.letter == output.letter;
     require<ArgumentError>(known, "kernel_op ", spec.name, ", ", output.name, ": no input has the ",
                            "dtype ", output.letter, "; name a dtype, such as float32");
+  }
+}
+
+void Declaration::read_overwrites() {
+  const auto place = [&](const std::vector<Parameter>& parameters, const std::string& name,
+                         const char* what) {
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (parameters[i].name == name) return static_cast<int>(i);
+    fail<ArgumentError>("kernel_op ", spec.name, ", overwrites: expected the name of an ", what,
+                        ", got ", name);
+  };
+  std::set<int> taken;
+  for (const auto& [output, input] : spec.overwrites) {
+    const int to = place(outputs, output, "output"), from = place(inputs, input, "input");
+    require<ArgumentError>(taken.insert(from).second, "kernel_op ", spec.name,
+                           ", overwrites: two outputs are computed in the memory of ", input,
+                           "; expected one");
+    const Parameter &made = outputs[static_cast<std::size_t>(to)],
+                    &given = inputs[static_cast<std::size_t>(from)];
+    const bool same_extents = std::equal(
+        made.extents.begin(), made.extents.end(), given.extents.begin(), given.extents.end(),
+        [](const Expression& a, const Expression& b) { return a.text() == b.text(); });
+    require<ArgumentError>(made.strided == given.strided && made.dtype == given.dtype &&
+                               made.letter == given.letter && same_extents,
+                           "kernel_op ", spec.name, ", overwrites: ", output, " and ", input,
+                           " are not declared alike; expected one layout, dtype and shape");
+    overwrites[to].push_back(from);
   }
 }
 

@@ -30,6 +30,7 @@ struct Declaration {
   Names names;                       ///< of extents, and of integer scalars
   std::vector<std::int64_t> preset;  ///< names' values: the scalars', 0 for the extents
   std::vector<Parameter> inputs, outputs;
+  AliasMap overwrites;  ///< one input an output
   runtime::SourceKernel kernel;
   std::vector<std::string> template_parameters;  ///< "" for one that its default fills
   std::vector<Argument> arguments;
@@ -50,6 +51,7 @@ struct Declaration {
   void read_scalars();
   void read_parameters();
   void check_unique_names() const;
+  void read_overwrites();
   void sort_axes();
   void check_bound(const Expression& expression, const std::string& where) const;
   void check_letters() const;

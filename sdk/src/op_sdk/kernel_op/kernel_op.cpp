@@ -87,8 +87,8 @@ bool KernelOp::equals(const Op& other) const {
   const KernelOpSpec &a = declaration_.spec, &b = kernel_op->declaration_.spec;
   return a.name == b.name && a.source == b.source && a.kernel == b.kernel && a.inputs == b.inputs &&
          a.outputs == b.outputs && a.arguments == b.arguments && a.block == b.block &&
-         a.grid == b.grid && a.shared == b.shared && same_scalars(a.scalars, b.scalars) &&
-         same_options(a.options, b.options);
+         a.grid == b.grid && a.shared == b.shared && a.overwrites == b.overwrites &&
+         same_scalars(a.scalars, b.scalars) && same_options(a.options, b.options);
 }
 
 std::size_t KernelOp::hash() const {

@@ -21,6 +21,7 @@ class KernelOp final : public Op {
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override;
   bool equals(const Op& other) const override;
   std::size_t hash() const override;
+  AliasMap destroy_map() const override { return declaration_.overwrites; }
 
   const Declaration& declaration() const noexcept { return declaration_; }
 

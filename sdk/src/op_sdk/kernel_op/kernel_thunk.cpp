@@ -16,11 +16,13 @@ struct BoundInput {
   Ref<Cell> scratch =
       make_ref<Cell>();  // where a copy in C order goes, and stays for the next call
   const Array* array = nullptr;
+  int overwritten_by = -1;  // an output
 };
 
 struct BoundOutput {
   Ref<Cell> cell;
   DType dtype;
+  BoundInput* overwritten = nullptr;
   const Array* array = nullptr;
 };
 
@@ -39,6 +41,11 @@ class KernelThunk final : public Thunk {
     for (std::size_t i = 0; i < declaration_.outputs.size(); ++i)
       outputs_.push_back(
           {context.output(static_cast<int>(i)), *letters.dtype_of(declaration_.outputs[i])});
+    for (const auto& [output, inputs] : declaration_.overwrites) {
+      BoundInput& input = inputs_[static_cast<std::size_t>(inputs.front())];
+      input.overwritten_by = output;
+      outputs_[static_cast<std::size_t>(output)].overwritten = &input;
+    }
     shapes_.resize(inputs_.size());
     arguments_.reserve(declaration_.arguments.size());
     views_.reserve(declaration_.arguments.size());
@@ -60,9 +67,13 @@ class KernelThunk final : public Thunk {
  private:
   // Also makes the outputs: the default grid covers the first.
   LaunchConfig launch_config() {
-    for (std::size_t i = 0; i < outputs_.size(); ++i)
-      outputs_[i].array = &output_array(*outputs_[i].cell, extents_.shape(declaration_.outputs[i]),
-                                        outputs_[i].dtype, device_);
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      BoundOutput& output = outputs_[i];
+      output.array = output.overwritten != nullptr
+                         ? &taken_over(output, declaration_.outputs[i])
+                         : &output_array(*output.cell, extents_.shape(declaration_.outputs[i]),
+                                         output.dtype, device_);
+    }
     LaunchConfig config{dims(declaration_.grid), dims(declaration_.block), shared_bytes(),
                         Stream::current(device_)};
     if (declaration_.grid.empty()) {
@@ -73,6 +84,19 @@ class KernelThunk final : public Thunk {
       check("grid", declaration_.grid, config.grid, 0);
     }
     return config;
+  }
+
+  // The memory of the input that the output overwrites, or a copy where that does not serve.
+  const Array& taken_over(BoundOutput& output, const Parameter& parameter) {
+    const Array& input = *output.overwritten->cell->value;
+    const bool serves = input.device() == device_ && !input.readonly() &&
+                        (parameter.strided || input.layout().is_row_major());
+    if (serves) {
+      counter_.shared.fetch_add(1, std::memory_order_relaxed);
+      output.cell->value = input;
+      return *output.cell->value;
+    }
+    return copied(input, *output.cell);
   }
 
   Dim3 dims(const std::vector<Expression>& extents) const {
@@ -101,6 +125,10 @@ class KernelThunk final : public Thunk {
   }
 
   void prepare(BoundInput& input, const Parameter& parameter) {
+    if (input.overwritten_by >= 0) {
+      input.array = outputs_[static_cast<std::size_t>(input.overwritten_by)].array;
+      return;
+    }
     const Array* array = &*input.cell->value;
     if (array->device() != device_)
       array = &input.scratch->value.emplace(to_device(*array, device_));

@@ -132,6 +132,13 @@ sw_status host_compile(sw_call* call, const sw_kernel_source* source, sw_compile
   });
 }
 
+sw_status host_need_input(sw_call* call, std::int32_t input) {
+  return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
+    running(*call, "need_input").need_input(input);
+    return sw_status{SW_OK};
+  });
+}
+
 void host_release_kernel(sw_compiled_kernel* kernel) { delete kernel; }
 
 KernelArg kernel_argument(const PluginThunk& thunk, const sw_call& call,
@@ -192,7 +199,8 @@ const sw_host& plugin_host() noexcept {
   static const sw_host host{
       SW_PLUGIN_ABI_MAJOR, SW_PLUGIN_ABI_MINOR,   sizeof(sw_host),      SW_VERSION_STRING,
       &host_fail,          &host_set_output_type, &host_new_output,     &host_output_from_input,
-      &host_scratch,       &host_compile,         &host_release_kernel, &host_launch};
+      &host_scratch,       &host_compile,         &host_release_kernel, &host_launch,
+      &host_need_input};
   return host;
 }
 

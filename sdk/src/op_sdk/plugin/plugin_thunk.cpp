@@ -56,7 +56,12 @@ PluginThunk::PluginThunk(Ref<const PluginOp> op, const ThunkContext& context)
   run_ = {sizeof(sw_run), static_cast<std::int32_t>(inputs_.size()),
           &call_,         shown_inputs_.data(),
           nullptr,        plugin_device(device_),
-          nullptr};
+          nullptr,        nullptr};
+  // One more, so that an op without inputs is lazy too.
+  if (op_->instance().table().has(SW_LAZY)) {
+    computed_.resize(inputs_.size() + 1);
+    run_.computed = computed_.data();
+  }
   call_.device = device_;
   bind(context);
   call_.run = this;
@@ -81,11 +86,42 @@ std::vector<int> PluginThunk::run() {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's handles are pointers to C
     run_.stream = reinterpret_cast<void*>(stream_->handle());
   }
+  if (lazy()) [[unlikely]]
+    return run_lazily();
   for (std::size_t i = 0; i < inputs_.size(); ++i) take(i);
+  call();
+  return {};
+}
+
+void PluginThunk::call() {
   const sw_run run = run_;  // so that a plug-in cannot change what the next call gets
   call_plugin(call_, functions_.run, op_->instance().op(), &run);
   scratch_.clear();
+}
+
+// Cells of inputs that are not computed may hold what an earlier call left.
+std::vector<int> PluginThunk::run_lazily() {
+  needed_.clear();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    computed_[i] = inputs_[i].cell->computed;
+    inputs_[i].array = nullptr;
+    if (computed_[i] != 0)
+      take(i);
+    else
+      shown_inputs_[i] = {};
+  }
+  for (Output& output : outputs_) output.is_given = false;
+  call();
+  if (!needed_.empty()) return needed_;
+  for (Output& output : outputs_) output.cell->computed = output.is_given;
   return {};
+}
+
+void PluginThunk::need_input(int input) {
+  const std::size_t i = checked(input, inputs_.size(), "input");
+  require<GraphError>(lazy(), name_, ": asks for input ", input,
+                      ", and all are computed; set SW_LAZY in flags");
+  if (computed_[i] == 0) needed_.push_back(input);
 }
 
 // On the CPU all is done when a call returns, but where a GPU's stream has used the memory.
@@ -115,6 +151,7 @@ std::size_t PluginThunk::checked(int index, std::size_t count, const char* what)
 
 const sw_array* PluginThunk::give(std::size_t output) {
   const Array& array = *outputs_[output].cell->value;
+  outputs_[output].is_given = true;
   order(array, true);
   show(array, shown_outputs_[output]);
   return &shown_outputs_[output];
@@ -161,7 +198,7 @@ const sw_array* PluginThunk::scratch(DType dtype, const Shape& shape) {
 
 const Array& PluginThunk::array_of(const sw_array* array) const {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    if (array == &shown_inputs_[i]) return *inputs_[i].array;
+    if (array == &shown_inputs_[i] && inputs_[i].array != nullptr) return *inputs_[i].array;
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     if (array == &shown_outputs_[i] && outputs_[i].cell->value) return *outputs_[i].cell->value;
   for (const auto& made : scratch_)

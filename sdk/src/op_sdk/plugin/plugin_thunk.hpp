@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -26,10 +27,12 @@ class PluginThunk final : public Thunk {
   ~PluginThunk() override;
 
   std::vector<int> run() override;
+  bool lazy() const override { return !computed_.empty(); }
 
   const sw_array* new_output(int output, const Shape& shape);
   const sw_array* output_from_input(int output, int input, std::optional<Layout> window);
   const sw_array* scratch(DType dtype, const Shape& shape);
+  void need_input(int input);
   /// The array behind one that this call gave.
   const Array& array_of(const sw_array* array) const;
   /// Room for a launch's arguments, kept from one to the next.
@@ -40,11 +43,12 @@ class PluginThunk final : public Thunk {
     Ref<Cell> cell;
     bool overwritten;              ///< by the plug-in itself
     std::optional<Array> moved{};  ///< where what the cell holds does not serve
-    const Array* array = nullptr;
+    const Array* array = nullptr;  ///< null where it is not computed
   };
   struct Output {
     Ref<Cell> cell;
     DType dtype;
+    bool is_given = false;  ///< in this run; looked at for lazy ops
   };
   struct Scratch {
     explicit Scratch(Array made) : array(std::move(made)) {}
@@ -54,6 +58,8 @@ class PluginThunk final : public Thunk {
 
   void bind(const ThunkContext& context);
   void take(std::size_t input);
+  std::vector<int> run_lazily();
+  void call();
   void order(const Array& array, bool writes) const;
   std::size_t checked(int index, std::size_t count, const char* what) const;
   const sw_array* give(std::size_t output);
@@ -67,6 +73,8 @@ class PluginThunk final : public Thunk {
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
   std::vector<sw_array> shown_inputs_, shown_outputs_;
+  std::vector<std::uint8_t> computed_;             // of each input; empty but for lazy ops
+  std::vector<int> needed_;                        // what a lazy op asked for
   std::vector<std::unique_ptr<Scratch>> scratch_;  // what is shown must not move
   std::vector<KernelArg> arguments_;
   sw_call call_;

@@ -57,6 +57,10 @@ class OpReader {
     table_.views = aliases(op.views, op.view_count, "views");
     table_.overwrites = aliases(op.overwrites, op.overwrite_count, "overwrites");
     read_reusable();
+    expect(!table_.has(SW_LAZY) || (table_.views.empty() && table_.overwrites.empty() &&
+                                    table_.reusable_inputs.empty()),
+           "is SW_LAZY, and shares memory with inputs; expected no views, overwrites and "
+           "reusable_inputs");
     return std::move(table_);
   }
 
