@@ -79,6 +79,8 @@ void keep(std::unique_ptr<Held> held) noexcept {
 }
 
 void order_behind_uses(Held& held, const StreamUses& uses) {
+  // Most exchanges end without work of ours.
+  if (held.home && uses.is_only_user(held.home->identity())) return;
   for (const Ref<StreamIdentity>& identity : uses.all()) {
     const Stream used = Stream::of(*identity);
     if (held.home) {
