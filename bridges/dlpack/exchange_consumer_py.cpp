@@ -35,10 +35,10 @@ void release_managed(void* context, void* data, std::size_t bytes, StreamUses& u
   release_versioned(context, data, bytes, uses);
 }
 
-// The text of the Python error that is set, which is cleared.
+// The text of the Python error that is set, which is cleared. PyTorch's end with a new line.
 std::string take_error() {
   py::error_already_set error;
-  return std::string(py::str(error.value()));
+  return py::str(py::str(error.value()).attr("rstrip")());
 }
 
 // The null handle is CUDA's name for the legacy default stream, which we count as 1.
