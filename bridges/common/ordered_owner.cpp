@@ -111,7 +111,7 @@ void release_ordered(void* context, void* data, std::size_t bytes, StreamUses& u
 
 }  // namespace
 
-ForeignOwner OrderedOwner::around(ForeignOwner owner, std::optional<Stream> home) {
+ForeignOwner OrderedOwner::around(ForeignOwner owner, std::optional<Stream>&& home) {
   if (owner.release_ == nullptr) return owner;
   auto held = std::make_unique<Held>();
   held->home = std::move(home);

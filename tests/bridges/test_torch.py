@@ -248,7 +248,10 @@ def test_sparse_tensors_are_refused(device):
 
 # What has no memory with strides, and how the way out is called.
 NO_MEMORY = {
-    "quantized": (lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8), "int_repr"),
+    "quantized": (
+        lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8),
+        "int_repr",
+    ),
     "nested": (lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), "padded"),
     "of the meta device": (lambda: torch.ones(3, device="meta"), "meta"),
     "of zeros without memory": (lambda: torch._efficientzerotensor(3), "clone"),
