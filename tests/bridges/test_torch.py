@@ -344,6 +344,23 @@ def test_work_of_both_is_ordered_without_waiting_by_hand(device):
         assert sw.asarray(foreign)[-1].item() == round + 2
 
 
+def test_memory_that_torch_still_reads_is_nobodys_next(device):
+    if device.kind == "cpu":
+        pytest.skip("needs a GPU")
+    side = torch.cuda.Stream()
+    for value in range(20):
+        ours = sw.full((1 << 20,), float(value), dtype="float32", device=device)
+        with torch.cuda.stream(side):
+            theirs = sw.to_torch(ours)
+            torch.cuda._sleep(10_000_000)
+            read = theirs.clone()
+        del theirs, ours
+        others = [sw.full((1 << 20,), -1.0, dtype="float32", device=device) for _ in range(3)]
+        side.synchronize()
+        assert bool((read == value).all())
+        del others
+
+
 def test_many_tensors_do_not_leak(device):
     foreign = torch.zeros(1000, device=str(device))
     for _ in range(1000):
