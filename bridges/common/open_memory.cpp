@@ -78,16 +78,18 @@ std::optional<Array> share(const OpenMemory& memory, ForeignOwner owner) {
   layout.offset = -reach.lowest;
   void* lowest = static_cast<std::byte*>(memory.data) - before;
   std::optional<Stream> home;
+  StreamIdentity* writer = nullptr;  // stays alive with home, or with the owner that takes it over
   if (!memory.device.is_cpu()) [[unlikely]] {
     release_passed();
     home = Stream::lasting(memory.device, memory.stream);
-    owner = OrderedOwner::around(std::move(owner), home);
+    writer = &home->identity();
+    owner = OrderedOwner::around(std::move(owner), std::move(home));
   }
   std::optional<Array> array(std::in_place, Array::Inside{},
                              std::move(owner).adopt(lowest, static_cast<std::size_t>(bytes),
                                                     memory.device, memory.readonly),
                              std::move(layout), memory.dtype);
-  if (home) order_use(*home, *array, true);
+  if (writer != nullptr) array->storage().uses().record(*writer, /*writes=*/true);
   return array;
 }
 

@@ -79,6 +79,8 @@ void keep(std::unique_ptr<Held> held) noexcept {
 }
 
 void order_behind_uses(Held& held, const StreamUses& uses) {
+  // Most exchanges end without work of ours.
+  if (held.home && uses.is_only_user(held.home->identity())) return;
   for (const Ref<StreamIdentity>& identity : uses.all()) {
     const Stream used = Stream::of(*identity);
     if (held.home) {
@@ -109,7 +111,7 @@ void release_ordered(void* context, void* data, std::size_t bytes, StreamUses& u
 
 }  // namespace
 
-ForeignOwner OrderedOwner::around(ForeignOwner owner, std::optional<Stream> home) {
+ForeignOwner OrderedOwner::around(ForeignOwner owner, std::optional<Stream>&& home) {
   if (owner.release_ == nullptr) return owner;
   auto held = std::make_unique<Held>();
   held->home = std::move(home);

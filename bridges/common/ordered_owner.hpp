@@ -16,7 +16,8 @@ namespace spanwise {
 /// Without, the owner is told when events say that our work has passed; see release_passed().
 class OrderedOwner {
  public:
-  static ForeignOwner around(ForeignOwner owner, std::optional<Stream> home);
+  /// Takes `home` over where there is an owner to tell.
+  static ForeignOwner around(ForeignOwner owner, std::optional<Stream>&& home);
   /// The context of the owner inside where `storage` was adopted from one, and it has `release`.
   static void* context(const Storage& storage, ReleaseFn release) noexcept;
 };

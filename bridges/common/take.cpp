@@ -48,8 +48,8 @@ Array adopt(ForeignView& view, const bridges::Span& span, Layout layout, DType d
   if (!memory.device.is_cpu()) [[unlikely]] {
     release_passed();
     if (view.streams_stay && view.streams.size() == 1 && device.is_cuda())
-      home = Stream::foreign(device, view.streams[0]);
-    view.owner = OrderedOwner::around(std::move(view.owner), home);
+      home = Stream::lasting(device, view.streams[0]);
+    view.owner = OrderedOwner::around(std::move(view.owner), std::optional(home));
   }
   Array array(std::move(view.owner).adopt(span.lowest, span.bytes, device, memory.readonly),
               std::move(layout), dtype);

@@ -22,24 +22,53 @@ namespace {
 
 constinit const ForeignClass ndarray_class("cupy", "ndarray"),
     unowned_class("cupy.cuda", "UnownedMemory"), pointer_class("cupy.cuda", "MemoryPointer"),
-    current_stream("cupy.cuda", "get_current_stream");
-constinit const Name data_name("data"), pointer_name("ptr"), ordinal_name("device_id");
+    current_stream("cupy.cuda", "get_current_stream"),
+    stream_functions("cupy_backends.cuda.stream", "__pyx_capi__");
+constinit const Name data_name("data"), pointer_name("ptr"), ordinal_name("device_id"),
+    contiguous_name("_c_contiguous");
+
+// CuPy's null stream is the legacy one.
+std::uintptr_t counted_stream(std::uintptr_t handle) noexcept {
+  return handle == 0 ? legacy_stream : handle;
+}
+
+using StreamOfDevice = std::intptr_t (*)(int);
+
+// The C function that get_current_stream() looks its answer up with, as CuPy's modules find it in
+// each other: Cython puts a module's C functions into a table of capsules named by their
+// signatures, so what is not quite this function is not taken for it. Null where there is none.
+StreamOfDevice stream_function() noexcept {
+  static StreamOfDevice found = nullptr;
+  if (found != nullptr) return found;
+  PyObject* table = stream_functions.get();
+  if (table == nullptr || !PyDict_Check(table)) return nullptr;
+  constexpr const char* signature = "intptr_t (int)";
+  PyObject* capsule = PyDict_GetItemString(table, "get_stream_ptr");
+  if (capsule == nullptr || PyCapsule_IsValid(capsule, signature) == 0) return nullptr;
+  found = reinterpret_cast<StreamOfDevice>(PyCapsule_GetPointer(capsule, signature));
+  return found;
+}
 
 // The stream that CuPy works on now on a GPU; 0 where it does not tell. Leaves no Python error.
-std::uintptr_t current_handle(py::handle ordinal) noexcept {
+std::uintptr_t current_handle(int ordinal) noexcept {
+  if (const StreamOfDevice stream_of = stream_function()) {
+    const std::intptr_t handle = stream_of(ordinal);
+    if (handle != -1 || PyErr_Occurred() == nullptr)
+      return counted_stream(static_cast<std::uintptr_t>(handle));
+    PyErr_Clear();
+  }
   PyObject* function = current_stream.get();
   if (function == nullptr) return 0;
   const auto stream =
-      py::reinterpret_steal<py::object>(PyObject_CallOneArg(function, ordinal.ptr()));
+      py::reinterpret_steal<py::object>(PyObject_CallFunction(function, "i", ordinal));
   const py::object handle = stream ? attribute_or_null(stream.ptr(), pointer_name) : py::object();
   if (!handle || !PyLong_Check(handle.ptr())) {
     PyErr_Clear();
     return 0;
   }
-  // CuPy's null stream is the legacy one.
   const auto number = reinterpret_cast<std::uintptr_t>(PyLong_AsVoidPtr(handle.ptr()));
   PyErr_Clear();
-  return number == 0 ? legacy_stream : number;
+  return counted_stream(number);
 }
 
 py::handle class_of(const ForeignClass& foreign) { return foreign.get(); }
@@ -59,14 +88,16 @@ class CupyBridge final : public Bridge {
   bool look(PyObject* array, OpenMemory& memory) const override {
     if (Py_TYPE(array) != reinterpret_cast<PyTypeObject*>(ndarray_class.get())) return false;
     const py::object pointer = attribute_or_null(array, data_name);
-    if (!pointer || !look_at_layout(array, memory)) return false;
+    const py::object is_packed = attribute_or_null(array, contiguous_name);
+    if (!pointer || !look_at_layout(array, memory, is_packed.ptr() == Py_True)) return false;
     memory.data = reinterpret_cast<void*>(look_at_address(pointer.ptr(), pointer_name));
     const py::object ordinal = attribute_or_null(pointer.ptr(), ordinal_name);
     if (!ordinal || !PyLong_Check(ordinal.ptr())) return false;
-    memory.device = Device(DeviceKind::cuda, static_cast<int>(PyLong_AsLong(ordinal.ptr())));
+    const int number = static_cast<int>(PyLong_AsLong(ordinal.ptr()));
+    memory.device = Device(DeviceKind::cuda, number);
     memory.stream = legacy_stream;
     // Another stream may be gone while the array still lives, and has to be waited for at once.
-    return current_handle(ordinal) == legacy_stream;
+    return current_handle(number) == legacy_stream;
   }
 
   ForeignView view(PyObject* array, bool may_copy) const override {
@@ -90,7 +121,7 @@ class CupyBridge final : public Bridge {
 
   PyObject* wrap(const Array& array) const override {
     const py::int_ ordinal(array.device().ordinal());
-    const std::uintptr_t stream = current_handle(ordinal);
+    const std::uintptr_t stream = current_handle(array.device().ordinal());
     if (stream == 0 || unowned_class.get() == nullptr || pointer_class.get() == nullptr)
       return py::module_::import("cupy").attr("from_dlpack")(object_of(array)).release().ptr();
     // What from_dlpack() makes, in a third of its time (docs.cupy.dev, cupy.cuda.UnownedMemory).

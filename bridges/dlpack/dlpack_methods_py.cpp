@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <optional>
+#include <string_view>
 
 #include "dlpack_capsule.hpp"
 #include "dlpack_export.hpp"
@@ -88,6 +89,28 @@ bool is_elsewhere(const Array& array, const Request& request) {
   return wanted.type != own.type || (own.type != DeviceType::cpu && wanted.id != own.id);
 }
 
+// The method is called by a function of torch's. Its releases up to 2.11 end the process where a
+// stride is negative, and later ones refuse; the consumer does not say who it is otherwise.
+bool is_called_by_torch() noexcept {
+  PyObject* globals = PyEval_GetGlobals();
+  PyObject* name = globals != nullptr ? PyDict_GetItemString(globals, "__name__") : nullptr;
+  if (name == nullptr || !PyUnicode_Check(name)) return false;
+  const char* module = PyUnicode_AsUTF8(name);
+  if (module == nullptr) PyErr_Clear();
+  return module != nullptr && std::string_view(module).starts_with("torch.");
+}
+
+void refuse_negative_strides(const Array& array) {
+  const Layout& layout = array.layout();
+  for (int axis = 0; axis < layout.rank(); ++axis) {
+    if (layout.strides[axis] >= 0 || layout.shape[axis] <= 1 || array.size() == 0) continue;
+    if (!is_called_by_torch()) return;
+    throw SharingError("__dlpack__", {text("its strides ", layout.strides, " are negative on axis ",
+                                           axis, ", which torch cannot hold"),
+                                      "pass x.copy(), or spanwise.to_torch(x, copyif=True)"});
+  }
+}
+
 PyObject* export_array(const Array& source, const Request& request) {
   if (is_elsewhere(source, request))
     return capsule_of(to_host(source, request), request.versioned, flag_is_copied);
@@ -108,6 +131,7 @@ PyObject* export_array(const Array& source, const Request& request) {
                        {"the array is read-only, which DLPack can say from version 1.0 on only",
                         "ask for max_version=(1, 0), or for copy=True"});
   }
+  refuse_negative_strides(source);
   if (consumer) make_wait(*consumer, source);
   return capsule_of(source, request.versioned);
 }

@@ -35,10 +35,10 @@ void release_managed(void* context, void* data, std::size_t bytes, StreamUses& u
   release_versioned(context, data, bytes, uses);
 }
 
-// The text of the Python error that is set, which is cleared.
+// The text of the Python error that is set, which is cleared. PyTorch's end with a new line.
 std::string take_error() {
   py::error_already_set error;
-  return std::string(py::str(error.value()));
+  return py::str(py::str(error.value()).attr("rstrip")());
 }
 
 // The null handle is CUDA's name for the legacy default stream, which we count as 1.
@@ -101,7 +101,10 @@ void order_library(std::uintptr_t stream, const Array& array) {
 }
 
 pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Array& array) {
-  if (!array.device().is_cpu()) order_library(dlpack::stream_of(api, array.device()), array);
+  // Remembered as a user: when the library has let go of the memory, its last work on it may still
+  // run, and the memory's next use has to come after that.
+  if (const Device device = array.device(); !device.is_cpu())
+    order_use(Stream::lasting(device, dlpack::stream_of(api, device)), array, true);
   void* object = nullptr;
   // It owns the tensor from here on, also where it fails.
   if (api.managed_to_object(dlpack::exported(array), &object) != 0)

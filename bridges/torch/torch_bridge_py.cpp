@@ -23,7 +23,7 @@ namespace {
 
 constinit const ForeignClass tensor_class("torch", "Tensor");
 constinit const Name requires_grad("requires_grad"), is_conj("is_conj"), is_neg("is_neg"),
-    layout_name("layout");
+    is_quantized("is_quantized"), is_nested("is_nested"), is_meta("is_meta");
 
 PyTypeObject* tensor_type() noexcept { return reinterpret_cast<PyTypeObject*>(tensor_class.get()); }
 
@@ -41,14 +41,25 @@ void refuse_gradients(PyObject* tensor) {
                          "watch, pass x.detach()");
 }
 
-// A tensor without plain strides (sparse, quantized, jagged), which DLPack refuses in words about
+// A tensor that is more, or less, than memory with strides, of which DLPack speaks in words about
 // pointers.
-void explain_layout(PyObject* tensor) {
-  const py::object layout = attribute_or_null(tensor, layout_name);
-  const py::object strided = py::module_::import("torch").attr("strided");
-  require<ArgumentError>(!layout || layout.is(strided), "torch: a tensor of layout ",
-                         std::string(py::str(layout ? layout : py::none())),
+[[noreturn]] void explain_refusal(PyObject* tensor, std::string_view refusal) {
+  const py::handle x(tensor);
+  const py::object layout = x.attr("layout");
+  require<ArgumentError>(layout.is(py::module_::import("torch").attr("strided")),
+                         "torch: a tensor of layout ", std::string(py::str(layout)),
                          "; expected torch.strided, pass x.to_dense()");
+  require<ArgumentError>(!truth_of(tensor, is_quantized), "torch: a quantized tensor; expected ",
+                         "numbers, pass x.dequantize(), or x.int_repr() for what is stored");
+  require<ArgumentError>(!truth_of(tensor, is_nested), "torch: a nested tensor; expected one of ",
+                         "one shape, pass torch.nested.to_padded_tensor(x, 0.0)");
+  require<ArgumentError>(!truth_of(tensor, is_meta),
+                         "torch: a tensor of the meta device, which has no values; expected one "
+                         "with memory, make it on another device");
+  fail<ArgumentError>("torch: a tensor of ", std::string(py::str(x.attr("dtype"))), " on ",
+                      std::string(py::str(x.attr("device"))), " that gives out no memory (",
+                      refusal, "); expected one that has its values in memory, call spanwise ",
+                      "outside of torch.func's transforms and fake modes, or pass x.clone()");
 }
 
 // Conjugation and negation are bits on the tensor that memory alone does not show.
@@ -164,11 +175,13 @@ class TorchBridge final : public Bridge {
     const Bridge& dlpack = *find_bridge("dlpack");
     try {
       ForeignView view = on_own_device(tensor, [&] { return dlpack.view(tensor, may_copy); });
+      const Shape& shape = view.memory.shape;
+      if (view.memory.data == nullptr && std::find(shape.begin(), shape.end(), 0) == shape.end())
+        explain_refusal(tensor, "its address is null");
       view.streams_stay = true;  // torch's streams come from a pool that is never emptied
       return view;
-    } catch (const BridgeError&) {
-      explain_layout(tensor);
-      throw;
+    } catch (const BridgeError& refusal) {
+      explain_refusal(tensor, refusal.what());
     }
   }
 

@@ -75,9 +75,10 @@ bool LegacyLibrary::look(OpenMemory& memory) const noexcept {
   try {
     memory.device = cpu;
     if (memory.data == nullptr || is_stand_in()) return memory.data != nullptr;
-    const auto device = device_of(memory.data);
-    if (!device || !device->is_cuda()) return false;
+    // Memory of a pool has no context, and its device has to be asked for by itself.
     const auto context = gpu_context_of(memory.data);
+    const auto device = context ? std::optional(context->device) : device_of(memory.data);
+    if (!device || !device->is_cuda()) return false;
     memory.device = *device;
     memory.stream = legacy_stream;
     return !context || context->primary;

@@ -13,6 +13,16 @@ namespace py = pybind11;
 
 namespace {
 constinit const Name shape_word("shape"), strides_word("strides"), dtype_word("dtype");
+
+// Extents that are not positive are for others to find.
+bool write_packed_strides(std::span<const std::int64_t> shape, std::int64_t step,
+                          std::span<std::int64_t> strides) noexcept {
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = step;
+    if (__builtin_mul_overflow(step, shape[axis], &step)) return false;
+  }
+  return true;
+}
 }  // namespace
 
 int look_at_integers(PyObject* object, const Name& name, std::span<std::int64_t> room) noexcept {
@@ -40,7 +50,7 @@ std::uintptr_t look_at_address(PyObject* object, const Name& name) noexcept {
   return reinterpret_cast<std::uintptr_t>(address);
 }
 
-bool look_at_layout(PyObject* array, OpenMemory& memory) noexcept {
+bool look_at_layout(PyObject* array, OpenMemory& memory, bool is_packed) noexcept {
   const py::object dtype = attribute_or_null(array, dtype_word);
   const std::optional<DType> native = dtype ? native_numpy_dtype(dtype.ptr()) : std::nullopt;
   if (!native) return false;
@@ -49,6 +59,9 @@ bool look_at_layout(PyObject* array, OpenMemory& memory) noexcept {
   memory.dtype = *native;
   memory.shape = room.data();
   memory.strides = room.data() + max_rank;
+  if (memory.rank >= 0 && is_packed)
+    return write_packed_strides(room.first(static_cast<std::size_t>(memory.rank)),
+                                memory.dtype.itemsize(), room.last(max_rank));
   return memory.rank >= 0 &&
          look_at_integers(array, strides_word, room.last(max_rank)) == memory.rank;
 }

@@ -21,7 +21,8 @@ int look_at_integers(PyObject* object, const Name& name, std::span<std::int64_t>
 std::uintptr_t look_at_address(PyObject* object, const Name& name) noexcept;
 
 /// Shape, strides in bytes and dtype of an array that has them as NumPy's do, into `memory`. False
-/// where they are anything else. Leaves no Python error.
-bool look_at_layout(PyObject* array, OpenMemory& memory) noexcept;
+/// where they are anything else. `is_packed` says that it lies in C order, where the strides follow
+/// from the shape: some libraries make a tuple of them at each look. Leaves no Python error.
+bool look_at_layout(PyObject* array, OpenMemory& memory, bool is_packed = false) noexcept;
 
 }  // namespace spanwise::python

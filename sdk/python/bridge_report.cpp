@@ -22,7 +22,7 @@ namespace {
 std::string sentence(const Exchange& exchange) {
   if (exchange.shares) return text("shares memory: ", exchange.reason);
   return text("copies ", exchange.bytes, " bytes: ", exchange.reason, " (", exchange.layout,
-              "); to share, ", exchange.remedy);
+              "); remedy: ", exchange.remedy);
 }
 
 // The guard counts on the thread that made it, so one is made at each entry.

@@ -102,6 +102,18 @@ def test_a_gpus_memory_goes_over_the_host(tf, device):
     assert sw.to_tensorflow(ours, copyif=True).numpy().tolist() == [0, 1, 2, 3, 4]
 
 
+def test_a_tensor_on_a_gpu_is_shared_where_it_is(tf, device):
+    if device.kind == "cpu" or not tf.config.list_physical_devices("GPU"):
+        pytest.skip("needs a GPU that TensorFlow has")
+    with tf.device("GPU:0"):
+        theirs = tf.range(1 << 20, dtype=tf.float32) * 2
+    ours = sw.from_tensorflow(theirs)
+    assert (ours.device, ours.flags.writeable) == (device, False)
+    del theirs
+    gc.collect()
+    assert float(ours[-1]) == 2 * ((1 << 20) - 1)
+
+
 def test_it_is_not_imported_for_being_known():
     program = "import spanwise as sw, sys; sw.asarray([1]); print('tensorflow' in sys.modules)"
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))

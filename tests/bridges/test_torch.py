@@ -246,6 +246,41 @@ def test_sparse_tensors_are_refused(device):
         sw.asarray(torch.eye(3, device=str(device)).to_sparse())
 
 
+# What has no memory with strides, and how the way out is called.
+NO_MEMORY = {
+    "quantized": (
+        lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8),
+        "int_repr",
+    ),
+    "nested": (lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), "padded"),
+    "of the meta device": (lambda: torch.ones(3, device="meta"), "meta"),
+    "of zeros without memory": (lambda: torch._efficientzerotensor(3), "clone"),
+    "of bits": (lambda: torch.empty(3, dtype=torch.bits8), "bits8"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_MEMORY)
+@pytest.mark.filterwarnings("ignore")
+def test_a_tensor_without_memory_is_refused_by_what_it_is(kind):
+    make, remedy = NO_MEMORY[kind]
+    for take in (sw.asarray, sw.from_torch):
+        with pytest.raises(sw.ArgumentError, match=remedy):
+            take(make())
+    assert sw.asarray(torch._efficientzerotensor(3).clone()).tolist() == [0.0, 0.0, 0.0]
+    assert sw.asarray(torch.zeros(0, 3)).shape == (0, 3)
+
+
+def test_torchs_own_import_of_negative_strides_is_refused_and_ends_nothing(device):
+    ours = sw.asarray(np.arange(6.0).reshape(2, 3), device=device)
+    for window in (ours[::-1], ours[:, ::-1]):
+        with pytest.raises(sw.CopyNeededError, match=r"negative.*to_torch\(x, copyif=True\)"):
+            torch.from_dlpack(window)
+        assert sw.to_torch(window, copyif=True).tolist() == window.tolist()
+    assert torch.from_dlpack(ours[:1][::-1]).tolist() == [[0.0, 1.0, 2.0]]
+    if device.kind == "cpu":
+        assert np.from_dlpack(ours[::-1]).tolist() == [[3.0, 4.0, 5.0], [0.0, 1.0, 2.0]]
+
+
 def test_read_only_memory_is_not_given_to_tensors():
     values = np.zeros(3, np.float32)
     values.flags.writeable = False
@@ -307,6 +342,23 @@ def test_work_of_both_is_ordered_without_waiting_by_hand(device):
         foreign = sw.to_torch(copied)
         foreign += 1
         assert sw.asarray(foreign)[-1].item() == round + 2
+
+
+def test_memory_that_torch_still_reads_is_nobodys_next(device):
+    if device.kind == "cpu":
+        pytest.skip("needs a GPU")
+    side = torch.cuda.Stream()
+    for value in range(20):
+        ours = sw.full((1 << 20,), float(value), dtype="float32", device=device)
+        with torch.cuda.stream(side):
+            theirs = sw.to_torch(ours)
+            torch.cuda._sleep(10_000_000)
+            read = theirs.clone()
+        del theirs, ours
+        others = [sw.full((1 << 20,), -1.0, dtype="float32", device=device) for _ in range(3)]
+        side.synchronize()
+        assert bool((read == value).all())
+        del others
 
 
 def test_many_tensors_do_not_leak(device):

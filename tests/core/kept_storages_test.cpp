@@ -102,6 +102,24 @@ TEST(KeptStorages, AreNotThoseThatAStreamHasUsed) {
   });
 }
 
+TEST(KeptStorages, KeepNothingOfTheStreamsThatUsedThem) {
+  in_a_thread([] {
+    const Ref<test::FakeStream> writer = make_ref<test::FakeStream>();
+    const Ref<test::FakeStream> readers[] = {make_ref<test::FakeStream>(),
+                                             make_ref<test::FakeStream>()};
+    for (int round = 0; round < 3; ++round) {
+      const Storage used = make(100);
+      EXPECT_TRUE(used.uses().none());
+      EXPECT_TRUE(used.uses().all().empty());
+      used.uses().record(*writer, true);
+      for (const auto& reader : readers) used.uses().record(*reader, false);
+      EXPECT_EQ(used.uses().all().size(), 3U);
+    }
+    EXPECT_EQ(writer->use_count(), 1);
+    for (const auto& reader : readers) EXPECT_EQ(reader->use_count(), 1);
+  });
+}
+
 TEST(KeptStorages, AreFew) {
   in_a_thread([] {
     const std::int64_t before = bytes_out;

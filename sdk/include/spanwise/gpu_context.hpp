@@ -13,7 +13,7 @@ namespace spanwise {
 /// runtime does; a program may have made another (pycuda.autoinit does), whose memory work in the
 /// primary one must not touch.
 struct GpuContext {
-  Device device{};
+  Device device{};  ///< of memory, the kind that it is
   bool primary = false;
 };
 

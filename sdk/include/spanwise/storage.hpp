@@ -50,6 +50,8 @@ class SW_API StreamUses {
   }
   /// No work was ever queued on the bytes.
   bool none() const noexcept { return sole_user_.load(std::memory_order_acquire) == nullptr; }
+  /// For bytes that are somebody else's next. Not while another thread looks.
+  void forget() noexcept;
   /// Every stream with queued work, writer first.
   std::vector<Ref<StreamIdentity>> all() const;
 

@@ -55,6 +55,8 @@ class SW_API Stream {
   /// Marks this point of the queue.
   Event record(bool timing = false) const;
 
+  /// What StreamUses knows it by.
+  StreamIdentity& identity() const noexcept { return static_cast<StreamIdentity&>(*state_); }
   runtime::StreamState& state() const noexcept;
   /// One queue, though maybe two objects: another library's streams are equal where their handles
   /// are.

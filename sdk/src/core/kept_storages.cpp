@@ -110,7 +110,8 @@ void KeptStorages::let_go(Block& block) noexcept {
   const bool is_idle = block.uses.none();
   if (block.stays_whole && is_idle && lists().keep_whole(block)) return;
   release(block);
-  if (is_idle && lists().keep_bare(block)) return;
+  if (!is_idle) block.uses.forget();
+  if (lists().keep_bare(block)) return;
   delete &block;
 }
 

@@ -11,7 +11,7 @@ namespace spanwise::core {
 /// What each thread keeps of the storages that it lets go, for its next ones: of small ones on the
 /// host all, memory included; of others the block that counted their holders. Making a storage
 /// from nothing takes as long as many an operation on a small array, and programs make one an
-/// operation. Storages that a stream has used are not kept. All goes when the thread ends.
+/// operation. Memory that a stream has used is not kept. All goes when the thread ends.
 class KeptStorages {
  public:
   /// Of larger ones the memory is not kept.

@@ -47,6 +47,14 @@ void StreamUses::remember(StreamIdentity& stream, bool writes) {
   sole_user_.store(first ? &stream : several(), std::memory_order_release);
 }
 
+void StreamUses::forget() noexcept {
+  sole_user_.store(nullptr, std::memory_order_relaxed);
+  sole_user_wrote_.store(false, std::memory_order_relaxed);
+  writer_ = {};
+  reader_ = {};
+  more_readers_.clear();
+}
+
 bool StreamUses::is_reader(const StreamIdentity& stream) const noexcept {
   return reader_.get() == &stream ||
          std::any_of(more_readers_.begin(), more_readers_.end(),
