@@ -49,8 +49,9 @@ const Refusal refusals[] = {
      "__global__ void k() {\n  nvcuda::wmma::fill_fragment(0);\n}",
      {"kernel.cu:2", "wmma"}},
     {"clusters",
-     "__global__ void __cluster_dims__(2, 1, 1) k(int* out) { }",
-     {"kernel.cu:1", "clusters"}},
+     "#include <cooperative_groups.h>\n__global__ void __cluster_dims__(2, 1, 1) k(int* out) {\n  "
+     "cooperative_groups::this_cluster().sync();\n}",
+     {"kernel.cu:3", "clusters"}},
     {"grid_synchronisation",
      "#include <cooperative_groups.h>\n__global__ void k() {\n  "
      "cooperative_groups::this_grid().sync();\n}",

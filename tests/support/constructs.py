@@ -1070,6 +1070,13 @@ __global__ void k(int* out) {
 }
 """,
     ),
+    Construct(
+        "cluster and register bounds",
+        r"""
+__global__ void __cluster_dims__(1, 1, 1) other(int* out) { out[0] = 0; }
+__global__ void __maxnreg__(64) k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+""",
+    ),
 ]
 
 REFUSALS = [
@@ -1139,10 +1146,13 @@ __global__ void k() { }
     Refusal(
         "clusters",
         r"""
-__global__ void __cluster_dims__(2, 1, 1) k(int* out) { }
+#include <cooperative_groups.h>
+__global__ void __cluster_dims__(2, 1, 1) k(int* out) {
+  cooperative_groups::this_cluster().sync();
+}
 """,
         (
-            "kernel.cu:1",
+            "kernel.cu:3",
             "clusters",
         ),
     ),

@@ -22,7 +22,7 @@ struct Construct {
 };
 
 // Identifiers that begin so and are called or used as a type.
-constexpr std::array<Construct, 21> identifiers{{
+constexpr std::array<Construct, 20> identifiers{{
     {"nvcuda", "tensor-core matrices (wmma)"},
     {"wmma", "tensor-core matrices (wmma)"},
     {"tex1DL", "texture fetches of levels of detail"},
@@ -39,7 +39,6 @@ constexpr std::array<Construct, 21> identifiers{{
     {"multi_grid_group", "synchronisation of several grids"},
     {"this_cluster", "thread block clusters"},
     {"cluster_group", "thread block clusters"},
-    {"__cluster_dims__", "thread block clusters"},
     {"memcpy_async", "asynchronous copies to shared memory"},
     {"cp_async", "asynchronous copies to shared memory"},
     {"cudaLaunchDevice", "kernel launches from a kernel"},
