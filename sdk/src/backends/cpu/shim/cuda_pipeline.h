@@ -3,4 +3,4 @@
 #pragma once
 
 // Of the toolkit's header the functions that need no C++ library.
-#include "cuda_pipeline_primitives.h"
+#include "spanwise_pipeline.h"
