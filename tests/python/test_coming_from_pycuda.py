@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyCUDA's documented kernel features, one test a row of docs/coming-from-pycuda.md."""
 
+import gc
 import re
 
 import numpy as np
@@ -44,7 +45,7 @@ def random(n):
 
 def test_every_row_has_its_test():
     text = (ROOT / "docs" / "coming-from-pycuda.md").read_text()
-    named = set(re.findall(r"`(test_\w+)` \|$", text, re.MULTILINE))
+    named = set(re.findall(r"`(test_\w+)`(?: \|$|\))", text, re.MULTILINE))
     here = {name for name in globals() if name.startswith("test_")}
     assert named == here - {"test_every_row_has_its_test", "test_the_exercise_of_20_by_10"}
 
@@ -180,6 +181,120 @@ def test_memory(scale):
     assert (drv.from_device(allocation, 100, "float32") == 1).all()
     with pytest.raises(sw.ArgumentError, match="at least 404 bytes"):
         drv.memset_d32(allocation, 0, 101)
+
+
+def test_rows_of_memory(device):
+    """A matrix of 5 by 7 floats in pitched memory, in and out by rectangles, and a box of slices."""
+    a = random((5, 7))
+    memory, pitch = drv.mem_alloc_pitch(7 * 4, 5, 4)
+    assert pitch >= 28 and pitch % 32 == 0 and memory.nbytes == 5 * pitch
+    drv.memset_d2d32(memory, pitch, 0x3F800000, 7, 5)
+    copy = drv.Memcpy2D()
+    copy.set_src_host(a)
+    copy.set_dst_device(memory)
+    copy.src_pitch, copy.dst_pitch = 28, pitch
+    copy.src_x_in_bytes, copy.src_y, copy.dst_x_in_bytes = 8, 1, 4
+    copy.width_in_bytes, copy.height = 12, 4
+    copy(aligned=True)
+    expected = np.ones((5, 7), "float32")
+    expected[:4, 1:4] = a[1:5, 2:5]
+    out, back = np.zeros((5, 7), "float32"), drv.Memcpy2D()
+    back.set_src_device(memory)
+    back.set_dst_host(out)
+    back.src_pitch, back.dst_pitch = pitch, 28
+    back.width_in_bytes, back.height = 28, 5
+    back(drv.Stream())
+    np.testing.assert_array_equal(out, expected)
+    box, part, cut = random((4, 5, 6)), np.zeros((3, 2, 4), "float32"), drv.Memcpy3D()
+    cut.set_src_device(drv.to_device(box))
+    cut.set_dst_host(part)
+    cut.src_pitch, cut.src_height, cut.src_z, cut.src_y, cut.src_x_in_bytes = 24, 5, 1, 3, 8
+    cut.width_in_bytes, cut.height, cut.depth = 16, 2, 3
+    cut()
+    np.testing.assert_array_equal(part, box[1:4, 3:5, 2:6])
+    copy.height = 5
+    with pytest.raises(sw.ArgumentError, match="within the"):
+        copy()
+    with pytest.raises(sw.ArgumentError, match=r"sw\.Texture"):
+        copy.set_src_array(object())
+
+
+def test_asynchronous_sets_and_peers():
+    x = drv.mem_alloc(16)
+    stream = drv.Stream()
+    drv.memset_d32_async(x, 7, 4, stream)
+    drv.memset_d8_async(x, 1, 1, stream)
+    drv.memset_d16_async(x, 2, 1, stream)
+    y = drv.mem_alloc(16)
+    drv.memcpy_peer_async(y, x, 16, stream=stream)
+    stream.synchronize()
+    assert drv.from_device(y, 4, "int32").tolist() == [2, 7, 7, 7]
+    drv.memcpy_peer(x, y, 8)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_host_memory(order, device):
+    x = drv.pagelocked_empty((3, 5), np.float32, order)
+    assert x.flags[f"{order}_CONTIGUOUS"] and x.shape == (3, 5) and x.flags.writeable
+    x[...] = random((3, 5))
+    like = drv.pagelocked_zeros_like(x, mem_flags=drv.host_alloc_flags.PORTABLE)
+    assert like.strides == x.strides and not like.any()
+    sw.copyto(like, on_device(x))
+    np.testing.assert_array_equal(like, x)
+    view = x[1]
+    del x
+    gc.collect()
+    assert np.isfinite(view).all(), "a view keeps the memory"
+    aligned = drv.aligned_zeros(1000, "int16", alignment=256)
+    assert aligned.ctypes.data % 256 == 0 and not aligned.any()
+    registered = drv.register_host_memory(drv.aligned_zeros((4, 4), "float32"))
+    registered[...] = 3
+    assert on_device(registered).tolist() == [[3] * 4] * 4
+    with pytest.raises(sw.ArgumentError, match="contiguous"):
+        drv.register_host_memory(np.zeros((4, 4))[:, ::2])
+
+
+def test_device_attributes(device):
+    dev = drv.Context.get_device()
+    which = drv.device_attribute
+    assert which.MAX_THREADS_PER_BLOCK == 1 and which.COMPUTE_CAPABILITY_MAJOR == 75
+    assert dev.WARP_SIZE == dev.get_attribute(which.WARP_SIZE) == device.properties.warp_size
+    assert device.properties.max_block[2] == dev.MAX_BLOCK_DIM_Z
+    assert dev.get_attributes()[which.MULTIPROCESSOR_COUNT] == device.properties.multiprocessors
+    with pytest.raises(AttributeError, match="device_attribute"):
+        dev.MAX_SPEED  # noqa: B018
+    if device.kind == "cpu":
+        assert drv.get_version() == (0, 0, 0)
+        with pytest.raises(sw.DeviceError, match="the CPU has no CLOCK_RATE"):
+            dev.get_attribute(which.CLOCK_RATE)
+    else:
+        assert dev.compute_capability()[0] == dev.COMPUTE_CAPABILITY_MAJOR
+        assert drv.get_driver_version() >= 12040
+
+
+def test_context_limits_and_profiler(device):
+    drv.start_profiler()
+    drv.stop_profiler()
+    if device.kind == "cpu":
+        with pytest.raises(sw.DeviceError, match="cpu_stack_kb"):
+            drv.Context.get_limit(drv.limit.STACK_SIZE)
+        return
+    before = drv.Context.get_limit(drv.limit.PRINTF_FIFO_SIZE)
+    drv.Context.set_limit(drv.limit.PRINTF_FIFO_SIZE, 2 * before)
+    assert drv.Context.get_limit(drv.limit.PRINTF_FIFO_SIZE) >= 2 * before
+
+
+def test_what_is_gone_says_what_to_do():
+    for name, words in (
+        ("TextureReference", "sw.Texture"),
+        ("np_to_array", "CUDA arrays"),
+        ("managed_empty", "x.numpy"),
+        ("IPCMemoryHandle", "stream-ordered pool"),
+        ("Linker", "link="),
+        ("PointerHolderBase", "__cuda_array_interface__"),
+    ):
+        with pytest.raises(AttributeError, match=words):
+            getattr(drv, name)
 
 
 def test_prepared_calls(scale, device):

@@ -67,7 +67,7 @@ def test_what_is_not_there_says_what_to_do(monkeypatch, stand_in):
     with pytest.raises(AttributeError, match="cuda.bindings has none either"):
         drv.cuNoSuchFunction  # noqa: B018
     with pytest.raises(AttributeError, match="coming-from-pycuda"):
-        drv.matrix_to_texref  # noqa: B018
+        drv.no_name_of_pycudas  # noqa: B018
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
     monkeypatch.delitem(sys.modules, "cuda.bindings.driver")
     with pytest.raises(AttributeError, match="pip install cuda-bindings"):

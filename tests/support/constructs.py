@@ -1047,6 +1047,36 @@ __global__ void k(int* out) {
 }
 """,
     ),
+    Construct(
+        "asynchronous copies",
+        r"""
+#include <cuda_pipeline.h>
+__device__ int4 table[2][32];
+__global__ void k(int* out) {
+  __shared__ int4 stage[2][32];
+  int t = threadIdx.x, lane = t % 32, half = t / 32;
+  table[half][lane] = make_int4(t, 1, 2, 3);
+  __syncthreads();
+  for (int s = 0; s < 2; ++s) {
+    if (half == s) __pipeline_memcpy_async(&stage[s][lane], &table[s][lane], 16, s == 0 ? 8 : 0);
+    __pipeline_commit();
+  }
+  __pipeline_wait_prior(1);
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  int4 got = stage[1 - half][31 - lane];
+  bool same = got.x == 32 * (1 - half) + 31 - lane && got.y == 1 && got.z == (half ? 0 : 2);
+  out[t] = same ? t + 1 : -1;
+}
+""",
+    ),
+    Construct(
+        "cluster and register bounds",
+        r"""
+__global__ void __cluster_dims__(1, 1, 1) other(int* out) { out[0] = 0; }
+__global__ void __maxnreg__(64) k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
+""",
+    ),
 ]
 
 REFUSALS = [
@@ -1076,7 +1106,6 @@ __global__ void k(int* out) {
             "kernel.cu:3",
             "<<<",
         ),
-        runs_on_gpu=False,
     ),
     Refusal(
         "mipmapped textures",
@@ -1117,10 +1146,13 @@ __global__ void k() { }
     Refusal(
         "clusters",
         r"""
-__global__ void __cluster_dims__(2, 1, 1) k(int* out) { }
+#include <cooperative_groups.h>
+__global__ void __cluster_dims__(2, 1, 1) k(int* out) {
+  cooperative_groups::this_cluster().sync();
+}
 """,
         (
-            "kernel.cu:1",
+            "kernel.cu:3",
             "clusters",
         ),
     ),
@@ -1138,16 +1170,16 @@ __global__ void k() {
         ),
     ),
     Refusal(
-        "asynchronous copies",
+        "asynchronous copies of groups",
         r"""
-__global__ void k(int* a) {
-  __pipeline_memcpy_async(a, a, 4);
-}
+#include <cooperative_groups/memcpy_async.h>
+__global__ void k(int* a) {}
 """,
         (
-            "kernel.cu:2",
-            "asynchronous copies",
+            "kernel.cu:1",
+            "cooperative_groups/memcpy_async.h",
         ),
+        runs_on_gpu=False,
     ),
     Refusal(
         "asynchronous barriers",

@@ -7,7 +7,8 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from . import _core
 
@@ -24,6 +25,11 @@ def check(code: int, what: str) -> None:
         driver().cuGetErrorString(code, ctypes.byref(text))
         said = (text.value or b"an unknown error").decode()
         raise _core.DeviceError(f"{what}: the driver says {said} ({code})")
+
+
+def call(name: str, *arguments: Any) -> None:
+    """A function of the driver that gives its status. Raises DeviceError."""
+    check(getattr(driver(), name)(*arguments), name)
 
 
 @functools.cache
@@ -60,3 +66,19 @@ def current_context(device: _core.device) -> Iterator[None]:
         yield
     finally:
         pop()
+
+
+_RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED
+
+
+def destroy(device: _core.device, name: str, handle: Any) -> None:
+    """Gives something back by the function `name`, after all work of the device, which may use it; also
+    while another thread captures a stream."""
+    with suppress(_core.DeviceError), current_context(device):
+        mode = ctypes.c_int(_RELAXED)
+        call("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))
+        try:
+            call("cuCtxSynchronize")
+            call(name, handle)
+        finally:
+            call("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))

@@ -27,7 +27,6 @@ _LAYERED, _SURFACE = 0x01, 0x02  # CUDA_ARRAY3D_LAYERED, CUDA_ARRAY3D_SURFACE_LD
 _TEXTURE_ALIGNMENT, _PITCH_ALIGNMENT = 14, 51  # CUdevice_attribute
 _AS_INTEGER, _NORMALIZED = 0x01, 0x02  # CU_TRSF_READ_AS_INTEGER, CU_TRSF_NORMALIZED_COORDINATES
 _DEVICE_MEMORY, _ARRAY_MEMORY = 0x02, 0x03  # CUmemorytype
-_RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED
 
 
 class _ArrayDescriptor(ctypes.Structure):
@@ -160,7 +159,7 @@ class _CudaArray:
         self.handle = ctypes.c_void_p()
         kind = _FORMATS[like.array.dtype.name]
         wanted = _ArrayDescriptor(width, height, depth, kind, like.channels, flags)
-        _call("cuArray3DCreate_v2", ctypes.byref(self.handle), ctypes.byref(wanted))
+        _contexts.call("cuArray3DCreate_v2", ctypes.byref(self.handle), ctypes.byref(wanted))
 
     def end(self) -> _End:
         return _End(memory=_ARRAY_MEMORY, array=self.handle)
@@ -178,29 +177,13 @@ class _CudaArray:
         """Returns when the bytes are there."""
         job = _Copy(source, target, self.width_bytes, self.height, self.depth)
         stream = _core.current_stream(self.device)
-        _call("cuMemcpy3DAsync_v2", ctypes.byref(job), ctypes.c_void_p(stream.handle))
+        _contexts.call("cuMemcpy3DAsync_v2", ctypes.byref(job), ctypes.c_void_p(stream.handle))
         stream.synchronize()
-
-
-def _call(name: str, *arguments: Any) -> None:
-    _contexts.check(getattr(_contexts.driver(), name)(*arguments), name)
-
-
-def _destroy(device: _core.device, name: str, handle: Any) -> None:
-    """After all work of the device, which may use it, also while another thread captures a stream."""
-    with contextlib.suppress(_core.DeviceError), _contexts.current_context(device):
-        mode = ctypes.c_int(_RELAXED)
-        _call("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))
-        try:
-            _call("cuCtxSynchronize")
-            _call(name, handle)
-        finally:
-            _call("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))
 
 
 def _filled(source: Texels, flags: int, kept: contextlib.ExitStack) -> _CudaArray:
     made = _CudaArray(source, flags)
-    kept.callback(_destroy, made.device, "cuArrayDestroy", made.handle)
+    kept.callback(_contexts.destroy, made.device, "cuArrayDestroy", made.handle)
     made.copy(made.end_like_it(source.array), made.end())
     return made
 
@@ -209,8 +192,8 @@ def _object(
     name: str, resource: _ResourceDescriptor, device: _core.device, kept: Any, *more: Any
 ) -> int:
     handle = ctypes.c_uint64()
-    _call(f"cu{name}ObjectCreate", ctypes.byref(handle), ctypes.byref(resource), *more)
-    kept.callback(_destroy, device, f"cu{name}ObjectDestroy", handle)
+    _contexts.call(f"cu{name}ObjectCreate", ctypes.byref(handle), ctypes.byref(resource), *more)
+    kept.callback(_contexts.destroy, device, f"cu{name}ObjectDestroy", handle)
     return handle.value
 
 
@@ -229,8 +212,8 @@ def texture(source: Texels, reading: Reading, kept: contextlib.ExitStack) -> int
 
 def _check_aligned(what: str, value: int, attribute: int, ordinal: int) -> None:
     device, needed = ctypes.c_int(), ctypes.c_int()
-    _call("cuDeviceGet", ctypes.byref(device), ordinal)
-    _call("cuDeviceGetAttribute", ctypes.byref(needed), attribute, device)
+    _contexts.call("cuDeviceGet", ctypes.byref(device), ordinal)
+    _contexts.call("cuDeviceGetAttribute", ctypes.byref(needed), attribute, device)
     if value % needed.value != 0:
         raise _core.ArgumentError(
             f"Texture: memory='linear' on cuda:{ordinal}: expected {what} to be a multiple of {needed.value} "

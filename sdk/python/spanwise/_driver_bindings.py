@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import _contexts, _core
+from ._driver_attributes import INSTEAD
 
 _PREFIXES = ("cu", "CU")
 # They make, change or tell what context is current, so that none must be put around them.
@@ -35,6 +36,8 @@ _OF_CONTEXTS = (
 def forwarded(name: str) -> Any:
     """What `cuda.bindings.driver` has under that name. Raises AttributeError saying what to do."""
     absent = f"module 'spanwise.driver' has no attribute {name!r}"
+    if name in INSTEAD:
+        raise AttributeError(f"{absent}: {INSTEAD[name]}")
     if not name.startswith(_PREFIXES):
         raise AttributeError(
             f"{absent}; docs/coming-from-pycuda.md lists what there is of PyCUDA's, and the driver's own functions "

@@ -8,6 +8,7 @@ import threading
 from typing import Any
 
 from . import _contexts, _core
+from ._driver_attributes import get_limit, set_limit
 
 
 class _Stack(threading.local):
@@ -66,6 +67,8 @@ class Context:
     def synchronize() -> None:
         """Waits until all work on the default device is done."""
         _core.device().synchronize()
+
+    get_limit, set_limit = staticmethod(get_limit), staticmethod(set_limit)
 
     @staticmethod
     def get_device() -> Any:

@@ -18,14 +18,67 @@ from ._core import (
 )
 from ._core import _DriverIn as In
 from ._core import _DriverInOut as InOut
-from ._core import _DriverMemory as _Memory
 from ._core import _DriverOut as Out
+from ._driver_attributes import (
+    attribute_of,
+    attributes_of,
+    ctx_flags,
+    device_attribute,
+    event_flags,
+    get_driver_version,
+    get_version,
+    limit,
+    start_profiler,
+    stop_profiler,
+)
 from ._driver_context import (
     Context,
     func_cache,
     function_attribute,
     module_from_buffer,
     module_from_file,
+)
+from ._driver_host import (
+    aligned_empty,
+    aligned_zeros,
+    host_alloc_flags,
+    mem_host_register_flags,
+    pagelocked_empty,
+    pagelocked_empty_like,
+    pagelocked_zeros,
+    pagelocked_zeros_like,
+    register_host_memory,
+)
+from ._driver_memory import (
+    DeviceAllocation,
+    from_device,
+    from_device_like,
+    mem_alloc,
+    mem_alloc_like,
+    mem_get_info,
+    memcpy_dtod,
+    memcpy_dtod_async,
+    memcpy_dtoh,
+    memcpy_dtoh_async,
+    memcpy_htod,
+    memcpy_htod_async,
+    memcpy_peer,
+    memcpy_peer_async,
+    memset_d8,
+    memset_d8_async,
+    memset_d16,
+    memset_d16_async,
+    memset_d32,
+    memset_d32_async,
+    to_device,
+)
+from ._driver_pitched import (
+    Memcpy2D,
+    Memcpy3D,
+    mem_alloc_pitch,
+    memset_d2d8,
+    memset_d2d16,
+    memset_d2d32,
 )
 
 # PyCUDA's names for failures.
@@ -43,29 +96,57 @@ __all__ = [
     "InOut",
     "LaunchError",
     "LogicError",
+    "Memcpy2D",
+    "Memcpy3D",
     "MemoryError",
     "Out",
     "SourceModule",
     "Stream",
+    "aligned_empty",
+    "aligned_zeros",
+    "ctx_flags",
+    "device_attribute",
+    "event_flags",
     "from_device",
     "from_device_like",
     "func_cache",
     "function_attribute",
+    "get_driver_version",
+    "get_version",
+    "host_alloc_flags",
     "init",
+    "limit",
     "mem_alloc",
     "mem_alloc_like",
+    "mem_alloc_pitch",
     "mem_get_info",
+    "mem_host_register_flags",
     "memcpy_dtod",
     "memcpy_dtod_async",
     "memcpy_dtoh",
     "memcpy_dtoh_async",
     "memcpy_htod",
     "memcpy_htod_async",
+    "memcpy_peer",
+    "memcpy_peer_async",
+    "memset_d2d8",
+    "memset_d2d16",
+    "memset_d2d32",
     "memset_d8",
+    "memset_d8_async",
     "memset_d16",
+    "memset_d16_async",
     "memset_d32",
+    "memset_d32_async",
     "module_from_buffer",
     "module_from_file",
+    "pagelocked_empty",
+    "pagelocked_empty_like",
+    "pagelocked_zeros",
+    "pagelocked_zeros_like",
+    "register_host_memory",
+    "start_profiler",
+    "stop_profiler",
     "to_device",
 ]
 
@@ -111,6 +192,19 @@ class Device:
                 f"{self._device} has no compute capability; expected a GPU, use .name() to tell them apart"
             )
         return int(digits[:-1]), int(digits[-1])
+
+    def get_attribute(self, which):
+        """A number of the device, by device_attribute; device.WARP_SIZE and its like are the same."""
+        return attribute_of(self._device, which)
+
+    def get_attributes(self):
+        """All of them that there are."""
+        return attributes_of(self._device)
+
+    def __getattr__(self, name):
+        if name not in device_attribute.__members__:
+            raise AttributeError(f"Device has no attribute {name!r}; see drv.device_attribute")
+        return self.get_attribute(device_attribute[name])
 
     def make_context(self, flags=0):
         """The primary context, pushed."""
@@ -168,163 +262,3 @@ class Event(_core.Event):
     def time_since(self, start):
         """Milliseconds from `start` to this event, both passed already."""
         return start.elapsed(self)
-
-
-class DeviceAllocation(_Memory):
-    """Bytes of a device without a dtype: a kernel argument for a pointer to anything.
-
-    int() gives the address. The memory is given back with the last reference, or by free(), after
-    all work queued on it.
-    """
-
-    @property
-    def nbytes(self):
-        return self._held().nbytes
-
-    def free(self):
-        self.array = None
-
-    def _held(self):
-        if self.array is None:
-            raise _core.ArgumentError(
-                "device allocation: it was freed; make another with mem_alloc()"
-            )
-        return self.array
-
-    def __int__(self):
-        return self._held().ptr
-
-    __index__ = __int__
-
-
-def mem_alloc(nbytes):
-    """`nbytes` uninitialised bytes on the default device."""
-    return DeviceAllocation(_core.empty(nbytes, dtype="uint8"))
-
-
-def mem_alloc_like(x):
-    """Uninitialised bytes for as much as the array `x` holds."""
-    return mem_alloc(x.nbytes)
-
-
-def mem_get_info():
-    """(free, total) bytes of the default device."""
-    properties = _core.device().properties
-    return properties.free_memory, properties.total_memory
-
-
-def _bytes_on_device(x, nbytes, what):
-    """The first `nbytes` bytes of an allocation or a contiguous array, as a uint8 array."""
-    if isinstance(x, DeviceAllocation):
-        flat = x._held()
-    else:
-        array = _core.asarray(x, copy=False)
-        flat = _flat(array, what)
-    if flat.nbytes < nbytes:
-        raise _core.ArgumentError(
-            f"{what}: expected at least {nbytes} bytes on the device, got {flat.nbytes}; allocate as much as is copied"
-        )
-    return flat[:nbytes]
-
-
-def _flat(array, what):
-    if not array.flags.c_contiguous:
-        raise _core.CopyNeededError(
-            f"{what}: expected C-contiguous memory, as only its bytes are copied, got strides {array.strides}; use "
-            "sw.copyto(), which copies any layout"
-        )
-    return array.reshape(-1).view("uint8")
-
-
-def _host_bytes(x, what):
-    array = _core.asarray(x, copy=False)
-    if array.device.kind != "cpu":
-        raise _core.ArgumentError(
-            f"{what}: expected a host array, got one on {array.device}; use memcpy_dtod or sw.copyto"
-        )
-    return _flat(array, what)
-
-
-def memcpy_htod(dest, src):
-    """Copies the bytes of the host array `src` to the allocation or array `dest`."""
-    source = _host_bytes(src, "memcpy_htod")
-    _core.copyto(_bytes_on_device(dest, source.nbytes, "memcpy_htod"), source)
-
-
-def memcpy_dtoh(dest, src):
-    """Fills the host array `dest` from the allocation or array `src`; the bytes are there on return."""
-    target = _host_bytes(dest, "memcpy_dtoh")
-    _core.copyto(target, _bytes_on_device(src, target.nbytes, "memcpy_dtoh"))
-
-
-def memcpy_dtod(dest, src, size):
-    """Copies `size` bytes between two allocations or arrays."""
-    _core.copyto(
-        _bytes_on_device(dest, size, "memcpy_dtod"), _bytes_on_device(src, size, "memcpy_dtod")
-    )
-
-
-def _on(stream, copy, *args):
-    if stream is None:
-        return copy(*args)
-    own = stream if isinstance(stream, _core.Stream) else _core.Stream.foreign(stream)
-    with own:
-        return copy(*args)
-
-
-def memcpy_htod_async(dest, src, stream=None):
-    """As memcpy_htod, queued on `stream`; returns when `src` may be changed."""
-    _on(stream, memcpy_htod, dest, src)
-
-
-def memcpy_dtoh_async(dest, src, stream=None):
-    """As memcpy_dtoh, after the work queued on `stream`."""
-    _on(stream, memcpy_dtoh, dest, src)
-
-
-def memcpy_dtod_async(dest, src, size, stream=None):
-    """As memcpy_dtod, queued on `stream`."""
-    _on(stream, memcpy_dtod, dest, src, size)
-
-
-def _memset(dest, value, count, dtype):
-    target = _bytes_on_device(dest, count * _core.dtype(dtype).itemsize, f"memset of {dtype}")
-    target.view(dtype)[...] = value
-
-
-def memset_d8(dest, value, count):
-    """Sets `count` bytes of an allocation or array to `value`."""
-    _memset(dest, value, count, "uint8")
-
-
-def memset_d16(dest, value, count):
-    """Sets `count` values of two bytes."""
-    _memset(dest, value, count, "uint16")
-
-
-def memset_d32(dest, value, count):
-    """Sets `count` values of four bytes."""
-    _memset(dest, value, count, "uint32")
-
-
-def to_device(x):
-    """A new allocation with the bytes of the host array `x`."""
-    allocation = mem_alloc_like(x)
-    memcpy_htod(allocation, x)
-    return allocation
-
-
-def from_device(allocation, shape, dtype, order="C"):
-    """A new NumPy array of that shape, dtype and order with the allocation's bytes."""
-    import numpy
-
-    out = numpy.empty(shape, dtype, order)
-    memcpy_dtoh(out.T if order == "F" else out, allocation)
-    return out
-
-
-def from_device_like(allocation, other):
-    """A new NumPy array like `other` with the allocation's bytes."""
-    return from_device(
-        allocation, other.shape, other.dtype, "C" if other.flags.c_contiguous else "F"
-    )

@@ -22,7 +22,7 @@ struct Construct {
 };
 
 // Identifiers that begin so and are called or used as a type.
-constexpr std::array<Construct, 22> identifiers{{
+constexpr std::array<Construct, 20> identifiers{{
     {"nvcuda", "tensor-core matrices (wmma)"},
     {"wmma", "tensor-core matrices (wmma)"},
     {"tex1DL", "texture fetches of levels of detail"},
@@ -39,20 +39,17 @@ constexpr std::array<Construct, 22> identifiers{{
     {"multi_grid_group", "synchronisation of several grids"},
     {"this_cluster", "thread block clusters"},
     {"cluster_group", "thread block clusters"},
-    {"__cluster_dims__", "thread block clusters"},
-    {"__pipeline_memcpy_async", "asynchronous copies to shared memory"},
     {"memcpy_async", "asynchronous copies to shared memory"},
     {"cp_async", "asynchronous copies to shared memory"},
     {"cudaLaunchDevice", "kernel launches from a kernel"},
     {"__nv_aligned_device_malloc", "aligned device allocation"},
 }};
 
-constexpr std::array<Construct, 13> headers{{
+constexpr std::array<Construct, 12> headers{{
     {"mma.h", "tensor-core matrices (wmma)"},
     {"cuda/barrier", "asynchronous barriers"},
     {"cuda/pipeline", "asynchronous pipelines"},
     {"cuda/ptx", "PTX instructions"},
-    {"cuda_pipeline", "asynchronous pipelines"},
     {"cuda_awbarrier", "asynchronous barriers"},
     {"cooperative_groups/", "cooperative groups beyond thread blocks and tiles"},
     {"curand", "cuRAND"},

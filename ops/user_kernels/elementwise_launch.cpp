@@ -1,0 +1,129 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "elementwise_call.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::ops::user_kernels {
+
+void ElementwiseKernel::Call::run(std::optional<std::int64_t> size, std::vector<Array>& made) {
+  if (plan(size, made)) launch();
+}
+
+std::string ElementwiseKernel::Call::source(std::optional<std::int64_t> size, bool on_gpu) {
+  std::vector<Array> made;
+  on_gpu_ = on_gpu;
+  return plan(size, made) ? source() : "";
+}
+
+std::string ElementwiseKernel::Call::source() const {
+  const ElementwiseWords words{kernel_.spec_, kernel_.operation_, kernel_.needs_index_};
+  return elementwise_source(words, operands_.all(), plan_, on_gpu_);
+}
+
+const Function& ElementwiseKernel::Call::function() {
+  const std::lock_guard lock(kernel_.mutex_);
+  auto& plans = kernel_.plans_;
+  const auto found = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
+    return plan.device == operands_.device() && plan.shape == plan_;
+  });
+  if (found == plans.begin() && found != plans.end()) return found->function;
+  if (found != plans.end()) {
+    plans.splice(plans.begin(), plans, found);
+  } else {
+    plans.push_front({plan_, operands_.device(),
+                      compiled(kernel_.spec_.common, source(), kernel_.spec_.common.name,
+                               operands_.device(), kernel_.spec_.operation)});
+    kernel_.is_compiled_.store(true, std::memory_order_relaxed);
+  }
+  return plans.front().function;
+}
+
+void ElementwiseKernel::Call::launch() {
+  const Function& kernel = function();
+  const Stream stream = Stream::current(operands_.device());
+  for (const Operand& operand : operands_.all())
+    if (operand.array != nullptr) order_use(stream, *operand.array, operand.parameter->is_output);
+  const std::int64_t per_block = !on_gpu_        ? elementwise_chunk
+                                 : plan_.is_flat ? kernel_.apiece_ * elementwise_block
+                                                 : elementwise_block;
+  const std::int64_t blocks = (steps_ - 1) / per_block + 1;
+  const std::int64_t grid = on_gpu_ ? std::min(blocks, elementwise_grid) : blocks;
+  const LaunchConfig config{{grid, 1, 1}, {on_gpu_ ? elementwise_block : 1, 1, 1}, 0, stream};
+  if (is_simple()) return launch_simple(kernel, config, per_block);
+  std::vector<KernelArg> arguments;
+  arguments.reserve(2 * plan_.count + 3);
+  PackedNumbers numbers;
+  numbers.reserve(room_for_numbers());
+  for (std::size_t i = 0; i < plan_.count; ++i) add_operand(i, arguments, numbers);
+  if (!plan_.is_flat) {
+    for (const Operand& operand : operands_.all())
+      if (operand.is_element() && operand.parameter->is_used_whole)
+        arguments.push_back(
+            numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));
+    arguments.push_back(numbers.walk(*walk_));
+  }
+  arguments.push_back(KernelArg(steps_));
+  if (!on_gpu_) arguments.push_back(KernelArg(per_block));
+  kernel.launch(config, arguments);
+}
+
+void ElementwiseKernel::Call::launch_simple(const Function& kernel, const LaunchConfig& config,
+                                            std::int64_t per_block) const {
+  std::array<void*, most_operands> addresses;
+  std::array<void*, most_operands + 2> values;
+  std::size_t count = 0;
+  for (; count < plan_.count; ++count) {
+    const Operand& operand = operands_[count];
+    if (plan_.forms[count].place == OperandForm::Place::value) {
+      values[count] = const_cast<void*>(operand.number.data());
+    } else {
+      addresses[count] = operand.array->data();
+      values[count] = &addresses[count];
+    }
+  }
+  std::int64_t steps = steps_;
+  values[count++] = &steps;
+  if (!on_gpu_) values[count++] = &per_block;
+  kernel.launch_raw(config, std::span(values.data(), count));
+}
+
+bool ElementwiseKernel::Call::is_simple() const {
+  if (!plan_.is_flat) return false;
+  for (std::size_t i = 0; i < plan_.count; ++i) {
+    const auto place = plan_.forms[i].place;
+    if (place == OperandForm::Place::dense || place == OperandForm::Place::strided ||
+        !operands_[i].bytes.empty())
+      return false;
+  }
+  return true;
+}
+
+std::size_t ElementwiseKernel::Call::room_for_numbers() const {
+  std::size_t room = 0;
+  for (const Operand& operand : operands_.all())
+    if (operand.array != nullptr)
+      room +=
+          2 * (3 + 2 * static_cast<std::size_t>(std::max(operand.array->rank(), shape_.size())));
+  if (walk_)
+    room +=
+        static_cast<std::size_t>(walk_->rank()) * static_cast<std::size_t>(1 + walk_->operands());
+  return room;
+}
+
+void ElementwiseKernel::Call::add_operand(std::size_t i, std::vector<KernelArg>& arguments,
+                                          PackedNumbers& numbers) const {
+  const Operand& operand = operands_[i];
+  const auto place = plan_.forms[i].place;
+  if (place == OperandForm::Place::value)
+    arguments.push_back(value_of(operand));
+  else if (place == OperandForm::Place::element ||
+           (place == OperandForm::Place::dense && kernel_.spec_.spelling == Spelling::pointers))
+    arguments.push_back(address_of(*operand.array));
+  else
+    arguments.push_back(numbers.raw(*operand.array, operand.array->layout()));
+}
+
+}  // namespace spanwise::ops::user_kernels

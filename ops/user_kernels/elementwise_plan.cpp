@@ -1,0 +1,171 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "elementwise_call.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::user_kernels {
+
+bool ElementwiseKernel::Call::plan(std::optional<std::int64_t> size, std::vector<Array>& made) {
+  find_shape(size);
+  make_outputs(made);
+  check_outputs();
+  steps_ = Layout{shape_, Strides(shape_.size()), 0}.size();
+  if (steps_ > 0) plan_walk();
+  return steps_ > 0;
+}
+
+void ElementwiseKernel::Call::find_shape(std::optional<std::int64_t> size) {
+  const Shape* first = nullptr;
+  bool differ = false;
+  for (const Operand& operand : operands_.all()) {
+    if (!operand.is_element()) continue;
+    if (first == nullptr)
+      first = &operand.array->shape();
+    else
+      differ |= !(*first == operand.array->shape());
+  }
+  if (first == nullptr || size) return take_size(size, first != nullptr);
+  shape_ = differ ? common_shape() : *first;
+}
+
+void ElementwiseKernel::Call::take_size(std::optional<std::int64_t> size, bool has_elements) {
+  require<ArgumentError>(!has_elements, kernel_.who_,
+                         ": size= is for kernels whose arrays are all raw; the arrays that are "
+                         "visited element by element say the size here");
+  const bool any_output =
+      std::any_of(operands_.all().begin(), operands_.all().end(), [](const Operand& operand) {
+        return operand.array == nullptr && operand.parameter->is_output &&
+               operand.parameter->kind == Parameter::Kind::element;
+      });
+  bool has_values = false;
+  for (const Operand& operand : operands_.all())
+    has_values |= operand.array == nullptr && !operand.parameter->is_output &&
+                  operand.parameter->kind == Parameter::Kind::element;
+  if (!size && any_output && has_values) return;  // numbers only: one element
+  require<ArgumentError>(size.has_value(), kernel_.who_,
+                         ": no array says how many elements there are; pass size=");
+  require<ArgumentError>(*size >= 0, kernel_.who_, ": expected size >= 0, got ", *size);
+  shape_ = Shape{*size};
+}
+
+Shape ElementwiseKernel::Call::common_shape() const {
+  std::vector<Shape> shapes;
+  for (const Operand& operand : operands_.all())
+    if (operand.is_element()) shapes.push_back(operand.array->shape());
+  try {
+    return broadcast_shapes(shapes);
+  } catch (const LayoutError& error) {
+    fail<LayoutError>(kernel_.who_, ": ", error.what());
+  }
+}
+
+void ElementwiseKernel::Call::make_outputs(std::vector<Array>& made) {
+  for (std::size_t i = 0; i < operands_.all().size(); ++i) {
+    Operand& operand = operands_[i];
+    if (operand.array != nullptr || !operand.parameter->is_output) continue;
+    require<KernelArgumentError>(operand.parameter->kind == Parameter::Kind::element, kernel_.who_,
+                                 ": output '", operand.parameter->name,
+                                 "' is raw, so nothing says its shape; pass an array for it");
+    made.push_back(operands_.keep(i, new_output(operands_.dtype_of(*operand.parameter))));
+  }
+}
+
+Array ElementwiseKernel::Call::new_output(DType dtype) const {
+  std::array<const Layout*, most_operands> layouts;
+  std::size_t count = 0;
+  for (const Operand& operand : operands_.all())
+    if (operand.is_element()) layouts[count++] = &operand.array->layout();
+  Layout layout = result_layout(shape_, std::span(layouts.data(), count));
+  if (layout.is_row_major()) return empty(shape_, dtype, operands_.output_device());
+  const auto bytes = layout.size() * dtype.itemsize();
+  return Array(allocate(static_cast<std::size_t>(bytes), operands_.output_device()),
+               std::move(layout), dtype);
+}
+
+void ElementwiseKernel::Call::check_outputs() {
+  for (std::size_t i = 0; i < operands_.all().size(); ++i) {
+    const Operand& output = operands_[i];
+    if (output.array == nullptr || !output.parameter->is_output) continue;
+    const std::string& name = output.parameter->name;
+    require<LayoutError>(output.is_raw() || output.array->shape() == shape_, kernel_.who_,
+                         ": output '", name, "' has shape ", output.array->shape(),
+                         ", expected that of all arrays together, ", shape_,
+                         "; pass an array of that shape");
+    const Layout& layout = output.array->layout();
+    require<LayoutError>(layout.is_row_major() || !layout.may_overlap_itself(), kernel_.who_,
+                         ": output '", name, "' has several elements in one place: ", *output.array,
+                         "; pass a copy");
+    for (std::size_t k = 0; k < operands_.all().size(); ++k)
+      if (k != i && operands_[k].array != nullptr) settle_overlap(output, k, k < i);
+  }
+}
+
+void ElementwiseKernel::Call::settle_overlap(const Operand& output, std::size_t index, bool seen) {
+  const Operand& other = operands_[index];
+  if (!may_share_memory(*other.array, *output.array)) return;
+  const bool is_same = is_same_window(*other.array, *output.array);
+  if (other.parameter->is_output) {
+    require<LayoutError>(seen || is_same, kernel_.who_, ": outputs '", output.parameter->name,
+                         "' and '", other.parameter->name,
+                         "' share memory; pass arrays of their own");
+    return;
+  }
+  if (is_same && !other.parameter->is_used_whole) return;
+  operands_.keep(index, copy(*other.array));
+}
+
+bool ElementwiseKernel::Call::all_flat() const {
+  for (const Operand& operand : operands_.all())
+    if (operand.is_element() &&
+        (!operand.array->layout().is_row_major() || !(operand.array->shape() == shape_)))
+      return false;
+  return true;
+}
+
+void ElementwiseKernel::Call::plan_walk() {
+  plan_.count = operands_.all().size();
+  plan_.is_flat = all_flat();
+  const Walk* walk = nullptr;
+  if (!plan_.is_flat) {
+    walk = &make_walk();
+    // Memory in order, though not in C's: nothing but the index would tell the difference.
+    if (walk->is_dense() && !kernel_.needs_index_ && !any_whole_element()) plan_.is_flat = true;
+    plan_.rank = plan_.is_flat ? 1 : walk->rank();
+    if (!plan_.is_flat && any_whole_element()) plan_.axes = std::max(1, shape_.size());
+  }
+  plan_.is_large = steps_ > INT32_MAX;
+  int index = 0;
+  for (std::size_t i = 0; i < plan_.count; ++i) {
+    const Operand& operand = operands_[i];
+    plan_.forms[i] = operand.is_element()
+                         ? element_form(operand, plan_.is_flat ? nullptr : walk, index++)
+                         : raw_form(operand);
+  }
+}
+
+bool ElementwiseKernel::Call::any_whole_element() const {
+  return std::any_of(operands_.all().begin(), operands_.all().end(), [](const Operand& operand) {
+    return operand.is_element() && operand.parameter->is_used_whole;
+  });
+}
+
+const Walk& ElementwiseKernel::Call::make_walk() {
+  std::array<const Layout*, most_operands + 1> layouts;
+  std::size_t count = 0;
+  int leader = 0;
+  for (const Operand& operand : operands_.all()) {
+    if (!operand.is_element()) continue;
+    if (operand.parameter->is_output) leader = static_cast<int>(count);
+    layouts[count++] = &operand.array->layout();
+  }
+  if (kernel_.needs_index_) layouts[count++] = &index_.emplace(Layout::row_major(shape_));
+  return walk_.emplace(shape_, std::span(layouts.data(), count), leader);
+}
+
+}  // namespace spanwise::ops::user_kernels

@@ -1,0 +1,109 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "reduction_call.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::ops::user_kernels {
+
+void ReductionKernel::Call::run(std::vector<Array>& made) {
+  if (plan(made)) launch();
+}
+
+std::string ReductionKernel::Call::source(bool on_gpu) {
+  on_gpu_ = on_gpu;
+  std::vector<Array> made;
+  return plan(made) ? source_text(on_gpu) : "";
+}
+
+std::string ReductionKernel::Call::source_text(bool on_gpu) const {
+  const Parameter& accumulator = kernel_.accumulator_;
+  const ReductionWords words{
+      kernel_.spec_, kernel_.map_expr_,
+      accumulator.is_user_type() ? accumulator.type : c_type(plan_.accumulator),
+      kernel_.needs_index_};
+  return reduction_source(words, operands_.all(), plan_, on_gpu);
+}
+
+const ReductionKernel::Plan& ReductionKernel::Call::plan_for_launch() {
+  const std::lock_guard lock(kernel_.mutex_);
+  auto& plans = kernel_.plans_;
+  const auto found = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
+    return plan.device == operands_.device() && plan.shape == plan_;
+  });
+  if (found != plans.end()) return *found;
+  const std::string source = source_text(on_gpu_);
+  const std::string& name = kernel_.spec_.common.name;
+  const auto get = [&](const std::string& kernel) {
+    return compiled(kernel_.spec_.common, source, kernel, operands_.device(),
+                    text(kernel_.spec_.map_expr, "\n", kernel_.spec_.reduce_expr, "\n",
+                         kernel_.spec_.post_map_expr));
+  };
+  plans.push_front({plan_, operands_.device(), get(name), get(name + "_fold")});
+  return plans.front();
+}
+
+void ReductionKernel::Call::launch() {
+  const Plan& plan = plan_for_launch();
+  const Stream stream = Stream::current(operands_.device());
+  for (const Operand& operand : operands_.all())
+    if (operand.array != nullptr) order_use(stream, *operand.array, operand.parameter->is_output);
+  std::optional<Array> parts;
+  if (parts_ > 1) {
+    const std::int64_t bytes = kernel_.accumulator_.is_user_type()
+                                   ? largest_accumulator
+                                   : std::int64_t{plan_.accumulator.itemsize()};
+    parts.emplace(empty(Shape{parts_ * results_ * bytes}, uint8, operands_.device()));
+    order_use(stream, *parts, true);
+  }
+  std::vector<KernelArg> arguments;
+  PackedNumbers numbers;
+  numbers.reserve(room_for_numbers());
+  add_operands(arguments, numbers);
+  arguments.push_back(numbers.walk(*kept_));
+  arguments.push_back(numbers.walk(*gone_));
+  for (const std::int64_t number : {results_, length_, share_, apiece_})
+    arguments.push_back(KernelArg(number));
+  arguments.push_back(parts ? address_of(*parts) : KernelArg::address(0));
+  const std::int64_t threads = on_gpu_ ? reduction_block : 1;
+  plan.run.launch({{blocks_, parts_, 1}, {threads, 1, 1}, 0, stream}, arguments);
+  if (parts_ == 1) return;
+  // The number of parts in the place of the elements', and that in the place of the share.
+  const std::size_t at = arguments.size() - 4;
+  arguments[at] = KernelArg(parts_);
+  arguments[at + 1] = KernelArg(length_);
+  const std::int64_t blocks = on_gpu_ ? results_ : blocks_;
+  plan.fold.launch({{blocks, 1, 1}, {threads, 1, 1}, 0, stream}, arguments);
+}
+
+std::size_t ReductionKernel::Call::room_for_numbers() const {
+  std::size_t room = 0;
+  for (const Operand& operand : operands_.all())
+    if (operand.array != nullptr)
+      room +=
+          2 * (3 + 2 * static_cast<std::size_t>(std::max(operand.array->rank(), shape_.size())));
+  for (const Walk* walk : {&*kept_, &*gone_})
+    room += static_cast<std::size_t>(walk->rank()) * static_cast<std::size_t>(1 + walk->operands());
+  return room;
+}
+
+void ReductionKernel::Call::add_operands(std::vector<KernelArg>& arguments,
+                                         PackedNumbers& numbers) const {
+  for (std::size_t i = 0; i < plan_.count; ++i) {
+    const Operand& operand = operands_[i];
+    if (operand.array == nullptr)
+      arguments.push_back(value_of(operand));
+    else if (operand.is_element())
+      arguments.push_back(address_of(*operand.array));
+    else
+      arguments.push_back(numbers.raw(*operand.array, operand.array->layout()));
+  }
+  for (const Operand& operand : operands_.all())
+    if (is_input(operand) && operand.parameter->is_used_whole)
+      arguments.push_back(
+          numbers.raw(*operand.array, operand.array->layout().broadcast_to(shape_)));
+}
+
+}  // namespace spanwise::ops::user_kernels

@@ -1,0 +1,181 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+
+#include "reduction_call.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::user_kernels {
+namespace {
+
+// The axes of `layout` for which `wanted` holds.
+template <class F>
+Layout axes_of(const Layout& layout, F&& wanted) {
+  int rank = 0;
+  for (int axis = 0; axis < layout.rank(); ++axis) rank += wanted(axis);
+  Layout out{Shape(rank), Strides(rank), layout.offset};
+  for (int axis = 0, at = 0; axis < layout.rank(); ++axis) {
+    if (!wanted(axis)) continue;
+    out.shape[at] = layout.shape[axis];
+    out.strides[at++] = layout.strides[axis];
+  }
+  return out;
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+bool ReductionKernel::Call::plan(std::vector<Array>& made) {
+  find_shape();
+  find_results();
+  make_outputs(made);
+  settle_overlaps();
+  if (results_ == 0) return false;
+  require<ArgumentError>(length_ > 0 || !kernel_.spec_.identity.empty(), kernel_.who_,
+                         ": no elements to reduce in shape ", shape_,
+                         ", and no identity; give the kernel one");
+  plan_walks();
+  return true;
+}
+
+void ReductionKernel::Call::find_shape() {
+  std::vector<Shape> shapes;
+  for (const Operand& operand : operands_.all())
+    if (is_input(operand)) shapes.push_back(operand.array->shape());
+  require<ArgumentError>(!shapes.empty(), kernel_.who_,
+                         ": no array says which elements there are; declare one that is not raw");
+  try {
+    shape_ = broadcast_shapes(shapes);
+  } catch (const LayoutError& error) {
+    fail<LayoutError>(kernel_.who_, ": ", error.what());
+  }
+}
+
+void ReductionKernel::Call::find_results() {
+  results_ = length_ = 1;
+  std::vector<std::int64_t> extents;
+  for (int axis = 0; axis < shape_.size(); ++axis) {
+    (goes(axis) ? length_ : results_) *= shape_[axis];
+    if (!goes(axis))
+      extents.push_back(shape_[axis]);
+    else if (axes_.keepdims)
+      extents.push_back(1);
+  }
+  result_shape_ = Shape(std::span<const std::int64_t>(extents));
+}
+
+void ReductionKernel::Call::make_outputs(std::vector<Array>& made) {
+  for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i) {
+    Operand& output = operands_[i];
+    if (output.array == nullptr) {
+      const DType dtype = operands_.dtype_of(*output.parameter);
+      made.push_back(operands_.keep(i, empty(result_shape_, dtype, operands_.output_device())));
+    }
+    require<LayoutError>(output.array->shape() == result_shape_, kernel_.who_,
+                         ": expected an output of shape ", result_shape_, ", got ",
+                         output.array->shape());
+    require<LayoutError>(!output.array->layout().may_overlap_itself(), kernel_.who_,
+                         ": the output has several elements in one place: ", *output.array,
+                         "; pass a copy");
+  }
+}
+
+void ReductionKernel::Call::settle_overlaps() {
+  for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i)
+    for (std::size_t k = 0; k < i; ++k) {
+      const Array* other = operands_[k].array;
+      if (other == nullptr || !may_share_memory(*other, *operands_[i].array)) continue;
+      require<LayoutError>(k < kernel_.inputs_, kernel_.who_,
+                           ": outputs share memory; pass arrays of their own");
+      operands_.keep(k, copy(*other));
+    }
+}
+
+void ReductionKernel::Call::plan_walks() {
+  std::vector<Layout> kept, gone;
+  const auto add = [&](const Layout& layout) {
+    kept.push_back(axes_of(layout, [&](int axis) { return !goes(axis); }));
+    gone.push_back(axes_of(layout, [&](int axis) { return goes(axis); }));
+  };
+  for (const Operand& operand : operands_.all())
+    if (is_input(operand)) add(operand.array->layout().broadcast_to(shape_));
+  const int inputs = static_cast<int>(kept.size());
+  for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i)
+    kept.push_back(without_kept_ones(operands_[i].array->layout()));
+  if (kernel_.needs_index_) add(Layout::row_major(shape_));
+  kept_.emplace(kept[0].shape, pointers(kept), inputs);
+  gone_.emplace(gone[0].shape, pointers(gone), 0);
+  describe();
+}
+
+Layout ReductionKernel::Call::without_kept_ones(const Layout& layout) const {
+  if (!axes_.keepdims) return layout;
+  return axes_of(layout, [&](int axis) { return !goes(axis); });
+}
+
+std::vector<const Layout*> ReductionKernel::Call::pointers(const std::vector<Layout>& layouts) {
+  std::vector<const Layout*> out;
+  for (const Layout& layout : layouts) out.push_back(&layout);
+  return out;
+}
+
+void ReductionKernel::Call::describe() {
+  plan_.count = operands_.all().size();
+  plan_.is_large = results_ > INT32_MAX || length_ > INT32_MAX;
+  plan_.kept_rank = kept_->rank();
+  plan_.gone_rank = gone_->rank();
+  if (!kernel_.accumulator_.is_user_type())
+    plan_.accumulator = operands_.dtype_of(kernel_.accumulator_);
+  plan_.by_columns = !on_gpu_ && are_results_closer() && kept_->extent(kept_->rank() - 1) >= 8;
+  const Walk* const inner = plan_.by_columns ? &*kept_ : &*gone_;
+  int index = 0;
+  for (std::size_t i = 0; i < plan_.count; ++i) {
+    const Operand& operand = operands_[i];
+    plan_.forms[i] = is_input(operand)      ? element_form(operand, inner, index++)
+                     : operand.is_element() ? element_form(operand, nullptr, 0)
+                                            : raw_form(operand);
+    if (is_input(operand) && operand.parameter->is_used_whole)
+      plan_.axes = std::max(1, shape_.size());
+  }
+  choose_parts();
+}
+
+void ReductionKernel::Call::choose_parts() {
+  if (on_gpu_)
+    choose_parts_of_gpu();
+  else
+    choose_parts_of_cpu();
+  share_ = std::max<std::int64_t>(1, std::max(share_, ceil_div(length_, 65535)));
+  parts_ = std::max<std::int64_t>(1, ceil_div(length_, share_));
+}
+
+void ReductionKernel::Call::choose_parts_of_cpu() {
+  constexpr std::int64_t grain = 1 << 15;
+  const std::int64_t wide =
+      plan_.by_columns ? std::min<std::int64_t>(results_, reduction_columns) : 1;
+  apiece_ = std::max<std::int64_t>(wide, grain / std::max<std::int64_t>(1, length_));
+  blocks_ = ceil_div(results_, apiece_);
+  const bool is_long = length_ > 2 * grain / wide;
+  share_ = blocks_ < 16 && is_long ? std::max<std::int64_t>(64, 4 * grain / wide) : length_;
+}
+
+void ReductionKernel::Call::choose_parts_of_gpu() {
+  plan_.side_by_side = results_ >= 32 && (are_results_closer() || length_ < 128) ? 32 : 1;
+  const std::int64_t depth = reduction_block / plan_.side_by_side;
+  blocks_ = ceil_div(results_, plan_.side_by_side);
+  constexpr std::int64_t enough = 1024;
+  const std::int64_t most = std::max<std::int64_t>(1, length_ / (depth * 16));
+  share_ = ceil_div(length_, std::clamp<std::int64_t>(enough / blocks_, 1, most));
+}
+
+bool ReductionKernel::Call::are_results_closer() const {
+  const std::int64_t along = std::abs(gone_->stride(gone_->rank() - 1, 0));
+  const std::int64_t across = std::abs(kept_->stride(kept_->rank() - 1, 0));
+  return across != 0 && across < along;
+}
+
+}  // namespace spanwise::ops::user_kernels

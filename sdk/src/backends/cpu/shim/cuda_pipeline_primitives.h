@@ -1,0 +1,6 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// In the place of the toolkit's.
+#include "spanwise_pipeline.h"
