@@ -53,7 +53,4 @@ SW_API std::int64_t count_true(const Array& array);
 /// Where they are: int64 (rank, count), one row an axis, in C order. Waits likewise.
 SW_API Array positions_of_true(const Array& array);
 
-/// start + i * step for i < count: int64, on the CPU. The last one must fit.
-SW_API Array integer_range(std::int64_t start, std::int64_t step, std::int64_t count);
-
 }  // namespace spanwise::ops

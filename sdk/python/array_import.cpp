@@ -86,6 +86,8 @@ Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
                   options.device.value_or(source.device()), order);
   };
   if (is_array(x)) return copy(array_in(x));
+  if (!options.device && !options.dtype && order != Order::f)
+    if (std::optional<Array> made = small_copy(x)) return *std::move(made);
   if (!options.device || options.device->is_cpu())
     if (const std::optional<Array> lent = lent_array(x)) return copy(*lent);
   ImportOptions sharing;
