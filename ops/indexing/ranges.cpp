@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranges.hpp"
 
+#include <type_traits>
+
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/parallel.hpp"
@@ -16,8 +18,13 @@ template <class Element, class Number>
 void write_range(const Array& target, Number first, Number step) {
   auto* const out = static_cast<Element*>(target.data());
   parallel_for(target.size(), range_grain, [=](std::int64_t from, std::int64_t to) {
-    for (std::int64_t i = from; i < to; ++i)
-      out[i] = static_cast<Element>(first + static_cast<Number>(i) * step);
+    if constexpr (std::is_integral_v<Number>) {  // vectors of 64 bits are added, not multiplied
+      Number value = first + static_cast<Number>(from) * step;
+      for (std::int64_t i = from; i < to; ++i, value += step) out[i] = static_cast<Element>(value);
+    } else {
+      for (std::int64_t i = from; i < to; ++i)
+        out[i] = static_cast<Element>(first + static_cast<Number>(i) * step);
+    }
   });
 }
 

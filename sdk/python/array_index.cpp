@@ -238,6 +238,8 @@ PyObject* array_subscript(PyObject* self, PyObject* key) noexcept {
   try {
     if (const auto i = index_into_first(array_in(self).layout(), key))
       return wrap_view(self, array_in(self).layout().index(0, *i));
+    if (!PyTuple_Check(key) && !PySlice_Check(key))
+      if (PyObject* taken = array_indexing.take_few(self, key)) return taken;
     if (is_by_array(key)) return array_indexing.read(self, key);
     return wrap_view(self, layout_by(array_in(self).layout(), key));
   } catch (...) {

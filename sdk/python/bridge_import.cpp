@@ -6,7 +6,6 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 
@@ -168,7 +167,7 @@ std::optional<Array> lent_array(PyObject* object) {
   return array;
 }
 
-std::optional<Array> small_copy(PyObject* object) {
+std::optional<SmallMemory> small_memory(PyObject* object) {
   constexpr std::int64_t most_bytes = 1 << 14;
   const Bridge* known = bridge_of_type(Py_TYPE(object));
   OpenMemory memory;
@@ -176,20 +175,18 @@ std::optional<Array> small_copy(PyObject* object) {
     return std::nullopt;
   const std::int64_t item = memory.dtype.itemsize();
   if (item * 8 != memory.dtype.bits()) return std::nullopt;  // several lanes, or parts of a byte
-  std::int64_t step = memory.in_elements ? 1 : item, bytes = item;
+  const std::int64_t unit = memory.in_elements ? 1 : item;
+  std::int64_t size = 1;
   for (int axis = memory.rank - 1; axis >= 0; --axis) {
     const std::int64_t extent = memory.shape[axis];
     if (extent <= 0 || extent > most_bytes) return std::nullopt;
-    if (extent != 1 && memory.strides[axis] != step) return std::nullopt;
-    step *= extent;
-    bytes *= extent;
-    if (bytes > most_bytes) return std::nullopt;
+    if (extent != 1 && memory.strides[axis] != size * unit) return std::nullopt;
+    size *= extent;
+    if (size * item > most_bytes) return std::nullopt;
   }
-  Array made = empty(Shape(std::span(memory.shape, static_cast<std::size_t>(memory.rank))),
-                     memory.dtype, cpu);
-  std::memcpy(made.data(), memory.data, static_cast<std::size_t>(bytes));
   known->count_import(/*copied=*/false, 0);
-  return made;
+  const std::span shape(memory.shape, static_cast<std::size_t>(memory.rank));
+  return SmallMemory{memory.data, memory.dtype, Shape(shape), size * item};
 }
 
 PyObject* shared_object(PyObject* object) {

@@ -63,10 +63,16 @@ Array writable_array(PyObject* object);
 /// does. Nothing where import_array() has to be asked.
 std::optional<Array> lent_array(PyObject* object);
 
-/// A new array with the elements of a small foreign array on the host that lie in C order: what
-/// most copies are, without an array around the foreign memory in between. Nothing where
-/// import_array() and a copy have to be asked.
-std::optional<Array> small_copy(PyObject* object);
+/// A small foreign array on the host whose elements lie in C order: what most of those are that are
+/// only read, and at once, which needs no Array around their memory. Valid while `object` is held.
+struct SmallMemory {
+  const void* data;
+  DType dtype;
+  Shape shape;  ///< without an extent of 0
+  std::int64_t bytes;
+};
+/// Nothing where import_array() has to be asked.
+std::optional<SmallMemory> small_memory(PyObject* object);
 
 /// Turns the exception that is being handled into a Python error. For use in `catch (...)` of slots
 /// that pybind11 does not guard. Returns null, so that `return raise_current()` reads well.
