@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ranges.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "spanwise/creation.hpp"
@@ -22,8 +23,17 @@ void write_range(const Array& target, Number first, Number step) {
       Number value = first + static_cast<Number>(from) * step;
       for (std::int64_t i = from; i < to; ++i, value += step) out[i] = static_cast<Element>(value);
     } else {
-      for (std::int64_t i = from; i < to; ++i)
-        out[i] = static_cast<Element>(first + static_cast<Number>(i) * step);
+      // Counted in 32 bits, which vectors turn into floating numbers, from a place that is one.
+      constexpr std::int64_t most = 1 << 30;
+      for (std::int64_t done = from; done < to; done += most) {
+        const int count = static_cast<int>(std::min(to - done, most));
+        const auto place = static_cast<double>(done);
+        Element* const here = out + done;
+        for (int i = 0; i < count; ++i) {
+          const auto index = static_cast<Number>(place + static_cast<double>(i));
+          here[i] = static_cast<Element>(first + index * step);
+        }
+      }
     }
   });
 }
