@@ -255,24 +255,7 @@ PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, P
   Py_RETURN_NONE;
 }
 
-PyObject* range(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<4> signature{"_range", {"start", "step", "count", "device"}, 4, 4};
-  const auto [start_in, step_in, count_in, device_in] = signature.read(values, count, words);
-  const std::int64_t start = integer_from(start_in), step = integer_from(step_in);
-  const std::int64_t size = integer_from(count_in);
-  const Device home = device_from(device_in);
-  Array made = [&] {
-    const Unlocked unlocked(home, size * std::int64_t{sizeof(std::int64_t)});
-    Array on_host = ops::integer_range(start, step, size);
-    return home == cpu ? on_host : to_device(on_host, home);
-  }();
-  return wrap(std::move(made));
-}
-
 PyMethodDef functions[] = {
-    method<&range>("_range",
-                   "_range(start, step, count, device)\n--\n\n"
-                   "start + i * step for i < count, int64; the last one must fit."),
     method<&nonzero>("nonzero",
                      "nonzero(a)\n--\n\n"
                      "Where `a` is not zero: an int64 array an axis, in C order."),

@@ -114,14 +114,6 @@ void add_offsets(std::int64_t* offsets, std::int64_t count, const std::byte* ind
   }
 }
 
-void write_range(std::int64_t* out, std::int64_t count, std::int64_t start,
-                 std::int64_t step) noexcept {
-  // Unsigned, so that what is computed beyond the last one may wrap around.
-  const auto first = static_cast<std::uint64_t>(start), by = static_cast<std::uint64_t>(step);
-  for (std::int64_t i = 0; i < count; ++i)
-    out[i] = static_cast<std::int64_t>(first + static_cast<std::uint64_t>(i) * by);
-}
-
 bool all_inside(const std::int64_t* indices, std::int64_t count, std::int64_t extent) noexcept {
   const auto n = static_cast<std::uint64_t>(extent);
   for (std::int64_t done = 0; done < count; done += 4096) {

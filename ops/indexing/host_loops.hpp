@@ -29,10 +29,6 @@ void add_offsets(std::int64_t* offsets, std::int64_t count, const std::byte* ind
 /// True where all of `count` indices are in [-extent, extent).
 bool all_inside(const std::int64_t* indices, std::int64_t count, std::int64_t extent) noexcept;
 
-/// out[i] = start + i * step. Wraps around nowhere: the last one fits.
-void write_range(std::int64_t* out, std::int64_t count, std::int64_t start,
-                 std::int64_t step) noexcept;
-
 /// How many of `count` bytes are not 0.
 std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexcept;
 

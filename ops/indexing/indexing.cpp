@@ -3,6 +3,8 @@
 #include "indexing.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "cuda_indices.hpp"
@@ -226,6 +228,22 @@ Array take(const Array& array, const Array& indices, int axis, Bounds bounds) {
   std::vector<IndexPart> key(static_cast<std::size_t>(axis), Slice{});
   key.emplace_back(indices.dtype().is_bool() ? astype(indices, int64) : indices);
   return read(select(array, key, bounds, /*writes=*/false));
+}
+
+Array take_few(const Array& vector, const void* indices, const Shape& shape) {
+  Array result = empty(shape, vector.dtype(), vector.device());
+  const std::int64_t item = vector.dtype().itemsize(), extent = vector.shape()[0];
+  const std::int64_t count = result.size();
+  const auto* places = static_cast<const std::int64_t*>(indices);
+  const std::int64_t done = index_loop(Direction::read, item)(
+      static_cast<std::byte*>(vector.data()), places, count, extent, vector.strides()[0] * item,
+      static_cast<std::byte*>(result.data()), item, item);
+  if (done < count) {
+    std::int64_t wrong;
+    std::memcpy(&wrong, places + done, sizeof wrong);
+    fail_outside(wrong, 0, vector.shape());
+  }
+  return result;
 }
 
 void put(const Array& array, const Array& indices, const Array& values, Bounds bounds) {

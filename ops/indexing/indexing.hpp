@@ -63,12 +63,13 @@ SW_API void put(const Array& array, const Array& indices, const Array& values, B
 SW_API Array take_along(const Array& array, const Array& indices, int axis);
 SW_API void put_along(const Array& array, const Array& indices, int axis, const Array& values);
 
+/// What take() gives of a vector on the host, on which no device has work queued, for int64 `indices`
+/// that lie in C order of `shape`, aligned or not. Throws BoundsError.
+SW_API Array take_few(const Array& vector, const void* indices, const Shape& shape);
+
 /// How many elements are true. Waits for the current stream where the array is on a GPU.
 SW_API std::int64_t count_true(const Array& array);
 /// Where they are: int64 (rank, count), one row an axis, in C order. Waits likewise.
 SW_API Array positions_of_true(const Array& array);
-
-/// start + i * step for i < count: int64, on the CPU. The last one must fit.
-SW_API Array integer_range(std::int64_t start, std::int64_t step, std::int64_t count);
 
 }  // namespace spanwise::ops

@@ -100,13 +100,4 @@ Array usable_indices(const Array& indices, std::int64_t extent, int axis, const 
   return on_device_of(ready, target, target_is_written);
 }
 
-Array integer_range(std::int64_t start, std::int64_t step, std::int64_t count) {
-  Array made = empty({count}, int64, cpu);
-  auto* const out = static_cast<std::int64_t*>(made.data());
-  parallel_for(count, grain, [&](std::int64_t first, std::int64_t last) {
-    write_range(out + first, last - first, start + first * step, step);
-  });
-  return made;
-}
-
 }  // namespace spanwise::ops

@@ -13,6 +13,7 @@
 #include "python/bind.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
+#include "python/py_host.hpp"
 #include "spanwise/error.hpp"
 
 /// array[key] for keys that hold index arrays, lists or masks.
@@ -93,9 +94,23 @@ class Key {
   bool is_one_ = false;
 };
 
+PyObject* take_few(PyObject* self, PyObject* key) {
+  const Array& vector = array_in(self);
+  if (vector.rank() != 1 || !is_settled(vector)) return nullptr;
+  if (is_array(key)) {
+    const Array& indices = array_in(key);
+    const bool fits = indices.dtype() == int64 && indices.rank() > 0 && is_small(indices) &&
+                      is_settled(indices) && indices.layout().is_row_major();
+    return fits ? wrap(ops::take_few(vector, indices.data(), indices.shape())) : nullptr;
+  }
+  const auto indices = small_memory(key);
+  if (!indices || indices->dtype != int64 || indices->shape.empty()) return nullptr;
+  return wrap(ops::take_few(vector, indices->data, indices->shape));
+}
+
 PyObject* read(PyObject* self, PyObject* key) {
   const Array& array = array_in(self);
-  // What loops do most: one index array of ours, without taking it apart.
+  // What loops do most: one index array, without taking it apart.
   if (array.rank() > 0 && is_small(array)) {
     const auto is_simple = [](const Array& indices) {
       return indices.dtype() == int64 && indices.rank() > 0 && is_small(indices);
@@ -136,6 +151,6 @@ void accumulate(const char* name, PyObject* self, PyObject* key, PyObject* given
 
 }  // namespace
 
-SW_BIND(indexing_keys, 61) { array_indexing = {&read, &assign, &accumulate}; }
+SW_BIND(indexing_keys, 61) { array_indexing = {&take_few, &read, &assign, &accumulate}; }
 
 }  // namespace spanwise::python

@@ -66,7 +66,9 @@ PyObject* address(PyObject* self, void*) noexcept {
 
 PyObject* dtype(PyObject* self) { return dtype_object(array_in(self).dtype()).release().ptr(); }
 PyObject* device(PyObject* self) { return device_object(array_in(self).device()).release().ptr(); }
-PyObject* transposed(PyObject* self) { return wrap_view(self, array_in(self).transpose()); }
+PyObject* transposed(PyObject* self) {
+  return wrap_view(self, array_in(self).layout().transpose());
+}
 
 PyObject* matrix_transposed(PyObject* self) {
   const Array& array = array_in(self);
@@ -76,7 +78,7 @@ PyObject* matrix_transposed(PyObject* self) {
   std::vector<int> axes(static_cast<std::size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
-  return wrap_view(self, array.permute(axes));
+  return wrap_view(self, array.layout().permute(axes));
 }
 
 PyObject* base(PyObject* self, void*) noexcept {

@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "py_call.hpp"
 #include "py_dtype.hpp"
 #include "py_scalar.hpp"
+#include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
 /// array, asarray and their kin: anything in, an Array out.
@@ -86,6 +88,12 @@ Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
                   options.device.value_or(source.device()), order);
   };
   if (is_array(x)) return copy(array_in(x));
+  if (!options.device && !options.dtype && order != Order::f)
+    if (const auto memory = small_memory(x)) {
+      Array made = empty(memory->shape, memory->dtype, cpu);
+      std::memcpy(made.data(), memory->data, static_cast<std::size_t>(memory->bytes));
+      return made;
+    }
   if (!options.device || options.device->is_cpu())
     if (const std::optional<Array> lent = lent_array(x)) return copy(*lent);
   ImportOptions sharing;

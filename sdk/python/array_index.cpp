@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,6 +15,7 @@
 #include "array_slots.hpp"
 #include "py_array.hpp"
 #include "py_errors.hpp"
+#include "py_host.hpp"
 #include "py_scalar.hpp"
 #include "spanwise/error.hpp"
 
@@ -172,8 +174,7 @@ Layout layout_by(const Layout& source, std::span<PyObject* const> keys) {
 std::byte* element_at(const Array& array, PyObject* key) noexcept {
   const bool is_tuple = PyTuple_CheckExact(key);
   const Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(key) : 1;
-  if (count != array.rank() || !array.device().is_cpu() || array.readonly()) return nullptr;
-  if (!array.storage() || !array.storage().uses().none()) return nullptr;
+  if (count != array.rank() || array.readonly() || !is_settled(array)) return nullptr;
   std::int64_t offset = 0;
   for (int axis = 0; axis < array.rank(); ++axis) {
     PyObject* word = is_tuple ? PyTuple_GET_ITEM(key, axis) : key;
@@ -203,10 +204,23 @@ bool assign_element(const Array& array, PyObject* key, PyObject* value) {
   return true;
 }
 
-Array view_by(const Array& array, PyObject* key) {
-  if (!PyTuple_Check(key)) return array.with_layout(layout_by(array.layout(), {&key, 1}));
+// a[i], the most frequent key; nothing for any other, and where i is outside.
+std::optional<std::int64_t> index_into_first(const Layout& layout, PyObject* key) noexcept {
+  if (!PyLong_CheckExact(key) || layout.rank() == 0) return std::nullopt;
+  int overflow = 0;
+  const std::int64_t i = PyLong_AsLongLongAndOverflow(key, &overflow), n = layout.shape[0];
+  if (overflow != 0 || i < -n || i >= n) return std::nullopt;
+  return i;
+}
+
+Layout layout_by(const Layout& source, PyObject* key) {
+  if (!PyTuple_Check(key)) return layout_by(source, {&key, 1});
   const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(key));
-  return array.with_layout(layout_by(array.layout(), {&PyTuple_GET_ITEM(key, 0), size}));
+  return layout_by(source, {&PyTuple_GET_ITEM(key, 0), size});
+}
+
+Array view_by(const Array& array, PyObject* key) {
+  return array.with_layout(layout_by(array.layout(), key));
 }
 
 }  // namespace
@@ -222,8 +236,12 @@ void refuse_index(PyObject* part) {
 
 PyObject* array_subscript(PyObject* self, PyObject* key) noexcept {
   try {
+    if (const auto i = index_into_first(array_in(self).layout(), key))
+      return wrap_view(self, array_in(self).layout().index(0, *i));
+    if (!PyTuple_Check(key) && !PySlice_Check(key))
+      if (PyObject* taken = array_indexing.take_few(self, key)) return taken;
     if (is_by_array(key)) return array_indexing.read(self, key);
-    return wrap_view(self, view_by(array_in(self), key));
+    return wrap_view(self, layout_by(array_in(self).layout(), key));
   } catch (...) {
     return raise_current();
   }
@@ -253,7 +271,7 @@ PyObject* array_item(PyObject* self, Py_ssize_t index) noexcept {
     return nullptr;
   }
   try {
-    return wrap_view(self, array.index(0, index));
+    return wrap_view(self, array.layout().index(0, index));
   } catch (...) {
     return raise_current();
   }

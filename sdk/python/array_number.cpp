@@ -5,7 +5,6 @@
 #include "py_array.hpp"
 #include "py_errors.hpp"
 #include "py_host.hpp"
-#include "py_scalar.hpp"
 #include "spanwise/error.hpp"
 
 /// Arrays of one element as Python's numbers.
@@ -16,7 +15,7 @@ namespace py = pybind11;
 namespace {
 
 py::object number_in(const Array& array) {
-  return py::reinterpret_steal<py::object>(python_number(item_of(array)));
+  return py::reinterpret_steal<py::object>(number_of(array));
 }
 
 // As NumPy: a conversion takes rank 0 only, since a vector of one element is more often a mistake.

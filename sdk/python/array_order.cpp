@@ -112,9 +112,6 @@ Array reshaped(const Array& source, const Shape& shape, Order order, CopyMode mo
 
 Array flattened(const Array& source, Order order, CopyMode mode) {
   const Shape flat{source.size()};
-  // What lies in C order is flat already.
-  if (mode != CopyMode::always && order != Order::f && source.layout().is_row_major())
-    return source.with_layout({flat, Strides{1}, source.layout().offset});
   if (order != Order::k) return reshaped(source, flat, order, mode);
   return reshaped(source.permute(axes_as_walked(source.layout())), flat, Order::c, mode);
 }

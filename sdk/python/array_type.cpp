@@ -21,14 +21,28 @@ namespace {
 
 namespace py = pybind11;
 
-// Puts the array into fresh object memory, or gives that memory back.
-PyObject* construct(PyObject* object, Array&& array) noexcept {
+// Puts the array that make() returns into fresh object memory; null stays null.
+template <class Make>
+PyObject* construct(PyObject* object, const Make& make, PyObject* base = nullptr,
+                    bool is_lent = false) noexcept {
   if (object == nullptr) return nullptr;
   auto* self = reinterpret_cast<PyArray*>(object);
-  new (&self->array) Array(std::move(array));
-  self->base = nullptr;
+  new (&self->array) Array(make());
+  self->base = Py_XNewRef(base);
   self->weakrefs = nullptr;
+  self->is_lent = is_lent;
   return object;
+}
+
+// No tp_alloc: it would clear what construct() fills at once.
+PyObject* fresh_object() noexcept {
+  return reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type));
+}
+
+// Of an array its own base, since a base is never a view.
+PyObject* base_for_view_of(PyObject* source) noexcept {
+  PyObject* base = reinterpret_cast<PyArray*>(source)->base;
+  return base != nullptr ? base : source;
 }
 
 // Array(x, dtype=None, device=None) is asarray(x, ...) of the class: it serves subclasses.
@@ -44,7 +58,7 @@ PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexce
     if (dtype != Py_None) options.dtype = dtype_from(dtype);
     if (device != Py_None) options.device = device_from(device);
     Array array = import_array(source, options);
-    return construct(type->tp_alloc(type, 0), std::move(array));
+    return construct(type->tp_alloc(type, 0), [&] { return std::move(array); });
   } catch (...) {
     return raise_current();
   }
@@ -54,8 +68,9 @@ void array_dealloc(PyObject* object) noexcept {
   auto* self = reinterpret_cast<PyArray*>(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
   PyTypeObject* type = Py_TYPE(object);
-  Py_XDECREF(self->base);
+  if (self->is_lent) self->array.forget();
   self->array.~Array();
+  Py_XDECREF(self->base);
   type->tp_free(object);
   Py_DECREF(type);  // a heap type is counted by its instances
 }
@@ -126,19 +141,21 @@ void attach(const char* name, PyObject* descriptor) {
 }  // namespace
 
 PyObject* wrap(Array&& array) noexcept {
-  // No tp_alloc: it would clear what construct() fills at once.
-  return construct(reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type)),
-                   std::move(array));
+  return construct(fresh_object(), [&] { return std::move(array); });
 }
 
 PyObject* wrap_view(PyObject* source, Array&& view) noexcept {
-  PyObject* object = wrap(std::move(view));
-  if (object == nullptr) return nullptr;
-  PyObject* base = reinterpret_cast<PyArray*>(source)->base;
-  if (base == nullptr) base = source;
-  Py_INCREF(base);
-  reinterpret_cast<PyArray*>(object)->base = base;
-  return object;
+  return construct(fresh_object(), [&] { return std::move(view); }, base_for_view_of(source));
+}
+
+PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept {
+  PyObject* base = base_for_view_of(source);
+  const Array& array = array_in(source);
+  // A view may have its memory from elsewhere than its base, and would go before the new one.
+  if (array.storage() != array_in(base).storage())
+    return wrap_view(source, array.with_layout(std::move(layout)));
+  return construct(
+      fresh_object(), [&] { return array.lend(std::move(layout)); }, base, /*is_lent=*/true);
 }
 
 void add_array_methods(PyMethodDef* methods) {

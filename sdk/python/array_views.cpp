@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,7 +42,11 @@ PyObject* reshape_to(PyObject* self, const Shape& shape, PyObject* order, PyObje
   const Order wanted = order_in(order, Order::c);
   require<ArgumentError>(wanted != Order::k, "reshape: expected order \"C\", \"F\" or \"A\", got ",
                          "\"K\", which says nothing about a new shape");
-  return view_or_copy(self, reshaped(array_in(self), shape, wanted, mode_in(copy)));
+  const CopyMode mode = mode_in(copy);
+  if (wanted == Order::c && mode != CopyMode::always)
+    if (std::optional<Layout> layout = array_in(self).layout().reshape(shape))
+      return wrap_view(self, *std::move(layout));
+  return view_or_copy(self, reshaped(array_in(self), shape, wanted, mode));
 }
 
 PyObject* reshape(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -54,21 +59,25 @@ PyObject* reshape(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
   return reshape_to(self, is_named ? shape_from(shape) : shape_in(values, count), order, copy);
 }
 
+Layout permuted(const Array& array, const Axes& axes) {
+  return array.layout().permute({axes.data(), static_cast<std::size_t>(array.rank())});
+}
+
 PyObject* transpose(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<0> signature{"transpose", {}, 0, 0};
   signature.read(values + count, 0, words);
   const Array& array = array_in(self);
   if (count == 0 || (count == 1 && values[0] == Py_None)) {
-    return wrap_view(self, array.transpose());
+    return wrap_view(self, array.layout().transpose());
   }
   const Shape given_axes = shape_in(values, count);
   require<LayoutError>(given_axes.size() == array.rank(), "transpose: expected ", array.rank(),
                        " axes for shape ", array.shape(), ", got ", given_axes);
-  Axes axes{};
+  Axes axes;
   for (int i = 0; i < array.rank(); ++i) {
     axes[static_cast<std::size_t>(i)] = array.layout().normalise_axis(given_axes[i]);
   }
-  return wrap_view(self, array.permute({axes.data(), static_cast<std::size_t>(array.rank())}));
+  return wrap_view(self, permuted(array, axes));
 }
 
 PyObject* swapaxes(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -81,7 +90,7 @@ PyObject* swapaxes(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
     return static_cast<std::size_t>(array.layout().normalise_axis(integer_from(axis)));
   };
   std::swap(axes[place(axis1)], axes[place(axis2)]);
-  return wrap_view(self, array.permute({axes.data(), static_cast<std::size_t>(array.rank())}));
+  return wrap_view(self, permuted(array, axes));
 }
 
 PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -108,14 +117,18 @@ PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
   for (int i = layout.rank() - 1; i >= 0; --i) {
     if (drop[static_cast<std::size_t>(i)]) squeezed = squeezed.squeeze(i);
   }
-  return wrap_view(self, array_in(self).with_layout(std::move(squeezed)));
+  return wrap_view(self, std::move(squeezed));
 }
 
 PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<1> signature{"ravel", {"order"}, 0, 1};
   const auto [order] = signature.read(values, count, words);
-  return view_or_copy(self,
-                      flattened(array_in(self), order_in(order, Order::c), CopyMode::if_needed));
+  const Array& array = array_in(self);
+  const Order wanted = order_in(order, Order::c);
+  // What lies in C order is flat already.
+  if (wanted != Order::f && array.layout().is_row_major())
+    return wrap_view(self, Layout{Shape{array.size()}, Strides{1}, array.layout().offset});
+  return view_or_copy(self, flattened(array, wanted, CopyMode::if_needed));
 }
 
 PyObject* flatten(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -128,7 +141,8 @@ PyObject* view(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObje
   static constexpr Signature<1> signature{"view", {"dtype"}, 0, 1};
   const auto [dtype] = signature.read(values, count, words);
   const Array& array = array_in(self);
-  return wrap_view(self, given(dtype) ? array.reinterpret(dtype_from(dtype)) : Array(array));
+  if (!given(dtype)) return wrap_view(self, Layout(array.layout()));
+  return wrap_view(self, array.reinterpret(dtype_from(dtype)));
 }
 
 PyObject* diagonal(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
@@ -137,7 +151,7 @@ PyObject* diagonal(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
   const Layout& layout = array_in(self).layout();
   const int first = layout.normalise_axis(integer_in(axis1, 0));
   const int second = layout.normalise_axis(integer_in(axis2, 1));
-  return wrap_view(self, array_in(self).diagonal(integer_in(offset, 0), first, second));
+  return wrap_view(self, layout.diagonal(integer_in(offset, 0), first, second));
 }
 
 // Read-only as in NumPy: several elements may be one in memory.

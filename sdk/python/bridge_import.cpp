@@ -5,6 +5,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 #include "bridge_sequence.hpp"
@@ -168,6 +170,28 @@ std::optional<Array> lent_array(PyObject* object) {
   std::optional<Array> array = share(memory, ForeignOwner());
   if (array) known->count_shared_import();
   return array;
+}
+
+std::optional<SmallMemory> small_memory(PyObject* object) {
+  constexpr std::int64_t most_bytes = 1 << 14;
+  const Bridge* known = bridge_of_type(Py_TYPE(object));
+  OpenMemory memory;
+  if (known == nullptr || !known->look(object, memory) || !memory.device.is_cpu())
+    return std::nullopt;
+  const std::int64_t item = memory.dtype.itemsize();
+  if (item * 8 != memory.dtype.bits()) return std::nullopt;  // several lanes, or parts of a byte
+  const std::int64_t unit = memory.in_elements ? 1 : item;
+  std::int64_t size = 1;
+  for (int axis = memory.rank - 1; axis >= 0; --axis) {
+    const std::int64_t extent = memory.shape[axis];
+    if (extent <= 0 || extent > most_bytes) return std::nullopt;
+    if (extent != 1 && memory.strides[axis] != size * unit) return std::nullopt;
+    size *= extent;
+    if (size * item > most_bytes) return std::nullopt;
+  }
+  known->count_import(/*copied=*/false, 0);
+  const std::span shape(memory.shape, static_cast<std::size_t>(memory.rank));
+  return SmallMemory{memory.data, memory.dtype, Shape(shape), size * item};
 }
 
 PyObject* shared_object(PyObject* object) {

@@ -23,6 +23,7 @@ struct PyArray {
   /// The spanwise.Array whose memory this is a view of, or null; never a view itself.
   PyObject* base;
   PyObject* weakrefs;
+  bool is_lent;  ///< the storage is the base's, which keeps it for this one too
 };
 
 /// The type object; set while the module is being initialised, never changed after.
@@ -44,6 +45,9 @@ PyObject* wrap(Array&& array) noexcept;
 inline PyObject* wrap(const Array& array) noexcept { return wrap(Array(array)); }
 /// As wrap(), for a view of the memory of `source` (an is_array() object), which becomes its base.
 PyObject* wrap_view(PyObject* source, Array&& view) noexcept;
+/// The same for a view that differs from `source` by its layout alone, one that the source's layout
+/// has made.
+PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept;
 
 /// `object` as an Array: ours as it is, anything else through the bridges (sw.asarray). Throws the
 /// bridges' errors, or pybind11::error_already_set. Needs the GIL.
@@ -58,6 +62,17 @@ Array writable_array(PyObject* object);
 /// object's bridge lends its memory, nothing is done to keep it alive, which the caller's reference
 /// does. Nothing where import_array() has to be asked.
 std::optional<Array> lent_array(PyObject* object);
+
+/// A small foreign array on the host whose elements lie in C order: what most of those are that are
+/// only read, and at once, which needs no Array around their memory. Valid while `object` is held.
+struct SmallMemory {
+  const void* data;
+  DType dtype;
+  Shape shape;  ///< without an extent of 0
+  std::int64_t bytes;
+};
+/// Nothing where import_array() has to be asked.
+std::optional<SmallMemory> small_memory(PyObject* object);
 
 /// Turns the exception that is being handled into a Python error. For use in `catch (...)` of slots
 /// that pybind11 does not guard. Returns null, so that `return raise_current()` reads well.

@@ -73,12 +73,6 @@ bool truth_in(PyObject* argument, bool otherwise) {
   return truth == 1;
 }
 
-std::int64_t integer_from(PyObject* argument) {
-  const Py_ssize_t value = PyNumber_AsSsize_t(argument, PyExc_OverflowError);
-  if (value == -1 && PyErr_Occurred()) throw pybind11::error_already_set();
-  return value;
-}
-
 std::int64_t integer_in(PyObject* argument, std::int64_t otherwise) {
   return given(argument) ? integer_from(argument) : otherwise;
 }

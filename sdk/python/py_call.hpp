@@ -52,7 +52,14 @@ inline bool given(PyObject* argument) noexcept {
 /// An argument that is true or false; `otherwise` where it is not given.
 bool truth_in(PyObject* argument, bool otherwise);
 /// An integer, or whatever has __index__. Throws TypeError, OverflowError.
-std::int64_t integer_from(PyObject* argument);
+inline std::int64_t integer_from(PyObject* argument) {
+  // Of an int itself nobody needs to be asked for its __index__.
+  const Py_ssize_t value = PyLong_CheckExact(argument)
+                               ? PyLong_AsSsize_t(argument)
+                               : PyNumber_AsSsize_t(argument, PyExc_OverflowError);
+  if (value == -1 && PyErr_Occurred()) throw pybind11::error_already_set();
+  return value;
+}
 /// The same; `otherwise` where it is not given.
 std::int64_t integer_in(PyObject* argument, std::int64_t otherwise);
 /// The array API's copy=: None (or absent) if needed, True always, False never.

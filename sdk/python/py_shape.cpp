@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "py_array.hpp"
+#include "py_call.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -23,10 +24,9 @@ namespace {
 }
 
 std::int64_t extent_in(PyObject* item, py::handle whole) {
+  if (PyLong_CheckExact(item)) return integer_from(item);
   if (!PyIndex_Check(item) || PyBool_Check(item)) refuse(whole);
-  const Py_ssize_t value = PyNumber_AsSsize_t(item, PyExc_OverflowError);
-  if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
-  return value;
+  return integer_from(item);
 }
 
 Shape from_iterable(py::handle object) {
@@ -54,6 +54,7 @@ bool has_length(PyObject* object) {
 }  // namespace
 
 Shape shape_from(py::handle object) {
+  if (PyLong_CheckExact(object.ptr())) return Shape{integer_from(object.ptr())};
   if (PyTuple_Check(object.ptr())) {
     const Py_ssize_t rank = PyTuple_GET_SIZE(object.ptr());
     require<LayoutError>(rank <= max_rank, "shape: at most ", max_rank, " dimensions, got ", rank);

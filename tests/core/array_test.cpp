@@ -63,6 +63,17 @@ TEST(Array, ViewsShareTheStorageAndMoveTheWindow) {
   EXPECT_EQ(base.storage().use_count(), 2);
 }
 
+TEST(Array, LentViewsAreViewsThatCountNobody) {
+  const Array base = floats({2, 3});
+  Array view = base.lend(base.layout().transpose());
+  EXPECT_EQ(view.shape(), (Shape{3, 2}));
+  EXPECT_EQ(view.data(), base.data());
+  EXPECT_EQ(view.dtype(), float32);
+  EXPECT_EQ(base.storage().use_count(), 1);
+  view.forget();
+  EXPECT_EQ(base.storage().use_count(), 1);
+}
+
 TEST(Array, CopyingCopiesTheWindow) {
   const Array base = floats({2});
   const Array copy = base;  // NOLINT(performance-unnecessary-copy-initialization): it is the test

@@ -82,6 +82,28 @@ TEST_F(StorageTest, ReadonlyIsAPropertyOfTheHandle) {
   EXPECT_TRUE(adopt(/*readonly=*/true).readonly());
 }
 
+TEST_F(StorageTest, WhatIsLentIsNoHolder) {
+  {
+    const Storage holder = adopt().as_readonly();
+    Storage lent = holder.lent();
+    EXPECT_EQ(lent, holder);
+    EXPECT_TRUE(lent.readonly());
+    EXPECT_EQ(holder.use_count(), 1);
+    {
+      const Storage copy = lent;  // a holder like any other
+      EXPECT_EQ(holder.use_count(), 2);
+    }
+    lent.forget();
+    EXPECT_FALSE(lent);
+    EXPECT_EQ(holder.use_count(), 1);
+    EXPECT_EQ(owner_.releases, 0);
+  }
+  EXPECT_EQ(owner_.releases, 1);
+  Storage none = Storage{}.lent();
+  EXPECT_FALSE(none);
+  none.forget();
+}
+
 TEST_F(StorageTest, TheReleaseSeesTheStreamsThatUsedTheBytes) {
   const auto a = make_ref<test::FakeStream>(), b = make_ref<test::FakeStream>();
   {

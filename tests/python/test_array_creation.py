@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.arrays import COMPUTABLE, assert_same, numbers, pair, windows
 
@@ -102,6 +102,107 @@ def test_linspace(device):
     )
     made, step = sw.linspace(0, 1, 5, retstep=True)
     assert (made.shape, step) == ((5,), 0.25)
+
+
+_ENDS = st.one_of(st.integers(-(2**40), 2**40), st.floats(-1e9, 1e9, allow_subnormal=False))
+
+
+@given(
+    start=_ENDS,
+    stop=_ENDS,
+    num=st.integers(0, 40),
+    endpoint=st.booleans(),
+    dtype=st.sampled_from([None, "float64", "float32", "int32", "float16"]),
+)
+def test_linspace_is_numpys_to_the_last_bit(device, start, stop, num, endpoint, dtype):
+    if dtype in ("int32", "float16"):
+        start, stop = start % 1000, stop % 1000
+    assert_same(
+        sw.linspace(start, stop, num, endpoint, dtype=dtype, device=device),
+        np.linspace(start, stop, num, endpoint, dtype=dtype),
+    )
+
+
+@given(
+    start=_ENDS,
+    step=st.one_of(st.integers(-100, 100), st.floats(-100, 100, allow_subnormal=False)),
+    count=st.floats(-3, 50),
+    dtype=st.sampled_from([None, "float64", "float32", "int64", "int32"]),
+)
+def test_arange_is_numpys_to_the_last_bit(device, start, step, count, dtype):
+    assume(abs(step) > 1e-3)
+    stop = start + step * count
+    if isinstance(start, int) and isinstance(step, int) and count > 1:
+        stop = int(stop)
+    if dtype in ("int64", "int32"):
+        start, stop = start % 1000, start % 1000 + step * count
+    try:
+        expected = np.arange(start, stop, step, dtype=dtype)
+    except ValueError:  # a step that an integer dtype takes for 0
+        with pytest.raises(ValueError):
+            sw.arange(start, stop, step, dtype=dtype, device=device)
+        return
+    assert_same(sw.arange(start, stop, step, dtype=dtype, device=device), expected)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (2**31 - 2, 2**31), (2**31, 2**31 + 2), (-(2**31), -(2**31) + 3), (0, 2**31, 2**30), (3, 9, 2**31),
+        (2**40, 2**40, 1),
+    ],
+)  # fmt: skip
+def test_ranges_that_a_dtype_cannot_hold_are_refused_as_numpy_does(device, arguments):
+    try:
+        expected = np.arange(*arguments, dtype="int32")
+    except OverflowError:
+        with pytest.raises(OverflowError):
+            sw.arange(*arguments, dtype="int32", device=device)
+    else:
+        assert_same(sw.arange(*arguments, dtype="int32", device=device), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_long_ranges_are_numpys(device, dtype):
+    assert_same(
+        sw.linspace(-1, 3.7, 300_001, dtype=dtype, device=device),
+        np.linspace(-1, 3.7, 300_001, dtype=dtype),
+    )
+    assert_same(
+        sw.arange(0.1, 3e4, 0.1, dtype=dtype, device=device), np.arange(0.1, 3e4, 0.1, dtype=dtype)
+    )
+
+
+def test_ranges_of_no_use_are_numpys_errors(device):
+    with pytest.raises(ValueError):
+        sw.linspace(0, 1, -1, device=device)
+    for stop in (np.inf, np.nan):
+        with pytest.raises(ValueError):
+            sw.arange(0.0, stop, device=device)
+    assert_same(sw.linspace(2, 2, 3, device=device), np.linspace(2, 2, 3))
+    assert_same(sw.linspace(0, 5e-324, 3, device=device), np.linspace(0, 5e-324, 3))
+
+
+@pytest.mark.parametrize("dtype", [">f8", "f8", "?", "c16", "f2"])
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: a, lambda a: a[::2], lambda a: a[:0], lambda a: a[3:4], lambda a: a.reshape(4, 4).T,
+        lambda a: a[5:6].reshape(()), lambda a: a[::-1], lambda a: np.broadcast_to(a, (3, 16)),
+        lambda a: a.view(np.uint8)[1:-7].view("f4") if a.itemsize == 8 else a,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("readonly", [False, True])
+def test_copies_of_small_foreign_arrays(device, dtype, view, readonly):
+    source = numbers((16,), "float64", 9).astype(dtype)
+    source.flags.writeable = not readonly
+    oracle = view(source)
+    with sw.config.change(device=str(device)):
+        made = sw.array(oracle)
+    assert_same(made, oracle.astype(oracle.dtype.newbyteorder("=")))
+    assert made.base is None
+    assert made.flags.writeable
+    assert not np.shares_memory(made.numpy(), source)
 
 
 def test_ranges_of_bfloat16_are_rounded_once(device):

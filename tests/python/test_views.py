@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The methods that make views: the same elements, the same strides, the same memory as NumPy's."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -230,6 +232,46 @@ def test_what_does_not_fit_is_a_value_error_of_ours(device, wrong):
     with pytest.raises(sw.Error) as caught:
         wrong(sw.zeros((2, 3), device=device))
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: a[1],
+        lambda a: a[1:, ::-1][::-1],
+        lambda a: a.T[2:],
+        lambda a: a.reshape(4, 6).view("int32")[1:].T,
+        lambda a: a.ravel()[5:].reshape(-1),
+        lambda a: a.broadcast_to((2, 8, 3))[1].diagonal(),
+        lambda a: next(iter(a.squeeze()))[1:],
+        lambda a: sw.expand_dims(a.swapaxes(0, 1), 0)[0].mT,
+    ],
+)
+@pytest.mark.parametrize("made", [sw.asarray, sw.array], ids=["imported", "own"])
+def test_a_view_keeps_the_memory_when_all_else_has_gone(device, view, made):
+    oracle = numbers((8, 3), "int64", 7)
+    a = made(oracle.copy(), device=device)
+    expected = view(a).numpy().copy()
+    kept = view(a)
+    assert kept.base is a
+    del a
+    gc.collect()
+    others = [sw.full((8, 3), -1, "int64", device=device) for _ in range(64)]
+    np.testing.assert_array_equal(kept.numpy(), expected)
+    copy = kept.copy()
+    del kept, others
+    np.testing.assert_array_equal(copy.numpy(), expected)
+
+
+def test_a_view_made_read_only_leaves_the_memory_as_it_was(device):
+    a = sw.arange(6, device=device)
+    view = a[1:4]
+    view.flags.writeable = False
+    further = view[1:]
+    assert not further.flags.writeable
+    del view, further
+    a[1:4] = 0
+    assert a.tolist() == [0, 0, 0, 0, 4, 5]
 
 
 def test_orders_that_do_not_exist_are_named():

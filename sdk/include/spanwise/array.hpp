@@ -27,10 +27,12 @@ class SW_API Array {
   Array();
   /// A window onto `storage`, which may belong to another library. Throws LayoutError if an element
   /// of `layout` would fall outside the storage.
-  Array(Storage storage, Layout layout, DType dtype);
+  Array(Storage storage, Layout&& layout, DType dtype);
+  Array(Storage storage, const Layout& layout, DType dtype)
+      : Array(std::move(storage), Layout(layout), dtype) {}
   /// Says that the caller has seen to it that the layout lies inside the storage.
   struct Inside {};
-  Array(Inside, Storage storage, Layout layout, DType dtype) noexcept
+  Array(Inside, Storage&& storage, Layout&& layout, DType dtype) noexcept
       : storage_(std::move(storage)), layout_(std::move(layout)), dtype_(dtype) {}
 
   DType dtype() const noexcept { return dtype_; }
@@ -57,6 +59,14 @@ class SW_API Array {
 
   /// Another window onto the same storage. Throws LayoutError if it reaches outside.
   Array with_layout(Layout layout) const { return Array(storage_, std::move(layout), dtype_); }
+  /// The view of a layout that this array's own has made, without being a holder of the storage:
+  /// for who keeps this array longer. Counting costs as much as all else of making a small view. It
+  /// has to be let go by forget().
+  Array lend(Layout&& layout) const noexcept {
+    return Array(Inside{}, storage_.lent(), std::move(layout), dtype_);
+  }
+  /// Lets the storage go that lend() gave.
+  void forget() noexcept { storage_.forget(); }
   /// The same window, for reading only.
   Array as_readonly() const;
 
@@ -82,7 +92,9 @@ class SW_API Array {
  private:
   // A view computed by Layout from a valid window is inside the storage, so it is not checked
   // again.
-  Array view(Layout layout) const { return Array(Inside{}, storage_, std::move(layout), dtype_); }
+  Array view(Layout&& layout) const {
+    return Array(Inside{}, Storage(storage_), std::move(layout), dtype_);
+  }
 
   Storage storage_;
   Layout layout_;

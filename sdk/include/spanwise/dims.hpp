@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <initializer_list>
 #include <ostream>
 #include <span>
@@ -32,26 +31,22 @@ class Dims {
   Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values)) {}
   explicit Dims(std::span<const std::int64_t> values) : size_(static_cast<int>(values.size())) {
     allocate();
-    std::copy(values.begin(), values.end(), data());
+    put(values.data(), size_, data());
   }
   Dims(const Dims& other) : size_(other.size_) {
-    // All inline bytes at once: a fixed length costs less than the exact one.
-    if (size_ <= inline_capacity) {
-      std::memcpy(inline_, other.inline_, sizeof inline_);
-    } else {
-      allocate();
-      std::copy_n(other.heap_, size_, heap_);
-    }
+    allocate();
+    put(other.data(), size_, data());
   }
-  Dims(Dims&& other) noexcept : size_(std::exchange(other.size_, 0)) {
-    // The heap pointer is among these bytes.
-    std::memcpy(inline_, other.inline_, sizeof inline_);
-  }
+  Dims(Dims&& other) noexcept { take(other); }
   ~Dims() {
     if (size_ > inline_capacity) delete[] heap_;
   }
-  Dims& operator=(Dims other) noexcept {
-    swap(other);
+  Dims& operator=(const Dims& other) { return *this = Dims(other); }
+  Dims& operator=(Dims&& other) noexcept {
+    if (this != &other) {
+      if (size_ > inline_capacity) delete[] heap_;
+      take(other);
+    }
     return *this;
   }
 
@@ -69,15 +64,15 @@ class Dims {
 
   Dims inserted(int axis, std::int64_t value) const {
     Dims out(size_ + 1);
-    std::copy_n(data(), axis, out.data());
+    put(data(), axis, out.data());
     out[axis] = value;
-    std::copy(data() + axis, end(), out.data() + axis + 1);
+    put(data() + axis, size_ - axis, out.data() + axis + 1);
     return out;
   }
   Dims erased(int axis) const {
     Dims out(size_ - 1);
-    std::copy_n(data(), axis, out.data());
-    std::copy(data() + axis + 1, end(), out.data() + axis);
+    put(data(), axis, out.data());
+    put(data() + axis + 1, size_ - axis - 1, out.data() + axis);
     return out;
   }
 
@@ -95,13 +90,28 @@ class Dims {
   void allocate() {
     if (size_ > inline_capacity) heap_ = new std::int64_t[static_cast<std::size_t>(size_)];
   }
-  void swap(Dims& other) noexcept {
-    // Both members of the union are trivially copyable, so their bytes may change places.
-    std::int64_t bytes[inline_capacity];
-    std::memcpy(bytes, inline_, sizeof bytes);
-    std::memcpy(inline_, other.inline_, sizeof bytes);
-    std::memcpy(other.inline_, bytes, sizeof bytes);
-    std::swap(size_, other.size_);
+  // From an object that is empty afterwards; what this one has is forgotten.
+  void take(Dims& other) noexcept {
+    size_ = std::exchange(other.size_, 0);
+    if (size_ > inline_capacity)
+      heap_ = other.heap_;
+    else
+      put(other.inline_, size_, inline_);
+  }
+  // Copies the few numbers there are most often one at a time: they have just been written one at a
+  // time, and a wider load of what narrower stores have under way waits until all has arrived.
+  static void put(const std::int64_t* from, int count, std::int64_t* to) noexcept {
+    if (count > inline_capacity)
+      std::copy_n(from, count, to);
+    else
+      put_few(from, count, to, std::make_index_sequence<inline_capacity>());
+  }
+  template <std::size_t... place>
+  static void put_few(const std::int64_t* from, int count, std::int64_t* to,
+                      std::index_sequence<place...>) noexcept {
+    // Up to the first that is not there; no loop, which compilers would make wide again.
+    static_cast<void>(
+        ((static_cast<int>(place) < count && (to[place] = from[place], true)) && ...));
   }
 
   int size_ = 0;

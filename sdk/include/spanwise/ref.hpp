@@ -77,6 +77,9 @@ class Ref {
     return *this;
   }
 
+  /// Gives up the object without releasing it: what adopt() took over goes back to who gave it.
+  T* detach() noexcept { return std::exchange(object_, nullptr); }
+
   T* get() const noexcept { return object_; }
   T* operator->() const noexcept { return object_; }
   T& operator*() const noexcept { return *object_; }

@@ -102,6 +102,16 @@ class SW_API Storage {
   bool readonly() const noexcept { return readonly_; }
   /// The same bytes, for reading only.
   Storage as_readonly() const noexcept;
+  /// The same bytes, without being one of their holders. It has to be let go by forget() before the
+  /// holder that was asked goes.
+  Storage lent() const noexcept {
+    Storage storage;
+    storage.block_ = Ref<Block>::adopt(block_.get());
+    storage.readonly_ = readonly_;
+    return storage;
+  }
+  /// Lets go what lent() gave.
+  void forget() noexcept { block_.detach(); }
   /// Arrays and other holders that share these bytes now.
   std::int64_t use_count() const noexcept { return block_ ? block_->use_count() : 0; }
   StreamUses& uses() const noexcept { return block_->uses; }

@@ -16,8 +16,6 @@ from . import _gil, _wheels
 from ._config import config as config
 from ._core import *  # noqa: F403  (the compiled half says what is public)
 from ._core import __version__ as __version__
-from ._creation import arange as arange
-from ._creation import linspace as linspace
 
 #: The version of the array API standard (data-apis.org/array-api) that this namespace follows.
 __array_api_version__ = "2024.12"

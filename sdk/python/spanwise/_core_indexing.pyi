@@ -3,7 +3,7 @@
 """The types of ops/indexing and ops/shape; see _core.pyi."""
 
 from collections.abc import Sequence
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from ._core import Array, _ArrayLike, _BoundsMode, _Casting, _DeviceLike, _DTypeLike
 
@@ -47,4 +47,22 @@ def stack(
     dtype: _DTypeLike | None = None,
     casting: _Casting = "same_kind",
 ) -> Array: ...
-def _range(start: int, step: int, count: int, device: _DeviceLike | None) -> Array: ...
+def arange(
+    start: _ArrayLike,
+    stop: _ArrayLike | None = None,
+    step: _ArrayLike | None = None,
+    dtype: _DTypeLike | None = None,
+    *,
+    device: _DeviceLike | None = None,
+) -> Array: ...
+def linspace(
+    start: _ArrayLike,
+    stop: _ArrayLike,
+    num: SupportsIndex = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: _DTypeLike | None = None,
+    axis: SupportsIndex = 0,
+    *,
+    device: _DeviceLike | None = None,
+) -> Any: ...

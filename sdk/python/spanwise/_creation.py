@@ -1,15 +1,13 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges. But for those of whole numbers NumPy computes the values on the host; it is imported only
-when one is asked for."""
+"""Ranges that NumPy computes on the host: of arrays, of numbers other than Python's own, of dtypes
+that the compiled half leaves to it. NumPy is imported only when one is asked for."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from . import _core
-
-_MOST = 1 << 62  # that sums of two fit in 64 bits
 
 
 def arange(
@@ -22,8 +20,6 @@ def arange(
 ) -> _core.Array:
     """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange."""
     wanted = None if dtype is None else _core.dtype(dtype)
-    if (integers := _integers(start, stop, step, wanted)) is not None:
-        return _core._range(*integers, device)
     import numpy as np
 
     values = np.arange(start, stop, step, dtype=_dtype_of_values(wanted))
@@ -50,21 +46,6 @@ def linspace(
     )
     made = _moved(values, wanted, device)
     return (made, step) if retstep else made
-
-
-def _integers(start: Any, stop: Any, step: Any, wanted: Any) -> tuple[int, int, int] | None:
-    """Start, step and count of a range of int64; None where NumPy has to say what it is."""
-    if stop is None:
-        start, stop = 0, start
-    if step is None:
-        step = 1
-    if not (type(start) is type(stop) is type(step) is int) or step == 0:
-        return None
-    if wanted is not None and wanted != _core.int64:
-        return None
-    if not (-_MOST < start < _MOST and -_MOST < stop < _MOST and -_MOST < step < _MOST):
-        return None
-    return start, step, len(range(start, stop, step))
 
 
 def _dtype_of_values(wanted: _core.dtype | None) -> Any:

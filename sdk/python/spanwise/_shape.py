@@ -109,6 +109,9 @@ def squeeze(a: Any, axis: _Axes | None = None) -> Array:
 def expand_dims(a: Any, axis: _Axes) -> Array:
     """View with an axis of extent 1 at each place `axis` of the result."""
     array = _operand(a)
+    if isinstance(axis, int):
+        place = axis_in(axis, array.ndim + 1, "expand_dims")
+        return array[(slice(None),) * place + (None,)]
     count = len(axis) if isinstance(axis, Sequence) else 1
     places = axes_in(axis, array.ndim + count, "expand_dims")
     return array[tuple(None if i in places else slice(None) for i in range(array.ndim + count))]

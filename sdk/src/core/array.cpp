@@ -90,13 +90,13 @@ std::uint64_t grain_of(const Array& array) noexcept {
 
 Array::Array() : layout_{Shape{0}, Strides{1}, 0} {}
 
-Array::Array(Storage storage, Layout layout, DType dtype)
+Array::Array(Storage storage, Layout&& layout, DType dtype)
     : storage_(std::move(storage)), layout_(std::move(layout)), dtype_(dtype) {
   check(storage_, layout_, dtype_);
 }
 
 Array Array::as_readonly() const {
-  return Array(Inside{}, storage_.as_readonly(), layout_, dtype_);
+  return Array(Inside{}, storage_.as_readonly(), Layout(layout_), dtype_);
 }
 
 std::optional<Array> Array::try_reshape(const Shape& shape) const {
@@ -106,7 +106,8 @@ std::optional<Array> Array::try_reshape(const Shape& shape) const {
 }
 
 Array Array::reinterpret(DType dtype) const {
-  return Array(Inside{}, storage_, layout_.reinterpret(dtype_.itemsize(), dtype.itemsize()), dtype);
+  return Array(Inside{}, Storage(storage_),
+               layout_.reinterpret(dtype_.itemsize(), dtype.itemsize()), dtype);
 }
 
 bool may_share_memory(const Array& a, const Array& b) noexcept {

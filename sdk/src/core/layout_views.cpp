@@ -47,6 +47,7 @@ Layout Layout::index(int axis, std::int64_t i) const {
     fail<BoundsError>("index ", i, " on axis ", axis, " of shape ", shape, "; expected ", -n,
                       " to ", n - 1);
   }
+  if (rank() == 1) return {Shape{}, Strides{}, offset + (i < 0 ? i + n : i) * strides[0]};
   Layout view{shape.erased(axis), strides.erased(axis), offset};
   move_start(view, i < 0 ? i + n : i, strides[axis]);
   return view;

@@ -1,0 +1,27 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "spanwise/array.hpp"
+#include "spanwise/export.hpp"
+
+/// Evenly spaced numbers as arrays on the CPU, to the last bit NumPy's.
+namespace spanwise::ops {
+
+/// start + i * step for i < count, of int64 or int32, in which all of them must fit.
+SW_API Array integer_range(std::int64_t start, std::int64_t step, std::int64_t count,
+                           DType dtype = int64);
+
+/// numpy.arange of float64 or float32: the first two rounded to `dtype`, all others in its
+/// arithmetic by first + i * (second - first).
+SW_API Array float_range(double first, double second, std::int64_t count, DType dtype);
+
+/// numpy.linspace of float64 or float32: first + i * step in float64, rounded to `dtype`, and
+/// `last`, if given, at the end.
+SW_API Array linear_range(double first, double step, std::optional<double> last, std::int64_t count,
+                          DType dtype);
+
+}  // namespace spanwise::ops
