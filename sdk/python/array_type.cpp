@@ -5,6 +5,7 @@
 
 #include <structmember.h>
 
+#include <array>
 #include <cstddef>
 #include <new>
 #include <vector>
@@ -20,6 +21,28 @@ PyTypeObject* array_type = nullptr;
 namespace {
 
 namespace py = pybind11;
+
+// The memory of arrays that went, for the next ones: a program that mixes libraries makes one for
+// each array that it passes on. Guarded by the GIL.
+class KeptObjects {
+ public:
+  /// An object without content; null with a Python error set where there is no memory.
+  PyObject* make() noexcept {
+    if (count_ == 0) return reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type));
+    return PyObject_Init(objects_[--count_], array_type);
+  }
+  /// False where it has to be freed.
+  bool keep(PyObject* object) noexcept {
+    if (Py_TYPE(object) != array_type || count_ == objects_.size()) return false;
+    objects_[count_++] = object;
+    return true;
+  }
+
+ private:
+  std::array<PyObject*, 32> objects_{};
+  std::size_t count_ = 0;
+};
+constinit KeptObjects kept_objects;
 
 // Puts the array into fresh object memory, or gives that memory back.
 PyObject* construct(PyObject* object, Array&& array) noexcept {
@@ -56,7 +79,7 @@ void array_dealloc(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
   Py_XDECREF(self->base);
   self->array.~Array();
-  type->tp_free(object);
+  if (!kept_objects.keep(object)) type->tp_free(object);
   Py_DECREF(type);  // a heap type is counted by its instances
 }
 
@@ -127,8 +150,7 @@ void attach(const char* name, PyObject* descriptor) {
 
 PyObject* wrap(Array&& array) noexcept {
   // No tp_alloc: it would clear what construct() fills at once.
-  return construct(reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type)),
-                   std::move(array));
+  return construct(kept_objects.make(), std::move(array));
 }
 
 PyObject* wrap_view(PyObject* source, Array&& view) noexcept {
