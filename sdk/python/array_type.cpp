@@ -5,6 +5,7 @@
 
 #include <structmember.h>
 
+#include <array>
 #include <cstddef>
 #include <new>
 #include <vector>
@@ -21,6 +22,29 @@ namespace {
 
 namespace py = pybind11;
 
+// The memory of arrays that went, for the next ones: a program that mixes libraries makes one for
+// each array that it passes on. Guarded by the GIL.
+class KeptObjects {
+ public:
+  /// An object without content; null with a Python error set where there is no memory.
+  PyObject* make() noexcept {
+    // No tp_alloc: it would clear what construct() fills at once.
+    if (count_ == 0) return reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type));
+    return PyObject_Init(objects_[--count_], array_type);
+  }
+  /// False where it has to be freed.
+  bool keep(PyObject* object) noexcept {
+    if (Py_TYPE(object) != array_type || count_ == objects_.size()) return false;
+    objects_[count_++] = object;
+    return true;
+  }
+
+ private:
+  std::array<PyObject*, 32> objects_{};
+  std::size_t count_ = 0;
+};
+constinit KeptObjects kept_objects;
+
 // Puts the array that make() returns into fresh object memory; null stays null.
 template <class Make>
 PyObject* construct(PyObject* object, const Make& make, PyObject* base = nullptr,
@@ -32,11 +56,6 @@ PyObject* construct(PyObject* object, const Make& make, PyObject* base = nullptr
   self->weakrefs = nullptr;
   self->is_lent = is_lent;
   return object;
-}
-
-// No tp_alloc: it would clear what construct() fills at once.
-PyObject* fresh_object() noexcept {
-  return reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type));
 }
 
 // Of an array its own base, since a base is never a view.
@@ -71,7 +90,7 @@ void array_dealloc(PyObject* object) noexcept {
   if (self->is_lent) self->array.forget();
   self->array.~Array();
   Py_XDECREF(self->base);
-  type->tp_free(object);
+  if (!kept_objects.keep(object)) type->tp_free(object);
   Py_DECREF(type);  // a heap type is counted by its instances
 }
 
@@ -141,11 +160,11 @@ void attach(const char* name, PyObject* descriptor) {
 }  // namespace
 
 PyObject* wrap(Array&& array) noexcept {
-  return construct(fresh_object(), [&] { return std::move(array); });
+  return construct(kept_objects.make(), [&] { return std::move(array); });
 }
 
 PyObject* wrap_view(PyObject* source, Array&& view) noexcept {
-  return construct(fresh_object(), [&] { return std::move(view); }, base_for_view_of(source));
+  return construct(kept_objects.make(), [&] { return std::move(view); }, base_for_view_of(source));
 }
 
 PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept {
@@ -155,7 +174,7 @@ PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept {
   if (array.storage() != array_in(base).storage())
     return wrap_view(source, array.with_layout(std::move(layout)));
   return construct(
-      fresh_object(), [&] { return array.lend(std::move(layout)); }, base, /*is_lent=*/true);
+      kept_objects.make(), [&] { return array.lend(std::move(layout)); }, base, /*is_lent=*/true);
 }
 
 void add_array_methods(PyMethodDef* methods) {

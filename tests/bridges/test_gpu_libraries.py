@@ -56,6 +56,27 @@ def test_negative_strides_of_cupy_are_right(gpu, cupy, dtype):
     np.testing.assert_array_equal(ours.numpy(), cupy.asnumpy(foreign))
 
 
+def test_cupys_stream_has_a_function_in_c(gpu, cupy):
+    functions = pytest.importorskip("cupy_backends.cuda.stream").__pyx_capi__
+    assert '"intptr_t (int)"' in repr(functions["get_stream_ptr"])
+
+
+@pytest.mark.parametrize(
+    "window",
+    [lambda x: x, lambda x: x.T, lambda x: x[:, ::2], lambda x: x[:1], lambda x: x[:, :1]],
+    ids=["packed", "transposed", "steps", "one row", "one column"],
+)
+def test_cupys_layouts_are_read_at_each_look(gpu, cupy, window):
+    foreign = window(cupy.arange(12, dtype="float32").reshape(3, 4))
+    for _ in range(3):
+        ours = sw.asarray(foreign, copy=False)
+        assert ours.ptr == foreign.data.ptr
+        assert (ours.shape, ours.dtype) == (foreign.shape, "float32")
+        np.testing.assert_array_equal(ours.numpy(), cupy.asnumpy(foreign))
+    empty = sw.asarray(cupy.zeros((0, 3), "float32"))
+    assert empty.shape == (0, 3)
+
+
 def test_cupys_streams_are_followed(gpu, cupy):
     for round in range(20):
         with cupy.cuda.Stream(non_blocking=True):
