@@ -43,11 +43,8 @@ _object* Bridge::wrap(const Array&) const {
 Array Bridge::fitting(const Array& array) const { return copy(array); }
 
 void Bridge::count_import(bool copied, std::int64_t bytes) const noexcept {
-  const auto add = [](std::atomic<std::int64_t>& counter, std::int64_t more) {
-    // No locked addition, which takes as long as half of what is counted: the GIL is the lock.
-    counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-  };
-  add(copied ? tally_.imports_copied : tally_.imports_shared, 1);
+  auto& counter = copied ? tally_.imports_copied : tally_.imports_shared;
+  counter.fetch_add(1, std::memory_order_relaxed);
   if (copied) tally_.bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
 }
 

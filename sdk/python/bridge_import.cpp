@@ -189,7 +189,7 @@ std::optional<SmallMemory> small_memory(PyObject* object) {
     size *= extent;
     if (size * item > most_bytes) return std::nullopt;
   }
-  known->count_import(/*copied=*/false, 0);
+  known->count_shared_import();
   const std::span shape(memory.shape, static_cast<std::size_t>(memory.rank));
   return SmallMemory{memory.data, memory.dtype, Shape(shape), size * item};
 }

@@ -197,7 +197,7 @@ class SW_API Bridge {
   /// without the GIL.
   virtual Array fitting(const Array& array) const;
 
-  /// Adds to the counters: of imports with the GIL, of exports from any thread.
+  /// Adds to the counters; safe from any thread.
   void count_import(bool copied, std::int64_t bytes) const noexcept;
   void count_export(bool copied, std::int64_t bytes) const noexcept;
   /// Both for memory that was shared, under the GIL: nobody else counts there at the time, and
