@@ -5,9 +5,11 @@ when one is asked for."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import _core
+
+TYPE_CHECKING = False  # as in __init__.py
+if TYPE_CHECKING:
+    from typing import Any
 
 _MOST = 1 << 62  # that sums of two fit in 64 bits
 
