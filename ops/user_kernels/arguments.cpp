@@ -137,7 +137,7 @@ void Operands::take_record(Operand& operand, const Array& array) {
 }
 
 const Array& Operands::keep(std::size_t i, Array array) {
-  if (kept_.capacity() == 0) kept_.reserve(2 * most_operands);  // addresses stay
+  if (kept_.capacity() == 0) kept_.reserve(2 * count_);  // addresses stay
   kept_.push_back(std::move(array));
   operands_[i].array = &kept_.back();
   operands_[i].dtype = kept_.back().dtype();

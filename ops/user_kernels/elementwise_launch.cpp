@@ -81,7 +81,7 @@ void ElementwiseKernel::Call::launch_simple(const Function& kernel, const Launch
       values[count] = const_cast<void*>(operand.number.data());
     } else {
       addresses[count] = operand.array->data();
-      values[count] = &addresses[count];
+      values[count] = static_cast<void*>(&addresses[count]);
     }
   }
   std::int64_t steps = steps_;

@@ -119,6 +119,7 @@ Layout ReductionKernel::Call::without_kept_ones(const Layout& layout) const {
 
 std::vector<const Layout*> ReductionKernel::Call::pointers(const std::vector<Layout>& layouts) {
   std::vector<const Layout*> out;
+  out.reserve(layouts.size());
   for (const Layout& layout : layouts) out.push_back(&layout);
   return out;
 }

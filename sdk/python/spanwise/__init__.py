@@ -8,9 +8,7 @@ public is here; a module of this folder is loaded when its name is first used (`
 
 from __future__ import annotations
 
-import typing as _typing
 from importlib import import_module as _import_module
-from importlib.util import find_spec as _find_spec
 
 from . import _gil, _wheels
 from ._config import config as config
@@ -19,6 +17,10 @@ from ._core import __version__ as __version__
 
 #: The version of the array API standard (data-apis.org/array-api) that this namespace follows.
 __array_api_version__ = "2024.12"
+
+# As typing's, which type checkers know by its name; typing and contextlib take longer to import than
+# all that is here, so no file that is loaded at the start imports them.
+TYPE_CHECKING = False
 
 newaxis = None
 e = 2.718281828459045
@@ -31,7 +33,7 @@ _wheels.tell_where_cuda_is()
 _wheels.tell_where_blas_is()
 
 
-if _typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     # For type checkers, which cannot follow __getattr__; running programs load these on first use.
     from . import doctor as doctor
     from . import driver as driver
@@ -194,7 +196,7 @@ _NAMES = {
 }
 _ELSEWHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-if not _typing.TYPE_CHECKING:  # for a checker it would make every misspelt name a good one
+if not TYPE_CHECKING:  # for a checker it would make every misspelt name a good one
 
     def __getattr__(name):
         """Loads ``spanwise.<name>``, or the module that has the name, on first use."""
@@ -202,7 +204,9 @@ if not _typing.TYPE_CHECKING:  # for a checker it would make every misspelt name
             value = getattr(_import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
             globals()[name] = value
             return value
-        if not name.startswith("_") and _find_spec(f"{__name__}.{name}") is not None:
+        from importlib.util import find_spec
+
+        if not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
             return _import_module(f"{__name__}.{name}")
         if name == "fft":
             from ._missing import EXTENSIONS
@@ -212,3 +216,6 @@ if not _typing.TYPE_CHECKING:  # for a checker it would make every misspelt name
 
     def __dir__():
         return sorted({*globals(), *_ELSEWHERE})
+
+
+del TYPE_CHECKING  # no name of ours

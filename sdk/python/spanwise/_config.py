@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
 from . import _core
+
+TYPE_CHECKING = False  # as in __init__.py
+if TYPE_CHECKING:
+    from typing import Any
 
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
@@ -53,17 +53,45 @@ class Config:
         lines = (f"    {name}={setting.value!r}," for name, setting in _settings().items())
         return "\n".join(("<spanwise.config", *lines, ">"))
 
-    @contextmanager
-    def change(self, **values: object) -> Iterator[Config]:
-        """Sets the given settings, and sets them back at the end of the block."""
-        before = {name: _core._config_get(name) for name in values}
+    def change(self, **values: object) -> _Change:
+        """Sets the given settings for a with block, and sets them back at its end."""
+        return _Change(self, values)
+
+
+class _Change:
+    """What change() gives; each block that it opens puts back what was there before that block."""
+
+    def __init__(self, owner: Config, values: dict[str, object]) -> None:
+        self._owner, self._values = owner, values
+        self._before: list[dict[str, str]] = []
+
+    def __enter__(self) -> Config:
+        self._before.append({name: _core._config_get(name) for name in self._values})
         try:
-            for name, value in values.items():
+            for name, value in self._values.items():
                 _core._config_set(name, _text_of(value))
-            yield self
-        finally:
-            for name, text in before.items():
-                _core._config_set(name, text)
+        except BaseException:
+            self._put_back()
+            raise
+        return self._owner
+
+    def __exit__(self, *error: object) -> None:
+        self._put_back()
+
+    def __call__(self, function: Any) -> Any:
+        """As a decorator: the settings hold for each call."""
+        import functools
+
+        @functools.wraps(function)
+        def changed(*arguments: Any, **named: Any) -> Any:
+            with _Change(self._owner, self._values):
+                return function(*arguments, **named)
+
+        return changed
+
+    def _put_back(self) -> None:
+        for name, text in self._before.pop().items():
+            _core._config_set(name, text)
 
 
 def _settings() -> dict[str, _core._Setting]:

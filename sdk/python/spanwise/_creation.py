@@ -5,9 +5,11 @@ that the compiled half leaves to it. NumPy is imported only when one is asked fo
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import _core
+
+TYPE_CHECKING = False  # as in __init__.py
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def arange(

@@ -90,6 +90,7 @@ bool repeats(const std::byte* bytes, int size, int pattern) {
 bool fill_run(DeviceContext& context, std::byte* target, const std::byte* value, int size,
               std::int64_t count, CUstream stream) {
   const DriverApi& api = context.api;
+  const ContextGuard guard(context);
   const auto bytes = static_cast<std::size_t>(count) * static_cast<std::size_t>(size);
   std::uint32_t word = 0;
   std::memcpy(&word, value, static_cast<std::size_t>(size < 4 ? size : 4));
@@ -114,8 +115,8 @@ void copy(DeviceContext& context, const Array& source, const Array& target, Cuda
   const CopyPlan plan = plan_copy(source, target);
   if (plan.kind == CopyPlan::Kind::nothing) return;
   std::byte *from = start(source, plan.source_offset), *to = start(target, plan.target_offset);
-  const ContextGuard guard(context);
   if (plan.kind == CopyPlan::Kind::block) {
+    const ContextGuard guard(context);  // which a kernel's launch looks after by itself
     const auto bytes =
         static_cast<std::size_t>(plan.size()) * static_cast<std::size_t>(plan.source_unit);
     check(context.api,
@@ -136,7 +137,6 @@ void fill(DeviceContext& context, const Array& target, const Scalar& value, Cuda
   std::byte* to = start(target, plan.target_offset);
   const Scalar element = value.cast(target.dtype());
   const auto* bytes = static_cast<const std::byte*>(element.data());
-  const ContextGuard guard(context);
   if (plan.kind == CopyPlan::Kind::block &&
       fill_run(context, to, bytes, plan.target_unit, plan.size(), stream.raw())) {
     return;

@@ -1,0 +1,49 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What `import spanwise` brings along: little, since every program waits for it."""
+
+import subprocess
+import sys
+
+import pytest
+
+import spanwise as sw
+
+
+def test_importing_takes_none_of_the_larger_modules_of_the_library():
+    program = """
+import sys
+before = set(sys.modules)
+import spanwise
+large = {"typing", "contextlib", "re", "functools", "inspect", "dataclasses", "enum", "ctypes"}
+brought = (set(sys.modules) - before) & large
+assert not brought, brought
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_what_it_needs_itself_is_not_offered():
+    assert "TYPE_CHECKING" not in dir(sw)
+    with pytest.raises(AttributeError):
+        sw.TYPE_CHECKING  # noqa: B018
+
+
+def test_settings_hold_inside_a_block_again_and_around_a_function():
+    change = sw.config.change(floatX="float32")
+    before = sw.config.floatX
+    with change as config:
+        assert config is sw.config and config.floatX == "float32"
+        with change:
+            assert sw.config.floatX == "float32"
+        assert sw.config.floatX == "float32"
+    assert sw.config.floatX == before
+
+    @change
+    def inside(x):
+        return x, sw.config.floatX
+
+    assert inside(3) == (3, "float32") and sw.config.floatX == before
+    bad = sw.config.change(floatX="float32", device="abacus")
+    with pytest.raises(sw.Error), bad:
+        pass
+    assert sw.config.floatX == before
