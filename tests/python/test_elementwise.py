@@ -526,6 +526,27 @@ def test_whole_numbers_are_finite(device, dtype):
         assert_same(getattr(sw, name)(a[::-2]), getattr(np, name)(values[::-2]))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", [1, 7, 8, 33, 1000])
+def test_exponentials_beyond_what_a_dtype_holds(device, dtype, count):
+    limits = np.finfo(dtype)
+    last = [np.log(limits.max), np.log(limits.smallest_subnormal), np.log(limits.tiny)]
+    near = [place for x in last for place in (x - 1, x - 1e-3, x, x + 1e-3, x + 1)]
+    values = np.array([*near, 1e30, -1e30, np.inf, -np.inf, np.nan, 0, -0.0, 90, -105, 711, -747])
+    values = np.resize(np.random.default_rng(8).permutation(values), count).astype(dtype)
+    with np.errstate(all="ignore"):
+        wide = np.exp(values.astype("longdouble"))
+        expected = wide.astype(dtype)
+        sigmoid = (1 / (1 + np.exp(-values.astype("longdouble")))).astype(dtype)
+    for ours, oracle in (
+        (sw.exp(sw.array(values, device=device)), expected),
+        (sw.sigmoid(sw.array(values, device=device)), sigmoid),
+    ):
+        np.testing.assert_allclose(
+            ours.numpy(), oracle, rtol=8 * limits.eps, atol=4 * float(limits.smallest_subnormal)
+        )
+
+
 # ---- the objects
 
 
