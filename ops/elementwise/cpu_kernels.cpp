@@ -27,6 +27,49 @@ CpuKernel find(OpId op, DType dtype) {
   return {};
 }
 
+// Integers by one positive number: a multiplication instead of a division, which takes a processor
+// ten times as long. T. Granlund, P. L. Montgomery, "Division by Invariant Integers using
+// Multiplication" (1994): with 2^(k-1) < d <= 2^k the quotient of n < 2^63 is the integer part of
+// n * ceil(2^(63 + k) / d) / 2^(63 + k). Below zero it is rounded down by way of ~a = -a - 1.
+template <class Body, class T>
+void by_positive_number(std::int64_t n, const T* a, T divisor, T* z) {
+  typedef unsigned __int128 Wide;
+  const auto d = static_cast<std::uint64_t>(divisor);
+  const int k = d == 1 ? 0 : 64 - __builtin_clzll(d - 1);
+  const auto factor = static_cast<std::uint64_t>(((Wide{1} << (63 + k)) + (d - 1)) / d);
+  SW_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto value = static_cast<std::int64_t>(a[i]);
+    const auto sign = static_cast<std::uint64_t>(value >> 63);
+    const std::uint64_t size = static_cast<std::uint64_t>(value) ^ sign;
+    const auto upper = static_cast<std::uint64_t>((Wide{size << 1} * factor) >> 64);
+    const std::uint64_t quotient = (upper >> k) ^ sign;
+    const std::uint64_t rest = static_cast<std::uint64_t>(value) - quotient * d;
+    z[i] = static_cast<T>(std::is_same_v<Body, FloorDivide> ? quotient : rest);
+  }
+}
+template <class Body, class T>
+void by_number(const void*, std::int64_t n, std::byte* const* arrays) {
+  const T divisor = *reinterpret_cast<const T*>(arrays[1]);
+  if (divisor <= 0) return binary_with_number<Body, T, T>(nullptr, n, arrays);
+  by_positive_number<Body>(n, reinterpret_cast<const T*>(arrays[0]), divisor,
+                           reinterpret_cast<T*>(arrays[2]));
+}
+template <class Body>
+Loop divided_by_number(DType dtype) {
+  if (dtype == int64) return &by_number<Body, long long>;
+  if (dtype == int32) return &by_number<Body, int>;
+  if (dtype == int16) return &by_number<Body, short>;
+  if (dtype == int8) return &by_number<Body, signed char>;
+  if (dtype == uint32) return &by_number<Body, unsigned>;
+  if (dtype == uint16) return &by_number<Body, unsigned short>;
+  return dtype == uint8 ? &by_number<Body, unsigned char> : nullptr;
+}
+Loop find_with_number(OpId op, DType dtype) {
+  if (op == OpId::floor_divide) return divided_by_number<FloorDivide>(dtype);
+  return op == OpId::remainder ? divided_by_number<Remainder>(dtype) : nullptr;
+}
+
 Loop find_mixed(OpId op) {
   switch (op) {
     case OpId::equal:
@@ -70,6 +113,7 @@ CpuKernel find_loops(OpId op, DType dtype) {
     kernel.loop = wide.loop;
     kernel.with_number = wide.with_number;
   }
+  if (kernel.with_number == nullptr) kernel.with_number = baseline::find_with_number(op, dtype);
   return kernel;
 }
 

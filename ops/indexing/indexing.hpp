@@ -63,8 +63,8 @@ SW_API void put(const Array& array, const Array& indices, const Array& values, B
 SW_API Array take_along(const Array& array, const Array& indices, int axis);
 SW_API void put_along(const Array& array, const Array& indices, int axis, const Array& values);
 
-/// What take() gives of a vector on the host, on which no device has work queued, for int64 `indices`
-/// that lie in C order of `shape`, aligned or not. Throws BoundsError.
+/// What take() gives of a vector on the host, on which no device has work queued, for int64
+/// `indices` that lie in C order of `shape`, aligned or not. Throws BoundsError.
 SW_API Array take_few(const Array& vector, const void* indices, const Shape& shape);
 
 /// How many elements are true. Waits for the current stream where the array is on a GPU.

@@ -141,18 +141,25 @@ Scalar item_of(const Array& array) {
 }
 
 PyObject* number_of(const Array& array) {
-  // The two that programs ask for in their loops.
-  const bool is_float = array.dtype() == float64;
-  if ((is_float || array.dtype() == int64) && array.size() == 1 && is_settled(array)) {
-    double real;
-    std::int64_t whole;
-    static_assert(sizeof real == sizeof whole);
-    std::memcpy(is_float ? static_cast<void*>(&real) : &whole, array.data(), sizeof real);
-    PyObject* number = is_float ? PyFloat_FromDouble(real) : PyLong_FromLongLong(whole);
-    if (number == nullptr) throw py::error_already_set();
-    return number;
-  }
-  return python_number(item_of(array));
+  // Those that programs ask for in their loops.
+  if (array.size() != 1 || !is_settled(array)) return python_number(item_of(array));
+  const auto as = [&]<class T>(T value) {
+    std::memcpy(&value, array.data(), sizeof value);
+    return value;
+  };
+  PyObject* number = nullptr;
+  if (array.dtype() == float64)
+    number = PyFloat_FromDouble(as(double{}));
+  else if (array.dtype() == int64)
+    number = PyLong_FromLongLong(as(std::int64_t{}));
+  else if (array.dtype() == float32)
+    number = PyFloat_FromDouble(static_cast<double>(as(float{})));
+  else if (array.dtype() == bool_)
+    number = PyBool_FromLong(as(std::uint8_t{}));
+  else
+    return python_number(item_of(array));
+  if (number == nullptr) throw py::error_already_set();
+  return number;
 }
 
 Array on_host(const Array& array) {

@@ -9,8 +9,8 @@ namespace spanwise::python {
 /// Who answers keys that hold an index array, a list or a mask: set once, by the op family that
 /// does, while the module is being initialised. All throw. `key` is a tuple or a single part.
 struct ArrayIndexing {
-  /// What read() gives where that is a few elements of a vector by an index array, else null without
-  /// a Python error. `key` is anything but a tuple.
+  /// What read() gives where that is a few elements of a vector by an index array, else null
+  /// without a Python error. `key` is anything but a tuple.
   PyObject* (*take_few)(PyObject* self, PyObject* key) = nullptr;
   PyObject* (*read)(PyObject* self, PyObject* key) = nullptr;
   void (*assign)(PyObject* self, PyObject* key, PyObject* value) = nullptr;

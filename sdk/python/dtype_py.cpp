@@ -81,11 +81,6 @@ py::object find_numpy_dtype(DType dtype) {
   return made;
 }
 
-py::object dtype_equals(const PyDType& self, py::handle other) {
-  if (const auto dtype = try_dtype_from(other)) return py::bool_(*dtype == self.dtype);
-  return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-}
-
 }  // namespace
 
 const DType* dtype_in(py::handle object) noexcept {
@@ -93,6 +88,20 @@ const DType* dtype_in(py::handle object) noexcept {
   if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != type) return nullptr;
   return &py::cast<const PyDType&>(object).dtype;
 }
+
+namespace {
+
+// Programs ask it in their loops, so by CPython's own call; mostly of one and the same object.
+PyObject* dtype_equals(PyObject* self, PyObject* other) noexcept {
+  if (self == other) Py_RETURN_TRUE;
+  const DType* own = dtype_in(self);
+  if (own == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  if (const DType* theirs = dtype_in(other)) return PyBool_FromLong(*theirs == *own);
+  if (const auto dtype = try_dtype_from(other)) return PyBool_FromLong(*dtype == *own);
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
+}  // namespace
 
 py::object dtype_object(DType dtype) {
   PyObject*& object = dtype_objects()[key_of(dtype)];
@@ -160,7 +169,9 @@ SW_BIND(dtypes, 10) {
   // NumPy before 2.4 reads this one.
   attribute(
       "dtype", [](const PyDType& self) { return numpy_dtype(self.dtype); }, "The numpy.dtype.");
-  type.def("__eq__", &dtype_equals, py::arg("other"), py::pos_only());
+  static PyMethodDef equals = {"__eq__", &dtype_equals, METH_O, "__eq__($self, other, /)\n--\n\n"};
+  type.attr("__eq__") = py::reinterpret_steal<py::object>(
+      PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &equals));
   type.def("__hash__", [](const PyDType& self) { return py::hash(py::str(self.dtype.name())); });
   type.def("__repr__", [](const PyDType& self) { return "spanwise." + self.dtype.name(); });
   type.def("__str__", [](const PyDType& self) { return self.dtype.name(); });

@@ -153,7 +153,9 @@ def ravel(a: Any, order: Any = "C") -> Array:
 def flip(m: Any, axis: _Axes | None = None) -> Array:
     """View with the order along `axis` (all axes unless told) reversed."""
     array = _operand(m)
-    flipped = range(array.ndim) if axis is None else axes_in(axis, array.ndim, "flip")
+    if axis is None:
+        return array[(slice(None, None, -1),) * array.ndim]
+    flipped = axes_in(axis, array.ndim, "flip")
     return array[
         tuple(slice(None, None, -1) if i in flipped else slice(None) for i in range(array.ndim))
     ]

@@ -92,6 +92,7 @@ def infix(name):
         "+": lambda m, a, b: lambda: a + b,
         "@": lambda m, a, b: lambda: a @ b,
         "> 1": lambda m, a: lambda: a > 1,
+        "// 3": lambda m, a: lambda: a // 3,
         "** 2": lambda m, a: lambda: a**2,
         "*= 1": lambda m, a: functools.partial(operator.imul, a, 1),
     }[name]
@@ -137,6 +138,9 @@ def elementwise():
     yield line("a *= 1", "1M float32", f32(M), how=infix("*= 1"))
     yield line("a ** 2", "1M float32", f32(M), how=infix("** 2"))
     yield line("absolute", "1M float32", f32(M))
+    yield line("a // 3", "100k int64", ints(100 * K), how=infix("// 3"))
+    yield line("left_shift", "100k int64", ints(100 * K), ints(100 * K))
+    yield line("exp", "100k float32, far below 0", f32(100 * K, view=lambda a: a * -300))
     yield line("clip", "16 float32", f32(16), how=function("clip", min=0.7, max=1.2))
     yield line("clip", "1M float32", f32(M), how=function("clip", min=0.7, max=1.2))
 
@@ -152,6 +156,7 @@ def comparisons():
     yield line("less", "16M float32", f32(16 * M), f32(16 * M))
     yield line("equal", "1M int64", ints(M), ints(M))
     yield line("isnan", "1M float64", f64(M))
+    yield line("isfinite", "100k int64", ints(100 * K))
     yield line("logical_and", "1M bool", bools(M), bools(M))
 
 
@@ -269,6 +274,7 @@ def views():
     yield line("a.T", "4x4 float64", f64(4, 4), lambda m, a: lambda: a.T)
     yield line("ravel", "4x4 float64", f64(4, 4), method("ravel"))
     yield line("expand_dims", "16 float64", f64(16), function("expand_dims", axis=0))
+    yield line("flip", "4x4 float64", f64(4, 4), function("flip"))
 
 
 def joining():
@@ -338,6 +344,8 @@ def creation():
     yield line("eye", "100x100 float64", 100)
     yield line("ones", "1M float32", M, dtype="float32")
     yield line("arange", "1M int64", M)
+    yield line("arange", "10k float64", 0, 1000, 0.1)
+    yield line("linspace", "1M float64", 0.0, 1.0, M)
     yield line("full", "16M float32", 16 * M, 2.5, dtype="float32")
     yield line("zeros", "16M float32", 16 * M, dtype="float32")
 
