@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string>
+
 #include "python/bridge_library.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
@@ -26,7 +28,14 @@ class WarpBridge final : public Bridge {
   bool accepts(PyObject* object) const override { return warp_array_class.has(object); }
 
   ForeignView view(PyObject* array, bool may_copy) const override {
-    return find_bridge("dlpack")->view(array, may_copy);
+    try {
+      return find_bridge("dlpack")->view(array, may_copy);
+    } catch (py::error_already_set& refusal) {
+      if (!refusal.matches(PyExc_RuntimeError)) throw;
+      fail<DTypeError>("warp: an array of ", std::string(py::str(py::handle(array).attr("dtype"))),
+                       " gives out no memory (", std::string(py::str(refusal.value())),
+                       "); expected numbers, vectors or matrices, make an array for each field");
+    }
   }
 
   bool exports() const override { return true; }

@@ -5,24 +5,33 @@
 A frame is rows of float32 with some bytes to spare after each, as cameras and codecs have them.
 """
 
+from __future__ import annotations
+
 import ctypes
 
 
 class Frame:
     """``rows`` x ``columns`` pixels from ``address`` on, rows ``pitch`` bytes apart."""
 
-    def __init__(self, rows, columns, pitch=None, address=None, owner=None):
+    def __init__(
+        self,
+        rows: int,
+        columns: int,
+        pitch: int | None = None,
+        address: int | None = None,
+        owner: object = None,
+    ) -> None:
         self.rows, self.columns = rows, columns
         self.pitch = pitch if pitch is not None else (columns * 4 + 63) // 64 * 64
         if address is None:
-            owner = (ctypes.c_char * (rows * self.pitch))()
-            address = ctypes.addressof(owner)
+            memory = (ctypes.c_char * (rows * self.pitch))()
+            address, owner = ctypes.addressof(memory), memory
         self.address, self.owner = address, owner
 
-    def row(self, i):
+    def row(self, i: int) -> ctypes.Array[ctypes.c_float]:
         return (ctypes.c_float * self.columns).from_address(self.address + i * self.pitch)
 
-    def brighten(self, by):
+    def brighten(self, by: float) -> None:
         for i in range(self.rows):
             row = self.row(i)
             for j in range(self.columns):

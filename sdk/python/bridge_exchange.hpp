@@ -29,8 +29,8 @@ namespace spanwise::python {
 bool look_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
                            OpenMemory& memory) noexcept;
 
-/// `array` as an object of the library whose type offers the exchange API, and whose streams live as
-/// long as the process. Its current stream comes after our queued work, and what uses the memory
+/// `array` as an object of the library whose type offers the exchange API, and whose streams live
+/// as long as the process. Its current stream comes after our queued work, and what uses the memory
 /// once the object has gone comes after the work on that stream.
 pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Array& array);
 

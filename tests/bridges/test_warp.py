@@ -26,6 +26,14 @@ def test_vectors_come_in_as_further_axes(warp):
     assert theirs.numpy()[2].tolist() == [7, 7, 7]
 
 
+def test_structs_are_refused_by_name(warp):
+    struct = type("Pair", (), {"__annotations__": {"left": warp.module.float32}})
+    pairs = warp.module.zeros(3, dtype=warp.module.struct(struct), device=warp.device)
+    for take in (sw.asarray, sw.from_warp):
+        with pytest.raises(sw.DTypeError, match="each field"):
+            take(pairs)
+
+
 def test_negative_strides_are_read_right(warp):
     values = np.arange(12, dtype=np.float32).reshape(3, 4)
     ours = sw.array(values, device=warp.device)[::-1, ::-1]

@@ -26,7 +26,8 @@ std::optional<Pointer> look_at(const void* address) {
                         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_CONTEXT};
   unsigned memory_type = 0, is_managed = 0;
   Pointer pointer;
-  std::array<void*, 4> values{&memory_type, &is_managed, &pointer.ordinal, &pointer.context};
+  std::array<void*, 4> values{&memory_type, &is_managed, &pointer.ordinal,
+                              static_cast<void*>(&pointer.context)};
   const CUresult code = driver_status().api.pointer_get_attributes(
       static_cast<unsigned>(attributes.size()), attributes.data(), values.data(),
       reinterpret_cast<CUdeviceptr>(address));
