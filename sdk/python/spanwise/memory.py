@@ -19,7 +19,7 @@ class MemoryStats:
     `in_use` is what arrays have, `blocks` in how many pieces, and `peak` the most there was at once.
     `held` is all that Spanwise has taken from the device: the rest is kept for the next arrays. `free`
     and `total` are the device's own (the machine's on the CPU), whoever uses it. On the CPU `in_use`
-    counts the small blocks that a thread keeps, too.
+    counts the small blocks that a thread keeps, too; on a GPU what was freed until the GPU has passed that.
     """
 
     device: str
