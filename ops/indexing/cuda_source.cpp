@@ -4,9 +4,7 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 
-#include "embedded/accumulate_text.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {
@@ -248,55 +246,16 @@ const char* word_type(int bytes) {
   }
 }
 
-std::string plan_for(int rank, int indices) {
+}  // namespace
+
+std::string plan_source(int rank, int indices) {
   return text("#define RANK ", rank, "\n#define INDICES ", indices,
               "\ntypedef unsigned I32;\ntypedef unsigned long long I64;\n", plan_text);
 }
 
-std::string_view accumulate_file(std::string_view name) {
-  for (const auto& file : embedded::accumulate_text)
-    if (file.name == name) return file.text;
-  fail<Error>("indexing: the library was built without ", name);
-}
-
-const char* body_text(Accumulation how) {
-  static constexpr const char* bodies[] = {"Plus", "Minus", "Times", "Largest", "Smallest"};
-  return bodies[static_cast<int>(how)];
-}
-
-// As accumulate.cuh has it: without a sign where that makes no difference.
-std::string element_text(DType dtype, Accumulation how) {
-  if (dtype.is_bool()) return "Bool";
-  if (dtype == float16) return "Half";
-  if (dtype == bfloat16) return "BFloat";
-  if (dtype.is_complex()) return dtype == complex64 ? "Complex<float>" : "Complex<double>";
-  if (dtype.is_floating()) return dtype == float32 ? "float" : "double";
-  const bool is_signed = dtype.code() == DTypeCode::int_ &&
-                         (how == Accumulation::maximum || how == Accumulation::minimum);
-  switch (dtype.itemsize()) {
-    case 1:
-      return is_signed ? "signed char" : "unsigned char";
-    case 2:
-      return is_signed ? "short" : "unsigned short";
-    case 4:
-      return is_signed ? "int" : "unsigned";
-    default:
-      return is_signed ? "long long" : "unsigned long long";
-  }
-}
-
-}  // namespace
-
 std::string move_source(const MoveSource& wanted) {
-  return text(word_type(wanted.word), plan_for(wanted.rank, wanted.indices), move_kernels,
+  return text(word_type(wanted.word), plan_source(wanted.rank, wanted.indices), move_kernels,
               entries_for("32"), entries_for("64"));
-}
-
-std::string accumulate_source(const AccumulateSource& wanted) {
-  return text(accumulate_file("half_bits.cuh"), "#define SW_FN __device__ __forceinline__\n",
-              accumulate_file("accumulate.cuh"), plan_for(wanted.rank, wanted.indices), "typedef ",
-              element_text(wanted.dtype, wanted.how), " Element;\ntypedef ", body_text(wanted.how),
-              " How;\n", accumulate_file("accumulate_kernels.cuh"));
 }
 
 std::string indices_source() { return index_kernels; }

@@ -18,6 +18,9 @@ struct MoveSource {
   friend auto operator<=>(const MoveSource&, const MoveSource&) = default;
 };
 
+/// The part that kernels of selections share: Plan (see cuda_plan.hpp), and where an element is.
+std::string plan_source(int rank, int indices);
+
 /// CUDA C with the kernels `read_elements`, `write_elements`, `find_last` and `write_last`, each in
 /// two forms that count in 32 and in 64 bits. They take a Plan by value (see cuda_move.cpp).
 std::string move_source(const MoveSource& wanted);

@@ -256,6 +256,15 @@ def test_debug_finds_what_is_not_declared(x, fault, message, device):
     assert "Apply node that caused the error: Broken" in str(caught.value)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_debug_takes_no_rounding_for_a_fault(dtype, device):
+    z = T.tensor(dtype, (None, None))
+    f = sw.function([z], z.T.mean(axis=1), mode="debug", device=device)
+    for seed in range(50):
+        value = np.random.default_rng(seed).standard_normal((9, 5)).astype(dtype)
+        f(value - value.mean(0))  # what is left of sums that cancel depends on their order
+
+
 def test_debug_gives_what_fast_run_gives(x, device):
     y = sw.exp(x.transfer("cpu") + 1).transfer(device) * 2 + Double()(x)
     value = np.random.default_rng(0).standard_normal((4, 5)).astype("float32")

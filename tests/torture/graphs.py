@@ -43,7 +43,8 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json", metavar="FILE", help="also write the outcome as JSON")
     options = parser.parse_args()
-    begin, ran, ops, wrong = time.monotonic(), Counter(), Counter(), []
+    begin, head = time.monotonic(), commit()
+    ran, ops, wrong = Counter(), Counter(), []
     with np.errstate(all="ignore"):
         for number in range(options.first, options.first + options.count):
             ops.update(steps_of(number, options.device))
@@ -56,11 +57,11 @@ def main():
     seconds = time.monotonic() - begin
     print(f"{options.count} graphs in {seconds:.0f} s; ran {dict(ran)}; {len(wrong)} wrong")
     if options.json:
-        pathlib.Path(options.json).write_text(as_json(options, ran, ops, wrong, seconds))
+        pathlib.Path(options.json).write_text(as_json(options, head, ran, ops, wrong, seconds))
     return 1 if wrong else 0
 
 
-def as_json(options, ran, ops, wrong, seconds):
+def as_json(options, head, ran, ops, wrong, seconds):
     outcome = {
         "what": "random graphs beside NumPy, tests/torture/graphs.py; three calls of each in each mode",
         "device": options.device,
@@ -78,7 +79,7 @@ def as_json(options, ran, ops, wrong, seconds):
             "numpy": np.__version__,
             "python": platform.python_version(),
         },
-        "commit": commit(),
+        "commit": head,
     }
     return json.dumps(outcome, indent=2) + "\n"
 

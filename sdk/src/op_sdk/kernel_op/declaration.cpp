@@ -33,6 +33,7 @@ void Declaration::read_scalars() {
 void Declaration::read_parameters() {
   const auto read = [&](const std::vector<std::string>& given, const char* what) {
     std::vector<Parameter> parameters;
+    parameters.reserve(given.size());
     for (const std::string& declaration : given)
       parameters.push_back(
           Parameter::parse(declaration, names, text("kernel_op ", spec.name, ", ", what)));

@@ -102,7 +102,8 @@ class KernelThunk final : public Thunk {
   Dim3 dims(const std::vector<Expression>& extents) const {
     Dim3 dims;
     std::int64_t* const places[] = {&dims.x, &dims.y, &dims.z};
-    for (std::size_t i = 0; i < extents.size(); ++i) *places[i] = extents_.value(extents[i]);
+    for (std::size_t i = 0; i < std::min(extents.size(), std::size(places)); ++i)
+      *places[i] = extents_.value(extents[i]);
     if (&extents == &declaration_.block) check("block", extents, dims, 1);
     return dims;
   }
