@@ -259,7 +259,7 @@ def test_a_kernel_refuses_an_array_and_a_stream_of_the_other(way):
     ):
         kernel(a, np.int32(4), np.float32(1), np.int64(0), block=4, grid=1)
     ours = sw.zeros(4, "float32", device=here)
-    with pytest.raises(sw.Error, match=f"stream of {here}"):
+    with pytest.raises(sw.Error, match=f"expected one of {here}, got a stream of {there}"):
         kernel(
             ours, np.int32(4), np.float32(1), np.int64(0), block=4, grid=1, stream=sw.Stream(there)
         )

@@ -5,7 +5,7 @@
 // Texture fetches. Coordinates are those of the CUDA C++ Programming Guide 13.0, "Texture
 // Fetching": texel i of N covers [i, i + 1), or [i/N, (i+1)/N) normalised; linear filtering weighs
 // neighbours by the fraction of the coordinate less one half, in fixed point with 8 fractional
-// bits. A layer's number is an index, clamped to those that there are.
+// bits. A layer's number is an index; beyond those that there are stands the last.
 
 #include "spanwise_half_bits.h"
 #include "spanwise_texels.h"
@@ -113,8 +113,9 @@ SW_FN SwT sw_fetch(const sw_texture& t, const float* coordinates, int layer = 0)
     if (x[d] > 1.0e9f) x[d] = 1.0e9f;
     at[d] = sw_place(t, d, (int)sw_floor(x[d]));
   }
-  if (layer >= t.layers) layer = t.layers - 1;
-  return sw_texel<SwT>(t, at, x, layer < 0 ? 0 : layer);
+  // GPUs take the number without its sign (seen on compute capability 9.0): below 0 is the last.
+  if ((unsigned)layer >= (unsigned)t.layers) layer = t.layers - 1;
+  return sw_texel<SwT>(t, at, x, layer);
 }
 
 template <class SwT>
