@@ -140,6 +140,36 @@ TEST_F(CudaTransfer, PinnedUploadsAreQueued) {
   EXPECT_EQ(block.get<unsigned char>(), sent);
 }
 
+TEST_F(CudaTransfer, ResultsOfASizeThatKeepsComingLandInPageLockedMemory) {
+  constexpr std::size_t bytes = 3 << 20;
+  const auto sent = pattern(bytes, 6);
+  DeviceBytes block(bytes);
+  block.put(sent.data());
+  void* landing = nullptr;
+  for (int round = 0; round < 4 && landing == nullptr; ++round)
+    landing = backend().landing(0, bytes);
+  ASSERT_NE(landing, nullptr);
+  EXPECT_EQ(device_of(landing)->kind(), DeviceKind::cuda_host);
+  void* const other = backend().landing(0, bytes);
+  EXPECT_NE(other, landing);
+  std::memset(landing, 0xa5, bytes);
+  backend().download(block.data(), landing, bytes, *default_stream());
+  EXPECT_EQ(std::memcmp(landing, sent.data(), bytes), 0);
+  backend().give_back_landing(0, landing, bytes);
+  EXPECT_EQ(backend().landing(0, bytes - 1), landing);
+  backend().give_back_landing(0, landing, bytes);
+  backend().give_back_landing(0, other, bytes);
+  backend().trim(0);
+  EXPECT_FALSE(device_of(landing));
+}
+
+TEST_F(CudaTransfer, SmallAndHugeResultsLandAnywhere) {
+  for (int round = 0; round < 4; ++round) {
+    EXPECT_EQ(backend().landing(0, 1000), nullptr);
+    EXPECT_EQ(backend().landing(0, std::size_t{1} << 30), nullptr);
+  }
+}
+
 TEST_F(CudaTransfer, PeerCopyWithinOneDeviceIsACopy) {
   const auto sent = pattern(5000, 4);
   DeviceBytes from(5000), to(5000);

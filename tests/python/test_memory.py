@@ -184,6 +184,34 @@ def test_in_compiled_functions():
     assert HostBlock.alive == 0
 
 
+def test_results_on_the_host(gpu):
+    """Copies off a GPU of a size that keeps coming: each its own memory, which outlives the pool."""
+    values = numbers((300, 1000), "float32", 5)
+    a = sw.array(values, device=gpu)
+    kept = []
+    for i in range(8):
+        host = (a + i).to("cpu")
+        assert host.device == "cpu" and host.flags.writeable
+        kept.append(host.numpy() if i % 2 else host.T.numpy().T)
+        del host
+    assert len({array.ctypes.data for array in kept}) == len(kept)
+    sw.memory.pool(gpu).trim()
+    for i, array in enumerate(kept):
+        np.testing.assert_array_equal(array, values + i)
+    used = sw.memory.stats("cpu")["used"]
+    kept.clear()
+    gc.collect()
+    assert sw.memory.stats("cpu")["used"] < used
+    workers = [
+        threading.Thread(target=lambda: [(a * 2).numpy() for _ in range(20)]) for _ in "1234"
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    np.testing.assert_array_equal((a * 2).numpy(), values * 2)
+
+
 def reserved(name):
     """Bytes that the library's arrays and ours hold of its pool."""
     if name == "torch":

@@ -119,6 +119,14 @@ Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream,
   return device.is_cpu() ? storage : homed(std::move(storage), stream);
 }
 
+// `context` is the ordinal of the GPU whose copies land there.
+void give_back_landing(void* context, void* data, std::size_t bytes, StreamUses&) noexcept {
+  if (Backend* backend = find_backend(DeviceKind::cuda))
+    backend->give_back_landing(static_cast<int>(reinterpret_cast<std::intptr_t>(context)), data,
+                               bytes);
+  MemoryUse::of(cpu).give_back(bytes);
+}
+
 }  // namespace
 
 Storage allocate_on(StreamState& stream, std::size_t bytes) {
@@ -133,6 +141,21 @@ Storage allocate_on(StreamState& stream, std::size_t bytes) {
   counted.keep();
   if (is_kept) return KeptStorages::adopt(data, bytes, give_back_to_host, nullptr);
   return owned_by(stream, data, bytes);
+}
+
+Storage allocate_landing(Device source, std::size_t bytes) {
+  if (!source.is_cuda() || MemoryUse::of(cpu).has_source()) return allocate(bytes, cpu);
+  Backend& backend = backend_for(source);
+  void* data = backend.landing(source.ordinal(), bytes);
+  if (data == nullptr) return allocate(bytes, cpu);
+  try {
+    Counted(cpu, bytes).keep();
+  } catch (...) {
+    backend.give_back_landing(source.ordinal(), data, bytes);
+    throw;
+  }
+  const auto ordinal = static_cast<std::intptr_t>(source.ordinal());
+  return Storage::adopt(data, bytes, cpu, give_back_landing, reinterpret_cast<void*>(ordinal));
 }
 
 Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes) {

@@ -13,6 +13,9 @@ namespace spanwise::runtime {
 /// and given back there after all work on it.
 SW_API Storage allocate_on(StreamState& stream, std::size_t bytes);
 
+/// On the CPU, for a copy off `source`, which may fill it sooner than other memory.
+Storage allocate_landing(Device source, std::size_t bytes);
+
 /// As allocate_on, filled with zeros; an empty Storage where filling is the caller's.
 Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes);
 

@@ -239,6 +239,13 @@ class Backend {
   /// devices. upload returns when `host` may be changed, download when the bytes are there.
   virtual void upload(const void* host, void* device, std::size_t bytes, StreamState& stream) = 0;
   virtual void download(const void* device, void* host, std::size_t bytes, StreamState& stream) = 0;
+  /// Memory of the host that download() fills sooner than any other, for a result of `bytes` bytes,
+  /// given back by give_back_landing(); null where any memory serves as well.
+  virtual void* landing([[maybe_unused]] int ordinal, [[maybe_unused]] std::size_t bytes) {
+    return nullptr;
+  }
+  virtual void give_back_landing([[maybe_unused]] int ordinal, [[maybe_unused]] void* data,
+                                 [[maybe_unused]] std::size_t bytes) noexcept {}
   /// As upload from page-locked memory: may return while the copy is queued.
   virtual void upload_pinned(const void* host, void* device, std::size_t bytes,
                              StreamState& stream) {

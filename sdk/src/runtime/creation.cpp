@@ -67,4 +67,10 @@ Array runtime::empty_like(const Array& like, DType dtype, Device device) {
   return Array(allocate(bytes, device), std::move(layout), dtype);
 }
 
+Array runtime::landing_for(const Array& source, DType dtype) {
+  Layout layout = source.layout().packed(source.shape());
+  const std::size_t bytes = bytes_of(layout, dtype);
+  return Array(allocate_landing(source.device(), bytes), std::move(layout), dtype);
+}
+
 }  // namespace spanwise

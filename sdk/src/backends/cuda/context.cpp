@@ -8,6 +8,7 @@
 
 #include "backends/cuda/copy_kernels.hpp"
 #include "backends/cuda/event.hpp"
+#include "backends/cuda/landing_blocks.hpp"
 #include "backends/cuda/memory_pool.hpp"
 #include "backends/cuda/staging.hpp"
 #include "backends/cuda/stream.hpp"
@@ -33,6 +34,7 @@ DeviceContext::DeviceContext(int ordinal)
   memory_ = std::make_unique<MemoryPool>(*this);
   events_ = std::make_unique<EventPool>(api);
   staging_ = std::make_unique<StagingArea>(*this);
+  landing_ = std::make_unique<LandingBlocks>(*this);
   copy_kernels_ = std::make_unique<CopyKernels>(*this);
   lasting_streams_ = std::make_unique<LastingStreams>();
   default_stream_ = make_default_stream(*this);

@@ -20,6 +20,7 @@ namespace spanwise::cuda {
 class MemoryPool;
 class EventPool;
 class StagingArea;
+class LandingBlocks;
 class CopyKernels;
 class LastingStreams;
 
@@ -41,6 +42,7 @@ class DeviceContext {
   MemoryPool& memory() noexcept { return *memory_; }
   EventPool& events() noexcept { return *events_; }
   StagingArea& staging() noexcept { return *staging_; }
+  LandingBlocks& landing() noexcept { return *landing_; }
   CopyKernels& copy_kernels() noexcept { return *copy_kernels_; }
   LastingStreams& lasting_streams() noexcept { return *lasting_streams_; }
   const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
@@ -52,6 +54,7 @@ class DeviceContext {
   std::unique_ptr<MemoryPool> memory_;
   std::unique_ptr<EventPool> events_;
   std::unique_ptr<StagingArea> staging_;
+  std::unique_ptr<LandingBlocks> landing_;
   std::unique_ptr<CopyKernels> copy_kernels_;
   std::unique_ptr<LastingStreams> lasting_streams_;
   Ref<runtime::StreamState> default_stream_;

@@ -7,6 +7,7 @@
 #include "backends/cuda/copy_kernels.hpp"
 #include "backends/cuda/event.hpp"
 #include "backends/cuda/gemm.hpp"
+#include "backends/cuda/landing_blocks.hpp"
 #include "backends/cuda/memory_pool.hpp"
 #include "backends/cuda/module.hpp"
 #include "backends/cuda/pointer.hpp"
@@ -65,7 +66,21 @@ class CudaBackend final : public runtime::Backend {
   runtime::MemoryInfo memory(int ordinal) override {
     return DeviceContext::of(ordinal).memory().info();
   }
-  void trim(int ordinal) override { DeviceContext::of(ordinal).memory().trim(); }
+  void trim(int ordinal) override {
+    DeviceContext& context = DeviceContext::of(ordinal);
+    context.memory().trim();
+    context.landing().trim();
+  }
+  void* landing(int ordinal, std::size_t bytes) override {
+    return DeviceContext::of(ordinal).landing().take(bytes);
+  }
+  void give_back_landing(int ordinal, void* data, std::size_t bytes) noexcept override {
+    if (!driver_survives()) return;
+    try {
+      DeviceContext::of(ordinal).landing().give_back(data, bytes);
+    } catch (const std::exception&) {  // as in deallocate()
+    }
+  }
   std::optional<Device> device_of(const void* address) override { return cuda::device_of(address); }
   std::optional<GpuContext> context_of(const void* address) override {
     return cuda::context_of(address);

@@ -41,6 +41,7 @@ namespace spanwise::cuda {
   X(mem_alloc, cuMemAlloc, 3020)                                            \
   X(mem_free, cuMemFree, 3020)                                              \
   X(mem_host_alloc, cuMemHostAlloc, 2020)                                   \
+  X(mem_free_host, cuMemFreeHost, 2000)                                     \
   X(mem_alloc_from_pool_async, cuMemAllocFromPoolAsync, 11020)              \
   X(mem_free_async, cuMemFreeAsync, 11020)                                  \
   X(mem_pool_create, cuMemPoolCreate, 11020)                                \

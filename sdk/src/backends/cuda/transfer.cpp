@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/transfer.hpp"
 
+#include "backends/cuda/landing_blocks.hpp"
 #include "backends/cuda/memory_pool.hpp"
 #include "backends/cuda/staging.hpp"
 
@@ -53,7 +54,8 @@ void download(DeviceContext& context, const void* device, void* host, std::size_
   if (bytes == 0) return;
   const ContextGuard guard(context);
   refuse_capture(context, stream, "to the host from");
-  const bool in_pieces = bytes >= 2 * StagingArea::piece_bytes;  // else no two of them overlap
+  const bool in_pieces = bytes >= 2 * StagingArea::piece_bytes &&  // else no two of them overlap
+                         !context.landing().has(host);
   if (in_pieces && context.staging().download_pieces(address(device), host, bytes, stream.raw()))
     return;
   const DriverApi& api = context.api;
