@@ -27,6 +27,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_
     -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign)
 endif()
 target_compile_options(sw_flags INTERFACE -Wall -Wextra -Wshadow $<$<BOOL:${SPANWISE_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # It takes a string that is given a literal for one that overlaps itself (GCC bug 105651).
+  target_compile_options(sw_flags INTERFACE -Wno-restrict)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   # It takes a reference that a view returns for one into the view (GCC bug 107532).
   target_compile_options(sw_flags INTERFACE -Wno-dangling-reference)
