@@ -114,7 +114,8 @@ SW_FN SwT sw_fetch(const sw_texture& t, const float* coordinates, int layer = 0)
     at[d] = sw_place(t, d, (int)sw_floor(x[d]));
   }
   // GPUs take the number without its sign (seen on compute capability 9.0): below 0 is the last.
-  if ((unsigned)layer >= (unsigned)t.layers) layer = t.layers - 1;
+  const int last = t.layers > 0 ? t.layers - 1 : 0;
+  if ((unsigned)layer > (unsigned)last) layer = last;
   return sw_texel<SwT>(t, at, x, layer);
 }
 
