@@ -13,6 +13,7 @@ from ctypes import (
     c_uint64,
     c_void_p,
 )
+from typing import ClassVar
 
 import numpy as np
 
@@ -83,8 +84,12 @@ def data_type(dtype):
 class Producer:
     """An object with __dlpack__ over a NumPy array's memory; its tensor can be spoilt before use.
 
-    `deleted` counts the calls of the deleter. The memory lives as long as the producer.
+    `deleted` counts the calls of the deleter.
     """
+
+    # Whoever has a capsule may call the deleter when the test has let its producer go, and a ctypes
+    # function must not go while it runs: so all that handed one out stay.
+    handed_out: ClassVar[list] = []
 
     def __init__(self, values, versioned=True, flags=0, null_strides=False, device=CPU):
         self.values = values
@@ -114,6 +119,7 @@ class Producer:
         self.deleted += 1
 
     def capsule(self):
+        self.handed_out.append(self)
         return pythonapi.PyCapsule_New(ctypes.addressof(self.managed), self.name, None)
 
     def __dlpack__(self, **words):
