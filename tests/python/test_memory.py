@@ -96,6 +96,8 @@ def test_limit(pool, device):
     assert sw.zeros(2 * MIB, "uint8", device=device).nbytes == 2 * MIB
     with pytest.raises(sw.ArgumentError, match=r"bytes >= 0"):
         pool.limit = -1
+    with pytest.raises(TypeError, match=r"expected a number of bytes.*'8GiB' of type str"):
+        pool.limit = "8GiB"
 
 
 def test_a_function_as_allocator():

@@ -77,6 +77,11 @@ class Pool:
 
     @limit.setter
     def limit(self, nbytes: int | None) -> None:
+        if nbytes is not None and not hasattr(nbytes, "__index__"):
+            raise TypeError(
+                "limit: expected a number of bytes, such as 8 << 30, or None, got "
+                f"{nbytes!r} of type {type(nbytes).__name__}"
+            )
         _core._memory_limit(self.device, nbytes)
 
     def reset_peak(self) -> None:
