@@ -15,39 +15,36 @@
 namespace spanwise::python {
 namespace {
 
-struct Task {
-  void (*run)(void*);
-  void* context;
-  Task* next;
+struct Dropped {
+  PyObject* object;
+  Dropped* next;
 };
 
-// Tasks from threads without the GIL; pushed by any thread, taken all at once by one that has it.
-std::atomic<Task*> tasks{nullptr};
+// From threads without the GIL; pushed by any thread, taken all at once by one that has it.
+std::atomic<Dropped*> dropped{nullptr};
 
-void run_tasks() noexcept {
-  Task* task = tasks.exchange(nullptr, std::memory_order_acquire);
-  while (task != nullptr) {
-    Task* next = task->next;
-    task->run(task->context);
-    delete task;
-    task = next;
+void release_dropped() noexcept {
+  Dropped* entry = dropped.exchange(nullptr, std::memory_order_acquire);
+  while (entry != nullptr) {
+    Dropped* next = entry->next;
+    Py_DECREF(entry->object);
+    delete entry;
+    entry = next;
   }
 }
 
-// Whether the list was empty before. Once pushed, the task may run and go at any moment.
-bool push(Task* task) noexcept {
-  Task* head = tasks.load(std::memory_order_relaxed);
+// Whether the list was empty before. Once pushed, the entry may go at any moment.
+bool push(Dropped* entry) noexcept {
+  Dropped* head = dropped.load(std::memory_order_relaxed);
   do {
-    task->next = head;
-  } while (!tasks.compare_exchange_weak(head, task, std::memory_order_release,
-                                        std::memory_order_relaxed));
+    entry->next = head;
+  } while (!dropped.compare_exchange_weak(head, entry, std::memory_order_release,
+                                          std::memory_order_relaxed));
   return head == nullptr;
 }
 
-void drop_reference(void* object) noexcept { Py_DECREF(static_cast<PyObject*>(object)); }
-
 void release_object(void* context, void*, std::size_t, StreamUses&) noexcept {
-  run_with_gil(&drop_reference, context);
+  release_with_gil(static_cast<PyObject*>(context));
 }
 
 }  // namespace
@@ -58,28 +55,28 @@ bool holds_gil() noexcept {
   return mine != nullptr && mine == pybind11::detail::get_thread_state_unchecked();
 }
 
-void run_with_gil(void (*task)(void*), void* context) noexcept {
+void release_with_gil(PyObject* object) noexcept {
   if (holds_gil()) [[likely]] {
-    task(context);
+    Py_DECREF(object);
     return;
   }
   if (!Py_IsInitialized()) return;
-  auto* entry = new (std::nothrow) Task{task, context, nullptr};
+  auto* entry = new (std::nothrow) Dropped{object, nullptr};
   if (entry == nullptr) return;  // the object is leaked, as the only safe thing left
   // One pending call empties the list, so only the first on it asks. Where the interpreter's queue
   // is full, the next import does the work.
   if (!push(entry)) return;
   Py_AddPendingCall(
       [](void*) {
-        run_tasks();
+        release_dropped();
         return 0;
       },
       nullptr);
 }
 
 ForeignOwner python_owner(PyObject* object) {
-  if (tasks.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-    run_tasks();
+  if (dropped.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    release_dropped();
   Py_INCREF(object);
   return ForeignOwner(&release_object, object);
 }

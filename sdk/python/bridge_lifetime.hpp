@@ -11,9 +11,9 @@ namespace spanwise::python {
 /// down, on the thread that does it; false on every thread once it has ended.
 bool holds_gil() noexcept;
 
-/// Runs `task(context)`, which must not throw, under the GIL: at once where this thread holds it,
-/// otherwise soon, on the main thread. Never waits for the GIL, so that whoever drops a last
-/// reference under a lock cannot deadlock. Does nothing once the interpreter has ended.
-void run_with_gil(void (*task)(void*), void* context) noexcept;
+/// Drops a reference under the GIL: at once where this thread holds it, otherwise soon, on the main
+/// thread. Never waits for the GIL, so that whoever drops a last reference under a lock cannot
+/// deadlock. Does nothing once the interpreter has ended.
+void release_with_gil(PyObject* object) noexcept;
 
 }  // namespace spanwise::python

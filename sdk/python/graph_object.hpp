@@ -14,10 +14,7 @@ namespace spanwise::python {
 using SharedObject = std::shared_ptr<PyObject>;
 
 inline SharedObject share_object(pybind11::object object) {
-  constexpr auto drop = [](PyObject* held) {
-    run_with_gil([](void* last) { Py_DECREF(static_cast<PyObject*>(last)); }, held);
-  };
-  return SharedObject(object.release().ptr(), drop);
+  return SharedObject(object.release().ptr(), &release_with_gil);
 }
 
 /// Others may run Python while this lives.

@@ -22,14 +22,12 @@ namespace py = pybind11;
 
 namespace {
 
-void drop_owner(void* owner) noexcept { Py_DECREF(static_cast<PyObject*>(owner)); }
-
 // A Python function that makes blocks; a block is an object that holds its memory while it lives.
 class PythonSource final : public MemorySource {
  public:
   PythonSource(std::string name, py::function allocate)
       : name_(std::move(name)), allocate_(allocate.release().ptr()) {}
-  ~PythonSource() override { run_with_gil(&drop_owner, allocate_); }
+  ~PythonSource() override { release_with_gil(allocate_); }
 
   std::string name() const override { return name_; }
 
@@ -45,7 +43,7 @@ class PythonSource final : public MemorySource {
   }
 
   void deallocate(Device, const Block& block, std::size_t) noexcept override {
-    run_with_gil(&drop_owner, block.owner);
+    release_with_gil(static_cast<PyObject*>(block.owner));
   }
 
  private:
