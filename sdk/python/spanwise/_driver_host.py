@@ -38,6 +38,10 @@ def _kept(holder: Any, device: Any, name: str, address: int) -> None:
     weakref.finalize(holder, _release, device, os.getpid(), name, address).atexit = False
 
 
+def _nbytes(shape: Any, dtype: np.dtype[Any]) -> int:
+    return math.prod(shape if isinstance(shape, tuple | list) else (shape,)) * dtype.itemsize
+
+
 def aligned_empty(
     shape: Any, dtype: Any, order: Any = "C", alignment: int = 4096
 ) -> np.ndarray[Any, Any]:
@@ -45,7 +49,7 @@ def aligned_empty(
     import numpy as np
 
     kind = np.dtype(dtype)
-    nbytes = math.prod(shape if isinstance(shape, tuple | list) else (shape,)) * kind.itemsize
+    nbytes = _nbytes(shape, kind)
     room = np.empty(nbytes + alignment, "uint8")
     start = -room.ctypes.data % alignment
     return room[start : start + nbytes].view(kind).reshape(shape, order=order)
@@ -68,7 +72,7 @@ def pagelocked_empty(
     import numpy as np
 
     device, kind = _core.device(), np.dtype(dtype)
-    nbytes = math.prod(shape if isinstance(shape, tuple | list) else (shape,)) * kind.itemsize
+    nbytes = _nbytes(shape, kind)
     if device.kind == "cpu" or nbytes == 0:
         return aligned_empty(shape, dtype, order)
     address = ctypes.c_void_p()
