@@ -9,10 +9,7 @@ touched. The exit code is 1 where anything was wrong.
 """
 
 import argparse
-import json
 import pathlib
-import platform
-import subprocess
 import sys
 import time
 
@@ -43,6 +40,7 @@ def command_of(options, number):
 
 
 def main():
+    from torture.outcome import commit
     from torture.run import Pool, Runner, families
 
     options = arguments()
@@ -70,29 +68,19 @@ def main():
     )
     print(", ".join(f"{name} {count}" for name, count in sorted(pool.counts.items())))
     if options.json:
-        pathlib.Path(options.json).write_text(as_json(options, head, pool, done, seconds))
+        write(options, head, pool, done, seconds)
     return 1 if pool.failures else 0
 
 
-def commit():
-    head = ["git", "rev-parse", "HEAD"]
-    return subprocess.run(
-        head, cwd=HERE, capture_output=True, text=True, check=False
-    ).stdout.strip()
-
-
-def as_json(options, head, pool, done, seconds):
+def write(options, head, pool, done, seconds):
     import ml_dtypes
     import numpy as np
 
-    import spanwise as sw
+    from torture import outcome
 
     counts = dict(sorted(pool.counts.items()))
     errors = counts.pop("errors alike", 0)
-    outcome = {
-        "what": "random layout x operation x dtype beside NumPy, tests/torture",
-        "device": options.device,
-        "device_name": sw.device(options.device).properties.name,
+    found = {
         "seed": options.seed,
         "first": options.first,
         "cases": done,
@@ -101,16 +89,12 @@ def as_json(options, head, pool, done, seconds):
         "families": counts,
         "failures": [{"case": number, "words": words} for number, words in pool.failures],
         "processes": options.processes,
-        "seconds": round(seconds, 1),
-        "versions": {
-            "spanwise": sw.__version__,
-            "numpy": np.__version__,
-            "ml_dtypes": ml_dtypes.__version__,
-            "python": platform.python_version(),
-        },
-        "commit": head,
     }
-    return json.dumps(outcome, indent=2) + "\n"
+    what = "random layout x operation x dtype beside NumPy, tests/torture"
+    peers = (np, ml_dtypes)
+    outcome.write(
+        options.json, what, options.device, found, seconds=seconds, head=head, peers=peers
+    )
 
 
 if __name__ == "__main__":

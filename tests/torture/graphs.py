@@ -8,9 +8,6 @@ Each graph follows from its number alone. The exit code is 1 where one gave some
 """
 
 import argparse
-import json
-import pathlib
-import platform
 import sys
 import time
 from collections import Counter
@@ -18,8 +15,7 @@ from collections import Counter
 import numpy as np
 from support.graphs import MODES, RandomGraph
 
-import spanwise as sw
-from torture.__main__ import commit
+from torture import outcome
 
 
 def tried(number, device, mode):
@@ -43,7 +39,7 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json", metavar="FILE", help="also write the outcome as JSON")
     options = parser.parse_args()
-    begin, head = time.monotonic(), commit()
+    begin, head = time.monotonic(), outcome.commit()
     ran, ops, wrong = Counter(), Counter(), []
     with np.errstate(all="ignore"):
         for number in range(options.first, options.first + options.count):
@@ -57,15 +53,12 @@ def main():
     seconds = time.monotonic() - begin
     print(f"{options.count} graphs in {seconds:.0f} s; ran {dict(ran)}; {len(wrong)} wrong")
     if options.json:
-        pathlib.Path(options.json).write_text(as_json(options, head, ran, ops, wrong, seconds))
+        write(options, head, ran, ops, wrong, seconds)
     return 1 if wrong else 0
 
 
-def as_json(options, head, ran, ops, wrong, seconds):
-    outcome = {
-        "what": "random graphs beside NumPy, tests/torture/graphs.py; three calls of each in each mode",
-        "device": options.device,
-        "device_name": sw.device(options.device).properties.name,
+def write(options, head, ran, ops, wrong, seconds):
+    found = {
         "first": options.first,
         "graphs": options.count,
         "ran": dict(ran),
@@ -73,15 +66,11 @@ def as_json(options, head, ran, ops, wrong, seconds):
         "wrong": len(wrong),
         "failures": wrong,
         "graphs_with_op": dict(sorted(ops.items())),
-        "seconds": round(seconds, 1),
-        "versions": {
-            "spanwise": sw.__version__,
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
-        "commit": head,
     }
-    return json.dumps(outcome, indent=2) + "\n"
+    what = "random graphs beside NumPy, tests/torture/graphs.py; three calls of each in each mode"
+    outcome.write(
+        options.json, what, options.device, found, seconds=seconds, head=head, peers=(np,)
+    )
 
 
 if __name__ == "__main__":
