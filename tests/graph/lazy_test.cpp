@@ -18,21 +18,6 @@ using test::vector_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// Input 1 where the first element of input 0 is not zero, else input 2.
-Ref<TestOp> choose() {
-  Ref<TestOp> op = test::make_test_op("Choose", nullptr);
-  op->lazy_work = [](const TestOp::Cells& in, const TestOp::Cells& out) -> std::vector<int> {
-    if (!in[0]->computed) return {0};
-    const int wanted = values_of(*in[0]->value)[0] != 0 ? 1 : 2;
-    const Cell& branch = *in[static_cast<std::size_t>(wanted)];
-    if (!branch.computed) return {wanted};
-    out[0]->value = copy(*branch.value);
-    out[0]->computed = true;
-    return {};
-  };
-  return op;
-}
-
 Ref<TestOp> counted(int& runs) {
   return test::make_test_op("Counted", [&runs](const TestOp::Cells& in, const TestOp::Cells& out) {
     ++runs;
@@ -56,8 +41,8 @@ std::string error_of(const TestOp::LazyWork& work) {
 TEST(LazyThunks, EvaluateOnlyWhatTheyAskFor) {
   int left = 0, right = 0;
   const Variable condition = input("condition"), x = input("x");
-  const Variable chosen =
-      apply(choose(), {apply(plus(0), {condition}), apply(plus(1), {apply(counted(left), {x})}),
+  const Variable chosen = apply(
+      test::choose(), {apply(plus(0), {condition}), apply(plus(1), {apply(counted(left), {x})}),
                        apply(plus(2), {apply(counted(right), {x})})});
   const CompiledFunction f = compile({condition, x}, {apply(plus(10), {chosen})});
   EXPECT_THAT(values_of(f({vector_of({1}), vector_of({5})})[0]), ElementsAre(16));
@@ -70,14 +55,14 @@ TEST(LazyThunks, EvaluateOnlyWhatTheyAskFor) {
 
 TEST(LazyThunks, SeeLeavesAsComputed) {
   const Variable condition = input("condition"), x = input("x"), y = input("y");
-  const CompiledFunction f = compile({condition, x, y}, {apply(choose(), {condition, x, y})});
+  const CompiledFunction f = compile({condition, x, y}, {apply(test::choose(), {condition, x, y})});
   EXPECT_THAT(values_of(f({vector_of({0}), vector_of({5}), vector_of({6})})[0]), ElementsAre(6));
 }
 
 TEST(LazyThunks, ShareWhatAnotherOutputComputes) {
   int runs = 0;
   const Variable condition = input("condition"), x = input("x"), y = apply(counted(runs), {x});
-  const CompiledFunction f = compile({condition, x}, {apply(choose(), {condition, y, x}), y});
+  const CompiledFunction f = compile({condition, x}, {apply(test::choose(), {condition, y, x}), y});
   const std::vector<Array> results = f({vector_of({1}), vector_of({5})});
   EXPECT_THAT(values_of(results[0]), ElementsAre(5));
   EXPECT_THAT(values_of(results[1]), ElementsAre(5));
@@ -101,7 +86,8 @@ TEST(LazyThunks, AreHeldToTheirContract) {
 
 TEST(LazyThunks, RunReadersBeforeWhatOverwrites) {
   const Variable condition = input("condition"), x = input("x"), y = apply(plus(1), {x});
-  const Variable chosen = apply(choose(), {condition, apply(test::plus_in_place(10), {y}), x});
+  const Variable chosen =
+      apply(test::choose(), {condition, apply(test::plus_in_place(10), {y}), x});
   const CompiledFunction f = compile({condition, x}, {chosen, apply(plus(100), {y})});
   const std::vector<Array> results = f({vector_of({1}), vector_of({0})});
   EXPECT_THAT(values_of(results[0]), ElementsAre(11));

@@ -64,21 +64,6 @@ Ref<TestOp> negated_in_place() {
   return op;
 }
 
-// Input 1 where the first element of input 0 is positive, else input 2.
-Ref<TestOp> chosen() {
-  Ref<TestOp> op = test::make_test_op("Chosen", nullptr);
-  op->lazy_work = [](const Cells& in, const Cells& out) -> std::vector<int> {
-    if (!in[0]->computed) return {0};
-    const int wanted = at(*in[0]->value, 0) > 0 ? 1 : 2;
-    const Cell& branch = *in[static_cast<std::size_t>(wanted)];
-    if (!branch.computed) return {wanted};
-    out[0]->value = copy(*branch.value);
-    out[0]->computed = true;
-    return {};
-  };
-  return op;
-}
-
 Values backwards(Values x) {
   std::reverse(x.begin(), x.end());
   return x;
@@ -125,7 +110,7 @@ const std::vector<Kind>& kinds() {
        [](const Meant& m) { return Meant{largest(m[0], m[1])}; }},
       {2, by(joined_in_place()),
        [](const Meant& m) { return Meant{sum(m[0], m[1]), backwards(m[1])}; }},
-      {3, by(chosen()), [](const Meant& m) { return Meant{m[0][0] > 0 ? m[1] : m[2]}; }}};
+      {3, by(test::choose()), [](const Meant& m) { return Meant{m[0][0] > 0 ? m[1] : m[2]}; }}};
   return all;
 }
 

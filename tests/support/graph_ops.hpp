@@ -135,4 +135,19 @@ inline Ref<TestOp> reversed() {
   return op;
 }
 
+/// Input 1 where the first element of input 0 is above 0, else input 2; lazy, and a copy.
+inline Ref<TestOp> choose() {
+  Ref<TestOp> op = make_test_op("Choose", nullptr);
+  op->lazy_work = [](const TestOp::Cells& in, const TestOp::Cells& out) -> std::vector<int> {
+    if (!in[0]->computed) return {0};
+    const int wanted = values_of(*in[0]->value)[0] > 0 ? 1 : 2;
+    const Cell& branch = *in[static_cast<std::size_t>(wanted)];
+    if (!branch.computed) return {wanted};
+    out[0]->value = copy(*branch.value);
+    out[0]->computed = true;
+    return {};
+  };
+  return op;
+}
+
 }  // namespace spanwise::test
