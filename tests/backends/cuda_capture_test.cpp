@@ -95,6 +95,30 @@ TEST_F(CudaCapture, LaunchesAndForksBecomeNodes) {
   EXPECT_EQ(c.get<int>()[0], 1);
 }
 
+// Outside of captures such a kernel goes into the stream as a graph by itself.
+TEST_F(CudaCapture, AKernelThatIsLaunchedOftenBecomesAPlainNode) {
+  const LaunchSetting setting("graph");
+  DeviceBytes a(4), b(4);
+  const auto* from = static_cast<int*>(a.data());
+  const auto* to = static_cast<int*>(b.data());
+  for (int i = 0; i < 100; ++i) launch(*relay(), 1, *stream_, from, to);
+  backend().synchronize(0);
+  Capture capture(*stream_);
+  launch(*relay(), 1, *stream_, from, to);
+  ASSERT_EQ(capture.end(), CUDA_SUCCESS);
+  EXPECT_EQ(capture.node_count(), 1u);
+  for (const int value : {3, 4}) {
+    a.put(&value);
+    backend().synchronize(0);
+    capture.run();
+    EXPECT_EQ(b.get<int>()[0], value);
+  }
+  launch(*late_write(), 1, *stream_, from, 5, 0LL);
+  launch(*relay(), 1, *stream_, from, to);
+  stream_->synchronize();
+  EXPECT_EQ(b.get<int>()[0], 5);
+}
+
 TEST_F(CudaCapture, WaitingForWorkFromBeforeTheCaptureIsLegal) {
   DeviceBytes a(4), b(4);
   const int zero = 0;

@@ -13,6 +13,7 @@
 
 #include "backends/cuda/driver.hpp"
 #include "runtime/backend.hpp"
+#include "spanwise/config.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 
@@ -38,6 +39,20 @@ class CudaTest : public testing::Test {
   }
   static runtime::Backend& backend() { return runtime::backend_for(gpu); }
   static Ref<runtime::StreamState> default_stream() { return backend().default_stream(0); }
+};
+
+/// config "kernel_launch" as `value` for a while.
+class LaunchSetting {
+ public:
+  explicit LaunchSetting(const std::string& value) : before_(config::get("kernel_launch")) {
+    config::set("kernel_launch", value);
+  }
+  ~LaunchSetting() { config::set("kernel_launch", before_); }
+  LaunchSetting(const LaunchSetting&) = delete;
+  LaunchSetting& operator=(const LaunchSetting&) = delete;
+
+ private:
+  std::string before_;
 };
 
 /// Bytes on the first device for any of its streams; waits for the device before they go back.

@@ -139,6 +139,17 @@ TEST(ConfigFlag, FollowsTheSetting) {
   config::set("test_flag", "0");
 }
 
+TEST(ConfigChoice, IsThePlaceOfTheValueAmongTheChoices) {
+  declare("test_choice", "b", {"a", "b", "c"});
+  const config::Choice choice("test_choice");
+  EXPECT_EQ(choice.get(), 1u);
+  config::set("test_choice", "c");
+  EXPECT_EQ(choice.get(), 2u);
+  EXPECT_THROW(config::set("test_choice", "d"), ArgumentError);
+  EXPECT_EQ(choice.get(), 2u);
+  EXPECT_THROW(config::Choice("test_choyce").get(), ArgumentError);
+}
+
 TEST(Config, TakesReadersAndWritersFromManyThreads) {
   config::declare(setting("test_shared", "0", {"0", "1"}));
   const config::Flag flag("test_shared");

@@ -41,23 +41,46 @@ SW_API std::vector<Setting> list();
 /// Grows with each declare() and set(): what was read at this version still holds at the same one.
 SW_API std::uint64_t version() noexcept;
 
-/// A yes-or-no setting for hot paths: reading it again costs two atomic loads.
-class SW_API Flag {
- public:
-  /// `name` must outlive the flag, as a literal does.
-  constexpr explicit Flag(const char* name) noexcept : name_(name) {}
-  /// As get_bool.
-  bool get() const {
+/// A setting for hot paths, read as a small number: reading it again costs two atomic loads.
+class SW_API Remembered {
+ protected:
+  using Read = unsigned (*)(const char* name);
+  /// `name` must outlive this, as a literal does. `read` gives less than 256.
+  constexpr Remembered(const char* name, Read read) noexcept : name_(name), read_(read) {}
+  unsigned get() const {
     const std::uint64_t seen = seen_.load(std::memory_order_relaxed);
-    return seen >> 1 == version() ? (seen & 1u) != 0 : read();
+    return seen >> 8 == version() ? static_cast<unsigned>(seen & 255u) : read_again();
   }
 
  private:
-  bool read() const;
+  unsigned read_again() const;
 
   const char* name_;
-  // The version at which the value was read, and the value in the lowest bit.
+  Read read_;
+  // The version at which the value was read, and the value in the lowest byte.
   mutable std::atomic<std::uint64_t> seen_{0};
+};
+
+/// Yes or no.
+class SW_API Flag : Remembered {
+ public:
+  constexpr explicit Flag(const char* name) noexcept : Remembered(name, read) {}
+  /// As get_bool.
+  bool get() const { return Remembered::get() != 0; }
+
+ private:
+  static unsigned read(const char* name);
+};
+
+/// One of a setting's choices.
+class SW_API Choice : Remembered {
+ public:
+  constexpr explicit Choice(const char* name) noexcept : Remembered(name, read) {}
+  /// Its place among them, from 0. Throws as get().
+  unsigned get() const { return Remembered::get(); }
+
+ private:
+  static unsigned read(const char* name);
 };
 
 }  // namespace spanwise::config

@@ -151,11 +151,24 @@ std::vector<Setting> list() {
 
 std::uint64_t version() noexcept { return current_version.load(std::memory_order_acquire); }
 
-bool Flag::read() const {
+unsigned Remembered::read_again() const {
   const std::uint64_t at = version();
-  const bool value = get_bool(name_);
-  seen_.store(at << 1 | static_cast<std::uint64_t>(value), std::memory_order_relaxed);
+  const unsigned value = read_(name_);
+  seen_.store(at << 8 | value, std::memory_order_relaxed);
   return value;
+}
+
+unsigned Flag::read(const char* name) { return get_bool(name) ? 1 : 0; }
+
+unsigned Choice::read(const char* name) {
+  const std::string value = config::get(name);
+  Registry& known = registry();
+  const std::lock_guard lock(known.mutex);
+  const std::vector<std::string>& choices = find(known, name).choices;
+  const auto found = std::find(choices.begin(), choices.end(), value);
+  require<ArgumentError>(found != choices.end(), "config: ", name, " is \"", value,
+                         "\", which is none of its choices");
+  return static_cast<unsigned>(found - choices.begin());
 }
 
 }  // namespace spanwise::config

@@ -9,6 +9,7 @@
 #include "backends/cuda/copy_kernels.hpp"
 #include "backends/cuda/event.hpp"
 #include "backends/cuda/landing_blocks.hpp"
+#include "backends/cuda/launch_pace.hpp"
 #include "backends/cuda/memory_pool.hpp"
 #include "backends/cuda/staging.hpp"
 #include "backends/cuda/stream.hpp"
@@ -37,6 +38,7 @@ DeviceContext::DeviceContext(int ordinal)
   landing_ = std::make_unique<LandingBlocks>(*this);
   copy_kernels_ = std::make_unique<CopyKernels>(*this);
   lasting_streams_ = std::make_unique<LastingStreams>();
+  launch_pace_ = std::make_unique<LaunchPace>();
   default_stream_ = make_default_stream(*this);
   memory_->preallocate();
 }

@@ -23,6 +23,7 @@ class StagingArea;
 class LandingBlocks;
 class CopyKernels;
 class LastingStreams;
+class LaunchPace;
 
 /// One device as this process uses it: its primary context, and what we keep there. Lives until the
 /// process ends; the primary context is retained once and never given back, because other libraries
@@ -45,6 +46,7 @@ class DeviceContext {
   LandingBlocks& landing() noexcept { return *landing_; }
   CopyKernels& copy_kernels() noexcept { return *copy_kernels_; }
   LastingStreams& lasting_streams() noexcept { return *lasting_streams_; }
+  LaunchPace& launch_pace() noexcept { return *launch_pace_; }
   const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
 
  private:
@@ -57,6 +59,7 @@ class DeviceContext {
   std::unique_ptr<LandingBlocks> landing_;
   std::unique_ptr<CopyKernels> copy_kernels_;
   std::unique_ptr<LastingStreams> lasting_streams_;
+  std::unique_ptr<LaunchPace> launch_pace_;
   Ref<runtime::StreamState> default_stream_;
 };
 

@@ -91,6 +91,13 @@ namespace spanwise::cuda {
   X(func_set_attribute, cuFuncSetAttribute, 9000)                           \
   X(launch_kernel, cuLaunchKernel, 4000)                                    \
   X(launch_kernel_ex, cuLaunchKernelEx, 11060)                              \
+  X(graph_create, cuGraphCreate, 10000)                                     \
+  X(graph_destroy, cuGraphDestroy, 10000)                                   \
+  X(graph_add_kernel, cuGraphAddKernelNode, 12000)                          \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, 11040)                  \
+  X(graph_exec_destroy, cuGraphExecDestroy, 10000)                          \
+  X(graph_exec_set_kernel, cuGraphExecKernelNodeSetParams, 12000)           \
+  X(graph_launch, cuGraphLaunch, 10000)                                     \
   X(occupancy_max_active_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050)
 
 /// The lowest driver that has all of the above, as cuDriverGetVersion counts: 12.4.

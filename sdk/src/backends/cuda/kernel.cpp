@@ -1,6 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <chrono>
+#include <optional>
 
 #include "backends/cuda/binary_symbols.hpp"
 #include "backends/cuda/module.hpp"
@@ -8,13 +10,6 @@
 #include "runtime/settings.hpp"
 
 namespace spanwise::cuda {
-namespace {
-
-// Within LaunchLimits every extent fits.
-unsigned extent(std::int64_t n) noexcept { return static_cast<unsigned>(n); }
-
-}  // namespace
-
 CudaKernel::CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel,
                        const std::string& symbol)
     : module_(std::move(module)),
@@ -26,6 +21,7 @@ CudaKernel::CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel 
   check(context.api, context.api.kernel_get_function(&function_, kernel), "loading kernel ", name_,
         " on ", context.device);
   read_slots(kernel);
+  nodes_.emplace(context, function_, slots_);
   limits_.device = &context.info.properties;
   limits_.max_threads = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   limits_.static_shared = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
@@ -88,11 +84,27 @@ void CudaKernel::queue(const Dim3& grid, const Dim3& block, std::int64_t shared_
 
 void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                         runtime::StreamState& stream, void* const* arguments) {
-  queue(grid, block, shared_bytes, stream, [&](CUstream on) {
-    return context_.api.launch_kernel(
-        function_, extent(grid.x), extent(grid.y), extent(grid.z), extent(block.x), extent(block.y),
-        extent(block.z), extent(shared_bytes), on, const_cast<void**>(arguments), nullptr);
-  });
+  queue(grid, block, shared_bytes, stream,
+        [&](CUstream on) { return start(LaunchShape(grid, block, shared_bytes), on, arguments); });
+}
+
+CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* const* arguments) {
+  using Clock = std::chrono::steady_clock;
+  LaunchPace& pace = context_.launch_pace();
+  const auto [way, is_timed] = pace.plan();
+  const Clock::time_point begin = is_timed ? Clock::now() : Clock::time_point{};
+  if (way == LaunchWay::graph) {
+    if (const std::optional<CUresult> code = nodes_->launch(shape, stream, arguments)) {
+      if (is_timed) pace.took(way, Clock::now() - begin);
+      return *code;
+    }
+  }
+  const auto &grid = shape.grid, &block = shape.block;
+  const CUresult code = context_.api.launch_kernel(function_, grid.x, grid.y, grid.z, block.x,
+                                                   block.y, block.z, shape.shared_bytes, stream,
+                                                   const_cast<void**>(arguments), nullptr);
+  if (is_timed && way == LaunchWay::direct) pace.took(way, Clock::now() - begin);
+  return code;
 }
 
 void CudaKernel::check_extras(const runtime::LaunchExtras& extras, const Dim3& grid,
@@ -126,17 +138,18 @@ void CudaKernel::launch_with(const runtime::LaunchExtras& extras, const Dim3& gr
   }
   if (const Dim3& cluster = extras.cluster; cluster.x * cluster.y * cluster.z > 1) {
     attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attributes[count++].value.clusterDim = {extent(cluster.x), extent(cluster.y),
-                                            extent(cluster.z)};
+    const auto [x, y, z] = LaunchShape::extents(cluster);
+    attributes[count++].value.clusterDim = {x, y, z};
   }
   CUlaunchConfig config{};
-  config.gridDimX = extent(grid.x);
-  config.gridDimY = extent(grid.y);
-  config.gridDimZ = extent(grid.z);
-  config.blockDimX = extent(block.x);
-  config.blockDimY = extent(block.y);
-  config.blockDimZ = extent(block.z);
-  config.sharedMemBytes = extent(shared_bytes);
+  const LaunchShape shape(grid, block, shared_bytes);
+  config.gridDimX = shape.grid.x;
+  config.gridDimY = shape.grid.y;
+  config.gridDimZ = shape.grid.z;
+  config.blockDimX = shape.block.x;
+  config.blockDimY = shape.block.y;
+  config.blockDimZ = shape.block.z;
+  config.sharedMemBytes = shape.shared_bytes;
   config.attrs = attributes.data();
   config.numAttrs = count;
   queue(grid, block, shared_bytes, stream, [&](CUstream on) {

@@ -4,11 +4,14 @@
 
 #include <atomic>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/launch_limits.hpp"
+#include "backends/cuda/launch_nodes.hpp"
+#include "backends/cuda/launch_pace.hpp"
 #include "runtime/backend.hpp"
 
 namespace spanwise::cuda {
@@ -71,6 +74,7 @@ class CudaKernel final : public runtime::LoadedKernel {
   template <class Call>
   void queue(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
              runtime::StreamState& stream, Call&& call);
+  CUresult start(const LaunchShape& shape, CUstream stream, void* const* arguments);
   void check_extras(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
                     std::int64_t shared_bytes);
   void wait_for_errors(CUstream stream) const;
@@ -80,6 +84,7 @@ class CudaKernel final : public runtime::LoadedKernel {
   CUfunction function_ = nullptr;
   std::string name_, types_;
   std::vector<Slot> slots_;
+  std::optional<LaunchNodes> nodes_;  // made by the constructor
   LaunchLimits limits_;
   // Dynamic shared memory that a launch may ask for now; raised at the first launch that needs
   // more.

@@ -1,0 +1,46 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace spanwise::cuda {
+
+/// How a kernel gets into a stream: by cuLaunchKernel, or as a CUDA graph of one node
+/// (launch_nodes.hpp).
+enum class LaunchWay : std::uint8_t { direct, graph };
+
+/// Which way launches on one device go, config "kernel_launch": "direct", "graph", or "auto", the
+/// one that takes the host less time. That depends on the machine, so it is found out from a few
+/// launches that the program makes anyway. All members: any thread.
+class LaunchPace {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  /// What to do with the next launch.
+  struct Plan {
+    LaunchWay way = LaunchWay::direct;
+    bool is_timed = false;  ///< tell took() how long it was
+  };
+  Plan plan() const;
+  void took(LaunchWay way, Time time) noexcept;
+
+ private:
+  enum class State : std::uint8_t { timing_direct, timing_graph, direct, graph };
+  struct Samples {
+    std::atomic<int> count{0};
+    std::atomic<Time::rep> least{Time::max().count()};
+  };
+  void decide(LaunchWay way) noexcept;
+  const Samples& of(LaunchWay way) const noexcept {
+    return samples_[static_cast<std::size_t>(way)];
+  }
+
+  std::atomic<State> state_{State::timing_direct};
+  std::array<Samples, 2> samples_;
+};
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,225 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Kernels that go into a stream as CUDA graphs of one node, and when they do.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+
+#include "backends/cuda/launch_pace.hpp"
+#include "cuda_device.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using runtime::LoadedKernel;
+using runtime::StreamState;
+
+LaunchPace::Plan after_timing(LaunchPace& pace, LaunchPace::Time direct, LaunchPace::Time graph) {
+  for (int i = 0; i < 1000 && pace.plan().is_timed; ++i) {
+    const LaunchWay way = pace.plan().way;
+    // One in three is held up by something else.
+    const LaunchPace::Time other(i % 3 == 0 ? 50000 : 0);
+    pace.took(way, (way == LaunchWay::direct ? direct : graph) + other);
+  }
+  return pace.plan();
+}
+
+TEST(CudaLaunchPace, TakesGraphsWhereTheyAreMuchQuicker) {
+  const LaunchSetting automatic("auto");
+  LaunchPace pace;
+  EXPECT_TRUE(pace.plan().is_timed);
+  EXPECT_EQ(pace.plan().way, LaunchWay::direct);
+  const LaunchPace::Plan plan = after_timing(pace, LaunchPace::Time(3000), LaunchPace::Time(1400));
+  EXPECT_EQ(plan.way, LaunchWay::graph);
+  EXPECT_FALSE(plan.is_timed);
+}
+
+TEST(CudaLaunchPace, LaunchesDirectlyWhereGraphsGainLittle) {
+  const LaunchSetting automatic("auto");
+  LaunchPace pace;
+  const LaunchPace::Plan plan = after_timing(pace, LaunchPace::Time(3000), LaunchPace::Time(2700));
+  EXPECT_EQ(plan.way, LaunchWay::direct);
+  EXPECT_FALSE(plan.is_timed);
+}
+
+TEST(CudaLaunchPace, LaunchesDirectlyWhereThatIsQuickerThanAGpuBeginsGraphs) {
+  const LaunchSetting automatic("auto");
+  LaunchPace pace;
+  const LaunchPace::Plan plan = after_timing(pace, LaunchPace::Time(1900), LaunchPace::Time(1000));
+  EXPECT_EQ(plan.way, LaunchWay::direct);
+  EXPECT_FALSE(plan.is_timed);
+}
+
+TEST(CudaLaunchPace, DoesAsItIsTold) {
+  LaunchPace pace;
+  {
+    const LaunchSetting graph("graph");
+    EXPECT_EQ(pace.plan().way, LaunchWay::graph);
+    EXPECT_FALSE(pace.plan().is_timed);
+  }
+  {
+    const LaunchSetting direct("direct");
+    EXPECT_EQ(pace.plan().way, LaunchWay::direct);
+    EXPECT_FALSE(pace.plan().is_timed);
+  }
+  EXPECT_THROW(config::set("kernel_launch", "queue"), ArgumentError);
+}
+
+// More than a kernel is launched before it gets a graph.
+constexpr int many = 300;
+
+class CudaLaunchNodes : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!IsSkipped()) setting_.emplace("graph");
+  }
+
+ private:
+  std::optional<LaunchSetting> setting_;
+};
+
+Ref<LoadedKernel> adder() {
+  return load_kernel(
+      "__global__ void add_to(int* cells, int cell, int amount) {\n"
+      "  if (threadIdx.x == 0) atomicAdd(cells + cell, amount * (int)gridDim.x);\n}\n",
+      "add_to");
+}
+
+TEST_F(CudaLaunchNodes, EachLaunchHasItsOwnArguments) {
+  DeviceBytes cells(many * 4);
+  cells.put(std::vector<int>(many, 0).data());
+  const Ref<LoadedKernel> kernel = adder();
+  const auto* place = static_cast<int*>(cells.data());
+  for (int i = 0; i < many; ++i) launch(*kernel, 32, *default_stream(), place, i, i + 1);
+  const std::vector<int> got = cells.get<int>();
+  for (int i = 0; i < many; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i + 1) << i;
+}
+
+TEST_F(CudaLaunchNodes, EachLaunchHasItsOwnExtents) {
+  const Ref<LoadedKernel> kernel = load_kernel(
+      "__global__ void extents(int* cells, int cell) {\n"
+      "  extern __shared__ int shared[];\n"
+      "  unsigned bytes;\n  asm(\"mov.u32 %0, %%dynamic_smem_size;\" : \"=r\"(bytes));\n"
+      "  shared[0] = 1;\n"
+      "  if (threadIdx.x + blockIdx.x + blockIdx.y == 0)\n"
+      "    cells[cell] = gridDim.x * 1000000 + gridDim.y * 10000 + blockDim.x + (int)bytes;\n}\n",
+      "extents");
+  DeviceBytes cells(many * 4);
+  void* place = cells.data();
+  for (int i = 0; i < many; ++i) {
+    void* arguments[] = {&place, &i};
+    kernel->launch({1 + i % 3, 1 + i % 5}, {32 + i % 7}, 128 * (1 + i % 400), *default_stream(),
+                   arguments);
+  }
+  const std::vector<int> got = cells.get<int>();
+  for (int i = 0; i < many; ++i)
+    EXPECT_EQ(got[static_cast<std::size_t>(i)],
+              (1 + i % 3) * 1000000 + (1 + i % 5) * 10000 + 32 + i % 7 + 128 * (1 + i % 400));
+}
+
+TEST_F(CudaLaunchNodes, TheSameLaunchAgainRunsAgain) {
+  DeviceBytes cell(4);
+  cell.put(std::vector<int>{0}.data());
+  const Ref<LoadedKernel> kernel = adder();
+  const auto* place = static_cast<int*>(cell.data());
+  for (int i = 0; i < 100 * many; ++i) launch(*kernel, 32, *default_stream(), place, 0, 1);
+  EXPECT_EQ(cell.get<int>()[0], 100 * many);
+}
+
+TEST_F(CudaLaunchNodes, WorkOfAStreamStaysInItsOrder) {
+  DeviceBytes cells(8);
+  const auto* from = static_cast<int*>(cells.data());
+  const auto* to = from + 1;
+  for (int i = 1; i <= many; ++i) {
+    launch(*late_write(), 1, *default_stream(), from, i, milliseconds / 50);
+    launch(*relay(), 1, *default_stream(), from, to);
+    if (i % 50 != 0) continue;
+    EXPECT_EQ(cells.get<int>()[1], i);
+  }
+}
+
+// The legacy stream and a stream that another library made without the non-blocking flag wait for
+// each other without events.
+TEST_F(CudaLaunchNodes, TheLegacyStreamIsOrderedWithBlockingOnes) {
+  CUstream theirs = nullptr;
+  ASSERT_EQ(driver().stream_create(&theirs, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+  {
+    const Ref<StreamState> blocking =
+        backend().foreign_stream(0, reinterpret_cast<std::uintptr_t>(theirs));
+    DeviceBytes cells(8);
+    const auto* from = static_cast<int*>(cells.data());
+    const auto* to = from + 1;
+    for (int i = 1; i <= many; ++i) {
+      StreamState& first = i % 2 != 0 ? *blocking : *default_stream();
+      StreamState& second = i % 2 != 0 ? *default_stream() : *blocking;
+      launch(*late_write(), 1, first, from, i, milliseconds / 50);
+      launch(*relay(), 1, second, from, to);
+      EXPECT_EQ(cells.get<int>()[1], i);
+    }
+  }
+  EXPECT_EQ(driver().stream_destroy(theirs), CUDA_SUCCESS);
+}
+
+TEST_F(CudaLaunchNodes, StreamsRunBesideEachOther) {
+  const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
+  DeviceBytes cells(8);
+  auto* place = static_cast<int*>(cells.data());
+  for (int i = 0; i < many; ++i) {  // so that each has a graph of both kernels
+    launch(*late_write(), 1, *a, place, 0, 0LL);
+    launch(*late_write(), 1, *b, place, 0, 0LL);
+  }
+  backend().synchronize(0);
+  launch(*late_write(), 1, *a, place, 7, 500 * milliseconds);
+  launch(*late_write(), 1, *b, place + 1, 8, 0LL);
+  b->synchronize();
+  EXPECT_FALSE(a->query()) << "the second stream waited for the first one's kernel";
+  a->synchronize();
+  EXPECT_EQ(cells.get<int>(), (std::vector<int>{7, 8}));
+}
+
+TEST_F(CudaLaunchNodes, ThreadsMayShareAKernelAndAStream) {
+  DeviceBytes cells(16);
+  cells.put(std::vector<int>(4, 0).data());
+  const Ref<LoadedKernel> kernel = adder();
+  const auto* place = static_cast<int*>(cells.data());
+  std::vector<std::thread> threads;
+  for (int id = 0; id < 4; ++id)
+    threads.emplace_back([&, id] {
+      for (int i = 0; i < 10 * many; ++i) launch(*kernel, 32, *default_stream(), place, id, id + 1);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(cells.get<int>(), (std::vector<int>{10 * many, 20 * many, 30 * many, 40 * many}));
+}
+
+TEST_F(CudaLaunchNodes, AKernelMayGoWhileItsLaunchesAreQueued) {
+  DeviceBytes cell(4);
+  cell.put(std::vector<int>{0}.data());
+  const auto* place = static_cast<int*>(cell.data());
+  {
+    const Ref<LoadedKernel> kernel = adder();
+    DeviceBytes other(4);
+    launch(*late_write(), 1, *default_stream(), static_cast<int*>(other.data()), 1,
+           50 * milliseconds);
+    for (int i = 0; i < many; ++i) launch(*kernel, 32, *default_stream(), place, 0, 1);
+  }
+  EXPECT_EQ(cell.get<int>()[0], many);
+}
+
+TEST_F(CudaLaunchNodes, ManyStreamsAreServed) {
+  DeviceBytes cell(4);
+  cell.put(std::vector<int>{0}.data());
+  const Ref<LoadedKernel> kernel = adder();
+  const auto* place = static_cast<int*>(cell.data());
+  std::vector<Ref<StreamState>> streams;
+  for (int i = 0; i < 12; ++i) streams.push_back(backend().create_stream(0));
+  for (int i = 0; i < many; ++i)
+    for (const Ref<StreamState>& stream : streams) launch(*kernel, 32, *stream, place, 0, 1);
+  backend().synchronize(0);
+  EXPECT_EQ(cell.get<int>()[0], 12 * many);
+}
+
+}  // namespace
+}  // namespace spanwise::cuda
