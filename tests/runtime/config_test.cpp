@@ -140,14 +140,14 @@ TEST(ConfigFlag, FollowsTheSetting) {
 }
 
 TEST(ConfigChoice, IsThePlaceOfTheValueAmongTheChoices) {
-  declare("test_choice", "b", {"a", "b", "c"});
-  const config::Choice choice("test_choice");
+  config::declare(setting("test_place", "b", {"a", "b", "c"}));
+  const config::Choice choice("test_place");
   EXPECT_EQ(choice.get(), 1u);
-  config::set("test_choice", "c");
+  config::set("test_place", "c");
   EXPECT_EQ(choice.get(), 2u);
-  EXPECT_THROW(config::set("test_choice", "d"), ArgumentError);
+  EXPECT_THROW(config::set("test_place", "d"), ArgumentError);
   EXPECT_EQ(choice.get(), 2u);
-  EXPECT_THROW(config::Choice("test_choyce").get(), ArgumentError);
+  EXPECT_THROW(config::Choice("test_plaice").get(), ArgumentError);
 }
 
 TEST(Config, TakesReadersAndWritersFromManyThreads) {
