@@ -69,6 +69,7 @@ class ElementwiseThunk final : public Thunk {
     for (std::size_t i = 0; i < count_; ++i) inputs_[i] = context.input(static_cast<int>(i));
   }
 
+  bool only_queues() const override { return true; }
   std::vector<int> run() override {
     std::array<Operand, max_inputs> operands;
     for (std::size_t i = 0; i < count_; ++i) operands[i].array = &here(i);

@@ -100,9 +100,9 @@ class ReduceOp final : public NamedOp {
     options.keepdims = declared_.keepdims;
     options.dtype = declared_.dtype;
     options.correction = declared_.correction;
-    return spanwise::make_thunk([op = op_, options, from = context.input(0), to = context.output(0),
-                                 device = context.device(),
-                                 dtype = context.node().output(0).type().dtype()]() mutable {
+    return make_queueing_thunk([op = op_, options, from = context.input(0), to = context.output(0),
+                                device = context.device(),
+                                dtype = context.node().output(0).type().dtype()]() mutable {
       const Array source = to_device(*from->value, device);
       const Shape shape = reduced_shape(source.shape(), options.axes, options.keepdims);
       options.out = &output_array(*to, shape, dtype, device);

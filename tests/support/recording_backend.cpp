@@ -243,6 +243,27 @@ void RecordingBackend::synchronize(int ordinal) {
     if (stream->device().ordinal() == ordinal) stream->run();
 }
 
+class RecordedRow final : public runtime::LaunchRow {
+ public:
+  explicit RecordedRow(RecordingBackend& backend) : backend_(backend) {}
+  bool open(StreamState& stream) override {
+    const Guard guard(backend_.mutex_);
+    name_ = lazy(stream).name();
+    backend_.note("open " + name_);
+    return true;
+  }
+  void close() override {
+    const Guard guard(backend_.mutex_);
+    backend_.note("close " + name_);
+  }
+
+ private:
+  RecordingBackend& backend_;
+  std::string name_;
+};
+
+Ref<runtime::LaunchRow> RecordingBackend::launch_row(int) { return make_ref<RecordedRow>(*this); }
+
 void RecordingBackend::copy(const Array& source, const Array& target, StreamState& stream) {
   const Guard guard(mutex_);
   EXPECT_EQ(source.shape(), target.shape());

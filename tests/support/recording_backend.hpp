@@ -53,6 +53,8 @@ class RecordingBackend final : public runtime::Backend {
   Ref<runtime::StreamState> foreign_stream(int ordinal, std::uintptr_t handle) override;
   Ref<runtime::StreamState> default_stream(int ordinal) override;
   void synchronize(int ordinal) override;
+  /// Keeps nothing back; the log says "open d0" and "close d0".
+  Ref<runtime::LaunchRow> launch_row(int ordinal) override;
   void copy(const Array& source, const Array& target, runtime::StreamState& stream) override;
   void fill(const Array& target, const Scalar& value, runtime::StreamState& stream) override;
   void upload(const void* host, void* device, std::size_t bytes,
@@ -69,6 +71,7 @@ class RecordingBackend final : public runtime::Backend {
 
  private:
   friend class LazyStream;
+  friend class RecordedRow;
   friend class LazyEvent;
   struct Block {
     std::size_t bytes = 0;

@@ -12,14 +12,17 @@ namespace {
 
 class CallableThunk final : public Thunk {
  public:
-  explicit CallableThunk(std::function<void()> run) : run_(std::move(run)) {}
+  CallableThunk(std::function<void()> run, bool only_queues)
+      : run_(std::move(run)), only_queues_(only_queues) {}
   std::vector<int> run() override {
     run_();
     return {};
   }
+  bool only_queues() const override { return only_queues_; }
 
  private:
   std::function<void()> run_;
+  bool only_queues_;
 };
 
 // One lock for all ops: recipes are set once and read by who writes graphs down.
@@ -53,7 +56,11 @@ void Op::set_recipe(OpRecipe recipe) const {
 }
 
 std::unique_ptr<Thunk> make_thunk(std::function<void()> run) {
-  return std::make_unique<CallableThunk>(std::move(run));
+  return std::make_unique<CallableThunk>(std::move(run), false);
+}
+
+std::unique_ptr<Thunk> make_queueing_thunk(std::function<void()> run) {
+  return std::make_unique<CallableThunk>(std::move(run), true);
 }
 
 }  // namespace spanwise

@@ -62,6 +62,7 @@ Program::Program(std::string function_name, std::vector<Step> steps,
     }
   }
   first_slot_.push_back(slots_.size());
+  if (!on_demand_) rows_ = LaunchRows(steps_);
   for (const auto& [first, then] : readers_first)
     before_[static_cast<std::size_t>(then)].push_back(first);
   for (const Cell* output : outputs) {
@@ -82,8 +83,10 @@ void Program::run() {
     else
       run_in_order();
   } catch (...) {
+    rows_.give_up();
     rethrow_with_note([this] { return note_on_run(function_name_, steps_, running_); });
   }
+  rows_.finish();
 }
 
 void Program::run_in_order() {
@@ -115,8 +118,10 @@ void Program::run_any_step(std::size_t position) {
     run_checked_step(position);
   else if (times_ != nullptr) [[unlikely]]
     run_measured_step(position);
-  else
+  else {
+    rows_.before(position);
     run_step(position);
+  }
 }
 
 void Program::run_measured_step(std::size_t position) {

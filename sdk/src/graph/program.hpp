@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/launch_rows.hpp"
 #include "graph/memory_plan.hpp"
 #include "graph/releases.hpp"
 #include "spanwise/graph/op.hpp"
@@ -83,6 +84,7 @@ class Program {
   std::vector<std::size_t> wanted_;       // steps that compute the function's outputs
   MemoryPlan plan_;
   Releases releases_;
+  LaunchRows rows_;
   StepTimes* times_ = nullptr;
   bool on_demand_ = false, is_checked_ = false;
   std::size_t running_ = 0;

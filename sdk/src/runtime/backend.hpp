@@ -118,6 +118,19 @@ class LoadedKernel : public RefCounted {
   }
 };
 
+/// Launches that one thread makes on one stream, kept back so that the device gets several at once.
+/// Whatever else the thread does through this back end first hands over what is kept back, so that
+/// nobody sees the difference but in time.
+class LaunchRow : public RefCounted {
+ public:
+  /// From now on the calling thread's launches on `stream` may be kept back. False, and nothing is
+  /// different, where that cannot be or is not wanted now.
+  virtual bool open(StreamState& stream) = 0;
+  /// Hands over what is kept back; launches go at once again. For the thread that opened it. Throws
+  /// what a launch throws, for any launch since open().
+  virtual void close() = 0;
+};
+
 /// The compiler option that asks for a kernel which can be checked.
 inline constexpr const char* check_option = "-DSW_KERNEL_CHECK";
 
@@ -219,6 +232,9 @@ class Backend {
   /// The stream that threads share when they set none; the same object at each call.
   virtual Ref<StreamState> default_stream(int ordinal) = 0;
   virtual void synchronize(int ordinal) = 0;
+
+  /// For launches that come one after the other again and again; null where all go at once anyway.
+  virtual Ref<LaunchRow> launch_row([[maybe_unused]] int ordinal) { return {}; }
 
   /// Copies and casts between two arrays of this device, of equal shape, with elements, of
   /// computable dtypes. The caller has ordered the work and seen to it that they share no byte and

@@ -41,6 +41,10 @@ class SW_API Thunk {
   virtual std::vector<int> run() = 0;
   /// Lazy thunks are called before their inputs are computed.
   virtual bool lazy() const { return false; }
+  /// Whether run() reaches the device through Spanwise's arrays, kernels and streams alone: not
+  /// through a stream's handle that it has kept, nor another library. The runtime may then keep
+  /// back the kernels of several such thunks and give them to a GPU at once.
+  virtual bool only_queues() const { return false; }
 };
 
 /// What make_thunk may use: the cells of the node, and where the function runs.
@@ -138,5 +142,7 @@ class SW_API Op : public RefCounted {
 
 /// A Thunk from a callable without arguments.
 SW_API std::unique_ptr<Thunk> make_thunk(std::function<void()> run);
+/// The same for a callable of which only_queues() is true.
+SW_API std::unique_ptr<Thunk> make_queueing_thunk(std::function<void()> run);
 
 }  // namespace spanwise

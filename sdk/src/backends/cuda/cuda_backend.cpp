@@ -8,6 +8,7 @@
 #include "backends/cuda/event.hpp"
 #include "backends/cuda/gemm.hpp"
 #include "backends/cuda/landing_blocks.hpp"
+#include "backends/cuda/launch_row.hpp"
 #include "backends/cuda/memory_pool.hpp"
 #include "backends/cuda/module.hpp"
 #include "backends/cuda/pointer.hpp"
@@ -110,8 +111,12 @@ class CudaBackend final : public runtime::Backend {
   }
   void synchronize(int ordinal) override {
     DeviceContext& context = DeviceContext::of(ordinal);
+    if (launches_are_kept_back) hand_over_launches();
     const ContextGuard guard(context);
     check(context.api, context.api.ctx_synchronize(), "waiting for ", context.device);
+  }
+  Ref<runtime::LaunchRow> launch_row(int ordinal) override {
+    return make_ref<CudaLaunchRow>(DeviceContext::of(ordinal));
   }
 
   void copy(const Array& source, const Array& target, StreamState& stream) override {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "backends/cuda/binary_symbols.hpp"
+#include "backends/cuda/launch_row.hpp"
 #include "backends/cuda/module.hpp"
 #include "backends/cuda/stream.hpp"
 #include "runtime/settings.hpp"
@@ -15,13 +16,13 @@ CudaKernel::CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel 
     : module_(std::move(module)),
       context_(context),
       name_(readable_name(symbol)),
-      types_(types_of(symbol)) {
+      types_(types_of(symbol)),
+      nodes_(context) {
   // Loads the code onto the device now: a first launch that had to would be illegal during a
   // capture.
   check(context.api, context.api.kernel_get_function(&function_, kernel), "loading kernel ", name_,
         " on ", context.device);
   read_slots(kernel);
-  nodes_.emplace(context, function_, slots_);
   limits_.device = &context.info.properties;
   limits_.max_threads = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   limits_.static_shared = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
@@ -59,6 +60,7 @@ KernelAttributes CudaKernel::attributes() const {
 
 // To the most there is, so that this happens once: it is a limit, and costs a launch nothing.
 void CudaKernel::allow_dynamic_shared() {
+  const ContextGuard guard(context_);
   const std::int64_t most = context_.info.properties.max_shared_bytes_optin - limits_.static_shared;
   check(context_.api,
         context_.api.func_set_attribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -67,16 +69,21 @@ void CudaKernel::allow_dynamic_shared() {
   dynamic_shared_.store(most, std::memory_order_relaxed);
 }
 
-// What every launch begins and ends with; `call` queues the kernel on the stream it is given.
+// What every launch begins with.
+void CudaKernel::prepare(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes) {
+  if (!limits_.allow(grid, block, shared_bytes)) [[unlikely]]
+    limits_.fail(name_, grid, block, shared_bytes);
+  if (shared_bytes > dynamic_shared_.load(std::memory_order_relaxed)) [[unlikely]]
+    allow_dynamic_shared();
+}
+
+// A launch that goes at once; `call` queues the kernel on the stream it is given.
 template <class Call>
 void CudaKernel::queue(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                        runtime::StreamState& stream, Call&& call) {
-  if (!limits_.allow(grid, block, shared_bytes)) [[unlikely]]
-    limits_.fail(name_, grid, block, shared_bytes);
+  prepare(grid, block, shared_bytes);
   const CUstream queue = cuda_stream(context_, stream).raw();
   const ContextGuard guard(context_);
-  if (shared_bytes > dynamic_shared_.load(std::memory_order_relaxed)) [[unlikely]]
-    allow_dynamic_shared();
   check(context_.api, call(queue), "launching kernel ", name_, " on ", context_.device);
   if (runtime::launch_blocking()) [[unlikely]]
     wait_for_errors(queue);
@@ -84,8 +91,13 @@ void CudaKernel::queue(const Dim3& grid, const Dim3& block, std::int64_t shared_
 
 void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                         runtime::StreamState& stream, void* const* arguments) {
+  const LaunchShape shape(grid, block, shared_bytes);
+  if (CudaLaunchRow* row = CudaLaunchRow::open_on(cuda_stream(context_, stream))) {
+    prepare(grid, block, shared_bytes);
+    return row->add(*this, shape, arguments);
+  }
   queue(grid, block, shared_bytes, stream,
-        [&](CUstream on) { return start(LaunchShape(grid, block, shared_bytes), on, arguments); });
+        [&](CUstream on) { return start(shape, on, arguments); });
 }
 
 CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* const* arguments) {
@@ -94,7 +106,7 @@ CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* cons
   const auto [way, is_timed] = pace.plan();
   const Clock::time_point begin = is_timed ? Clock::now() : Clock::time_point{};
   if (way == LaunchWay::graph) {
-    if (const std::optional<CUresult> code = nodes_->launch(shape, stream, arguments)) {
+    if (const std::optional<CUresult> code = nodes_.launch(*this, shape, stream, arguments)) {
       if (is_timed) pace.took(way, Clock::now() - begin);
       return *code;
     }

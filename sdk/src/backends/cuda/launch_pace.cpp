@@ -13,7 +13,7 @@ namespace {
 // In the order of the setting's choices.
 enum Choice : unsigned { automatic, direct, graph };
 
-[[maybe_unused]] const bool declared = config::declare({
+[[maybe_unused]] const bool launch_declared = config::declare({
     .name = "kernel_launch",
     .description =
         "how kernels are queued on a GPU: direct (cuLaunchKernel), graph (as a CUDA graph of one "
@@ -23,7 +23,7 @@ enum Choice : unsigned { automatic, direct, graph };
     .choices = {"auto", "direct", "graph"},
     .source = {},
 });
-constinit const config::Choice setting{"kernel_launch"};
+constinit const config::Choice launch_setting{"kernel_launch"};
 
 // Set by profilers and debuggers that load themselves into a process (CUDA driver API,
 // "CUDA_INJECTION64_PATH"). Nsight Systems shows a graph as one bar unless told otherwise.
@@ -45,7 +45,7 @@ constexpr double worth = 0.75;
 }  // namespace
 
 LaunchPace::Plan LaunchPace::plan() const {
-  switch (setting.get()) {
+  switch (launch_setting.get()) {
     case direct:
       return {LaunchWay::direct};
     case graph:
@@ -63,6 +63,11 @@ LaunchPace::Plan LaunchPace::plan() const {
     default:
       return {LaunchWay::direct};
   }
+}
+
+bool LaunchPace::joins_kernels() {
+  const unsigned chosen = launch_setting.get();
+  return chosen == graph || (chosen == automatic && !tool_watches());
 }
 
 // The least of several, because a launch may wait for room in the stream or for another process.

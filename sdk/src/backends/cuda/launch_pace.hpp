@@ -27,6 +27,8 @@ class LaunchPace {
   };
   Plan plan() const;
   void took(LaunchWay way, Time time) noexcept;
+  /// Whether several kernels may be launched as one graph, which is quicker on every machine.
+  static bool joins_kernels();
 
  private:
   enum class State : std::uint8_t { timing_direct, timing_graph, direct, graph };

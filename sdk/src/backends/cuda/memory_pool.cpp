@@ -114,13 +114,13 @@ void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
   if (is_small) bytes = SmallBlocks::rounded(bytes);
   CUdeviceptr data = is_small ? take_small(bytes, stream) : 0;
   if (data != 0) return as_pointer(data);
-  CUresult code = try_allocate(data, bytes, stream.raw());
+  CUresult code = try_allocate(data, bytes, stream.peek());
   if (code == CUDA_ERROR_OUT_OF_MEMORY) {
-    if (!is_capturing(context_.api, stream.raw())) reclaim();
-    code = try_allocate(data, bytes, stream.raw());
+    if (!is_capturing(context_.api, stream.peek())) reclaim();
+    code = try_allocate(data, bytes, stream.peek());
     if (code == CUDA_ERROR_OUT_OF_MEMORY) {
       // What the driver mapped before it gave up stays with the pool unless it is told otherwise.
-      if (!is_capturing(context_.api, stream.raw())) reclaim();
+      if (!is_capturing(context_.api, stream.peek())) reclaim();
       fail_out_of_memory(bytes);
     }
   }
@@ -131,7 +131,7 @@ void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
 
 CUdeviceptr MemoryPool::take_small(std::size_t bytes, const CudaStream& stream) noexcept {
   // What a graph is recorded to write must not be in use by work that is queued now.
-  if (is_capturing(context_.api, stream.raw())) return 0;
+  if (is_capturing(context_.api, stream.peek())) return 0;
   const CUdeviceptr data = stream.small_blocks()->take(bytes);
   if (data != 0) kept_ -= static_cast<std::int64_t>(bytes);
   return data;
@@ -178,6 +178,7 @@ void MemoryPool::empty_shelves() noexcept {
 void MemoryPool::reclaim() {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
+  if (launches_are_kept_back) hand_over_launches();
   if (has_deferred_.load(std::memory_order_relaxed)) free_deferred();
   api.ctx_synchronize();
   empty_shelves();

@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <map>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +59,9 @@ class CudaKernel final : public runtime::LoadedKernel {
   std::uintptr_t handle() const noexcept override {
     return reinterpret_cast<std::uintptr_t>(function_);
   }
+  CUfunction function() const noexcept { return function_; }
+  std::span<const Slot> slot_list() const noexcept { return slots_; }
+  const std::string& name() const noexcept { return name_; }
   std::string parameter_types() const override { return types_; }
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override;
@@ -66,15 +69,18 @@ class CudaKernel final : public runtime::LoadedKernel {
                    std::int64_t shared_bytes, runtime::StreamState& stream,
                    void* const* arguments) override;
   int max_active_blocks(int threads, std::int64_t shared_bytes) override;
+  /// Queues a launch that is within the limits, by the way that is the quicker one on the device.
+  /// The context is current.
+  CUresult start(const LaunchShape& shape, CUstream stream, void* const* arguments);
 
  private:
   int attribute(CUfunction_attribute which) const;
   void read_slots(CUkernel kernel);
   void allow_dynamic_shared();
+  void prepare(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes);
   template <class Call>
   void queue(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
              runtime::StreamState& stream, Call&& call);
-  CUresult start(const LaunchShape& shape, CUstream stream, void* const* arguments);
   void check_extras(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
                     std::int64_t shared_bytes);
   void wait_for_errors(CUstream stream) const;
@@ -84,7 +90,7 @@ class CudaKernel final : public runtime::LoadedKernel {
   CUfunction function_ = nullptr;
   std::string name_, types_;
   std::vector<Slot> slots_;
-  std::optional<LaunchNodes> nodes_;  // made by the constructor
+  LaunchNodes nodes_;
   LaunchLimits limits_;
   // Dynamic shared memory that a launch may ask for now; raised at the first launch that needs
   // more.

@@ -13,6 +13,11 @@
 
 namespace spanwise::cuda {
 
+/// Whether the calling thread keeps back launches (launch_row.hpp), and what ends that: whatever is
+/// queued next comes after them.
+extern constinit thread_local bool launches_are_kept_back;
+void hand_over_launches() noexcept;
+
 /// A stream of a device's primary context: ours, or another library's.
 class CudaStream final : public runtime::StreamState {
  public:
@@ -21,6 +26,8 @@ class CudaStream final : public runtime::StreamState {
   ~CudaStream() override;
 
   std::uintptr_t handle() const noexcept override {
+    if (launches_are_kept_back) [[unlikely]]
+      hand_over_launches();
     return reinterpret_cast<std::uintptr_t>(stream_);
   }
   void synchronize() override;
@@ -36,6 +43,12 @@ class CudaStream final : public runtime::StreamState {
   /// so off the thread that named it the legacy stream stands for it: that one is ordered with
   /// every thread's (CUDA programming guide, "Default stream").
   CUstream raw() const noexcept {
+    if (launches_are_kept_back) [[unlikely]]
+      hand_over_launches();
+    return peek();
+  }
+  /// The same for what may overtake launches that are kept back: taking memory, questions.
+  CUstream peek() const noexcept {
     if (stream_ == CU_STREAM_PER_THREAD && std::this_thread::get_id() != thread_) [[unlikely]]
       return CU_STREAM_LEGACY;
     return stream_;

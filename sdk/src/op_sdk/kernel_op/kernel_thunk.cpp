@@ -51,6 +51,7 @@ class KernelThunk final : public Thunk {
     views_.reserve(declaration_.arguments.size());
   }
 
+  bool only_queues() const override { return true; }
   std::vector<int> run() override {
     for (std::size_t i = 0; i < inputs_.size(); ++i) shapes_[i] = &inputs_[i].cell->value->shape();
     extents_.bind(shapes_);

@@ -1,0 +1,65 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "backends/cuda/driver.hpp"
+
+namespace spanwise::cuda {
+
+/// Something for each of the few streams that are in use. Streams come and go, and nobody says so:
+/// what has not been asked for in a while serves another stream, as it is.
+template <class T>
+class PerStream {
+ public:
+  /// The stream's own, made by make() where there is none; null where too many streams are in use.
+  /// Valid until the next call.
+  template <class Make>
+  T* find(CUstream stream, Make&& make) {
+    ++asked_;
+    for (Entry& entry : entries_) {
+      if (entry.stream != stream) continue;
+      entry.used_at = asked_;
+      return &entry.value;
+    }
+    return find_other(stream, make);
+  }
+  template <class Visit>
+  void for_each(Visit&& visit) {
+    for (Entry& entry : entries_) visit(entry.value);
+  }
+  void clear() { entries_.clear(); }
+
+ private:
+  static constexpr std::size_t most_streams = 4;
+  static constexpr std::uint64_t asked_until_idle = 64;
+  struct Entry {
+    CUstream stream;
+    std::uint64_t used_at;
+    T value;
+  };
+
+  template <class Make>
+  T* find_other(CUstream stream, Make& make) {
+    if (entries_.size() < most_streams) {
+      entries_.push_back(Entry{stream, asked_, make()});
+      return &entries_.back().value;
+    }
+    const auto oldest =
+        std::min_element(entries_.begin(), entries_.end(),
+                         [](const Entry& a, const Entry& b) { return a.used_at < b.used_at; });
+    if (asked_ - oldest->used_at < asked_until_idle) return nullptr;
+    oldest->stream = stream;
+    oldest->used_at = asked_;
+    return &oldest->value;
+  }
+
+  std::uint64_t asked_ = 0;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace spanwise::cuda
