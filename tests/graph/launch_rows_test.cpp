@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "graph/program.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/graph/function.hpp"
 #include "support/fake_devices.hpp"
 
 namespace spanwise::graph {
@@ -68,6 +71,56 @@ TEST_F(LaunchRowsTest, TheHostHasNone) { EXPECT_EQ(log_of({{cpu}, {cpu}}), Log{}
 
 TEST_F(LaunchRowsTest, AFailureClosesTheRow) {
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu}}, true), (Log{"open d0", "close d0"}));
+}
+
+// Gives its input back transposed.
+class Transpose final : public Op {
+ public:
+  explicit Transpose(bool only_queues) : only_queues_(only_queues) {}
+  std::string name() const override { return "Transpose"; }
+  AliasMap view_map() const override { return {{0, {0}}}; }
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    return Apply::make(Ref<const Op>(this), {inputs[0]}, {Variable(inputs[0].type())});
+  }
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
+    const auto run = [from = context.input(0), to = context.output(0)] {
+      to->value = from->value->with_layout(from->value->layout().transpose());
+    };
+    return only_queues_ ? make_queueing_thunk(run) : spanwise::make_thunk(run);
+  }
+
+ private:
+  bool only_queues_;
+};
+
+class CallAtOnce : public test::RuntimeTest {
+ protected:
+  static CompiledFunction compiled(bool only_queues) {
+    const Variable x(TensorType(float32, {TensorType::any, TensorType::any}));
+    const Variable y = (*make_ref<Transpose>(only_queues))(std::span(&x, 1))[0];
+    FunctionOptions options;
+    options.device = test::gpu;
+    options.borrowed_outputs = {true};
+    return function({x}, {y}, options);
+  }
+};
+
+TEST_F(CallAtOnce, RunsWhatOnlyQueues) {
+  const Array x = zeros({2, 3}, float32, test::gpu);
+  const auto results = compiled(true).call_at_once(std::span(&x, 1));
+  ASSERT_TRUE(results);
+  EXPECT_EQ((*results)[0].shape(), (Shape{3, 2}));
+}
+
+TEST_F(CallAtOnce, LeavesTheRestToAnOrdinaryCall) {
+  const Array x = zeros({2, 3}, float32, test::gpu), elsewhere = zeros({2, 3}, float32, cpu);
+  EXPECT_FALSE(compiled(false).call_at_once(std::span(&x, 1)));
+  EXPECT_FALSE(compiled(true).call_at_once(std::span(&elsewhere, 1)));
+  EXPECT_FALSE(compiled(true).call_at_once({}));
+  EXPECT_THROW(compiled(true)(std::span<const Array>()), InputError);
+  config::set("launch_blocking", "1");
+  EXPECT_FALSE(compiled(true).call_at_once(std::span(&x, 1)));
+  config::set("launch_blocking", "0");
 }
 
 }  // namespace

@@ -19,6 +19,11 @@ std::vector<Array> CompiledFunction::operator()(std::span<const Array> inputs) c
   return state_in(state_).call(inputs);
 }
 
+std::optional<std::vector<Array>> CompiledFunction::call_at_once(
+    std::span<const Array> inputs) const {
+  return state_in(state_).call_at_once(inputs);
+}
+
 const std::string& CompiledFunction::name() const noexcept { return state_in(state_).name; }
 Device CompiledFunction::device() const noexcept { return state_in(state_).device; }
 const std::vector<Variable>& CompiledFunction::inputs() const noexcept {

@@ -3,6 +3,7 @@
 #include "graph/function_state.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "spanwise/copy.hpp"
@@ -23,6 +24,11 @@ namespace {
 bool fits(const InputSlot& slot, const Array& value) {
   if (value.dtype() != slot.type.dtype() || value.rank() != slot.type.rank()) return false;
   return !slot.has_fixed_extents || TensorType(slot.type.dtype(), slot.type.shape()).matches(value);
+}
+
+// Where the thunks look for it.
+bool is_there(const Array& given, const InputSlot& slot) noexcept {
+  return given.device() == slot.device || (slot.may_stay_on_host && given.device() == cpu);
 }
 
 bool same_memory(const Array& a, const Array& b) {
@@ -71,6 +77,23 @@ class FunctionState::Updating {
 std::vector<Array> FunctionState::call(std::span<const Array> arguments) {
   const Turn turn(*this);
   const Updating updating(*this);
+  return run(arguments);
+}
+
+std::optional<std::vector<Array>> FunctionState::call_at_once(std::span<const Array> arguments) {
+  if (!program.only_queues() || !updated.empty() || !are_there(arguments) || !turn_.try_lock())
+    return std::nullopt;
+  const std::lock_guard turn(turn_, std::adopt_lock);
+  return run(arguments);
+}
+
+bool FunctionState::are_there(std::span<const Array> arguments) const noexcept {
+  return std::equal(arguments.begin(), arguments.end(), input_slots.begin(), input_slots.end(),
+                    is_there);
+}
+
+// The turn is this thread's.
+std::vector<Array> FunctionState::run(std::span<const Array> arguments) {
   struct Cleaner {
     FunctionState& function;
     ~Cleaner() { function.tidy(); }
@@ -112,9 +135,7 @@ void FunctionState::take_inputs(std::span<const Array> arguments) {
     const Array& given = arguments[i];
     if (!fits(slot, given)) [[unlikely]]
       fail_input(*this, i, given);
-    const bool is_there =
-        given.device() == slot.device || (slot.may_stay_on_host && given.device() == cpu);
-    if (is_there) [[likely]]
+    if (is_there(given, slot)) [[likely]]
       slot.cell->value = given;
     else
       slot.cell->value = to_device(given, slot.device);

@@ -66,11 +66,14 @@ class FunctionState final : public RefCounted {
   std::optional<FunctionProfile> profile();
   std::vector<StepSpan> spans();
   std::vector<Array> call(std::span<const Array> arguments);
+  std::optional<std::vector<Array>> call_at_once(std::span<const Array> arguments);
   void free();
 
  private:
   class Turn;
   class Updating;
+  std::vector<Array> run(std::span<const Array> arguments);
+  bool are_there(std::span<const Array> arguments) const noexcept;
   void take_inputs(std::span<const Array> arguments);
   void take_shared();
   void keep_apart();

@@ -11,6 +11,7 @@
 #include "graph/launch_rows.hpp"
 #include "graph/memory_plan.hpp"
 #include "graph/releases.hpp"
+#include "runtime/settings.hpp"
 #include "spanwise/graph/op.hpp"
 
 namespace spanwise::graph {
@@ -55,6 +56,10 @@ class Program {
   void release_early(Releases releases) { releases_ = std::move(releases); }
   /// From now on tells `times`, which outlives the program's runs, what each step takes.
   void measure(StepTimes& times) { times_ = &times; }
+  /// Whether a run does nothing but queue work on GPUs, through Spanwise alone.
+  bool only_queues() const noexcept {
+    return only_queues_ && !is_checked_ && times_ == nullptr && !runtime::launch_blocking();
+  }
   bool runs_in_order() const noexcept { return !on_demand_ && !is_checked_; }
   /// After each run: puts the memory back.
   void take_back() noexcept { plan_.take_back(); }
@@ -86,7 +91,7 @@ class Program {
   Releases releases_;
   LaunchRows rows_;
   StepTimes* times_ = nullptr;
-  bool on_demand_ = false, is_checked_ = false;
+  bool on_demand_ = false, is_checked_ = false, only_queues_ = false;
   std::size_t running_ = 0;
 };
 

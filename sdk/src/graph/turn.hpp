@@ -19,6 +19,11 @@ class TurnLock {
     mutex_.lock();
     holder_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   }
+  bool try_lock() {
+    if (is_mine() || !mutex_.try_lock()) return false;
+    holder_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    return true;
+  }
   void unlock() noexcept {
     holder_.store({}, std::memory_order_relaxed);
     mutex_.unlock();

@@ -102,6 +102,11 @@ class SW_API CompiledFunction {
     return (*this)(std::span(inputs.begin(), inputs.size()));
   }
 
+  /// The same where that only queues work on a GPU, of inputs that are there: nothing, and nothing
+  /// done, where it might wait for another thread, run ops that are not Spanwise's own, or compute
+  /// on the host. For callers that hold a lock which others may need.
+  std::optional<std::vector<Array>> call_at_once(std::span<const Array> inputs) const;
+
   const std::string& name() const noexcept;
   Device device() const noexcept;
   const std::vector<Variable>& inputs() const noexcept;
