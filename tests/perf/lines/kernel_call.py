@@ -1,8 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Host time of one kernel call with three arrays, beside the driver's own launch from C."""
+"""Host time of one kernel call with three arrays, beside the driver's own launches from C."""
 
 import ctypes
+import itertools
 
 import numpy as np
 from harness import Contender, Result, Unavailable, installed, interleave
@@ -78,25 +79,31 @@ def _on_gpu(device, f, x, y, z):
         return run
 
     wait = lambda: sw.synchronize(device)  # noqa: E731
+    other = sw.zeros_like(z)
+    targets = itertools.cycle((z, other))
     contenders = {
         "f(z, x, y, block=, grid=)": batch(lambda: f(z, x, y, block=(128, 1, 1), grid=(1, 1))),
+        "z another array each time": batch(
+            lambda: f(next(targets), x, y, block=(128, 1, 1), grid=(1, 1))
+        ),
         "prepared_call": batch(_prepared(f, x, y, z)),
         **{name: batch(call) for name, call in _peers().items()},
     }
-    floor = _floor(device, x, y, z)
-    # The floor times itself inside C; it takes its turn in each round like the others.
-    floors: list[float] = []
-    contenders["C cuLaunchKernel"] = lambda: floors.append(floor())
+    # The floors time themselves inside C; they take their turns in each round like the others.
+    floors: dict[str, list[float]] = {}
+    for name, floor in _floors(device, x, y, z, other).items():
+        floors[name] = []
+        contenders[name] = lambda times=floors[name], floor=floor: times.append(floor())
     figures = interleave(contenders, seconds=0, rounds=25, after=dict.fromkeys(contenders, wait))
-    for name, figure in figures.items():
-        if name != "C cuLaunchKernel":
-            figure.seconds = [s / LAUNCHES for s in figure.seconds]
-    figures["C cuLaunchKernel"] = Contender(floors[-25:])
+    for figure in figures.values():
+        figure.seconds = [s / LAUNCHES for s in figure.seconds]
+    for name, times in floors.items():
+        figures[name] = Contender(times[-25:])
     return Result(
         f"kernel call, three arrays, on {device}",
         "f(z, x, y, block=, grid=)",
         figures,
-        goal=("over", "C cuLaunchKernel", 1e-6),
+        goal=("over", "C cuLaunchKernel", 0.4e-6),
     )
 
 
@@ -105,17 +112,25 @@ def _prepared(f, x, y, z):
     return lambda: f.prepared_call((1, 1), (128, 1, 1), z, x, y)
 
 
-def _floor(device, x, y, z):
+def _floors(device, x, y, z, other):
     library = build("launch_floor")
     library.floor_load.restype = ctypes.c_void_p
     library.floor_launch.restype = ctypes.c_double
     library.floor_launch.argtypes = [ctypes.c_void_p] * 5 + [ctypes.c_int]
+    library.floor_graph.restype = ctypes.c_double
+    library.floor_graph.argtypes = [ctypes.c_void_p] * 6 + [ctypes.c_int]
     _make_primary_context_current(int(device.split(":")[1]))
     function = library.floor_load(PTX, b"add")
     if not function:
         raise Unavailable("the driver does not load the floor's kernel")
     stream = sw.current_stream(device).handle
-    return lambda: library.floor_launch(function, stream, z.ptr, x.ptr, y.ptr, LAUNCHES)
+    arrays = z.ptr, x.ptr, y.ptr
+    return {
+        "C cuLaunchKernel": lambda: library.floor_launch(function, stream, *arrays, LAUNCHES),
+        "C cuGraphLaunch": lambda: library.floor_graph(
+            function, stream, *arrays, other.ptr, LAUNCHES
+        ),
+    }
 
 
 def _make_primary_context_current(ordinal):

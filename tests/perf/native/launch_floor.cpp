@@ -1,8 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The floor of a kernel call: cuLaunchKernel from C, in a loop, with the arguments already packed.
-// Built by native.py; the driver is loaded by name so that it builds without CUDA's headers.
+// The floors of a kernel call, from C, in a loop, with the arguments already packed:
+// cuLaunchKernel, and a CUDA graph of one node that is given new arguments each time. Built by
+// native.py; the driver is loaded by name so that it builds without CUDA's headers.
 
 #include <dlfcn.h>
 
@@ -13,6 +14,18 @@ using Function = void*;
 using Module = void*;
 using Launch = int (*)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                        unsigned, void*, void**, void**);
+
+using Graph = void*;
+using Node = void*;
+using Exec = void*;
+struct NodeParameters {  // CUDA_KERNEL_NODE_PARAMS_v2
+  Function function;
+  unsigned grid[3], block[3], shared_bytes;
+  void** arguments;
+  void** extra;
+  void* kernel;
+  void* context;
+};
 
 template <class F>
 F symbol(const char* name) {
@@ -40,5 +53,36 @@ extern "C" double floor_launch(Function function, void* stream, void* a, void* b
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < repeats; ++i)
     if (launch(function, 1, 1, 1, 128, 1, 1, 0, stream, arguments, nullptr) != 0) return -1;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / repeats;
+}
+
+// The same through a graph; every other launch has `other` for `a`.
+extern "C" double floor_graph(Function function, void* stream, void* a, void* b, void* c,
+                              void* other, int repeats) {
+  static const auto create = symbol<int (*)(Graph*, unsigned)>("cuGraphCreate");
+  static const auto add =
+      symbol<int (*)(Node*, Graph, const Node*, unsigned long, const NodeParameters*)>(
+          "cuGraphAddKernelNode_v2");
+  static const auto instantiate =
+      symbol<int (*)(Exec*, Graph, unsigned long long)>("cuGraphInstantiateWithFlags");
+  static const auto set =
+      symbol<int (*)(Exec, Node, const NodeParameters*)>("cuGraphExecKernelNodeSetParams_v2");
+  static const auto launch = symbol<int (*)(Exec, void*)>("cuGraphLaunch");
+  static Node node = nullptr;
+  static Exec exec = nullptr;
+  void* arguments[] = {&a, &b, &c};
+  NodeParameters parameters{function,  {1, 1, 1}, {128, 1, 1}, 0,
+                            arguments, nullptr,   nullptr,     nullptr};
+  Graph graph = nullptr;
+  if (exec == nullptr &&
+      (create(&graph, 0) != 0 || add(&node, graph, nullptr, 0, &parameters) != 0 ||
+       instantiate(&exec, graph, 0) != 0))
+    return -1;
+  void* const targets[] = {a, other};
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < repeats; ++i) {
+    a = targets[i & 1];
+    if (set(exec, node, &parameters) != 0 || launch(exec, stream) != 0) return -1;
+  }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / repeats;
 }

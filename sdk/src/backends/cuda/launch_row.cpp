@@ -38,8 +38,8 @@ CudaLaunchRow::~CudaLaunchRow() {
 
 bool CudaLaunchRow::open(runtime::StreamState& stream) {
   auto& queue = cuda_stream(context_, stream);
-  if (open_row != nullptr || queue.peek() == CU_STREAM_PER_THREAD || runtime::launch_blocking() ||
-      !LaunchPace::joins_kernels())
+  if (open_row != nullptr || !driver_survives() || queue.peek() == CU_STREAM_PER_THREAD ||
+      runtime::launch_blocking() || !LaunchPace::joins_kernels())
     return false;
   chains_ = chains_of_.find(queue.peek(), [] { return Chains(); });
   if (chains_ == nullptr) return false;

@@ -22,8 +22,9 @@ class CudaLaunchRow final : public runtime::LaunchRow {
   explicit CudaLaunchRow(const DeviceContext& context) : context_(context) {}
   ~CudaLaunchRow() override;
 
-  /// False while another row of the thread is open, with config "launch_blocking", where config
-  /// "kernel_launch" does not let kernels be joined, and on streams beyond the first few.
+  /// False while another row of the thread is open, in a forked child, with config
+  /// "launch_blocking", where config "kernel_launch" does not let kernels be joined, and on streams
+  /// beyond the first few.
   bool open(runtime::StreamState& stream) override;
   void close() override;
 
