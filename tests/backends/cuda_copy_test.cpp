@@ -241,5 +241,29 @@ TEST_F(CudaCopies, AreQueuedOnTheStreamTheyAreGiven) {
   EXPECT_EQ(b.get<float>()[0], 1.0f);
 }
 
+// Where kernels go as graphs, a small run of bytes does so too.
+TEST_F(CudaCopies, SmallRunsMayGoByAKernel) {
+  const LaunchSetting setting("graph");
+  constexpr std::int64_t most = (1 << 20) + 3, margin = 64;
+  std::vector<unsigned char> bytes(most + 2 * margin), poison(most + 2 * margin, 0xa5);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<unsigned char>(i * 7 + i / 251);
+  DeviceBytes from(bytes.size()), to(bytes.size());
+  from.put(bytes.data());
+  for (const std::int64_t count : {1, 2, 3, 16, 33, 4096, 65537, 1 << 20, (1 << 20) + 3}) {
+    for (const std::int64_t begin : {0, 1, 4, 16}) {
+      to.put(poison.data());
+      const auto part = [&](const DeviceBytes& all) {
+        const auto size = static_cast<std::int64_t>(all.size());
+        return all.array(Layout::row_major({size}), uint8).slice(0, {begin, begin + count, 1});
+      };
+      backend().copy(part(from), part(to), *default_stream());
+      std::vector<unsigned char> expected = poison;
+      std::copy_n(bytes.begin() + begin, count, expected.begin() + begin);
+      EXPECT_TRUE(to.get<unsigned char>() == expected) << count << " from " << begin;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace spanwise::cuda

@@ -10,7 +10,7 @@ is in its goal.
 import math
 
 from gpu import QUEUED, first_gpu, queued
-from harness import Result, interleave
+from harness import Result, installed, interleave
 from layouts import CLASSES, memory
 
 import spanwise as sw
@@ -36,6 +36,7 @@ def measure():
     for line in CLASSES:
         yield _line(gpu, *line)
     yield _small(gpu)
+    yield _small_block(gpu)
 
 
 def _line(gpu, name, dtype, shape, view):
@@ -65,14 +66,33 @@ def _line(gpu, name, dtype, shape, view):
 
 
 def _small(gpu):
-    source = sw.zeros((64, 64), device=gpu).T
     target = sw.empty((64, 64), device=gpu)
-    contenders = {"sw.copyto": lambda: sw.copyto(target, source)}
+    return _host_time(f"a small transpose on {gpu}", target, sw.zeros((64, 64), device=gpu).T, {})
+
+
+def _small_block(gpu):
+    target, source = sw.empty((64, 64), device=gpu), sw.zeros((64, 64), device=gpu)
+    peers = {}
+    if installed("torch"):
+        import torch
+
+        if torch.cuda.is_available():
+            a, b = torch.empty(64, 64, device="cuda"), torch.zeros(64, 64, device="cuda")
+            peers["torch"] = lambda: a.copy_(b)
+    if installed("cupy"):
+        import cupy
+
+        c, d = cupy.empty((64, 64), "float32"), cupy.zeros((64, 64), "float32")
+        peers["cupy"] = lambda: cupy.copyto(c, d)
+    return _host_time(f"a small copy on {gpu}", target, source, peers)
+
+
+def _host_time(what, target, source, peers):
+    contenders = {"sw.copyto": lambda: sw.copyto(target, source), **peers}
+    wait = lambda: sw.synchronize(target.device)  # noqa: E731
     return Result(
-        f"host time of a small transpose on {gpu}",
+        f"host time of {what}",
         "sw.copyto",
-        interleave(
-            contenders, after={"sw.copyto": lambda: target.sync()}, rounds=9, seconds=0.0005
-        ),
+        interleave(contenders, after=dict.fromkeys(contenders, wait), rounds=9, seconds=0.0005),
         goal=("at most", None, 4.0e-6),
     )
