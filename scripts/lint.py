@@ -6,6 +6,7 @@
 A tool that is not there (OFFLINE=1) is named and left out.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from places import BUILD, ROOT
 from tools import environment, find
 
 CXX_SUFFIXES = (".cpp", ".hpp", ".cuh", ".cu", ".h")
+OF_GCC_ALONE = ("-mmemset-strategy=", "-Wno-restrict")
 FOREIGN_STYLE = "examples/legacy/"  # shown as its authors of 2012 wrote it
 
 
@@ -50,8 +52,10 @@ def tidy() -> bool:
     sources = tidy_sources()
     print(f"-- clang-tidy, {len(sources)} files", flush=True)
 
+    database = clang_database()
+
     def findings(source: str) -> str:
-        command = [program, "-p", str(BUILD / "release"), "--quiet", source]
+        command = [program, "-p", str(database), "--quiet", source]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         return done.stdout if done.returncode else ""
 
@@ -73,6 +77,18 @@ def formatters(write: bool) -> list[tuple[str, list[str]]]:
     clang_format = ["-i"] if write else ["--dry-run", "--Werror"]
     ruff_format = ["format"] if write else ["format", "--check"]
     return [("clang-format", [*clang_format, *sources]), ("ruff", ruff_format)]
+
+
+def clang_database() -> Path:
+    """A folder with the build's compile commands, less what only g++ understands."""
+    commands = json.loads((BUILD / "release" / "compile_commands.json").read_text())
+    for entry in commands:
+        words = entry["command"].split(" ")
+        entry["command"] = " ".join(word for word in words if not word.startswith(OF_GCC_ALONE))
+    folder = BUILD / "release" / "clang-tidy"
+    folder.mkdir(exist_ok=True)
+    (folder / "compile_commands.json").write_text(json.dumps(commands))
+    return folder
 
 
 def tidy_sources() -> list[str]:

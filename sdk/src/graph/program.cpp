@@ -41,7 +41,8 @@ bool fits(const OutputSlot& slot) noexcept {
 }  // namespace
 
 Program::Program(std::string function_name, std::vector<Step> steps,
-                 const std::vector<std::pair<int, int>>& readers_first, std::vector<Cell*> outputs)
+                 const std::vector<std::pair<int, int>>& readers_first,
+                 const std::vector<Cell*>& outputs)
     : function_name_(std::move(function_name)), steps_(std::move(steps)), before_(steps_.size()) {
   std::unordered_map<const Cell*, int> maker;
   for (std::size_t position = 0; position < steps_.size(); ++position) {

@@ -42,7 +42,7 @@ class Program {
   Program() = default;
   /// `steps` in order; `first_readers` as Before: pairs of positions in it.
   Program(std::string function_name, std::vector<Step> steps,
-          const std::vector<std::pair<int, int>>& readers_first, std::vector<Cell*> outputs);
+          const std::vector<std::pair<int, int>>& readers_first, const std::vector<Cell*>& outputs);
 
   /// Runs every thunk in order or, where one is lazy, those that the outputs turn out to need. An
   /// exception leaves with the note about the node that threw it.

@@ -145,6 +145,7 @@ std::vector<Setting> list() {
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
   std::vector<Setting> settings;
+  settings.reserve(known.settings.size());
   for (const auto& [name, setting] : known.settings) settings.push_back(setting);
   return settings;
 }

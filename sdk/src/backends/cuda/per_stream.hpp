@@ -38,16 +38,19 @@ class PerStream {
   static constexpr std::size_t most_streams = 4;
   static constexpr std::uint64_t asked_until_idle = 64;
   struct Entry {
-    CUstream stream;
-    std::uint64_t used_at;
+    CUstream stream = nullptr;
+    std::uint64_t used_at = 0;
     T value;
   };
 
   template <class Make>
   T* find_other(CUstream stream, Make& make) {
     if (entries_.size() < most_streams) {
-      entries_.push_back(Entry{stream, asked_, make()});
-      return &entries_.back().value;
+      Entry& entry = entries_.emplace_back();
+      entry.stream = stream;
+      entry.used_at = asked_;
+      entry.value = make();
+      return &entry.value;
     }
     const auto oldest =
         std::min_element(entries_.begin(), entries_.end(),
