@@ -12,6 +12,7 @@
 
 #include "array_slots.hpp"
 #include "bind.hpp"
+#include "bridge_lifetime.hpp"
 #include "py_array.hpp"
 
 namespace spanwise::python {
@@ -32,11 +33,15 @@ class KeptObjects {
     if (count_ == 0) return reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type));
     return PyObject_Init(objects_[--count_], array_type);
   }
-  /// False where it has to be freed.
-  bool keep(PyObject* object) noexcept {
-    if (Py_TYPE(object) != array_type || count_ == objects_.size()) return false;
-    objects_[count_++] = object;
-    return true;
+  /// For an object without content, whose memory is freed where it is not kept.
+  void keep(PyObject* object) noexcept {
+    PyTypeObject* type = Py_TYPE(object);
+    if (type == array_type && count_ < objects_.size()) {
+      objects_[count_++] = object;
+    } else {
+      type->tp_free(object);
+    }
+    Py_DECREF(type);  // a heap type is counted by its instances
   }
 
  private:
@@ -86,12 +91,14 @@ PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexce
 void array_dealloc(PyObject* object) noexcept {
   auto* self = reinterpret_cast<PyArray*>(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
-  PyTypeObject* type = Py_TYPE(object);
   if (self->is_lent) self->array.forget();
+  // Whoever runs this has the GIL, which release_object() would have to find out.
+  PyObject* owner = static_cast<PyObject*>(self->array.reclaim(&release_object));
+  PyObject* base = self->base;
   self->array.~Array();
-  Py_XDECREF(self->base);
-  if (!kept_objects.keep(object)) type->tp_free(object);
-  Py_DECREF(type);  // a heap type is counted by its instances
+  kept_objects.keep(object);
+  Py_XDECREF(base);
+  Py_XDECREF(owner);
 }
 
 PyObject* call_printer(const char* function, PyObject* self) noexcept {
@@ -161,6 +168,24 @@ void attach(const char* name, PyObject* descriptor) {
 
 PyObject* wrap(Array&& array) noexcept {
   return construct(kept_objects.make(), [&] { return std::move(array); });
+}
+
+PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner) {
+  PyObject* object = kept_objects.make();
+  if (object == nullptr) return nullptr;
+  auto* self = reinterpret_cast<PyArray*>(object);
+  try {
+    if (share_at(&self->array, memory, std::move(owner))) {
+      self->base = self->weakrefs = nullptr;
+      self->is_lent = false;
+      return object;
+    }
+  } catch (...) {
+    kept_objects.keep(object);
+    throw;
+  }
+  kept_objects.keep(object);
+  return nullptr;
 }
 
 PyObject* wrap_view(PyObject* source, Array&& view) noexcept {

@@ -43,11 +43,11 @@ bool push(Dropped* entry) noexcept {
   return head == nullptr;
 }
 
-void release_object(void* context, void*, std::size_t, StreamUses&) noexcept {
-  release_with_gil(static_cast<PyObject*>(context));
-}
-
 }  // namespace
+
+void release_object(void* object, void*, std::size_t, StreamUses&) noexcept {
+  release_with_gil(static_cast<PyObject*>(object));
+}
 
 bool holds_gil() noexcept {
   // Not PyGILState_Check(): with sub-interpreters about it says yes to everybody.

@@ -4,6 +4,10 @@
 
 #include <Python.h>
 
+#include <cstddef>
+
+#include "spanwise/storage.hpp"
+
 /// Python objects that own memory which native code may let go of on any thread.
 namespace spanwise::python {
 
@@ -15,5 +19,8 @@ bool holds_gil() noexcept;
 /// thread. Never waits for the GIL, so that whoever drops a last reference under a lock cannot
 /// deadlock. Does nothing once the interpreter has ended.
 void release_with_gil(PyObject* object) noexcept;
+
+/// The same as a ReleaseFn, whose context is the object: what python_owner() tells.
+void release_object(void* object, void*, std::size_t, StreamUses&) noexcept;
 
 }  // namespace spanwise::python

@@ -74,13 +74,16 @@ class SW_API ForeignOwner {
     std::swap(context_, other.context_);
     return *this;
   }
-  ~ForeignOwner();
+  ~ForeignOwner() {
+    if (release_ != nullptr) tell();
+  }
 
   /// Storage over the bytes, which owns what this owned.
   Storage adopt(void* data, std::size_t bytes, Device device, bool readonly) &&;
 
  private:
   friend class OrderedOwner;
+  void tell() noexcept;
   ReleaseFn release_ = nullptr;
   void* context_ = nullptr;
 };
@@ -128,6 +131,9 @@ struct OpenMemory {
 /// `memory` as an Array that shares it, in one pass. Nothing, and the owner is told, where there is
 /// anything to decide: no elements, an obstacle, a description that cannot be true.
 SW_API std::optional<Array> share(const OpenMemory& memory, ForeignOwner owner);
+/// The same, made where it stays: in the memory of an Array at `place`, in which none lives yet.
+/// False where there is nothing, and where this throws nothing lives there either.
+SW_API bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner);
 
 /// `view` as an Array that shares the memory, or nothing where obstacle_of() finds something. The
 /// producer's queued work is ordered before any use of ours by events, never by a wait of the host.

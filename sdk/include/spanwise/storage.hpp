@@ -118,6 +118,15 @@ class SW_API Storage {
   /// What release() will get: the bridge that made the storage can find its owner again.
   void* context() const noexcept { return block_ ? block_->context : nullptr; }
   ReleaseFn release_fn() const noexcept { return block_ ? block_->release_fn : nullptr; }
+  /// For the last holder of memory that was adopted with `release` and that no stream has used: the
+  /// context, which is the caller's to release from here on. Null, and nothing has changed, for
+  /// others.
+  void* reclaim(ReleaseFn release) noexcept {
+    if (!block_ || block_->release_fn != release || !block_->is_held_once() || !block_->uses.none())
+      return nullptr;
+    block_->release_fn = nullptr;
+    return block_->context;
+  }
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
   /// Same bytes, same owner.
