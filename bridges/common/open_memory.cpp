@@ -15,27 +15,32 @@
 namespace spanwise {
 namespace {
 
+// Where a layout's elements lie.
+struct Placement {
+  std::int64_t bytes = 0;   ///< from the lowest to the end of the highest
+  std::int64_t offset = 0;  ///< of the first from the lowest, in elements
+};
+
+// Packed in C order, as most arrays are, which are told by one comparison an axis.
+bool place_packed(const OpenMemory& memory, std::int64_t item, std::int64_t* strides,
+                  Placement& placement) noexcept {
+  const std::int64_t unit = memory.in_elements ? 1 : item;
+  std::int64_t size = 1;
+  for (int axis = memory.rank - 1; axis >= 0; --axis) {
+    const std::int64_t extent = memory.shape[axis];
+    std::int64_t step;
+    if (extent <= 0 || __builtin_mul_overflow(size, unit, &step) || memory.strides[axis] != step)
+      return false;
+    strides[axis] = size;
+    if (__builtin_mul_overflow(size, extent, &size)) return false;
+  }
+  return !__builtin_mul_overflow(size, item, &placement.bytes);
+}
+
 // The elements that a layout reaches, counted from the first, and how many indices it has.
 struct Reach {
   std::int64_t lowest = 0, highest = 0, size = 1;
 };
-
-// Packed in C order, as most arrays are, which are told by one comparison an axis. The layout's
-// bytes are the caller's to check: where a step here wraps around, they do not fit either.
-bool read_packed(const OpenMemory& memory, std::int64_t* strides, Reach& reach) noexcept {
-  const std::int64_t unit = memory.in_elements ? 1 : memory.dtype.itemsize();
-  auto step = static_cast<std::uint64_t>(unit);
-  std::int64_t size = 1;
-  for (int axis = memory.rank - 1; axis >= 0; --axis) {
-    const std::int64_t extent = memory.shape[axis];
-    if (static_cast<std::uint64_t>(memory.strides[axis]) != step || extent <= 0) return false;
-    strides[axis] = size;
-    step *= static_cast<std::uint64_t>(extent);
-    if (__builtin_mul_overflow(size, extent, &size)) return false;
-  }
-  reach = {.highest = size - 1, .size = size};
-  return true;
-}
 
 // Strides in elements, and what they reach; false where there is anything to look at more closely.
 bool read_strides(const OpenMemory& memory, std::int64_t* strides, Reach& reach) noexcept {
@@ -60,6 +65,22 @@ bool read_strides(const OpenMemory& memory, std::int64_t* strides, Reach& reach)
     if (overflows) return false;
   }
   return true;
+}
+
+// In whatever order; false where there is anything to look at more closely.
+bool place_strided(const OpenMemory& memory, std::int64_t item, std::int64_t* strides,
+                   Placement& placement) noexcept {
+  Reach reach;
+  if (!read_strides(memory, strides, reach)) return false;
+  std::int64_t count, before, logical;
+  bool overflows = __builtin_sub_overflow(reach.highest, reach.lowest, &count);
+  overflows |= __builtin_add_overflow(count, 1, &count);
+  overflows |= __builtin_mul_overflow(count, item, &placement.bytes);
+  overflows |= __builtin_mul_overflow(reach.lowest, -item, &before);
+  overflows |= __builtin_mul_overflow(reach.size, item, &logical);
+  placement.offset = -reach.lowest;
+  return !overflows &&
+         reinterpret_cast<std::uintptr_t>(memory.data) >= static_cast<std::uintptr_t>(before);
 }
 
 // An element's address has to be a multiple of what one load reads.
@@ -90,32 +111,21 @@ bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner) {
     return false;
   }
   std::int64_t strides[max_rank];
-  Reach reach;
-  if (!read_packed(memory, strides, reach)) {
-    reach = {};
-    if (!read_strides(memory, strides, reach)) [[unlikely]]
-      return false;
-  }
-  std::int64_t count, bytes, before, logical;
-  bool overflows = __builtin_sub_overflow(reach.highest, reach.lowest, &count);
-  overflows |= __builtin_add_overflow(count, 1, &count);
-  overflows |= __builtin_mul_overflow(count, item, &bytes);
-  overflows |= __builtin_mul_overflow(reach.lowest, -item, &before);
-  overflows |= __builtin_mul_overflow(reach.size, item, &logical);
-  if (overflows || reinterpret_cast<std::uintptr_t>(memory.data) <
-                       static_cast<std::uintptr_t>(before)) [[unlikely]] {
+  Placement placement;
+  if (!place_packed(memory, item, strides, placement) &&
+      !place_strided(memory, item, strides, placement)) [[unlikely]] {
     return false;
   }
-  void* lowest = static_cast<std::byte*>(memory.data) - before;
+  void* lowest = static_cast<std::byte*>(memory.data) - placement.offset * item;
   StreamIdentity* writer = nullptr;
   if (!memory.device.is_cpu()) [[unlikely]]
     writer = &order_behind_producer(memory, owner);
   const auto axes = static_cast<std::size_t>(memory.rank);
-  Storage storage = std::move(owner).adopt(lowest, static_cast<std::size_t>(bytes), memory.device,
-                                           memory.readonly);
-  if (writer != nullptr) storage.uses().record(*writer, /*writes=*/true);
+  Storage storage = std::move(owner).adopt(lowest, static_cast<std::size_t>(placement.bytes),
+                                           memory.device, memory.readonly);
+  if (writer != nullptr) storage.uses().begin(*writer);
   new (place) Array(Array::Inside{}, std::move(storage), {memory.shape, axes}, {strides, axes},
-                    -reach.lowest, memory.dtype);
+                    placement.offset, memory.dtype);
   return true;
 }
 

@@ -170,6 +170,10 @@ PyObject* wrap(Array&& array) noexcept {
   return construct(kept_objects.make(), [&] { return std::move(array); });
 }
 
+PyObject* wrap(const Array& array) noexcept {
+  return construct(kept_objects.make(), [&] { return array; });
+}
+
 PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner) {
   PyObject* object = kept_objects.make();
   if (object == nullptr) return nullptr;

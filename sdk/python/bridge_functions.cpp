@@ -69,6 +69,7 @@ PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count,
 // f(x, copyif=False): the mode, after the one argument that each caller reads itself.
 CopyMode read_copyif(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names,
                      Py_ssize_t first) {
+  if (count == first && names == nullptr) return CopyMode::never;
   PyObject* copyif = nullptr;
   if (count == first + 1) {
     copyif = values[first];

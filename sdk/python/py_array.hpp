@@ -42,7 +42,7 @@ inline Array& array_in(PyObject* object) noexcept {
 /// A new reference to a new spanwise.Array around `array`. Null with a Python error set when out of
 /// memory. Needs the GIL.
 PyObject* wrap(Array&& array) noexcept;
-inline PyObject* wrap(const Array& array) noexcept { return wrap(Array(array)); }
+PyObject* wrap(const Array& array) noexcept;
 /// A new reference to a new spanwise.Array that shares `memory`. Null without a Python error where
 /// spanwise::share_at() has nothing, with one when out of memory. Needs the GIL.
 PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner);

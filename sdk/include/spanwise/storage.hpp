@@ -38,6 +38,12 @@ class SW_API StreamUses {
       return;
     remember(stream, writes);
   }
+  /// record() of a write on bytes that nobody else knows of yet.
+  void begin(StreamIdentity& stream) noexcept {
+    writer_ = Ref<StreamIdentity>(&stream);
+    sole_user_wrote_.store(true, std::memory_order_relaxed);
+    sole_user_.store(&stream, std::memory_order_release);
+  }
   /// Calls f(stream) for each stream other than `stream` that a new use there must come after: the
   /// last writer, and for a write the readers as well.
   template <class F>
