@@ -68,8 +68,8 @@ bool read_strides(const OpenMemory& memory, std::int64_t* strides, Reach& reach)
 }
 
 // In whatever order; false where there is anything to look at more closely.
-bool place_strided(const OpenMemory& memory, std::int64_t item, std::int64_t* strides,
-                   Placement& placement) noexcept {
+[[gnu::noinline]] bool place_strided(const OpenMemory& memory, std::int64_t item,
+                                     std::int64_t* strides, Placement& placement) noexcept {
   Reach reach;
   if (!read_strides(memory, strides, reach)) return false;
   std::int64_t count, before, logical;
@@ -92,7 +92,8 @@ bool is_aligned(const OpenMemory& memory, std::int64_t item) noexcept {
 
 // The memory of a GPU, whose use comes after what the producer has queued there and before what it
 // queues once the array has gone. The stream stays alive with the owner.
-StreamIdentity& order_behind_producer(const OpenMemory& memory, ForeignOwner& owner) {
+[[gnu::noinline]] StreamIdentity& order_behind_producer(const OpenMemory& memory,
+                                                        ForeignOwner& owner) {
   release_passed();
   Stream home = Stream::lasting(memory.device, memory.stream);
   StreamIdentity& writer = home.identity();
@@ -102,7 +103,7 @@ StreamIdentity& order_behind_producer(const OpenMemory& memory, ForeignOwner& ow
 
 }  // namespace
 
-bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner) {
+bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner, Storage&& spare) {
   const std::int64_t item = memory.dtype.itemsize();
   // Not std::has_single_bit, which asks for a population count: a call where none is built in.
   const bool is_power = (item & (item - 1)) == 0;
@@ -121,8 +122,12 @@ bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner) {
   if (!memory.device.is_cpu()) [[unlikely]]
     writer = &order_behind_producer(memory, owner);
   const auto axes = static_cast<std::size_t>(memory.rank);
-  Storage storage = std::move(owner).adopt(lowest, static_cast<std::size_t>(placement.bytes),
-                                           memory.device, memory.readonly);
+  const auto bytes = static_cast<std::size_t>(placement.bytes);
+  Storage storage = std::move(spare);
+  if (storage)
+    std::move(owner).replace(storage, lowest, bytes, memory.device, memory.readonly);
+  else
+    storage = std::move(owner).adopt(lowest, bytes, memory.device, memory.readonly);
   if (writer != nullptr) storage.uses().begin(*writer);
   new (place) Array(Array::Inside{}, std::move(storage), {memory.shape, axes}, {strides, axes},
                     placement.offset, memory.dtype);

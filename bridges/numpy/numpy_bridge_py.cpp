@@ -77,13 +77,13 @@ PyObject* ndarray_over(const Array& array) {
   void* data = array.data() != nullptr ? array.data() : &without_elements;
   std::array<Py_intptr_t, max_rank> room;
   Py_intptr_t* strides = nullptr;
-  const auto misaligned = reinterpret_cast<std::uintptr_t>(data) & static_cast<std::uintptr_t>(item - 1);
+  const auto misaligned =
+      reinterpret_cast<std::uintptr_t>(data) & static_cast<std::uintptr_t>(item - 1);
   if (misaligned == 0 && is_packed(array)) {
     flags |= py::detail::npy_api::NPY_ARRAY_ALIGNED_;  // taken as said where it gives the strides
   } else {
     strides = room.data();
-    for (int axis = 0; axis < array.rank(); ++axis)
-      strides[axis] = array.strides()[axis] * item;
+    for (int axis = 0; axis < array.rank(); ++axis) strides[axis] = array.strides()[axis] * item;
   }
   auto made = py::reinterpret_steal<py::object>(
       api.PyArray_NewFromDescr_(api.PyArray_Type_, numpy_dtype(array.dtype()).release().ptr(),

@@ -14,8 +14,9 @@
 /// Where a torch.Tensor's memory is, asked of libtorch's C functions.
 namespace spanwise::python {
 
-/// The functions of PyTorch's stable C interface (torch/csrc/inductor/aoti_torch/c/shim.h) that read
-/// a tensor. Each is a few instructions, where the exchange API takes the GIL and a reference first.
+/// The functions of PyTorch's stable C interface (torch/csrc/inductor/aoti_torch/c/shim.h) that
+/// read a tensor. Each is a few instructions, where the exchange API takes the GIL and a reference
+/// first.
 ///
 /// They want a handle, which is the address of a C++ `at::Tensor`; a Python tensor has one behind
 /// its head. PyTorch promises neither, so the answers about tensors made for it are held against

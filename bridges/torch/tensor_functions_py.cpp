@@ -72,7 +72,8 @@ bool TensorFunctions::look(PyObject* tensor, OpenMemory& memory) const noexcept 
   std::int32_t dtype, device;
   // Without a branch after each: none of them fails for a tensor that has its values.
   const std::int32_t failed = device_type_(handle, &device) | dtype_(handle, &dtype) |
-                        dim_(handle, &rank) | sizes_(handle, &shape) | strides_(handle, &strides);
+                              dim_(handle, &rank) | sizes_(handle, &shape) |
+                              strides_(handle, &strides);
   if (failed != 0 || dtype < 0 || dtype >= 64 || (known_ >> dtype & 1) == 0) return false;
   if (device == cuda_type_) {
     std::int32_t ordinal;
@@ -134,7 +135,8 @@ const TensorFunctions* TensorFunctions::found() noexcept {
   if (!looked) [[unlikely]] {
     looked = true;  // also for what the samples themselves may lead to
     try {
-      usable = TensorWords::found() != nullptr && functions.load() && functions.agrees_with_methods();
+      usable =
+          TensorWords::found() != nullptr && functions.load() && functions.agrees_with_methods();
     } catch (const std::exception&) {
       // A PyTorch without one of the methods or dtypes: its exchange API has to do.
       PyErr_Clear();

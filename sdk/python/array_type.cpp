@@ -33,6 +33,15 @@ class KeptObjects {
     if (count_ == 0) return reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type));
     return PyObject_Init(objects_[--count_], array_type);
   }
+  /// The same for an import, with the storage of an earlier one in `spare` where one was kept.
+  PyObject* make_with(Storage& spare) noexcept {
+    if (imports_count_ == 0) return make();
+    PyObject* object = imports_[--imports_count_];
+    Storage* kept = storage_in(object);
+    spare = std::move(*kept);
+    kept->~Storage();
+    return PyObject_Init(object, array_type);
+  }
   /// For an object without content, whose memory is freed where it is not kept.
   void keep(PyObject* object) noexcept {
     PyTypeObject* type = Py_TYPE(object);
@@ -43,10 +52,25 @@ class KeptObjects {
     }
     Py_DECREF(type);  // a heap type is counted by its instances
   }
+  /// The same, with a storage after Storage::reclaim().
+  void keep_with(PyObject* object, Storage&& spare) noexcept {
+    if (Py_TYPE(object) != array_type || imports_count_ == imports_.size()) {
+      spare = {};
+      return keep(object);
+    }
+    new (storage_in(object)) Storage(std::move(spare));
+    imports_[imports_count_++] = object;
+    Py_DECREF(array_type);
+  }
 
  private:
-  std::array<PyObject*, 32> objects_{};
-  std::size_t count_ = 0;
+  // Lies where the array was.
+  static Storage* storage_in(PyObject* object) noexcept {
+    return reinterpret_cast<Storage*>(&reinterpret_cast<PyArray*>(object)->array);
+  }
+
+  std::array<PyObject*, 32> objects_{}, imports_{};
+  std::size_t count_ = 0, imports_count_ = 0;
 };
 constinit KeptObjects kept_objects;
 
@@ -95,10 +119,16 @@ void array_dealloc(PyObject* object) noexcept {
   // Whoever runs this has the GIL, which release_object() would have to find out.
   PyObject* owner = static_cast<PyObject*>(self->array.reclaim(&release_object));
   PyObject* base = self->base;
-  self->array.~Array();
-  kept_objects.keep(object);
+  if (owner != nullptr) {
+    Storage spare = self->array.take_storage();
+    self->array.~Array();
+    kept_objects.keep_with(object, std::move(spare));
+    Py_DECREF(owner);
+  } else {
+    self->array.~Array();
+    kept_objects.keep(object);
+  }
   Py_XDECREF(base);
-  Py_XDECREF(owner);
 }
 
 PyObject* call_printer(const char* function, PyObject* self) noexcept {
@@ -175,11 +205,12 @@ PyObject* wrap(const Array& array) noexcept {
 }
 
 PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner) {
-  PyObject* object = kept_objects.make();
+  Storage spare;
+  PyObject* object = kept_objects.make_with(spare);
   if (object == nullptr) return nullptr;
   auto* self = reinterpret_cast<PyArray*>(object);
   try {
-    if (share_at(&self->array, memory, std::move(owner))) {
+    if (share_at(&self->array, memory, std::move(owner), std::move(spare))) {
       self->base = self->weakrefs = nullptr;
       self->is_lent = false;
       return object;

@@ -73,6 +73,8 @@ class SW_API Array {
   }
   /// As Storage::reclaim(), of its own.
   void* reclaim(ReleaseFn release) noexcept { return storage_.reclaim(release); }
+  /// Its storage, without which it can only be destroyed.
+  Storage take_storage() noexcept { return std::move(storage_); }
   /// Lets the storage go that lend() gave.
   void forget() noexcept { storage_.forget(); }
   /// The same window, for reading only.

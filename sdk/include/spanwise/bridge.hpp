@@ -80,6 +80,12 @@ class SW_API ForeignOwner {
 
   /// Storage over the bytes, which owns what this owned.
   Storage adopt(void* data, std::size_t bytes, Device device, bool readonly) &&;
+  /// The same as Storage::replace() does it.
+  void replace(Storage& reclaimed, void* data, std::size_t bytes, Device device,
+               bool readonly) && noexcept {
+    reclaimed.replace(data, bytes, device, std::exchange(release_, nullptr),
+                      std::exchange(context_, nullptr), readonly);
+  }
 
  private:
   friend class OrderedOwner;
@@ -132,8 +138,10 @@ struct OpenMemory {
 /// anything to decide: no elements, an obstacle, a description that cannot be true.
 SW_API std::optional<Array> share(const OpenMemory& memory, ForeignOwner owner);
 /// The same, made where it stays: in the memory of an Array at `place`, in which none lives yet.
-/// False where there is nothing, and where this throws nothing lives there either.
-SW_API bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner);
+/// False where there is nothing, and where this throws nothing lives there either. `spare`, if any,
+/// is a storage after Storage::reclaim(), which may be used for the new one.
+SW_API bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner,
+                     Storage&& spare = {});
 
 /// `view` as an Array that shares the memory, or nothing where obstacle_of() finds something. The
 /// producer's queued work is ordered before any use of ours by events, never by a wait of the host.

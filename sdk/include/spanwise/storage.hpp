@@ -133,6 +133,16 @@ class SW_API Storage {
     block_->release_fn = nullptr;
     return block_->context;
   }
+  /// Puts other memory, as of adopt(), in the place of what reclaim() has given back.
+  void replace(void* data, std::size_t bytes, Device device, ReleaseFn release, void* context,
+               bool readonly) noexcept {
+    block_->data = data;
+    block_->bytes = bytes;
+    block_->device = device;
+    block_->release_fn = release;
+    block_->context = context;
+    readonly_ = readonly;
+  }
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
   /// Same bytes, same owner.
