@@ -55,43 +55,49 @@ ForeignView view_of_array(PyObject* array) {
 }
 
 // Whether NumPy would give the strides itself: it finds out sooner than it checks given ones.
-bool is_packed(const Array& array) noexcept {
+bool is_packed(const std::int64_t* shape, const std::int64_t* strides, int rank) noexcept {
   std::int64_t step = 1;
-  for (int axis = array.rank() - 1; axis >= 0; --axis) {
-    if (array.strides()[axis] != step) return false;
-    step *= array.shape()[axis];
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    if (strides[axis] != step) return false;
+    step *= shape[axis];
   }
   return step != 0;
 }
 
 // A new ndarray over the memory of `array`, which is kept alive.
 PyObject* ndarray_over(const Array& array) {
-  auto owner = py::reinterpret_steal<py::object>(python::wrap(array));
-  if (!owner) throw py::error_already_set();
   // NumPy's own call: pybind11's array makes two vectors first, and asks for the flags by name.
-  const auto& api = py::detail::npy_api::get();
+  static const py::detail::npy_api& api = py::detail::npy_api::get();
+  using Flags = py::detail::npy_api::constants;
+  const int rank = array.rank();
+  const std::int64_t* shape = array.shape().data();
+  const std::int64_t* given = array.strides().data();
   const std::int64_t item = array.dtype().itemsize();  // a power of two, as NumPy's own are
-  int flags = array.readonly() ? 0 : py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  int flags = array.readonly() ? 0 : Flags::NPY_ARRAY_WRITEABLE_;
   // For a null address NumPy would take memory of its own.
   static char without_elements;
-  void* data = array.data() != nullptr ? array.data() : &without_elements;
+  void* data = array.data();
+  if (data == nullptr) data = &without_elements;
   std::array<Py_intptr_t, max_rank> room;
   Py_intptr_t* strides = nullptr;
-  const auto misaligned =
-      reinterpret_cast<std::uintptr_t>(data) & static_cast<std::uintptr_t>(item - 1);
-  if (misaligned == 0 && is_packed(array)) {
-    flags |= py::detail::npy_api::NPY_ARRAY_ALIGNED_;  // taken as said where it gives the strides
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  if ((address & static_cast<std::uintptr_t>(item - 1)) == 0 && is_packed(shape, given, rank)) {
+    flags |= Flags::NPY_ARRAY_ALIGNED_;  // taken as said where it gives the strides
   } else {
     strides = room.data();
-    for (int axis = 0; axis < array.rank(); ++axis) strides[axis] = array.strides()[axis] * item;
+    for (int axis = 0; axis < rank; ++axis) strides[axis] = given[axis] * item;
   }
-  auto made = py::reinterpret_steal<py::object>(
-      api.PyArray_NewFromDescr_(api.PyArray_Type_, numpy_dtype(array.dtype()).release().ptr(),
-                                array.rank(), array.shape().data(), strides, data, flags, nullptr));
-  // It takes the owner over, also where it fails.
-  if (!made || api.PyArray_SetBaseObject_(made.ptr(), owner.release().ptr()) != 0)
+  PyObject* descriptor = numpy_dtype(array.dtype()).release().ptr();
+  PyObject* made = api.PyArray_NewFromDescr_(api.PyArray_Type_, descriptor, rank, shape, strides,
+                                             data, flags, nullptr);
+  PyObject* owner = made != nullptr ? python::wrap(array) : nullptr;
+  if (owner == nullptr) {
+    Py_XDECREF(made);
     throw py::error_already_set();
-  return made.release().ptr();
+  }
+  // All that PyArray_SetBaseObject() does for an ndarray without a base and an owner that is none.
+  py::detail::array_proxy(made)->base = owner;
+  return made;
 }
 
 class NumpyBridge final : public Bridge {

@@ -99,6 +99,8 @@ const Bridge& bridge_in(PyObject* self) {
 PyObject* to_library(PyObject* self, PyObject* const* values, Py_ssize_t count,
                      PyObject* names) noexcept {
   try {
+    if (count == 1 && names == nullptr && is_array(values[0]))
+      if (PyObject* made = shared_with(bridge_in(self), array_in(values[0]))) return made;
     const CopyMode mode = read_copyif("to_<library>", values, count, names, 1);
     return convert(values[0], bridge_in(self), mode).release().ptr();
   } catch (...) {
