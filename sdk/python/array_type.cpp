@@ -31,7 +31,7 @@ class KeptObjects {
   PyObject* make() noexcept {
     // No tp_alloc: it would clear what construct() fills at once.
     if (count_ == 0) return reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type));
-    return PyObject_Init(objects_[--count_], array_type);
+    return revived(objects_[--count_]);
   }
   /// The same for an import, with the storage of an earlier one in `spare` where one was kept.
   PyObject* make_with(Storage& spare) noexcept {
@@ -40,7 +40,7 @@ class KeptObjects {
     Storage* kept = storage_in(object);
     spare = std::move(*kept);
     kept->~Storage();
-    return PyObject_Init(object, array_type);
+    return revived(object);
   }
   /// For an object without content, whose memory is freed where it is not kept.
   void keep(PyObject* object) noexcept {
@@ -49,8 +49,8 @@ class KeptObjects {
       objects_[count_++] = object;
     } else {
       type->tp_free(object);
+      Py_DECREF(type);  // a heap type is counted by its instances, and by what is kept for them
     }
-    Py_DECREF(type);  // a heap type is counted by its instances
   }
   /// The same, with a storage after Storage::reclaim().
   void keep_with(PyObject* object, Storage&& spare) noexcept {
@@ -60,10 +60,14 @@ class KeptObjects {
     }
     new (storage_in(object)) Storage(std::move(spare));
     imports_[imports_count_++] = object;
-    Py_DECREF(array_type);
   }
 
  private:
+  // PyObject_Init() of an object that has its type.
+  static PyObject* revived(PyObject* object) noexcept {
+    _Py_NewReference(object);
+    return object;
+  }
   // Lies where the array was.
   static Storage* storage_in(PyObject* object) noexcept {
     return reinterpret_cast<Storage*>(&reinterpret_cast<PyArray*>(object)->array);

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "bridge_lifetime.hpp"
 #include "bridge_sequence.hpp"
 #include "bridge_types.hpp"
 #include "spanwise/creation.hpp"
@@ -53,10 +54,10 @@ std::optional<Array> shared_at_once(const Bridge& bridge, PyObject* object) {
 }
 
 // The same as an object, in which the array is made at once.
-PyObject* shared_object_at_once(const Bridge& bridge, PyObject* object) {
+inline PyObject* shared_object_at_once(const Bridge& bridge, PyObject* object) {
   OpenMemory memory;
   if (!bridge.look(object, memory)) return nullptr;
-  PyObject* shared = wrap_shared(memory, python_owner(object));
+  PyObject* shared = wrap_shared(memory, quick_owner(object));
   if (shared != nullptr) bridge.count_shared_import();
   return shared;
 }

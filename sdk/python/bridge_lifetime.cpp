@@ -13,7 +13,6 @@
 #include "py_array.hpp"
 
 namespace spanwise::python {
-namespace {
 
 struct Dropped {
   PyObject* object;
@@ -21,7 +20,7 @@ struct Dropped {
 };
 
 // From threads without the GIL; pushed by any thread, taken all at once by one that has it.
-std::atomic<Dropped*> dropped{nullptr};
+constinit std::atomic<Dropped*> dropped{nullptr};
 
 void release_dropped() noexcept {
   Dropped* entry = dropped.exchange(nullptr, std::memory_order_acquire);
@@ -32,6 +31,8 @@ void release_dropped() noexcept {
     entry = next;
   }
 }
+
+namespace {
 
 // Whether the list was empty before. Once pushed, the entry may go at any moment.
 bool push(Dropped* entry) noexcept {
@@ -74,12 +75,7 @@ void release_with_gil(PyObject* object) noexcept {
       nullptr);
 }
 
-ForeignOwner python_owner(PyObject* object) {
-  if (dropped.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-    release_dropped();
-  Py_INCREF(object);
-  return ForeignOwner(&release_object, object);
-}
+ForeignOwner python_owner(PyObject* object) { return quick_owner(object); }
 
 Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly) {
   if (device.is_cpu()) return python_owner(owner).adopt(data, bytes, device, readonly);
