@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <bit>
+#include <cstddef>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -12,6 +14,28 @@
 
 namespace spanwise {
 namespace {
+
+// Where a layout's elements lie.
+struct Placement {
+  std::int64_t bytes = 0;   ///< from the lowest to the end of the highest
+  std::int64_t offset = 0;  ///< of the first from the lowest, in elements
+};
+
+// Packed in C order, as most arrays are, which are told by one comparison an axis.
+bool place_packed(const OpenMemory& memory, std::int64_t item, std::int64_t* strides,
+                  Placement& placement) noexcept {
+  const std::int64_t unit = memory.in_elements ? 1 : item;
+  std::int64_t size = 1;
+  for (int axis = memory.rank - 1; axis >= 0; --axis) {
+    const std::int64_t extent = memory.shape[axis];
+    std::int64_t step;
+    if (extent <= 0 || __builtin_mul_overflow(size, unit, &step) || memory.strides[axis] != step)
+      return false;
+    strides[axis] = size;
+    if (__builtin_mul_overflow(size, extent, &size)) return false;
+  }
+  return !__builtin_mul_overflow(size, item, &placement.bytes);
+}
 
 // The elements that a layout reaches, counted from the first, and how many indices it has.
 struct Reach {
@@ -43,6 +67,22 @@ bool read_strides(const OpenMemory& memory, std::int64_t* strides, Reach& reach)
   return true;
 }
 
+// In whatever order; false where there is anything to look at more closely.
+[[gnu::noinline]] bool place_strided(const OpenMemory& memory, std::int64_t item,
+                                     std::int64_t* strides, Placement& placement) noexcept {
+  Reach reach;
+  if (!read_strides(memory, strides, reach)) return false;
+  std::int64_t count, before, logical;
+  bool overflows = __builtin_sub_overflow(reach.highest, reach.lowest, &count);
+  overflows |= __builtin_add_overflow(count, 1, &count);
+  overflows |= __builtin_mul_overflow(count, item, &placement.bytes);
+  overflows |= __builtin_mul_overflow(reach.lowest, -item, &before);
+  overflows |= __builtin_mul_overflow(reach.size, item, &logical);
+  placement.offset = -reach.lowest;
+  return !overflows &&
+         reinterpret_cast<std::uintptr_t>(memory.data) >= static_cast<std::uintptr_t>(before);
+}
+
 // An element's address has to be a multiple of what one load reads.
 bool is_aligned(const OpenMemory& memory, std::int64_t item) noexcept {
   const std::int64_t unit = memory.dtype.is_complex() ? item / 2 : item;
@@ -50,47 +90,60 @@ bool is_aligned(const OpenMemory& memory, std::int64_t item) noexcept {
          0;
 }
 
+// The memory of a GPU, whose use comes after what the producer has queued there and before what it
+// queues once the array has gone. The stream stays alive with the owner.
+[[gnu::noinline]] StreamIdentity& order_behind_producer(const OpenMemory& memory,
+                                                        ForeignOwner& owner) {
+  release_passed();
+  Stream home = Stream::lasting(memory.device, memory.stream);
+  StreamIdentity& writer = home.identity();
+  owner = OrderedOwner::around(std::move(owner), std::move(home));
+  return writer;
+}
+
 }  // namespace
 
-std::optional<Array> share(const OpenMemory& memory, ForeignOwner owner) {
+bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner, Storage&& spare) {
   const std::int64_t item = memory.dtype.itemsize();
   // Not std::has_single_bit, which asks for a population count: a call where none is built in.
   const bool is_power = (item & (item - 1)) == 0;
   if (memory.data == nullptr || memory.rank < 0 || memory.rank > max_rank || !is_power ||
       item * 8 != memory.dtype.bits() || !is_aligned(memory, item)) [[unlikely]] {
-    return std::nullopt;
+    return false;
   }
-  const std::span extents(memory.shape, static_cast<std::size_t>(memory.rank));
-  Layout layout{Shape(extents), Strides(memory.rank)};
-  Reach reach;
-  if (!read_strides(memory, layout.strides.data(), reach)) [[unlikely]]
-    return std::nullopt;
-  std::int64_t count, bytes, before, logical;
-  bool overflows = __builtin_sub_overflow(reach.highest, reach.lowest, &count);
-  overflows |= __builtin_add_overflow(count, 1, &count);
-  overflows |= __builtin_mul_overflow(count, item, &bytes);
-  overflows |= __builtin_mul_overflow(reach.lowest, -item, &before);
-  overflows |= __builtin_mul_overflow(reach.size, item, &logical);
-  if (overflows || reinterpret_cast<std::uintptr_t>(memory.data) <
-                       static_cast<std::uintptr_t>(before)) [[unlikely]] {
-    return std::nullopt;
+  std::int64_t strides[max_rank];
+  Placement placement;
+  if (!place_packed(memory, item, strides, placement) &&
+      !place_strided(memory, item, strides, placement)) [[unlikely]] {
+    return false;
   }
-  layout.offset = -reach.lowest;
-  void* lowest = static_cast<std::byte*>(memory.data) - before;
-  std::optional<Stream> home;
-  StreamIdentity* writer = nullptr;  // stays alive with home, or with the owner that takes it over
-  if (!memory.device.is_cpu()) [[unlikely]] {
-    release_passed();
-    home = Stream::lasting(memory.device, memory.stream);
-    writer = &home->identity();
-    owner = OrderedOwner::around(std::move(owner), std::move(home));
-  }
-  std::optional<Array> array(std::in_place, Array::Inside{},
-                             std::move(owner).adopt(lowest, static_cast<std::size_t>(bytes),
-                                                    memory.device, memory.readonly),
-                             std::move(layout), memory.dtype);
-  if (writer != nullptr) array->storage().uses().record(*writer, /*writes=*/true);
-  return array;
+  void* lowest = static_cast<std::byte*>(memory.data) - placement.offset * item;
+  StreamIdentity* writer = nullptr;
+  if (!memory.device.is_cpu()) [[unlikely]]
+    writer = &order_behind_producer(memory, owner);
+  const auto axes = static_cast<std::size_t>(memory.rank);
+  const auto bytes = static_cast<std::size_t>(placement.bytes);
+  Storage storage = std::move(spare);
+  if (storage)
+    std::move(owner).replace(storage, lowest, bytes, memory.device, memory.readonly);
+  else
+    storage = std::move(owner).adopt(lowest, bytes, memory.device, memory.readonly);
+  if (writer != nullptr) storage.uses().begin(*writer);
+  new (place) Array(Array::Inside{}, std::move(storage), {memory.shape, axes}, {strides, axes},
+                    placement.offset, memory.dtype);
+  return true;
+}
+
+std::optional<Array> share(const OpenMemory& memory, ForeignOwner owner) {
+  union Room {
+    Room() noexcept {}
+    ~Room() {}
+    Array array;
+  } room;
+  if (!share_at(&room.array, memory, std::move(owner))) return std::nullopt;
+  std::optional<Array> shared(std::move(room.array));
+  room.array.~Array();
+  return shared;
 }
 
 }  // namespace spanwise

@@ -59,8 +59,7 @@ Array adopt(ForeignView& view, const bridges::Span& span, Layout layout, DType d
 
 }  // namespace
 
-ForeignOwner::~ForeignOwner() {
-  if (release_ == nullptr) return;
+void ForeignOwner::tell() noexcept {
   StreamUses none;
   release_(context_, nullptr, 0, none);
 }

@@ -85,15 +85,20 @@ bool look_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
                            OpenMemory& memory) noexcept {
   dlpack::Tensor tensor;
   if (api.tensor_from_object == nullptr) return false;
-  if (api.tensor_from_object(object, &tensor) == 0 && dlpack::look_at(tensor, memory)) {
-    if (memory.device.is_cpu()) return true;
-    void* stream = nullptr;
-    const int failed = api.current_stream(tensor.device.type, tensor.device.id, &stream);
-    memory.stream = dlpack::counted(stream);
-    if (failed == 0) return true;
-  }
+  if (api.tensor_from_object(object, &tensor) == 0 && dlpack::look_at(tensor, memory))
+    return look_at_stream(api, memory);
   PyErr_Clear();
   return false;
+}
+
+bool look_at_stream(const dlpack::ExchangeApi& api, OpenMemory& memory) noexcept {
+  if (memory.device.is_cpu()) return true;
+  void* stream = nullptr;
+  const auto type = static_cast<dlpack::DeviceType>(memory.device.kind());
+  const int failed = api.current_stream(type, memory.device.ordinal(), &stream);
+  memory.stream = dlpack::counted(stream);
+  if (failed != 0) PyErr_Clear();
+  return failed == 0;
 }
 
 void order_library(std::uintptr_t stream, const Array& array) {

@@ -4,6 +4,8 @@
 #include <pybind11/numpy.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
@@ -50,6 +52,52 @@ ForeignMemory memory_of(PyObject* array) {
 
 ForeignView view_of_array(PyObject* array) {
   return {.owner = python_owner(array), .memory = memory_of(array)};
+}
+
+// Whether NumPy would give the strides itself: it finds out sooner than it checks given ones.
+bool is_packed(const std::int64_t* shape, const std::int64_t* strides, int rank) noexcept {
+  std::int64_t step = 1;
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    if (strides[axis] != step) return false;
+    step *= shape[axis];
+  }
+  return step != 0;
+}
+
+// A new ndarray over the memory of `array`, which is kept alive.
+PyObject* ndarray_over(const Array& array) {
+  // NumPy's own call: pybind11's array makes two vectors first, and asks for the flags by name.
+  static const py::detail::npy_api& api = py::detail::npy_api::get();
+  using Flags = py::detail::npy_api::constants;
+  const int rank = array.rank();
+  const std::int64_t* shape = array.shape().data();
+  const std::int64_t* given = array.strides().data();
+  const std::int64_t item = array.dtype().itemsize();  // a power of two, as NumPy's own are
+  int flags = array.readonly() ? 0 : Flags::NPY_ARRAY_WRITEABLE_;
+  // For a null address NumPy would take memory of its own.
+  static char without_elements;
+  void* data = array.data();
+  if (data == nullptr) data = &without_elements;
+  std::array<Py_intptr_t, max_rank> room;
+  Py_intptr_t* strides = nullptr;
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  if ((address & static_cast<std::uintptr_t>(item - 1)) == 0 && is_packed(shape, given, rank)) {
+    flags |= Flags::NPY_ARRAY_ALIGNED_;  // taken as said where it gives the strides
+  } else {
+    strides = room.data();
+    for (int axis = 0; axis < rank; ++axis) strides[axis] = given[axis] * item;
+  }
+  PyObject* descriptor = numpy_dtype(array.dtype()).release().ptr();
+  PyObject* made = api.PyArray_NewFromDescr_(api.PyArray_Type_, descriptor, rank, shape, strides,
+                                             data, flags, nullptr);
+  PyObject* owner = made != nullptr ? python::wrap(array) : nullptr;
+  if (owner == nullptr) {
+    Py_XDECREF(made);
+    throw py::error_already_set();
+  }
+  // All that PyArray_SetBaseObject() does for an ndarray without a base and an owner that is none.
+  py::detail::array_proxy(made)->base = owner;
+  return made;
 }
 
 class NumpyBridge final : public Bridge {
@@ -99,33 +147,15 @@ class NumpyBridge final : public Bridge {
 
   bool exports() const override { return true; }
   std::optional<Obstacle> obstacle(const Array& array) const override {
-    numpy_dtype(array.dtype());  // throws what to install
+    // Throws what to install; NumPy itself has the others.
+    if (!array.dtype().is_computable() || array.dtype() == bfloat16) numpy_dtype(array.dtype());
     if (array.device().is_cpu()) return std::nullopt;
     return Obstacle{
         text("its memory is on ", array.device(), ", and NumPy's arrays are on the host"),
         "allow a copy (copyif=True), or call x.numpy()"};
   }
 
-  PyObject* wrap(const Array& array) const override {
-    // NumPy's own call: pybind11's array makes two vectors first, and asks for the flags by name.
-    const auto& api = py::detail::npy_api::get();
-    std::array<Py_intptr_t, max_rank> strides;
-    for (int axis = 0; axis < array.rank(); ++axis)
-      strides[static_cast<std::size_t>(axis)] = array.strides()[axis] * array.dtype().itemsize();
-    // For a null address NumPy would take memory of its own.
-    static char without_elements;
-    void* data = array.data() != nullptr ? array.data() : &without_elements;
-    auto made = py::reinterpret_steal<py::object>(api.PyArray_NewFromDescr_(
-        api.PyArray_Type_, numpy_dtype(array.dtype()).release().ptr(), array.rank(),
-        array.shape().data(), strides.data(), data,
-        array.readonly() ? 0 : py::detail::npy_api::NPY_ARRAY_WRITEABLE_, nullptr));
-    if (!made) throw py::error_already_set();
-    PyObject* owner = python::wrap(array);
-    // It takes the owner over, also where it fails.
-    if (owner == nullptr || api.PyArray_SetBaseObject_(made.ptr(), owner) != 0)
-      throw py::error_already_set();
-    return made.release().ptr();
-  }
+  PyObject* wrap(const Array& array) const override { return ndarray_over(array); }
 
   Array fitting(const Array& array) const override {
     return array.device().is_cpu() ? copy(array) : to_device(array, cpu);

@@ -28,6 +28,8 @@ namespace {
 
 constinit const ForeignClass gpu_array_class("pycuda.gpuarray", "GPUArray");
 constinit const LegacyLibrary pycuda_library("pycuda", "pycuda");
+constinit const LayoutAttributes pycuda_layout;
+constinit const QuickAttribute gpudata_attribute("gpudata");
 constinit const Name gpudata_name("gpudata"), shape_name("shape"), strides_name("strides"),
     dtype_name("dtype"), native_name("isnative");
 
@@ -62,8 +64,8 @@ class PycudaBridge final : public Bridge {
 
   bool look(PyObject* array, OpenMemory& memory) const override {
     if (Py_TYPE(array) != reinterpret_cast<PyTypeObject*>(gpu_array_class.get())) return false;
-    if (!look_at_layout(array, memory)) return false;
-    memory.data = reinterpret_cast<void*>(look_at_address(array, gpudata_name));
+    if (!look_at_layout(array, pycuda_layout, memory)) return false;
+    memory.data = reinterpret_cast<void*>(look_at_address(array, gpudata_attribute));
     return pycuda_library.look(memory);
   }
 

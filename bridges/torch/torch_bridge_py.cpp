@@ -13,6 +13,7 @@
 #include "python/bridge_library.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
+#include "tensor_functions.hpp"
 #include "tensor_words.hpp"
 
 namespace spanwise::python {
@@ -92,14 +93,27 @@ bool has_no_lazy_bit(PyObject* tensor) noexcept {
 
 // The dispatch keys decide about the lazy bits. A program has tensors of a few sets of keys, so
 // what PyTorch said of a tensor is remembered for all with the same set.
-bool has_plain_keys(PyObject* tensor, std::uint64_t keys) noexcept {
-  static std::array<std::uint64_t, 8> plain{};
-  static std::size_t next = 0;
-  for (const std::uint64_t known : plain)
+constinit std::array<std::uint64_t, 8> plain_sets{};
+
+bool is_known_set(std::uint64_t keys) noexcept {
+  for (const std::uint64_t known : plain_sets)
     if (known == keys && keys != 0) return true;
+  return false;
+}
+
+bool has_plain_keys(PyObject* tensor, std::uint64_t keys) noexcept {
+  static std::size_t next = 0;
+  if (is_known_set(keys)) return true;
   if (!has_no_lazy_bit(tensor)) return false;
-  plain[next++ % plain.size()] = keys;
+  plain_sets[next++ % plain_sets.size()] = keys;
   return true;
+}
+
+// A tensor for which look_through_exchange() and has_plain_keys() have said yes of its like.
+bool is_known_plain(PyObject* tensor) noexcept {
+  const TensorWords* words = TensorWords::found();
+  return words != nullptr && words->is_unknown_to_autograd(tensor) &&
+         is_known_set(words->keys(tensor));
 }
 
 // Nothing that memory alone does not show.
@@ -132,8 +146,11 @@ class TorchBridge final : public Bridge {
   bool look(PyObject* tensor, OpenMemory& memory) const override {
     // A subclass may mean more by its tensors than their memory.
     const dlpack::ExchangeApi* api = exchange_api();
-    return Py_TYPE(tensor) == tensor_type() && api != nullptr &&
-           look_through_exchange(*api, tensor, memory) && is_plain(tensor);
+    if (Py_TYPE(tensor) != tensor_type() || api == nullptr) return false;
+    const TensorFunctions* functions = TensorFunctions::found();
+    if (functions != nullptr && is_known_plain(tensor) && functions->look(tensor, memory))
+      return look_at_stream(*api, memory);
+    return look_through_exchange(*api, tensor, memory) && is_plain(tensor);
   }
 
   ForeignView view(PyObject* tensor, bool may_copy) const override {

@@ -58,18 +58,24 @@ PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
   return wrap(std::move(array));
 }
 
-PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  // Programs that mix libraries call this for every array that they pass.
-  if (count == 1 && words == nullptr) {
-    if (is_array(values[0])) return Py_NewRef(values[0]);
-    PyObject* shared = shared_object(values[0]);
-    if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
-    return wrap(import_array(values[0]));
-  }
+[[gnu::noinline]] PyObject* asarray_of_any(PyObject* const* values, Py_ssize_t count,
+                                           PyObject* words) {
+  if (count == 1 && words == nullptr)
+    return PyErr_Occurred() == nullptr ? wrap(import_array(values[0])) : nullptr;
   static constexpr Signature<5> signature{
       "asarray", {"x", "dtype", "device", "copy", "order"}, 1, 2};
   const auto [x, dtype, device, copy, order] = signature.read(values, count, words);
   return as_array(x, options_in(dtype, device, mode_in(copy)), order_in(order, Order::k));
+}
+
+// Programs that mix libraries call this for every array that they pass, so what most of them are is
+// found out before anything is made room for.
+PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  if (count == 1 && words == nullptr) {
+    if (is_array(values[0])) return Py_NewRef(values[0]);
+    if (PyObject* shared = shared_object(values[0])) return shared;
+  }
+  return asarray_of_any(values, count, words);
 }
 
 Array with_rank(Array array, std::int64_t rank) {

@@ -5,13 +5,14 @@
 
 #include <structmember.h>
 
-#include <array>
 #include <cstddef>
 #include <new>
 #include <vector>
 
 #include "array_slots.hpp"
 #include "bind.hpp"
+#include "bridge_lifetime.hpp"
+#include "kept_objects.hpp"
 #include "py_array.hpp"
 
 namespace spanwise::python {
@@ -22,27 +23,6 @@ namespace {
 
 namespace py = pybind11;
 
-// The memory of arrays that went, for the next ones: a program that mixes libraries makes one for
-// each array that it passes on. Guarded by the GIL.
-class KeptObjects {
- public:
-  /// An object without content; null with a Python error set where there is no memory.
-  PyObject* make() noexcept {
-    // No tp_alloc: it would clear what construct() fills at once.
-    if (count_ == 0) return reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type));
-    return PyObject_Init(objects_[--count_], array_type);
-  }
-  /// False where it has to be freed.
-  bool keep(PyObject* object) noexcept {
-    if (Py_TYPE(object) != array_type || count_ == objects_.size()) return false;
-    objects_[count_++] = object;
-    return true;
-  }
-
- private:
-  std::array<PyObject*, 32> objects_{};
-  std::size_t count_ = 0;
-};
 constinit KeptObjects kept_objects;
 
 // Puts the array that make() returns into fresh object memory; null stays null.
@@ -86,12 +66,20 @@ PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexce
 void array_dealloc(PyObject* object) noexcept {
   auto* self = reinterpret_cast<PyArray*>(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
-  PyTypeObject* type = Py_TYPE(object);
   if (self->is_lent) self->array.forget();
-  self->array.~Array();
-  Py_XDECREF(self->base);
-  if (!kept_objects.keep(object)) type->tp_free(object);
-  Py_DECREF(type);  // a heap type is counted by its instances
+  // Whoever runs this has the GIL, which release_object() would have to find out.
+  PyObject* owner = static_cast<PyObject*>(self->array.reclaim(&release_object));
+  PyObject* base = self->base;
+  if (owner != nullptr) {
+    Storage spare = self->array.take_storage();
+    self->array.~Array();
+    kept_objects.keep_with(object, std::move(spare));
+    Py_DECREF(owner);
+  } else {
+    self->array.~Array();
+    kept_objects.keep(object);
+  }
+  Py_XDECREF(base);
 }
 
 PyObject* call_printer(const char* function, PyObject* self) noexcept {
@@ -161,6 +149,29 @@ void attach(const char* name, PyObject* descriptor) {
 
 PyObject* wrap(Array&& array) noexcept {
   return construct(kept_objects.make(), [&] { return std::move(array); });
+}
+
+PyObject* wrap(const Array& array) noexcept {
+  return construct(kept_objects.make(), [&] { return array; });
+}
+
+PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner) {
+  Storage spare;
+  PyObject* object = kept_objects.make_with(spare);
+  if (object == nullptr) return nullptr;
+  auto* self = reinterpret_cast<PyArray*>(object);
+  try {
+    if (share_at(&self->array, memory, std::move(owner), std::move(spare))) {
+      self->base = self->weakrefs = nullptr;
+      self->is_lent = false;
+      return object;
+    }
+  } catch (...) {
+    kept_objects.keep(object);
+    throw;
+  }
+  kept_objects.keep(object);
+  return nullptr;
 }
 
 PyObject* wrap_view(PyObject* source, Array&& view) noexcept {

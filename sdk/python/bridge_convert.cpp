@@ -46,12 +46,8 @@ bool is_of(PyObject* object, const Bridge& target) {
 }
 
 py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
+  if (PyObject* made = shared_with(target, array)) return py::reinterpret_steal<py::object>(made);
   std::optional<Obstacle> obstacle = target.obstacle(array);
-  if (!obstacle) {
-    py::object made = wrapped(target, array);
-    target.count_shared_export();
-    return made;
-  }
   if (unless_strict(mode) == CopyMode::never)
     throw SharingError(to_name(target), *std::move(obstacle));
   Array fitting = array;  // who else holds it might let it go meanwhile
@@ -133,6 +129,14 @@ const Bridge& target_bridge(std::string_view library) {
       " is a protocol, and has no arrays of its own; supported: ", exporting_bridges());
   fail<ArgumentError>("convert: no library is called \"", library,
                       "\"; supported: ", exporting_bridges());
+}
+
+PyObject* shared_with(const Bridge& target, const Array& array) {
+  if (target.obstacle(array)) return nullptr;
+  PyObject* made = target.wrap(array);
+  if (made == nullptr) throw py::error_already_set();
+  target.count_shared_export();
+  return made;
 }
 
 py::object convert(py::handle object, const Bridge& target, CopyMode mode) {

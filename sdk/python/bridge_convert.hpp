@@ -19,6 +19,10 @@ const Bridge& target_bridge(std::string_view library);
 /// by `mode` a copy that shares nothing. Throws SharingError and what bridges throw.
 pybind11::object convert(pybind11::handle object, const Bridge& target, CopyMode mode);
 
+/// `array` as `target`'s, a new reference, where they share memory. Null, without a Python error,
+/// where convert() has to be asked, which then tells why. Throws what bridges throw.
+PyObject* shared_with(const Bridge& target, const Array& array);
+
 /// What convert() would do, without doing it. Throws what convert() would throw where no copy could
 /// help either.
 Exchange explain(pybind11::handle object, const Bridge& target);

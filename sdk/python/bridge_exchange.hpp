@@ -29,6 +29,10 @@ namespace spanwise::python {
 bool look_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
                            OpenMemory& memory) noexcept;
 
+/// Fills `stream` with the one that the library works on now; for memory on a host or a GPU that
+/// was found otherwise. False (no Python error) where the API does not tell.
+bool look_at_stream(const dlpack::ExchangeApi& api, OpenMemory& memory) noexcept;
+
 /// `array` as an object of the library whose type offers the exchange API, and whose streams live
 /// as long as the process. Its current stream comes after our queued work, and what uses the memory
 /// once the object has gone comes after the work on that stream.

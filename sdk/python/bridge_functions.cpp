@@ -31,16 +31,25 @@ PyMethodDef method(const char* name, FastFunction function, const char* doc) {
 
 constinit const Name dlpack_name("__dlpack__");
 
+constexpr int last_with_dlpack = 50;  // the order of the bridge to DLPack itself
+
 // Types that were served before by a bridge which speaks DLPack, or better, need no second look.
 bool offers_dlpack(PyObject* object) {
   const Bridge* known = bridge_of_type(Py_TYPE(object));
-  if (known != nullptr && known->order() <= 50) return true;
+  if (known != nullptr && known->order() <= last_with_dlpack) return true;
   return PyCapsule_CheckExact(object) || attribute_or_null(object, dlpack_name);
 }
 
 PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count,
                       PyObject* names) noexcept {
   try {
+    if (count == 1 && names == nullptr) {
+      const Bridge* known = bridge_of_type(Py_TYPE(values[0]));
+      PyObject* shared = known != nullptr && known->order() <= last_with_dlpack
+                             ? shared_object(values[0])
+                             : nullptr;
+      if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
+    }
     ImportOptions options;
     if (count != 1 || names != nullptr) {
       PyObject *device = nullptr, *copy = nullptr;
@@ -60,6 +69,7 @@ PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count,
 // f(x, copyif=False): the mode, after the one argument that each caller reads itself.
 CopyMode read_copyif(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names,
                      Py_ssize_t first) {
+  if (count == first && names == nullptr) return CopyMode::never;
   PyObject* copyif = nullptr;
   if (count == first + 1) {
     copyif = values[first];
@@ -89,6 +99,8 @@ const Bridge& bridge_in(PyObject* self) {
 PyObject* to_library(PyObject* self, PyObject* const* values, Py_ssize_t count,
                      PyObject* names) noexcept {
   try {
+    if (count == 1 && names == nullptr && is_array(values[0]))
+      if (PyObject* made = shared_with(bridge_in(self), array_in(values[0]))) return made;
     const CopyMode mode = read_copyif("to_<library>", values, count, names, 1);
     return convert(values[0], bridge_in(self), mode).release().ptr();
   } catch (...) {
@@ -99,6 +111,10 @@ PyObject* to_library(PyObject* self, PyObject* const* values, Py_ssize_t count,
 PyObject* from_library(PyObject* self, PyObject* const* values, Py_ssize_t count,
                        PyObject* names) noexcept {
   try {
+    if (count == 1 && names == nullptr) {
+      PyObject* shared = shared_object_through(bridge_in(self), values[0]);
+      if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
+    }
     const CopyMode mode = read_copyif("from_<library>", values, count, names, 1);
     return wrap(import_through(bridge_in(self), values[0], {.copy = mode}));
   } catch (...) {

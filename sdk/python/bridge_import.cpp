@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "bridge_lifetime.hpp"
 #include "bridge_sequence.hpp"
 #include "bridge_types.hpp"
 #include "spanwise/creation.hpp"
@@ -50,6 +51,15 @@ std::optional<Array> shared_at_once(const Bridge& bridge, PyObject* object) {
   std::optional<Array> array = share(memory, python_owner(object));
   if (array) bridge.count_shared_import();
   return array;
+}
+
+// The same as an object, in which the array is made at once.
+inline PyObject* shared_object_at_once(const Bridge& bridge, PyObject* object) {
+  OpenMemory memory;
+  if (!bridge.look(object, memory)) return nullptr;
+  PyObject* shared = wrap_shared(memory, quick_owner(object));
+  if (shared != nullptr) bridge.count_shared_import();
+  return shared;
 }
 
 Array copied_out(Found& found) {
@@ -196,9 +206,12 @@ std::optional<SmallMemory> small_memory(PyObject* object) {
 
 PyObject* shared_object(PyObject* object) {
   const Bridge* known = bridge_of_type(Py_TYPE(object));
-  if (known == nullptr) return nullptr;
-  std::optional<Array> array = shared_at_once(*known, object);
-  return array ? wrap(*std::move(array)) : nullptr;
+  return known != nullptr ? shared_object_at_once(*known, object) : nullptr;
+}
+
+PyObject* shared_object_through(const Bridge& bridge, PyObject* object) {
+  return bridge_of_type(Py_TYPE(object)) == &bridge ? shared_object_at_once(bridge, object)
+                                                    : nullptr;
 }
 
 Array import_array(PyObject* object, const ImportOptions& options) {

@@ -30,6 +30,8 @@ std::optional<Found> find_view(PyObject* object, bool may_copy);
 /// before reads it without a decision. Null, without a Python error, where import_array() has to be
 /// asked; null with one where there is no memory left. Throws what Storage::adopt() throws.
 PyObject* shared_object(PyObject* object);
+/// The same for objects of `bridge` only: before import_through().
+PyObject* shared_object_through(const Bridge& bridge, PyObject* object);
 
 /// A foreign view as an Array, by `options`; counts what it did. `who` speaks in messages. Large
 /// copies release the GIL. What `found` owned, the array owns.

@@ -13,7 +13,6 @@
 #include "py_array.hpp"
 
 namespace spanwise::python {
-namespace {
 
 struct Dropped {
   PyObject* object;
@@ -21,7 +20,7 @@ struct Dropped {
 };
 
 // From threads without the GIL; pushed by any thread, taken all at once by one that has it.
-std::atomic<Dropped*> dropped{nullptr};
+constinit std::atomic<Dropped*> dropped{nullptr};
 
 void release_dropped() noexcept {
   Dropped* entry = dropped.exchange(nullptr, std::memory_order_acquire);
@@ -33,6 +32,8 @@ void release_dropped() noexcept {
   }
 }
 
+namespace {
+
 // Whether the list was empty before. Once pushed, the entry may go at any moment.
 bool push(Dropped* entry) noexcept {
   Dropped* head = dropped.load(std::memory_order_relaxed);
@@ -43,11 +44,11 @@ bool push(Dropped* entry) noexcept {
   return head == nullptr;
 }
 
-void release_object(void* context, void*, std::size_t, StreamUses&) noexcept {
-  release_with_gil(static_cast<PyObject*>(context));
-}
-
 }  // namespace
+
+void release_object(void* object, void*, std::size_t, StreamUses&) noexcept {
+  release_with_gil(static_cast<PyObject*>(object));
+}
 
 bool holds_gil() noexcept {
   // Not PyGILState_Check(): with sub-interpreters about it says yes to everybody.
@@ -74,12 +75,7 @@ void release_with_gil(PyObject* object) noexcept {
       nullptr);
 }
 
-ForeignOwner python_owner(PyObject* object) {
-  if (dropped.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-    release_dropped();
-  Py_INCREF(object);
-  return ForeignOwner(&release_object, object);
-}
+ForeignOwner python_owner(PyObject* object) { return quick_owner(object); }
 
 Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly) {
   if (device.is_cpu()) return python_owner(owner).adopt(data, bytes, device, readonly);

@@ -4,6 +4,11 @@
 
 #include <Python.h>
 
+#include <atomic>
+#include <cstddef>
+
+#include "spanwise/bridge.hpp"
+
 /// Python objects that own memory which native code may let go of on any thread.
 namespace spanwise::python {
 
@@ -15,5 +20,20 @@ bool holds_gil() noexcept;
 /// thread. Never waits for the GIL, so that whoever drops a last reference under a lock cannot
 /// deadlock. Does nothing once the interpreter has ended.
 void release_with_gil(PyObject* object) noexcept;
+
+/// What was dropped without the GIL and waits for it, and what lets it go.
+struct Dropped;
+extern std::atomic<Dropped*> dropped;
+void release_dropped() noexcept;
+
+/// The same as a ReleaseFn, whose context is the object: what python_owner() tells.
+void release_object(void* object, void*, std::size_t, StreamUses&) noexcept;
+
+/// python_owner() of py_array.hpp, for who imports arrays by the million.
+inline ForeignOwner quick_owner(PyObject* object) {
+  if (dropped.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    release_dropped();
+  return ForeignOwner(&release_object, Py_NewRef(object));
+}
 
 }  // namespace spanwise::python

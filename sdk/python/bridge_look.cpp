@@ -12,8 +12,6 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
-constinit const Name shape_word("shape"), strides_word("strides"), dtype_word("dtype");
-
 // Extents that are not positive are for others to find.
 bool write_packed_strides(std::span<const std::int64_t> shape, std::int64_t step,
                           std::span<std::int64_t> strides) noexcept {
@@ -25,8 +23,23 @@ bool write_packed_strides(std::span<const std::int64_t> shape, std::int64_t step
 }
 }  // namespace
 
-int look_at_integers(PyObject* object, const Name& name, std::span<std::int64_t> room) noexcept {
-  const py::object values = attribute_or_null(object, name);
+void QuickAttribute::find(PyTypeObject* type) const noexcept {
+  // The lookup gives the class its number, where it has none.
+  PyObject* found = _PyType_Lookup(type, name_.get());
+  const bool is_own = found != nullptr && Py_IS_TYPE(found, &PyGetSetDescr_Type) &&
+                      PyType_IsSubtype(type, PyDescr_TYPE(found)) != 0 &&
+                      type->tp_getattro == PyObject_GenericGetAttr;
+  const PyGetSetDef* definition =
+      is_own ? reinterpret_cast<PyGetSetDescrObject*>(found)->d_getset : nullptr;
+  type_ = type;
+  version_ = type->tp_version_tag;
+  get_ = definition != nullptr && version_ != 0 ? definition->get : nullptr;
+  closure_ = definition != nullptr ? definition->closure : nullptr;
+}
+
+int look_at_integers(PyObject* object, const QuickAttribute& name,
+                     std::span<std::int64_t> room) noexcept {
+  const py::object values = name.of(object);
   if (!values || !PyTuple_Check(values.ptr())) return -1;
   const Py_ssize_t count = PyTuple_GET_SIZE(values.ptr());
   if (count > static_cast<Py_ssize_t>(room.size())) return -1;
@@ -41,8 +54,8 @@ int look_at_integers(PyObject* object, const Name& name, std::span<std::int64_t>
   return static_cast<int>(count);
 }
 
-std::uintptr_t look_at_address(PyObject* object, const Name& name) noexcept {
-  const py::object value = attribute_or_null(object, name);
+std::uintptr_t look_at_address(PyObject* object, const QuickAttribute& name) noexcept {
+  const py::object value = name.of(object);
   if (!value || value.is_none()) return 0;
   const auto number = py::reinterpret_steal<py::object>(PyNumber_Long(value.ptr()));
   void* address = number ? PyLong_AsVoidPtr(number.ptr()) : nullptr;
@@ -50,12 +63,13 @@ std::uintptr_t look_at_address(PyObject* object, const Name& name) noexcept {
   return reinterpret_cast<std::uintptr_t>(address);
 }
 
-bool look_at_layout(PyObject* array, OpenMemory& memory, bool is_packed) noexcept {
-  const py::object dtype = attribute_or_null(array, dtype_word);
+bool look_at_layout(PyObject* array, const LayoutAttributes& attributes, OpenMemory& memory,
+                    bool is_packed) noexcept {
+  const py::object dtype = attributes.dtype.of(array);
   const std::optional<DType> native = dtype ? native_numpy_dtype(dtype.ptr()) : std::nullopt;
   if (!native) return false;
   const auto room = std::span(memory.room);
-  memory.rank = look_at_integers(array, shape_word, room.first(max_rank));
+  memory.rank = look_at_integers(array, attributes.shape, room.first(max_rank));
   memory.dtype = *native;
   memory.shape = room.data();
   memory.strides = room.data() + max_rank;
@@ -63,7 +77,7 @@ bool look_at_layout(PyObject* array, OpenMemory& memory, bool is_packed) noexcep
     return write_packed_strides(room.first(static_cast<std::size_t>(memory.rank)),
                                 memory.dtype.itemsize(), room.last(max_rank));
   return memory.rank >= 0 &&
-         look_at_integers(array, strides_word, room.last(max_rank)) == memory.rank;
+         look_at_integers(array, attributes.strides, room.last(max_rank)) == memory.rank;
 }
 
 }  // namespace spanwise::python

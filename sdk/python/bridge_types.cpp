@@ -60,6 +60,7 @@ Table& table() {
 // A type's memory may become another type's; so what is remembered must go with the type.
 PyObject* forget(PyObject* address, PyObject* weak_reference) noexcept {
   auto* type = static_cast<PyTypeObject*>(PyLong_AsVoidPtr(address));
+  if (detail::recent_type.type == type) detail::recent_type = {};
   try {
     table().erase(type);
   } catch (const std::bad_alloc&) {
@@ -83,9 +84,16 @@ PyObject* watch(PyTypeObject* type) noexcept {
 
 }  // namespace
 
-const Bridge* bridge_of_type(PyTypeObject* type) noexcept { return table().find(type).bridge; }
+constinit detail::RecentType detail::recent_type;
+
+const Bridge* detail::find_bridge_of_type(PyTypeObject* type) noexcept {
+  const Bridge* bridge = table().find(type).bridge;
+  if (bridge != nullptr) recent_type = {type, bridge};
+  return bridge;
+}
 
 void remember_bridge(PyTypeObject* type, const Bridge& bridge) noexcept {
+  detail::recent_type = {};
   try {
     if (Entry& known = table().find(type); known.type != nullptr) {
       known.bridge = &bridge;

@@ -3,6 +3,10 @@
 
 #include <pybind11/pybind11.h>
 
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <unordered_map>
 
@@ -59,10 +63,27 @@ const char* kind_of(DType dtype) {
   }
 }
 
+// Those that programs use, each at a place of its own among its like.
+struct Frequent {
+  DType dtype;
+  PyObject* object = nullptr;
+};
+constinit std::array<Frequent, 64> frequent_numpy_dtypes{};
+
+Frequent& frequent_place(DType dtype) noexcept {
+  const auto bits = static_cast<unsigned>(dtype.bits());
+  return frequent_numpy_dtypes[(static_cast<unsigned>(dtype.code()) * 8 +
+                                static_cast<unsigned>(std::countr_zero(bits | 128))) %
+                               64];
+}
+
 // Null where no installed library has it.
 py::object find_numpy_dtype(DType dtype) {
   const auto found = numpy_dtypes().find(key_of(dtype));
-  if (found != numpy_dtypes().end()) return py::reinterpret_borrow<py::object>(found->second);
+  if (found != numpy_dtypes().end()) {
+    frequent_place(dtype) = {dtype, found->second};
+    return py::reinterpret_borrow<py::object>(found->second);
+  }
   const py::module_ numpy = py::module_::import("numpy");
   py::object scalar_type;
   if (dtype.is_computable() && dtype != bfloat16) {
@@ -112,6 +133,9 @@ py::object dtype_object(DType dtype) {
 bool has_numpy_dtype(DType dtype) { return static_cast<bool>(find_numpy_dtype(dtype)); }
 
 py::object numpy_dtype(DType dtype) {
+  const Frequent& frequent = frequent_place(dtype);
+  if (frequent.object != nullptr && frequent.dtype == dtype) [[likely]]
+    return py::reinterpret_borrow<py::object>(frequent.object);
   py::object found = find_numpy_dtype(dtype);
   require<DTypeError>(
       static_cast<bool>(found), "spanwise: NumPy has no dtype for ", dtype,

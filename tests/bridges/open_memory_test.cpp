@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "spanwise/bridge.hpp"
@@ -43,6 +45,11 @@ struct Described {
     memory.in_elements = in_elements;
     return memory;
   }
+  // Strides of C order.
+  void pack(DType dtype) {
+    std::int64_t step = dtype.itemsize();
+    for (std::size_t axis = shape.size(); axis-- > 0; step *= shape[axis]) strides[axis] = step;
+  }
   ForeignView view(void* data, DType dtype) const {
     ForeignView view;
     view.memory.data = data;
@@ -77,6 +84,7 @@ TEST(OpenMemory, IsSharedAsAViewOfItIs) {
       const bool fits = drawn(0, 9) != 0;
       given.strides.push_back(fits ? drawn(-9, 9) * dtype.itemsize() : drawn(-99, 99));
     }
+    if (drawn(0, 2) == 0) given.pack(dtype);
     void* data = bytes + (1 << 15) + (drawn(0, 9) != 0 ? dtype.itemsize() * drawn(-9, 9) : 1);
     Told told;
     const auto quick = share(given.open(data, dtype, false), told.owner());
@@ -108,7 +116,9 @@ TEST(OpenMemory, WhatHasToBeDecidedIsLeftToAView) {
   const std::vector<Described> wrong{{{0}, {4}},          {{-1}, {4}},
                                      {{huge, 4}, {4, 4}}, {{2, 2}, {huge, huge}},
                                      {{3}, {huge}},       {{huge, huge}, {0, 0}},
-                                     {{2}, {INT64_MIN}},  {{2}, {6}}};
+                                     {{2}, {INT64_MIN}},  {{2}, {6}},
+                                     {{huge}, {4}},       {{huge, 2}, {8, 4}},
+                                     {{4, huge}, {0, 4}}, {{2, huge, 1}, {0, 4, 4}}};
   Told told;
   for (const Described& given : wrong)
     EXPECT_FALSE(share(given.open(values, float32, false), told.owner()).has_value());
@@ -123,6 +133,51 @@ TEST(OpenMemory, WhatHasToBeDecidedIsLeftToAView) {
   deep.rank = max_rank + 1;
   EXPECT_FALSE(share(deep, told.owner()).has_value());
   EXPECT_EQ(told.times, static_cast<int>(wrong.size()) + 4);
+}
+
+class MadeInPlace : public ::testing::Test {
+ protected:
+  // Where an array is made, if it is; the caller destroys it.
+  Array* place() noexcept { return reinterpret_cast<Array*>(room_); }
+
+  alignas(Array) std::byte room_[sizeof(Array)];
+  float values_[4] = {};
+  Told first_, second_;
+};
+
+TEST_F(MadeInPlace, TakesTheStorageOfAnEarlierOne) {
+  const Described given{{4}, {4}};
+  ASSERT_TRUE(share_at(place(), given.open(values_, float32, false), first_.owner()));
+  const ReleaseFn release = place()->storage().release_fn();
+  EXPECT_EQ(place()->reclaim(release), &first_);
+  Storage spare = place()->take_storage();
+  place()->~Array();
+
+  const Described shorter{{2}, {-4}};
+  OpenMemory memory = shorter.open(values_ + 1, float32, false);
+  memory.readonly = true;
+  ASSERT_TRUE(share_at(place(), memory, second_.owner(), std::move(spare)));
+  EXPECT_FALSE(spare);
+  EXPECT_EQ(place()->data(), values_ + 1);
+  EXPECT_EQ(place()->storage().data(), values_);
+  EXPECT_EQ(place()->storage().bytes(), 8U);
+  EXPECT_TRUE(place()->readonly());
+  EXPECT_EQ(place()->storage().context(), &second_);
+  place()->~Array();
+  EXPECT_EQ(first_.times, 0) << "who reclaims it tells the owner himself";
+  EXPECT_EQ(second_.times, 1);
+}
+
+TEST_F(MadeInPlace, WhatIsNotSharedTellsTheOwnerAndLeavesTheStorage) {
+  const Described given{{4}, {4}}, wrong{{0}, {4}};
+  ASSERT_TRUE(share_at(place(), given.open(values_, float32, false), first_.owner()));
+  EXPECT_EQ(place()->reclaim(place()->storage().release_fn()), &first_);
+  Storage spare = place()->take_storage();
+  place()->~Array();
+  EXPECT_FALSE(
+      share_at(place(), wrong.open(values_, float32, false), second_.owner(), std::move(spare)));
+  EXPECT_EQ(second_.times, 1);
+  EXPECT_TRUE(spare);
 }
 
 class OpenGpuMemory : public test::RuntimeTest {

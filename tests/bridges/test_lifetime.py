@@ -34,6 +34,44 @@ def test_one_owner_for_many_views():
     assert owner() is None
 
 
+def test_an_owner_that_goes_may_import_and_drop_others():
+    # Its end runs while the array that kept it is taken apart.
+    seen = []
+
+    def last_words():
+        arrays = [sw.asarray(np.full(3, i)) for i in range(40)]
+        seen.append([array[0].item() for array in arrays])
+
+    for rank in (1, 7, 2):
+        foreign = np.ones((1,) * rank)
+        weakref.finalize(foreign, last_words)
+        array = sw.asarray(foreign)
+        del foreign
+        assert not seen
+        del array
+        assert seen.pop() == list(range(40))
+
+
+def test_many_imports_at_once_are_apart():
+    for _ in range(3):
+        foreign = [np.full((2,) * (i % 8), i, "float32") for i in range(100)]
+        arrays = [sw.asarray(values) for values in foreign]
+        owners = [weakref.ref(values) for values in foreign]
+        del foreign
+        for i, array in enumerate(arrays):
+            assert array.shape == (2,) * (i % 8)
+            assert set(array.reshape(-1).tolist()) == {i}
+        del arrays[::2], array
+        assert [owner() is None for owner in owners[:4]] == [True, False, True, False]
+        assert [int(array.reshape(-1)[0]) for array in arrays] == list(range(1, 100, 2))
+        capsules = [array.__dlpack__() for array in arrays]  # which hold the memory as well
+        del arrays
+        assert owners[1]() is not None
+        del capsules
+        gc.collect()
+        assert all(owner() is None for owner in owners)
+
+
 def test_threads_share_and_drop_owners():
     def work():
         for _ in range(200):

@@ -176,6 +176,25 @@ def test_a_gpudata_that_is_no_address_is_refused(pycuda):
         sw.from_pycuda(theirs)
 
 
+def test_a_class_that_changes_is_looked_at_anew(monkeypatch, pycuda):
+    foreign = pycuda.module.to_gpu(np.arange(6, dtype="float32").reshape(2, 3))
+    cls = type(foreign)
+    its_own, of_others = cls.__dict__["__dict__"], np.ndarray.__dict__["shape"]
+    for _ in range(2):
+        assert sw.asarray(foreign).tolist() == [[0, 1, 2], [3, 4, 5]]
+        # Getters in C, of which the one gives no shape and the other takes ndarrays only.
+        for getter in (its_own, of_others):
+            with monkeypatch.context() as patched:
+                patched.setattr(cls, "shape", getter, raising=False)
+                for _ in range(2):
+                    with pytest.raises((sw.Error, TypeError)):
+                        sw.asarray(foreign)
+        with monkeypatch.context() as patched:
+            patched.setattr(cls, "shape", property(lambda self: (3, 2)), raising=False)
+            patched.setattr(cls, "strides", property(lambda self: (8, 4)), raising=False)
+            assert sw.asarray(foreign).tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
 def test_theanos_functions(pycuda):
     from spanwise.compat import pycuda_utils
 

@@ -100,6 +100,38 @@ def test_each_kind_of_tensor_is_told_from_the_others(device, order):
         assert (ours.ptr == tensor.data_ptr()) == (made == "shared")
     if hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
         assert sw._core._reads_tensor_words()
+        assert sw._core._asks_tensor_functions()
+
+
+DTYPES = "bool int8 int16 int32 int64 uint8 float16 bfloat16 float32 float64 complex64 complex128"
+
+
+@pytest.mark.parametrize("dtype", DTYPES.split())
+def test_what_libtorch_says_is_what_the_tensor_is(device, dtype):
+    for rank in range(9):
+        shape = [(2, 1, 3)[axis % 3] for axis in range(rank)]
+        whole = torch.zeros(shape, dtype=getattr(torch, dtype), device=str(device))
+        tensors = [whole, whole.permute(list(range(rank))[::-1])]
+        tensors += [whole[1:], whole[::2], whole.expand(4, *shape)] if rank else []
+        for tensor in tensors:
+            for _ in range(2):  # the first of its keys is asked of the exchange API
+                ours = sw.asarray(tensor, copy=None)
+                assert ours.shape == tuple(tensor.shape)
+                assert str(ours.dtype) == dtype
+                assert ours.device == device
+                assert ours.ptr == tensor.data_ptr()
+                steps = [stride * tensor.element_size() for stride in tensor.stride()]
+                wide = [axis for axis in range(tensor.ndim) if tensor.shape[axis] > 1]
+                assert [ours.strides[axis] for axis in wide] == [steps[axis] for axis in wide]
+
+
+def test_a_tensor_without_memory_is_none_for_libtorch_either(device):
+    assert sw.asarray(torch.ones(3, device=str(device))).shape == (3,)
+    assert sw.asarray(torch.ones(0, 3, device=str(device))).shape == (0, 3)
+    gone = torch.ones(3, device=str(device))
+    gone.untyped_storage().resize_(0)
+    with pytest.raises((sw.Error, RuntimeError)):
+        sw.asarray(gone)
 
 
 def test_what_a_tensor_becomes_later_is_seen(device):
@@ -135,6 +167,7 @@ def test_a_torch_that_does_not_tell_its_words_is_asked(missing):
                 sw.asarray(plain.requires_grad_())
             except sw.ArgumentError:
                 told.append(True)
+        assert sw._core._asks_tensor_functions() == sw._core._reads_tensor_words()
         print(sw._core._reads_tensor_words(), len(told))
     """
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))

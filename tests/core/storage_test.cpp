@@ -104,6 +104,34 @@ TEST_F(StorageTest, WhatIsLentIsNoHolder) {
   none.forget();
 }
 
+void other_release(void*, void*, std::size_t, StreamUses&) noexcept {}
+
+TEST_F(StorageTest, OnlyTheLastHolderReclaims) {
+  Storage storage = adopt();
+  EXPECT_EQ(storage.reclaim(other_release), nullptr);
+  {
+    const Storage other = storage;
+    EXPECT_EQ(storage.reclaim(note_release), nullptr);
+  }
+  EXPECT_EQ(storage.reclaim(note_release), &owner_);
+  EXPECT_EQ(storage.reclaim(note_release), nullptr) << "it has been given back";
+  storage = {};
+  EXPECT_EQ(owner_.releases, 0);
+  EXPECT_EQ(Storage{}.reclaim(note_release), nullptr);
+}
+
+TEST_F(StorageTest, MemoryThatAStreamHasUsedIsNotReclaimed) {
+  const auto stream = make_ref<test::FakeStream>();
+  {
+    Storage storage = adopt();
+    storage.uses().begin(*stream);
+    EXPECT_TRUE(storage.uses().is_only_user(*stream));
+    EXPECT_EQ(storage.reclaim(note_release), nullptr);
+  }
+  EXPECT_EQ(owner_.releases, 1);
+  EXPECT_EQ(owner_.streams, 1U);
+}
+
 TEST_F(StorageTest, TheReleaseSeesTheStreamsThatUsedTheBytes) {
   const auto a = make_ref<test::FakeStream>(), b = make_ref<test::FakeStream>();
   {

@@ -4,6 +4,7 @@
 
 import dataclasses
 import gc
+import itertools
 import os
 import statistics
 import subprocess
@@ -159,7 +160,7 @@ def _nothing() -> None:
 
 
 def _time(call: Callable[[], object], repeats: int) -> float:
-    loop = range(repeats)
+    loop = itertools.repeat(None, repeats)  # a range would make a number for each pass
     if isinstance(call, Call):
         function, argument = call.function, call.argument
         start = time.perf_counter()

@@ -34,6 +34,12 @@ class SW_API Array {
   struct Inside {};
   Array(Inside, Storage&& storage, Layout&& layout, DType dtype) noexcept
       : storage_(std::move(storage)), layout_(std::move(layout)), dtype_(dtype) {}
+  /// The same, of a layout that is nowhere else yet.
+  Array(Inside, Storage&& storage, std::span<const std::int64_t> shape,
+        std::span<const std::int64_t> strides, std::int64_t offset, DType dtype)
+      : storage_(std::move(storage)),
+        layout_{Shape(shape), Strides(strides), offset},
+        dtype_(dtype) {}
 
   DType dtype() const noexcept { return dtype_; }
   Device device() const noexcept { return storage_.device(); }
@@ -65,6 +71,10 @@ class SW_API Array {
   Array lend(Layout&& layout) const noexcept {
     return Array(Inside{}, storage_.lent(), std::move(layout), dtype_);
   }
+  /// As Storage::reclaim(), of its own.
+  void* reclaim(ReleaseFn release) noexcept { return storage_.reclaim(release); }
+  /// Its storage, without which it can only be destroyed.
+  Storage take_storage() noexcept { return std::move(storage_); }
   /// Lets the storage go that lend() gave.
   void forget() noexcept { storage_.forget(); }
   /// The same window, for reading only.

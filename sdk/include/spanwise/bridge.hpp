@@ -74,13 +74,22 @@ class SW_API ForeignOwner {
     std::swap(context_, other.context_);
     return *this;
   }
-  ~ForeignOwner();
+  ~ForeignOwner() {
+    if (release_ != nullptr) tell();
+  }
 
   /// Storage over the bytes, which owns what this owned.
   Storage adopt(void* data, std::size_t bytes, Device device, bool readonly) &&;
+  /// The same as Storage::replace() does it.
+  void replace(Storage& reclaimed, void* data, std::size_t bytes, Device device,
+               bool readonly) && noexcept {
+    reclaimed.replace(data, bytes, device, std::exchange(release_, nullptr),
+                      std::exchange(context_, nullptr), readonly);
+  }
 
  private:
   friend class OrderedOwner;
+  void tell() noexcept;
   ReleaseFn release_ = nullptr;
   void* context_ = nullptr;
 };
@@ -128,6 +137,11 @@ struct OpenMemory {
 /// `memory` as an Array that shares it, in one pass. Nothing, and the owner is told, where there is
 /// anything to decide: no elements, an obstacle, a description that cannot be true.
 SW_API std::optional<Array> share(const OpenMemory& memory, ForeignOwner owner);
+/// The same, made where it stays: in the memory of an Array at `place`, in which none lives yet.
+/// False where there is nothing, and where this throws nothing lives there either. `spare`, if any,
+/// is a storage after Storage::reclaim(), which may be used for the new one.
+SW_API bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner,
+                     Storage&& spare = {});
 
 /// `view` as an Array that shares the memory, or nothing where obstacle_of() finds something. The
 /// producer's queued work is ordered before any use of ours by events, never by a wait of the host.

@@ -29,6 +29,8 @@ class SW_API RefCounted {
       const_cast<RefCounted*>(this)->dispose();
   }
   std::int64_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
+  /// For a holder: he is the only one, and sees all that the others did before they let go.
+  bool is_held_once() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
 
  protected:
   RefCounted() = default;

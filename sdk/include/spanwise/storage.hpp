@@ -38,6 +38,12 @@ class SW_API StreamUses {
       return;
     remember(stream, writes);
   }
+  /// record() of a write on bytes that nobody else knows of yet.
+  void begin(StreamIdentity& stream) noexcept {
+    writer_ = Ref<StreamIdentity>(&stream);
+    sole_user_wrote_.store(true, std::memory_order_relaxed);
+    sole_user_.store(&stream, std::memory_order_release);
+  }
   /// Calls f(stream) for each stream other than `stream` that a new use there must come after: the
   /// last writer, and for a write the readers as well.
   template <class F>
@@ -118,6 +124,25 @@ class SW_API Storage {
   /// What release() will get: the bridge that made the storage can find its owner again.
   void* context() const noexcept { return block_ ? block_->context : nullptr; }
   ReleaseFn release_fn() const noexcept { return block_ ? block_->release_fn : nullptr; }
+  /// For the last holder of memory that was adopted with `release` and that no stream has used: the
+  /// context, which is the caller's to release from here on. Null, and nothing has changed, for
+  /// others.
+  void* reclaim(ReleaseFn release) noexcept {
+    if (!block_ || block_->release_fn != release || !block_->is_held_once() || !block_->uses.none())
+      return nullptr;
+    block_->release_fn = nullptr;
+    return block_->context;
+  }
+  /// Puts other memory, as of adopt(), in the place of what reclaim() has given back.
+  void replace(void* data, std::size_t bytes, Device device, ReleaseFn release, void* context,
+               bool readonly) noexcept {
+    block_->data = data;
+    block_->bytes = bytes;
+    block_->device = device;
+    block_->release_fn = release;
+    block_->context = context;
+    readonly_ = readonly;
+  }
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
   /// Same bytes, same owner.

@@ -1,0 +1,152 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tensor_functions.hpp"
+
+#include <dlfcn.h>
+#include <pybind11/pybind11.h>
+
+#include <bit>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "python/bind.hpp"
+#include "tensor_words.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+template <class Function>
+bool find(void* library, const char* name, Function& function) noexcept {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+// A number that a function without arguments gives.
+std::optional<std::int32_t> number(void* library, const std::string& name) noexcept {
+  std::int32_t (*function)() = nullptr;
+  if (!find(library, name.c_str(), function)) return std::nullopt;
+  return function();
+}
+
+void* handle_of(PyObject* tensor) noexcept {
+  return reinterpret_cast<std::byte*>(tensor) + sizeof(PyObject);
+}
+
+}  // namespace
+
+void TensorFunctions::learn_dtype(void* library, DType dtype, std::string_view name) noexcept {
+  const auto value = number(library, "aoti_torch_dtype_" + std::string(name));
+  if (!value || *value < 0 || *value >= static_cast<std::int32_t>(dtypes_.size())) return;
+  dtypes_[static_cast<std::size_t>(*value)] = dtype;
+  known_ |= std::uint64_t{1} << *value;
+}
+
+bool TensorFunctions::load() noexcept {
+  // The one that torch has loaded, never another; it is not given back, as torch itself is not.
+  void* library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr || !find(library, "aoti_torch_get_dim", dim_) ||
+      !find(library, "aoti_torch_get_sizes", sizes_) ||
+      !find(library, "aoti_torch_get_strides", strides_) ||
+      !find(library, "aoti_torch_get_data_ptr", data_ptr_) ||
+      !find(library, "aoti_torch_get_dtype", dtype_) ||
+      !find(library, "aoti_torch_get_device_type", device_type_) ||
+      !find(library, "aoti_torch_get_device_index", device_index_)) {
+    return false;
+  }
+  cpu_type_ = number(library, "aoti_torch_device_type_cpu").value_or(-1);
+  cuda_type_ = number(library, "aoti_torch_device_type_cuda").value_or(-1);
+  for (const DType dtype : {bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+                            float16, bfloat16, float32, float64, complex64, complex128})
+    learn_dtype(library, dtype, dtype.name());
+  return cpu_type_ >= 0 && cuda_type_ >= 0;
+}
+
+bool TensorFunctions::look(PyObject* tensor, OpenMemory& memory) const noexcept {
+  void* handle = handle_of(tensor);
+  std::int64_t rank, *shape, *strides;
+  std::int32_t dtype, device;
+  // Without a branch after each: none of them fails for a tensor that has its values.
+  const std::int32_t failed = device_type_(handle, &device) | dtype_(handle, &dtype) |
+                              dim_(handle, &rank) | sizes_(handle, &shape) |
+                              strides_(handle, &strides);
+  if (failed != 0 || dtype < 0 || dtype >= 64 || (known_ >> dtype & 1) == 0) return false;
+  if (device == cuda_type_) {
+    std::int32_t ordinal;
+    if (device_index_(handle, &ordinal) != 0 || ordinal < 0) return false;
+    memory.device = Device(DeviceKind::cuda, ordinal);
+  } else if (device != cpu_type_) {
+    return false;
+  }
+  if (data_ptr_(handle, &memory.data) != 0) return false;
+  memory.dtype = dtypes_[static_cast<std::size_t>(dtype)];
+  memory.rank = static_cast<int>(rank);
+  memory.shape = shape;
+  memory.strides = strides;
+  memory.in_elements = true;
+  return true;
+}
+
+bool TensorFunctions::agrees_about(PyObject* object) const {
+  const py::handle tensor(object);
+  const py::module_ torch = py::module_::import("torch");
+  // A mode that the program has set up may have made something else of the sample.
+  if (!py::type::handle_of(tensor).is(torch.attr("Tensor"))) return false;
+  const auto shape = tensor.attr("shape").cast<py::tuple>();
+  const auto strides = tensor.attr("stride")().cast<py::tuple>();
+  OpenMemory memory;
+  if (!look(object, memory) || static_cast<std::size_t>(memory.rank) != shape.size()) return false;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    if (memory.shape[axis] != shape[axis].cast<std::int64_t>() ||
+        memory.strides[axis] != strides[axis].cast<std::int64_t>())
+      return false;
+  const auto address = tensor.attr("data_ptr")().cast<std::uintptr_t>();
+  return reinterpret_cast<std::uintptr_t>(memory.data) == address && memory.device.is_cpu() &&
+         tensor.attr("dtype").is(torch.attr(memory.dtype.name().c_str()));
+}
+
+bool TensorFunctions::agrees_with_methods() const {
+  const py::module_ torch = py::module_::import("torch");
+  const py::object empty = torch.attr("empty");
+  for (std::uint64_t left = known_; left != 0; left &= left - 1) {
+    const DType dtype = dtypes_[static_cast<std::size_t>(std::countr_zero(left))];
+    const auto plain = [&](const py::tuple& shape) -> py::object {
+      return empty(shape, py::arg("dtype") = torch.attr(dtype.name().c_str()),
+                   py::arg("device") = "cpu");
+    };
+    const py::object matrix = plain(py::make_tuple(3, 5));
+    const py::object turned = matrix.attr("t")();
+    const py::object deep = plain(py::make_tuple(2, 1, 3, 1, 2, 1, 2));
+    const py::object row = matrix[py::int_(1)];
+    const py::object single = plain(py::make_tuple());
+    for (const py::object& sample : {matrix, turned, deep, row, single})
+      if (!agrees_about(sample.ptr())) return false;
+  }
+  return true;
+}
+
+const TensorFunctions* TensorFunctions::found() noexcept {
+  static TensorFunctions functions;
+  static bool looked = false, usable = false;
+  if (!looked) [[unlikely]] {
+    looked = true;  // also for what the samples themselves may lead to
+    try {
+      usable =
+          TensorWords::found() != nullptr && functions.load() && functions.agrees_with_methods();
+    } catch (const std::exception&) {
+      // A PyTorch without one of the methods or dtypes: its exchange API has to do.
+      PyErr_Clear();
+    }
+  }
+  return usable ? &functions : nullptr;
+}
+
+SW_BIND(torch_functions, 64) {
+  module.def("_asks_tensor_functions", [] { return TensorFunctions::found() != nullptr; });
+}
+
+}  // namespace spanwise::python
