@@ -7,6 +7,8 @@
 #include <complex>
 #include <type_traits>
 
+#include "divide_by_number.hpp"
+#include "independent.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {
@@ -27,47 +29,61 @@ CpuKernel find(OpId op, DType dtype) {
   return {};
 }
 
-// Integers by one positive number: a multiplication instead of a division, which takes a processor
-// ten times as long. T. Granlund, P. L. Montgomery, "Division by Invariant Integers using
-// Multiplication" (1994): with 2^(k-1) < d <= 2^k the quotient of n < 2^63 is the integer part of
-// n * ceil(2^(63 + k) / d) / 2^(63 + k). Below zero it is rounded down by way of ~a = -a - 1.
+struct VectorDivisions {
+  DivideByNumber by_positive, by_negative;  // nullptr where there are none
+};
+
+// As divide_by_number.hpp says, one by one.
 template <class Body, class T>
-void by_positive_number(std::int64_t n, const T* a, T divisor, T* z) {
-  typedef unsigned __int128 Wide;
-  const auto d = static_cast<std::uint64_t>(divisor);
-  const int k = d == 1 ? 0 : 64 - __builtin_clzll(d - 1);
-  const auto factor = static_cast<std::uint64_t>(((Wide{1} << (63 + k)) + (d - 1)) / d);
+void by_positive_number(std::int64_t n, const T* a, std::uint64_t d, T* z) {
+  const Divisor by(d, 63);
   SW_INDEPENDENT
   for (std::int64_t i = 0; i < n; ++i) {
     const auto value = static_cast<std::int64_t>(a[i]);
     const auto sign = static_cast<std::uint64_t>(value >> 63);
     const std::uint64_t size = static_cast<std::uint64_t>(value) ^ sign;
-    const auto upper = static_cast<std::uint64_t>((Wide{size << 1} * factor) >> 64);
-    const std::uint64_t quotient = (upper >> k) ^ sign;
+    const auto upper = static_cast<std::uint64_t>((Divisor::Wide{size << 1} * by.factor) >> 64);
+    const std::uint64_t quotient = (upper >> by.k) ^ sign;
     const std::uint64_t rest = static_cast<std::uint64_t>(value) - quotient * d;
     z[i] = static_cast<T>(std::is_same_v<Body, FloorDivide> ? quotient : rest);
   }
 }
 template <class Body, class T>
-void by_number(const void*, std::int64_t n, std::byte* const* arrays) {
-  const T divisor = *reinterpret_cast<const T*>(arrays[1]);
-  if (divisor <= 0) return binary_with_number<Body, T, T>(nullptr, n, arrays);
-  by_positive_number<Body>(n, reinterpret_cast<const T*>(arrays[0]), divisor,
+void by_number(const void* context, std::int64_t n, std::byte* const* arrays) {
+  const T number = *reinterpret_cast<const T*>(arrays[1]);
+  const auto& vectors = *static_cast<const VectorDivisions*>(context);
+  const bool is_negative = number < T{0};
+  const auto d =
+      is_negative ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
+  const DivideByNumber divide = is_negative ? vectors.by_negative : vectors.by_positive;
+  if (number != 0 && divide != nullptr) return divide(n, arrays[0], d, arrays[2]);
+  if (number <= 0) return binary_with_number<Body, T, T>(nullptr, n, arrays);
+  by_positive_number<Body>(n, reinterpret_cast<const T*>(arrays[0]), d,
                            reinterpret_cast<T*>(arrays[2]));
 }
-template <class Body>
-Loop divided_by_number(DType dtype) {
-  if (dtype == int64) return &by_number<Body, long long>;
-  if (dtype == int32) return &by_number<Body, int>;
-  if (dtype == int16) return &by_number<Body, short>;
-  if (dtype == int8) return &by_number<Body, signed char>;
-  if (dtype == uint32) return &by_number<Body, unsigned>;
-  if (dtype == uint16) return &by_number<Body, unsigned short>;
-  return dtype == uint8 ? &by_number<Body, unsigned char> : nullptr;
+template <class Body, class T>
+void add_by_number(DType dtype, CpuKernel& kernel) {
+  constexpr bool wants_quotient = std::is_same_v<Body, FloorDivide>;
+  static const VectorDivisions vectors = {
+      find_divide_by_number(dtype, wants_quotient ? Division::quotient : Division::rest),
+      find_divide_by_number(
+          dtype, wants_quotient ? Division::negative_quotient : Division::negative_rest)};
+  kernel.with_number = &by_number<Body, T>;
+  kernel.context = &vectors;
 }
-Loop find_with_number(OpId op, DType dtype) {
-  if (op == OpId::floor_divide) return divided_by_number<FloorDivide>(dtype);
-  return op == OpId::remainder ? divided_by_number<Remainder>(dtype) : nullptr;
+template <class Body>
+void add_division(DType dtype, CpuKernel& kernel) {
+  if (dtype == int64) add_by_number<Body, long long>(dtype, kernel);
+  if (dtype == int32) add_by_number<Body, int>(dtype, kernel);
+  if (dtype == int16) add_by_number<Body, short>(dtype, kernel);
+  if (dtype == int8) add_by_number<Body, signed char>(dtype, kernel);
+  if (dtype == uint32) add_by_number<Body, unsigned>(dtype, kernel);
+  if (dtype == uint16) add_by_number<Body, unsigned short>(dtype, kernel);
+  if (dtype == uint8) add_by_number<Body, unsigned char>(dtype, kernel);
+}
+void add_with_number(OpId op, DType dtype, CpuKernel& kernel) {
+  if (op == OpId::floor_divide) add_division<FloorDivide>(dtype, kernel);
+  if (op == OpId::remainder) add_division<Remainder>(dtype, kernel);
 }
 
 Loop find_mixed(OpId op) {
@@ -113,7 +129,7 @@ CpuKernel find_loops(OpId op, DType dtype) {
     kernel.loop = wide.loop;
     kernel.with_number = wide.with_number;
   }
-  if (kernel.with_number == nullptr) kernel.with_number = baseline::find_with_number(op, dtype);
+  if (kernel.with_number == nullptr) baseline::add_with_number(op, dtype, kernel);
   return kernel;
 }
 
@@ -130,6 +146,7 @@ CpuKernel find_cpu_kernel(const Signature& signature) {
   } else if (signature.op == OpId::power) {
     kernel.loop = baseline::find_checked_power(dtype);
   }
+  if (signature.op == OpId::exp && dtype == float64) kernel.loop = find_exp_of_doubles();
   if (kernel.loop == nullptr) kernel = find_vector_function(signature.op, dtype);
   if (kernel.loop == nullptr) kernel = find_loops(signature.op, dtype);
   const bool is_cheap = (facts(signature.op).traits & vectorises) != 0;

@@ -37,8 +37,20 @@ inline DType cpu_compute(const Signature& signature, DType dtype) noexcept {
   return is_half && (facts(signature.op).traits & native_halves) == 0 ? float32 : dtype;
 }
 
+#if defined(__x86_64__)
+/// True where the processor has the parts of AVX-512 that loops here are written for.
+inline bool has_avx512() noexcept {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+#endif
+
 /// Loops in AVX2; a kernel without loop where the processor has none, or they would bring nothing.
 CpuKernel find_avx2_loops(OpId op, DType dtype);
+
+/// exp of doubles, at most 1.1 units in the last place from the truth; nullptr where the processor
+/// has no vector unit with fused multiplication.
+Loop find_exp_of_doubles() noexcept;
 
 /// Loops over the vector functions of the C library (libmvec), at most 4 units in the last place
 /// from the truth; a kernel without loop where there is none, or no such library.

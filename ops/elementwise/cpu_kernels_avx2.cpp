@@ -6,6 +6,7 @@
 #include <complex>
 
 #include "cpu_kernels.hpp"
+#include "independent.hpp"
 
 #if defined(__x86_64__)
 

@@ -84,3 +84,30 @@ def test_error_of_two_operands_in_ulp(name, ulps, dtype, device):
     true = getattr(np, name)(x.astype(np.longdouble), y.astype(np.longdouble))
     unit = np.spacing(np.abs(true).astype(dtype)).astype(np.longdouble)
     assert (np.abs(ours.astype(np.longdouble) - true) / unit).max() <= ulps + 0.01
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_exp_at_its_limits(dtype, device):
+    """Where the result is subnormal, 0 or infinite; alone in its block, and among others."""
+    ends = np.log(np.finfo(dtype).max), np.log(np.finfo(dtype).smallest_subnormal)
+    x = np.concatenate([e + np.linspace(-2, 2, 401) for e in (*ends, np.log(np.finfo(dtype).tiny))])
+    most = np.finfo(dtype).max
+    x = np.concatenate([x, [0.0, -0.0, most, -most, np.inf, -np.inf, np.nan]]).astype(dtype)
+    among = np.concatenate([np.linspace(-9, 9, 1200), x, np.linspace(-9, 9, 1201)]).astype(dtype)
+    for values in (x, among, x[:1], x[-3:]):
+        with np.errstate(all="ignore"):
+            true = np.exp(values.astype(np.longdouble)).astype(dtype)
+        ours = sw.exp(sw.asarray(values, device=device)).numpy()
+        with np.errstate(invalid="ignore"):
+            close = np.abs(ours - true) <= 3 * np.spacing(true)
+        assert (close | (ours == true) | (np.isnan(ours) & np.isnan(true))).all()
+
+
+def test_exp_of_doubles_is_nearly_rounded(device):
+    if np.dtype(np.longdouble).itemsize <= 8:
+        pytest.skip("no wider type to compare with")
+    x = np.random.default_rng(2).uniform(-708, 709, 200_000)
+    true = np.exp(x.astype(np.longdouble))
+    ours = sw.exp(sw.asarray(x, device=device)).numpy()
+    error = np.abs(ours.astype(np.longdouble) - true) / np.spacing(true.astype("float64"))
+    assert error.max() <= 1.1
