@@ -125,7 +125,7 @@ Loop find_checked_power(DType dtype) {
 
 CpuKernel find_loops(OpId op, DType dtype) {
   CpuKernel kernel = baseline::find(op, dtype);
-  if (const CpuKernel wide = find_avx2_loops(op, dtype); wide.loop != nullptr) {
+  if (const CpuKernel wide = find_wide_loops(op, dtype); wide.loop != nullptr) {
     kernel.loop = wide.loop;
     kernel.with_number = wide.with_number;
   }

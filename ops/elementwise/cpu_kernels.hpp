@@ -41,12 +41,12 @@ inline DType cpu_compute(const Signature& signature, DType dtype) noexcept {
 /// True where the processor has the parts of AVX-512 that loops here are written for.
 inline bool has_avx512() noexcept {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 }
 #endif
 
-/// Loops in AVX2; a kernel without loop where the processor has none, or they would bring nothing.
-CpuKernel find_avx2_loops(OpId op, DType dtype);
+/// Loops in AVX2 or AVX-512; a kernel without loop where the processor has none, or they would bring nothing.
+CpuKernel find_wide_loops(OpId op, DType dtype);
 
 /// exp of doubles, at most 1.1 units in the last place from the truth; nullptr where the processor
 /// has no vector unit with fused multiplication.
