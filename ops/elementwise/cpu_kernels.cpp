@@ -7,7 +7,7 @@
 #include <complex>
 #include <type_traits>
 
-#include "divide_by_number.hpp"
+#include "divisions.hpp"
 #include "independent.hpp"
 #include "spanwise/error.hpp"
 
@@ -29,11 +29,7 @@ CpuKernel find(OpId op, DType dtype) {
   return {};
 }
 
-struct VectorDivisions {
-  DivideByNumber by_positive, by_negative;  // nullptr where there are none
-};
-
-// As divide_by_number.hpp says, one by one.
+// As divisions.hpp says, one by one.
 template <class Body, class T>
 void by_positive_number(std::int64_t n, const T* a, std::uint64_t d, T* z) {
   const Divisor by(d, 63);
@@ -51,7 +47,7 @@ void by_positive_number(std::int64_t n, const T* a, std::uint64_t d, T* z) {
 template <class Body, class T>
 void by_number(const void* context, std::int64_t n, std::byte* const* arrays) {
   const T number = *reinterpret_cast<const T*>(arrays[1]);
-  const auto& vectors = *static_cast<const VectorDivisions*>(context);
+  const auto& vectors = *static_cast<const DivisionContext*>(context);
   const bool is_negative = number < T{0};
   const auto d =
       is_negative ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
@@ -61,29 +57,33 @@ void by_number(const void* context, std::int64_t n, std::byte* const* arrays) {
   by_positive_number<Body>(n, reinterpret_cast<const T*>(arrays[0]), d,
                            reinterpret_cast<T*>(arrays[2]));
 }
-template <class Body, class T>
-void add_by_number(DType dtype, CpuKernel& kernel) {
-  constexpr bool wants_quotient = std::is_same_v<Body, FloorDivide>;
-  static const VectorDivisions vectors = {
-      find_divide_by_number(dtype, wants_quotient ? Division::quotient : Division::rest),
-      find_divide_by_number(
-          dtype, wants_quotient ? Division::negative_quotient : Division::negative_rest)};
-  kernel.with_number = &by_number<Body, T>;
-  kernel.context = &vectors;
-}
 template <class Body>
-void add_division(DType dtype, CpuKernel& kernel) {
-  if (dtype == int64) add_by_number<Body, long long>(dtype, kernel);
-  if (dtype == int32) add_by_number<Body, int>(dtype, kernel);
-  if (dtype == int16) add_by_number<Body, short>(dtype, kernel);
-  if (dtype == int8) add_by_number<Body, signed char>(dtype, kernel);
-  if (dtype == uint32) add_by_number<Body, unsigned>(dtype, kernel);
-  if (dtype == uint16) add_by_number<Body, unsigned short>(dtype, kernel);
-  if (dtype == uint8) add_by_number<Body, unsigned char>(dtype, kernel);
+Loop find_by_number(DType dtype) {
+  if (dtype == int64) return &by_number<Body, long long>;
+  if (dtype == int32) return &by_number<Body, int>;
+  if (dtype == int16) return &by_number<Body, short>;
+  if (dtype == int8) return &by_number<Body, signed char>;
+  if (dtype == uint32) return &by_number<Body, unsigned>;
+  if (dtype == uint16) return &by_number<Body, unsigned short>;
+  return dtype == uint8 ? &by_number<Body, unsigned char> : nullptr;
 }
-void add_with_number(OpId op, DType dtype, CpuKernel& kernel) {
-  if (op == OpId::floor_divide) add_division<FloorDivide>(dtype, kernel);
-  if (op == OpId::remainder) add_division<Remainder>(dtype, kernel);
+// Each kernel is found once, so that its context may stay for good.
+void quicken_division(OpId op, DType dtype, CpuKernel& kernel) {
+  if (op != OpId::floor_divide && op != OpId::remainder && op != OpId::fmod) return;
+  const bool wants_quotient = op == OpId::floor_divide;
+  const auto wanted = wants_quotient          ? PairDivision::quotient
+                      : op == OpId::remainder ? PairDivision::rest
+                                              : PairDivision::rest_to_0;
+  auto* context = new DivisionContext{nullptr, nullptr, kernel.loop};
+  kernel.context = context;
+  if (const Loop pairs = find_divide_pairs(dtype, wanted)) kernel.loop = pairs;
+  if (op == OpId::fmod) return;
+  context->by_positive =
+      find_divide_by_number(dtype, wants_quotient ? Division::quotient : Division::rest);
+  context->by_negative = find_divide_by_number(
+      dtype, wants_quotient ? Division::negative_quotient : Division::negative_rest);
+  kernel.with_number =
+      wants_quotient ? find_by_number<FloorDivide>(dtype) : find_by_number<Remainder>(dtype);
 }
 
 Loop find_mixed(OpId op) {
@@ -129,7 +129,7 @@ CpuKernel find_loops(OpId op, DType dtype) {
     kernel.loop = wide.loop;
     kernel.with_number = wide.with_number;
   }
-  if (kernel.with_number == nullptr) baseline::add_with_number(op, dtype, kernel);
+  baseline::quicken_division(op, dtype, kernel);
   return kernel;
 }
 

@@ -19,7 +19,7 @@ using StridedLoop = void (*)(std::int64_t n, std::byte* const* arrays, const std
 struct CpuKernel {
   Loop loop = nullptr;
   const void* context = nullptr;
-  Loop with_number = nullptr;     ///< the second of two operands is one element; may be missing
+  Loop with_number = nullptr;     ///< operands after the first are one element; may be missing
   StridedLoop strided = nullptr;  ///< may be missing
   /// Elements that are worth a thread of their own.
   std::int64_t grain = 1 << 15;
@@ -45,7 +45,8 @@ inline bool has_avx512() noexcept {
 }
 #endif
 
-/// Loops in AVX2 or AVX-512; a kernel without loop where the processor has none, or they would bring nothing.
+/// Loops in AVX2 or AVX-512; a kernel without loop where the processor has none, or they would
+/// bring nothing.
 CpuKernel find_wide_loops(OpId op, DType dtype);
 
 /// exp of doubles, at most 1.1 units in the last place from the truth; nullptr where the processor

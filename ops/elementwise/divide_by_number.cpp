@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "divide_by_number.hpp"
+#include "divisions.hpp"
 
 #include <cstring>
 #include <type_traits>

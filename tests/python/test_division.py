@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Integers divided by a number and by integers: every width, and the limits of each way to compute."""
+"""Division of integers by a number and by integers, and of floats: the limits of each way to compute."""
 
 import numpy as np
 import pytest
@@ -64,3 +64,44 @@ def test_by_integers(name, dtype, device):
     b = np.concatenate([b, rng.integers(1, 100, 3000).astype(dtype)])
     found = getattr(sw, name)(sw.array(a, device=device), sw.array(b, device=device)).numpy()
     np.testing.assert_array_equal(found, python_rule(name, a, b))
+
+
+def awkward(dtype):
+    """Pairs of floats whose quotient nearly is a whole number, or large, or not finite."""
+    info, rng = np.finfo(dtype), np.random.default_rng(8)
+    b = (rng.random(4000) * 10.0 ** rng.integers(-3, 4, 4000)).astype(dtype)
+    whole = rng.integers(0, 2 ** rng.integers(1, 30, 4000)).astype(dtype)
+    near = [whole * b, np.nextafter(whole * b, dtype(0)), np.nextafter(whole * b, info.max)]
+    ends = [0.0, -0.0, 1.0, info.max, info.tiny, info.smallest_subnormal, np.inf, np.nan]
+    ends = np.array([*ends, *(-x for x in ends), 3 * info.smallest_subnormal, 1e30], dtype)
+    x, y = (e.ravel() for e in np.meshgrid(ends, ends))
+    a, b = (
+        np.concatenate([*near, x, rng.random(700).astype(dtype)]),
+        np.concatenate([b, b, b, y, b[:700]]),
+    )
+    return a * np.where(rng.random(a.size) < 0.5, -1, 1).astype(dtype), b
+
+
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_of_floats(name, dtype, device):
+    """fmod is exact, so it and what is made of it are NumPy's to the last bit; signs of 0 too."""
+    with np.errstate(all="ignore"):
+        a, b = awkward(dtype)
+        for x, y in ((a, b), (a, -b), (a, dtype(0.3)), (a[:5], b[:5]), (b, a)):
+            expected = getattr(np, name)(x, y)
+            given = (v if v.ndim == 0 else sw.array(v, device=device) for v in (x, y))
+            found = getattr(sw, name)(*given).numpy()
+            np.testing.assert_array_equal(found, expected)
+            both = ~np.isnan(expected)
+            np.testing.assert_array_equal(np.signbit(found[both]), np.signbit(expected[both]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_of_floats_in_place(dtype, device):
+    """Blocks that have to be computed twice still have their operands."""
+    a = np.linspace(-50, 50, 1500).astype(dtype)
+    a[700], a[1400] = np.nan, 1e30
+    ours = sw.array(a, device=device)
+    ours %= sw.array(np.full(1500, 0.7, dtype), device=device)
+    np.testing.assert_array_equal(ours.numpy(), a % dtype(0.7))
