@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "array_order.hpp"
@@ -61,10 +62,63 @@ PyObject* item_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
   return number_of(element_at(array_in(self), values, count));
 }
 
+// The element at `place` as Python's number.
+using MakeNumber = PyObject* (*)(const std::byte* place);
+template <class T>
+PyObject* number_at(const std::byte* place) noexcept {
+  T value;
+  std::memcpy(&value, place, sizeof value);
+  if constexpr (std::is_floating_point_v<T>)
+    return PyFloat_FromDouble(static_cast<double>(value));
+  else if constexpr (std::is_signed_v<T>)
+    return PyLong_FromLongLong(value);
+  else
+    return PyLong_FromUnsignedLongLong(value);
+}
+PyObject* truth_at(const std::byte* place) noexcept {
+  return PyBool_FromLong(place[0] != std::byte{0});
+}
+
+MakeNumber number_maker(DType dtype) noexcept {
+  if (dtype == bool_) return &truth_at;
+  if (dtype == float64) return &number_at<double>;
+  if (dtype == float32) return &number_at<float>;
+  if (dtype == int64) return &number_at<std::int64_t>;
+  if (dtype == int32) return &number_at<std::int32_t>;
+  if (dtype == int16) return &number_at<std::int16_t>;
+  if (dtype == int8) return &number_at<std::int8_t>;
+  if (dtype == uint64) return &number_at<std::uint64_t>;
+  if (dtype == uint32) return &number_at<std::uint32_t>;
+  if (dtype == uint16) return &number_at<std::uint16_t>;
+  return dtype == uint8 ? &number_at<std::uint8_t> : nullptr;
+}
+
+py::object list_from(const Array& array, const std::byte* place, int axis, MakeNumber make) {
+  const std::int64_t extent = array.shape()[axis];
+  const std::int64_t step = array.strides()[axis] * array.dtype().itemsize();
+  auto list = py::reinterpret_steal<py::object>(PyList_New(extent));
+  if (!list) throw py::error_already_set();
+  const bool is_last = axis == array.rank() - 1;
+  for (std::int64_t i = 0; i < extent; ++i, place += step) {
+    PyObject* made =
+        is_last ? make(place) : list_from(array, place, axis + 1, make).release().ptr();
+    if (made == nullptr) throw py::error_already_set();
+    PyList_SET_ITEM(list.ptr(), i, made);
+  }
+  return list;
+}
+
 PyObject* tolist(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
-  Array array = array_in(self);
+  const Array& array = array_in(self);
+  const MakeNumber make = number_maker(array.dtype());
+  if (make != nullptr && array.rank() > 0 && is_settled(array))
+    return list_from(array, static_cast<const std::byte*>(array.data()), 0, make).release().ptr();
   // NumPy may lack it; every value is a float32.
-  if (array.dtype() == bfloat16) array = copied(array, float32, array.device(), Order::k);
+  if (array.dtype() == bfloat16)
+    return to_numpy(copied(array, float32, array.device(), Order::k))
+        .attr("tolist")()
+        .release()
+        .ptr();
   return to_numpy(array).attr("tolist")().release().ptr();
 }
 
