@@ -62,8 +62,6 @@ PyObject* item_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
   return number_of(element_at(array_in(self), values, count));
 }
 
-// The element at `place` as Python's number.
-using MakeNumber = PyObject* (*)(const std::byte* place);
 template <class T>
 PyObject* number_at(const std::byte* place) noexcept {
   T value;
@@ -75,44 +73,58 @@ PyObject* number_at(const std::byte* place) noexcept {
   else
     return PyLong_FromUnsignedLongLong(value);
 }
-PyObject* truth_at(const std::byte* place) noexcept {
+struct Truth {};
+template <>
+PyObject* number_at<Truth>(const std::byte* place) noexcept {
   return PyBool_FromLong(place[0] != std::byte{0});
 }
 
-MakeNumber number_maker(DType dtype) noexcept {
-  if (dtype == bool_) return &truth_at;
-  if (dtype == float64) return &number_at<double>;
-  if (dtype == float32) return &number_at<float>;
-  if (dtype == int64) return &number_at<std::int64_t>;
-  if (dtype == int32) return &number_at<std::int32_t>;
-  if (dtype == int16) return &number_at<std::int16_t>;
-  if (dtype == int8) return &number_at<std::int8_t>;
-  if (dtype == uint64) return &number_at<std::uint64_t>;
-  if (dtype == uint32) return &number_at<std::uint32_t>;
-  if (dtype == uint16) return &number_at<std::uint16_t>;
-  return dtype == uint8 ? &number_at<std::uint8_t> : nullptr;
+// Puts n elements, `step` bytes apart, into a new list. False with Python's error set.
+using FillList = bool (*)(PyObject* list, const std::byte* place, std::int64_t step,
+                          std::int64_t n);
+template <class T>
+bool fill_list(PyObject* list, const std::byte* place, std::int64_t step, std::int64_t n) noexcept {
+  for (std::int64_t i = 0; i < n; ++i, place += step) {
+    PyObject* made = number_at<T>(place);
+    if (made == nullptr) return false;
+    PyList_SET_ITEM(list, i, made);
+  }
+  return true;
 }
 
-py::object list_from(const Array& array, const std::byte* place, int axis, MakeNumber make) {
+FillList filler_of(DType dtype) noexcept {
+  if (dtype == float64) return &fill_list<double>;
+  if (dtype == float32) return &fill_list<float>;
+  if (dtype == int64) return &fill_list<std::int64_t>;
+  if (dtype == bool_) return &fill_list<Truth>;
+  if (dtype == int32) return &fill_list<std::int32_t>;
+  if (dtype == int16) return &fill_list<std::int16_t>;
+  if (dtype == int8) return &fill_list<std::int8_t>;
+  if (dtype == uint64) return &fill_list<std::uint64_t>;
+  if (dtype == uint32) return &fill_list<std::uint32_t>;
+  if (dtype == uint16) return &fill_list<std::uint16_t>;
+  return dtype == uint8 ? &fill_list<std::uint8_t> : nullptr;
+}
+
+py::object list_from(const Array& array, const std::byte* place, int axis, FillList fill) {
   const std::int64_t extent = array.shape()[axis];
   const std::int64_t step = array.strides()[axis] * array.dtype().itemsize();
   auto list = py::reinterpret_steal<py::object>(PyList_New(extent));
   if (!list) throw py::error_already_set();
-  const bool is_last = axis == array.rank() - 1;
-  for (std::int64_t i = 0; i < extent; ++i, place += step) {
-    PyObject* made =
-        is_last ? make(place) : list_from(array, place, axis + 1, make).release().ptr();
-    if (made == nullptr) throw py::error_already_set();
-    PyList_SET_ITEM(list.ptr(), i, made);
+  if (axis == array.rank() - 1) {
+    if (!fill(list.ptr(), place, step, extent)) throw py::error_already_set();
+    return list;
   }
+  for (std::int64_t i = 0; i < extent; ++i, place += step)
+    PyList_SET_ITEM(list.ptr(), i, list_from(array, place, axis + 1, fill).release().ptr());
   return list;
 }
 
 PyObject* tolist(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
   const Array& array = array_in(self);
-  const MakeNumber make = number_maker(array.dtype());
-  if (make != nullptr && array.rank() > 0 && is_settled(array))
-    return list_from(array, static_cast<const std::byte*>(array.data()), 0, make).release().ptr();
+  const FillList fill = filler_of(array.dtype());
+  if (fill != nullptr && array.rank() > 0 && is_settled(array))
+    return list_from(array, static_cast<const std::byte*>(array.data()), 0, fill).release().ptr();
   // NumPy may lack it; every value is a float32.
   if (array.dtype() == bfloat16)
     return to_numpy(copied(array, float32, array.device(), Order::k))
