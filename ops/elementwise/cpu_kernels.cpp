@@ -146,7 +146,7 @@ CpuKernel find_cpu_kernel(const Signature& signature) {
   } else if (signature.op == OpId::power) {
     kernel.loop = baseline::find_checked_power(dtype);
   }
-  if (signature.op == OpId::exp && dtype == float64) kernel.loop = find_exp_of_doubles();
+  if (signature.op == OpId::exp) kernel.loop = find_vector_exp(dtype);
   if (kernel.loop == nullptr) kernel = find_vector_function(signature.op, dtype);
   if (kernel.loop == nullptr) kernel = find_loops(signature.op, dtype);
   const bool is_cheap = (facts(signature.op).traits & vectorises) != 0;

@@ -49,9 +49,9 @@ inline bool has_avx512() noexcept {
 /// bring nothing.
 CpuKernel find_wide_loops(OpId op, DType dtype);
 
-/// exp of doubles, at most 1.1 units in the last place from the truth; nullptr where the processor
-/// has no vector unit with fused multiplication.
-Loop find_exp_of_doubles() noexcept;
+/// exp of float32 or float64, at most 1.1 units in the last place from the truth; nullptr for
+/// others, and where the processor has no vector unit with fused multiplication.
+Loop find_vector_exp(DType dtype) noexcept;
 
 /// Loops over the vector functions of the C library (libmvec), at most 4 units in the last place
 /// from the truth; a kernel without loop where there is none, or no such library.

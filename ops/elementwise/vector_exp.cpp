@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 
 #include "cpu_kernels.hpp"
 #include "independent.hpp"
@@ -41,10 +43,12 @@ namespace exp_avx512 {
 
 }  // namespace
 
-Loop find_exp_of_doubles() noexcept {
-  if (has_avx512()) return &exp_avx512::exp_doubles;
-  const bool has_fused = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return has_fused ? &exp_avx2::exp_doubles : nullptr;
+Loop find_vector_exp(DType dtype) noexcept {
+  const bool is_float = dtype == float32;
+  if (!is_float && dtype != float64) return nullptr;
+  if (has_avx512()) return is_float ? &exp_avx512::exp_all<float> : &exp_avx512::exp_all<double>;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return nullptr;
+  return is_float ? &exp_avx2::exp_all<float> : &exp_avx2::exp_all<double>;
 }
 
 }  // namespace spanwise::ops
@@ -53,7 +57,7 @@ Loop find_exp_of_doubles() noexcept {
 
 namespace spanwise::ops {
 
-Loop find_exp_of_doubles() noexcept { return nullptr; }
+Loop find_vector_exp(DType) noexcept { return nullptr; }
 
 }  // namespace spanwise::ops
 
