@@ -53,6 +53,10 @@ CpuKernel find_wide_loops(OpId op, DType dtype);
 /// others, and where the processor has no vector unit with fused multiplication.
 Loop find_vector_exp(DType dtype) noexcept;
 
+/// Powers of float64, at most 1.2 units in the last place from the truth; nullptr for others, and
+/// where the processor has no AVX-512.
+Loop find_vector_power(DType dtype) noexcept;
+
 /// Loops over the vector functions of the C library (libmvec), at most 4 units in the last place
 /// from the truth; a kernel without loop where there is none, or no such library.
 CpuKernel find_vector_function(OpId op, DType dtype) noexcept;

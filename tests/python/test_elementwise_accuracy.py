@@ -118,3 +118,54 @@ def test_exp_is_nearly_rounded(dtype, device):
     np.testing.assert_array_equal(ours.numpy(), sw.exp(sw.array(x, device=device)).numpy())
     error = np.abs(ours.numpy().astype(np.longdouble) - true) / np.spacing(true.astype(dtype))
     assert error.max() <= (1.1 if sw.device(device) == sw.device("cpu") else 3)
+
+
+def test_powers_are_nearly_rounded(device):
+    """Where the product of exponent and logarithm is large, and the logarithm small."""
+    if np.dtype(np.longdouble).itemsize <= 8:
+        pytest.skip("no wider type to compare with")
+    random = np.random.default_rng(3)
+    for width, most in ((0.5, 500), (0.1, 5e3), (1e-3, 5e5), (1e-9, 5e11), (300, 2), (3, 90)):
+        x = (
+            10 ** random.uniform(-width, width, 30_001)
+            if width >= 3
+            else random.uniform(1 - width, 1 + width, 30_001)
+        )
+        y = random.uniform(-most, most, x.size)
+        with np.errstate(over="ignore", under="ignore"):
+            true = np.power(x.astype(np.longdouble), y.astype(np.longdouble))
+        normal = (true > np.finfo("d").tiny) & (true < np.finfo("d").max)
+        ours = sw.power(sw.array(x, device=device), sw.array(y, device=device)).numpy()
+        error = np.abs(ours.astype(np.longdouble) - true)[normal] / np.spacing(
+            true[normal].astype("d")
+        )
+        assert error.max() <= (1.2 if sw.device(device) == sw.device("cpu") else 4)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_powers_of_special_numbers(dtype, device):
+    info = np.finfo(dtype)
+    some = [
+        0.0,
+        1.0,
+        0.5,
+        2.0,
+        3.0,
+        7.5,
+        1e10,
+        info.max,
+        info.tiny,
+        info.smallest_subnormal,
+        np.inf,
+    ]
+    some = np.array([*some, *(-s for s in some), np.nan], dtype)
+    x, y = (np.ascontiguousarray(v.ravel()) for v in np.meshgrid(some, some))
+    with np.errstate(all="ignore"):
+        expected = np.power(x, y)
+    found = sw.power(sw.array(x, device=device), sw.array(y, device=device)).numpy()
+    np.testing.assert_allclose(found, expected, rtol=4 * info.eps)
+    both = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found[both]), np.signbit(expected[both]))
+    ours = sw.array(x, device=device)
+    ours **= sw.array(y, device=device)
+    np.testing.assert_array_equal(ours.numpy(), found)
