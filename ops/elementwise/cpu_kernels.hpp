@@ -53,8 +53,8 @@ CpuKernel find_wide_loops(OpId op, DType dtype);
 /// others, and where the processor has no vector unit with fused multiplication.
 Loop find_vector_exp(DType dtype) noexcept;
 
-/// Powers of float64, at most 1.2 units in the last place from the truth; nullptr for others, and
-/// where the processor has no AVX-512.
+/// Powers of float32 or float64, at most 1.2 units in the last place from the truth; nullptr for
+/// others, and where the processor has no AVX-512.
 Loop find_vector_power(DType dtype) noexcept;
 
 /// Loops over the vector functions of the C library (libmvec), at most 4 units in the last place

@@ -142,6 +142,18 @@ def test_powers_are_nearly_rounded(device):
         assert error.max() <= (1.2 if sw.device(device) == sw.device("cpu") else 4)
 
 
+def test_powers_of_floats_are_nearly_rounded(device):
+    random = np.random.default_rng(4)
+    for width, most in ((0.9, 50), (0.1, 500), (1e-4, 5e5), (30, 1.2)):
+        logs = random.uniform(-width, width, 30_003)
+        x, y = np.exp(logs).astype("f"), random.uniform(-most, most, logs.size).astype("f")
+        true = np.power(x.astype("d"), y.astype("d"))
+        normal = (true > np.finfo("f").tiny) & (true < np.finfo("f").max)
+        ours = sw.power(sw.array(x, device=device), sw.array(y, device=device)).numpy()
+        error = np.abs(ours.astype("d") - true)[normal] / np.spacing(true[normal].astype("f"))
+        assert error.max() <= (1.2 if sw.device(device) == sw.device("cpu") else 4)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_powers_of_special_numbers(dtype, device):
     info = np.finfo(dtype)
