@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "spanwise/instruction_sets.hpp"
 #include "table.hpp"
 
 namespace spanwise::ops {
@@ -36,14 +37,6 @@ inline DType cpu_compute(const Signature& signature, DType dtype) noexcept {
   const bool is_half = dtype == float16 || dtype == bfloat16;
   return is_half && (facts(signature.op).traits & native_halves) == 0 ? float32 : dtype;
 }
-
-#if defined(__x86_64__)
-/// True where the processor has the parts of AVX-512 that loops here are written for.
-inline bool has_avx512() noexcept {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-}
-#endif
 
 /// Loops in AVX2 or AVX-512; a kernel without loop where the processor has none, or they would
 /// bring nothing.

@@ -43,9 +43,8 @@ namespace avx512 {
 }  // namespace
 
 CpuKernel find_wide_loops(OpId op, DType dtype) {
-  static const bool has_wider = has_avx512(), has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_wider) return avx512::find(op, dtype);
-  return has_avx2 ? avx2::find(op, dtype) : CpuKernel{};
+  if (has_avx512()) return avx512::find(op, dtype);
+  return has_avx2() ? avx2::find(op, dtype) : CpuKernel{};
 }
 
 }  // namespace spanwise::ops

@@ -50,7 +50,7 @@ namespace divide_avx512 {
 
 DivideByNumber find_divide_by_number(DType dtype, Division division) noexcept {
   if (has_avx512()) return divide_avx512::find_divide(dtype, division);
-  return __builtin_cpu_supports("avx2") ? divide_avx2::find_divide(dtype, division) : nullptr;
+  return has_avx2() ? divide_avx2::find_divide(dtype, division) : nullptr;
 }
 
 }  // namespace spanwise::ops

@@ -51,8 +51,7 @@ Loop find(DType dtype) noexcept {
 template <PairDivision wanted>
 Loop find_for_processor(DType dtype) noexcept {
   if (has_avx512()) return pairs_avx512::find<wanted>(dtype);
-  const bool has_fused = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return has_fused ? pairs_avx2::find_divide_floats<wanted>(dtype) : nullptr;
+  return has_avx2_and_fma() ? pairs_avx2::find_divide_floats<wanted>(dtype) : nullptr;
 }
 
 }  // namespace

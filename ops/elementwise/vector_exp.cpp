@@ -47,7 +47,7 @@ Loop find_vector_exp(DType dtype) noexcept {
   const bool is_float = dtype == float32;
   if (!is_float && dtype != float64) return nullptr;
   if (has_avx512()) return is_float ? &exp_avx512::exp_all<float> : &exp_avx512::exp_all<double>;
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return nullptr;
+  if (!has_avx2_and_fma()) return nullptr;
   return is_float ? &exp_avx2::exp_all<float> : &exp_avx2::exp_all<double>;
 }
 

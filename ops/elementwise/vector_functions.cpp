@@ -178,9 +178,9 @@ struct InstructionSet {
 };
 const InstructionSet& instruction_set() {
   static const InstructionSet best = [] {
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+    if (has_avx512())
       return InstructionSet{'e', 64, &vectors_avx512::loop<float>, &vectors_avx512::loop<double>};
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (has_avx2_and_fma())
       return InstructionSet{'d', 32, &vectors_avx2::loop<float>, &vectors_avx2::loop<double>};
     return InstructionSet{'b', 16, &vectors_sse::loop<float>, &vectors_sse::loop<double>};
   }();

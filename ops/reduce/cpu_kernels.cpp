@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "spanwise/error.hpp"
+#include "spanwise/instruction_sets.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -194,12 +195,8 @@ namespace reduce_avx512 {
 #endif
 
 const CpuKernel* find_wide(const Kernel& kernel) {
-  static const bool has_wider =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_wider) return reduce_avx512::find_reduction(kernel);
-  return has_avx2 ? reduce_avx2::find_reduction(kernel) : nullptr;
+  if (has_avx512()) return reduce_avx512::find_reduction(kernel);
+  return has_avx2() ? reduce_avx2::find_reduction(kernel) : nullptr;
 }
 #endif
 

@@ -1,18 +1,15 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/copy/cast_block.hpp"
+#include "spanwise/instruction_sets.hpp"
 
 namespace spanwise::host {
 namespace {
 
 BlockKernel wide_cast([[maybe_unused]] DType from, [[maybe_unused]] DType to) {
 #if defined(__x86_64__)
-  static const bool has_wider =
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_wider) return avx512_cast(from, to);
-  if (has_avx2) return avx2_cast(from, to);
+  if (has_avx512()) return avx512_cast(from, to);
+  if (has_avx2()) return avx2_cast(from, to);
 #endif
   return nullptr;
 }
