@@ -15,8 +15,7 @@ namespace spanwise::host {
 namespace {
 
 #if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), \
-                             apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
 #else
 #pragma GCC push_options
 #pragma GCC target("avx2")
