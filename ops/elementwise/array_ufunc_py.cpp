@@ -3,6 +3,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "python/bind.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
@@ -19,27 +22,25 @@ py::object function_of_module(const char* name) {
   return py::module_::import("spanwise._elementwise").attr(name);
 }
 
-// Calls a function of spanwise._elementwise with the array before the arguments.
-PyObject* call_with_array(const char* name, PyObject* self, PyObject* args,
-                          PyObject* kwargs) noexcept {
-  try {
-    const py::tuple given = py::reinterpret_borrow<py::tuple>(args);
-    py::tuple all(given.size() + 1);
-    all[0] = py::reinterpret_borrow<py::object>(self);
-    for (std::size_t i = 0; i < given.size(); ++i) all[i + 1] = given[i];
-    PyObject* result = PyObject_Call(function_of_module(name).ptr(), all.ptr(), kwargs);
-    if (result == nullptr) throw py::error_already_set();
-    return result;
-  } catch (...) {
-    return raise_current();
-  }
-}
-
-PyObject* array_clip(PyObject* self, PyObject* args, PyObject* kwargs) noexcept {
-  return call_with_array("clip", self, args, kwargs);
-}
-PyObject* array_round(PyObject* self, PyObject* args, PyObject* kwargs) noexcept {
-  return call_with_array("round", self, args, kwargs);
+// Calls a function of spanwise._elementwise with the array before the arguments. It is looked up
+// once: small arrays would feel it.
+template <int N>
+struct FunctionName {
+  char text[N];
+  constexpr FunctionName(const char (&name)[N]) { std::copy_n(name, N, text); }
+};
+template <FunctionName name>
+PyObject* call_with_array(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                          PyObject* words) {
+  static PyObject* function = nullptr;  // under the GIL
+  if (function == nullptr) function = function_of_module(name.text).release().ptr();
+  const Py_ssize_t all = count + (words != nullptr ? PyTuple_GET_SIZE(words) : 0);
+  std::vector<PyObject*> given{self};
+  given.insert(given.end(), values, values + all);
+  PyObject* result =
+      PyObject_Vectorcall(function, given.data(), static_cast<std::size_t>(count + 1), words);
+  if (result == nullptr) throw py::error_already_set();
+  return result;
 }
 
 PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) noexcept {
@@ -95,11 +96,15 @@ PyObject* array_conj(PyObject* self, PyObject*) noexcept {
 }
 
 PyMethodDef elementwise_methods[] = {
-    {"clip", as_c_function(&array_clip), METH_VARARGS | METH_KEYWORDS,
-     "Limited to [min, max], as numpy.ndarray.clip."},
-    {"round", as_c_function(&array_round), METH_VARARGS | METH_KEYWORDS,
-     "Rounded to `decimals` places, halves to even, as numpy.ndarray.round."},
-    {"__round__", as_c_function(&array_round), METH_VARARGS | METH_KEYWORDS, "round(self)"},
+    method<&call_with_array<"clip">>("clip",
+                                     "clip($self, min=None, max=None, out=None)\n--\n\n"
+                                     "Limited to [min, max], as numpy.ndarray.clip."),
+    method<&call_with_array<"round">>("round",
+                                      "round($self, decimals=0, out=None)\n--\n\n"
+                                      "Rounded to `decimals` places, halves to even, as "
+                                      "numpy.ndarray.round."),
+    method<&call_with_array<"round">>("__round__",
+                                      "__round__($self, decimals=0)\n--\n\nround(self)"),
     {"conj", &array_conj, METH_NOARGS, "The complex conjugate."},
     {"conjugate", &array_conj, METH_NOARGS, "The complex conjugate."},
     {"__array_ufunc__", as_c_function(&array_ufunc_method), METH_VARARGS | METH_KEYWORDS,

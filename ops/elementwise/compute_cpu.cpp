@@ -110,7 +110,7 @@ class HostJob {
   // How rows meet the kernel.
   enum class Mode {
     direct,       // as they are
-    with_number,  // as they are, the second operand being one element of each row
+    with_number,  // as they are, operands after the first being one element of each row
     strided,      // by the kernel's own loop over steps
     buffered,     // piece by piece
   };
@@ -125,9 +125,9 @@ class HostJob {
     }
     if (all_direct) return Mode::direct;
     if (!all_native) return Mode::buffered;
-    const bool second_stands = inputs_ == 2 && lanes_[1].step == 0 && lanes_[0].is_direct;
-    if (second_stands && target().is_direct && kernel_.with_number != nullptr)
-      return Mode::with_number;
+    bool others_stand = lanes_[0].is_direct && target().is_direct;
+    for (int i = 1; i < inputs_; ++i) others_stand &= lanes_[static_cast<std::size_t>(i)].step == 0;
+    if (others_stand && kernel_.with_number != nullptr) return Mode::with_number;
     return leaps && kernel_.strided != nullptr ? Mode::strided : Mode::buffered;
   }
 

@@ -7,6 +7,8 @@
 #include <complex>
 #include <type_traits>
 
+#include "divisions.hpp"
+#include "independent.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {
@@ -27,36 +29,36 @@ CpuKernel find(OpId op, DType dtype) {
   return {};
 }
 
-// Integers by one positive number: a multiplication instead of a division, which takes a processor
-// ten times as long. T. Granlund, P. L. Montgomery, "Division by Invariant Integers using
-// Multiplication" (1994): with 2^(k-1) < d <= 2^k the quotient of n < 2^63 is the integer part of
-// n * ceil(2^(63 + k) / d) / 2^(63 + k). Below zero it is rounded down by way of ~a = -a - 1.
+// As divisions.hpp says, one by one.
 template <class Body, class T>
-void by_positive_number(std::int64_t n, const T* a, T divisor, T* z) {
-  typedef unsigned __int128 Wide;
-  const auto d = static_cast<std::uint64_t>(divisor);
-  const int k = d == 1 ? 0 : 64 - __builtin_clzll(d - 1);
-  const auto factor = static_cast<std::uint64_t>(((Wide{1} << (63 + k)) + (d - 1)) / d);
+void by_positive_number(std::int64_t n, const T* a, std::uint64_t d, T* z) {
+  const Divisor by(d, 63);
   SW_INDEPENDENT
   for (std::int64_t i = 0; i < n; ++i) {
     const auto value = static_cast<std::int64_t>(a[i]);
     const auto sign = static_cast<std::uint64_t>(value >> 63);
     const std::uint64_t size = static_cast<std::uint64_t>(value) ^ sign;
-    const auto upper = static_cast<std::uint64_t>((Wide{size << 1} * factor) >> 64);
-    const std::uint64_t quotient = (upper >> k) ^ sign;
+    const auto upper = static_cast<std::uint64_t>((Divisor::Wide{size << 1} * by.factor) >> 64);
+    const std::uint64_t quotient = (upper >> by.k) ^ sign;
     const std::uint64_t rest = static_cast<std::uint64_t>(value) - quotient * d;
     z[i] = static_cast<T>(std::is_same_v<Body, FloorDivide> ? quotient : rest);
   }
 }
 template <class Body, class T>
-void by_number(const void*, std::int64_t n, std::byte* const* arrays) {
-  const T divisor = *reinterpret_cast<const T*>(arrays[1]);
-  if (divisor <= 0) return binary_with_number<Body, T, T>(nullptr, n, arrays);
-  by_positive_number<Body>(n, reinterpret_cast<const T*>(arrays[0]), divisor,
+void by_number(const void* context, std::int64_t n, std::byte* const* arrays) {
+  const T number = *reinterpret_cast<const T*>(arrays[1]);
+  const auto& vectors = *static_cast<const DivisionContext*>(context);
+  const bool is_negative = number < T{0};
+  const auto d =
+      is_negative ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
+  const DivideByNumber divide = is_negative ? vectors.by_negative : vectors.by_positive;
+  if (number != 0 && divide != nullptr) return divide(n, arrays[0], d, arrays[2]);
+  if (number <= 0) return binary_with_number<Body, T, T>(nullptr, n, arrays);
+  by_positive_number<Body>(n, reinterpret_cast<const T*>(arrays[0]), d,
                            reinterpret_cast<T*>(arrays[2]));
 }
 template <class Body>
-Loop divided_by_number(DType dtype) {
+Loop find_by_number(DType dtype) {
   if (dtype == int64) return &by_number<Body, long long>;
   if (dtype == int32) return &by_number<Body, int>;
   if (dtype == int16) return &by_number<Body, short>;
@@ -65,9 +67,23 @@ Loop divided_by_number(DType dtype) {
   if (dtype == uint16) return &by_number<Body, unsigned short>;
   return dtype == uint8 ? &by_number<Body, unsigned char> : nullptr;
 }
-Loop find_with_number(OpId op, DType dtype) {
-  if (op == OpId::floor_divide) return divided_by_number<FloorDivide>(dtype);
-  return op == OpId::remainder ? divided_by_number<Remainder>(dtype) : nullptr;
+// Each kernel is found once, so that its context may stay for good.
+void quicken_division(OpId op, DType dtype, CpuKernel& kernel) {
+  if (op != OpId::floor_divide && op != OpId::remainder && op != OpId::fmod) return;
+  const bool wants_quotient = op == OpId::floor_divide;
+  const auto wanted = wants_quotient          ? PairDivision::quotient
+                      : op == OpId::remainder ? PairDivision::rest
+                                              : PairDivision::rest_to_0;
+  auto* context = new DivisionContext{nullptr, nullptr, kernel.loop};
+  kernel.context = context;
+  if (const Loop pairs = find_divide_pairs(dtype, wanted)) kernel.loop = pairs;
+  if (op == OpId::fmod) return;
+  context->by_positive =
+      find_divide_by_number(dtype, wants_quotient ? Division::quotient : Division::rest);
+  context->by_negative = find_divide_by_number(
+      dtype, wants_quotient ? Division::negative_quotient : Division::negative_rest);
+  kernel.with_number =
+      wants_quotient ? find_by_number<FloorDivide>(dtype) : find_by_number<Remainder>(dtype);
 }
 
 Loop find_mixed(OpId op) {
@@ -109,11 +125,11 @@ Loop find_checked_power(DType dtype) {
 
 CpuKernel find_loops(OpId op, DType dtype) {
   CpuKernel kernel = baseline::find(op, dtype);
-  if (const CpuKernel wide = find_avx2_loops(op, dtype); wide.loop != nullptr) {
+  if (const CpuKernel wide = find_wide_loops(op, dtype); wide.loop != nullptr) {
     kernel.loop = wide.loop;
     kernel.with_number = wide.with_number;
   }
-  if (kernel.with_number == nullptr) kernel.with_number = baseline::find_with_number(op, dtype);
+  baseline::quicken_division(op, dtype, kernel);
   return kernel;
 }
 
@@ -130,6 +146,9 @@ CpuKernel find_cpu_kernel(const Signature& signature) {
   } else if (signature.op == OpId::power) {
     kernel.loop = baseline::find_checked_power(dtype);
   }
+  if (signature.op == OpId::exp) kernel.loop = find_vector_exp(dtype);
+  if (kernel.loop == nullptr && (signature.op == OpId::power || signature.op == OpId::float_power))
+    kernel.loop = find_vector_power(dtype);
   if (kernel.loop == nullptr) kernel = find_vector_function(signature.op, dtype);
   if (kernel.loop == nullptr) kernel = find_loops(signature.op, dtype);
   const bool is_cheap = (facts(signature.op).traits & vectorises) != 0;

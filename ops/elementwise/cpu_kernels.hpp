@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "spanwise/instruction_sets.hpp"
 #include "table.hpp"
 
 namespace spanwise::ops {
@@ -19,7 +20,7 @@ using StridedLoop = void (*)(std::int64_t n, std::byte* const* arrays, const std
 struct CpuKernel {
   Loop loop = nullptr;
   const void* context = nullptr;
-  Loop with_number = nullptr;     ///< the second of two operands is one element; may be missing
+  Loop with_number = nullptr;     ///< operands after the first are one element; may be missing
   StridedLoop strided = nullptr;  ///< may be missing
   /// Elements that are worth a thread of their own.
   std::int64_t grain = 1 << 15;
@@ -37,8 +38,17 @@ inline DType cpu_compute(const Signature& signature, DType dtype) noexcept {
   return is_half && (facts(signature.op).traits & native_halves) == 0 ? float32 : dtype;
 }
 
-/// Loops in AVX2; a kernel without loop where the processor has none, or they would bring nothing.
-CpuKernel find_avx2_loops(OpId op, DType dtype);
+/// Loops in AVX2 or AVX-512; a kernel without loop where the processor has none, or they would
+/// bring nothing.
+CpuKernel find_wide_loops(OpId op, DType dtype);
+
+/// exp of float32 or float64, at most 1.1 units in the last place from the truth; nullptr for
+/// others, and where the processor has no vector unit with fused multiplication.
+Loop find_vector_exp(DType dtype) noexcept;
+
+/// Powers of float32 or float64, at most 1.2 units in the last place from the truth; nullptr for
+/// others, and where the processor has no AVX-512.
+Loop find_vector_power(DType dtype) noexcept;
 
 /// Loops over the vector functions of the C library (libmvec), at most 4 units in the last place
 /// from the truth; a kernel without loop where there is none, or no such library.

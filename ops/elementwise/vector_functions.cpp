@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 
-#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -42,162 +41,97 @@ struct VectorOf<float, bytes_> {
   typedef float type __attribute__((vector_size(bytes_)));
 };
 template <int bytes_>
-struct VectorOf<std::int32_t, bytes_> {
-  typedef std::int32_t type __attribute__((vector_size(bytes_)));
-};
-template <int bytes_>
-struct VectorOf<std::int64_t, bytes_> {
-  typedef std::int64_t type __attribute__((vector_size(bytes_)));
-};
-template <int bytes_>
 struct VectorOf<double, bytes_> {
   typedef double type __attribute__((vector_size(bytes_)));
 };
 
-// Below `low` the exponential is 0, above `high` infinite; within `near` of 0 it is computed at
-// once. libmvec computes what it cannot represent one by one, an order of magnitude slower, and
-// exp(-d * d) is 0 for most d of many a program. Doubles reach so far too seldom for exp to look.
+// Below `low` the exponential is 0, above `high` infinite. libmvec computes what it cannot
+// represent one by one, an order of magnitude slower.
 template <class T>
 struct ExpLimits;
 template <>
 struct ExpLimits<float> {
-  typedef std::int32_t Bits;
-  static constexpr float near = 87;
   static constexpr float low = -104, high = 89;
 };
 template <>
 struct ExpLimits<double> {
-  typedef std::int64_t Bits;
-  static constexpr double near = 708;
   static constexpr double low = -746, high = 710;
 };
 
 // The loops differ in the vectors' width only, but each has to be compiled for its instruction set,
 // since that decides in which registers vectors are passed.
-#define SW_VECTOR_LOOPS(bytes)                                                                    \
-  template <class T>                                                                              \
-  void map1(const void* function, std::int64_t n, std::byte* const* arrays) {                     \
-    typedef typename VectorOf<T, bytes>::type V;                                                  \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                                             \
-    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));                    \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                                           \
-    T* z = reinterpret_cast<T*>(arrays[1]);                                                       \
-    V x;                                                                                          \
-    std::int64_t i = 0;                                                                           \
-    for (; i + lanes <= n; i += lanes) {                                                          \
-      std::memcpy(&x, a + i, sizeof x);                                                           \
-      x = call(x);                                                                                \
-      std::memcpy(z + i, &x, sizeof x);                                                           \
-    }                                                                                             \
-    if (i == n) return;                                                                           \
-    x = V{} + T{0.5};                                                                             \
-    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                          \
-    x = call(x);                                                                                  \
-    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                          \
-  }                                                                                               \
-  template <class T>                                                                              \
-  void map2(const void* function, std::int64_t n, std::byte* const* arrays) {                     \
-    typedef typename VectorOf<T, bytes>::type V;                                                  \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                                             \
-    const auto call = reinterpret_cast<V (*)(V, V)>(const_cast<void*>(function));                 \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                                           \
-    const T* b = reinterpret_cast<const T*>(arrays[1]);                                           \
-    T* z = reinterpret_cast<T*>(arrays[2]);                                                       \
-    V x, y;                                                                                       \
-    std::int64_t i = 0;                                                                           \
-    for (; i + lanes <= n; i += lanes) {                                                          \
-      std::memcpy(&x, a + i, sizeof x);                                                           \
-      std::memcpy(&y, b + i, sizeof y);                                                           \
-      x = call(x, y);                                                                             \
-      std::memcpy(z + i, &x, sizeof x);                                                           \
-    }                                                                                             \
-    if (i == n) return;                                                                           \
-    x = V{} + T{0.5};                                                                             \
-    y = x;                                                                                        \
-    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                          \
-    std::memcpy(&y, b + i, static_cast<std::size_t>(n - i) * sizeof(T));                          \
-    x = call(x, y);                                                                               \
-    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                          \
-  }                                                                                               \
-  template <class T, class V>                                                                     \
-  inline V exp_of(const void* function, V x) {                                                    \
-    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));                    \
-    const V low = V{} + ExpLimits<T>::low, high = V{} + ExpLimits<T>::high;                       \
-    const V inner = x < low ? V{} : x > high ? V{} : x, power = call(inner);                      \
-    return x < low ? V{} : x > high ? V{} + std::numeric_limits<T>::infinity() : power;           \
-  }                                                                                               \
-  template <class T>                                                                              \
-  bool is_within_exp(const T* a, std::int64_t n) {                                                \
-    typedef typename VectorOf<typename ExpLimits<T>::Bits, bytes>::type V;                        \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                                             \
-    const V sizes = ~(V{} + std::numeric_limits<typename ExpLimits<T>::Bits>::min());             \
-    V x, most{};                                                                                  \
-    std::int64_t i = 0;                                                                           \
-    for (; i + lanes <= n; i += lanes) {                                                          \
-      std::memcpy(&x, a + i, sizeof x);                                                           \
-      x &= sizes;                                                                                 \
-      most = x > most ? x : most;                                                                 \
-    }                                                                                             \
-    if (i < n) {                                                                                  \
-      x = V{};                                                                                    \
-      std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                        \
-      x &= sizes;                                                                                 \
-      most = x > most ? x : most;                                                                 \
-    }                                                                                             \
-    const V beyond = most > V{} + std::bit_cast<typename ExpLimits<T>::Bits>(ExpLimits<T>::near); \
-    typename ExpLimits<T>::Bits any{};                                                            \
-    for (int k = 0; k < lanes; ++k) any |= beyond[k];                                             \
-    return any == 0;                                                                              \
-  }                                                                                               \
-  template <class T>                                                                              \
-  void map_exp(const void* function, std::int64_t n, std::byte* const* arrays) {                  \
-    typedef typename VectorOf<T, bytes>::type V;                                                  \
-    constexpr std::int64_t lanes = bytes / sizeof(T), most = 512;                                 \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                                           \
-    T* z = reinterpret_cast<T*>(arrays[1]);                                                       \
-    for (std::int64_t done = 0; done < n; done += most) {                                         \
-      const std::int64_t count = n - done < most ? n - done : most;                               \
-      const std::int64_t at = done * static_cast<std::int64_t>(sizeof(T));                        \
-      std::byte* const here[] = {arrays[0] + at, arrays[1] + at};                                 \
-      if (is_within_exp(a + done, count)) {                                                       \
-        map1<T>(function, count, here);                                                           \
-        continue;                                                                                 \
-      }                                                                                           \
-      V x{};                                                                                      \
-      std::int64_t i = 0;                                                                         \
-      for (; i + lanes <= count; i += lanes) {                                                    \
-        std::memcpy(&x, a + done + i, sizeof x);                                                  \
-        x = exp_of<T>(function, x);                                                               \
-        std::memcpy(z + done + i, &x, sizeof x);                                                  \
-      }                                                                                           \
-      if (i == count) continue;                                                                   \
-      x = V{};                                                                                    \
-      std::memcpy(&x, a + done + i, static_cast<std::size_t>(count - i) * sizeof(T));             \
-      x = exp_of<T>(function, x);                                                                 \
-      std::memcpy(z + done + i, &x, static_cast<std::size_t>(count - i) * sizeof(T));             \
-    }                                                                                             \
-  }                                                                                               \
-  template <class T>                                                                              \
-  void map_sigmoid(const void* function, std::int64_t n, std::byte* const* arrays) {              \
-    typedef typename VectorOf<T, bytes>::type V;                                                  \
-    constexpr std::int64_t lanes = bytes / sizeof(T);                                             \
-    const T* a = reinterpret_cast<const T*>(arrays[0]);                                           \
-    T* z = reinterpret_cast<T*>(arrays[1]);                                                       \
-    for (std::int64_t i = 0; i < n; i += lanes) {                                                 \
-      const std::size_t count = static_cast<std::size_t>(n - i < lanes ? n - i : lanes);          \
-      V x{};                                                                                      \
-      std::memcpy(&x, a + i, count * sizeof(T));                                                  \
-      const V power = exp_of<T>(function, x < V{} ? x : -x), whole = V{} + T{1};                  \
-      const V part = whole / (whole + power);                                                     \
-      x = x < V{} ? power * part : part;                                                          \
-      std::memcpy(z + i, &x, count * sizeof(T));                                                  \
-    }                                                                                             \
-  }                                                                                               \
-  template <class T>                                                                              \
-  Loop loop(OpId op, int operands) {                                                              \
-    if (op == OpId::sigmoid) return &map_sigmoid<T>;                                              \
-    if (op == OpId::exp && sizeof(T) == 4) return &map_exp<T>;                                    \
-    return operands == 1 ? &map1<T> : &map2<T>;                                                   \
+#define SW_VECTOR_LOOPS(bytes)                                                           \
+  template <class T>                                                                     \
+  void map1(const void* function, std::int64_t n, std::byte* const* arrays) {            \
+    typedef typename VectorOf<T, bytes>::type V;                                         \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
+    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));           \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
+    T* z = reinterpret_cast<T*>(arrays[1]);                                              \
+    V x;                                                                                 \
+    std::int64_t i = 0;                                                                  \
+    for (; i + lanes <= n; i += lanes) {                                                 \
+      std::memcpy(&x, a + i, sizeof x);                                                  \
+      x = call(x);                                                                       \
+      std::memcpy(z + i, &x, sizeof x);                                                  \
+    }                                                                                    \
+    if (i == n) return;                                                                  \
+    x = V{} + T{0.5};                                                                    \
+    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+    x = call(x);                                                                         \
+    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+  }                                                                                      \
+  template <class T>                                                                     \
+  void map2(const void* function, std::int64_t n, std::byte* const* arrays) {            \
+    typedef typename VectorOf<T, bytes>::type V;                                         \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
+    const auto call = reinterpret_cast<V (*)(V, V)>(const_cast<void*>(function));        \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
+    const T* b = reinterpret_cast<const T*>(arrays[1]);                                  \
+    T* z = reinterpret_cast<T*>(arrays[2]);                                              \
+    V x, y;                                                                              \
+    std::int64_t i = 0;                                                                  \
+    for (; i + lanes <= n; i += lanes) {                                                 \
+      std::memcpy(&x, a + i, sizeof x);                                                  \
+      std::memcpy(&y, b + i, sizeof y);                                                  \
+      x = call(x, y);                                                                    \
+      std::memcpy(z + i, &x, sizeof x);                                                  \
+    }                                                                                    \
+    if (i == n) return;                                                                  \
+    x = V{} + T{0.5};                                                                    \
+    y = x;                                                                               \
+    std::memcpy(&x, a + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+    std::memcpy(&y, b + i, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+    x = call(x, y);                                                                      \
+    std::memcpy(z + i, &x, static_cast<std::size_t>(n - i) * sizeof(T));                 \
+  }                                                                                      \
+  template <class T, class V>                                                            \
+  inline V exp_of(const void* function, V x) {                                           \
+    const auto call = reinterpret_cast<V (*)(V)>(const_cast<void*>(function));           \
+    const V low = V{} + ExpLimits<T>::low, high = V{} + ExpLimits<T>::high;              \
+    const V inner = x < low ? V{} : x > high ? V{} : x, power = call(inner);             \
+    return x < low ? V{} : x > high ? V{} + std::numeric_limits<T>::infinity() : power;  \
+  }                                                                                      \
+  template <class T>                                                                     \
+  void map_sigmoid(const void* function, std::int64_t n, std::byte* const* arrays) {     \
+    typedef typename VectorOf<T, bytes>::type V;                                         \
+    constexpr std::int64_t lanes = bytes / sizeof(T);                                    \
+    const T* a = reinterpret_cast<const T*>(arrays[0]);                                  \
+    T* z = reinterpret_cast<T*>(arrays[1]);                                              \
+    for (std::int64_t i = 0; i < n; i += lanes) {                                        \
+      const std::size_t count = static_cast<std::size_t>(n - i < lanes ? n - i : lanes); \
+      V x{};                                                                             \
+      std::memcpy(&x, a + i, count * sizeof(T));                                         \
+      const V power = exp_of<T>(function, x < V{} ? x : -x), whole = V{} + T{1};         \
+      const V part = whole / (whole + power);                                            \
+      x = x < V{} ? power * part : part;                                                 \
+      std::memcpy(z + i, &x, count * sizeof(T));                                         \
+    }                                                                                    \
+  }                                                                                      \
+  template <class T>                                                                     \
+  Loop loop(OpId op, int operands) {                                                     \
+    if (op == OpId::sigmoid) return &map_sigmoid<T>;                                     \
+    return operands == 1 ? &map1<T> : &map2<T>;                                          \
   }
 
 namespace vectors_sse {
@@ -244,9 +178,9 @@ struct InstructionSet {
 };
 const InstructionSet& instruction_set() {
   static const InstructionSet best = [] {
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+    if (has_avx512())
       return InstructionSet{'e', 64, &vectors_avx512::loop<float>, &vectors_avx512::loop<double>};
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (has_avx2_and_fma())
       return InstructionSet{'d', 32, &vectors_avx2::loop<float>, &vectors_avx2::loop<double>};
     return InstructionSet{'b', 16, &vectors_sse::loop<float>, &vectors_sse::loop<double>};
   }();

@@ -40,16 +40,62 @@ void by_offsets(std::byte* array, const std::int64_t* offsets, std::int64_t coun
   }
 }
 
+// An index as it counts from 0; what is outside [-extent, extent) is then outside [0, extent).
+inline std::int64_t counted_from_0(const std::int64_t* index, std::int64_t extent) noexcept {
+  std::int64_t value;
+  std::memcpy(&value, index, sizeof value);
+  return value + (extent & (value >> 63));
+}
+inline bool is_outside(std::int64_t index, std::int64_t extent) noexcept {
+  return static_cast<std::uint64_t>(index) >= static_cast<std::uint64_t>(extent);
+}
+
+// Four at a time, as long as all are inside: one branch, and loads that wait for no store. Indices
+// are used once and may not push the array out of the cache. Returns how many are done.
+template <Direction direction, int bytes>
+std::int64_t in_fours(std::byte* array, const std::int64_t* indices, std::int64_t count,
+                      std::int64_t extent, std::int64_t stride, std::byte* value,
+                      std::int64_t value_step) noexcept {
+  struct Word {
+    std::byte content[bytes];
+  } a, b, c, d;
+  std::int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    __builtin_prefetch(indices + i + 96, 0, 0);
+    const std::int64_t at_a = counted_from_0(indices + i, extent);
+    const std::int64_t at_b = counted_from_0(indices + i + 1, extent);
+    const std::int64_t at_c = counted_from_0(indices + i + 2, extent);
+    const std::int64_t at_d = counted_from_0(indices + i + 3, extent);
+    if (is_outside(at_a, extent) | is_outside(at_b, extent) | is_outside(at_c, extent) |
+        is_outside(at_d, extent))
+      break;
+    std::byte* const places[] = {array + at_a * stride, array + at_b * stride,
+                                 array + at_c * stride, array + at_d * stride};
+    std::byte* const row = value + i * value_step;
+    constexpr bool reads = direction == Direction::read;
+    std::memcpy(&a, reads ? places[0] : row, bytes);
+    std::memcpy(&b, reads ? places[1] : row + value_step, bytes);
+    std::memcpy(&c, reads ? places[2] : row + 2 * value_step, bytes);
+    std::memcpy(&d, reads ? places[3] : row + 3 * value_step, bytes);
+    std::memcpy(reads ? row : places[0], &a, bytes);
+    std::memcpy(reads ? row + value_step : places[1], &b, bytes);
+    std::memcpy(reads ? row + 2 * value_step : places[2], &c, bytes);
+    std::memcpy(reads ? row + 3 * value_step : places[3], &d, bytes);
+  }
+  return i;
+}
+
 template <Direction direction, int bytes>
 std::int64_t by_indices(std::byte* array, const std::int64_t* indices, std::int64_t count,
                         std::int64_t extent, std::int64_t stride, std::byte* value,
                         std::int64_t value_step, std::int64_t row_bytes) {
   const auto loop = [&](std::int64_t stride_here, std::int64_t step_here) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::int64_t index;
-      std::memcpy(&index, indices + i, sizeof index);
-      index += extent & (index >> 63);
-      if (static_cast<std::uint64_t>(index) >= static_cast<std::uint64_t>(extent)) return i;
+    std::int64_t i = 0;
+    if constexpr (bytes > 0)
+      i = in_fours<direction, bytes>(array, indices, count, extent, stride_here, value, step_here);
+    for (; i < count; ++i) {
+      const std::int64_t index = counted_from_0(indices + i, extent);
+      if (is_outside(index, extent)) return i;
       move_one<direction, bytes>(array + index * stride_here, value + i * step_here, row_bytes);
     }
     return count;

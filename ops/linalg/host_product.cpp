@@ -11,6 +11,7 @@
 #include "host_thin.hpp"
 #include "problem.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/instruction_sets.hpp"
 #include "spanwise/parallel.hpp"
 
 /// Products where no library takes them: integers and bool, and anything where there is no BLAS.
@@ -46,7 +47,7 @@ namespace product_avx2 {
 template <class E>
 auto choose_panels() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return &product_avx2::multiply_panels<E>;
+  if (has_avx2()) return &product_avx2::multiply_panels<E>;
 #endif
   return &product_baseline::multiply_panels<E>;
 }

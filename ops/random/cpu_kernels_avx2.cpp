@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu_kernels.hpp"
+#include "spanwise/instruction_sets.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -27,17 +28,12 @@ namespace avx2 {
 #pragma GCC pop_options
 #endif
 
-bool has_avx2() {
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return has;
-}
-
 }  // namespace
 
 Fill find_avx2_fill(Kind kind, int itemsize) {
-  return has_avx2() ? avx2::find(kind, itemsize) : nullptr;
+  return has_avx2_and_fma() ? avx2::find(kind, itemsize) : nullptr;
 }
-Permute find_avx2_permute() { return has_avx2() ? &avx2::permute : nullptr; }
+Permute find_avx2_permute() { return has_avx2_and_fma() ? &avx2::permute : nullptr; }
 
 }  // namespace spanwise::ops::random
 

@@ -7,6 +7,11 @@
 #include <type_traits>
 
 #include "spanwise/error.hpp"
+#include "spanwise/instruction_sets.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace spanwise::ops::reduce {
 namespace {
@@ -14,8 +19,10 @@ namespace {
 // Bytes of sums side by side: of the registers, half are for what is being added.
 namespace reduce_baseline {
 #define SW_LANE_BYTES 64
+#define SW_EXTREME_LANE_BYTES 64
 #include "cpu_loops.inc"
 #undef SW_LANE_BYTES
+#undef SW_EXTREME_LANE_BYTES
 
 template <template <class> class Body, bool can_scan>
 const CpuKernel* sum_like(const Kernel& kernel) {
@@ -157,7 +164,7 @@ const CpuKernel* find_reduction(const Kernel& kernel) {
 }  // namespace reduce_baseline
 
 #if defined(__x86_64__)
-#define SW_HAS_AVX2_REDUCTIONS 1
+#define SW_HAS_WIDE_REDUCTIONS 1
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
 #else
@@ -165,74 +172,40 @@ const CpuKernel* find_reduction(const Kernel& kernel) {
 #pragma GCC target("avx2")
 #endif
 namespace reduce_avx2 {
-#define SW_LANE_BYTES 256
-#include "cpu_loops.inc"
-#undef SW_LANE_BYTES
-
-// Where wider registers pay: what is limited by arithmetic in the baseline's.
-const CpuKernel* find_reduction(const Kernel& kernel) {
-#define SW_SUM(dtype, T, A) \
-  if (kernel.element == (dtype)) return loops_of<Sum<A>, T, true>();
-  if (kernel.kind == Kind::sum) {
-    if (kernel.accumulator == float64) {
-      SW_SUM(float32, float, double)
-      SW_SUM(float64, double, double)
-    } else if (kernel.accumulator == int64) {
-      SW_SUM(int64, unsigned long long, unsigned long long)
-      SW_SUM(int32, int, unsigned long long)
-      SW_SUM(bool_, Bool, unsigned long long)
-    }
-    return nullptr;
-  }
-#undef SW_SUM
-  if (kernel.kind == Kind::prod) {
-    if (kernel.element == float32) return loops_of<Product<double>, float, true>();
-    if (kernel.element == float64) return loops_of<Product<double>, double, true>();
-    return nullptr;
-  }
-  if (kernel.kind == Kind::any || kernel.kind == Kind::all) {
-    const bool is_any = kernel.kind == Kind::any;
-    if (kernel.element == bool_) return is_any ? loops_of<Any, Bool>() : loops_of<All, Bool>();
-    if (kernel.element == float32) return is_any ? loops_of<Any, float>() : loops_of<All, float>();
-    if (kernel.element == float64)
-      return is_any ? loops_of<Any, double>() : loops_of<All, double>();
-    return nullptr;
-  }
-  if (kernel.kind == Kind::deviation && kernel.element == float32)
-    return loops_of<Deviation<double>, float>();
-  if (kernel.kind == Kind::deviation && kernel.element == float64)
-    return loops_of<Deviation<double>, double>();
-#define SW_VALUE(dtype, T, A)                                                 \
-  if (kernel.element == (dtype)) {                                            \
-    if (kernel.kind == Kind::min) return loops_of<Lowest<A>, T>();            \
-    if (kernel.kind == Kind::max) return loops_of<Highest<A>, T>();           \
-    if (kernel.kind == Kind::argmin) return places_loops_of<Lowest<A>, T>();  \
-    if (kernel.kind == Kind::argmax) return places_loops_of<Highest<A>, T>(); \
-  }
-  SW_VALUE(float32, float, float)
-  SW_VALUE(float64, double, double)
-  SW_VALUE(int8, signed char, signed char)
-  SW_VALUE(uint8, unsigned char, unsigned char)
-  SW_VALUE(int32, int, int)
-  SW_VALUE(int64, long long, long long)
-#undef SW_VALUE
-  return nullptr;
-}
+#define SW_EXTREME_LANE_BYTES 256
+#include "wide_reductions.inc"
 }  // namespace reduce_avx2
+#if defined(__clang__)
+#pragma clang attribute pop
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))), \
+                             apply_to = function)
+#else
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")
+#endif
+namespace reduce_avx512 {
+#define SW_EXTREME_LANE_BYTES 512
+#include "wide_reductions.inc"
+}  // namespace reduce_avx512
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
 #endif
+
+const CpuKernel* find_wide(const Kernel& kernel) {
+  if (has_avx512()) return reduce_avx512::find_reduction(kernel);
+  return has_avx2() ? reduce_avx2::find_reduction(kernel) : nullptr;
+}
 #endif
 
 }  // namespace
 
 const CpuKernel& find_cpu_kernel(const Kernel& kernel) {
   const CpuKernel* found = nullptr;
-#if defined(SW_HAS_AVX2_REDUCTIONS)
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) found = reduce_avx2::find_reduction(kernel);
+#if defined(SW_HAS_WIDE_REDUCTIONS)
+  found = find_wide(kernel);
 #endif
   if (found == nullptr) found = reduce_baseline::find_reduction(kernel);
   require<DTypeError>(found != nullptr, facts(kernel.kind).body, ": cannot reduce ", kernel.element,

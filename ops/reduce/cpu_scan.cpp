@@ -43,7 +43,10 @@ class HostScan {
     const std::int64_t columns = walk_.extent(inner);
     // Side by side, where lines are neighbours in memory.
     if (walk_.stride(inner, 0) == 1 && columns >= 8 && step_ != 1) return run_columns();
-    if (walk_.size() < 8 && length_ >= 2 * scan_piece && !must_go_in_order())
+    // Integers are as soon added once more as helpers are awake; what is added how must not depend
+    // on these for others.
+    const bool is_short = job_.kernel.accumulator.is_integer() && length_ < 8 * scan_piece;
+    if (walk_.size() < 8 && length_ >= 2 * scan_piece && !is_short && !must_go_in_order())
       return run_in_pieces();
     const std::int64_t grain =
         std::max<std::int64_t>(1, scan_grain / std::max<std::int64_t>(length_, 1));
@@ -81,6 +84,7 @@ class HostScan {
   }
 
   void scan_line(const std::byte* in, std::byte* out, std::int64_t n, void* carry) const {
+    if (is_direct()) return kernel_.scan(in, step_, n, carry, out);
     alignas(16) std::byte sums[scan_stretch * 16];
     for (std::int64_t i = 0; i < n; i += scan_stretch) {
       const std::int64_t count = std::min(scan_stretch, n - i);
@@ -88,6 +92,14 @@ class HostScan {
       store(job_.kernel.accumulator, sums, count, job_.result->dtype(),
             out + i * result_step_ * result_size_, result_step_);
     }
+  }
+
+  // The result's elements are accumulators, one after the other.
+  bool is_direct() const {
+    const auto size = static_cast<std::uintptr_t>(result_size_);
+    return job_.result->dtype() == job_.kernel.accumulator && result_step_ == 1 &&
+           result_size_ == kernel_.accumulator_bytes &&
+           reinterpret_cast<std::uintptr_t>(result()) % size == 0;
   }
 
   // A long line: the sum of each piece first, then each piece from where those before it end.

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "array_order.hpp"
@@ -61,10 +62,75 @@ PyObject* item_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
   return number_of(element_at(array_in(self), values, count));
 }
 
+template <class T>
+PyObject* number_at(const std::byte* place) noexcept {
+  T value;
+  std::memcpy(&value, place, sizeof value);
+  if constexpr (std::is_floating_point_v<T>)
+    return PyFloat_FromDouble(static_cast<double>(value));
+  else if constexpr (std::is_signed_v<T>)
+    return PyLong_FromLongLong(value);
+  else
+    return PyLong_FromUnsignedLongLong(value);
+}
+struct Truth {};
+template <>
+PyObject* number_at<Truth>(const std::byte* place) noexcept {
+  return PyBool_FromLong(place[0] != std::byte{0});
+}
+
+// Puts n elements, `step` bytes apart, into a new list. False with Python's error set.
+using FillList = bool (*)(PyObject* list, const std::byte* place, std::int64_t step,
+                          std::int64_t n);
+template <class T>
+bool fill_list(PyObject* list, const std::byte* place, std::int64_t step, std::int64_t n) noexcept {
+  for (std::int64_t i = 0; i < n; ++i, place += step) {
+    PyObject* made = number_at<T>(place);
+    if (made == nullptr) return false;
+    PyList_SET_ITEM(list, i, made);
+  }
+  return true;
+}
+
+FillList filler_of(DType dtype) noexcept {
+  if (dtype == float64) return &fill_list<double>;
+  if (dtype == float32) return &fill_list<float>;
+  if (dtype == int64) return &fill_list<std::int64_t>;
+  if (dtype == bool_) return &fill_list<Truth>;
+  if (dtype == int32) return &fill_list<std::int32_t>;
+  if (dtype == int16) return &fill_list<std::int16_t>;
+  if (dtype == int8) return &fill_list<std::int8_t>;
+  if (dtype == uint64) return &fill_list<std::uint64_t>;
+  if (dtype == uint32) return &fill_list<std::uint32_t>;
+  if (dtype == uint16) return &fill_list<std::uint16_t>;
+  return dtype == uint8 ? &fill_list<std::uint8_t> : nullptr;
+}
+
+py::object list_from(const Array& array, const std::byte* place, int axis, FillList fill) {
+  const std::int64_t extent = array.shape()[axis];
+  const std::int64_t step = array.strides()[axis] * array.dtype().itemsize();
+  auto list = py::reinterpret_steal<py::object>(PyList_New(extent));
+  if (!list) throw py::error_already_set();
+  if (axis == array.rank() - 1) {
+    if (!fill(list.ptr(), place, step, extent)) throw py::error_already_set();
+    return list;
+  }
+  for (std::int64_t i = 0; i < extent; ++i, place += step)
+    PyList_SET_ITEM(list.ptr(), i, list_from(array, place, axis + 1, fill).release().ptr());
+  return list;
+}
+
 PyObject* tolist(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
-  Array array = array_in(self);
+  const Array& array = array_in(self);
+  const FillList fill = filler_of(array.dtype());
+  if (fill != nullptr && array.rank() > 0 && is_settled(array))
+    return list_from(array, static_cast<const std::byte*>(array.data()), 0, fill).release().ptr();
   // NumPy may lack it; every value is a float32.
-  if (array.dtype() == bfloat16) array = copied(array, float32, array.device(), Order::k);
+  if (array.dtype() == bfloat16)
+    return to_numpy(copied(array, float32, array.device(), Order::k))
+        .attr("tolist")()
+        .release()
+        .ptr();
   return to_numpy(array).attr("tolist")().release().ptr();
 }
 

@@ -14,6 +14,7 @@
 #include "../../ops/indexing/cuda_indices.hpp"
 #include "../../ops/indexing/cuda_move.hpp"
 #include "../../ops/indexing/host_move.hpp"
+#include "../../ops/indexing/search.hpp"
 #include "../../ops/indexing/selection.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -51,6 +52,21 @@ std::vector<std::vector<IndexPart>> keys() {
           {indices_of({2, 1}, {0, 4}), indices_of({3}, {1, 1, -2}), Ellipsis{}},
           {indices_of({2}, {1, 1}), Slice{{}, {}, -2}, indices_of({2}, {0, 2})},
           {Slice{1, 4, 1}, NewAxis{}, every_third(4), indices_of({1}, {-1})}};
+}
+
+TEST(SearchKernel, FindsWhatTheLoopsFind) {
+  for (const DType dtype : {int8, uint16, int64, uint64, float32, float64}) {
+    for (const std::int64_t size : {1, 2, 7, 64, 100}) {
+      const Array thirds = empty({size}, int64, cpu);
+      for (std::int64_t i = 0; i < size; ++i) static_cast<std::int64_t*>(thirds.data())[i] = i / 3;
+      const Array line = astype(thirds, dtype), wanted = astype(counting({50}, uint8), dtype);
+      for (const Side side : {Side::left, Side::right}) {
+        const Array places = zeros({50}, int64, cpu);
+        search_by_kernel(line, wanted, side, places);
+        EXPECT_TRUE(same_bytes(search_sorted(line, wanted, side), places)) << dtype << size;
+      }
+    }
+  }
 }
 
 class IndexingKernels : public testing::TestWithParam<DType> {};

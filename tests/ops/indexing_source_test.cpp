@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../../ops/indexing/cuda_source.hpp"
+#include "../../ops/indexing/search.hpp"
 #include "backends/cuda/compiler.hpp"
 #include "backends/cuda/nvrtc.hpp"
 #include "spanwise/error.hpp"
@@ -42,6 +43,13 @@ TEST(IndexingSource, IndicesAndMasksCompile) {
   expect_compiles(indices_source(), {"find_outside", "wrap_indices", "clip_indices"});
   for (const int rank : {1, 3})
     expect_compiles(mask_source(rank), {"count_tiles", "scan_tiles", "write_positions"});
+}
+
+TEST(IndexingSource, SearchesCompileForEveryDType) {
+  for (const DType dtype :
+       {int8, uint8, int16, uint16, int32, uint32, int64, uint64, float32, float64})
+    for (const Side side : {Side::left, Side::right})
+      expect_compiles(search_source(dtype, side), {"search"});
 }
 
 TEST(IndexingSource, AccumulationsCompileForEveryDType) {

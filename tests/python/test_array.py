@@ -158,6 +158,24 @@ def test_item_counts_as_numpys(device, window, seed, data):
         assert ours.item(*index) == oracle.item(*index)
 
 
+@pytest.mark.parametrize("dtype", [*"bBhHiIlLfd?eFD", "int64", "uint64"])
+def test_tolist_is_numpys(device, dtype):
+    a = np.arange(-12, 12).reshape(2, 3, 4).astype(dtype)
+    ours = sw.asarray(a, device=device)
+    for key in (
+        ...,
+        (slice(None), 1),
+        (1, slice(None, None, -2)),
+        (0, 0, 0),
+        slice(0),
+        (1, 2, slice(0)),
+    ):
+        found, expected = ours[key].tolist(), a[key].tolist()
+        assert found == expected
+        assert repr(found) == repr(expected), "of the same kinds of number"
+    assert ours.T.tolist() == a.T.tolist()
+
+
 def test_item_of_many_elements_says_so():
     with pytest.raises(ValueError, match=r"\(2, 2\)"):
         sw.ones((2, 2)).item()

@@ -269,6 +269,23 @@ def test_searchsorted_is_numpys(device, values, wanted, side, dtype):
     assert_same(ours, np.searchsorted(line, np.asarray(wanted, "int64"), side=side))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted_of_any_layout_and_dtype(device, dtype, side):
+    random = np.random.default_rng(3)
+    for size in (1, 2, 3, 17, 1000):
+        line = np.sort(random.integers(0, 100, 3 * size).astype(dtype))
+        wanted = random.integers(0, 110, (7, 9)).astype(dtype)
+        if np.dtype(dtype).kind == "f":
+            line[-2:], wanted[:, 3], wanted[1, :] = np.nan, np.nan, -np.inf
+        ours, values = sw.asarray(line, device=device), sw.asarray(wanted, device=device)
+        for key in (slice(None), slice(None, None, 3)):
+            found = sw.searchsorted(ours[key], values.T[::-2], side)
+            assert_same(found, np.searchsorted(line[key], wanted.T[::-2], side))
+    assert_same(sw.searchsorted(ours, values[:0], side), np.searchsorted(line, wanted[:0], side))
+    assert_same(sw.searchsorted(ours[:0], values, side), np.searchsorted(line[:0], wanted, side))
+
+
 def test_searchsorted_beyond_the_plain(device):
     line = np.asarray([3.0, np.nan, 1.0, 2.0, np.nan])
     order = np.argsort(line)

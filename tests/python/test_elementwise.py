@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elementwise operations, eager: NumPy's answers for every operation, dtype and layout."""
 
+import itertools
 import operator
 import pickle
 import warnings
@@ -668,3 +669,20 @@ def test_operands_that_run_across_the_result(
     np.multiply(*theirs, out=oracle, where=where)
     sw.multiply(*ours, out=out, where=mask)
     assert_close(out, oracle)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float16", "float32", "float64"])
+def test_clip_to_numbers(dtype, device):
+    """Rows of any length; limits that are NaN, in the wrong order, or alone."""
+    x = np.random.default_rng(4).integers(0, 100, (3, 131)).astype(dtype)
+    limits = [(20, 70), (70, 20), (None, 50), (50, None)]
+    if np.dtype(dtype).kind == "f":
+        x[:, ::7], x[:, 1::9], x[:, 2::9] = np.nan, -0.0, np.inf
+        limits += [(0.0, 70.5), (-np.inf, -0.0), (np.nan, 5), (5, np.nan)]
+    layouts = (lambda a: a, lambda a: a[:, ::-3], lambda a: a.T, lambda a: a[:, :1])
+    for layout, (low, high) in itertools.product(layouts, limits):
+        found = layout(sw.array(x, device=device)).clip(low, high).numpy()
+        expected = layout(x).clip(low, high)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))

@@ -84,3 +84,100 @@ def test_error_of_two_operands_in_ulp(name, ulps, dtype, device):
     true = getattr(np, name)(x.astype(np.longdouble), y.astype(np.longdouble))
     unit = np.spacing(np.abs(true).astype(dtype)).astype(np.longdouble)
     assert (np.abs(ours.astype(np.longdouble) - true) / unit).max() <= ulps + 0.01
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_exp_at_its_limits(dtype, device):
+    """Where the result is subnormal, 0 or infinite; alone in its block, and among others."""
+    ends = np.log(np.finfo(dtype).max), np.log(np.finfo(dtype).smallest_subnormal)
+    x = np.concatenate([e + np.linspace(-2, 2, 401) for e in (*ends, np.log(np.finfo(dtype).tiny))])
+    most = np.finfo(dtype).max
+    x = np.concatenate([x, [0.0, -0.0, most, -most, np.inf, -np.inf, np.nan]]).astype(dtype)
+    among = np.concatenate([np.linspace(-9, 9, 1200), x, np.linspace(-9, 9, 1201)]).astype(dtype)
+    for values in (x, among, x[:1], x[-3:]):
+        with np.errstate(all="ignore"):
+            true = np.exp(values.astype(np.longdouble)).astype(dtype)
+        ours = sw.exp(sw.asarray(values, device=device)).numpy()
+        with np.errstate(invalid="ignore"):
+            close = np.abs(ours - true) <= 3 * np.spacing(true)
+        assert (close | (ours == true) | (np.isnan(ours) & np.isnan(true))).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_exp_is_nearly_rounded(dtype, device):
+    if np.dtype(np.longdouble).itemsize <= 8:
+        pytest.skip("no wider type to compare with")
+    ends = (-87, 88) if dtype == "float32" else (-708, 709)
+    random = np.random.default_rng(2)
+    x = np.concatenate([random.uniform(*ends, 200_000), random.uniform(-3, 3, 200_000)]).astype(
+        dtype
+    )
+    true = np.exp(x.astype(np.longdouble))
+    ours = sw.array(x, device=device)
+    sw.exp(ours, out=ours)
+    np.testing.assert_array_equal(ours.numpy(), sw.exp(sw.array(x, device=device)).numpy())
+    error = np.abs(ours.numpy().astype(np.longdouble) - true) / np.spacing(true.astype(dtype))
+    assert error.max() <= (1.1 if sw.device(device) == sw.device("cpu") else 3)
+
+
+def test_powers_are_nearly_rounded(device):
+    """Where the product of exponent and logarithm is large, and the logarithm small."""
+    if np.dtype(np.longdouble).itemsize <= 8:
+        pytest.skip("no wider type to compare with")
+    random = np.random.default_rng(3)
+    for width, most in ((0.5, 500), (0.1, 5e3), (1e-3, 5e5), (1e-9, 5e11), (300, 2), (3, 90)):
+        x = (
+            10 ** random.uniform(-width, width, 30_001)
+            if width >= 3
+            else random.uniform(1 - width, 1 + width, 30_001)
+        )
+        y = random.uniform(-most, most, x.size)
+        with np.errstate(over="ignore", under="ignore"):
+            true = np.power(x.astype(np.longdouble), y.astype(np.longdouble))
+        normal = (true > np.finfo("d").tiny) & (true < np.finfo("d").max)
+        ours = sw.power(sw.array(x, device=device), sw.array(y, device=device)).numpy()
+        error = np.abs(ours.astype(np.longdouble) - true)[normal] / np.spacing(
+            true[normal].astype("d")
+        )
+        assert error.max() <= (1.2 if sw.device(device) == sw.device("cpu") else 4)
+
+
+def test_powers_of_floats_are_nearly_rounded(device):
+    random = np.random.default_rng(4)
+    for width, most in ((0.9, 50), (0.1, 500), (1e-4, 5e5), (30, 1.2)):
+        logs = random.uniform(-width, width, 30_003)
+        x, y = np.exp(logs).astype("f"), random.uniform(-most, most, logs.size).astype("f")
+        true = np.power(x.astype("d"), y.astype("d"))
+        normal = (true > np.finfo("f").tiny) & (true < np.finfo("f").max)
+        ours = sw.power(sw.array(x, device=device), sw.array(y, device=device)).numpy()
+        error = np.abs(ours.astype("d") - true)[normal] / np.spacing(true[normal].astype("f"))
+        assert error.max() <= (1.2 if sw.device(device) == sw.device("cpu") else 4)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_powers_of_special_numbers(dtype, device):
+    info = np.finfo(dtype)
+    some = [
+        0.0,
+        1.0,
+        0.5,
+        2.0,
+        3.0,
+        7.5,
+        1e10,
+        info.max,
+        info.tiny,
+        info.smallest_subnormal,
+        np.inf,
+    ]
+    some = np.array([*some, *(-s for s in some), np.nan], dtype)
+    x, y = (np.ascontiguousarray(v.ravel()) for v in np.meshgrid(some, some))
+    with np.errstate(all="ignore"):
+        expected = np.power(x, y)
+    found = sw.power(sw.array(x, device=device), sw.array(y, device=device)).numpy()
+    np.testing.assert_allclose(found, expected, rtol=4 * info.eps)
+    both = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found[both]), np.signbit(expected[both]))
+    ours = sw.array(x, device=device)
+    ours **= sw.array(y, device=device)
+    np.testing.assert_array_equal(ours.numpy(), found)

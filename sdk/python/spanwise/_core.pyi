@@ -24,6 +24,7 @@ from ._core_graph import _kernel_op_counts as _kernel_op_counts
 from ._core_graph import _make_op as _make_op
 from ._core_graph import _op_names as _op_names
 from ._core_indexing import *  # noqa: F403
+from ._core_indexing import _searchsorted as _searchsorted
 from ._core_kernels import *  # noqa: F403
 from ._core_kernels import _DriverIn as _DriverIn
 from ._core_kernels import _DriverInOut as _DriverInOut

@@ -31,6 +31,7 @@ def put(a: _ArrayLike, ind: _ArrayLike, v: _ArrayLike, mode: _BoundsMode = "rais
 def put_along_axis(
     arr: _ArrayLike, indices: _ArrayLike, values: _ArrayLike, axis: SupportsIndex | None
 ) -> None: ...
+def _searchsorted(a: _ArrayLike, v: _ArrayLike, right: bool) -> Array: ...
 def concatenate(
     arrays: Sequence[_ArrayLike],
     axis: SupportsIndex | None = 0,

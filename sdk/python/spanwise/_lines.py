@@ -115,34 +115,12 @@ def searchsorted(
 ) -> Array:
     """Where in the sorted vector `a` each of `v` belongs, as numpy.searchsorted.
 
-    A binary search of all elements at once, one pass over `v` for each bit of the length of `a`.
+    A binary search for each element of `v`, in one kernel; int64, of the shape of `v` and on the
+    device of `a`. `sorter` are the places that sort `a`. Raises DTypeError for complex numbers.
     """
     line = asarray(a)
-    if line.ndim != 1:
-        raise _core.LayoutError(f"searchsorted: expected a vector to search, got {line.shape}")
     if side not in ("left", "right"):
         raise _core.ArgumentError(f"searchsorted: expected side left or right, got {side!r}")
-    if sorter is not None:
+    if sorter is not None and line.ndim == 1:
         line = _core.take(line, sorter)
-    wanted = asarray(v, device=line.device)
-    low = _core.zeros(wanted.shape, "int64", device=line.device)
-    if line.size == 0 or wanted.size == 0:
-        return low
-    # The places before which everything is smaller: found from the highest bit to the lowest.
-    for bit in reversed(range(line.size.bit_length())):
-        tried = low + (1 << bit)
-        at = _core.take(line, tried - 1, mode="clip")  # a GPU need not check
-        is_before = _less(at, wanted) if side == "left" else _core.logical_not(_less(wanted, at))
-        low = _core._where(is_before & (tried <= line.size), tried, low)
-    return low
-
-
-def _less(x: Array, y: Array) -> Array:
-    """x < y in the order of sorting, where NaN is after everything."""
-    if "c" in (x.dtype.kind, y.dtype.kind):
-        raise _core.DTypeError(
-            f"searchsorted: expected real dtypes, got {x.dtype} and {y.dtype}; complex numbers have "
-            "no order"
-        )
-    after = _core.not_equal(y, y) & _core.equal(x, x)
-    return _core.logical_or(_core.less(x, y), after)  # type: ignore[no-any-return]
+    return _core._searchsorted(line, asarray(v, device=line.device), side == "right")

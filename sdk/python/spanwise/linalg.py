@@ -94,6 +94,9 @@ def matrix_power(a: Any, n: int) -> _core.Array:
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _core.Array:
     """The norm of vectors or matrices along one axis or two, as numpy.linalg.norm."""
+    is_plain = axis is None and ord is None and not keepdims and isinstance(x, _core.Array)
+    if is_plain and x.ndim == 1 and x.dtype.kind == "f":
+        return _core.sqrt(_core.vecdot(x, x))  # what most programs ask for
     x = _inexact(x)
     if axis is None:
         takes_all = (

@@ -28,13 +28,14 @@ class Given:
     shape: tuple[int, ...]
     view: Callable = lambda a: a
     below: int = 100  # for integers
+    low: int = 0
 
     def make(self, seed):
         rng = np.random.default_rng(seed)
         if self.dtype == "bool":
             return rng.random(self.shape) < 0.5
         if self.dtype.startswith(("int", "uint")):
-            return rng.integers(0, self.below, self.shape).astype(self.dtype)
+            return rng.integers(self.low, self.below, self.shape).astype(self.dtype)
         return (rng.random(self.shape) + 0.5).astype(self.dtype)
 
 
@@ -56,8 +57,8 @@ def f64(*shape, view=lambda a: a):
     return Given("float64", shape, view)
 
 
-def ints(*shape, below=100, dtype="int64"):
-    return Given(dtype, shape, below=below)
+def ints(*shape, below=100, dtype="int64", low=0):
+    return Given(dtype, shape, below=below, low=low)
 
 
 def bools(*shape):
@@ -70,6 +71,15 @@ def second(a):
 
 def backwards(a):
     return a[::-1]
+
+
+def ascending(a):
+    return a.cumsum()
+
+
+def anywhere(a):
+    """Values as they are among 100k ascending ones."""
+    return (a - 0.5) * (100 * K)
 
 
 def turned(a):
@@ -93,6 +103,10 @@ def infix(name):
         "@": lambda m, a, b: lambda: a @ b,
         "> 1": lambda m, a: lambda: a > 1,
         "// 3": lambda m, a: lambda: a // 3,
+        "// b": lambda m, a, b: lambda: a // b,
+        "% b": lambda m, a, b: lambda: a % b,
+        "% 0.3": lambda m, a: lambda: a % 0.3,
+        "** 0.5": lambda m, a: lambda: a**0.5,
         "** 2": lambda m, a: lambda: a**2,
         "*= 1": lambda m, a: functools.partial(operator.imul, a, 1),
     }[name]
@@ -139,10 +153,19 @@ def elementwise():
     yield line("a ** 2", "1M float32", f32(M), how=infix("** 2"))
     yield line("absolute", "1M float32", f32(M))
     yield line("a // 3", "100k int64", ints(100 * K), how=infix("// 3"))
+    yield line("a // b", "100k int64", ints(100 * K), ints(100 * K, low=1), how=infix("// b"))
+    yield line("a % b", "100k int64", ints(100 * K), ints(100 * K, low=1), how=infix("% b"))
+    yield line("a // b", "100k float64", f64(100 * K), f64(100 * K), how=infix("// b"))
+    yield line("a % b", "100k float64", f64(100 * K), f64(100 * K), how=infix("% b"))
+    yield line("a % 0.3", "100k float32", f32(100 * K), how=infix("% 0.3"))
+    yield line("divmod", "100k float64", f64(100 * K), f64(100 * K))
+    yield line("a ** 0.5", "100k float64", f64(100 * K), how=infix("** 0.5"))
     yield line("left_shift", "100k int64", ints(100 * K), ints(100 * K))
     yield line("exp", "100k float32, far below 0", f32(100 * K, view=lambda a: a * -300))
     yield line("clip", "16 float32", f32(16), how=function("clip", min=0.7, max=1.2))
     yield line("clip", "1M float32", f32(M), how=function("clip", min=0.7, max=1.2))
+    yield line("a.clip", "16 float64", f64(16), how=method("clip", 0.7, 1.2))
+    yield line("a.clip", "100k float64", f64(100 * K), how=method("clip", 0.7, 1.2))
 
 
 def comparisons():
@@ -158,6 +181,8 @@ def comparisons():
     yield line("isnan", "1M float64", f64(M))
     yield line("isfinite", "100k int64", ints(100 * K))
     yield line("logical_and", "1M bool", bools(M), bools(M))
+    yield line("logical_and", "100k int64", ints(100 * K), ints(100 * K))
+    yield line("a > 1", "100k float64", f64(100 * K), how=infix("> 1"))
 
 
 def reductions():
@@ -175,6 +200,7 @@ def reductions():
     yield line("max", "1M float32", f32(M))
     yield line("max", "1000x1000 float64 along axis 1", f64(K, K), axis=1)
     yield line("argmax", "1M float32", f32(M))
+    yield line("argmax", "100x1000 float64 along axis 1", f64(100, K), axis=1)
     yield line("mean", "16 float64", f64(16))
     yield line("mean", "1M float64", f64(M))
     yield line("min", "1000x1000 float32 along axis 0", f32(K, K), axis=0)
@@ -192,6 +218,7 @@ def scans():
     yield line("cumsum", "1M float32", f32(M))
     yield line("cumsum", "1000x1000 float32 along axis 0", f32(K, K), axis=0)
     yield line("cumsum", "16M float64", f64(16 * M))
+    yield line("cumsum", "100k int64", ints(100 * K))
 
 
 def indexing():
@@ -242,6 +269,10 @@ def indexing():
     yield line("a[mask]", "1M float32", f32(M), bools(M))
     yield line("a[mask] = 1", "16M float32", f32(16 * M), bools(16 * M), how=write)
     yield line("nonzero", "1M bool", bools(M), how=method("nonzero"))
+    ordered, searched = f64(100 * K, view=ascending), function("searchsorted")
+    few, many = f64(16, view=anywhere), f64(100 * K, view=anywhere)
+    yield line("searchsorted", "16 among 100k float64", ordered, few, how=searched)
+    yield line("searchsorted", "100k among 100k float64", ordered, many, how=searched)
 
 
 def copies():
@@ -263,6 +294,9 @@ def copies():
     yield line("copy", "8M float32, every second", f32(16 * M, view=second), copy)
     yield line("copy", "16M float32, backwards", f32(16 * M, view=backwards), copy)
     yield line("astype float64", "1M float32", f32(M), method("astype", "float64"))
+    yield line("astype bool", "100k float64", f64(100 * K), method("astype", "bool"))
+    yield line("astype int64", "100k float64", f64(100 * K), method("astype", "int64"))
+    yield line("tolist", "16 float64", f64(16), method("tolist"))
 
 
 def views():
@@ -296,6 +330,9 @@ def products():
     def line(operation, layout, *given, how=None):
         return Line("products", operation, layout, given, how or function(operation))
 
+    def norm(m, a):
+        return functools.partial(m.linalg.norm, a)
+
     def einsum(m, a, b):
         return functools.partial(m.einsum, "ij,jk", a, b)
 
@@ -309,6 +346,9 @@ def products():
     yield line("matmul", "1000x1000 bool by a vector", bools(K, K), bools(K))
     yield line("matmul", "128x128 int64", ints(128, 128), ints(128, 128))
     yield line("vecdot", "1M float32", f32(M), f32(M))
+    yield line("vdot", "100k float64", f64(100 * K), f64(100 * K))
+    yield line("linalg.norm", "16 float64", f64(16), how=norm)
+    yield line("linalg.norm", "100k float64", f64(100 * K), how=norm)
     yield line("outer", "4 float64", f64(4), f64(4))
     yield line("outer", "1000 float64", f64(K), f64(K))
     yield line("einsum", "ij,jk of 2x3, 3x2 float32", f32(2, 3), f32(3, 2), how=einsum)

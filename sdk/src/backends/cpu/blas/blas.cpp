@@ -25,7 +25,7 @@ using namespace blas;
 // GEMM_MULTITHREAD_THRESHOLD), so that several matrices can be multiplied at a time.
 constexpr double one_thread_work = 65536.0 * 4;
 // Of two long vectors, how much one thread adds up: the sum is the same with any number of threads.
-constexpr std::int64_t dot_piece = 1 << 16;
+constexpr std::int64_t dot_piece = 1 << 14;
 // A matrix and its own transpose: from here on half of the products is worth a second pass.
 constexpr std::int64_t least_symmetric = 32;
 

@@ -71,6 +71,10 @@ const MoveKernels& move_kernels() noexcept;
 extern const MoveKernels baseline_kernels;
 #if defined(__x86_64__)
 extern const MoveKernels avx2_kernels;
+
+/// The casts in wide vectors; nullptr where there is none between these dtypes.
+BlockKernel avx2_cast(DType from, DType to);
+BlockKernel avx512_cast(DType from, DType to);
 #endif
 
 }  // namespace spanwise::host

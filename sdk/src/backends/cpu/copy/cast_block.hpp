@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstring>
+#include <type_traits>
+
 #include "backends/cpu/copy/block.hpp"
 #include "core/convert.hpp"
 #include "core/element_types.hpp"
@@ -10,29 +13,8 @@
 /// parallel.
 namespace spanwise::host {
 
-template <class From, class To>
-void cast_row(std::byte* target, std::int64_t target_step, const std::byte* source,
-              std::int64_t source_step, std::int64_t columns) {
-  for (std::int64_t i = 0; i < columns; ++i) {
-    const From value = core::load<From>(source + i * source_step);
-    store_unaligned(target + i * target_step, core::convert<To>(value));
-  }
-}
-
-template <class From, class To>
-void cast_block(const Block& b) {
-  constexpr std::int64_t from = sizeof(From), to = sizeof(To);
-  const bool packed = b.source_step == from && b.target_step == to;
-  for (std::int64_t row = 0; row < b.rows; ++row) {
-    std::byte* target = b.target + row * b.target_row_step;
-    const std::byte* source = b.source + row * b.source_row_step;
-    // Steps that the compiler knows let it vectorise.
-    if (packed)
-      cast_row<From, To>(target, to, source, from, b.columns);
-    else
-      cast_row<From, To>(target, b.target_step, source, b.source_step, b.columns);
-  }
-}
+using core::convert;
+#include "backends/cpu/copy/cast_loops.inc"
 
 template <class From>
 BlockKernel cast_from(DType to) {

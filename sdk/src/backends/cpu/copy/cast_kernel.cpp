@@ -1,10 +1,23 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/copy/cast_block.hpp"
+#include "spanwise/instruction_sets.hpp"
 
 namespace spanwise::host {
+namespace {
+
+BlockKernel wide_cast([[maybe_unused]] DType from, [[maybe_unused]] DType to) {
+#if defined(__x86_64__)
+  if (has_avx512()) return avx512_cast(from, to);
+  if (has_avx2()) return avx2_cast(from, to);
+#endif
+  return nullptr;
+}
+
+}  // namespace
 
 BlockKernel cast_kernel(DType from, DType to) {
+  if (const BlockKernel wide = wide_cast(from, to)) return wide;
   return core::visit(from, "cpu copy",
                      [&](auto type) { return cast_from<typename decltype(type)::type>(to); });
 }

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "backends/cpu/copy/block.hpp"
+#include "spanwise/instruction_sets.hpp"
 
 namespace spanwise::host {
 
 const MoveKernels& move_kernels() noexcept {
 #if defined(__x86_64__)
-  static const MoveKernels& best = __builtin_cpu_supports("avx2") ? avx2_kernels : baseline_kernels;
+  static const MoveKernels& best = has_avx2() ? avx2_kernels : baseline_kernels;
   return best;
 #else
   return baseline_kernels;

@@ -1,0 +1,66 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "divisions.hpp"
+
+#include <cstring>
+#include <type_traits>
+
+#include "cpu_kernels.hpp"
+#include "independent.hpp"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+namespace spanwise::ops {
+namespace {
+
+#define SW_VECTOR_BYTES 32
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+namespace divide_avx2 {
+#include "divide_loops.inc"
+}
+#undef SW_VECTOR_BYTES
+#define SW_VECTOR_BYTES 64
+#if defined(__clang__)
+#pragma clang attribute pop
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl"))), \
+                             apply_to = function)
+#else
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")
+#endif
+namespace divide_avx512 {
+#include "divide_loops.inc"
+}
+#undef SW_VECTOR_BYTES
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+}  // namespace
+
+DivideByNumber find_divide_by_number(DType dtype, Division division) noexcept {
+  if (has_avx512()) return divide_avx512::find_divide(dtype, division);
+  return has_avx2() ? divide_avx2::find_divide(dtype, division) : nullptr;
+}
+
+}  // namespace spanwise::ops
+
+#else
+
+namespace spanwise::ops {
+
+DivideByNumber find_divide_by_number(DType, Division) noexcept { return nullptr; }
+
+}  // namespace spanwise::ops
+
+#endif

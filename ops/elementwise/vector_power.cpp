@@ -1,0 +1,229 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "cpu_kernels.hpp"
+#include "independent.hpp"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+namespace spanwise::ops {
+namespace {
+
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))), \
+                             apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")
+#endif
+namespace power_avx512 {
+#include "exp_loops.inc"
+#include "power_tables.inc"
+
+typedef __m512d V;
+typedef std::int64_t Integers __attribute__((vector_size(64)));
+typedef std::uint64_t Bits __attribute__((vector_size(64)));
+
+inline V all(double x) { return _mm512_set1_pd(x); }
+inline V fused(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
+// (terms[n + 1] * x + terms[n])
+inline V pair(V x, const double* terms, int n) {
+  return fused(x, all(terms[n + 1]), all(terms[n]));
+}
+
+inline V look_up(const double* table, Bits place) {
+  const auto at = reinterpret_cast<__m512i>(place);
+  const V low = _mm512_permutex2var_pd(_mm512_load_pd(table), at, _mm512_load_pd(table + 8));
+  const V high = _mm512_permutex2var_pd(_mm512_load_pd(table + 16), at, _mm512_load_pd(table + 24));
+  return _mm512_mask_blend_pd(_mm512_movepi64_mask(reinterpret_cast<__m512i>(place << 59)), low,
+                              high);
+}
+
+// x = 2^k (1 + z) / c, for normal x > 0.
+struct Split {
+  Bits place;  // of c
+  V k, z;
+};
+inline Split split(V x) {
+  const auto bits = reinterpret_cast<Bits>(x);
+  const Bits above = bits - 0x3fe6955500000000;
+  const Bits place = (above >> 47) & 31;
+  const auto k = reinterpret_cast<Bits>(reinterpret_cast<Integers>(above) >> 52);
+  const V m = reinterpret_cast<V>(bits - (k << 52));
+  return {place, _mm512_cvtepi64_pd(reinterpret_cast<__m512i>(k)),
+          fused(m, look_up(inverses, place), all(-1))};
+}
+inline __mmask8 are_normal(V x) {
+  const Bits from_least = reinterpret_cast<Bits>(x) - 0x0010000000000000;
+  return _mm512_cmplt_epu64_mask(reinterpret_cast<__m512i>(from_least),
+                                 _mm512_set1_epi64(0x7fe0000000000000));
+}
+
+constexpr double ln2_high = 0x1.62e42fefa38p-1, ln2_low = 0x1.ef35793c7673p-45;
+
+// ln x as the sum of two, to some 2^-65 of it: ln(1 + z) = z - z^2 / 2 + z^3 (1/3 - z / 4 ...), to
+// which -ln c + k ln 2 is added, exactly in its first part. P. T. P. Tang, "Table-Driven
+// Implementation of the Logarithm Function in IEEE Floating-Point Arithmetic" (1990).
+struct Logarithm {
+  V high, low;
+};
+inline Logarithm logarithm(V x) {
+  // Twice the terms and turned around, since they are multiplied by -z^3 / 2.
+  static constexpr double terms[] = {-2.0 / 3, 2.0 / 4,  -2.0 / 5, 2.0 / 6,   -2.0 / 7,
+                                     2.0 / 8,  -2.0 / 9, 2.0 / 10, -2.0 / 11, 2.0 / 12};
+  const Split s = split(x);
+  const V z = s.z, half = z * all(-0.5), square = z * z, half_square = z * half;
+  const V first = fused(s.k, all(ln2_high), look_up(logarithms, s.place));
+  const V second = first + z;
+  const V third = second + half_square;
+  V rest = fused(s.k, all(ln2_low), look_up(logarithm_rests, s.place));
+  rest += first - second + z;
+  rest += fused(z, half, -half_square);
+  rest += second - third + half_square;
+  V sum = fused(square, pair(z, terms, 8), pair(z, terms, 6));
+  sum = fused(square, sum, pair(z, terms, 4));
+  sum = fused(square, sum, pair(z, terms, 2));
+  sum = fused(square, sum, pair(z, terms, 0));
+  rest = fused(z * half_square, sum, rest);
+  const V high = third + rest;
+  return {high, third - high + rest};
+}
+
+inline V size_of(V x) {
+  return reinterpret_cast<V>(reinterpret_cast<Bits>(x) & (~std::uint64_t{0} >> 1));
+}
+// The integer is in the lowest bits of `shifted`.
+inline V times_power_of_2(V x, V shifted) {
+  return reinterpret_cast<V>(reinterpret_cast<Bits>(x) + (reinterpret_cast<Bits>(shifted) << 52));
+}
+
+// exp(x + more), where the result is normal; `more` is far less than x.
+inline V exp_of_sum(V x, V more) {
+  typedef Exp<double> E;
+  const V shifted = fused(x, all(E::per_power), all(E::rounds)), k = shifted - all(E::rounds);
+  const V r = fused(k, all(-E::ln2_rest), fused(k, all(-E::ln2), x)) + more, square = r * r;
+  V sum = fused(square, pair(r, E::tail_terms, 8), pair(r, E::tail_terms, 6));
+  sum = fused(square, sum, pair(r, E::tail_terms, 4));
+  sum = fused(square, sum, pair(r, E::tail_terms, 2));
+  sum = fused(square, sum, pair(r, E::tail_terms, 0));
+  return times_power_of_2(all(1) + fused(square, sum, r), shifted);
+}
+
+inline V power_of(V x, V y, __mmask8& is_done) {
+  const Logarithm ln = logarithm(x);
+  const V product = y * ln.high;
+  is_done = are_normal(x) & _mm512_cmp_pd_mask(size_of(product), all(708), _CMP_LT_OQ);
+  return exp_of_sum(product, fused(y, ln.low, fused(y, ln.high, -product)));
+}
+
+// For results that are rounded to floats: to some 2^-29 of them, in doubles throughout.
+inline V rough_power_of(V x, V y, __mmask8& is_done) {
+  static constexpr double terms[] = {1.0,     -1.0 / 2, 1.0 / 3, -1.0 / 4,
+                                     1.0 / 5, -1.0 / 6, 1.0 / 7, 0};
+  typedef Exp<double> E;
+  const Split s = split(x);
+  const V z = s.z, z2 = z * z;
+  V sum = fused(z2, pair(z, terms, 6), pair(z, terms, 4));
+  sum = fused(z2, fused(z2, sum, pair(z, terms, 2)), pair(z, terms, 0));
+  const V whole = fused(s.k, all(E::ln2), look_up(logarithms, s.place));
+  const V product = y * fused(z, sum, whole);
+  is_done = are_normal(x) & _mm512_cmp_pd_mask(size_of(product), all(708), _CMP_LT_OQ);
+  const V shifted = fused(product, all(E::per_power), all(E::rounds));
+  const V r = fused(shifted - all(E::rounds), all(-E::ln2), product), square = r * r;
+  V tail = fused(square, pair(r, E::tail_terms, 6), pair(r, E::tail_terms, 4));
+  tail = fused(square, fused(square, tail, pair(r, E::tail_terms, 2)), pair(r, E::tail_terms, 0));
+  return times_power_of_2(all(1) + fused(square, tail, r), shifted);
+}
+
+// Those of 8 that are not done by the C library: numbers below 0, results that are not normal.
+inline V completed(V power, V x, V y, __mmask8 is_done) {
+  alignas(64) double base[8], exponent[8], result[8];
+  _mm512_store_pd(base, x);
+  _mm512_store_pd(exponent, y);
+  _mm512_store_pd(result, power);
+  for (int k = 0; k < 8; ++k)
+    if ((is_done >> k & 1) == 0) result[k] = ::pow(base[k], exponent[k]);
+  return _mm512_load_pd(result);
+}
+
+inline V finished_power(V x, V y) {
+  __mmask8 is_done;
+  const V power = power_of(x, y, is_done);
+  return is_done == 0xff ? power : completed(power, x, y, is_done);
+}
+
+void powers(const void*, std::int64_t n, std::byte* const* arrays) {
+  const auto* a = reinterpret_cast<const double*>(arrays[0]);
+  const auto* b = reinterpret_cast<const double*>(arrays[1]);
+  auto* z = reinterpret_cast<double*>(arrays[2]);
+  std::int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    _mm512_storeu_pd(z + i, finished_power(_mm512_loadu_pd(a + i), _mm512_loadu_pd(b + i)));
+  if (i == n) return;
+  const auto rest = static_cast<__mmask8>((1 << (n - i)) - 1);
+  const V x = _mm512_mask_loadu_pd(all(1), rest, a + i);
+  const V y = _mm512_mask_loadu_pd(all(1), rest, b + i);
+  _mm512_mask_storeu_pd(z + i, rest, finished_power(x, y));
+}
+
+inline __m256 finished_power(__m256 x, __m256 y) {
+  __mmask8 is_done;
+  const V wide =
+      rough_power_of(_mm512_maskz_cvtps_pd(0xff, x), _mm512_maskz_cvtps_pd(0xff, y), is_done);
+  const __m256 power = _mm512_maskz_cvtpd_ps(0xff, wide);
+  if (is_done == 0xff) return power;
+  float base[8], exponent[8], result[8];
+  _mm256_storeu_ps(base, x);
+  _mm256_storeu_ps(exponent, y);
+  _mm256_storeu_ps(result, power);
+  for (int k = 0; k < 8; ++k)
+    if ((is_done >> k & 1) == 0) result[k] = ::powf(base[k], exponent[k]);
+  return _mm256_loadu_ps(result);
+}
+
+void powers_of_floats(const void*, std::int64_t n, std::byte* const* arrays) {
+  const auto* a = reinterpret_cast<const float*>(arrays[0]);
+  const auto* b = reinterpret_cast<const float*>(arrays[1]);
+  auto* z = reinterpret_cast<float*>(arrays[2]);
+  std::int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    _mm256_storeu_ps(z + i, finished_power(_mm256_loadu_ps(a + i), _mm256_loadu_ps(b + i)));
+  if (i == n) return;
+  const auto rest = static_cast<__mmask8>((1 << (n - i)) - 1);
+  const __m256 ones = _mm256_set1_ps(1), x = _mm256_mask_loadu_ps(ones, rest, a + i);
+  const __m256 power = finished_power(x, _mm256_mask_loadu_ps(ones, rest, b + i));
+  _mm256_mask_storeu_ps(z + i, rest, power);
+}
+}  // namespace power_avx512
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+}  // namespace
+
+Loop find_vector_power(DType dtype) noexcept {
+  if (!has_avx512()) return nullptr;
+  if (dtype == float32) return &power_avx512::powers_of_floats;
+  return dtype == float64 ? &power_avx512::powers : nullptr;
+}
+
+}  // namespace spanwise::ops
+
+#else
+
+namespace spanwise::ops {
+
+Loop find_vector_power(DType) noexcept { return nullptr; }
+
+}  // namespace spanwise::ops
+
+#endif
