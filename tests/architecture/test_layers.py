@@ -29,12 +29,12 @@ ALLOWED = {
 # The layer of each public header; a folder under include/spanwise is the layer of its name.
 PUBLIC = {
     "core": """
-        array axis_error device dims dtype error export half instruction_sets layout ref scalar storage
+        array axis_error device dims dtype error export half layout ref scalar storage
         version view working_device
     """,
     "runtime": """
-        config copy creation devices gemm gpu_context host_block kernel_types memory parallel scan stream
-        tools
+        config copy creation devices gemm gpu_context host_block instruction_sets kernel_types memory
+        parallel scan stream tools
     """,
     "kernels": "kernel kernel_text source_module",
     "op_sdk": "op_sdk plugin plugin_array plugin_call walk",

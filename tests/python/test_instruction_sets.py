@@ -1,0 +1,49 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loops for processors that are older than the one at hand: config instruction_set."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NARROWER = ["baseline", "avx2"]
+
+
+def run(widest, *command):
+    environment = {**os.environ, "SPANWISE_INSTRUCTION_SET": widest}
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("widest", NARROWER)
+def test_random_operations_are_numpys(widest):
+    pytest.importorskip("ml_dtypes")
+    done = run(widest, "tests/torture", "--cases", "8000", "--seed", "7")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 wrong" in done.stdout
+
+
+@pytest.mark.parametrize("widest", NARROWER)
+@pytest.mark.parametrize("tests", ["test_elementwise_accuracy.py", "test_division.py"])
+def test_errors_stay_within_their_bounds(widest, tests):
+    done = run(widest, "-m", "pytest", "-q", "-k", "not cuda", f"tests/python/{tests}")
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
+
+
+def test_a_set_that_there_is_not_is_reported_once():
+    done = run("sse9", "-c", "import spanwise as sw; print((sw.ones(9) + sw.ones(9)).sum())")
+    assert done.returncode == 0
+    assert done.stdout == "18.0\n"
+    assert done.stderr.count('"sse9"') == 1
+    assert "baseline, avx2, avx512, auto" in done.stderr
