@@ -47,6 +47,6 @@ def test_what_the_table_says(source, target, word):
     elif word == "refuses":
         with pytest.raises(sw.Error):
             sw.convert(array, target, copyif=True)
-    # Those two share on the CPU what happens to be aligned.
-    elif target not in ("jax", "tensorflow") or there.device != "cpu":
+    # Of the host's memory those two share what happens to be aligned.
+    elif target not in ("jax", "tensorflow") or theirs.device != "cpu":
         assert sw.explain(array, target).shares == (word == "shares")

@@ -25,10 +25,12 @@ enum Choice : unsigned { automatic, direct, graph };
 });
 constinit const config::Choice launch_setting{"kernel_launch"};
 
-// Set by profilers and debuggers that load themselves into a process (CUDA driver API,
-// "CUDA_INJECTION64_PATH"). Nsight Systems shows a graph as one bar unless told otherwise.
+// Set by profilers and debuggers that load themselves into a process: Nsight Systems and Nsight
+// Compute by the first, compute-sanitizer by the second. Nsight Systems shows a graph as one bar
+// unless told otherwise, and under compute-sanitizer graphs of two streams wait for one another.
 bool tool_watches() {
-  static const bool watches = std::getenv("CUDA_INJECTION64_PATH") != nullptr;
+  static const bool watches = std::getenv("CUDA_INJECTION64_PATH") != nullptr ||
+                              std::getenv("NV_SANITIZER_INJECTION_PORT_BASE") != nullptr;
   return watches;
 }
 
