@@ -13,32 +13,16 @@
 namespace spanwise::ops {
 namespace {
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
+SW_BEGIN_AVX2
 namespace avx2 {
 #include "wide_loops.inc"
 }  // namespace avx2
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))), \
-                             apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")
-#endif
+SW_END_INSTRUCTIONS
+SW_BEGIN_AVX512
 namespace avx512 {
 #include "wide_loops.inc"
 }  // namespace avx512
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+SW_END_INSTRUCTIONS
 
 }  // namespace
 

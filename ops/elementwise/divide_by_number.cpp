@@ -16,35 +16,19 @@ namespace spanwise::ops {
 namespace {
 
 #define SW_VECTOR_BYTES 32
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
+SW_BEGIN_AVX2
 namespace divide_avx2 {
 #include "divide_loops.inc"
 }
 #undef SW_VECTOR_BYTES
 #define SW_VECTOR_BYTES 64
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl"))), \
-                             apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")
-#endif
+SW_END_INSTRUCTIONS
+SW_BEGIN_AVX512
 namespace divide_avx512 {
 #include "divide_loops.inc"
 }
 #undef SW_VECTOR_BYTES
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+SW_END_INSTRUCTIONS
 
 }  // namespace
 

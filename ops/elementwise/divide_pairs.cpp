@@ -13,24 +13,12 @@
 namespace spanwise::ops {
 namespace {
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-#endif
+SW_BEGIN_AVX2_FMA
 namespace pairs_avx2 {
 #include "divide_pairs.inc"
 }
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))), \
-                             apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")
-#endif
+SW_END_INSTRUCTIONS
+SW_BEGIN_AVX512
 namespace pairs_avx512 {
 #include "divide_pairs.inc"
 // After it.
@@ -42,11 +30,7 @@ Loop find(DType dtype) noexcept {
   return floats != nullptr ? floats : find_divide_integers<wanted>(dtype);
 }
 }  // namespace pairs_avx512
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+SW_END_INSTRUCTIONS
 
 template <PairDivision wanted>
 Loop find_for_processor(DType dtype) noexcept {

@@ -14,32 +14,16 @@
 namespace spanwise::ops {
 namespace {
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-#endif
+SW_BEGIN_AVX2_FMA
 namespace exp_avx2 {
 #include "exp_loops.inc"
 }
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl"))), \
-                             apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")
-#endif
+SW_END_INSTRUCTIONS
+SW_BEGIN_AVX512
 namespace exp_avx512 {
 #include "exp_loops.inc"
 }
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+SW_END_INSTRUCTIONS
 
 }  // namespace
 

@@ -138,31 +138,16 @@ namespace vectors_sse {
 SW_VECTOR_LOOPS(16)
 }
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
+SW_BEGIN_AVX2
 namespace vectors_avx2 {
 SW_VECTOR_LOOPS(32)
 }
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx512f"))), apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f")
-#endif
+SW_END_INSTRUCTIONS
+SW_BEGIN_AVX512
 namespace vectors_avx512 {
 SW_VECTOR_LOOPS(64)
 }
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+SW_END_INSTRUCTIONS
 
 // Never closed: loops may run until the process ends.
 void* vector_library() {

@@ -16,13 +16,7 @@
 namespace spanwise::ops {
 namespace {
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))), \
-                             apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")
-#endif
+SW_BEGIN_AVX512
 namespace power_avx512 {
 #include "exp_loops.inc"
 #include "power_tables.inc"
@@ -202,11 +196,7 @@ void powers_of_floats(const void*, std::int64_t n, std::byte* const* arrays) {
   _mm256_mask_storeu_ps(z + i, rest, power);
 }
 }  // namespace power_avx512
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+SW_END_INSTRUCTIONS
 
 }  // namespace
 

@@ -28,20 +28,11 @@ namespace product_baseline {
 #include "micro_kernel.inc"
 }
 #if defined(__x86_64__)
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
+SW_BEGIN_AVX2
 namespace product_avx2 {
 #include "micro_kernel.inc"
 }
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+SW_END_INSTRUCTIONS
 #endif
 
 template <class E>

@@ -11,22 +11,13 @@
 namespace spanwise::ops::random {
 namespace {
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-#endif
+SW_BEGIN_AVX2_FMA
 namespace avx2 {
 #define SW_AVX2
 #include "cpu_loops.inc"
 #undef SW_AVX2
 }  // namespace avx2
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+SW_END_INSTRUCTIONS
 
 }  // namespace
 

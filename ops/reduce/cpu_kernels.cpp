@@ -165,34 +165,18 @@ const CpuKernel* find_reduction(const Kernel& kernel) {
 
 #if defined(__x86_64__)
 #define SW_HAS_WIDE_REDUCTIONS 1
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
+SW_BEGIN_AVX2
 namespace reduce_avx2 {
 #define SW_EXTREME_LANE_BYTES 256
 #include "wide_reductions.inc"
 }  // namespace reduce_avx2
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))), \
-                             apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")
-#endif
+SW_END_INSTRUCTIONS
+SW_BEGIN_AVX512
 namespace reduce_avx512 {
 #define SW_EXTREME_LANE_BYTES 512
 #include "wide_reductions.inc"
 }  // namespace reduce_avx512
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+SW_END_INSTRUCTIONS
 
 const CpuKernel* find_wide(const Kernel& kernel) {
   if (has_avx512()) return reduce_avx512::find_reduction(kernel);

@@ -8,27 +8,18 @@
 
 #include "backends/cpu/copy/block.hpp"
 #include "core/element_types.hpp"
+#include "spanwise/instruction_sets.hpp"
 
 #if defined(__x86_64__)
 
 namespace spanwise::host {
 namespace {
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw"))), \
-                             apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,avx512bw,prefer-vector-width=512")
-#endif
+SW_BEGIN_AVX512
 namespace avx512_casts {
 #include "backends/cpu/copy/cast_wide.inc"
 }
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+SW_END_INSTRUCTIONS
 
 }  // namespace
 

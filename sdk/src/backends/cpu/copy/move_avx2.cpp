@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/copy/block.hpp"
 #include "backends/cpu/copy/move_places.hpp"
+#include "spanwise/instruction_sets.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -10,20 +11,11 @@ namespace spanwise::host {
 namespace avx2 {
 namespace {
 
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
+SW_BEGIN_AVX2
 #define SW_VECTOR_BYTES 32
 #include "backends/cpu/copy/move_loops.hpp"
 #undef SW_VECTOR_BYTES
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+SW_END_INSTRUCTIONS
 
 }  // namespace
 }  // namespace avx2
