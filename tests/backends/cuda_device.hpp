@@ -137,4 +137,12 @@ inline Ref<runtime::LoadedKernel> relay() {
   return kernel;
 }
 
+/// add_to(int* cells, int cell, int amount): once for each block. Another kernel at each call.
+inline Ref<runtime::LoadedKernel> adder() {
+  return load_kernel(
+      "__global__ void add_to(int* cells, int cell, int amount) {\n"
+      "  if (threadIdx.x == 0) atomicAdd(cells + cell, amount * (int)gridDim.x);\n}\n",
+      "add_to");
+}
+
 }  // namespace spanwise::cuda

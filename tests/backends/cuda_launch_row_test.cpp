@@ -1,0 +1,194 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Launches that are kept back and go into a stream together, as one CUDA graph.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+
+#include "cuda_device.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using runtime::LoadedKernel;
+using runtime::StreamState;
+
+class CudaLaunchRowTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (IsSkipped()) return;
+    setting_.emplace("graph");
+    cells_.emplace(8 * sizeof(int));
+    cells_->put(std::vector<int>(8, 0).data());
+    row_ = backend().launch_row(0);
+    kernel_ = adder();
+  }
+  void TearDown() override { cells_.reset(); }
+
+  int* place() const { return static_cast<int*>(cells_->data()); }
+  void add(int cell, int amount, StreamState& stream) {
+    launch(*kernel_, 32, stream, static_cast<const int*>(place()), cell, amount);
+  }
+  std::vector<int> cells() const { return cells_->get<int>(); }
+
+  std::optional<LaunchSetting> setting_;
+  std::optional<DeviceBytes> cells_;
+  Ref<runtime::LaunchRow> row_;
+  Ref<LoadedKernel> kernel_;
+};
+
+TEST_F(CudaLaunchRowTest, EachRoundHasItsOwnArguments) {
+  int expected = 0;
+  for (int round = 1; round <= 50; ++round) {
+    ASSERT_TRUE(row_->open(*default_stream()));
+    for (int i = 0; i < 5; ++i) add(i, round * (i + 1), *default_stream());
+    row_->close();
+    expected += round;
+    if (round % 7 != 0) continue;
+    EXPECT_EQ(cells(), (std::vector<int>{expected, 2 * expected, 3 * expected, 4 * expected,
+                                         5 * expected, 0, 0, 0}));
+  }
+}
+
+// Each writes what the one before wrote, so that any other order shows.
+TEST_F(CudaLaunchRowTest, KernelsRunInTheirOrder) {
+  for (int round = 1; round <= 20; ++round) {
+    ASSERT_TRUE(row_->open(*default_stream()));
+    launch(*late_write(), 1, *default_stream(), static_cast<const int*>(place()), round,
+           milliseconds / 10);
+    for (int i = 0; i + 1 < 8; ++i)
+      launch(*relay(), 1, *default_stream(), static_cast<const int*>(place() + i),
+             static_cast<const int*>(place() + i + 1));
+    row_->close();
+    EXPECT_EQ(cells(), std::vector<int>(8, round));
+  }
+}
+
+TEST_F(CudaLaunchRowTest, RoundsMayDiffer) {
+  int expected = 0;
+  for (int round = 0; round < 200; ++round) {
+    ASSERT_TRUE(row_->open(*default_stream()));
+    const int length = round % 40 < 20 ? 3 : 1 + round % 6;
+    for (int i = 0; i < length; ++i) {
+      if (round % 60 > 50 && i == 1)
+        launch(*relay(), 1, *default_stream(), static_cast<const int*>(place()),
+               static_cast<const int*>(place() + 1));
+      add(0, 1, *default_stream());
+    }
+    row_->close();
+    expected += length;
+    if (round % 9 != 0) continue;
+    EXPECT_EQ(cells()[0], expected) << round;
+  }
+  EXPECT_EQ(cells()[0], expected);
+}
+
+TEST_F(CudaLaunchRowTest, LongRowsComeInStretches) {
+  for (int round = 1; round <= 6; ++round) {
+    ASSERT_TRUE(row_->open(*default_stream()));
+    for (int i = 0; i < 1000; ++i) add(i % 8, 1, *default_stream());
+    row_->close();
+    EXPECT_EQ(cells(), std::vector<int>(8, 125 * round));
+  }
+}
+
+// Whatever else is queued, on this stream or another, finds the row's kernels before it.
+TEST_F(CudaLaunchRowTest, OtherWorkComesAfterWhatIsKeptBack) {
+  const Ref<StreamState> other = backend().create_stream(0);
+  for (int round = 1; round <= 30; ++round) {
+    ASSERT_TRUE(row_->open(*default_stream()));
+    add(0, 1, *default_stream());
+    add(0, 1, *default_stream());
+    int got = 0;
+    backend().download(place(), &got, 4, *default_stream());
+    EXPECT_EQ(got, 4 * round - 2);
+    launch(*late_write(), 1, *default_stream(), static_cast<const int*>(place() + 1), round,
+           milliseconds / 10);
+    launch(*relay(), 1, *default_stream(), static_cast<const int*>(place() + 1),
+           static_cast<const int*>(place() + 2));
+    other->wait(*default_stream()->record(false));
+    launch(*relay(), 1, *other, static_cast<const int*>(place() + 2),
+           static_cast<const int*>(place() + 3));
+    other->synchronize();
+    backend().download(place() + 3, &got, 4, *other);
+    EXPECT_EQ(got, round);
+    add(0, 1, *default_stream());
+    add(0, 1, *default_stream());
+    default_stream()->synchronize();
+    row_->close();
+  }
+  EXPECT_EQ(cells()[0], 120);
+}
+
+// A block that is given back may be another thread's at once.
+TEST_F(CudaLaunchRowTest, MemoryGoesBackAfterItsKernels) {
+  for (int round = 1; round <= 30; ++round) {
+    void* scratch = backend().allocate(0, 256, *default_stream());
+    ASSERT_TRUE(row_->open(*default_stream()));
+    launch(*late_write(), 1, *default_stream(), static_cast<const int*>(scratch), round,
+           milliseconds / 20);
+    launch(*relay(), 1, *default_stream(), static_cast<const int*>(scratch),
+           static_cast<const int*>(place()));
+    backend().deallocate(0, scratch, 256, *default_stream());
+    std::thread([&] {
+      void* mine = backend().allocate(0, 256, *default_stream());
+      launch(*late_write(), 1, *default_stream(), static_cast<const int*>(mine), -1, 0LL);
+      backend().deallocate(0, mine, 256, *default_stream());
+    }).join();
+    row_->close();
+    EXPECT_EQ(cells()[0], round);
+  }
+}
+
+TEST_F(CudaLaunchRowTest, OtherStreamsAndThreadsLaunchAtOnce) {
+  const Ref<StreamState> other = backend().create_stream(0);
+  ASSERT_TRUE(row_->open(*default_stream()));
+  add(0, 1, *other);
+  other->synchronize();
+  std::thread([&] {
+    add(1, 1, *default_stream());
+    default_stream()->synchronize();
+    EXPECT_EQ(cells()[1], 1);
+  }).join();
+  row_->close();
+  EXPECT_EQ(cells()[0], 1);
+}
+
+TEST_F(CudaLaunchRowTest, OneRowIsOpenAtATime) {
+  const Ref<runtime::LaunchRow> second = backend().launch_row(0);
+  ASSERT_TRUE(row_->open(*default_stream()));
+  EXPECT_FALSE(second->open(*default_stream()));
+  row_->close();
+  EXPECT_TRUE(second->open(*default_stream()));
+  second->close();
+}
+
+TEST_F(CudaLaunchRowTest, IsNotOpenedWhereLaunchesBlockOrGoDirectly) {
+  {
+    const LaunchSetting direct("direct");
+    EXPECT_FALSE(row_->open(*default_stream()));
+  }
+  config::set("launch_blocking", "1");
+  EXPECT_FALSE(row_->open(*default_stream()));
+  config::set("launch_blocking", "0");
+}
+
+TEST_F(CudaLaunchRowTest, KernelsMayGoBeforeTheRow) {
+  for (int round = 0; round < 20; ++round) {
+    const Ref<LoadedKernel> first = adder(), second = adder();
+    const auto* cell = static_cast<const int*>(place());
+    ASSERT_TRUE(row_->open(*default_stream()));
+    launch(*first, 32, *default_stream(), cell, 0, 1);
+    launch(*second, 32, *default_stream(), cell, 1, 2);
+    row_->close();
+  }
+  const std::vector<int> got = cells();
+  EXPECT_EQ(got[0], 20);
+  EXPECT_EQ(got[1], 40);
+}
+
+}  // namespace
+}  // namespace spanwise::cuda
