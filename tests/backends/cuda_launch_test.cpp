@@ -27,30 +27,25 @@ LaunchPace::Plan after_timing(LaunchPace& pace, LaunchPace::Time direct, LaunchP
   return pace.plan();
 }
 
-TEST(CudaLaunchPace, TakesGraphsWhereTheyAreMuchQuicker) {
+void expect_decision(int direct, int graph, LaunchWay way) {
   const LaunchSetting automatic("auto");
   LaunchPace pace;
   EXPECT_TRUE(pace.plan().is_timed);
   EXPECT_EQ(pace.plan().way, LaunchWay::direct);
-  const LaunchPace::Plan plan = after_timing(pace, LaunchPace::Time(3000), LaunchPace::Time(1400));
-  EXPECT_EQ(plan.way, LaunchWay::graph);
+  const LaunchPace::Plan plan =
+      after_timing(pace, LaunchPace::Time(direct), LaunchPace::Time(graph));
+  EXPECT_EQ(plan.way, way);
   EXPECT_FALSE(plan.is_timed);
 }
 
+TEST(CudaLaunchPace, TakesGraphsWhereTheyAreMuchQuicker) {
+  expect_decision(3000, 1400, LaunchWay::graph);
+}
 TEST(CudaLaunchPace, LaunchesDirectlyWhereGraphsGainLittle) {
-  const LaunchSetting automatic("auto");
-  LaunchPace pace;
-  const LaunchPace::Plan plan = after_timing(pace, LaunchPace::Time(3000), LaunchPace::Time(2700));
-  EXPECT_EQ(plan.way, LaunchWay::direct);
-  EXPECT_FALSE(plan.is_timed);
+  expect_decision(3000, 2700, LaunchWay::direct);
 }
-
 TEST(CudaLaunchPace, LaunchesDirectlyWhereThatIsQuickerThanAGpuBeginsGraphs) {
-  const LaunchSetting automatic("auto");
-  LaunchPace pace;
-  const LaunchPace::Plan plan = after_timing(pace, LaunchPace::Time(1900), LaunchPace::Time(1000));
-  EXPECT_EQ(plan.way, LaunchWay::direct);
-  EXPECT_FALSE(plan.is_timed);
+  expect_decision(1900, 1000, LaunchWay::direct);
 }
 
 TEST(CudaLaunchPace, DoesAsItIsTold) {

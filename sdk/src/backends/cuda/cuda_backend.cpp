@@ -111,7 +111,7 @@ class CudaBackend final : public runtime::Backend {
   }
   void synchronize(int ordinal) override {
     DeviceContext& context = DeviceContext::of(ordinal);
-    if (launches_are_kept_back) hand_over_launches();
+    hand_over_launches();
     const ContextGuard guard(context);
     check(context.api, context.api.ctx_synchronize(), "waiting for ", context.device);
   }

@@ -154,14 +154,7 @@ void CudaKernel::launch_with(const runtime::LaunchExtras& extras, const Dim3& gr
     attributes[count++].value.clusterDim = {x, y, z};
   }
   CUlaunchConfig config{};
-  const LaunchShape shape(grid, block, shared_bytes);
-  config.gridDimX = shape.grid.x;
-  config.gridDimY = shape.grid.y;
-  config.gridDimZ = shape.grid.z;
-  config.blockDimX = shape.block.x;
-  config.blockDimY = shape.block.y;
-  config.blockDimZ = shape.block.z;
-  config.sharedMemBytes = shape.shared_bytes;
+  LaunchShape(grid, block, shared_bytes).put_into(config);
   config.attrs = attributes.data();
   config.numAttrs = count;
   queue(grid, block, shared_bytes, stream, [&](CUstream on) {

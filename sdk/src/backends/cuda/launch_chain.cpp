@@ -3,6 +3,7 @@
 #include "backends/cuda/launch_chain.hpp"
 
 #include <cstring>
+#include <new>
 
 #include "backends/cuda/module.hpp"
 
@@ -41,13 +42,7 @@ struct LaunchChain::Link {
   CUDA_KERNEL_NODE_PARAMS parameters() noexcept {
     CUDA_KERNEL_NODE_PARAMS parameters{};
     parameters.func = kernel.function();
-    parameters.gridDimX = shape.grid.x;
-    parameters.gridDimY = shape.grid.y;
-    parameters.gridDimZ = shape.grid.z;
-    parameters.blockDimX = shape.block.x;
-    parameters.blockDimY = shape.block.y;
-    parameters.blockDimZ = shape.block.z;
-    parameters.sharedMemBytes = shape.shared_bytes;
+    shape.put_into(parameters);
     parameters.kernelParams = arguments.data();
     return parameters;
   }
@@ -61,10 +56,17 @@ struct LaunchChain::Link {
   bool is_current = false;  // the graph's node has these values
 };
 
-LaunchChain::LaunchChain(const DriverApi& api, Kernels kernels, int rounds_before)
-    : api_(api), kernels_(kernels), rounds_before_(rounds_before), graphs_left_(most_graphs) {}
+LaunchChain::LaunchChain(const DeviceContext& context, Kernels kernels, int rounds_before)
+    : context_(context),
+      api_(context.api),
+      kernels_(kernels),
+      rounds_before_(rounds_before),
+      graphs_left_(most_graphs) {}
 
-LaunchChain::~LaunchChain() { drop_graph(); }
+LaunchChain::~LaunchChain() {
+  const ContextGuard guard(context_, std::nothrow);
+  if (guard.ok()) drop_graph();  // else the driver has gone, and its graphs with it
+}
 
 void LaunchChain::drop_graph() noexcept {
   if (exec_ != nullptr) api_.graph_exec_destroy(exec_);
@@ -72,11 +74,6 @@ void LaunchChain::drop_graph() noexcept {
   exec_ = nullptr;
   graph_ = nullptr;
   rounds_ = 0;
-}
-
-void LaunchChain::abandon() noexcept {
-  exec_ = nullptr;
-  graph_ = nullptr;
 }
 
 void LaunchChain::add(CudaKernel& kernel, const LaunchShape& shape, void* const* arguments) {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "backends/cuda/driver.hpp"
+#include "backends/cuda/context.hpp"
 #include "backends/cuda/launch_shape.hpp"
 
 namespace spanwise::cuda {
@@ -29,8 +29,8 @@ class LaunchChain {
   enum class Kernels { held, outlive };
   /// A graph is made when the same kernels have come `rounds_before` times. `kernels`: whether the
   /// chain holds references to its kernels, or they outlive it.
-  LaunchChain(const DriverApi& api, Kernels kernels, int rounds_before);
-  /// What is queued still runs.
+  LaunchChain(const DeviceContext& context, Kernels kernels, int rounds_before);
+  /// What is queued still runs. Any context may be current, and the driver gone.
   ~LaunchChain();
   LaunchChain(const LaunchChain&) = delete;
   LaunchChain& operator=(const LaunchChain&) = delete;
@@ -50,8 +50,6 @@ class LaunchChain {
   };
   Launch at(std::size_t i) const noexcept;
   void next_round() noexcept;
-  /// The driver has gone: leaves to the process's end what it kept there.
-  void abandon() noexcept;
 
  private:
   struct Link;
@@ -59,6 +57,7 @@ class LaunchChain {
   bool bring_up_to_date() noexcept;
   void drop_graph() noexcept;
 
+  const DeviceContext& context_;
   const DriverApi& api_;
   const Kernels kernels_;
   const int rounds_before_;

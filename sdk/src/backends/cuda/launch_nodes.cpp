@@ -12,12 +12,6 @@ constexpr int launches_before = 8;
 
 }  // namespace
 
-LaunchNodes::~LaunchNodes() {
-  const ContextGuard guard(context_, std::nothrow);
-  if (!guard.ok()) chains_.for_each([](Chain& chain) { chain->abandon(); });
-  chains_.clear();
-}
-
 std::optional<CUresult> LaunchNodes::launch(CudaKernel& kernel, const LaunchShape& shape,
                                             CUstream stream, void* const* arguments) noexcept {
   // This name is another stream on each thread.
@@ -26,7 +20,7 @@ std::optional<CUresult> LaunchNodes::launch(CudaKernel& kernel, const LaunchShap
   if (!lock || is_capturing(context_.api, stream)) return std::nullopt;
   try {
     Chain* found = chains_.find(stream, [this] {
-      return std::make_unique<LaunchChain>(context_.api, LaunchChain::Kernels::outlive,
+      return std::make_unique<LaunchChain>(context_, LaunchChain::Kernels::outlive,
                                            launches_before);
     });
     if (found == nullptr) return std::nullopt;

@@ -17,10 +17,6 @@ namespace spanwise::cuda {
 class LaunchNodes {
  public:
   explicit LaunchNodes(const DeviceContext& context) : context_(context) {}
-  /// What is queued still runs.
-  ~LaunchNodes();
-  LaunchNodes(const LaunchNodes&) = delete;
-  LaunchNodes& operator=(const LaunchNodes&) = delete;
 
   /// The driver's answer, or nothing where the launch was not made and has to be made directly: the
   /// first launches of a kernel, streams beyond the first few and those that are captured, a kernel

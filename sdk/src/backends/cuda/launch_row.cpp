@@ -23,18 +23,7 @@ constinit thread_local CudaLaunchRow* open_row = nullptr;
 
 constinit thread_local bool launches_are_kept_back = false;
 
-void hand_over_launches() noexcept {
-  if (open_row != nullptr) open_row->hand_over();
-}
-
-CudaLaunchRow::~CudaLaunchRow() {
-  const ContextGuard guard(context_, std::nothrow);
-  if (!guard.ok())
-    chains_of_.for_each([](Chains& chains) {
-      for (const std::unique_ptr<LaunchChain>& chain : chains) chain->abandon();
-    });
-  chains_of_.clear();
-}
+void hand_over_kept_launches() noexcept { open_row->hand_over(); }
 
 bool CudaLaunchRow::open(runtime::StreamState& stream) {
   auto& queue = cuda_stream(context_, stream);
@@ -63,8 +52,8 @@ CudaLaunchRow* CudaLaunchRow::open_on(const CudaStream& stream) noexcept {
 
 LaunchChain& CudaLaunchRow::stretch() {
   if (stretch_ == chains_->size())
-    chains_->push_back(std::make_unique<LaunchChain>(context_.api, LaunchChain::Kernels::held,
-                                                     rounds_before_graph));
+    chains_->push_back(
+        std::make_unique<LaunchChain>(context_, LaunchChain::Kernels::held, rounds_before_graph));
   return *(*chains_)[stretch_];
 }
 

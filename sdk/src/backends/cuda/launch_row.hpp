@@ -20,7 +20,6 @@ namespace spanwise::cuda {
 class CudaLaunchRow final : public runtime::LaunchRow {
  public:
   explicit CudaLaunchRow(const DeviceContext& context) : context_(context) {}
-  ~CudaLaunchRow() override;
 
   /// False while another row of the thread is open, in a forked child, with config
   /// "launch_blocking", where config "kernel_launch" does not let kernels be joined, and on streams

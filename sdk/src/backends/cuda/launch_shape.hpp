@@ -23,6 +23,17 @@ struct LaunchShape {
       : grid(extents(blocks)), block(extents(threads)), shared_bytes(narrow(bytes)) {}
   bool operator==(const LaunchShape&) const = default;
 
+  /// Into the driver's own structures, which name the extents alike.
+  template <class Parameters>
+  void put_into(Parameters& parameters) const noexcept {
+    parameters.gridDimX = grid.x;
+    parameters.gridDimY = grid.y;
+    parameters.gridDimZ = grid.z;
+    parameters.blockDimX = block.x;
+    parameters.blockDimY = block.y;
+    parameters.blockDimZ = block.z;
+    parameters.sharedMemBytes = shared_bytes;
+  }
   static Extents extents(const Dim3& given) noexcept {
     return {narrow(given.x), narrow(given.y), narrow(given.z)};
   }

@@ -178,7 +178,7 @@ void MemoryPool::empty_shelves() noexcept {
 void MemoryPool::reclaim() {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
-  if (launches_are_kept_back) hand_over_launches();
+  hand_over_launches();
   if (has_deferred_.load(std::memory_order_relaxed)) free_deferred();
   api.ctx_synchronize();
   empty_shelves();

@@ -28,11 +28,6 @@ class PerStream {
     }
     return find_other(stream, make);
   }
-  template <class Visit>
-  void for_each(Visit&& visit) {
-    for (Entry& entry : entries_) visit(entry.value);
-  }
-  void clear() { entries_.clear(); }
 
  private:
   static constexpr std::size_t most_streams = 4;

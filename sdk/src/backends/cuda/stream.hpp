@@ -16,7 +16,11 @@ namespace spanwise::cuda {
 /// Whether the calling thread keeps back launches (launch_row.hpp), and what ends that: whatever is
 /// queued next comes after them.
 extern constinit thread_local bool launches_are_kept_back;
-void hand_over_launches() noexcept;
+void hand_over_kept_launches() noexcept;
+inline void hand_over_launches() noexcept {
+  if (launches_are_kept_back) [[unlikely]]
+    hand_over_kept_launches();
+}
 
 /// A stream of a device's primary context: ours, or another library's.
 class CudaStream final : public runtime::StreamState {
@@ -26,8 +30,7 @@ class CudaStream final : public runtime::StreamState {
   ~CudaStream() override;
 
   std::uintptr_t handle() const noexcept override {
-    if (launches_are_kept_back) [[unlikely]]
-      hand_over_launches();
+    hand_over_launches();
     return reinterpret_cast<std::uintptr_t>(stream_);
   }
   void synchronize() override;
@@ -43,8 +46,7 @@ class CudaStream final : public runtime::StreamState {
   /// so off the thread that named it the legacy stream stands for it: that one is ordered with
   /// every thread's (CUDA programming guide, "Default stream").
   CUstream raw() const noexcept {
-    if (launches_are_kept_back) [[unlikely]]
-      hand_over_launches();
+    hand_over_launches();
     return peek();
   }
   /// The same for what may overtake launches that are kept back: taking memory, questions.
