@@ -27,19 +27,8 @@ std::string element_text(DType dtype, Accumulation how) {
   if (dtype == float16) return "Half";
   if (dtype == bfloat16) return "BFloat";
   if (dtype.is_complex()) return dtype == complex64 ? "Complex<float>" : "Complex<double>";
-  if (dtype.is_floating()) return dtype == float32 ? "float" : "double";
-  const bool is_signed = dtype.code() == DTypeCode::int_ &&
-                         (how == Accumulation::maximum || how == Accumulation::minimum);
-  switch (dtype.itemsize()) {
-    case 1:
-      return is_signed ? "signed char" : "unsigned char";
-    case 2:
-      return is_signed ? "short" : "unsigned short";
-    case 4:
-      return is_signed ? "int" : "unsigned";
-    default:
-      return is_signed ? "long long" : "unsigned long long";
-  }
+  const bool keeps_sign = how == Accumulation::maximum || how == Accumulation::minimum;
+  return number_text(dtype, keeps_sign);
 }
 
 }  // namespace

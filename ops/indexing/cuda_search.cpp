@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "cuda_module.hpp"
+#include "cuda_source.hpp"
 #include "search.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
@@ -13,21 +14,6 @@ namespace spanwise::ops {
 namespace {
 
 constexpr std::int64_t search_threads = 256;
-
-const char* search_element(DType dtype) {
-  if (dtype.is_floating()) return dtype == float32 ? "float" : "double";
-  const bool is_signed = dtype.code() == DTypeCode::int_;
-  switch (dtype.itemsize()) {
-    case 1:
-      return is_signed ? "signed char" : "unsigned char";
-    case 2:
-      return is_signed ? "short" : "unsigned short";
-    case 4:
-      return is_signed ? "int" : "unsigned int";
-    default:
-      return is_signed ? "long long" : "unsigned long long";
-  }
-}
 
 // One search a thread; neighbours take the same first steps, whose lines the cache has.
 constexpr const char* search_text = R"(
@@ -50,7 +36,7 @@ extern "C" __global__ void search(const Element* line, long long size, const Ele
 }  // namespace
 
 std::string search_source(DType dtype, Side side) {
-  return text("typedef ", search_element(dtype), " Element;\n#define RIGHT ",
+  return text("typedef ", number_text(dtype, true), " Element;\n#define RIGHT ",
               side == Side::right ? 1 : 0, "\n", search_text);
 }
 

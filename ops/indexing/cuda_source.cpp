@@ -265,4 +265,19 @@ std::string mask_source(int rank) {
               "\n#define SCAN ", scan_block, "\n", mask_kernels);
 }
 
+const char* number_text(DType dtype, bool keeps_sign) noexcept {
+  if (dtype.is_floating()) return dtype == float32 ? "float" : "double";
+  const bool is_signed = keeps_sign && dtype.code() == DTypeCode::int_;
+  switch (dtype.itemsize()) {
+    case 1:
+      return is_signed ? "signed char" : "unsigned char";
+    case 2:
+      return is_signed ? "short" : "unsigned short";
+    case 4:
+      return is_signed ? "int" : "unsigned";
+    default:
+      return is_signed ? "long long" : "unsigned long long";
+  }
+}
+
 }  // namespace spanwise::ops

@@ -126,12 +126,11 @@ PyObject* tolist(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
   if (fill != nullptr && array.rank() > 0 && is_settled(array))
     return list_from(array, static_cast<const std::byte*>(array.data()), 0, fill).release().ptr();
   // NumPy may lack it; every value is a float32.
-  if (array.dtype() == bfloat16)
-    return to_numpy(copied(array, float32, array.device(), Order::k))
-        .attr("tolist")()
-        .release()
-        .ptr();
-  return to_numpy(array).attr("tolist")().release().ptr();
+  const bool is_foreign = array.dtype() == bfloat16;
+  return to_numpy(is_foreign ? copied(array, float32, array.device(), Order::k) : array)
+      .attr("tolist")()
+      .release()
+      .ptr();
 }
 
 PyObject* numpy(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {

@@ -36,6 +36,13 @@ py::object wrapped(const Bridge& target, const Array& array) {
   return py::reinterpret_steal<py::object>(made);
 }
 
+// Where nothing is in the way.
+py::object shared_out(const Bridge& target, const Array& array) {
+  py::object made = wrapped(target, array);
+  target.count_shared_export();
+  return made;
+}
+
 // Ours, and those of other libraries, are told by their type alone; so asking a class, which takes
 // some libraries long, is for types that were not met yet and for those that offer protocols.
 bool is_of(PyObject* object, const Bridge& target) {
@@ -46,8 +53,8 @@ bool is_of(PyObject* object, const Bridge& target) {
 }
 
 py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
-  if (PyObject* made = shared_with(target, array)) return py::reinterpret_steal<py::object>(made);
   std::optional<Obstacle> obstacle = target.obstacle(array);
+  if (!obstacle) return shared_out(target, array);
   if (unless_strict(mode) == CopyMode::never)
     throw SharingError(to_name(target), *std::move(obstacle));
   Array fitting = array;  // who else holds it might let it go meanwhile
@@ -132,11 +139,7 @@ const Bridge& target_bridge(std::string_view library) {
 }
 
 PyObject* shared_with(const Bridge& target, const Array& array) {
-  if (target.obstacle(array)) return nullptr;
-  PyObject* made = target.wrap(array);
-  if (made == nullptr) throw py::error_already_set();
-  target.count_shared_export();
-  return made;
+  return target.obstacle(array) ? nullptr : shared_out(target, array).release().ptr();
 }
 
 py::object convert(py::handle object, const Bridge& target, CopyMode mode) {
