@@ -24,8 +24,12 @@ constexpr std::int64_t most_distrust = 8'000'000;
 // Distrust halves in this time: what vain tries cost, though a helper that was interrupted may keep
 // a short job for milliseconds, stays at some hundredths of all time.
 constexpr std::int64_t forgets_in = 20'000'000;
-// How long idle helpers, and callers whose helpers finish, look before they sleep: about 30 us.
-constexpr int spins = 2000;
+// Helpers that slept may be so late, and so often in a row, before that counts against them.
+constexpr std::int64_t time_to_wake = 200'000;
+constexpr int most_vain_wakes = 3;
+// How long idle helpers, and callers whose helpers finish, look before they sleep: about 80 us, for
+// programs that call one operation after the other.
+constexpr int spins = 5000;
 
 std::atomic<ThreadPool*> shared_pool{nullptr};
 
@@ -49,10 +53,15 @@ HelperTrust::Duration HelperTrust::least_work(Clock::time_point now,
   return std::max(usual, Duration(least >> halvings));
 }
 
-void HelperTrust::learn(Clock::time_point now, Duration took, Duration alone) noexcept {
+void HelperTrust::learn(Clock::time_point now, Duration took, Duration alone, bool woken) noexcept {
   const bool helped = took * 5 < alone * 4;
+  if (helped && vain_wakes_.load(std::memory_order_relaxed) != 0)
+    vain_wakes_.store(0, std::memory_order_relaxed);
   if (helped && is_full()) return;
   if (!helped && took <= alone) return;
+  if (!helped && woken && took < alone + Duration(time_to_wake) &&
+      vain_wakes_.fetch_add(1, std::memory_order_relaxed) < most_vain_wakes)
+    return;
   // Two callers may learn at once, and one lesson be lost: another comes.
   const std::int64_t before = least_work(now, Duration(0)).count();
   std::int64_t least = before / 2;
@@ -126,24 +135,29 @@ bool ThreadPool::is_worth_sharing(Job& job, Helpers helpers) {
 void ThreadPool::run_shared(Job& job) {
   const std::uint64_t first = job.next.load(std::memory_order_relaxed);
   const auto start = Clock::now();
-  publish(job);
+  const bool woken = publish(job);
   std::int64_t own = 0;
   while (work_on_one(job)) ++own;
   const auto worked = Clock::now() - start;
   retire(job);
   if (own == 0) return;
   const auto now = Clock::now();
-  trust_.learn(now, now - start, worked / own * static_cast<std::int64_t>(job.chunks - first));
+  const auto alone = worked / own * static_cast<std::int64_t>(job.chunks - first);
+  trust_.learn(now, now - start, alone, woken);
 }
 
-void ThreadPool::publish(Job& job) {
+// Whether somebody had to be woken.
+bool ThreadPool::publish(Job& job) {
   const int wanted = workers() - 1;
   const std::lock_guard lock(mutex_);
+  const bool starts = threads_ < wanted;
   start_helpers(wanted);
   jobs_.push_back(&job);
   job.most_helpers = wanted;
   published_.fetch_add(1, std::memory_order_release);
-  if (sleeping_ > 0) wake_.notify_all();
+  const bool wakes = sleeping_ > 0;
+  if (wakes) wake_.notify_all();
+  return wakes || starts;
 }
 
 void ThreadPool::start_helpers(int wanted) {

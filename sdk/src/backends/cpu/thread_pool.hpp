@@ -34,12 +34,14 @@ class HelperTrust {
   /// have lately done what was expected.
   Duration least_work(Clock::time_point now, Duration usual) const noexcept;
   bool is_full() const noexcept { return least_.load(std::memory_order_relaxed) == 0; }
-  /// A shared job took so long; one thread would have needed `alone`.
-  void learn(Clock::time_point now, Duration took, Duration alone) noexcept;
+  /// A shared job took so long; one thread would have needed `alone`. Helpers that had to be woken
+  /// for it are given some chances: the next job finds them awake.
+  void learn(Clock::time_point now, Duration took, Duration alone, bool woken) noexcept;
 
  private:
   std::atomic<std::int64_t> least_{0};    // nanoseconds, as of the time below; 0 is full trust
   std::atomic<std::int64_t> learned_{0};  // nanoseconds of the clock
+  std::atomic<int> vain_wakes_{0};        // since helpers helped last
 };
 
 /// The threads that share the work of a launch or a copy. They are started at first use and stay.
@@ -86,7 +88,7 @@ class ThreadPool {
   bool is_worth_sharing(Job& job, Helpers helpers);
   void run_shared(Job& job);
   bool work_on_one(Job& job) noexcept;
-  void publish(Job& job);
+  bool publish(Job& job);
   void start_helpers(int wanted);
   void retire(Job& job);
   void help_forever();
