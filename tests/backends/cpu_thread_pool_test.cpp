@@ -113,48 +113,69 @@ TEST(HelperTrust, AsksForMoreWorkAfterEachDisappointment) {
   const HelperTrust::Clock::time_point now{std::chrono::hours(1)};
   EXPECT_TRUE(trust.is_full());
   EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(8));
-  trust.learn(now, microseconds(300), microseconds(100), false);  // waited for a helper
+  trust.learn(now, microseconds(300), microseconds(100));  // waited for a helper
   EXPECT_FALSE(trust.is_full());
   EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(600));
-  trust.learn(now, microseconds(500), microseconds(250), false);
+  trust.learn(now, microseconds(500), microseconds(250));
   EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(1200));
-  for (int i = 0; i < 20; ++i) trust.learn(now, milliseconds(30), milliseconds(20), false);
+  for (int i = 0; i < 20; ++i) trust.learn(now, milliseconds(30), milliseconds(20));
   EXPECT_EQ(trust.least_work(now, microseconds(8)), milliseconds(8));
 }
 
 TEST(HelperTrust, ComesBackWithTimeAndWithSuccess) {
   HelperTrust trust;
   const HelperTrust::Clock::time_point now{std::chrono::hours(1)};
-  trust.learn(now, microseconds(300), microseconds(100), false);
+  trust.learn(now, microseconds(300), microseconds(100));
   EXPECT_EQ(trust.least_work(now + milliseconds(45), microseconds(8)), microseconds(150));
   EXPECT_EQ(trust.least_work(now + std::chrono::hours(9), microseconds(8)), microseconds(8));
-  trust.learn(now, microseconds(95), microseconds(100), false);  // neither good nor bad
+  trust.learn(now, microseconds(95), microseconds(100));  // neither good nor bad
   EXPECT_EQ(trust.least_work(now, microseconds(0)), microseconds(600));
   for (const int left : {300'000, 150'000, 75'000, 37'500, 18'750, 9'375}) {
-    trust.learn(now, microseconds(60), microseconds(100), false);
+    trust.learn(now, microseconds(60), microseconds(100));
     EXPECT_EQ(trust.least_work(now, microseconds(0)).count(), left);
   }
-  trust.learn(now, microseconds(60), microseconds(100), false);
+  trust.learn(now, microseconds(60), microseconds(100));
   EXPECT_TRUE(trust.is_full());
 }
 
-TEST(HelperTrust, GivesHelpersThatSleptSomeChances) {
+TEST(HelperTrust, GivesHelpersThatSleptTimeToWake) {
+  HelperTrust trust;
+  const HelperTrust::Clock::time_point start{std::chrono::hours(1)};
+  const auto vain_job = [&](microseconds began) {
+    trust.learn(start + began + microseconds(30), microseconds(30), microseconds(28));
+  };
+  trust.note_wake(start);
+  for (const int began : {0, 40, 80, 120, 160}) vain_job(microseconds(began));
+  EXPECT_TRUE(trust.is_full()) << "it is one wake";
+  vain_job(microseconds(200));
+  EXPECT_FALSE(trust.is_full()) << "he should be there by now";
+}
+
+TEST(HelperTrust, GivesHelpersThatAreWokenInVainThreeChances) {
   HelperTrust trust;
   const HelperTrust::Clock::time_point now{std::chrono::hours(1)};
-  const auto vain_wake = [&] { trust.learn(now, microseconds(105), microseconds(100), true); };
+  const auto vain_wake = [&] {
+    trust.note_wake(now);
+    trust.learn(now + microseconds(105), microseconds(105), microseconds(100));
+  };
   for (int i = 0; i < 3; ++i) vain_wake();
   EXPECT_TRUE(trust.is_full());
-  trust.learn(now, microseconds(60), microseconds(100), false);  // awake by now
+  trust.learn(now, microseconds(60), microseconds(100));  // helped
   for (int i = 0; i < 3; ++i) vain_wake();
   EXPECT_TRUE(trust.is_full());
   vain_wake();
   EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(210));
+  for (int i = 0; i < 3; ++i) vain_wake();
+  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(210)) << "when tried again";
+  vain_wake();
+  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(420));
 }
 
 TEST(HelperTrust, BlamesHelpersThatKeptAChunkForLongThoughTheySlept) {
   HelperTrust trust;
   const HelperTrust::Clock::time_point now{std::chrono::hours(1)};
-  trust.learn(now, milliseconds(3), microseconds(100), true);
+  trust.note_wake(now);
+  trust.learn(now + milliseconds(3), milliseconds(3), microseconds(100));
   EXPECT_EQ(trust.least_work(now, microseconds(8)), milliseconds(6));
 }
 

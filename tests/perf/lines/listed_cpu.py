@@ -408,10 +408,11 @@ def measure():
 
 
 def _measured(line: Line) -> Result:
-    values = [given.make(seed) for seed, given in enumerate(line.given)]
-    theirs = line.prepare(np, *(g.view(v) for g, v in zip(line.given, values, strict=True)))
-    copies = [sw.array(v, device="cpu") for v in values]
-    ours = line.prepare(sw, *(g.view(v) for g, v in zip(line.given, copies, strict=True)))
+    # The same memory for both: where it lies, and what of it a cache holds, decides about some lines.
+    operands = [sw.array(given.make(seed)) for seed, given in enumerate(line.given)]
+    shared = [sw.to_numpy(x) for x in operands]
+    ours = line.prepare(sw, *(g.view(x) for g, x in zip(line.given, operands, strict=True)))
+    theirs = line.prepare(np, *(g.view(x) for g, x in zip(line.given, shared, strict=True)))
     _agree(line, ours(), theirs())
     contenders = {"spanwise": ours, "NumPy": theirs}
     return Result(

@@ -24,9 +24,9 @@ constexpr std::int64_t most_distrust = 8'000'000;
 // Distrust halves in this time: what vain tries cost, though a helper that was interrupted may keep
 // a short job for milliseconds, stays at some hundredths of all time.
 constexpr std::int64_t forgets_in = 20'000'000;
-// Helpers that slept may be so late, and so often in a row, before that counts against them.
+// Helpers that slept may be late for so long, and so often in a row, before it counts against them.
 constexpr std::int64_t time_to_wake = 200'000;
-constexpr int most_vain_wakes = 3;
+constexpr int most_wakes = 3;
 // How long idle helpers, and callers whose helpers finish, look before they sleep: about 80 us, for
 // programs that call one operation after the other.
 constexpr int spins = 5000;
@@ -53,15 +53,23 @@ HelperTrust::Duration HelperTrust::least_work(Clock::time_point now,
   return std::max(usual, Duration(least >> halvings));
 }
 
-void HelperTrust::learn(Clock::time_point now, Duration took, Duration alone, bool woken) noexcept {
+void HelperTrust::note_wake(Clock::time_point now) noexcept {
+  woken_.store(Duration(now.time_since_epoch()).count(), std::memory_order_relaxed);
+  wakes_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void HelperTrust::learn(Clock::time_point now, Duration took, Duration alone) noexcept {
   const bool helped = took * 5 < alone * 4;
-  if (helped && vain_wakes_.load(std::memory_order_relaxed) != 0)
-    vain_wakes_.store(0, std::memory_order_relaxed);
-  if (helped && is_full()) return;
+  const int wakes = wakes_.load(std::memory_order_relaxed);
   if (!helped && took <= alone) return;
-  if (!helped && woken && took < alone + Duration(time_to_wake) &&
-      vain_wakes_.fetch_add(1, std::memory_order_relaxed) < most_vain_wakes)
-    return;
+  if (!helped && wakes > 0 && wakes <= most_wakes) {
+    const Duration began = now.time_since_epoch() - took;
+    const std::int64_t awake = began.count() - woken_.load(std::memory_order_relaxed);
+    if (awake < time_to_wake && took < alone + Duration(time_to_wake)) return;
+  }
+  // Whoever is tried again after distrust has fallen asleep by then, and has his chances again.
+  if (wakes != 0) wakes_.store(0, std::memory_order_relaxed);
+  if (helped && is_full()) return;
   // Two callers may learn at once, and one lesson be lost: another comes.
   const std::int64_t before = least_work(now, Duration(0)).count();
   std::int64_t least = before / 2;
@@ -135,7 +143,7 @@ bool ThreadPool::is_worth_sharing(Job& job, Helpers helpers) {
 void ThreadPool::run_shared(Job& job) {
   const std::uint64_t first = job.next.load(std::memory_order_relaxed);
   const auto start = Clock::now();
-  const bool woken = publish(job);
+  publish(job, start);
   std::int64_t own = 0;
   while (work_on_one(job)) ++own;
   const auto worked = Clock::now() - start;
@@ -143,21 +151,23 @@ void ThreadPool::run_shared(Job& job) {
   if (own == 0) return;
   const auto now = Clock::now();
   const auto alone = worked / own * static_cast<std::int64_t>(job.chunks - first);
-  trust_.learn(now, now - start, alone, woken);
+  trust_.learn(now, now - start, alone);
 }
 
-// Whether somebody had to be woken.
-bool ThreadPool::publish(Job& job) {
+void ThreadPool::publish(Job& job, Clock::time_point now) {
   const int wanted = workers() - 1;
   const std::lock_guard lock(mutex_);
-  const bool starts = threads_ < wanted;
+  bool wakes = threads_ < wanted;
   start_helpers(wanted);
   jobs_.push_back(&job);
   job.most_helpers = wanted;
   published_.fetch_add(1, std::memory_order_release);
-  const bool wakes = sleeping_ > 0;
-  if (wakes) wake_.notify_all();
-  return wakes || starts;
+  if (sleeping_ > 0) {
+    sleeping_ = 0;
+    wakes = true;
+    wake_.notify_all();
+  }
+  if (wakes) trust_.note_wake(now);
 }
 
 void ThreadPool::start_helpers(int wanted) {
@@ -210,7 +220,6 @@ void ThreadPool::help_forever() {
     if (published_.load(std::memory_order_acquire) != seen) continue;
     ++sleeping_;
     wake_.wait(lock, [&] { return published_.load(std::memory_order_acquire) != seen; });
-    --sleeping_;
   }
 }
 
