@@ -33,17 +33,19 @@ struct Held {
   }
 };
 
+// Beside the list, so that each import can ask without making one.
+constinit std::atomic<bool> anybody_waits{false};
+
 class Waiting {
  public:
   void add(std::unique_ptr<Held> held) {
     const std::lock_guard lock(mutex_);
     held_.push_back(std::move(held));
-    any_.store(true, std::memory_order_release);
+    anybody_waits.store(true, std::memory_order_release);
   }
 
   // Owners are told outside the lock: they run foreign code, which may import and release arrays.
   void release_passed() {
-    if (!any_.load(std::memory_order_acquire)) return;
     std::vector<std::unique_ptr<Held>> passed;
     {
       const std::lock_guard lock(mutex_);
@@ -51,7 +53,7 @@ class Waiting {
                                                [](const auto& held) { return !held->passed(); });
       passed.assign(std::make_move_iterator(first), std::make_move_iterator(held_.end()));
       held_.erase(first, held_.end());
-      any_.store(!held_.empty(), std::memory_order_release);
+      anybody_waits.store(!held_.empty(), std::memory_order_release);
     }
     for (const auto& held : passed) held->tell();
   }
@@ -59,7 +61,6 @@ class Waiting {
  private:
   std::mutex mutex_;
   std::vector<std::unique_ptr<Held>> held_;
-  std::atomic<bool> any_{false};
 };
 
 // What still waits at the end of the process is dropped with it: the driver may be gone by then.
@@ -121,6 +122,8 @@ void* OrderedOwner::context(const Storage& storage, ReleaseFn release) noexcept 
 }
 
 void release_passed() noexcept {
+  if (!anybody_waits.load(std::memory_order_acquire)) [[likely]]
+    return;
   try {
     waiting().release_passed();
   } catch (...) {

@@ -42,6 +42,24 @@ TEST(Ref, DestroysOnceWhenTheLastGoes) {
   EXPECT_EQ(destroyed, 1);
 }
 
+TEST(Ref, IsNotCountedOfWhatStays) {
+  std::atomic<int> destroyed{0};
+  {
+    const Ref<Counted> kept = make_ref<Counted>(destroyed);
+    EXPECT_FALSE(kept->stays());
+    Ref<Counted> from_before = kept;
+    kept->stay();
+    EXPECT_TRUE(kept->stays());
+    for (int i = 0; i < 3; ++i) const Ref<Counted> passed_on = kept;
+    from_before = nullptr;
+    EXPECT_TRUE(kept->stays());
+    kept->stay_no_longer(1);
+    EXPECT_EQ(kept->use_count(), 1);
+    EXPECT_EQ(destroyed, 0);
+  }
+  EXPECT_EQ(destroyed, 1);
+}
+
 TEST(Ref, AssigningToItselfKeepsTheObject) {
   std::atomic<int> destroyed{0};
   Ref<Counted> ref = make_ref<Counted>(destroyed);

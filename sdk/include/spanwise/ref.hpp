@@ -20,13 +20,24 @@ class SW_API RefCounted {
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
 
-  void add_ref() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void add_ref() const noexcept {
+    if (!stays()) count_.fetch_add(1, std::memory_order_relaxed);
+  }
   void release() const noexcept {
     // Nobody can come in between where one holder is left, and locking the bus for him would cost
     // as much as making a small object.
-    if (count_.load(std::memory_order_acquire) == 1 ||
-        count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    const std::int64_t count = count_.load(std::memory_order_acquire);
+    if (count >= staying) return;
+    if (count == 1 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       const_cast<RefCounted*>(this)->dispose();
+  }
+  /// From here on holders are not counted: for what a process keeps for good and passes on all the
+  /// time, since counting takes as long as the rest of passing it on.
+  void stay() const noexcept { count_.store(2 * staying, std::memory_order_relaxed); }
+  bool stays() const noexcept { return count_.load(std::memory_order_relaxed) >= staying; }
+  /// Ends that; `holders` is how many there are now.
+  void stay_no_longer(std::int64_t holders) const noexcept {
+    count_.store(holders, std::memory_order_release);
   }
   std::int64_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
   /// For a holder: he is the only one, and sees all that the others did before they let go.
@@ -43,6 +54,9 @@ class SW_API RefCounted {
   void revive() noexcept { count_.store(1, std::memory_order_relaxed); }
 
  private:
+  // Half of what stay() sets: who was counting at that moment must not count it down to be mortal.
+  static constexpr std::int64_t staying = std::int64_t{1} << 61;
+
   mutable std::atomic<std::int64_t> count_{0};
 };
 

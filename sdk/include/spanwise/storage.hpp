@@ -70,6 +70,14 @@ class SW_API StreamUses {
   }
   /// For bytes that are somebody else's next. Not while another thread looks.
   void forget() noexcept;
+  /// The same where only_at_home().
+  void leave_home() noexcept {
+    sole_user_.store(nullptr, std::memory_order_relaxed);
+    sole_user_wrote_.store(false, std::memory_order_relaxed);
+    home_ = {};
+    if (writer_) [[unlikely]]  // somebody else was here in between
+      writer_ = {};
+  }
   /// Every stream with queued work, writer first.
   std::vector<Ref<StreamIdentity>> all() const;
 
@@ -149,7 +157,7 @@ class SW_API Storage {
         !block_->uses.only_at_home())
       return nullptr;
     block_->release_fn = nullptr;
-    if (!block_->uses.none()) block_->uses.forget();
+    if (!block_->uses.none()) block_->uses.leave_home();
     return block_->context;
   }
   /// Puts other memory, as of adopt(), in the place of what reclaim() has given back.

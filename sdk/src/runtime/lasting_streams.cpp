@@ -14,6 +14,7 @@ struct Known {
   Device device;
   std::uintptr_t handle;
   Ref<StreamState> stream;
+  std::int64_t holders;  // of the stream, this one among them, when it began to stay
   const Known* next;
 };
 
@@ -35,7 +36,10 @@ Ref<StreamState> learn(Device device, std::uintptr_t handle) {
   const std::lock_guard lock(learning);
   // Another thread may have been sooner.
   if (const Known* known = find(device, handle)) return known->stream;
-  auto known = std::make_unique<Known>(device, handle, stream, known_streams.load());
+  // The reference that goes to the caller is one that nobody counts.
+  auto known =
+      std::make_unique<Known>(device, handle, stream, stream->use_count(), known_streams.load());
+  stream->stay();
   known_streams.store(known.release(), std::memory_order_release);
   return stream;
 }
@@ -52,6 +56,7 @@ void forget_lasting_streams() noexcept {
   const Known* known = known_streams.exchange(nullptr);
   while (known != nullptr) {
     const std::unique_ptr<const Known> gone(known);
+    gone->stream->stay_no_longer(gone->holders);
     known = gone->next;
   }
 }
