@@ -233,8 +233,15 @@ def test_order_of_the_result(order, device):
     ours = sw.add(sw.asarray(a, device=device), 1, order=order)
     oracle = np.add(np.asarray(a), 1, order=order)
     assert_close(ours, oracle)
-    if order in "CF":
-        assert ours.strides == oracle.strides
+    assert ours.strides == oracle.strides
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (5,), (4, 1), (1, 5)])
+def test_order_a_is_fortrans_where_all_operands_are(shape, device):
+    a = np.asfortranarray(operand("float32", (4, 5), 0))
+    for b in (operand("float32", shape, 1), np.asfortranarray(operand("float32", shape, 1))):
+        ours = sw.add(*(sw.asarray(x, device=device) for x in (a, b)), order="A")
+        assert ours.strides == np.add(a, b, order="A").strides
 
 
 def test_dtype_says_what_the_result_is(device):
