@@ -50,6 +50,10 @@ Loop find_vector_exp(DType dtype) noexcept;
 /// others, and where the processor has no AVX-512.
 Loop find_vector_power(DType dtype) noexcept;
 
+/// Powers of integers; a kernel without loop for others, and where the processor has no AVX2. Where
+/// an exponent is negative it calls the Loop that its context points to.
+CpuKernel find_integer_power(DType dtype) noexcept;
+
 /// Loops over the vector functions of the C library (libmvec), at most 4 units in the last place
 /// from the truth; a kernel without loop where there is none, or no such library.
 CpuKernel find_vector_function(OpId op, DType dtype) noexcept;
