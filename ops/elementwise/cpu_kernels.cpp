@@ -153,7 +153,7 @@ CpuKernel find_cpu_kernel(const Signature& signature) {
   }
   if (signature.op == OpId::exp) kernel.loop = find_vector_exp(dtype);
   if (kernel.loop == nullptr && (signature.op == OpId::power || signature.op == OpId::float_power))
-    kernel.loop = find_vector_power(dtype);
+    kernel = find_vector_power(dtype);
   if (kernel.loop == nullptr) kernel = find_vector_function(signature.op, dtype);
   if (kernel.loop == nullptr) kernel = find_loops(signature.op, dtype);
   const bool is_cheap = (facts(signature.op).traits & vectorises) != 0;

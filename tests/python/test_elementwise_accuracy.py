@@ -152,7 +152,7 @@ def test_powers_are_nearly_rounded(device):
 
 def test_powers_of_floats_are_nearly_rounded(device):
     random = np.random.default_rng(4)
-    for width, most in ((0.9, 50), (0.1, 500), (1e-4, 5e5), (30, 1.2)):
+    for width, most in ((0.9, 50), (0.1, 500), (0.01, 8000), (1e-4, 5e5), (30, 1.2)):
         logs = random.uniform(-width, width, 30_003)
         x, y = np.exp(logs).astype("f"), random.uniform(-most, most, logs.size).astype("f")
         true = np.power(x.astype("d"), y.astype("d"))
@@ -189,3 +189,9 @@ def test_powers_of_special_numbers(dtype, device):
     ours = sw.array(x, device=device)
     ours **= sw.array(y, device=device)
     np.testing.assert_array_equal(ours.numpy(), found)
+    for exponent in some:
+        by_number = sw.power(sw.array(some, device=device), float(exponent)).numpy()
+        by_array = sw.power(
+            *(sw.array(v, device=device) for v in (some, np.full_like(some, exponent)))
+        )
+        np.testing.assert_array_equal(by_number, by_array.numpy())
