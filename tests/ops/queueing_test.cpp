@@ -24,8 +24,8 @@ class QueueingViews : public test::RuntimeTest {
 
   static bool only_queues(const Ref<const Op>& op, std::vector<Variable> inputs) {
     const Ref<Apply> node = op->make_node(inputs);
-    std::vector<Ref<Cell>> cells;
-    for (std::size_t i = 0; i < inputs.size(); ++i) cells.push_back(make_ref<Cell>());
+    std::vector<Ref<Cell>> cells(inputs.size());
+    for (Ref<Cell>& cell : cells) cell = make_ref<Cell>();
     return op
         ->make_thunk(ThunkContext(*node, test::gpu, std::move(cells), {make_ref<Cell>()}, {false}))
         ->only_queues();
