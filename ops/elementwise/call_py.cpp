@@ -192,15 +192,10 @@ class UfuncCall {
 
 Array made_result(const CallOptions& options, std::span<const Operand> operands, const Shape& shape,
                   DType dtype, Device device) {
-  Order order = options.order;
-  if (order == Order::a) {
-    const bool all_columns =
-        std::all_of(operands.begin(), operands.end(), [](const Operand& operand) {
-          return operand.array == nullptr || (operand.array->layout().is_column_major() &&
-                                              !operand.array->layout().is_row_major());
-        });
-    order = all_columns ? Order::f : Order::c;
-  }
+  std::array<const Array*, max_inputs> arrays;
+  std::transform(operands.begin(), operands.end(), arrays.begin(),
+                 [](const Operand& operand) { return operand.array; });
+  const Order order = settled(options.order, std::span(arrays.data(), operands.size()));
   if (order == Order::k) return new_result(operands, shape, dtype, device);
   return empty_in(layout_in(order, shape), dtype, device);
 }

@@ -134,11 +134,7 @@ Array new_result(std::span<const Operand> operands, const Shape& shape, DType dt
   std::size_t count = 0;
   for (const Operand& operand : operands)
     if (operand.array != nullptr) layouts[count++] = &operand.array->layout();
-  Layout layout = result_layout(shape, std::span(layouts.data(), count));
-  const auto bytes =
-      static_cast<std::size_t>(layout.size()) * static_cast<std::size_t>(dtype.itemsize());
-  if (layout.is_row_major()) return empty(shape, dtype, device);
-  return Array(allocate(bytes, device), std::move(layout), dtype);
+  return empty_in(result_layout(shape, std::span(layouts.data(), count)), dtype, device);
 }
 
 }  // namespace spanwise::ops

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 #include "compute.hpp"
 #include "cpu_kernels.hpp"
@@ -316,6 +317,42 @@ const CpuKernel& cpu_kernel_for(const Signature& signature) {
   return entry.kernel;
 }
 
+// The operation that gives the same when its two operands change places, bit by bit.
+std::optional<OpId> turned_around(OpId op) {
+  switch (op) {
+    case OpId::add:
+    case OpId::multiply:
+    case OpId::equal:
+    case OpId::not_equal:
+    case OpId::logical_and:
+    case OpId::logical_or:
+    case OpId::logical_xor:
+    case OpId::bitwise_and:
+    case OpId::bitwise_or:
+    case OpId::bitwise_xor:
+      return op;
+    case OpId::less:
+      return OpId::greater;
+    case OpId::less_equal:
+      return OpId::greater_equal;
+    case OpId::greater:
+      return OpId::less;
+    case OpId::greater_equal:
+      return OpId::less_equal;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Loops take a number in the second place.
+bool has_number_first(const Signature& signature, std::span<const Operand> operands) {
+  const auto is_number = [](const Operand& operand) {
+    return operand.array == nullptr || operand.array->size() == 1;
+  };
+  return operands.size() == 2 && !signature.mixed && is_number(operands[0]) &&
+         !is_number(operands[1]);
+}
+
 // Where everything is one piece of one dtype there is nothing to plan.
 bool run_at_once(const Signature& signature, const CpuKernel& kernel,
                  std::span<const Operand> operands, const Array& result) {
@@ -354,6 +391,14 @@ bool run_at_once(const Signature& signature, const CpuKernel& kernel,
 
 void compute_on_cpu(const Signature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where) {
+  if (has_number_first(signature, operands)) {
+    if (const std::optional<OpId> other = turned_around(signature.op)) {
+      Signature turned = signature;
+      turned.op = *other;
+      const Operand both[] = {operands[1], operands[0]};
+      return compute_on_cpu(turned, both, result, where);
+    }
+  }
   const CpuKernel& kernel = cpu_kernel_for(signature);
   if (where == nullptr && run_at_once(signature, kernel, operands, result)) return;
   HostJob(signature, kernel, operands, result, where).run();

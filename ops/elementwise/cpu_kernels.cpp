@@ -150,11 +150,16 @@ CpuKernel find_cpu_kernel(const Signature& signature) {
   if (signature.mixed) {
     kernel.loop = baseline::find_mixed(signature.op);
   } else if (signature.op == OpId::power) {
-    kernel.loop = baseline::find_checked_power(dtype);
+    kernel = find_integer_power(dtype);
+    const Loop checked = baseline::find_checked_power(dtype);
+    if (kernel.loop == nullptr)
+      kernel.loop = checked;
+    else
+      kernel.context = new Loop(checked);  // each kernel is found once, and stays
   }
   if (signature.op == OpId::exp) kernel.loop = find_vector_exp(dtype);
   if (kernel.loop == nullptr && (signature.op == OpId::power || signature.op == OpId::float_power))
-    kernel.loop = find_vector_power(dtype);
+    kernel = find_vector_power(dtype);
   if (kernel.loop == nullptr) kernel = find_vector_function(signature.op, dtype);
   if (kernel.loop == nullptr) kernel = find_loops(signature.op, dtype);
   const bool is_cheap = (facts(signature.op).traits & vectorises) != 0;

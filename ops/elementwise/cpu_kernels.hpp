@@ -46,9 +46,15 @@ CpuKernel find_wide_loops(OpId op, DType dtype);
 /// others, and where the processor has no vector unit with fused multiplication.
 Loop find_vector_exp(DType dtype) noexcept;
 
-/// Powers of float32 or float64, at most 1.2 units in the last place from the truth; nullptr for
-/// others, and where the processor has no AVX-512.
-Loop find_vector_power(DType dtype) noexcept;
+/// Powers of float32 or float64, at most 1.2 units in the last place from the truth; a kernel
+/// without loop for others, and where the processor has no AVX-512.
+CpuKernel find_vector_power(DType dtype) noexcept;
+/// Of float32, in a file of its own.
+CpuKernel find_vector_power_of_floats() noexcept;
+
+/// Powers of integers; a kernel without loop for others, and where the processor has no AVX2. Where
+/// an exponent is negative it calls the Loop that its context points to.
+CpuKernel find_integer_power(DType dtype) noexcept;
 
 /// Loops over the vector functions of the C library (libmvec), at most 4 units in the last place
 /// from the truth; a kernel without loop where there is none, or no such library.

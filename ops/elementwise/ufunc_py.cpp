@@ -86,7 +86,8 @@ void read_option(const PyUfunc* self, PyObject* word, PyObject* value, CallOptio
     return;  // NumPy's subclasses come in as plain arrays anyway
   } else {
     refuse_call(text(self->name, "() has no argument '", std::string(py::str(word)),
-                     "'; it has out, where, casting, order, dtype"));
+                     "'; it has out, where, casting, order, dtype",
+                     is("signature") ? ": say with dtype= what to compute in" : ""));
   }
 }
 

@@ -117,25 +117,6 @@ inline V power_of(V x, V y, __mmask8& is_done) {
   return exp_of_sum(product, fused(y, ln.low, fused(y, ln.high, -product)));
 }
 
-// For results that are rounded to floats: to some 2^-29 of them, in doubles throughout.
-inline V rough_power_of(V x, V y, __mmask8& is_done) {
-  static constexpr double terms[] = {1.0,     -1.0 / 2, 1.0 / 3, -1.0 / 4,
-                                     1.0 / 5, -1.0 / 6, 1.0 / 7, 0};
-  typedef Exp<double> E;
-  const Split s = split(x);
-  const V z = s.z, z2 = z * z;
-  V sum = fused(z2, pair(z, terms, 6), pair(z, terms, 4));
-  sum = fused(z2, fused(z2, sum, pair(z, terms, 2)), pair(z, terms, 0));
-  const V whole = fused(s.k, all(E::ln2), look_up(logarithms, s.place));
-  const V product = y * fused(z, sum, whole);
-  is_done = are_normal(x) & _mm512_cmp_pd_mask(size_of(product), all(708), _CMP_LT_OQ);
-  const V shifted = fused(product, all(E::per_power), all(E::rounds));
-  const V r = fused(shifted - all(E::rounds), all(-E::ln2), product), square = r * r;
-  V tail = fused(square, pair(r, E::tail_terms, 6), pair(r, E::tail_terms, 4));
-  tail = fused(square, fused(square, tail, pair(r, E::tail_terms, 2)), pair(r, E::tail_terms, 0));
-  return times_power_of_2(all(1) + fused(square, tail, r), shifted);
-}
-
 // Those of 8 that are not done by the C library: numbers below 0, results that are not normal.
 inline V completed(V power, V x, V y, __mmask8 is_done) {
   alignas(64) double base[8], exponent[8], result[8];
@@ -153,57 +134,48 @@ inline V finished_power(V x, V y) {
   return is_done == 0xff ? power : completed(power, x, y, is_done);
 }
 
-void powers(const void*, std::int64_t n, std::byte* const* arrays) {
+// exponents(mask, i) are those of the lanes of the mask from element i on.
+template <class F>
+inline void for_all(std::int64_t n, std::byte* const* arrays, F&& exponents) {
   const auto* a = reinterpret_cast<const double*>(arrays[0]);
-  const auto* b = reinterpret_cast<const double*>(arrays[1]);
   auto* z = reinterpret_cast<double*>(arrays[2]);
   std::int64_t i = 0;
   for (; i + 8 <= n; i += 8)
-    _mm512_storeu_pd(z + i, finished_power(_mm512_loadu_pd(a + i), _mm512_loadu_pd(b + i)));
+    _mm512_storeu_pd(z + i, finished_power(_mm512_loadu_pd(a + i), exponents(__mmask8{0xff}, i)));
   if (i == n) return;
   const auto rest = static_cast<__mmask8>((1 << (n - i)) - 1);
   const V x = _mm512_mask_loadu_pd(all(1), rest, a + i);
-  const V y = _mm512_mask_loadu_pd(all(1), rest, b + i);
-  _mm512_mask_storeu_pd(z + i, rest, finished_power(x, y));
+  _mm512_mask_storeu_pd(z + i, rest, finished_power(x, exponents(rest, i)));
 }
 
-inline __m256 finished_power(__m256 x, __m256 y) {
-  __mmask8 is_done;
-  const V wide =
-      rough_power_of(_mm512_maskz_cvtps_pd(0xff, x), _mm512_maskz_cvtps_pd(0xff, y), is_done);
-  const __m256 power = _mm512_maskz_cvtpd_ps(0xff, wide);
-  if (is_done == 0xff) return power;
-  float base[8], exponent[8], result[8];
-  _mm256_storeu_ps(base, x);
-  _mm256_storeu_ps(exponent, y);
-  _mm256_storeu_ps(result, power);
-  for (int k = 0; k < 8; ++k)
-    if ((is_done >> k & 1) == 0) result[k] = ::powf(base[k], exponent[k]);
-  return _mm256_loadu_ps(result);
+void powers(const void*, std::int64_t n, std::byte* const* arrays) {
+  const auto* b = reinterpret_cast<const double*>(arrays[1]);
+  for_all(n, arrays, [b](__mmask8 lanes, std::int64_t i) {
+    return _mm512_mask_loadu_pd(all(1), lanes, b + i);
+  });
 }
-
-void powers_of_floats(const void*, std::int64_t n, std::byte* const* arrays) {
-  const auto* a = reinterpret_cast<const float*>(arrays[0]);
-  const auto* b = reinterpret_cast<const float*>(arrays[1]);
-  auto* z = reinterpret_cast<float*>(arrays[2]);
-  std::int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps(z + i, finished_power(_mm256_loadu_ps(a + i), _mm256_loadu_ps(b + i)));
-  if (i == n) return;
-  const auto rest = static_cast<__mmask8>((1 << (n - i)) - 1);
-  const __m256 ones = _mm256_set1_ps(1), x = _mm256_mask_loadu_ps(ones, rest, a + i);
-  const __m256 power = finished_power(x, _mm256_mask_loadu_ps(ones, rest, b + i));
-  _mm256_mask_storeu_ps(z + i, rest, power);
+inline void set_to_one(std::int64_t n, double* z) {
+  for (std::int64_t i = 0; i < n; ++i) z[i] = 1;
+}
+void powers_by_number(const void*, std::int64_t n, std::byte* const* arrays) {
+  const double number = *reinterpret_cast<const double*>(arrays[1]);
+  if (number == 0)  // of NaN too
+    return set_to_one(n, reinterpret_cast<double*>(arrays[2]));
+  const V y = all(number);
+  for_all(n, arrays, [y](__mmask8, std::int64_t) { return y; });
 }
 }  // namespace power_avx512
 SW_END_INSTRUCTIONS
 
 }  // namespace
 
-Loop find_vector_power(DType dtype) noexcept {
-  if (!has_avx512()) return nullptr;
-  if (dtype == float32) return &power_avx512::powers_of_floats;
-  return dtype == float64 ? &power_avx512::powers : nullptr;
+CpuKernel find_vector_power(DType dtype) noexcept {
+  if (dtype == float32) return find_vector_power_of_floats();
+  CpuKernel kernel;
+  if (dtype != float64 || !has_avx512()) return kernel;
+  kernel.loop = &power_avx512::powers;
+  kernel.with_number = &power_avx512::powers_by_number;
+  return kernel;
 }
 
 }  // namespace spanwise::ops
@@ -212,7 +184,9 @@ Loop find_vector_power(DType dtype) noexcept {
 
 namespace spanwise::ops {
 
-Loop find_vector_power(DType) noexcept { return nullptr; }
+CpuKernel find_vector_power(DType dtype) noexcept {
+  return dtype == float32 ? find_vector_power_of_floats() : CpuKernel();
+}
 
 }  // namespace spanwise::ops
 

@@ -36,11 +36,12 @@ class Subtensor final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return make_queueing_thunk([op = Ref<const Subtensor>(this), cells = cells_from(context, 1),
-                                from = context.input(0), to = context.output(0),
-                                device = context.device()] {
-      to->value = view_by(to_device(*from->value, device), op->pattern_.now(cells, device));
-    });
+    return make_queueing_thunk(
+        [op = Ref<const Subtensor>(this), cells = cells_from(context, 1), from = context.input(0),
+         to = context.output(0), device = context.device()] {
+          to->value = view_by(to_device(*from->value, device), op->pattern_.now(cells, device));
+        },
+        are_on_host(context.node(), 1));
   }
 
  private:

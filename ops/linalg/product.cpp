@@ -12,6 +12,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/walk.hpp"
 #include "spanwise/working_device.hpp"
 
 namespace spanwise::ops::linalg {
@@ -85,6 +86,17 @@ class Operation {
     return shape;
   }
 
+  /// An uninitialised result.
+  Array new_result(DType dtype, ResultLayout how) const {
+    const Shape extents = shape();
+    Layout layout = Layout::row_major(extents);
+    if (how == ResultLayout::columns)
+      layout = Layout::column_major(extents);
+    else if (how == ResultLayout::as_operands && batch_.size() > 1)
+      layout = layout_as_operands(extents);
+    return empty_in(std::move(layout), dtype, device());
+  }
+
   /// A result with the axes that are gone put in with extent 1.
   Array as_matrices(const Array& result) const {
     Array matrices =
@@ -126,6 +138,21 @@ class Operation {
                          "signature ",
                          facts_.signature, " (size ", given, " is different from ", wanted,
                          "; shapes ", left_shape_, " and ", right_shape_, ")");
+  }
+  // To the axes of the product, which are others in each operand, nobody has an opinion.
+  Layout layout_as_operands(const Shape& extents) const {
+    const int own = extents.size() - batch_.size();
+    const auto stretched = [&](Layout layout) {
+      for (int axis = layout.rank() - 2; axis < layout.rank(); ++axis) layout.shape[axis] = 1;
+      for (int i = 2; i > own; --i) {
+        layout.shape = layout.shape.erased(layout.rank() - 1);
+        layout.strides = layout.strides.erased(layout.shape.size());
+      }
+      return layout;
+    };
+    const Layout left = stretched(left_.layout()), right = stretched(right_.layout());
+    const Layout* const operands[] = {&left, &right};
+    return result_layout(extents, operands);
   }
   void find_batch(const Array& left, const Array& right) {
     const int rank = std::max(left_.rank(), right_.rank()) - 2;
@@ -228,7 +255,7 @@ Array multiply(Product product, const Array& left, const Array& right,
   const DType dtype = computed_dtype(who, left, right, options);
   const bool conjugates = facts_of(product).conjugates && dtype.is_complex();
   if (options.out == nullptr) {
-    Array result = empty(operation.shape(), dtype, operation.device());
+    Array result = operation.new_result(dtype, options.layout);
     run_product(operation.left(), operation.right(), operation.as_matrices(result), conjugates);
     return result;
   }

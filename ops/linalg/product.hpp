@@ -22,14 +22,23 @@ enum class Product {
   vecmat,  ///< (n), (n, m) -> (m): the first one's conjugate
 };
 
+/// How a new result lies.
+enum class ResultLayout {
+  as_operands,  ///< the axes before those of the product in the order of the operands' memory, then
+                ///< those of the product in C order (numpy.matmul's order="K")
+  rows,         ///< C order
+  columns,      ///< Fortran order
+};
+
 struct ProductOptions {
   std::optional<DType> dtype{};  ///< to compute in; default: what the operands promote to
   Casting casting = Casting::same_kind;
   /// May share memory with the operands and be of any layout; cast to as `casting` allows.
   const Array* out = nullptr;
+  ResultLayout layout = ResultLayout::as_operands;  ///< where there is no out
 };
 
-/// The result: out, or a new array in C order. Throws LayoutError for shapes that do not fit,
+/// The result: out, or a new array. Throws LayoutError for shapes that do not fit,
 /// DTypeError, DeviceError, ReadOnlyError, each with the product's name.
 SW_API Array multiply(Product product, const Array& left, const Array& right,
                       const ProductOptions& options = {});

@@ -12,6 +12,7 @@
 
 #include "matmul_op.hpp"
 #include "product.hpp"
+#include "python/array_order.hpp"
 #include "python/bind.hpp"
 #include "python/graph_variable.hpp"
 #include "python/py_array.hpp"
@@ -31,6 +32,7 @@ namespace {
 using ops::linalg::ContractedAxes;
 using ops::linalg::Product;
 using ops::linalg::ProductOptions;
+using ops::linalg::ResultLayout;
 
 /// Two operands as arrays: of any library as they are, lists and numbers where the other is.
 class Factors {
@@ -111,23 +113,37 @@ PyObject* call_with_axes(Product product, PyObject* const* values, Py_ssize_t co
 PyObject* apply_matmul(const char* who, PyObject* left, PyObject* right, bool has_options) {
   if (!is_variable(left) && !is_variable(right)) return nullptr;
   require<GraphError>(!has_options, who,
-                      ": out=, dtype= and axes= are for arrays; a variable has no "
+                      ": out=, dtype=, order= and axes= are for arrays; a variable has no "
                       "memory yet. Use astype() and transposes");
   const Variable operands[] = {as_variable(left), as_variable(right)};
   return wrap_variable((*ops::linalg::matmul_op())(operands)[0]);
 }
 
+ResultLayout layout_of_result(PyObject* order, const Factors& factors) {
+  const Array* const operands[] = {&factors.left(), &factors.right()};
+  switch (settled(order_in(order, Order::k), operands)) {
+    case Order::c:
+      return ResultLayout::rows;
+    case Order::f:
+      return ResultLayout::columns;
+    default:
+      return ResultLayout::as_operands;
+  }
+}
+
 template <Product product>
 PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<8> signature{
+  // subok= says nothing here, as for the elementwise operations: there are no subclasses to keep.
+  static constexpr Signature<10> signature{
       product_names[static_cast<int>(product)],
-      {"x1", "x2", "out", "casting", "dtype", "axes", "axis", "keepdims"},
+      {"x1", "x2", "out", "casting", "order", "dtype", "axes", "axis", "keepdims", "subok"},
       2,
       3};
-  const auto [x1, x2, out, casting, dtype, axes, axis, keepdims] =
+  const auto [x1, x2, out, casting, order, dtype, axes, axis, keepdims, subok] =
       signature.read(values, count, words);
   if (product == Product::matmul) {
-    const bool has_options = given(out) || given(casting) || given(dtype) || given(axes);
+    const bool has_options =
+        given(out) || given(casting) || given(order) || given(dtype) || given(axes);
     if (PyObject* node = apply_matmul("matmul", x1, x2, has_options)) return node;
   }
   if (given(axes) || given(axis) || truth_in(keepdims, false))
@@ -136,6 +152,7 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
   ProductOptions options;
   if (given(casting)) options.casting = product_casting(casting);
   if (given(dtype)) options.dtype = dtype_from(dtype);
+  if (given(order)) options.layout = layout_of_result(order, factors);
   if (!given(out)) return wrap(product_unlocked(product, factors, options));
   PyObject* single = out;
   if (PyTuple_Check(out)) {
@@ -345,7 +362,8 @@ PyObject* matmul_in_place(PyObject* self, PyObject* other) noexcept {
   }
 }
 
-#define SW_PRODUCT "(x1, x2, /, out=None, *, casting='same_kind', dtype=None, axes=None)\n--\n\n"
+#define SW_PRODUCT \
+  "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)\n--\n\n"
 
 PyMethodDef product_functions[] = {
     method<&product_call<Product::matmul>>(
@@ -353,8 +371,8 @@ PyMethodDef product_functions[] = {
         "matmul" SW_PRODUCT "The matrix product over the last two axes, as numpy.matmul."),
     method<&product_call<Product::vecdot>>(
         "vecdot",
-        "vecdot(x1, x2, /, out=None, *, casting='same_kind', dtype=None, axes=None, axis=-1, "
-        "keepdims=False)\n--\n\nThe sum of conj(x1) * x2 along an axis, as numpy.vecdot."),
+        "vecdot(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None, "
+        "axis=-1, keepdims=False)\n--\n\nThe sum of conj(x1) * x2 along an axis, as numpy.vecdot."),
     method<&product_call<Product::matvec>>(
         "matvec", "matvec" SW_PRODUCT "Matrices with vectors, as numpy.matvec."),
     method<&product_call<Product::vecmat>>(

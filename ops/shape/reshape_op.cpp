@@ -32,12 +32,13 @@ class Reshape final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return make_queueing_thunk([op = Ref<const Reshape>(this), cells = extents_.cells(context),
-                                from = context.input(0), to = context.output(0),
-                                device = context.device()] {
-      const Array source = to_device(*from->value, device);
-      to->value = reshape(source, op->extents_.now(cells));
-    });
+    return make_queueing_thunk(
+        [op = Ref<const Reshape>(this), cells = extents_.cells(context), from = context.input(0),
+         to = context.output(0), device = context.device()] {
+          const Array source = to_device(*from->value, device);
+          to->value = reshape(source, op->extents_.now(cells));
+        },
+        are_on_host(context.node(), 1));
   }
 
  private:
@@ -72,13 +73,14 @@ class BroadcastTo final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return make_queueing_thunk([op = Ref<const BroadcastTo>(this), cells = extents_.cells(context),
-                                from = context.input(0), to = context.output(0),
-                                device = context.device()] {
-      // Read-only as in NumPy: several elements may be one in memory.
-      const Array source = to_device(*from->value, device);
-      to->value = source.broadcast_to(op->extents_.now(cells)).as_readonly();
-    });
+    return make_queueing_thunk(
+        [op = Ref<const BroadcastTo>(this), cells = extents_.cells(context),
+         from = context.input(0), to = context.output(0), device = context.device()] {
+          // Read-only as in NumPy: several elements may be one in memory.
+          const Array source = to_device(*from->value, device);
+          to->value = source.broadcast_to(op->extents_.now(cells)).as_readonly();
+        },
+        are_on_host(context.node(), 1));
   }
 
  private:

@@ -70,6 +70,14 @@ Order order_in(PyObject* argument, Order otherwise) {
   return order_from({word, static_cast<std::size_t>(size)});
 }
 
+Order settled(Order order, std::span<const Array* const> operands) noexcept {
+  if (order != Order::a) return order;
+  const bool all_columns = std::all_of(operands.begin(), operands.end(), [](const Array* array) {
+    return array == nullptr || array->layout().is_column_major();
+  });
+  return all_columns ? Order::f : Order::c;
+}
+
 Layout layout_in(Order order, const Shape& shape, const Layout& like) {
   const bool like_is_column_major = like.is_column_major() && !like.is_row_major();
   if (order == Order::f || (order == Order::a && like_is_column_major))
@@ -77,13 +85,6 @@ Layout layout_in(Order order, const Shape& shape, const Layout& like) {
   if (order == Order::k && like.rank() == shape.size() && !like.is_row_major())
     return like.packed(shape);
   return Layout::row_major(shape);
-}
-
-Array empty_in(const Layout& layout, DType dtype, Device device) {
-  if (layout.is_row_major()) return empty(layout.shape, dtype, device);
-  const auto bytes =
-      static_cast<std::size_t>(layout.size()) * static_cast<std::size_t>(dtype.itemsize());
-  return Array(allocate(bytes, device), layout, dtype);
 }
 
 Array copied(const Array& source, DType dtype, Device device, Order order) {

@@ -4,6 +4,7 @@
 
 #include <Python.h>
 
+#include <span>
 #include <string_view>
 
 #include "spanwise/array.hpp"
@@ -20,13 +21,14 @@ Order order_from(std::string_view word);
 /// An `order` argument, read; `otherwise` where it is absent or None.
 Order order_in(PyObject* argument, Order otherwise);
 
+/// What "A" means for a new result of these operands: f where all of them are column-major, else c,
+/// as in numpy.ufunc; other orders are themselves. A null operand is a number.
+Order settled(Order order, std::span<const Array* const> operands) noexcept;
+
 /// A compact layout of `shape`: row-major (c), column-major (f), column-major only if `like` is and
 /// is not row-major (a), or with the axes in the order of `like`'s strides (k; where the ranks
 /// differ: c).
 Layout layout_in(Order order, const Shape& shape, const Layout& like = {});
-
-/// An uninitialised array of that layout.
-Array empty_in(const Layout& layout, DType dtype, Device device);
 
 /// A new array with the elements of `source`, cast and moved. Waits without the GIL.
 Array copied(const Array& source, DType dtype, Device device, Order order);

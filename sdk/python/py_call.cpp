@@ -3,14 +3,18 @@
 
 #include "py_call.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
 
 namespace {
+
+using namespace std::literals;
 
 [[noreturn]] void refuse(const std::string& message) {
   PyErr_SetString(PyExc_TypeError, message.c_str());
@@ -34,8 +38,12 @@ int place_of(const char* who, const char* const* names, int size, PyObject* word
   for (int i = 0; i < size; ++i) {
     if (is_word(word, names[i])) return i;
   }
+  // numpy.ufunc's other way to name a dtype.
+  const bool asks_for_dtype =
+      is_word(word, "signature") &&
+      std::any_of(names, names + size, [](const char* name) { return name == "dtype"sv; });
   refuse(text(who, "() has no argument '", std::string(pybind11::str(word)), "'; it has ",
-              listed(names, size)));
+              listed(names, size), asks_for_dtype ? ": say with dtype= what to compute in" : ""));
 }
 
 }  // namespace

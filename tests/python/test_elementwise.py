@@ -227,14 +227,41 @@ def test_large_arrays_on_all_threads(name, shape, device):
     )
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "complex64"])
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "less", "greater_equal", "equal"])
+def test_an_element_before_an_array(name, dtype, device):
+    """Loops take one in the second place, where the operation has a twin with its operands turned."""
+    if (name, dtype) == ("subtract", "bool"):
+        pytest.skip("no subtraction of bool")
+    values = operand(dtype, (70, 33), 1)
+    if dtype in ("float32", "complex64"):
+        values[0, :4] = np.nan, np.inf, -np.inf, -0.0
+    where = operand("bool", (70, 33), 2)
+    one, array, mask = (sw.asarray(x, device=device) for x in (values[2:3, 2:3], values, where))
+    ours, theirs = getattr(sw, name), getattr(np, name)
+    expected = theirs(values[2:3, 2:3], values)
+    assert_close(ours(one, array), expected)
+    assert_close(ours(one, array[::-2, ::3]), expected[::-2, ::3])
+    out = sw.zeros(expected.shape, expected.dtype, device=device)
+    ours(one, array, out=out, where=mask)
+    assert_close(out, np.where(where, expected, np.zeros_like(expected)))
+
+
 @pytest.mark.parametrize("order", "CFAK")
 def test_order_of_the_result(order, device):
     a = operand("float32", (4, 5, 6), 0).transpose(2, 0, 1)
     ours = sw.add(sw.asarray(a, device=device), 1, order=order)
     oracle = np.add(np.asarray(a), 1, order=order)
     assert_close(ours, oracle)
-    if order in "CF":
-        assert ours.strides == oracle.strides
+    assert ours.strides == oracle.strides
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (5,), (4, 1), (1, 5)])
+def test_order_a_is_fortrans_where_all_operands_are(shape, device):
+    a = np.asfortranarray(operand("float32", (4, 5), 0))
+    for b in (operand("float32", shape, 1), np.asfortranarray(operand("float32", shape, 1))):
+        ours = sw.add(*(sw.asarray(x, device=device) for x in (a, b)), order="A")
+        assert ours.strides == np.add(a, b, order="A").strides
 
 
 def test_dtype_says_what_the_result_is(device):

@@ -34,7 +34,9 @@ def test_random_operations_are_numpys(widest):
 
 
 @pytest.mark.parametrize("widest", NARROWER)
-@pytest.mark.parametrize("tests", ["test_elementwise_accuracy.py", "test_division.py"])
+@pytest.mark.parametrize(
+    "tests", ["test_elementwise_accuracy.py", "test_division.py", "test_integer_powers.py"]
+)
 def test_errors_stay_within_their_bounds(widest, tests):
     done = run(widest, "-m", "pytest", "-q", "-k", "not cuda", f"tests/python/{tests}")
     assert done.returncode == 0, done.stdout

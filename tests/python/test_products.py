@@ -347,30 +347,6 @@ def test_the_other_ufuncs(device, dtype, name, one, two, seed):
         compare(out, theirs(widened(x), widened(y)), sizes, dtype)
 
 
-def test_axes(device):
-    x, y = random_values((3, 4, 5), "float64", 1), random_values((3, 6, 5), "float64", 2)
-    a, b = sw.array(x, device=device), sw.array(y, device=device)
-    axes = [(1, 0), (0, 1), (2, 0)]
-    expected = np.matmul(x, y, axes=axes)
-    np.testing.assert_allclose(sw.matmul(a, b, axes=axes).numpy(), expected)
-    into = sw.empty(expected.shape, dtype="float64", device=device)
-    assert sw.matmul(a, b, out=into, axes=axes) is into
-    np.testing.assert_allclose(into.numpy(), expected)
-    for axis in (0, 1, 2, -1):
-        for keepdims in (False, True):
-            np.testing.assert_allclose(
-                sw.vecdot(a, a, axis=axis, keepdims=keepdims).numpy(),
-                np.vecdot(x, x, axis=axis, keepdims=keepdims),
-            )
-    out = sw.empty((3, 5), dtype="float64", device=device)
-    assert sw.vecdot(a, a, out, axis=1) is out
-    np.testing.assert_allclose(out.numpy(), np.vecdot(x, x, axis=1))
-    with pytest.raises(TypeError, match="axis="):
-        sw.matmul(a, a, axis=0)
-    with pytest.raises(ValueError, match="axes"):
-        sw.matmul(a, a, axes=[(0,), (1,), (0,)])
-
-
 # ---- dot, inner, outer, vdot, tensordot
 
 

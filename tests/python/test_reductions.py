@@ -458,3 +458,17 @@ def test_scans_agree_from_run_to_run(device):
     first = sw.cumsum(x).numpy()
     for _ in range(5):
         np.testing.assert_array_equal(sw.cumsum(x).numpy(), first)
+
+
+@pytest.mark.parametrize("width", [1, 7, 8, 9, 64, 71, 512, 513, 5000])
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_the_first_truth_of_rows(name, width, device):
+    random = np.random.default_rng(width)
+    for share in (0, 0.01, 0.5, 0.99, 1):
+        x = random.random((40, width)) < share
+        expected = getattr(x, name)(axis=1)
+        for values in (x, (x.view("uint8") * 6).view("bool")):  # any byte but 0 is true
+            ours = sw.asarray(values, device=device)
+            np.testing.assert_array_equal(getattr(ours, name)(axis=1).numpy(), expected)
+            backwards = getattr(x[:, ::-1], name)(axis=1)
+            np.testing.assert_array_equal(getattr(ours[:, ::-1], name)(axis=1).numpy(), backwards)

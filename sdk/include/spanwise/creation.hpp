@@ -18,6 +18,8 @@ SW_API Storage allocate(std::size_t bytes, Device device);
 
 /// Uninitialised, C order. Throws LayoutError for a bad shape, OutOfMemoryError.
 SW_API Array empty(const Shape& shape, DType dtype, Device device = default_device());
+/// The same in a layout that is compact (its elements fill its memory) and starts at offset 0.
+SW_API Array empty_in(Layout layout, DType dtype, Device device = default_device());
 SW_API Array zeros(const Shape& shape, DType dtype, Device device = default_device());
 /// Every element `value`, cast to `dtype`. Queued on the current stream.
 SW_API Array full(const Shape& shape, const Scalar& value, DType dtype,

@@ -41,6 +41,10 @@ SW_API void expect_integer(const Op& op, std::span<const Variable> inputs, int i
 /// are. Throws GraphError where two inputs are fixed to different devices that are not the host.
 SW_API std::optional<Device> common_device(const Op& op, std::span<const Variable> inputs);
 
+/// Whether the types of the node's inputs from `first` on fix them to the host (cpu): a thunk reads
+/// their values without waiting for a device. An open type may turn out to be on any.
+SW_API bool are_on_host(const Apply& node, int first) noexcept;
+
 /// What broadcasting makes of two extents of types, either of which may be open: 1 stretches, and
 /// an open one may turn out to be 1, but beside a known and larger one that cannot matter. Nothing
 /// where they do not broadcast.

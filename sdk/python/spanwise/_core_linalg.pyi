@@ -8,6 +8,7 @@ from typing import Any, Literal, SupportsIndex, TypeAlias
 from ._core import Array
 
 _Rule: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+_Order: TypeAlias = Literal["C", "F", "A", "K"]
 
 def matmul(
     x1: Any,
@@ -16,6 +17,7 @@ def matmul(
     out: Any | None = None,
     *,
     casting: _Rule = "same_kind",
+    order: _Order = "K",
     dtype: Any | None = None,
     axes: Any | None = None,
 ) -> Array: ...
@@ -26,6 +28,7 @@ def vecdot(
     out: Any | None = None,
     *,
     casting: _Rule = "same_kind",
+    order: _Order = "K",
     dtype: Any | None = None,
     axes: Any | None = None,
     axis: SupportsIndex = -1,
@@ -38,6 +41,7 @@ def matvec(
     out: Any | None = None,
     *,
     casting: _Rule = "same_kind",
+    order: _Order = "K",
     dtype: Any | None = None,
     axes: Any | None = None,
 ) -> Array: ...
@@ -48,6 +52,7 @@ def vecmat(
     out: Any | None = None,
     *,
     casting: _Rule = "same_kind",
+    order: _Order = "K",
     dtype: Any | None = None,
     axes: Any | None = None,
 ) -> Array: ...

@@ -9,9 +9,9 @@ from typing import Any
 
 from . import _core
 from ._operands import as_arrays
-from ._shape import moveaxis
+from ._shape import axes_in, moveaxis
 
-# How many axes of each operand, and of the result, a product works on.
+# How many axes of each operand, and of the result, a product works on; matmul of matrices.
 _CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}
 
 
@@ -77,44 +77,54 @@ def along_axes(
 ) -> _core.Array:
     """The product `name` with the axes of a generalised ufunc's axes=, axis= and keepdims=."""
     x1, x2 = as_arrays(x1, x2)
+    if options.get("order") in ("A", "a"):  # of the operands as they came
+        options["order"] = "F" if x1.flags.f_contiguous and x2.flags.f_contiguous else "C"
     out = out[0] if isinstance(out, tuple) else out
     if (axis is not None or keepdims) and name != "vecdot":
         raise TypeError(f"{name}: axis= and keepdims= are for products of vectors; use axes=")
     if axis is not None:
         if axes is not None:
             raise TypeError(f"{name}: cannot take both axis= and axes=")
-        axes = [(axis,), (axis,), ()]
-    first, second, last = _core_axes(name, axes, keepdims)
-    x1, x2 = _to_end(x1, first), _to_end(x2, second)
-    place = axis if axis is not None and keepdims else -1
+        axes = [axis, axis, axis if keepdims else ()]
+    first, second, last = _core_axes(name, axes, _core_counts(name, x1, x2, keepdims))
+    x1, x2 = _to_end(name, x1, first), _to_end(name, x2, second)
+    product = getattr(_core, name)
     if out is None:
-        result = getattr(_core, name)(x1, x2, **options)
+        result = product(x1, x2, **options)
         if keepdims:
-            return moveaxis(result[..., None], -1, first[0] if axes is not None else place)
-        return moveaxis(result, range(-len(last), 0), last) if last else result
-    target = _to_end(
-        _core.asarray(out), (first[0] if axes is not None else place,) if keepdims else last
-    )
-    getattr(_core, name)(x1, x2, target[..., 0] if keepdims else target, **options)
+            result = result[..., None]
+        return moveaxis(result, range(-len(last), 0), axes_in(last, result.ndim, name))
+    target = _to_end(name, _core.asarray(out), last)
+    product(x1, x2, target[..., 0] if keepdims else target, **options)
     return out
 
 
-def _core_axes(name: str, axes: Any, keepdims: bool) -> list[tuple[int, ...]]:
-    cores = _CORES[name]
+def _core_counts(name: str, x1: _core.Array, x2: _core.Array, keepdims: bool) -> tuple[int, ...]:
+    """How many axes of each operand, and of the result, the product is of."""
+    if name != "matmul":
+        first, second, last = _CORES[name]
+        return first, second, last + keepdims
+    first, second = min(x1.ndim, 2), min(x2.ndim, 2)  # an operand of one axis is a vector
+    return first, second, max(first + second - 2, 0)
+
+
+def _core_axes(name: str, axes: Any, counts: tuple[int, ...]) -> list[tuple[int, ...]]:
+    last_ones = [tuple(range(-count, 0)) for count in counts]
     if axes is None:
-        return [tuple(range(-count, 0)) for count in cores]
+        return last_ones
+    if not isinstance(axes, (list, tuple)):
+        raise TypeError(f"{name}: axes should be a list, got {axes!r}")
     entries = [_axis_list(entry) for entry in axes]
-    if len(entries) == 2 and cores[2] == 0:
-        entries.append(())
-    if keepdims:
-        entries[2:] = [()]
-    if len(entries) != 3 or [len(entry) for entry in entries] != list(cores):
+    if len(entries) == 2 and _CORES[name][2] == 0:  # the axis that keepdims= keeps is the last one
+        entries.append(last_ones[2])
+    if [len(entry) for entry in entries] != list(counts):
+        first, second, last = counts
         raise _core.ArgumentError(
-            f"{name}: axes should be a list with an entry of {cores[0]}, {cores[1]} and {cores[2]} "
+            f"{name}: axes should be a list with an entry of {first}, {second} and {last} "
             f"axes for the operands and the result, got {axes}"
         )
     return entries
 
 
-def _to_end(x: _core.Array, axes: tuple[int, ...]) -> _core.Array:
-    return moveaxis(x, axes, range(-len(axes), 0)) if axes else x
+def _to_end(name: str, x: _core.Array, axes: tuple[int, ...]) -> _core.Array:
+    return moveaxis(x, axes_in(axes, x.ndim, name), range(-len(axes), 0))

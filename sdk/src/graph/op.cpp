@@ -59,8 +59,8 @@ std::unique_ptr<Thunk> make_thunk(std::function<void()> run) {
   return std::make_unique<CallableThunk>(std::move(run), false);
 }
 
-std::unique_ptr<Thunk> make_queueing_thunk(std::function<void()> run) {
-  return std::make_unique<CallableThunk>(std::move(run), true);
+std::unique_ptr<Thunk> make_queueing_thunk(std::function<void()> run, bool only_queues) {
+  return std::make_unique<CallableThunk>(std::move(run), only_queues);
 }
 
 }  // namespace spanwise

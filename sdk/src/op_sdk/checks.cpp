@@ -54,6 +54,12 @@ std::optional<Device> common_device(const Op& op, std::span<const Variable> inpu
   return common;
 }
 
+bool are_on_host(const Apply& node, int first) noexcept {
+  const auto inputs = std::span(node.inputs()).subspan(static_cast<std::size_t>(first));
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [](const Variable& input) { return input.type().device() == cpu; });
+}
+
 std::optional<std::int64_t> broadcast_extents(std::int64_t a, std::int64_t b) noexcept {
   if (a == b || b == 1) return a;
   if (a == 1 || a == TensorType::any) return b;

@@ -25,7 +25,10 @@ std::size_t bytes_of(const Layout& layout, DType dtype) {
 }  // namespace
 
 Array empty(const Shape& shape, DType dtype, Device device) {
-  Layout layout = Layout::row_major(shape);
+  return empty_in(Layout::row_major(shape), dtype, device);
+}
+
+Array empty_in(Layout layout, DType dtype, Device device) {
   const std::size_t bytes = bytes_of(layout, dtype);
   return Array(allocate(bytes, device), std::move(layout), dtype);
 }
@@ -62,9 +65,7 @@ Array empty_like(const Array& like) {
 }
 
 Array runtime::empty_like(const Array& like, DType dtype, Device device) {
-  Layout layout = like.layout().packed(like.shape());
-  const std::size_t bytes = bytes_of(layout, dtype);
-  return Array(allocate(bytes, device), std::move(layout), dtype);
+  return empty_in(like.layout().packed(like.shape()), dtype, device);
 }
 
 Array runtime::landing_for(const Array& source, DType dtype) {

@@ -42,8 +42,10 @@ class SW_API Thunk {
   /// Lazy thunks are called before their inputs are computed.
   virtual bool lazy() const { return false; }
   /// Whether run() reaches the device through Spanwise's arrays, kernels and streams alone: not
-  /// through a stream's handle that it has kept, nor another library. The runtime may then keep
-  /// back the kernels of several such thunks and give them to a GPU at once.
+  /// through a stream's handle that it has kept, nor another library; nor does it wait for what is
+  /// queued, as reading an element of a GPU's array does. The runtime may then keep back the
+  /// kernels of several such thunks and give them to a GPU at once, and call them with Python's
+  /// lock held.
   virtual bool only_queues() const { return false; }
 };
 
@@ -142,7 +144,8 @@ class SW_API Op : public RefCounted {
 
 /// A Thunk from a callable without arguments.
 SW_API std::unique_ptr<Thunk> make_thunk(std::function<void()> run);
-/// The same for a callable of which only_queues() is true.
-SW_API std::unique_ptr<Thunk> make_queueing_thunk(std::function<void()> run);
+/// The same for a callable of which only_queues() is true, or is `only_queues`.
+SW_API std::unique_ptr<Thunk> make_queueing_thunk(std::function<void()> run,
+                                                  bool only_queues = true);
 
 }  // namespace spanwise

@@ -1,0 +1,131 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What products take besides the factors: NumPy's order=, axes=, axis= and keepdims=."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+
+def some(shape, lie=None):
+    """Numbers whose axes lie in memory in the order `lie`, C order unless told."""
+    rng = np.random.default_rng(sum(shape))
+    lie = tuple(range(len(shape))) if lie is None else lie
+    stored = rng.random([shape[axis] for axis in lie])
+    return stored.transpose(np.argsort(lie))
+
+
+def lies_like(ours, theirs):
+    """One layout: strides of axes that have more than one place."""
+    assert ours.shape == theirs.shape
+    steps = [
+        (s, t) for n, s, t in zip(ours.shape, ours.strides, theirs.strides, strict=True) if n > 1
+    ]
+    assert all(s == t for s, t in steps), (ours.shape, ours.strides, theirs.strides)
+    np.testing.assert_allclose(ours.numpy(), theirs)
+
+
+def check(name, device, *factors, **options):
+    theirs = getattr(np, name, None) or pytest.skip(f"this NumPy has no {name}")
+    ours = [sw.asarray(factor, device=device) for factor in factors]
+    lies_like(getattr(sw, name)(*ours, **options), theirs(*factors, **options))
+
+
+@pytest.mark.parametrize("order", "CFAK")
+@pytest.mark.parametrize("lie", list(itertools.permutations(range(4)))[::3])
+def test_order_of_products(order, lie, device):
+    a, b, c = some((2, 3, 4, 5), lie), some((2, 3, 5, 6), lie), some((2, 3, 4, 5))
+    for right in (b, b[:1], b[0], b[0, 0], c.swapaxes(2, 3)):
+        check("matmul", device, a, right, order=order)
+    check("vecdot", device, a, c, order=order)
+    check("matvec", device, a, c[:, :, 0], order=order)
+    check("vecmat", device, c[..., 0], a, order=order)
+
+
+@pytest.mark.parametrize("name", ["matmul", "vecdot"])
+def test_products_lie_as_numpys_by_themselves(name, device):
+    a = some((3, 2, 4, 4), (3, 1, 0, 2))
+    check(name, device, a, a)
+
+
+@pytest.mark.parametrize("order", "CFAK")
+@pytest.mark.parametrize("lie", [(0, 1, 2), (2, 1, 0)])
+def test_order_beside_axes(order, lie, device):
+    a, b = some((2, 3, 4), lie), some((2, 4, 5), lie)
+    check("matmul", device, a, b, axes=[(1, 2), (1, 2), (0, 1)], order=order)
+    check("matmul", device, a.T, b.T, axes=[(1, 0), (1, 0), (1, 0)], order=order)
+    check("vecdot", device, a, a, axis=1, keepdims=True, order=order)
+
+
+def test_order_of_products_by_numpys_functions(device):
+    a, b = some((2, 3, 4)), some((2, 4, 5))
+    ours = np.matmul(sw.asarray(a, device=device), sw.asarray(b, device=device), order="F")
+    assert isinstance(ours, sw.Array)
+    assert ours.device == device
+    lies_like(ours, np.matmul(a, b, order="F"))
+
+
+def test_order_says_nothing_beside_out(device):
+    a = sw.asarray(some((4, 4)), device=device)
+    out = sw.empty((4, 4), dtype="float64", device=device)
+    assert sw.matmul(a, a, out, order="F") is out
+    assert out.flags.c_contiguous
+
+
+def test_words_that_products_do_not_take(device):
+    a = sw.asarray(some((4, 4)), device=device)
+    with pytest.raises(ValueError, match='expected "C", "F", "A" or "K", got "Z"'):
+        sw.matmul(a, a, order="Z")
+    for ours in (sw.matmul, sw.vecdot, sw.add):
+        with pytest.raises(TypeError, match="signature.*say with dtype= what to compute in"):
+            ours(a, a, signature="dd->d")
+        assert ours(a, a, subok=False).dtype == "float64"
+
+
+def test_axes(device):
+    x, y = some((3, 4, 5)), some((3, 6, 5))
+    a, b = sw.array(x, device=device), sw.array(y, device=device)
+    axes = [(1, 0), (0, 1), (2, 0)]
+    expected = np.matmul(x, y, axes=axes)
+    np.testing.assert_allclose(sw.matmul(a, b, axes=axes).numpy(), expected)
+    into = sw.empty(expected.shape, dtype="float64", device=device)
+    assert sw.matmul(a, b, out=into, axes=axes) is into
+    np.testing.assert_allclose(into.numpy(), expected)
+    for axis in (0, 1, 2, -1):
+        for keepdims in (False, True):
+            np.testing.assert_allclose(
+                sw.vecdot(a, a, axis=axis, keepdims=keepdims).numpy(),
+                np.vecdot(x, x, axis=axis, keepdims=keepdims),
+            )
+    out = sw.empty((3, 5), dtype="float64", device=device)
+    assert sw.vecdot(a, a, out, axis=1) is out
+    np.testing.assert_allclose(out.numpy(), np.vecdot(x, x, axis=1))
+    with pytest.raises(TypeError, match="axis="):
+        sw.matmul(a, a, axis=0)
+    with pytest.raises(ValueError, match="axes"):
+        sw.matmul(a, a, axes=[(0,), (1,), (0,)])
+    for wrong in (3, [(0, 9), (0, 1), (1, 0)], [(0, 1), (0, 1), (1, 1)]):
+        with pytest.raises((ValueError, TypeError, IndexError), match="matmul: "):
+            sw.matmul(a[0], b[0], axes=wrong)
+
+
+def test_axes_of_vectors(device):
+    a, v = some((3, 4)), some((4,))
+    check("matmul", device, a, v, axes=[(0, 1), 0, 0])
+    check("matmul", device, v, a.T, axes=[(0,), (0, 1), (0,)])
+    check("matmul", device, v, v, axes=[0, 0, ()])
+    check("matvec", device, a.T, v, axes=[(1, 0), 0, 0])
+
+
+@pytest.mark.parametrize("axes", [[0, 1], [0, 1, 0], [0, 1, 1], [-1, -2, -2]])
+def test_the_axis_that_is_kept(axes, device):
+    a, b = some((3, 4)), some((4, 3))
+    check("vecdot", device, a, b, axes=axes, keepdims=True)
+    kept = np.vecdot(a, b, axes=axes, keepdims=True)
+    out = sw.zeros(kept.shape, dtype="float64", device=device)
+    factors = (sw.asarray(factor, device=device) for factor in (a, b))
+    assert sw.vecdot(*factors, out, axes=axes, keepdims=True) is out
+    np.testing.assert_allclose(out.numpy(), kept)
