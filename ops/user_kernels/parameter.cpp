@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
 #include "words.hpp"
 
@@ -294,26 +295,15 @@ std::vector<std::string> element_names(const std::vector<Parameter>& parameters)
 }
 
 std::string c_type(DType dtype) {
+  // What users write, and can compute with.
   if (dtype == float16) return "__half";
   if (dtype == bfloat16) return "__nv_bfloat16";
   if (dtype == complex64) return "complex<float>";
   if (dtype == complex128) return "complex<double>";
-  if (dtype == float32) return "float";
-  if (dtype == float64) return "double";
   if (dtype.is_bool()) return "bool";
   require<DTypeError>(dtype.is_computable(), "kernel: no C++ type is known for dtype ", dtype,
                       "; convert with astype(), or view its bytes as a struct");
-  const std::string sign = dtype.code() == DTypeCode::uint ? "unsigned " : "";
-  switch (dtype.bits()) {
-    case 8:
-      return sign.empty() ? "signed char" : "unsigned char";
-    case 16:
-      return sign + "short";
-    case 32:
-      return sign + "int";
-    default:
-      return sign + "long long";
-  }
+  return element_text(dtype);
 }
 
 }  // namespace spanwise::ops::user_kernels

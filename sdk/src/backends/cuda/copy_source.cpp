@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "embedded/cuda_kernels.hpp"
+#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
@@ -13,38 +14,12 @@ namespace {
 
 // The names of device/cast.cuh for the dtypes that can be cast.
 std::string element_type(DType dtype) {
-  if (dtype == bool_) return "Bool";
-  if (dtype == float16) return "Half";
-  if (dtype == bfloat16) return "BFloat16";
-  if (dtype == float32) return "float";
-  if (dtype == float64) return "double";
-  if (dtype == complex64) return "Complex<float>";
-  if (dtype == complex128) return "Complex<double>";
   require<DTypeError>(dtype.is_computable(), "copy: no cast from or to ", dtype,
                       " on a CUDA device; it can only be moved");
-  const char* width = dtype.bits() == 8    ? "char"
-                      : dtype.bits() == 16 ? "short"
-                      : dtype.bits() == 32 ? "int"
-                                           : "long long";
-  return text(dtype.code() == DTypeCode::uint ? "unsigned " : "signed ", width);
+  return text(dtype.is_complex() ? "Whole" : "", element_text(dtype));
 }
 
-std::string word_type(int bytes) {
-  switch (bytes) {
-    case 1:
-      return "unsigned char";
-    case 2:
-      return "unsigned short";
-    case 4:
-      return "unsigned int";
-    case 8:
-      return "unsigned long long";
-    case 16:
-      return "uint4";
-    default:
-      fail<DTypeError>("copy: elements of ", bytes, " bytes have no word on a CUDA device");
-  }
-}
+std::string word_type(int bytes) { return bytes == 16 ? "uint4" : word_text(bytes); }
 
 std::string embedded_text(std::string_view name) {
   const auto file = std::find_if(embedded::cuda_kernels.begin(), embedded::cuda_kernels.end(),
@@ -72,7 +47,7 @@ std::string kind_text(CopyPlan::Kind kind) {
 // What every kernel starts with: the types that its plan decides.
 std::string prologue(const CopyPlan& plan, bool casts) {
   const char* index = plan.wide ? "long long" : "int";
-  return text(casts ? embedded_text("cast.cuh")
+  return text(casts ? embedded_text("elements.cuh") + embedded_text("cast.cuh")
                     : "template <class To, class From>\nstruct Convert {\n"
                       "  __device__ static To from(From value) { return value; }\n};\n",
               embedded_text("copy.cuh"), kind_text(plan.kind), "\ntypedef unsigned ", index,
