@@ -12,9 +12,7 @@ namespace spanwise::ops {
 namespace {
 
 std::string_view accumulate_file(std::string_view name) {
-  for (const auto& file : embedded::accumulate_text)
-    if (file.name == name) return file.text;
-  fail<Error>("indexing: the library was built without ", name);
+  return embedded::file_text(embedded::accumulate_text, name);
 }
 
 const char* body_text(Accumulation how) {

@@ -12,9 +12,7 @@ namespace spanwise::ops::reduce {
 namespace {
 
 std::string_view reduce_file(std::string_view name) {
-  for (const auto& file : embedded::reduce_text)
-    if (file.name == name) return file.text;
-  fail<Error>("reductions: the library was built without ", name);
+  return embedded::file_text(embedded::reduce_text, name);
 }
 
 // An accumulator is unsigned where it is whole: sums wrap around.

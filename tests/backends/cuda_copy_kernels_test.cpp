@@ -686,9 +686,8 @@ TEST_F(GeneratedKernels, ConvertBetweenAllPairsOfDtypes) {
                                                        {"c64", "WholeComplex<float>"},
                                                        {"c128", "WholeComplex<double>"}};
   runtime::KernelSource source;
-  for (const embedded::TextFile& file : embedded::cuda_kernels) {
-    if (file.name == "elements.cuh" || file.name == "cast.cuh") source.text += file.text;
-  }
+  for (const char* name : {"elements.cuh", "cast.cuh"})
+    source.text += embedded::file_text(embedded::cuda_kernels, name);
   for (const auto& [from_name, from] : types) {
     for (const auto& [to_name, to] : types) {
       source.text +=
