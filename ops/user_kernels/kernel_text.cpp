@@ -8,6 +8,7 @@
 
 #include "embedded/user_kernel_text.hpp"
 #include "spanwise/error.hpp"
+#include "type_names.hpp"
 #include "words.hpp"
 
 namespace spanwise::ops::user_kernels {
