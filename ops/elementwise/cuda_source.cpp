@@ -27,7 +27,7 @@ __device__ __forceinline__ T checked(T exponent, int* negative) {
 )";
 
 std::string dense_kernel(const KernelShape& shape) {
-  std::string declare, load, pack;
+  std::string declare, load;
   for (int i = 0; i < shape.inputs; ++i) {
     if (shape.is_number[static_cast<std::size_t>(i)]) continue;
     declare += text("  Pack<M", i, "> p", i, "[PACKS];\n");

@@ -33,7 +33,7 @@ bool is_running_product(const CudaShape& shape) {
 
 std::string body_text(const CudaShape& shape) {
   const Kernel& kernel = shape.kernel;
-  const std::string name = facts(kernel.kind).body;
+  const char* const name = facts(kernel.kind).body;
   switch (kernel.kind) {
     case Kind::any:
     case Kind::all:

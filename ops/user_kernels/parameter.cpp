@@ -80,11 +80,14 @@ std::vector<std::vector<Word>> split(std::string_view text) {
   return parts;
 }
 
-std::string shown(const std::vector<Word>& words) {
-  std::vector<std::string_view> texts;
-  for (const Word& word : words) texts.push_back(word.text);
-  return joined(texts);
+std::vector<std::string_view> texts_of(const std::vector<Word>& words) {
+  std::vector<std::string_view> texts(words.size());
+  std::transform(words.begin(), words.end(), texts.begin(),
+                 [](const Word& word) { return word.text; });
+  return texts;
 }
+
+std::string shown(const std::vector<Word>& words) { return joined(texts_of(words)); }
 
 Parameter pointer_parameter(const std::string& who, const std::vector<Word>& words,
                             std::string_view preamble) {
@@ -164,9 +167,7 @@ Parameter type_named(const std::string& who, std::string_view text, std::string_
     parameter.letter = words[0].text;
     return parameter;
   }
-  std::vector<std::string_view> texts;
-  for (const Word& word : words) texts.push_back(word.text);
-  return c_typed(who, texts, preamble);
+  return c_typed(who, texts_of(words), preamble);
 }
 
 void check_names(const std::string& who, const std::vector<Parameter>& parameters) {

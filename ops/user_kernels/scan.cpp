@@ -209,7 +209,7 @@ void ScanKernel::scan_as_on_gpu(const Job& job) const {
   const Array told = zeros(Shape{words}, uint64, job.stream.device());
   if (is_cut) order_use(job.stream, told, true);
   PackedNumbers numbers;
-  numbers.reserve(static_cast<std::size_t>(3 * job.lines.rank()));
+  numbers.reserve(3 * static_cast<std::size_t>(job.lines.rank()));
   const std::int64_t line[] = {length, steps[0], steps[1]};
   const std::vector<KernelArg> arguments{address_of(job.input),
                                          address_of(job.output),
@@ -234,7 +234,7 @@ void ScanKernel::scan_on_cpu(const Job& job) const {
     order_use(job.stream, *totals, true);
   }
   PackedNumbers numbers;
-  numbers.reserve(static_cast<std::size_t>(3 * job.lines.rank()));
+  numbers.reserve(3 * static_cast<std::size_t>(job.lines.rank()));
   const std::vector<KernelArg> arguments{address_of(job.input),
                                          address_of(job.output),
                                          numbers.walk(job.lines),
