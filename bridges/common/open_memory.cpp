@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "ordered_owner.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/stream.hpp"
 
@@ -90,17 +89,6 @@ bool is_aligned(const OpenMemory& memory, std::int64_t item) noexcept {
          0;
 }
 
-// The memory of a GPU, whose use comes after what the producer has queued there and before what it
-// queues once the array has gone. The stream stays alive with the owner.
-[[gnu::noinline]] StreamIdentity& order_behind_producer(const OpenMemory& memory,
-                                                        ForeignOwner& owner) {
-  release_passed();
-  Stream home = Stream::lasting(memory.device, memory.stream);
-  StreamIdentity& writer = home.identity();
-  owner = OrderedOwner::around(std::move(owner), std::move(home));
-  return writer;
-}
-
 }  // namespace
 
 bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner, Storage&& spare) {
@@ -118,9 +106,13 @@ bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner, Storag
     return false;
   }
   void* lowest = static_cast<std::byte*>(memory.data) - placement.offset * item;
-  StreamIdentity* writer = nullptr;
-  if (!memory.device.is_cpu()) [[unlikely]]
-    writer = &order_behind_producer(memory, owner);
+  // Where the producer works on it: our use comes after what is queued there, and before what is
+  // once the array has gone.
+  Ref<StreamIdentity> home;
+  if (!memory.device.is_cpu()) [[unlikely]] {
+    release_passed();
+    home = Stream::lasting(memory.device, memory.stream).take_identity();
+  }
   const auto axes = static_cast<std::size_t>(memory.rank);
   const auto bytes = static_cast<std::size_t>(placement.bytes);
   Storage storage = std::move(spare);
@@ -128,7 +120,7 @@ bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner, Storag
     std::move(owner).replace(storage, lowest, bytes, memory.device, memory.readonly);
   else
     storage = std::move(owner).adopt(lowest, bytes, memory.device, memory.readonly);
-  if (writer != nullptr) storage.uses().begin(*writer);
+  if (home) storage.uses().begin_at(std::move(home));
   new (place) Array(Array::Inside{}, std::move(storage), {memory.shape, axes}, {strides, axes},
                     placement.offset, memory.dtype);
   return true;

@@ -8,7 +8,10 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
+
+#include "spanwise/stream.hpp"
 
 namespace spanwise {
 namespace {
@@ -16,7 +19,6 @@ namespace {
 struct Held {
   ReleaseFn release = nullptr;
   void* context = nullptr;
-  std::optional<Stream> home{};
   void* data = nullptr;
   std::size_t bytes = 0;
   std::vector<Event> events{};  // of our work that has not passed yet
@@ -70,7 +72,6 @@ Waiting& waiting() {
 // keeping cannot fail and leak checkers see what it holds.
 void keep(std::unique_ptr<Held> held) noexcept {
   static constinit std::atomic<Held*> kept{nullptr};
-  held->home.reset();
   held->events.clear();
   held->next_kept = kept.load();
   while (!kept.compare_exchange_weak(held->next_kept, held.get())) {
@@ -78,16 +79,10 @@ void keep(std::unique_ptr<Held> held) noexcept {
   static_cast<void>(held.release());
 }
 
-void order_behind_uses(Held& held, const StreamUses& uses) {
-  // Most exchanges end without work of ours.
-  if (held.home && uses.is_only_user(held.home->identity())) return;
+void note_what_runs(Held& held, const StreamUses& uses) {
   for (const Ref<StreamIdentity>& identity : uses.all()) {
     const Stream used = Stream::of(*identity);
-    if (held.home) {
-      if (used != *held.home) held.home->wait(used);
-    } else if (!used.query()) {
-      held.events.push_back(used.record());
-    }
+    if (!used.query()) held.events.push_back(used.record());
   }
 }
 
@@ -96,7 +91,7 @@ void release_ordered(void* context, void* data, std::size_t bytes, StreamUses& u
   held->data = data;
   held->bytes = bytes;
   try {
-    order_behind_uses(*held, uses);
+    note_what_runs(*held, uses);
     release_passed();
     if (held->events.empty()) {
       held->tell();
@@ -111,10 +106,9 @@ void release_ordered(void* context, void* data, std::size_t bytes, StreamUses& u
 
 }  // namespace
 
-ForeignOwner OrderedOwner::around(ForeignOwner owner, std::optional<Stream>&& home) {
+ForeignOwner OrderedOwner::around(ForeignOwner owner) {
   if (owner.release_ == nullptr) return owner;
   auto held = std::make_unique<Held>();
-  held->home = std::move(home);
   held->release = std::exchange(owner.release_, nullptr);
   held->context = std::exchange(owner.context_, nullptr);
   return ForeignOwner(&release_ordered, held.release());

@@ -28,12 +28,9 @@ Device our_device(const ForeignMemory& memory) {
   return Device(DeviceKind::cuda, home ? home->ordinal() : memory.device.ordinal());
 }
 
-// Our current stream waits for the producer's queued work, or, where the producer's stream will be
-// there as long as we are, whoever uses the array first does.
-void order_after_producer(const Array& array, const ForeignView& view,
-                          const std::optional<Stream>& home) {
+// Our current stream waits for the producer's queued work.
+void order_after_producer(const Array& array, const ForeignView& view) {
   if (array.size() == 0) return;
-  if (home) return order_use(*home, array, true);
   const Stream current = Stream::current(array.device());
   for (const std::uintptr_t handle : view.streams) {
     if (handle != current.handle()) current.wait(Stream::foreign(array.device(), handle));
@@ -44,16 +41,21 @@ void order_after_producer(const Array& array, const ForeignView& view,
 Array adopt(ForeignView& view, const bridges::Span& span, Layout layout, DType dtype) {
   const ForeignMemory& memory = view.memory;
   const Device device = our_device(memory);
-  std::optional<Stream> home;
+  Ref<StreamIdentity> home;
   if (!memory.device.is_cpu()) [[unlikely]] {
     release_passed();
     if (view.streams_stay && view.streams.size() == 1 && device.is_cuda())
-      home = Stream::lasting(device, view.streams[0]);
-    view.owner = OrderedOwner::around(std::move(view.owner), std::optional(home));
+      home = Stream::lasting(device, view.streams[0]).take_identity();
+    else
+      view.owner = OrderedOwner::around(std::move(view.owner));
   }
   Array array(std::move(view.owner).adopt(span.lowest, span.bytes, device, memory.readonly),
               std::move(layout), dtype);
-  if (!device.is_cpu()) order_after_producer(array, view, home);
+  // Whoever uses the array first waits for the producer, whose stream is there as long as we are.
+  if (home)
+    array.storage().uses().begin_at(std::move(home));
+  else if (!device.is_cpu())
+    order_after_producer(array, view);
   return array;
 }
 

@@ -134,7 +134,13 @@ CpuKernel find_loops(OpId op, DType dtype) {
 }
 
 // What the processor does in its vector units is over sooner than a helper is awake.
-constexpr std::int64_t cheap_grain = 1 << 15, costly_grain = 1 << 12;
+constexpr std::int64_t cheap_grain = 1 << 15, costly_grain = 1 << 12, written_grain = 1 << 18;
+
+// Answers that the dtype alone gives: nothing is read.
+bool is_constant(OpId op, DType dtype) noexcept {
+  return !dtype.is_floating() && !dtype.is_complex() &&
+         (op == OpId::isfinite || op == OpId::isinf || op == OpId::isnan);
+}
 
 }  // namespace
 
@@ -152,7 +158,9 @@ CpuKernel find_cpu_kernel(const Signature& signature) {
   if (kernel.loop == nullptr) kernel = find_vector_function(signature.op, dtype);
   if (kernel.loop == nullptr) kernel = find_loops(signature.op, dtype);
   const bool is_cheap = (facts(signature.op).traits & vectorises) != 0;
-  kernel.grain = is_cheap ? cheap_grain : costly_grain;
+  kernel.grain = is_constant(signature.op, dtype) ? written_grain
+                 : is_cheap                       ? cheap_grain
+                                                  : costly_grain;
   return kernel;
 }
 

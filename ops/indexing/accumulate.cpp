@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "host_bounds.hpp"
 #include "host_loops.hpp"
 #include "line.hpp"
 #include "spanwise/copy.hpp"
@@ -27,9 +28,10 @@ bool try_accumulate_line(const Line& line, const Array& value, Accumulation how)
     return false;
   const auto* indices = static_cast<const std::int64_t*>(line.indices.data());
   const std::int64_t count = line.indices.size();
-  if (!all_inside(indices, count, line.extent)) return false;  // the long way says which
+  const IndexRange kind = look_at_indices(indices, count, line.extent);
+  if (kind == IndexRange::outside) return false;  // the long way says which
   accumulate_line(line.array.dtype(), how)(
-      static_cast<std::byte*>(line.array.data()), indices, count, line.extent, line.stride,
+      static_cast<std::byte*>(line.array.data()), indices, count, kind, line.extent, line.stride,
       static_cast<const std::byte*>(value.data()), value.rank() == 0 ? 0 : line.row_bytes);
   return true;
 }

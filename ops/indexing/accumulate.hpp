@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "host_bounds.hpp"
 #include "host_move.hpp"
 #include "selection.hpp"
 
@@ -11,10 +12,11 @@ namespace spanwise::ops {
 MoveLoop accumulate_loop(DType dtype, Accumulation how);
 
 /// The same for single elements array + indices[i] * stride and value + i * value_step, where
-/// negative indices, which are inside, count from `extent`. Steps in bytes.
+/// negative indices count from `extent`; `kind` says whether there are any, none is outside. Steps
+/// in bytes.
 using AccumulateLine = void (*)(std::byte* array, const std::int64_t* indices, std::int64_t count,
-                                std::int64_t extent, std::int64_t stride, const std::byte* value,
-                                std::int64_t value_step);
+                                IndexRange kind, std::int64_t extent, std::int64_t stride,
+                                const std::byte* value, std::int64_t value_step);
 AccumulateLine accumulate_line(DType dtype, Accumulation how);
 
 /// By kernels queued on the current stream; all on one GPU, no mask, and both arrays aligned to

@@ -1,5 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -56,20 +57,35 @@ void accumulate_rows(std::byte* array, const std::int64_t* offsets, std::int64_t
   }
 }
 
+constexpr std::int64_t first_cache = 1 << 15;  // bytes
+constexpr std::int64_t ahead = 24;             // elements, which a larger cache has by then
+
 template <class How, class T>
 void accumulate_elements(std::byte* array, const std::int64_t* indices, std::int64_t count,
-                         std::int64_t extent, std::int64_t stride, const std::byte* value,
-                         std::int64_t value_step) {
-  const auto loop = [&](std::int64_t stride_here, std::int64_t step_here) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t index = indices[i] + (extent & (indices[i] >> 63));
-      accumulate_one<How, T>(array + index * stride_here, value + i * step_here);
-    }
+                         IndexRange kind, std::int64_t extent, std::int64_t stride,
+                         const std::byte* value, std::int64_t value_step) {
+  const auto place = [&](std::int64_t i, std::int64_t stride_here) {
+    return array + (indices[i] + (extent & (indices[i] >> 63))) * stride_here;
+  };
+  const auto loop = [&](std::int64_t first, std::int64_t stride_here, std::int64_t step_here) {
+    for (std::int64_t i = first; i < count; ++i)
+      accumulate_one<How, T>(place(i, stride_here), value + i * step_here);
   };
   // Steps that the compiler knows are part of the address.
   constexpr std::int64_t item = sizeof(T);
-  if (stride == item && value_step == item) return loop(item, item);
-  loop(stride, value_step);
+  if (stride != item || value_step != item) return loop(0, stride, value_step);
+  if (extent * item <= first_cache) {
+    if (kind == IndexRange::from_either_end) return loop(0, item, item);
+    for (std::int64_t i = 0; i < count; ++i)
+      accumulate_one<How, T>(array + indices[i] * item, value + i * item);
+    return;
+  }
+  const std::int64_t foreseen = std::max<std::int64_t>(0, count - ahead);
+  for (std::int64_t i = 0; i < foreseen; ++i) {
+    __builtin_prefetch(place(i + ahead, item), /*to write*/ 1);
+    accumulate_one<How, T>(place(i, item), value + i * item);
+  }
+  loop(foreseen, item, item);
 }
 
 struct AccumulateLoops {

@@ -160,21 +160,6 @@ void add_offsets(std::int64_t* offsets, std::int64_t count, const std::byte* ind
   }
 }
 
-bool all_inside(const std::int64_t* indices, std::int64_t count, std::int64_t extent) noexcept {
-  const auto n = static_cast<std::uint64_t>(extent);
-  for (std::int64_t done = 0; done < count; done += 4096) {
-    const std::int64_t end = std::min(count, done + 4096);
-    // The highest bit of either sum is set where an index is below or above, overflow included.
-    std::uint64_t outside = 0;
-    for (std::int64_t i = done; i < end; ++i) {
-      const auto index = static_cast<std::uint64_t>(indices[i]);
-      outside |= (index + n) | (n - 1 - index);
-    }
-    if (outside >> 63) return false;
-  }
-  return true;
-}
-
 std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t count,
                           std::int64_t base, std::int64_t other_step, std::int64_t* out) noexcept {
   std::int64_t* next = out;

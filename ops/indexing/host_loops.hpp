@@ -26,9 +26,6 @@ IndexLoop index_loop(Direction direction, std::int64_t row_bytes) noexcept;
 void add_offsets(std::int64_t* offsets, std::int64_t count, const std::byte* indices,
                  std::int64_t step, std::int64_t extent, std::int64_t stride) noexcept;
 
-/// True where all of `count` indices are in [-extent, extent).
-bool all_inside(const std::int64_t* indices, std::int64_t count, std::int64_t extent) noexcept;
-
 /// How many of `count` bytes are not 0.
 std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexcept;
 

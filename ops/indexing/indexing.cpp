@@ -9,6 +9,7 @@
 
 #include "cuda_indices.hpp"
 #include "cuda_move.hpp"
+#include "host_bounds.hpp"
 #include "host_loops.hpp"
 #include "host_mask.hpp"
 #include "host_move.hpp"

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "cuda_indices.hpp"
+#include "host_bounds.hpp"
 #include "host_loops.hpp"
 #include "indexing.hpp"
 #include "spanwise/creation.hpp"

@@ -138,6 +138,47 @@ TEST(HelperTrust, ComesBackWithTimeAndWithSuccess) {
   EXPECT_TRUE(trust.is_full());
 }
 
+TEST(HelperTrust, GivesHelpersThatSleptTimeToWake) {
+  HelperTrust trust;
+  const HelperTrust::Clock::time_point start{std::chrono::hours(1)};
+  const auto vain_job = [&](microseconds began) {
+    trust.learn(start + began + microseconds(30), microseconds(30), microseconds(28));
+  };
+  trust.note_wake(start);
+  for (const int began : {0, 40, 80, 120, 160}) vain_job(microseconds(began));
+  EXPECT_TRUE(trust.is_full()) << "it is one wake";
+  vain_job(microseconds(200));
+  EXPECT_FALSE(trust.is_full()) << "he should be there by now";
+}
+
+TEST(HelperTrust, GivesHelpersThatAreWokenInVainThreeChances) {
+  HelperTrust trust;
+  const HelperTrust::Clock::time_point now{std::chrono::hours(1)};
+  const auto vain_wake = [&] {
+    trust.note_wake(now);
+    trust.learn(now + microseconds(105), microseconds(105), microseconds(100));
+  };
+  for (int i = 0; i < 3; ++i) vain_wake();
+  EXPECT_TRUE(trust.is_full());
+  trust.learn(now, microseconds(60), microseconds(100));  // helped
+  for (int i = 0; i < 3; ++i) vain_wake();
+  EXPECT_TRUE(trust.is_full());
+  vain_wake();
+  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(210));
+  for (int i = 0; i < 3; ++i) vain_wake();
+  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(210)) << "when tried again";
+  vain_wake();
+  EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(420));
+}
+
+TEST(HelperTrust, BlamesHelpersThatKeptAChunkForLongThoughTheySlept) {
+  HelperTrust trust;
+  const HelperTrust::Clock::time_point now{std::chrono::hours(1)};
+  trust.note_wake(now);
+  trust.learn(now + milliseconds(3), milliseconds(3), microseconds(100));
+  EXPECT_EQ(trust.least_work(now, microseconds(8)), milliseconds(6));
+}
+
 TEST(ThreadPool, FollowsTheSetting) {
   const test::Setting setting("cpu_threads", "3");
   EXPECT_EQ(ThreadPool::instance().workers(), 3);

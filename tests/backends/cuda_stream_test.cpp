@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cuda_device.hpp"
+#include "spanwise/stream.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -142,13 +143,17 @@ TEST_F(CudaStreams, ForeignHandlesAreWrappedAndStayAliveAfterwards) {
 
 TEST_F(CudaStreams, AStreamThatStaysIsOneObject) {
   const Ref<StreamState> ours = backend().create_stream(0);
-  const Ref<StreamState> kept = backend().lasting_stream(0, ours->handle());
+  const auto lasting = [](std::uintptr_t handle) {
+    return Ref<StreamState>(&Stream::lasting(gpu, handle).state());
+  };
+  const Ref<StreamState> kept = lasting(ours->handle());
   EXPECT_EQ(kept->handle(), ours->handle());
-  EXPECT_EQ(backend().lasting_stream(0, ours->handle()), kept);
+  EXPECT_EQ(lasting(ours->handle()), kept);
   EXPECT_NE(backend().foreign_stream(0, ours->handle()), kept);
-  EXPECT_EQ(backend().lasting_stream(0, 1), default_stream());
-  EXPECT_NE(backend().lasting_stream(0, 2), backend().lasting_stream(0, 2)) << "one a thread";
-  EXPECT_THROW(backend().lasting_stream(0, 7), ArgumentError);
+  EXPECT_EQ(lasting(1), default_stream());
+  const Ref<StreamState> per_thread = lasting(2);
+  EXPECT_NE(lasting(2), per_thread) << "one a thread";
+  EXPECT_THROW(lasting(7), ArgumentError);
 }
 
 TEST_F(CudaStreams, WhatIsNoStreamIsRefused) {

@@ -118,6 +118,26 @@ TEST_F(StreamOrder, AHomeStreamWaitsForOurWorkAndTheOwnerIsToldAtOnce) {
   EXPECT_EQ(owner_.told, 1);
 }
 
+TEST_F(StreamOrder, AHomeStreamThatWasAloneWaitsForNobody) {
+  ForeignView view = foreign_view({7}, true);
+  {
+    const Array array = share(view).value();
+    order_use(Stream::lasting(gpu, 7), array, true);
+    gpus().take_log();
+  }
+  EXPECT_THAT(gpus().take_log(), IsEmpty());
+  EXPECT_EQ(owner_.told, 1);
+}
+
+TEST_F(StreamOrder, AStreamThatStaysIsOneObjectAndThePerThreadOneAnotherEachTime) {
+  const Stream first = Stream::lasting(gpu, 7);
+  EXPECT_EQ(&Stream::lasting(gpu, 7).identity(), &first.identity());
+  EXPECT_NE(&Stream::lasting(test::second_gpu, 7).identity(), &first.identity());
+  EXPECT_NE(&Stream::foreign(gpu, 7).identity(), &first.identity());
+  const Stream per_thread = Stream::lasting(gpu, 2);
+  EXPECT_NE(&Stream::lasting(gpu, 2).identity(), &per_thread.identity());
+}
+
 TEST_F(StreamOrder, WithoutAHomeStreamTheOwnerIsToldWhenOurWorkHasPassed) {
   const Stream used = Stream::create(gpu);
   ForeignView view = foreign_view({}, false);

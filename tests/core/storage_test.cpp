@@ -124,12 +124,47 @@ TEST_F(StorageTest, MemoryThatAStreamHasUsedIsNotReclaimed) {
   const auto stream = make_ref<test::FakeStream>();
   {
     Storage storage = adopt();
-    storage.uses().begin(*stream);
+    storage.uses().record(*stream, true);
     EXPECT_TRUE(storage.uses().is_only_user(*stream));
     EXPECT_EQ(storage.reclaim(note_release), nullptr);
   }
   EXPECT_EQ(owner_.releases, 1);
   EXPECT_EQ(owner_.streams, 1U);
+}
+
+TEST_F(StorageTest, MemoryThatItsHomeAloneHasUsedIsReclaimed) {
+  const auto home = make_ref<test::FakeStream>();
+  Storage storage = adopt();
+  storage.uses().begin_at(home);
+  EXPECT_EQ(storage.reclaim(note_release), &owner_);
+  EXPECT_TRUE(storage.uses().none());
+  EXPECT_EQ(storage.uses().home(), nullptr);
+  EXPECT_EQ(home->use_count(), 1) << "held no longer";
+  EXPECT_EQ(home->came_after, 0);
+}
+
+TEST_F(StorageTest, TheHomeComesAfterWhoElseUsedTheBytesAndThenTheOwnerIsTold) {
+  const auto home = make_ref<test::FakeStream>(), other = make_ref<test::FakeStream>();
+  {
+    Storage storage = adopt();
+    storage.uses().begin_at(home);
+    storage.uses().record(*other, false);
+    EXPECT_EQ(storage.reclaim(note_release), nullptr);
+  }
+  EXPECT_EQ(home->came_after, 2);
+  EXPECT_EQ(owner_.releases, 1);
+}
+
+TEST_F(StorageTest, AnOwnerWhoseHomeFailsIsNeverTold) {
+  const auto home = make_ref<test::FakeStream>(), other = make_ref<test::FakeStream>();
+  home->works = false;
+  {
+    Storage storage = adopt();
+    storage.uses().begin_at(home);
+    storage.uses().record(*other, true);
+  }
+  EXPECT_EQ(home->came_after, 1);
+  EXPECT_EQ(owner_.releases, 0);
 }
 
 TEST_F(StorageTest, TheReleaseSeesTheStreamsThatUsedTheBytes) {

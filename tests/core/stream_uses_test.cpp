@@ -110,6 +110,31 @@ TEST_F(StreamUsesTest, AReaderThatWritesDoesNotWaitForTheWriterAgain) {
   EXPECT_THAT(use(*a_, false), ElementsAre(b_.get()));
 }
 
+TEST_F(StreamUsesTest, AHomeIsTheFirstWriter) {
+  uses_.begin_at(a_);
+  EXPECT_EQ(uses_.home(), a_.get());
+  EXPECT_TRUE(uses_.only_at_home());
+  EXPECT_TRUE(uses_.is_only_user(*a_));
+  EXPECT_THAT(all(), ElementsAre(a_.get()));
+  EXPECT_THAT(use(*a_, true), IsEmpty());
+  EXPECT_THAT(use(*b_, false), ElementsAre(a_.get()));
+  EXPECT_FALSE(uses_.only_at_home());
+  EXPECT_THAT(use(*b_, false), IsEmpty());
+  EXPECT_THAT(all(), ElementsAre(a_.get(), b_.get()));
+  EXPECT_THAT(use(*c_, true), UnorderedElementsAre(a_.get(), b_.get()));
+  EXPECT_THAT(all(), ElementsAre(c_.get()));
+  EXPECT_EQ(uses_.home(), a_.get()) << "whoever works on the bytes in between";
+  EXPECT_THAT(use(*a_, true), ElementsAre(c_.get()));
+  EXPECT_TRUE(uses_.only_at_home());
+}
+
+TEST_F(StreamUsesTest, AWriterAfterTheHomeIsTheOneToWaitFor) {
+  uses_.begin_at(a_);
+  EXPECT_THAT(use(*b_, true), ElementsAre(a_.get()));
+  EXPECT_THAT(use(*c_, false), ElementsAre(b_.get()));
+  EXPECT_THAT(all(), ElementsAre(b_.get(), c_.get()));
+}
+
 TEST_F(StreamUsesTest, KeepTheirStreamsAlive) {
   EXPECT_EQ(a_->use_count(), 1);
   use(*a_, false);

@@ -52,6 +52,20 @@ class Call:
         return self.function(self.argument)
 
 
+@dataclasses.dataclass(frozen=True)
+class Floor:
+    """A loop in C that times itself: its function gives the seconds of what the others are timed in,
+    or a negative number where it failed."""
+
+    seconds: Callable[[], float]
+
+    def __call__(self) -> float:
+        seconds = self.seconds()
+        if seconds < 0:
+            raise Unavailable("the loop of a floor failed")
+        return seconds
+
+
 @dataclasses.dataclass
 class Result:
     """One line of the report. `ours` names the column that is Spanwise; `goal`, if any, is a bound on
@@ -160,6 +174,8 @@ def _nothing() -> None:
 
 
 def _time(call: Callable[[], object], repeats: int) -> float:
+    if isinstance(call, Floor):
+        return call()
     loop = itertools.repeat(None, repeats)  # a range would make a number for each pass
     if isinstance(call, Call):
         function, argument = call.function, call.argument
@@ -176,6 +192,8 @@ def _time(call: Callable[[], object], repeats: int) -> float:
 
 def _repeats_for(call: Callable[[], object], seconds: float) -> int:
     repeats = 1
+    if isinstance(call, Floor):
+        return repeats
     while True:
         took = _time(call, repeats) * repeats
         if took >= seconds / 4 or repeats >= 1 << 20:

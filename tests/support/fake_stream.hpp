@@ -10,6 +10,15 @@ namespace spanwise::test {
 class FakeStream final : public StreamIdentity {
  public:
   explicit FakeStream(Device device = Device(DeviceKind::cuda)) noexcept : StreamIdentity(device) {}
+
+  /// Notes after how many streams it was told to come.
+  bool come_after(const StreamUses& uses) noexcept override {
+    came_after += static_cast<int>(uses.all().size());
+    return works;
+  }
+
+  int came_after = 0;
+  bool works = true;
 };
 
 }  // namespace spanwise::test

@@ -13,11 +13,16 @@
 
 namespace spanwise {
 
+class StreamUses;
+
 /// A queue of device work as the core sees it: an identity that can be kept alive. The runtime
 /// derives the real stream from it.
 class SW_API StreamIdentity : public RefCounted {
  public:
   Device device() const noexcept { return device_; }
+  /// Makes work queued from now on start after what all streams of `uses` hold now. Does not block.
+  /// False where the device cannot promise it: a lost context, the end of the process.
+  virtual bool come_after(const StreamUses& uses) noexcept = 0;
 
  protected:
   explicit StreamIdentity(Device device) noexcept : device_(device) {}
@@ -38,12 +43,15 @@ class SW_API StreamUses {
       return;
     remember(stream, writes);
   }
-  /// record() of a write on bytes that nobody else knows of yet.
-  void begin(StreamIdentity& stream) noexcept {
-    writer_ = Ref<StreamIdentity>(&stream);
+  /// For bytes of an owner who works on them on `home`, before anybody uses them: his queued work
+  /// is a write, and what he queues there once he has them back has to come after all other uses.
+  void begin_at(Ref<StreamIdentity>&& home) noexcept {
+    home_ = std::move(home);
     sole_user_wrote_.store(true, std::memory_order_relaxed);
-    sole_user_.store(&stream, std::memory_order_release);
+    sole_user_.store(home_.get(), std::memory_order_release);
   }
+  /// The stream of begin_at(), or null.
+  StreamIdentity* home() const noexcept { return home_.get(); }
   /// Calls f(stream) for each stream other than `stream` that a new use there must come after: the
   /// last writer, and for a write the readers as well.
   template <class F>
@@ -56,6 +64,10 @@ class SW_API StreamUses {
   }
   /// No work was ever queued on the bytes.
   bool none() const noexcept { return sole_user_.load(std::memory_order_acquire) == nullptr; }
+  /// Nobody but the owner whose they are has queued work on the bytes.
+  bool only_at_home() const noexcept {
+    return sole_user_.load(std::memory_order_acquire) == home_.get();
+  }
   /// For bytes that are somebody else's next. Not while another thread looks.
   void forget() noexcept;
   /// Every stream with queued work, writer first.
@@ -66,6 +78,10 @@ class SW_API StreamUses {
   void remember(StreamIdentity& stream, bool writes);
   std::vector<Ref<StreamIdentity>> to_wait_for(const StreamIdentity& stream, bool writes) const;
   bool is_reader(const StreamIdentity& stream) const noexcept;
+  // The last writer, which home_ is until somebody else has used the bytes.
+  const Ref<StreamIdentity>& writer() const noexcept {
+    return home_ && only_at_home() ? home_ : writer_;
+  }
   // A value of sole_user_ that is the address of no stream.
   const StreamIdentity* several() const noexcept {
     return reinterpret_cast<const StreamIdentity*>(this);
@@ -74,8 +90,9 @@ class SW_API StreamUses {
   mutable std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
   std::atomic<bool> sole_user_wrote_{false};
   // Null while nobody, the stream while exactly one, several() while more have used the storage;
-  // the stream is kept alive by writer_ or reader_.
+  // the stream is kept alive by home_, writer_ or reader_.
   std::atomic<const StreamIdentity*> sole_user_{nullptr};
+  Ref<StreamIdentity> home_;
   Ref<StreamIdentity> writer_;
   // Who reads what writer_ wrote, but for writer_ itself; one of them without the heap.
   Ref<StreamIdentity> reader_;
@@ -84,7 +101,7 @@ class SW_API StreamUses {
 
 /// Gives the bytes back. Runs once, on whichever thread drops the last reference, with or without
 /// the GIL, possibly after the interpreter has ended; must not throw. `uses` names the streams
-/// whose queued work has to pass first.
+/// whose queued work has to pass first; where they have a home, that one waits for them already.
 using ReleaseFn = void (*)(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept;
 
 namespace core {
@@ -124,13 +141,15 @@ class SW_API Storage {
   /// What release() will get: the bridge that made the storage can find its owner again.
   void* context() const noexcept { return block_ ? block_->context : nullptr; }
   ReleaseFn release_fn() const noexcept { return block_ ? block_->release_fn : nullptr; }
-  /// For the last holder of memory that was adopted with `release` and that no stream has used: the
-  /// context, which is the caller's to release from here on. Null, and nothing has changed, for
-  /// others.
+  /// For the last holder of memory that was adopted with `release` and that no stream but its home
+  /// has used: the context, which is the caller's to release from here on. Null, and nothing has
+  /// changed, for others.
   void* reclaim(ReleaseFn release) noexcept {
-    if (!block_ || block_->release_fn != release || !block_->is_held_once() || !block_->uses.none())
+    if (!block_ || block_->release_fn != release || !block_->is_held_once() ||
+        !block_->uses.only_at_home())
       return nullptr;
     block_->release_fn = nullptr;
+    if (!block_->uses.none()) block_->uses.forget();
     return block_->context;
   }
   /// Puts other memory, as of adopt(), in the place of what reclaim() has given back.

@@ -57,6 +57,10 @@ class SW_API Stream {
 
   /// What StreamUses knows it by.
   StreamIdentity& identity() const noexcept { return static_cast<StreamIdentity&>(*state_); }
+  /// The same, with what this holds; this is of no use afterwards.
+  Ref<StreamIdentity> take_identity() && noexcept {
+    return Ref<StreamIdentity>::adopt(static_cast<StreamIdentity*>(state_.detach()));
+  }
   runtime::StreamState& state() const noexcept;
   /// One queue, though maybe two objects: another library's streams are equal where their handles
   /// are.

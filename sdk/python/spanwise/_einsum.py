@@ -60,7 +60,11 @@ def einsum(
     optimize: Any = False,
 ) -> Any:
     """Einstein's sum over the operands as numpy.einsum; `optimize` may also be a path."""
-    subscripts, arrays = _read_operands(operands)
+    subscripts: str | tuple[Any, ...]
+    if len(operands) > 1 and type(operands[0]) is str:  # what most programs write
+        subscripts, arrays = operands[0], as_arrays(*operands[1:])
+    else:
+        subscripts, arrays = _read_operands(operands)
     path = None if optimize is False or optimize is True else _path_in(optimize)
     plan = _plan_for(subscripts, tuple([a.shape for a in arrays]), path)
     if plan.direct is not None and dtype is None:

@@ -37,6 +37,7 @@ void StreamUses::remember(StreamIdentity& stream, bool writes) {
     sole_user_.store(&stream, std::memory_order_release);
     return;
   }
+  if (home_ && only_at_home()) old_writer = std::exchange(writer_, home_);
   if (writer_.get() == &stream || is_reader(stream)) return;
   if (!reader_)
     reader_ = Ref<StreamIdentity>(&stream);
@@ -50,6 +51,7 @@ void StreamUses::remember(StreamIdentity& stream, bool writes) {
 void StreamUses::forget() noexcept {
   sole_user_.store(nullptr, std::memory_order_relaxed);
   sole_user_wrote_.store(false, std::memory_order_relaxed);
+  home_ = {};
   writer_ = {};
   reader_ = {};
   more_readers_.clear();
@@ -66,7 +68,8 @@ std::vector<Ref<StreamIdentity>> StreamUses::to_wait_for(const StreamIdentity& s
   const Lock lock(busy_);
   std::vector<Ref<StreamIdentity>> others;
   // Who reads came after the writer already, and needs to come after it once only.
-  if (writer_ && writer_.get() != &stream && !is_reader(stream)) others.push_back(writer_);
+  const Ref<StreamIdentity>& last = writer();
+  if (last && last.get() != &stream && !is_reader(stream)) others.push_back(last);
   if (!writes) return others;
   if (reader_ && reader_.get() != &stream) others.push_back(reader_);
   for (const Ref<StreamIdentity>& reader : more_readers_)
@@ -77,7 +80,7 @@ std::vector<Ref<StreamIdentity>> StreamUses::to_wait_for(const StreamIdentity& s
 std::vector<Ref<StreamIdentity>> StreamUses::all() const {
   const Lock lock(busy_);
   std::vector<Ref<StreamIdentity>> streams;
-  if (writer_) streams.push_back(writer_);
+  if (writer()) streams.push_back(writer());
   if (reader_) streams.push_back(reader_);
   streams.insert(streams.end(), more_readers_.begin(), more_readers_.end());
   return streams;

@@ -69,10 +69,6 @@ class Backend {
 
   virtual Ref<StreamState> create_stream(int ordinal) = 0;
   virtual Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) = 0;
-  /// The same for a stream that nobody will destroy: it may be kept, and one is made for a handle.
-  virtual Ref<StreamState> lasting_stream(int ordinal, std::uintptr_t handle) {
-    return foreign_stream(ordinal, handle);
-  }
   /// An event that others have made and own. Host back ends have none.
   virtual Ref<EventState> foreign_event([[maybe_unused]] int ordinal, std::uintptr_t handle) {
     fail<ArgumentError>("Event.foreign: expected an event of a GPU, got ", handle,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/kept_storages.hpp"
+#include "runtime/lasting_streams.hpp"
 #include "runtime/registry.hpp"
 #include "spanwise/error.hpp"
 
@@ -59,6 +60,7 @@ std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backe
                          " has no place; expected cpu or cuda");
   core::KeptStorages::drop();  // what is kept has come from the back end that goes
   for (auto& stream : slot->default_streams) stream.store(nullptr);
+  forget_lasting_streams();
   std::unique_ptr<Backend> previous(slot->backend.exchange(backend.release()));
   generation.fetch_add(1);
   return previous;

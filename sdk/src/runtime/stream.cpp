@@ -3,6 +3,7 @@
 #include "spanwise/stream.hpp"
 
 #include "runtime/current_stream.hpp"
+#include "runtime/lasting_streams.hpp"
 #include "runtime/ordering.hpp"
 #include "runtime/registry.hpp"
 #include "spanwise/error.hpp"
@@ -31,7 +32,7 @@ void check_foreign_stream(Device device, std::uintptr_t handle) {
 
 Stream Stream::lasting(Device device, std::uintptr_t handle) {
   check_foreign_stream(device, handle);
-  return Stream(runtime::backend_for(device).lasting_stream(device.ordinal(), handle));
+  return Stream(runtime::lasting_stream(device, handle));
 }
 
 Stream Stream::foreign(Device device, std::uintptr_t handle) {

@@ -38,6 +38,8 @@ class StreamState : public StreamIdentity {
   /// `event` may be of another device of the same back end.
   virtual void wait(EventState& event) = 0;
 
+  bool come_after(const StreamUses& uses) noexcept final;
+
  protected:
   using StreamIdentity::StreamIdentity;
 };

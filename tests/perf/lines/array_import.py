@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Host time of taking another library's array in."""
 
+import ctypes
+
 import numpy as np
-from harness import Call, Result, installed, interleave
+from harness import Call, Floor, Result, installed, interleave
+from native import build
 
 import spanwise as sw
 
@@ -72,6 +75,7 @@ def _torch(gpu):
                     "sw.from_torch(tensor)": Call(sw.from_torch, t),
                     "torch.from_dlpack(tensor)": Call(torch.from_dlpack, t),
                     "torch.from_dlpack(sw array)": Call(torch.from_dlpack, mine),
+                    "id(tensor) (floor)": Call(id, t),
                 }
             ),
             goal=("at most", None, 100e-9),
@@ -83,10 +87,24 @@ def _torch(gpu):
                 {
                     "sw.to_torch": Call(sw.to_torch, mine),
                     "torch.from_dlpack": Call(torch.from_dlpack, mine),
+                    **_floor_out(torch.Tensor, None if device == "cpu" else mine.ptr),
                 }
             ),
             goal=("at most", None, 200e-9),
         )
+
+
+def _floor_out(kind, address):
+    """The library's own part of giving it an array, where its type has the C exchange API."""
+    capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
+    if capsule is None:
+        return {}
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    api = pointer(capsule, b"dlpack_exchange_api")
+    loop = build("exchange_floor", keeps_gil=True).floor_out
+    loop.restype, loop.argtypes = ctypes.c_double, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
+    return {"its own making, from C (floor)": Floor(lambda: loop(api, address, 20000))}
 
 
 def _jax():

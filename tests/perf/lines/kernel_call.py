@@ -6,7 +6,7 @@ import ctypes
 import itertools
 
 import numpy as np
-from harness import Contender, Result, Unavailable, installed, interleave
+from harness import Floor, Result, Unavailable, installed, interleave
 from native import build
 
 import spanwise as sw
@@ -89,16 +89,11 @@ def _on_gpu(device, f, x, y, z):
         "prepared_call": batch(_prepared(f, x, y, z)),
         **{name: batch(call) for name, call in _peers().items()},
     }
-    # The floors time themselves inside C; they take their turns in each round like the others.
-    floors: dict[str, list[float]] = {}
     for name, floor in _floors(device, x, y, z, other).items():
-        floors[name] = []
-        contenders[name] = lambda times=floors[name], floor=floor: times.append(floor())
+        contenders[name] = Floor(lambda floor=floor: floor() * LAUNCHES)
     figures = interleave(contenders, seconds=0, rounds=25, after=dict.fromkeys(contenders, wait))
     for figure in figures.values():
         figure.seconds = [s / LAUNCHES for s in figure.seconds]
-    for name, times in floors.items():
-        figures[name] = Contender(times[-25:])
     return Result(
         f"kernel call, three arrays, on {device}",
         "f(z, x, y, block=, grid=)",

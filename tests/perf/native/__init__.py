@@ -14,10 +14,11 @@ from harness import Unavailable
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def build(name: str) -> ctypes.CDLL:
-    """native/<name>.cpp as a shared library, built with the system's compiler."""
+def build(name: str, *, keeps_gil: bool = False) -> ctypes.CDLL:
+    """native/<name>.cpp as a shared library, built with the system's compiler; `keeps_gil` for
+    functions that touch Python objects."""
     with tempfile.TemporaryDirectory() as folder:
-        return ctypes.CDLL(str(compile_into(folder, name)))
+        return (ctypes.PyDLL if keeps_gil else ctypes.CDLL)(str(compile_into(folder, name)))
 
 
 def compile_into(folder: str, name: str, *options: str) -> pathlib.Path:

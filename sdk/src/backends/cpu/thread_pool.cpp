@@ -24,8 +24,12 @@ constexpr std::int64_t most_distrust = 8'000'000;
 // Distrust halves in this time: what vain tries cost, though a helper that was interrupted may keep
 // a short job for milliseconds, stays at some hundredths of all time.
 constexpr std::int64_t forgets_in = 20'000'000;
-// How long idle helpers, and callers whose helpers finish, look before they sleep: about 30 us.
-constexpr int spins = 2000;
+// Helpers that slept may be late for so long, and so often in a row, before it counts against them.
+constexpr std::int64_t time_to_wake = 200'000;
+constexpr int most_wakes = 3;
+// How long idle helpers, and callers whose helpers finish, look before they sleep: about 80 us, for
+// programs that call one operation after the other.
+constexpr int spins = 5000;
 
 std::atomic<ThreadPool*> shared_pool{nullptr};
 
@@ -49,10 +53,23 @@ HelperTrust::Duration HelperTrust::least_work(Clock::time_point now,
   return std::max(usual, Duration(least >> halvings));
 }
 
+void HelperTrust::note_wake(Clock::time_point now) noexcept {
+  woken_.store(Duration(now.time_since_epoch()).count(), std::memory_order_relaxed);
+  wakes_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void HelperTrust::learn(Clock::time_point now, Duration took, Duration alone) noexcept {
   const bool helped = took * 5 < alone * 4;
-  if (helped && is_full()) return;
+  const int wakes = wakes_.load(std::memory_order_relaxed);
   if (!helped && took <= alone) return;
+  if (!helped && wakes > 0 && wakes <= most_wakes) {
+    const Duration began = now.time_since_epoch() - took;
+    const std::int64_t awake = began.count() - woken_.load(std::memory_order_relaxed);
+    if (awake < time_to_wake && took < alone + Duration(time_to_wake)) return;
+  }
+  // Whoever is tried again after distrust has fallen asleep by then, and has his chances again.
+  if (wakes != 0) wakes_.store(0, std::memory_order_relaxed);
+  if (helped && is_full()) return;
   // Two callers may learn at once, and one lesson be lost: another comes.
   const std::int64_t before = least_work(now, Duration(0)).count();
   std::int64_t least = before / 2;
@@ -126,24 +143,31 @@ bool ThreadPool::is_worth_sharing(Job& job, Helpers helpers) {
 void ThreadPool::run_shared(Job& job) {
   const std::uint64_t first = job.next.load(std::memory_order_relaxed);
   const auto start = Clock::now();
-  publish(job);
+  publish(job, start);
   std::int64_t own = 0;
   while (work_on_one(job)) ++own;
   const auto worked = Clock::now() - start;
   retire(job);
   if (own == 0) return;
   const auto now = Clock::now();
-  trust_.learn(now, now - start, worked / own * static_cast<std::int64_t>(job.chunks - first));
+  const auto alone = worked / own * static_cast<std::int64_t>(job.chunks - first);
+  trust_.learn(now, now - start, alone);
 }
 
-void ThreadPool::publish(Job& job) {
+void ThreadPool::publish(Job& job, Clock::time_point now) {
   const int wanted = workers() - 1;
   const std::lock_guard lock(mutex_);
+  bool wakes = threads_ < wanted;
   start_helpers(wanted);
   jobs_.push_back(&job);
   job.most_helpers = wanted;
   published_.fetch_add(1, std::memory_order_release);
-  if (sleeping_ > 0) wake_.notify_all();
+  if (sleeping_ > 0) {
+    sleeping_ = 0;
+    wakes = true;
+    wake_.notify_all();
+  }
+  if (wakes) trust_.note_wake(now);
 }
 
 void ThreadPool::start_helpers(int wanted) {
@@ -196,7 +220,6 @@ void ThreadPool::help_forever() {
     if (published_.load(std::memory_order_acquire) != seen) continue;
     ++sleeping_;
     wake_.wait(lock, [&] { return published_.load(std::memory_order_acquire) != seen; });
-    --sleeping_;
   }
 }
 

@@ -34,12 +34,17 @@ class HelperTrust {
   /// have lately done what was expected.
   Duration least_work(Clock::time_point now, Duration usual) const noexcept;
   bool is_full() const noexcept { return least_.load(std::memory_order_relaxed) == 0; }
+  /// Helpers that slept are being woken. That they are late for the jobs that follow at once counts
+  /// against them only where it happens again and again, and they help with none.
+  void note_wake(Clock::time_point now) noexcept;
   /// A shared job took so long; one thread would have needed `alone`.
   void learn(Clock::time_point now, Duration took, Duration alone) noexcept;
 
  private:
   std::atomic<std::int64_t> least_{0};    // nanoseconds, as of the time below; 0 is full trust
   std::atomic<std::int64_t> learned_{0};  // nanoseconds of the clock
+  std::atomic<std::int64_t> woken_{0};    // the same
+  std::atomic<int> wakes_{0};             // since helpers helped last, or were distrusted
 };
 
 /// The threads that share the work of a launch or a copy. They are started at first use and stay.
@@ -86,7 +91,7 @@ class ThreadPool {
   bool is_worth_sharing(Job& job, Helpers helpers);
   void run_shared(Job& job);
   bool work_on_one(Job& job) noexcept;
-  void publish(Job& job);
+  void publish(Job& job, HelperTrust::Clock::time_point now);
   void start_helpers(int wanted);
   void retire(Job& job);
   void help_forever();
@@ -101,7 +106,7 @@ class ThreadPool {
   std::condition_variable left_;
   std::vector<Job*> jobs_;
   int threads_ = 0;   // helpers started
-  int sleeping_ = 0;  // helpers waiting on wake_
+  int sleeping_ = 0;  // helpers waiting on wake_ that nobody has called yet
 };
 
 }  // namespace spanwise::host

@@ -37,7 +37,6 @@ DeviceContext::DeviceContext(int ordinal)
   staging_ = std::make_unique<StagingArea>(*this);
   landing_ = std::make_unique<LandingBlocks>(*this);
   copy_kernels_ = std::make_unique<CopyKernels>(*this);
-  lasting_streams_ = std::make_unique<LastingStreams>();
   launch_pace_ = std::make_unique<LaunchPace>();
   default_stream_ = make_default_stream(*this);
   memory_->preallocate();

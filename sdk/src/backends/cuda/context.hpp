@@ -22,7 +22,6 @@ class EventPool;
 class StagingArea;
 class LandingBlocks;
 class CopyKernels;
-class LastingStreams;
 class LaunchPace;
 
 /// One device as this process uses it: its primary context, and what we keep there. Lives until the
@@ -45,7 +44,6 @@ class DeviceContext {
   StagingArea& staging() noexcept { return *staging_; }
   LandingBlocks& landing() noexcept { return *landing_; }
   CopyKernels& copy_kernels() noexcept { return *copy_kernels_; }
-  LastingStreams& lasting_streams() noexcept { return *lasting_streams_; }
   LaunchPace& launch_pace() noexcept { return *launch_pace_; }
   const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
 
@@ -58,7 +56,6 @@ class DeviceContext {
   std::unique_ptr<StagingArea> staging_;
   std::unique_ptr<LandingBlocks> landing_;
   std::unique_ptr<CopyKernels> copy_kernels_;
-  std::unique_ptr<LastingStreams> lasting_streams_;
   std::unique_ptr<LaunchPace> launch_pace_;
   Ref<runtime::StreamState> default_stream_;
 };

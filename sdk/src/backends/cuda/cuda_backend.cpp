@@ -97,12 +97,6 @@ class CudaBackend final : public runtime::Backend {
     if (handle == context.default_stream()->handle()) return context.default_stream();
     return cuda::foreign_stream(context, handle);
   }
-  Ref<StreamState> lasting_stream(int ordinal, std::uintptr_t handle) override {
-    // Those below a page are names, of a stream that we have or of one for each thread.
-    if (handle < first_page) return foreign_stream(ordinal, handle);
-    DeviceContext& context = DeviceContext::of(ordinal);
-    return context.lasting_streams().get(context, handle);
-  }
   Ref<runtime::EventState> foreign_event(int ordinal, std::uintptr_t handle) override {
     return make_ref<CudaEvent>(DeviceContext::of(ordinal), reinterpret_cast<CUevent>(handle));
   }

@@ -121,11 +121,4 @@ Ref<runtime::StreamState> foreign_stream(DeviceContext& context, std::uintptr_t 
   return make_ref<CudaStream>(context, stream, CudaStream::Owner::foreign);
 }
 
-Ref<runtime::StreamState> LastingStreams::get(DeviceContext& context, std::uintptr_t handle) {
-  const std::lock_guard lock(mutex_);
-  for (const Ref<runtime::StreamState>& stream : streams_)
-    if (stream->handle() == handle) return stream;
-  return streams_.emplace_back(foreign_stream(context, handle));
-}
-
 }  // namespace spanwise::cuda

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <thread>
-#include <vector>
 
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/small_blocks.hpp"
@@ -83,17 +81,5 @@ Ref<runtime::StreamState> foreign_stream(DeviceContext& context, std::uintptr_t 
 
 /// Handles are addresses; no stream, and nothing else, lies in a process' first page.
 inline constexpr std::uintptr_t first_page = 4096;
-
-/// Other libraries' streams on one device that nobody will destroy. Each import from one names it,
-/// and what the driver says of it takes several calls; kept here, it is asked once.
-class LastingStreams {
- public:
-  /// foreign_stream(), the same object for the same handle.
-  Ref<runtime::StreamState> get(DeviceContext& context, std::uintptr_t handle);
-
- private:
-  std::mutex mutex_;
-  std::vector<Ref<runtime::StreamState>> streams_;
-};
 
 }  // namespace spanwise::cuda

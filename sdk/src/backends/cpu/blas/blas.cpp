@@ -26,6 +26,9 @@ using namespace blas;
 constexpr double one_thread_work = 65536.0 * 4;
 // Of two long vectors, how much one thread adds up: the sum is the same with any number of threads.
 constexpr std::int64_t dot_piece = 1 << 14;
+// Vectors up to here stay in the caches of the threads that add them up, and the library's, where
+// it has some, are awake after a product of NumPy's.
+constexpr std::int64_t most_in_caches = 1 << 19;
 // A matrix and its own transpose: from here on half of the products is worth a second pass.
 constexpr std::int64_t least_symmetric = 32;
 
@@ -41,8 +44,9 @@ Passed<T> passed(const T& value) {
 template <class T, class I>
 class Products {
  public:
-  Products(const Functions<T, I>& functions, const GemmCall& call)
-      : functions_(functions), call_(call) {}
+  /// `threads`: of ours; with 0 the library shares each product by itself.
+  Products(const Functions<T, I>& functions, const GemmCall& call, int threads)
+      : functions_(functions), call_(call), threads_(threads) {}
 
   void run(std::int64_t first, std::int64_t last) const {
     for (std::int64_t i = first; i < last; ++i) multiply(i);
@@ -82,12 +86,12 @@ class Products {
 
   void multiply_parts(const GemmCall& one, bool is_symmetric, std::int64_t most) const {
     const std::vector<Part> parts = is_symmetric ? upper_parts_of(one, most) : parts_of(one, most);
-    if (parts.size() == 1) return Products(functions_, one).run(0, 1);
+    if (parts.size() == 1) return Products(functions_, one, threads_).run(0, 1);
     parallel_for(static_cast<std::int64_t>(parts.size()), 1,
                  [&](std::int64_t first, std::int64_t last) {
                    for (std::int64_t n = first; n < last; ++n) {
                      const Part& part = parts[static_cast<std::size_t>(n)];
-                     Products(functions_, part_of(one, part)).run(0, 1);
+                     Products(functions_, part_of(one, part), threads_).run(0, 1);
                      if (is_symmetric && part.row != part.column) mirror(one, part);
                    }
                  });
@@ -115,7 +119,7 @@ class Products {
   }
 
   void multiply_vectors(std::int64_t i) const {
-    const std::int64_t pieces = (call_.depth + dot_piece - 1) / dot_piece;
+    const std::int64_t pieces = threads_ == 0 ? 1 : (call_.depth + dot_piece - 1) / dot_piece;
     if (pieces == 1) {
       *result(i) = dot(left(i), right(i), call_.depth);
       return;
@@ -194,11 +198,12 @@ class Products {
 
   const Functions<T, I>& functions_;
   const GemmCall& call_;
+  int threads_;
 };
 
 template <class T, class I>
 void run_all(const Functions<T, I>& functions, const GemmCall& call, int threads) {
-  const Products<T, I> products(functions, call);
+  const Products<T, I> products(functions, call, threads);
   const double work = static_cast<double>(call.rows) * static_cast<double>(call.columns) *
                       static_cast<double>(call.depth);
   // Parts are smaller than they might be, so that a thread that was interrupted holds up less.
@@ -242,11 +247,15 @@ int calling_threads(const Library& library) {
   return library.can_be_told() ? std::min(parallel_workers(), library.threads) : 0;
 }
 
-// One product of matrices is left to the library's own threads, where those are not more than
-// config "cpu_threads" allows: after a product of NumPy's, which has the same library, they are
-// awake for some milliseconds, and threads of ours would have to share the processors with them.
+// One product is left to the library's own threads, where those are not more than config
+// "cpu_threads" allows: after a product of NumPy's, which has the same library, they are awake for
+// some milliseconds, and threads of ours would have to share the processors with them. Not that of
+// long vectors, whose sum is more exact, and the same with any number of threads, in pieces of ours,
+// nor of complex ones, for which OpenBLAS takes one thread.
 bool shares_by_itself(const Library& library, const GemmCall& call) {
-  return library.can_be_told() && call.batch == 1 && (call.rows > 1 || call.columns > 1) &&
+  const bool is_of_vectors = call.rows == 1 && call.columns == 1;
+  const bool keeps_threads = call.depth <= most_in_caches && !call.dtype.is_complex();
+  return library.can_be_told() && call.batch == 1 && (!is_of_vectors || keeps_threads) &&
          library.get_threads() <= parallel_workers();
 }
 
