@@ -5,8 +5,9 @@
 #
 # Generates <embedded/SYMBOL.hpp>, which declares
 #     namespace spanwise::embedded { extern const std::array<TextFile, N> SYMBOL; }
-# where TextFile is {name, text}: the file's name without its folder, and its contents. The texts
-# are constant-initialised, so they are there before any static constructor runs.
+# where TextFile is {name, text}: the file's name without its folder, and its contents; the text of
+# one is file_text(SYMBOL, name). The texts are constant-initialised, so they are there before any
+# static constructor runs.
 function(sw_embed_text target symbol)
   if(NOT TARGET ${target})
     return()  # a layer without sources has no target

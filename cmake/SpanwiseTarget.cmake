@@ -84,8 +84,8 @@ function(sw_layer name)
   target_include_directories(sw_${name} PRIVATE "${PROJECT_SOURCE_DIR}/sdk/src" "${SW_GENERATED_DIR}")
 endfunction()
 
-# sw_op_family(): target sw_ops_<folder>. Sees the public headers and its own folder only, like an
-# op written outside this tree. Its Python face, *_py.cpp, goes into the extension module, as a
+# sw_op_family(): target sw_ops_<folder>. Sees the public headers, those for kernels too, and its own
+# folder only, like an op written outside this tree. Its Python face, *_py.cpp, goes into the extension module, as a
 # bridge's does.
 function(sw_op_family)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME family)
@@ -94,7 +94,8 @@ function(sw_op_family)
   list(REMOVE_ITEM sources ${python_sources})
   if(sources)
     _sw_object_library(sw_ops_${family} ${sources})
-    target_include_directories(sw_ops_${family} PRIVATE "${SW_GENERATED_DIR}")
+    target_include_directories(sw_ops_${family} PRIVATE
+      "${PROJECT_SOURCE_DIR}/sdk/device" "${SW_GENERATED_DIR}")
   endif()
   set_property(GLOBAL APPEND PROPERTY SW_PYTHON_SOURCES ${python_sources})
 endfunction()

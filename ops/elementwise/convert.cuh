@@ -4,9 +4,6 @@
 // Elements from one dtype to another on a GPU. The 16-bit floats are bits in memory and floats in
 // registers, so that no header of CUDA is needed.
 
-SW_FN float widened(Half x) { return spanwise::half_to_float(x.bits); }
-SW_FN float widened(BFloat x) { return spanwise::bfloat16_to_float(x.bits); }
-
 template <class C>
 struct To {
   template <class T>
@@ -60,14 +57,8 @@ struct To<Half> {
     return from((float)To<float>::from(x));
   }
   static SW_FN Half from(Half x) { return x; }
-  static SW_FN Half from(float x) {
-    Half y = {spanwise::half_bits(x)};
-    return y;
-  }
-  static SW_FN Half from(double x) {
-    Half y = {spanwise::half_bits(x)};
-    return y;
-  }
+  static SW_FN Half from(float x) { return narrow_half(x); }
+  static SW_FN Half from(double x) { return narrow_half(x); }
 };
 template <>
 struct To<BFloat> {
@@ -76,12 +67,6 @@ struct To<BFloat> {
     return from((float)To<float>::from(x));
   }
   static SW_FN BFloat from(BFloat x) { return x; }
-  static SW_FN BFloat from(float x) {
-    BFloat y = {spanwise::bfloat16_bits(x)};
-    return y;
-  }
-  static SW_FN BFloat from(double x) {
-    BFloat y = {spanwise::bfloat16_bits(x)};
-    return y;
-  }
+  static SW_FN BFloat from(float x) { return narrow_bfloat(x); }
+  static SW_FN BFloat from(double x) { return narrow_bfloat(x); }
 };

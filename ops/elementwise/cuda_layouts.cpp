@@ -29,10 +29,8 @@ std::vector<ReadArray> read_arrays(const KernelShape& shape) {
   return arrays;
 }
 
-std::string layouts_text(std::string_view name) {
-  for (const auto& file : embedded::elementwise_layouts)
-    if (file.name == name) return std::string(file.text);
-  fail<Error>("elementwise: the library was built without ", name);
+std::string_view layouts_text(std::string_view name) {
+  return embedded::file_text(embedded::elementwise_layouts, name);
 }
 
 std::string walk_declaration(const KernelShape& shape) {

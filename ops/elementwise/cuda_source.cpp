@@ -4,23 +4,17 @@
 
 #include "cuda_text.hpp"
 #include "embedded/elementwise_text.hpp"
+#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {
 namespace {
 
-constexpr const char* cuda_memory_types[] = {
-    "Bool",         "signed char",    "unsigned char",      "short", "unsigned short", "int",
-    "unsigned int", "long long",      "unsigned long long", "Half",  "BFloat",         "float",
-    "double",       "Complex<float>", "Complex<double>"};
-
-const char* memory_type(DType dtype) { return cuda_memory_types[place_of(dtype)]; }
-
 // In registers.
 const char* compute_type(const Signature& signature, DType dtype) {
   const bool is_half = dtype == float16 || dtype == bfloat16;
   if (is_half && (facts(signature.op).traits & native_halves) == 0) return "float";
-  return dtype.is_bool() ? "bool" : memory_type(dtype);
+  return dtype.is_bool() ? "bool" : element_text(dtype);
 }
 
 // Whichever thread writes, it writes the same.
@@ -33,7 +27,7 @@ __device__ __forceinline__ T checked(T exponent, int* negative) {
 )";
 
 std::string dense_kernel(const KernelShape& shape) {
-  std::string declare, load, pack;
+  std::string declare, load;
   for (int i = 0; i < shape.inputs; ++i) {
     if (shape.is_number[static_cast<std::size_t>(i)]) continue;
     declare += text("  Pack<M", i, "> p", i, "[PACKS];\n");
@@ -99,10 +93,10 @@ std::string cuda_source(const KernelShape& shape) {
   std::string source = "#define SW_FN __device__ __forceinline__\n";
   for (const auto& file : embedded::elementwise_text) source += file.text;
   for (int i = 0; i < shape.inputs; ++i)
-    source += text("typedef ", memory_type(shape.operands[static_cast<std::size_t>(i)]), " M", i,
+    source += text("typedef ", element_text(shape.operands[static_cast<std::size_t>(i)]), " M", i,
                    ";\ntypedef ", compute_type(shape.signature, shape.signature.operand(i)), " C",
                    i, ";\n");
-  source += text("typedef ", memory_type(shape.result), " Z;\n");
+  source += text("typedef ", element_text(shape.result), " Z;\n");
   if (shape.checks_exponent) source += exponent_check;
   return source + kernel_of(shape);
 }

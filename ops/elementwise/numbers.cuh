@@ -3,22 +3,9 @@
 
 // What each operation does to one element: the one text for both devices. The host compiles it as
 // C++ inside a namespace for each instruction set, NVRTC as CUDA C; so nothing here includes
-// anything, and SW_FN says what a function is (inline, or __device__ too). Rules are NumPy's
-// (numpy/_core/src/umath/loops.c.src, npymath), sources of others are named where they are used.
-
-struct Bool {
-  unsigned char byte;  // as another library may have left it: any but 0 is true
-};
-struct Half {
-  unsigned short bits;
-};
-struct BFloat {
-  unsigned short bits;
-};
-template <class T>
-struct Complex {
-  T re, im;
-};
+// anything: elements.cuh of sdk/device stands before it, and SW_FN says what a function is (inline,
+// or __device__ too). Rules are NumPy's (numpy/_core/src/umath/loops.c.src, npymath), sources of
+// others are named where they are used.
 
 template <class T>
 SW_FN T load(T x) {

@@ -2,29 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What accumulating does to one element: the one text for both devices. The host compiles it as
-// C++, NVRTC as CUDA C; so nothing here includes anything, and SW_FN says what a function is. Rules
-// are those of numpy.add and its kin. Integers come without a sign where that makes no difference,
-// so that they wrap. What converts the 16-bit floats is each
-// device's own.
+// C++, NVRTC as CUDA C; so nothing here includes anything, and SW_FN says what a function is.
+// Before it stand elements.cuh of sdk/device and what converts the 16-bit floats, which is each
+// device's own: widened(), narrow_half() and narrow_bfloat(). Rules are those of numpy.add and its
+// kin. Integers come without a sign where that makes no difference, so that they wrap.
 
-struct Bool {
-  unsigned char byte;  // as another library may have left it: any but 0 is true
-};
-struct Half {
-  unsigned short bits;
-};
-struct BFloat {
-  unsigned short bits;
-};
-template <class T>
-struct Complex {
-  T re, im;
-};
-
-SW_FN float widened(Half x);
-SW_FN float widened(BFloat x);
-SW_FN Half narrow_half(float x);
-SW_FN BFloat narrow_bfloat(float x);
 SW_FN Bool truth(bool x) {
   const Bool byte = {(unsigned char)x};
   return byte;

@@ -4,17 +4,6 @@
 // Accumulating on a GPU, after accumulate.cuh, Plan and place_of(), `Element` and `How`. Each
 // element is changed in one piece whoever else changes it, in no particular order.
 
-__device__ __forceinline__ float widened(Half x) { return spanwise::half_to_float(x.bits); }
-__device__ __forceinline__ float widened(BFloat x) { return spanwise::bfloat16_to_float(x.bits); }
-__device__ __forceinline__ Half narrow_half(float x) {
-  const Half z = {spanwise::half_bits(x)};
-  return z;
-}
-__device__ __forceinline__ BFloat narrow_bfloat(float x) {
-  const BFloat z = {spanwise::bfloat16_bits(x)};
-  return z;
-}
-
 // The old bits are exchanged for the new ones while they are still the old. W is a word that has
 // the element in it, `shift` bits up; the other bytes stay what they are at each moment.
 template <class How, class W, class T>

@@ -7,6 +7,7 @@
 #include "cuda_module.hpp"
 #include "cuda_source.hpp"
 #include "search.hpp"
+#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
 
@@ -36,7 +37,7 @@ extern "C" __global__ void search(const Element* line, long long size, const Ele
 }  // namespace
 
 std::string search_source(DType dtype, Side side) {
-  return text("typedef ", number_text(dtype, true), " Element;\n#define RIGHT ",
+  return text("typedef ", element_text(dtype), " Element;\n#define RIGHT ",
               side == Side::right ? 1 : 0, "\n", search_text);
 }
 

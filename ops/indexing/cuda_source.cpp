@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {
@@ -231,19 +232,9 @@ extern "C" __global__ void write_positions(const unsigned char* mask, long long 
 )";
 
 // Sixteen bytes as two words: an element of complex128 need not be aligned to more than eight.
-const char* word_type(int bytes) {
-  switch (bytes) {
-    case 1:
-      return "typedef unsigned char Word;\n";
-    case 2:
-      return "typedef unsigned short Word;\n";
-    case 4:
-      return "typedef unsigned int Word;\n";
-    case 8:
-      return "typedef unsigned long long Word;\n";
-    default:
-      return "struct Word { unsigned long long low, high; };\n";
-  }
+std::string word_type(int bytes) {
+  if (bytes == 16) return "struct Word { unsigned long long low, high; };\n";
+  return text("typedef ", word_text(bytes), " Word;\n");
 }
 
 }  // namespace
@@ -263,21 +254,6 @@ std::string indices_source() { return index_kernels; }
 std::string mask_source(int rank) {
   return text("#define RANK ", rank, "\n#define BLOCK ", mask_block, "\n#define TILE ", mask_tile,
               "\n#define SCAN ", scan_block, "\n", mask_kernels);
-}
-
-const char* number_text(DType dtype, bool keeps_sign) noexcept {
-  if (dtype.is_floating()) return dtype == float32 ? "float" : "double";
-  const bool is_signed = keeps_sign && dtype.code() == DTypeCode::int_;
-  switch (dtype.itemsize()) {
-    case 1:
-      return is_signed ? "signed char" : "unsigned char";
-    case 2:
-      return is_signed ? "short" : "unsigned short";
-    case 4:
-      return is_signed ? "int" : "unsigned";
-    default:
-      return is_signed ? "long long" : "unsigned long long";
-  }
 }
 
 }  // namespace spanwise::ops

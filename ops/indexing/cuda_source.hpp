@@ -52,8 +52,4 @@ inline constexpr int mask_block = 256;
 inline constexpr int mask_tile = 16 * mask_block;
 inline constexpr int scan_block = 1024;
 
-/// A real number's type in CUDA C, of any dtype but bool and the floats of 16 bits; integers
-/// without their sign unless it is to be kept.
-const char* number_text(DType dtype, bool keeps_sign) noexcept;
-
 }  // namespace spanwise::ops

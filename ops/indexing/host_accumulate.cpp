@@ -14,14 +14,17 @@ namespace {
 
 // The text that both devices compile.
 namespace accumulate_host {
-#define SW_FN inline
-#include "accumulate.cuh"
-#undef SW_FN
+#include "elements.cuh"
 
 inline float widened(Half x) { return static_cast<float>(std::bit_cast<spanwise::Half>(x)); }
 inline float widened(BFloat x) { return static_cast<float>(std::bit_cast<spanwise::BFloat16>(x)); }
 inline Half narrow_half(float x) { return {spanwise::Half(x).bits}; }
 inline BFloat narrow_bfloat(float x) { return {spanwise::BFloat16(x).bits}; }
+
+#define SW_FN inline
+// After these.
+#include "accumulate.cuh"
+#undef SW_FN
 
 template <class T>
 struct Tag {

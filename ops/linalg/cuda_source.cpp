@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_source.hpp"
 
+#include <algorithm>
+
 #include <string>
 
 #include "embedded/product_text.hpp"
+#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops::linalg {
@@ -16,24 +19,12 @@ struct ProductTypes {
 
 // Signs do not matter to sums that wrap around.
 ProductTypes types_for(DType dtype) {
-  if (dtype.is_bool()) return {"Bool", "unsigned int"};
-  if (dtype == float16) return {"Half", "float"};
-  if (dtype == bfloat16) return {"BFloat", "float"};
-  if (dtype == float32) return {"float", "float"};
-  if (dtype == float64) return {"double", "double"};
-  if (dtype == complex64) return {"Pair<float>", "Pair<float>"};
-  if (dtype == complex128) return {"Pair<double>", "Pair<double>"};
-  require<DTypeError>(dtype.is_integer(), "matmul: no product of ", dtype, " on a GPU");
-  switch (dtype.itemsize()) {
-    case 1:
-      return {"unsigned char", "unsigned int"};
-    case 2:
-      return {"unsigned short", "unsigned int"};
-    case 4:
-      return {"unsigned int", "unsigned int"};
-    default:
-      return {"unsigned long long", "unsigned long long"};
-  }
+  require<DTypeError>(dtype.is_computable(), "matmul: no product of ", dtype, " on a GPU");
+  const char* element = element_text(dtype);
+  if (dtype.is_bool()) return {element, word_text(4)};
+  if (dtype.is_integer())
+    return {word_text(dtype.itemsize()), word_text(std::max(4, dtype.itemsize()))};
+  return {element, dtype.itemsize() == 2 ? element_text(float32) : element};
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of matrices of any strides. Before this text stand ELEMENT (in memory), SUM (what is
-// added up), IS_BOOL and CONJUGATE (0 or 1) and BATCH (axes of the batch).
+// Products of matrices of any strides. Before this text stand elements.cuh and half_elements.cuh of
+// sdk/device, ELEMENT (in memory), SUM (what is added up), IS_BOOL and CONJUGATE (0 or 1) and BATCH
+// (axes of the batch).
 
 typedef long long I;
 
@@ -19,20 +20,6 @@ struct Problem {
   Axis batch[BATCH > 0 ? BATCH : 1];
 };
 
-template <class T>
-struct Pair {
-  T re, im;
-};
-struct Bool {
-  unsigned char byte;  // any but 0 is true
-};
-struct Half {
-  unsigned short bits;
-};
-struct BFloat {
-  unsigned short bits;
-};
-
 typedef ELEMENT E;
 typedef SUM A;
 
@@ -46,8 +33,8 @@ FN void read(T& to, T from) {
 FN void read(unsigned int& to, unsigned char from) { to = from; }
 FN void read(unsigned int& to, unsigned short from) { to = from; }
 FN void read(unsigned int& to, Bool from) { to = from.byte != 0; }
-FN void read(float& to, Half from) { to = spanwise::half_to_float(from.bits); }
-FN void read(float& to, BFloat from) { to = spanwise::bfloat16_to_float(from.bits); }
+FN void read(float& to, Half from) { to = widened(from); }
+FN void read(float& to, BFloat from) { to = widened(from); }
 
 template <class T>
 FN void write(T& to, T from) {
@@ -56,8 +43,8 @@ FN void write(T& to, T from) {
 FN void write(unsigned char& to, unsigned int from) { to = (unsigned char)from; }
 FN void write(unsigned short& to, unsigned int from) { to = (unsigned short)from; }
 FN void write(Bool& to, unsigned int from) { to.byte = from != 0; }
-FN void write(Half& to, float from) { to.bits = spanwise::half_bits(from); }
-FN void write(BFloat& to, float from) { to.bits = spanwise::bfloat16_bits(from); }
+FN void write(Half& to, float from) { to = narrow_half(from); }
+FN void write(BFloat& to, float from) { to = narrow_bfloat(from); }
 
 template <class T>
 FN void add_product(T& sum, T a, T b) {
@@ -68,7 +55,7 @@ FN void add_product(T& sum, T a, T b) {
 #endif
 }
 template <class T>
-FN void add_product(Pair<T>& sum, Pair<T> a, Pair<T> b) {
+FN void add_product(Complex<T>& sum, Complex<T> a, Complex<T> b) {
   sum.re += a.re * b.re - a.im * b.im;
   sum.im += a.re * b.im + a.im * b.re;
 }
@@ -81,7 +68,7 @@ FN void add(T& sum, T a) {
 #endif
 }
 template <class T>
-FN void add(Pair<T>& sum, Pair<T> a) {
+FN void add(Complex<T>& sum, Complex<T> a) {
   sum.re += a.re;
   sum.im += a.im;
 }
@@ -90,7 +77,7 @@ FN T conjugated(T a) {
   return a;
 }
 template <class T>
-FN Pair<T> conjugated(Pair<T> a) {
+FN Complex<T> conjugated(Complex<T> a) {
   a.im = -a.im;
   return a;
 }

@@ -28,9 +28,7 @@ SW_FN unsigned long long high_product(unsigned long long a, unsigned long long b
 )";
 
 std::string_view random_file(std::string_view name) {
-  for (const auto& file : embedded::random_text)
-    if (file.name == name) return file.text;
-  fail<Error>("random: the library was built without ", name);
+  return embedded::file_text(embedded::random_text, name);
 }
 
 const char* body_of(Kind kind, int itemsize) {

@@ -5,21 +5,14 @@
 #include <string_view>
 
 #include "embedded/reduce_text.hpp"
+#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {
 
-constexpr const char* conversions = R"(
-#define SW_FN __device__ __forceinline__
-SW_FN float widened(Half x) { return spanwise::half_to_float(x.bits); }
-SW_FN float widened(BFloat x) { return spanwise::bfloat16_to_float(x.bits); }
-)";
-
 std::string_view reduce_file(std::string_view name) {
-  for (const auto& file : embedded::reduce_text)
-    if (file.name == name) return file.text;
-  fail<Error>("reductions: the library was built without ", name);
+  return embedded::file_text(embedded::reduce_text, name);
 }
 
 // An accumulator is unsigned where it is whole: sums wrap around.
@@ -27,8 +20,7 @@ std::string accumulator_text(const Kernel& kernel) {
   const bool is_value =
       kernel.kind == Kind::min || kernel.kind == Kind::max || facts(kernel.kind).keeps_place;
   if (is_value && kernel.accumulator.is_bool()) return "unsigned char";
-  return !is_value && kernel.accumulator == int64 ? "unsigned long long"
-                                                  : type_text(kernel.accumulator);
+  return !is_value && kernel.accumulator == int64 ? word_text(8) : element_text(kernel.accumulator);
 }
 
 bool is_scan(const CudaShape& shape) {
@@ -41,14 +33,14 @@ bool is_running_product(const CudaShape& shape) {
 
 std::string body_text(const CudaShape& shape) {
   const Kernel& kernel = shape.kernel;
-  const std::string name = facts(kernel.kind).body;
+  const char* const name = facts(kernel.kind).body;
   switch (kernel.kind) {
     case Kind::any:
     case Kind::all:
     case Kind::count:
       return name;
     case Kind::deviation:
-      return text(name, "<", type_text(shape.companion), " >");
+      return text(name, "<", element_text(shape.companion), " >");
     default:
       break;
   }
@@ -72,10 +64,11 @@ std::string cuda_source(const CudaShape& shape) {
   const bool is_in_blocks = shape.form == CudaShape::Form::scan;
   return text(reduce_file("half_bits.cuh"),
               is_in_blocks ? "#include <spanwise/scan_blocks.cuh>\n" : "",
-              reduce_file("numbers.cuh"), conversions, reduce_file("bodies.cuh"),
+              reduce_file("elements.cuh"), reduce_file("half_elements.cuh"),
+              "#define SW_FN __device__ __forceinline__\n", reduce_file("bodies.cuh"),
               is_scan(shape) ? reduce_file("running_product.cuh") : "", "typedef ",
-              type_text(shape.kernel.element), " E;\ntypedef ", type_text(shape.result),
-              " Z;\ntypedef ", type_text(shape.companion), " C;\ntypedef ", body_text(shape),
+              element_text(shape.kernel.element), " E;\ntypedef ", element_text(shape.result),
+              " Z;\ntypedef ", element_text(shape.companion), " C;\ntypedef ", body_text(shape),
               " Body;\ntypedef ", shape.is_large ? "unsigned long long" : "unsigned int",
               " Index;\n#define FORM ", static_cast<int>(shape.form), "\n#define KEPT ", shape.kept,
               "\n#define GONE ", shape.gone, "\n#define GROUP ", shape.group, "\n#define WIDTH ",

@@ -34,27 +34,4 @@ DType accumulator_for(Kind kind, DType element, bool inexact) noexcept {
   }
 }
 
-const char* type_text(DType dtype) noexcept {
-  if (dtype == float16) return "Half";
-  if (dtype == bfloat16) return "BFloat";
-  switch (dtype.code()) {
-    case DTypeCode::bool_:
-      return "Bool";
-    case DTypeCode::int_:
-      return dtype == int8    ? "signed char"
-             : dtype == int16 ? "short"
-             : dtype == int32 ? "int"
-                              : "long long";
-    case DTypeCode::uint:
-      return dtype == uint8    ? "unsigned char"
-             : dtype == uint16 ? "unsigned short"
-             : dtype == uint32 ? "unsigned int"
-                               : "unsigned long long";
-    case DTypeCode::complex:
-      return dtype == complex64 ? "Complex<float>" : "Complex<double>";
-    default:
-      return dtype == float32 ? "float" : "double";
-  }
-}
-
 }  // namespace spanwise::ops::reduce

@@ -42,7 +42,4 @@ DType accumulator_for(Kind kind, DType element, bool inexact) noexcept;
 
 inline bool is_half(DType dtype) noexcept { return dtype == float16 || dtype == bfloat16; }
 
-/// The accumulator's dtype as elementary as the text needs it: "float", "Complex<double>", ...
-const char* type_text(DType dtype) noexcept;
-
 }  // namespace spanwise::ops::reduce

@@ -8,15 +8,14 @@
 
 #include "embedded/user_kernel_text.hpp"
 #include "spanwise/error.hpp"
+#include "type_names.hpp"
 #include "words.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
 
 std::string_view library_text(std::string_view name) {
-  for (const auto& file : embedded::user_kernel_text)
-    if (std::string_view(file.name).ends_with(name)) return file.text;
-  return {};
+  return embedded::file_text(embedded::user_kernel_text, name);
 }
 
 // A name that the compiler does not know, as NVRTC, g++ and clang++ put it.

@@ -5,86 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <map>
 #include <set>
 #include <utility>
 
 #include "spanwise/error.hpp"
+#include "type_names.hpp"
 #include "words.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
-
-// C's names, without const and with single spaces; `long` is 64 bits on every platform we run on.
-const std::map<std::string, DType, std::less<>>& c_names() {
-  static const std::map<std::string, DType, std::less<>> names{
-      {"bool", bool_},
-      {"char", int8},
-      {"signed char", int8},
-      {"unsigned char", uint8},
-      {"short", int16},
-      {"short int", int16},
-      {"unsigned short", uint16},
-      {"unsigned short int", uint16},
-      {"int", int32},
-      {"signed int", int32},
-      {"signed", int32},
-      {"unsigned", uint32},
-      {"unsigned int", uint32},
-      {"long", int64},
-      {"long int", int64},
-      {"unsigned long", uint64},
-      {"unsigned long int", uint64},
-      {"long long", int64},
-      {"long long int", int64},
-      {"unsigned long long", uint64},
-      {"unsigned long long int", uint64},
-      {"size_t", uint64},
-      {"ptrdiff_t", int64},
-      {"int8_t", int8},
-      {"int16_t", int16},
-      {"int32_t", int32},
-      {"int64_t", int64},
-      {"uint8_t", uint8},
-      {"uint16_t", uint16},
-      {"uint32_t", uint32},
-      {"uint64_t", uint64},
-      {"float", float32},
-      {"double", float64},
-      {"half", float16},
-      {"__half", float16},
-      {"__nv_bfloat16", bfloat16},
-      {"complex < float >", complex64},
-      {"complex < double >", complex128},
-      {"pycuda :: complex < float >", complex64},
-      {"pycuda :: complex < double >", complex128},
-  };
-  return names;
-}
-
-// What numpy.dtype() takes besides the names that DType::parse() knows.
-const std::map<std::string, DType, std::less<>>& numpy_names() {
-  static const std::map<std::string, DType, std::less<>> names{
-      {"float", float64},  {"int", int64},      {"complex", complex128}, {"half", float16},
-      {"single", float32}, {"double", float64}, {"uint", uint64},        {"intp", int64},
-      {"uintp", uint64},   {"int_", int64},     {"bool_", bool_},        {"short", int16},
-      {"ushort", uint16},  {"longlong", int64}, {"ulonglong", uint64},   {"csingle", complex64},
-      {"byte", int8},      {"ubyte", uint8},    {"cdouble", complex128}, {"intc", int32},
-      {"uintc", uint32},   {"float_", float64},
-  };
-  return names;
-}
-
-// float4, uchar2, longlong3, dim3: CUDA's own types of several numbers.
-bool is_vector_type(std::string_view type) {
-  if (type == "dim3" || type == "cuFloatComplex" || type == "cuDoubleComplex") return true;
-  if (type.size() < 4 || type.back() < '1' || type.back() > '4') return false;
-  type.remove_suffix(1);
-  if (type.starts_with('u')) type.remove_prefix(1);
-  static constexpr std::array<std::string_view, 7> parts{"char",     "short", "int",   "long",
-                                                         "longlong", "float", "double"};
-  return std::find(parts.begin(), parts.end(), type) != parts.end();
-}
 
 std::string joined(const std::vector<std::string_view>& words) {
   std::string out;
@@ -100,16 +29,6 @@ bool are_keywords(const std::vector<std::string_view>& words) {
   });
 }
 
-std::optional<DType> numpy_dtype_named(std::string_view name) {
-  try {
-    const DType dtype = DType::parse(name);
-    if (dtype.is_computable()) return dtype;
-  } catch (const DTypeError&) {
-  }
-  const auto found = numpy_names().find(name);
-  return found != numpy_names().end() ? std::optional(found->second) : std::nullopt;
-}
-
 bool is_letter(std::string_view word) {
   return word.size() == 1 && std::isupper(static_cast<unsigned char>(word[0])) != 0;
 }
@@ -123,11 +42,8 @@ Parameter c_typed(const std::string& who, const std::vector<std::string_view>& w
                   std::string_view preamble) {
   Parameter parameter;
   const std::string type = joined(words);
-  if (const auto found = c_names().find(type); found != c_names().end()) {
-    parameter.dtype = found->second;
-  } else if (words.size() == 1) {
-    parameter.dtype = numpy_dtype_named(words[0]);
-  }
+  parameter.dtype = c_dtype_named(type);
+  if (!parameter.dtype && words.size() == 1) parameter.dtype = numpy_dtype_named(words[0]);
   if (parameter.dtype) {
     // As it was written where it may be, so that functions of a preamble find the type they name.
     parameter.type = are_keywords(words) ? type : c_type(*parameter.dtype);
@@ -164,11 +80,14 @@ std::vector<std::vector<Word>> split(std::string_view text) {
   return parts;
 }
 
-std::string shown(const std::vector<Word>& words) {
-  std::vector<std::string_view> texts;
-  for (const Word& word : words) texts.push_back(word.text);
-  return joined(texts);
+std::vector<std::string_view> texts_of(const std::vector<Word>& words) {
+  std::vector<std::string_view> texts(words.size());
+  std::transform(words.begin(), words.end(), texts.begin(),
+                 [](const Word& word) { return word.text; });
+  return texts;
 }
+
+std::string shown(const std::vector<Word>& words) { return joined(texts_of(words)); }
 
 Parameter pointer_parameter(const std::string& who, const std::vector<Word>& words,
                             std::string_view preamble) {
@@ -248,9 +167,7 @@ Parameter type_named(const std::string& who, std::string_view text, std::string_
     parameter.letter = words[0].text;
     return parameter;
   }
-  std::vector<std::string_view> texts;
-  for (const Word& word : words) texts.push_back(word.text);
-  return c_typed(who, texts, preamble);
+  return c_typed(who, texts_of(words), preamble);
 }
 
 void check_names(const std::string& who, const std::vector<Parameter>& parameters) {
@@ -291,29 +208,6 @@ std::vector<std::string> element_names(const std::vector<Parameter>& parameters)
   for (const Parameter& parameter : parameters)
     if (parameter.kind == Parameter::Kind::element) names.push_back(parameter.name);
   return names;
-}
-
-std::string c_type(DType dtype) {
-  if (dtype == float16) return "__half";
-  if (dtype == bfloat16) return "__nv_bfloat16";
-  if (dtype == complex64) return "complex<float>";
-  if (dtype == complex128) return "complex<double>";
-  if (dtype == float32) return "float";
-  if (dtype == float64) return "double";
-  if (dtype.is_bool()) return "bool";
-  require<DTypeError>(dtype.is_computable(), "kernel: no C++ type is known for dtype ", dtype,
-                      "; convert with astype(), or view its bytes as a struct");
-  const std::string sign = dtype.code() == DTypeCode::uint ? "unsigned " : "";
-  switch (dtype.bits()) {
-    case 8:
-      return sign.empty() ? "signed char" : "unsigned char";
-    case 16:
-      return sign + "short";
-    case 32:
-      return sign + "int";
-    default:
-      return sign + "long long";
-  }
 }
 
 }  // namespace spanwise::ops::user_kernels

@@ -54,8 +54,4 @@ std::vector<std::string> element_names(const std::vector<Parameter>& parameters)
 /// Throws ArgumentError where two have one name, or a name that generated text needs.
 void check_names(const std::string& who, const std::vector<Parameter>& parameters);
 
-/// The C++ type of an element: "float", "long long", "__half", "complex<float>". Throws DTypeError
-/// for what cannot be computed on.
-std::string c_type(DType dtype);
-
 }  // namespace spanwise::ops::user_kernels

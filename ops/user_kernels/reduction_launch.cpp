@@ -4,7 +4,9 @@
 
 #include "reduction_call.hpp"
 #include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
+#include "type_names.hpp"
 
 namespace spanwise::ops::user_kernels {
 

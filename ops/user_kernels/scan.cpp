@@ -49,12 +49,6 @@ struct sw_scan_place {
 };
 )";
 
-std::string_view scan_text(std::string_view name) {
-  for (const auto& file : embedded::user_kernel_text)
-    if (std::string_view(file.name).ends_with(name)) return file.text;
-  return {};
-}
-
 // The output shares bytes with the input, but not element by element.
 bool must_be_read_first(const Array& input, const Array& output) {
   return may_share_memory(input, output) && !is_same_window(input, output);
@@ -114,8 +108,10 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const
       "  return static_cast<sw_element>(",
       numbered(text("scan_expr of ", name), spec_.scan_expr), ");\n}\n");
   types += "namespace sw_scan {\ntypedef sw_element T;\n";
-  types += text("__device__ inline T sw_scan_result(bool has_before, T before, T through) {\n  ",
-                result, "\n}\n", scan_common, scan_text(on_gpu ? "scan_gpu.cuh" : "scan_cpu.cuh"));
+  types += text(
+      "__device__ inline T sw_scan_result(bool has_before, T before, T through) {\n  ", result,
+      "\n}\n", scan_common,
+      embedded::file_text(embedded::user_kernel_text, on_gpu ? "scan_gpu.cuh" : "scan_cpu.cuh"));
   types += "}\n";
   std::string kernels;
   const auto add = [&](const char* part, const char* bounds) {
@@ -213,7 +209,7 @@ void ScanKernel::scan_as_on_gpu(const Job& job) const {
   const Array told = zeros(Shape{words}, uint64, job.stream.device());
   if (is_cut) order_use(job.stream, told, true);
   PackedNumbers numbers;
-  numbers.reserve(static_cast<std::size_t>(3 * job.lines.rank()));
+  numbers.reserve(3 * static_cast<std::size_t>(job.lines.rank()));
   const std::int64_t line[] = {length, steps[0], steps[1]};
   const std::vector<KernelArg> arguments{address_of(job.input),
                                          address_of(job.output),
@@ -238,7 +234,7 @@ void ScanKernel::scan_on_cpu(const Job& job) const {
     order_use(job.stream, *totals, true);
   }
   PackedNumbers numbers;
-  numbers.reserve(static_cast<std::size_t>(3 * job.lines.rank()));
+  numbers.reserve(3 * static_cast<std::size_t>(job.lines.rank()));
   const std::vector<KernelArg> arguments{address_of(job.input),
                                          address_of(job.output),
                                          numbers.walk(job.lines),

@@ -68,7 +68,7 @@ T& self_in(PyObject* object) noexcept {
 }
 
 template <class T>
-void dealloc(PyObject* object) noexcept {
+void cell_dealloc(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
   self_in<T>(object).cell.~Ref<Cell>();
   if constexpr (std::is_same_v<T, PyStorageCell>) self_in<T>(object).place.~CellPlace();
@@ -118,7 +118,7 @@ int assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
 
 // As lists compare: by their one element; cells of one variable are equal without looking.
 template <class T>
-PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
+PyObject* compare_cells(PyObject* self, PyObject* other, int operation) noexcept {
   if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
   if (Py_TYPE(other) == T::type)
     return PyBool_FromLong((self_in<T>(self).cell == self_in<T>(other).cell) ==
@@ -142,8 +142,8 @@ PyObject* show(PyObject* self) noexcept {
 
 template <class T>
 void make_type(const char* name, const char* doc) {
-  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc<T>)},
-                         {Py_tp_richcompare, reinterpret_cast<void*>(compare<T>)},
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(cell_dealloc<T>)},
+                         {Py_tp_richcompare, reinterpret_cast<void*>(compare_cells<T>)},
                          {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
                          {Py_tp_repr, reinterpret_cast<void*>(show<T>)},
                          {Py_tp_doc, const_cast<char*>(doc)},

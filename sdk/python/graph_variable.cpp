@@ -39,7 +39,7 @@ PyObject* text_object(const std::string& text) noexcept {
   return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
 }
 
-void dealloc(PyObject* object) noexcept {
+void variable_dealloc(PyObject* object) noexcept {
   auto* self = reinterpret_cast<PyVariable*>(object);
   PyTypeObject* type = Py_TYPE(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
@@ -50,7 +50,7 @@ void dealloc(PyObject* object) noexcept {
   Py_DECREF(type);
 }
 
-PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
+PyObject* variable_richcompare(PyObject* self, PyObject* other, int operation) noexcept {
   if (operation != Py_EQ && operation != Py_NE) return compare_variables(self, other, operation);
   if (!is_variable(other)) Py_RETURN_NOTIMPLEMENTED;
   const bool same = variable_in(self) == variable_in(other);
@@ -179,8 +179,8 @@ py::object tag_of(std::shared_ptr<void>& attachment) {
 }
 
 SW_BIND(graph_variable, 81) {
-  std::vector<PyType_Slot> slots{{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
-                                 {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
+  std::vector<PyType_Slot> slots{{Py_tp_dealloc, reinterpret_cast<void*>(variable_dealloc)},
+                                 {Py_tp_richcompare, reinterpret_cast<void*>(variable_richcompare)},
                                  {Py_tp_hash, reinterpret_cast<void*>(hash)},
                                  {Py_tp_str, reinterpret_cast<void*>(label)},
                                  {Py_tp_repr, reinterpret_cast<void*>(label)},

@@ -62,7 +62,7 @@ PyObject* call_launch(PyObject* object, PyObject* const* values, std::size_t fla
 }
 
 template <class T>
-void dealloc(PyObject* object) noexcept {
+void kernel_dealloc(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
   auto* self = reinterpret_cast<T*>(object);
   if constexpr (std::is_same_v<T, PyKernelLaunch>) {
@@ -122,7 +122,7 @@ PyTypeObject* make_function_type() {
   static PyMemberDef own_members[] = {{"__vectorcalloffset__", T_PYSSIZET,
                                        offsetof(PyKernelFunction, vectorcall), READONLY, nullptr},
                                       {nullptr, 0, 0, 0, nullptr}};
-  static PyType_Slot slots[] = {slot(Py_tp_dealloc, &dealloc<PyKernelFunction>),
+  static PyType_Slot slots[] = {slot(Py_tp_dealloc, &kernel_dealloc<PyKernelFunction>),
                                 slot(Py_tp_call, &PyVectorcall_Call),
                                 slot(Py_tp_repr, &function_repr),
                                 slot(Py_mp_subscript, &function_subscript),
@@ -141,7 +141,7 @@ PyTypeObject* make_launch_type() {
   static PyMemberDef own_members[] = {
       {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyKernelLaunch, vectorcall), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr}};
-  static PyType_Slot slots[] = {slot(Py_tp_dealloc, &dealloc<PyKernelLaunch>),
+  static PyType_Slot slots[] = {slot(Py_tp_dealloc, &kernel_dealloc<PyKernelLaunch>),
                                 slot(Py_tp_call, &PyVectorcall_Call),
                                 slot(Py_tp_repr, &launch_repr),
                                 {Py_tp_members, own_members},

@@ -30,6 +30,8 @@ namespace device {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #define __device__
+#include "../../sdk/device/elements.cuh"
+// After it.
 #include "backends/cuda/device/cast.cuh"
 // The kernels of copies look for these beside Convert.
 #include "backends/cuda/device/copy.cuh"
@@ -424,17 +426,17 @@ template <>
 struct OnDevice<bool> {
   using Type = device::Bool;
   static Type put(bool value) { return {static_cast<unsigned char>(value)}; }
-  static bool take(Type value) { return value.bits != 0; }
+  static bool take(Type value) { return value.byte != 0; }
 };
 template <>
 struct OnDevice<BFloat16> {
-  using Type = device::BFloat16;
+  using Type = device::BFloat;
   static Type put(BFloat16 value) { return {value.bits}; }
   static BFloat16 take(Type value) { return std::bit_cast<BFloat16>(value); }
 };
 template <class T>
 struct OnDevice<std::complex<T>> {
-  using Type = device::Complex<T>;
+  using Type = device::WholeComplex<T>;
   static Type put(std::complex<T> value) { return {value.real(), value.imag()}; }
   static std::complex<T> take(Type value) { return {value.re, value.im}; }
 };
@@ -678,15 +680,14 @@ TEST_F(GeneratedKernels, ConvertBetweenAllPairsOfDtypes) {
                                                        {"u32", "unsigned"},
                                                        {"u64", "unsigned long long"},
                                                        {"f16", "Half"},
-                                                       {"bf16", "BFloat16"},
+                                                       {"bf16", "BFloat"},
                                                        {"f32", "float"},
                                                        {"f64", "double"},
-                                                       {"c64", "Complex<float>"},
-                                                       {"c128", "Complex<double>"}};
+                                                       {"c64", "WholeComplex<float>"},
+                                                       {"c128", "WholeComplex<double>"}};
   runtime::KernelSource source;
-  for (const embedded::TextFile& file : embedded::cuda_kernels) {
-    if (file.name == "cast.cuh") source.text = file.text;
-  }
+  for (const char* name : {"elements.cuh", "cast.cuh"})
+    source.text += embedded::file_text(embedded::cuda_kernels, name);
   for (const auto& [from_name, from] : types) {
     for (const auto& [to_name, to] : types) {
       source.text +=

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "embedded/device_headers.hpp"
+#include "spanwise/error.hpp"
 
 namespace spanwise::embedded {
 namespace {
@@ -24,6 +25,13 @@ TEST(EmbeddedText, HoldsEachFileByteForByteAndAZeroBehindIt) {
     EXPECT_EQ(file.text, text_of(device_folder / file.name)) << file.name;
     EXPECT_EQ(file.text.data()[file.text.size()], '\0') << file.name;
   }
+}
+
+TEST(EmbeddedText, IsFoundByTheNameOfItsFileAndByNoOther) {
+  for (const TextFile& file : device_headers)
+    EXPECT_EQ(file_text(device_headers, file.name).data(), file.text.data()) << file.name;
+  for (const char* name : {"", "iew.cuh", "spanwise/view.cuh"})
+    EXPECT_THROW(file_text(device_headers, name), Error) << name;
 }
 
 TEST(EmbeddedText, HoldsAllFilesOfTheFolder) {

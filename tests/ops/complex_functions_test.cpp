@@ -21,8 +21,10 @@ namespace {
 #endif
 namespace gpu {
 #define SW_FN inline
-#include "../../ops/elementwise/numbers.cuh"
+#include "../../sdk/device/elements.cuh"
 // After it.
+#include "../../ops/elementwise/numbers.cuh"
+// After both.
 #include "../../ops/elementwise/complex.cuh"
 #undef SW_FN
 }  // namespace gpu

@@ -78,6 +78,45 @@ def test_half_bits_are_numbers_on_both_devices(device):
     assert y.numpy().view("float16").tolist() == (values * np.float16(0.5)).tolist()
 
 
+def test_elements_that_c_has_no_type_for_are_read_and_written_on_both_devices(device):
+    source = """
+        #include <spanwise/half_bits.cuh>
+        namespace mine {
+        #include <spanwise/elements.cuh>
+        #include <spanwise/half_elements.cuh>
+        __device__ float number(Half x) { return widened(x); }  // found by the type's namespace
+        __device__ float number(BFloat x) { return widened(x); }
+        }
+        __global__ void apply(const mine::Half* h, const mine::BFloat* b, const mine::Bool* flag,
+                              const mine::Complex<double>* z, mine::Half* halves,
+                              mine::BFloat* bfloats, mine::Half* of_doubles) {
+          int i = threadIdx.x;
+          float x = flag[i].byte ? number(h[i]) : number(b[i]);
+          halves[i] = mine::narrow_half(x);
+          bfloats[i] = mine::narrow_bfloat(x);
+          of_doubles[i] = mine::narrow_half(z[i].re + z[i].im);
+        }
+    """
+    apply = sw.SourceModule(source, device=device).get_function("apply")
+    floats = np.float32([1.5, -3.140625, 0.25, 70144, np.inf])  # of as many bits as bfloat16 has
+    halves = np.float16([0.5, 2, 65504, -6e-8, 7])
+    flags = np.array([1, 0, 255, 0, 0], "uint8").view("bool")
+    # A double between two halves that a float's rounding would have put in the middle.
+    sums = np.complex128([1 + 2**-11 + 2**-40, 1 + 1j, 2**-25 * (1 + 2**-30), 1e300, -2])
+    chosen = np.where([True, False, True, False, False], halves.astype("float32"), floats)
+    given = [halves.view("uint16"), (floats.view("uint32") >> 16).astype("uint16"), flags, sums]
+    results = [sw.zeros(5, dtype="uint16", device=device) for _ in range(3)]
+    arrays = [sw.asarray(x, device=device) for x in given]
+    apply(*arrays, *results, block=(5, 1, 1), grid=(1, 1))
+    with np.errstate(over="ignore"):
+        assert results[0].numpy().tolist() == chosen.astype("float16").view("uint16").tolist()
+        wanted = (sums.real + sums.imag).astype("float16").view("uint16")
+    assert results[2].numpy().tolist() == wanted.tolist()
+    # 65504 is the only one that bfloat16 has to round: up, to the next power of two.
+    wide = np.where(chosen == 65504, np.float32(65536), chosen)
+    assert results[1].numpy().tolist() == (wide.view("uint32") >> 16).tolist()
+
+
 class TestCalls:
     def test_the_seeds_first_kernel_on_our_arrays(self, on_device):
         """multiply_them(dest, ga, gb, ...); guarded to as many threads as there are elements."""

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "embedded/cuda_kernels.hpp"
+#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
@@ -13,57 +14,29 @@ namespace {
 
 // The names of device/cast.cuh for the dtypes that can be cast.
 std::string element_type(DType dtype) {
-  if (dtype == bool_) return "Bool";
-  if (dtype == float16) return "Half";
-  if (dtype == bfloat16) return "BFloat16";
-  if (dtype == float32) return "float";
-  if (dtype == float64) return "double";
-  if (dtype == complex64) return "Complex<float>";
-  if (dtype == complex128) return "Complex<double>";
   require<DTypeError>(dtype.is_computable(), "copy: no cast from or to ", dtype,
                       " on a CUDA device; it can only be moved");
-  const char* width = dtype.bits() == 8    ? "char"
-                      : dtype.bits() == 16 ? "short"
-                      : dtype.bits() == 32 ? "int"
-                                           : "long long";
-  return text(dtype.code() == DTypeCode::uint ? "unsigned " : "signed ", width);
+  return text(dtype.is_complex() ? "Whole" : "", element_text(dtype));
 }
 
-std::string word_type(int bytes) {
-  switch (bytes) {
-    case 1:
-      return "unsigned char";
-    case 2:
-      return "unsigned short";
-    case 4:
-      return "unsigned int";
-    case 8:
-      return "unsigned long long";
-    case 16:
-      return "uint4";
-    default:
-      fail<DTypeError>("copy: elements of ", bytes, " bytes have no word on a CUDA device");
-  }
-}
+std::string word_type(int bytes) { return bytes == 16 ? "uint4" : word_text(bytes); }
 
-std::string embedded_text(std::string_view name) {
-  const auto file = std::find_if(embedded::cuda_kernels.begin(), embedded::cuda_kernels.end(),
-                                 [&](const embedded::TextFile& f) { return f.name == name; });
-  return std::string(file->text);
+std::string copy_text(std::string_view name) {
+  return std::string(embedded::file_text(embedded::cuda_kernels, name));
 }
 
 std::string kind_text(CopyPlan::Kind kind) {
   switch (kind) {
     case CopyPlan::Kind::tiled:
-      return embedded_text("copy_tile.cuh");
+      return copy_text("copy_tile.cuh");
     case CopyPlan::Kind::packed:
-      return embedded_text("copy_tile.cuh") + embedded_text("copy_packed.cuh");
+      return copy_text("copy_tile.cuh") + copy_text("copy_packed.cuh");
     case CopyPlan::Kind::thin:
-      return embedded_text("copy_thin.cuh");
+      return copy_text("copy_thin.cuh");
     case CopyPlan::Kind::cells:
-      return embedded_text("copy_thin.cuh") + embedded_text("copy_cells.cuh");
+      return copy_text("copy_thin.cuh") + copy_text("copy_cells.cuh");
     case CopyPlan::Kind::granules:
-      return embedded_text("copy_granules.cuh");
+      return copy_text("copy_granules.cuh");
     default:
       return {};
   }
@@ -72,10 +45,10 @@ std::string kind_text(CopyPlan::Kind kind) {
 // What every kernel starts with: the types that its plan decides.
 std::string prologue(const CopyPlan& plan, bool casts) {
   const char* index = plan.wide ? "long long" : "int";
-  return text(casts ? embedded_text("cast.cuh")
+  return text(casts ? copy_text("elements.cuh") + copy_text("cast.cuh")
                     : "template <class To, class From>\nstruct Convert {\n"
                       "  __device__ static To from(From value) { return value; }\n};\n",
-              embedded_text("copy.cuh"), kind_text(plan.kind), "\ntypedef unsigned ", index,
+              copy_text("copy.cuh"), kind_text(plan.kind), "\ntypedef unsigned ", index,
               " Index;\ntypedef ", index, " Offset;\ntypedef Axes<Index, Offset, ",
               plan.axes.size(), "> PlanAxes;\n");
 }

@@ -20,12 +20,6 @@ std::uint64_t hashed(std::uint64_t hash, std::string_view text) {
   return hash;
 }
 
-std::string_view text_of(std::string_view name) {
-  for (const embedded::TextFile& file : embedded::cpu_shim)
-    if (file.name == name) return file.text;
-  return {};
-}
-
 // Words in front of a parenthesis, or in one of our macros, that declare nothing.
 bool is_keyword(std::string_view word) {
   static constexpr std::array<std::string_view, 18> words{
@@ -90,7 +84,8 @@ constexpr std::array<Part, 6> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics
 std::string shim_parts(const std::set<std::string_view>& used) {
   static const auto declared = [] {
     std::array<std::set<std::string_view>, parts.size()> names;
-    for (std::size_t i = 0; i < parts.size(); ++i) names[i] = names_in(text_of(parts[i].file));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      names[i] = names_in(embedded::file_text(embedded::cpu_shim, parts[i].file));
     return names;
   }();
   std::string defines;

@@ -3,19 +3,12 @@
 
 // One element of any computable dtype becomes one of another as numpy.ndarray.astype does it, and
 // as core/convert.hpp does it on the host, also where C leaves the result undefined. Compiled by
-// NVRTC without a single header.
+// NVRTC without a single header, after elements.cuh of sdk/device.
 
-struct Bool {
-  unsigned char bits;  // any value but 0 is true
-};
-struct Half {
-  unsigned short bits;  // IEEE 754 binary16
-};
-struct BFloat16 {
-  unsigned short bits;  // the upper half of a float
-};
+// A complex number that one access reads or writes: where casts work its place is aligned as a
+// whole.
 template <class T>
-struct alignas(2 * sizeof(T)) Complex {
+struct alignas(2 * sizeof(T)) WholeComplex {
   T re, im;
 };
 
@@ -33,10 +26,8 @@ template <class T>
 __device__ inline T number(T value) {
   return value;
 }
-__device__ inline bool number(Bool value) { return value.bits != 0; }
-__device__ inline float number(BFloat16 value) {
-  return bits_as<float>((unsigned)value.bits << 16);
-}
+__device__ inline bool number(Bool value) { return value.byte != 0; }
+__device__ inline float number(BFloat value) { return bits_as<float>((unsigned)value.bits << 16); }
 #ifdef __CUDA_ARCH__
 __device__ inline float number(Half value) {
   float result;
@@ -45,7 +36,7 @@ __device__ inline float number(Half value) {
 }
 #endif
 template <class T>
-__device__ inline T number(Complex<T> value) {
+__device__ inline T number(WholeComplex<T> value) {
   return value.re;
 }
 
@@ -54,7 +45,7 @@ __device__ inline bool is_true(T value) {
   return number(value) != 0;  // NaN is true
 }
 template <class T>
-__device__ inline bool is_true(Complex<T> value) {
+__device__ inline bool is_true(WholeComplex<T> value) {
   return value.re != 0 || value.im != 0;
 }
 
@@ -143,10 +134,10 @@ struct Cast<double> {
   }
 };
 template <>
-struct Cast<BFloat16> {
-  __device__ static BFloat16 from(float value) {
+struct Cast<BFloat> {
+  __device__ static BFloat from(float value) {
     const unsigned word = bits_as<unsigned>(value);
-    BFloat16 result;
+    BFloat result;
     if ((word & 0x7fffffffu) > 0x7f800000u) {
       result.bits = (unsigned short)(word >> 16 | 0x40u);
     } else {
@@ -154,9 +145,9 @@ struct Cast<BFloat16> {
     }
     return result;
   }
-  __device__ static BFloat16 from(double value) { return from(round_to_odd(value)); }
+  __device__ static BFloat from(double value) { return from(round_to_odd(value)); }
   template <class From>
-  __device__ static BFloat16 from(From value) {
+  __device__ static BFloat from(From value) {
     return from((float)value);
   }
 };
@@ -192,7 +183,7 @@ template <class From>
 struct Convert<Bool, From> {
   __device__ static Bool from(From value) {
     Bool result;
-    result.bits = is_true(value);
+    result.byte = is_true(value);
     return result;
   }
 };
@@ -201,24 +192,24 @@ struct Convert<Bool, Bool> {
   __device__ static Bool from(Bool value) { return value; }
 };
 template <class T, class From>
-struct Convert<Complex<T>, From> {
-  __device__ static Complex<T> from(From value) {
-    Complex<T> result;
+struct Convert<WholeComplex<T>, From> {
+  __device__ static WholeComplex<T> from(From value) {
+    WholeComplex<T> result;
     result.re = Cast<T>::from(number(value));
     result.im = 0;
     return result;
   }
 };
 template <class T, class From>
-struct Convert<Complex<T>, Complex<From>> {
-  __device__ static Complex<T> from(Complex<From> value) {
-    Complex<T> result;
+struct Convert<WholeComplex<T>, WholeComplex<From>> {
+  __device__ static WholeComplex<T> from(WholeComplex<From> value) {
+    WholeComplex<T> result;
     result.re = (T)value.re;
     result.im = (T)value.im;
     return result;
   }
 };
 template <class T>
-struct Convert<Complex<T>, Complex<T>> {
-  __device__ static Complex<T> from(Complex<T> value) { return value; }
+struct Convert<WholeComplex<T>, WholeComplex<T>> {
+  __device__ static WholeComplex<T> from(WholeComplex<T> value) { return value; }
 };

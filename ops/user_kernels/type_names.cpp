@@ -1,0 +1,114 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "type_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "spanwise/element_text.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::ops::user_kernels {
+namespace {
+
+// C's names, without const and with single spaces; `long` is 64 bits on every platform we run on.
+const std::map<std::string, DType, std::less<>>& c_names() {
+  static const std::map<std::string, DType, std::less<>> names{
+      {"bool", bool_},
+      {"char", int8},
+      {"signed char", int8},
+      {"unsigned char", uint8},
+      {"short", int16},
+      {"short int", int16},
+      {"unsigned short", uint16},
+      {"unsigned short int", uint16},
+      {"int", int32},
+      {"signed int", int32},
+      {"signed", int32},
+      {"unsigned", uint32},
+      {"unsigned int", uint32},
+      {"long", int64},
+      {"long int", int64},
+      {"unsigned long", uint64},
+      {"unsigned long int", uint64},
+      {"long long", int64},
+      {"long long int", int64},
+      {"unsigned long long", uint64},
+      {"unsigned long long int", uint64},
+      {"size_t", uint64},
+      {"ptrdiff_t", int64},
+      {"int8_t", int8},
+      {"int16_t", int16},
+      {"int32_t", int32},
+      {"int64_t", int64},
+      {"uint8_t", uint8},
+      {"uint16_t", uint16},
+      {"uint32_t", uint32},
+      {"uint64_t", uint64},
+      {"float", float32},
+      {"double", float64},
+      {"half", float16},
+      {"__half", float16},
+      {"__nv_bfloat16", bfloat16},
+      {"complex < float >", complex64},
+      {"complex < double >", complex128},
+      {"pycuda :: complex < float >", complex64},
+      {"pycuda :: complex < double >", complex128},
+  };
+  return names;
+}
+
+// What numpy.dtype() takes besides the names that DType::parse() knows.
+const std::map<std::string, DType, std::less<>>& numpy_names() {
+  static const std::map<std::string, DType, std::less<>> names{
+      {"float", float64},  {"int", int64},      {"complex", complex128}, {"half", float16},
+      {"single", float32}, {"double", float64}, {"uint", uint64},        {"intp", int64},
+      {"uintp", uint64},   {"int_", int64},     {"bool_", bool_},        {"short", int16},
+      {"ushort", uint16},  {"longlong", int64}, {"ulonglong", uint64},   {"csingle", complex64},
+      {"byte", int8},      {"ubyte", uint8},    {"cdouble", complex128}, {"intc", int32},
+      {"uintc", uint32},   {"float_", float64},
+  };
+  return names;
+}
+
+}  // namespace
+
+std::optional<DType> c_dtype_named(std::string_view type) {
+  const auto found = c_names().find(type);
+  return found != c_names().end() ? std::optional(found->second) : std::nullopt;
+}
+
+std::optional<DType> numpy_dtype_named(std::string_view name) {
+  try {
+    const DType dtype = DType::parse(name);
+    if (dtype.is_computable()) return dtype;
+  } catch (const DTypeError&) {
+  }
+  const auto found = numpy_names().find(name);
+  return found != numpy_names().end() ? std::optional(found->second) : std::nullopt;
+}
+
+bool is_vector_type(std::string_view type) {
+  if (type == "dim3" || type == "cuFloatComplex" || type == "cuDoubleComplex") return true;
+  if (type.size() < 4 || type.back() < '1' || type.back() > '4') return false;
+  type.remove_suffix(1);
+  if (type.starts_with('u')) type.remove_prefix(1);
+  static constexpr std::array<std::string_view, 7> parts{"char",     "short", "int",   "long",
+                                                         "longlong", "float", "double"};
+  return std::find(parts.begin(), parts.end(), type) != parts.end();
+}
+
+std::string c_type(DType dtype) {
+  // What a user's operation can compute with, unlike elements as they are in memory.
+  if (dtype == float16) return "__half";
+  if (dtype == bfloat16) return "__nv_bfloat16";
+  if (dtype == complex64) return "complex<float>";
+  if (dtype == complex128) return "complex<double>";
+  if (dtype.is_bool()) return "bool";
+  require<DTypeError>(dtype.is_computable(), "kernel: no C++ type is known for dtype ", dtype,
+                      "; convert with astype(), or view its bytes as a struct");
+  return element_text(dtype);
+}
+
+}  // namespace spanwise::ops::user_kernels
