@@ -4,6 +4,8 @@
 
 import gc
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -279,9 +281,41 @@ def test_context_limits_and_profiler(device):
         with pytest.raises(sw.DeviceError, match="cpu_stack_kb"):
             drv.Context.get_limit(drv.limit.STACK_SIZE)
         return
-    before = drv.Context.get_limit(drv.limit.PRINTF_FIFO_SIZE)
-    drv.Context.set_limit(drv.limit.PRINTF_FIFO_SIZE, 2 * before)
-    assert drv.Context.get_limit(drv.limit.PRINTF_FIFO_SIZE) >= 2 * before
+    before = drv.Context.get_limit(drv.limit.STACK_SIZE)
+    try:
+        drv.Context.set_limit(drv.limit.STACK_SIZE, 2 * before)
+        assert drv.Context.get_limit(drv.limit.STACK_SIZE) >= 2 * before
+    finally:
+        drv.Context.set_limit(drv.limit.STACK_SIZE, before)
+
+
+PRINTING = """
+import spanwise as sw, spanwise.driver as drv
+
+with sw.device("cuda:0"):
+    limit, before = drv.limit.PRINTF_FIFO_SIZE, drv.Context.get_limit(drv.limit.PRINTF_FIFO_SIZE)
+    drv.Context.set_limit(limit, 2 * before)
+    assert drv.Context.get_limit(limit) >= 2 * before
+    f = sw.SourceModule('__global__ void f() { printf("printed"); }').get_function("f")
+    f(block=(1, 1, 1), grid=(1, 1))
+    sw.synchronize()
+    try:
+        drv.Context.set_limit(limit, 4 * before)
+    except sw.DeviceError as error:
+        print(error)
+"""
+
+
+def test_a_limit_that_kernels_have_fixed_says_so(device):
+    if device.kind == "cpu":
+        pytest.skip("the CPU has no limits")
+    # In a process of its own, of whose kernels none has printed yet.
+    run = subprocess.run(
+        [sys.executable, "-c", PRINTING], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert "printed" in run.stdout
+    assert "PRINTF_FIFO_SIZE only before the first kernel that prints" in run.stdout
 
 
 def test_what_is_gone_says_what_to_do():

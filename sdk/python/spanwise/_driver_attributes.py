@@ -59,6 +59,10 @@ limit = enum.IntEnum(
     start=0,
 )
 
+# Limits that the driver fixes with what kernels need of them (cuCtxSetLimit in its documentation).
+_BEFORE_KERNELS = {limit.PRINTF_FIFO_SIZE: "prints", limit.MALLOC_HEAP_SIZE: "allocates"}
+_INVALID_VALUE = 1  # CUDA_ERROR_INVALID_VALUE
+
 # CUevent_flags; Event times in any case, and neither blocks nor crosses processes.
 event_flags = enum.IntFlag(
     "event_flags", {"DEFAULT": 0, "BLOCKING_SYNC": 1, "DISABLE_TIMING": 2, "INTERPROCESS": 4}
@@ -138,9 +142,16 @@ def get_limit(which: Any) -> int:
 
 
 def set_limit(which: Any, value: int) -> None:
-    """Sets it, for all libraries that share the primary context. Raises DeviceError on the CPU."""
+    """Sets it, for all libraries that share the primary context. Raises DeviceError on the CPU, and
+    for a limit that the driver takes no longer."""
     with _contexts.current_context(_gpu("Context.set_limit")):
-        _contexts.call("cuCtxSetLimit", int(which), ctypes.c_size_t(value))
+        code = _contexts.driver().cuCtxSetLimit(int(which), ctypes.c_size_t(value))
+    if code == _INVALID_VALUE and which in _BEFORE_KERNELS:
+        raise _core.DeviceError(
+            f"Context.set_limit: the driver takes {limit(which).name} only before the first kernel "
+            f"that {_BEFORE_KERNELS[which]} is loaded; set it where the program starts"
+        )
+    _contexts.check(code, "cuCtxSetLimit")
 
 
 def _profile(name: str) -> None:
