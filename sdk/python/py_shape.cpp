@@ -54,7 +54,7 @@ bool has_length(PyObject* object) {
 }  // namespace
 
 Shape shape_from(py::handle object) {
-  if (PyLong_CheckExact(object.ptr())) return Shape{integer_from(object.ptr())};
+  if (PyLong_CheckExact(object.ptr())) return Shape(1, integer_from(object.ptr()));
   if (PyTuple_Check(object.ptr())) {
     const Py_ssize_t rank = PyTuple_GET_SIZE(object.ptr());
     require<LayoutError>(rank <= max_rank, "shape: at most ", max_rank, " dimensions, got ", rank);
