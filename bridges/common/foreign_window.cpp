@@ -12,12 +12,6 @@ namespace spanwise {
 namespace bridges {
 namespace {
 
-// Bytes that one load of an element reads at once, a power of two: the address must be a multiple.
-std::int64_t alignment_of(DType dtype) {
-  const int bytes = dtype.bits() / 8 / (dtype.is_complex() ? 2 : 1);
-  return std::has_single_bit(static_cast<unsigned>(bytes)) ? bytes : 1;
-}
-
 // Division by the size of an element. Nearly every size is a power of two, by which the processor
 // divides in a tenth of the time that it takes for others.
 class ItemSize {
@@ -145,7 +139,7 @@ std::optional<Obstacle> find_obstacle(const ForeignMemory& memory, const Span& s
              " is no multiple of the ", memory.dtype.itemsize(), " bytes of ", memory.dtype),
         "allow a copy (copy=None, copyif=True), or copy it to packed memory"};
   }
-  const std::int64_t alignment = alignment_of(memory.dtype);
+  const std::int64_t alignment = alignment_of(memory.dtype, memory.device);
   if ((reinterpret_cast<std::uintptr_t>(memory.data) &
        static_cast<std::uintptr_t>(alignment - 1)) != 0) {
     return Obstacle{text("its address is no multiple of the ", alignment, " bytes that ",

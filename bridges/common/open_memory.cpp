@@ -82,9 +82,9 @@ bool read_strides(const OpenMemory& memory, std::int64_t* strides, Reach& reach)
          reinterpret_cast<std::uintptr_t>(memory.data) >= static_cast<std::uintptr_t>(before);
 }
 
-// An element's address has to be a multiple of what one load reads.
+// As alignment_of() has it, of whole powers of two on a GPU or the CPU.
 bool is_aligned(const OpenMemory& memory, std::int64_t item) noexcept {
-  const std::int64_t unit = memory.dtype.is_complex() ? item / 2 : item;
+  const std::int64_t unit = memory.dtype.is_complex() && memory.device.is_cpu() ? item / 2 : item;
   return (reinterpret_cast<std::uintptr_t>(memory.data) & static_cast<std::uintptr_t>(unit - 1)) ==
          0;
 }

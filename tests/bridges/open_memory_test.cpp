@@ -110,6 +110,26 @@ TEST(OpenMemory, StridesMayCountElements) {
   EXPECT_EQ(window.data(), &values[6]);
 }
 
+TEST(OpenMemory, AGpuReadsComplexNumbersWhole) {
+  alignas(16) double values[5] = {};
+  const Described given{{2}, {1}};
+  OpenMemory memory = given.open(&values[1], complex128, true);
+  EXPECT_TRUE(share(memory, ForeignOwner()).has_value());
+  memory.device = gpu;
+  memory.stream = 7;
+  EXPECT_FALSE(share(memory, ForeignOwner()).has_value());
+  ForeignView view;
+  view.memory.data = &values[1];
+  view.memory.device = gpu;
+  view.memory.dtype = complex128;
+  view.memory.shape = Shape{2};
+  view.memory.row_major = true;
+  ASSERT_TRUE(obstacle_of(view.memory).has_value());
+  EXPECT_NE(obstacle_of(view.memory)->reason.find("no multiple of the 16 bytes"), std::string::npos);
+  view.memory.device = cpu;
+  EXPECT_FALSE(obstacle_of(view.memory).has_value());
+}
+
 TEST(OpenMemory, WhatHasToBeDecidedIsLeftToAView) {
   alignas(16) float values[4];
   constexpr std::int64_t huge = std::int64_t{1} << 62;

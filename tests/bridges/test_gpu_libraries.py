@@ -56,6 +56,20 @@ def test_negative_strides_of_cupy_are_right(gpu, cupy, dtype):
     np.testing.assert_array_equal(ours.numpy(), cupy.asnumpy(foreign))
 
 
+@pytest.mark.parametrize(("part", "whole"), [("float64", "complex128"), ("float32", "complex64")])
+def test_complex_numbers_that_a_gpu_cannot_read_at_once_are_copied(gpu, cupy, part, whole):
+    halves = cupy.arange(9).astype(part)
+    foreign = halves[1:].view(whole)
+    with pytest.raises(sw.CopyNeededError, match="address"):
+        sw.asarray(foreign, copy=False)
+    ours, expected = sw.asarray(foreign), cupy.asnumpy(foreign)
+    assert ours.tolist() == expected.tolist()
+    other = "complex64" if whole == "complex128" else "complex128"
+    assert ours.astype(other).tolist() == expected.tolist()
+    with pytest.raises(sw.LayoutError, match="no multiple"):
+        sw.asarray(halves[1:]).view(whole)
+
+
 def test_cupys_stream_has_a_function_in_c(gpu, cupy):
     functions = pytest.importorskip("cupy_backends.cuda.stream").__pyx_capi__
     assert '"intptr_t (int)"' in repr(functions["get_stream_ptr"])

@@ -93,7 +93,8 @@ class SW_API Array {
   }
   /// The same elements under another shape, or nothing where that would need a copy.
   std::optional<Array> try_reshape(const Shape& shape) const;
-  /// The same bytes read as another dtype (ndarray.view). Throws LayoutError or DTypeError.
+  /// The same bytes read as another dtype (ndarray.view). Throws LayoutError, also where the memory
+  /// is not aligned as alignment_of() has it, or DTypeError.
   Array reinterpret(DType dtype) const;
 
   /// Whether the two can touch a common byte; false is certain, true may be too careful.
@@ -116,5 +117,9 @@ SW_API bool may_share_memory(const Array& a, const Array& b) noexcept;
 /// Dtype, shape, strides and device in one line, for messages: "float32 (2, 3) on cuda:0, strides
 /// (3, 1)". Never reads the elements.
 SW_API std::ostream& operator<<(std::ostream& out, const Array& array);
+
+/// What the address of an element has to be a multiple of: the bytes that one load reads, which of a
+/// complex number are all on a GPU (CUDA's double2 is aligned to 16 bytes), and half on the host.
+SW_API std::int64_t alignment_of(DType dtype, Device device) noexcept;
 
 }  // namespace spanwise

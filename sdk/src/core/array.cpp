@@ -3,6 +3,8 @@
 #include "spanwise/array.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
 
 #include "core/checked_int.hpp"
@@ -18,6 +20,11 @@ namespace {
                     layout.size() == 0 ? layout.offset : highest, "; expected 0 to ",
                     static_cast<std::int64_t>(storage.bytes()) / dtype.itemsize() - 1,
                     ", since the storage has ", storage.bytes(), " bytes");
+}
+
+bool is_multiple(const void* address, std::int64_t alignment) noexcept {
+  return (reinterpret_cast<std::uintptr_t>(address) & static_cast<std::uintptr_t>(alignment - 1)) ==
+         0;
 }
 
 // What nearly every layout is, told in one pass: of as many strides as extents, with elements, and
@@ -106,8 +113,20 @@ std::optional<Array> Array::try_reshape(const Shape& shape) const {
 }
 
 Array Array::reinterpret(DType dtype) const {
-  return Array(Inside{}, Storage(storage_),
-               layout_.reinterpret(dtype_.itemsize(), dtype.itemsize()), dtype);
+  Array view(Inside{}, Storage(storage_), layout_.reinterpret(dtype_.itemsize(), dtype.itemsize()),
+             dtype);
+  const std::int64_t alignment = alignment_of(dtype, device());
+  require<LayoutError>(size() == 0 || is_multiple(view.data(), alignment),
+                       "view: the address of the first element is no multiple of the ", alignment,
+                       " bytes that ", dtype, " is aligned to on ", device(),
+                       "; copy to a contiguous array first");
+  return view;
+}
+
+std::int64_t alignment_of(DType dtype, Device device) noexcept {
+  const bool is_hosts = device.is_cpu() || device.kind() == DeviceKind::cuda_host;
+  const int bytes = dtype.bits() / 8 / (dtype.is_complex() && is_hosts ? 2 : 1);
+  return std::has_single_bit(static_cast<unsigned>(bytes)) ? bytes : 1;
 }
 
 bool may_share_memory(const Array& a, const Array& b) noexcept {

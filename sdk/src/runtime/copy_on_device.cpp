@@ -39,17 +39,12 @@ Array as_bytes(const Array& array) {
 std::pair<Array, Array> as_computable(const Array& source, const Array& target) {
   const DType dtype = source.dtype();
   if (dtype.is_computable()) return {source, target};
-  switch (dtype.itemsize()) {
-    case 1:
-    case 2:
-    case 4:
-    case 8: {
-      const DType same_width(DTypeCode::uint, dtype.bits() * dtype.lanes());
-      return {source.reinterpret(same_width), target.reinterpret(same_width)};
-    }
-    default:
-      return {as_bytes(source), as_bytes(target)};
-  }
+  const int bytes = dtype.itemsize();
+  const bool is_one_load =
+      dtype.lanes() == 1 && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+  if (!is_one_load) return {as_bytes(source), as_bytes(target)};
+  const DType same_width(DTypeCode::uint, dtype.bits());
+  return {source.reinterpret(same_width), target.reinterpret(same_width)};
 }
 
 void copy_on_device(const Array& source, const Array& target) {
