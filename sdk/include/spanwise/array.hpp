@@ -93,8 +93,8 @@ class SW_API Array {
   }
   /// The same elements under another shape, or nothing where that would need a copy.
   std::optional<Array> try_reshape(const Shape& shape) const;
-  /// The same bytes read as another dtype (ndarray.view). Throws LayoutError, also where the memory
-  /// is not aligned as alignment_of() has it, or DTypeError.
+  /// The same bytes read as another dtype (ndarray.view). Throws LayoutError, also where a GPU could
+  /// not read them (alignment_of()), or DTypeError.
   Array reinterpret(DType dtype) const;
 
   /// Whether the two can touch a common byte; false is certain, true may be too careful.
