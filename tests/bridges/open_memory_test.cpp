@@ -125,7 +125,8 @@ TEST(OpenMemory, AGpuReadsComplexNumbersWhole) {
   view.memory.shape = Shape{2};
   view.memory.row_major = true;
   ASSERT_TRUE(obstacle_of(view.memory).has_value());
-  EXPECT_NE(obstacle_of(view.memory)->reason.find("no multiple of the 16 bytes"), std::string::npos);
+  EXPECT_NE(obstacle_of(view.memory)->reason.find("no multiple of the 16 bytes"),
+            std::string::npos);
   view.memory.device = cpu;
   EXPECT_FALSE(obstacle_of(view.memory).has_value());
 }

@@ -93,8 +93,8 @@ class SW_API Array {
   }
   /// The same elements under another shape, or nothing where that would need a copy.
   std::optional<Array> try_reshape(const Shape& shape) const;
-  /// The same bytes read as another dtype (ndarray.view). Throws LayoutError, also where a GPU could
-  /// not read them (alignment_of()), or DTypeError.
+  /// The same bytes read as another dtype (ndarray.view). Throws LayoutError, also where a GPU
+  /// could not read them (alignment_of()), or DTypeError.
   Array reinterpret(DType dtype) const;
 
   /// Whether the two can touch a common byte; false is certain, true may be too careful.
@@ -118,8 +118,8 @@ SW_API bool may_share_memory(const Array& a, const Array& b) noexcept;
 /// (3, 1)". Never reads the elements.
 SW_API std::ostream& operator<<(std::ostream& out, const Array& array);
 
-/// What the address of an element has to be a multiple of: the bytes that one load reads, which of a
-/// complex number are all on a GPU (CUDA's double2 is aligned to 16 bytes), and half on the host.
+/// What the address of an element has to be a multiple of: the bytes that one load reads, which of
+/// a complex number are all on a GPU (CUDA's double2 is aligned to 16 bytes), and half on the host.
 SW_API std::int64_t alignment_of(DType dtype, Device device) noexcept;
 
 }  // namespace spanwise

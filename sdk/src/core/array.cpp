@@ -113,8 +113,8 @@ std::optional<Array> Array::try_reshape(const Shape& shape) const {
 }
 
 Array Array::reinterpret(DType dtype) const {
-  Array view(Inside{}, Storage(storage_),
-             layout_.reinterpret(dtype_.itemsize(), dtype.itemsize()), dtype);
+  Array view(Inside{}, Storage(storage_), layout_.reinterpret(dtype_.itemsize(), dtype.itemsize()),
+             dtype);
   // The host reads anywhere; a kernel that did would end the device's context.
   const std::int64_t alignment = device().is_cpu() ? 1 : alignment_of(dtype, device());
   require<LayoutError>(size() == 0 || is_multiple(view.data(), alignment),

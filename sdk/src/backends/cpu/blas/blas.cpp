@@ -250,8 +250,8 @@ int calling_threads(const Library& library) {
 // One product is left to the library's own threads, where those are not more than config
 // "cpu_threads" allows: after a product of NumPy's, which has the same library, they are awake for
 // some milliseconds, and threads of ours would have to share the processors with them. Not that of
-// long vectors, whose sum is more exact, and the same with any number of threads, in pieces of ours,
-// nor of complex ones, for which OpenBLAS takes one thread.
+// long vectors, whose sum is more exact, and the same with any number of threads, in pieces of
+// ours, nor of complex ones, for which OpenBLAS takes one thread.
 bool shares_by_itself(const Library& library, const GemmCall& call) {
   const bool is_of_vectors = call.rows == 1 && call.columns == 1;
   const bool keeps_threads = call.depth <= most_in_caches && !call.dtype.is_complex();
