@@ -77,7 +77,7 @@ void keep(std::unique_ptr<Held> held) noexcept {
   held->next_kept = kept.load();
   while (!kept.compare_exchange_weak(held->next_kept, held.get())) {
   }
-  static_cast<void>(held.release());
+  held.release();  // NOLINT(bugprone-unused-return-value): the list has it now
 }
 
 void note_what_runs(Held& held, const StreamUses& uses) {

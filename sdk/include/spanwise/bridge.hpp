@@ -16,7 +16,8 @@
 #include "spanwise/error.hpp"
 #include "spanwise/export.hpp"
 
-struct _object;  // PyObject: this header is usable without Python's
+// PyObject: this header is usable without Python's.
+struct _object;  // NOLINT(bugprone-reserved-identifier): CPython's name
 
 namespace spanwise {
 
