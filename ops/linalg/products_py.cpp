@@ -272,6 +272,9 @@ PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
                        right.shape(), "; cut or reshape one of them");
   Array result = [&] {
     const Unlocked unlocked(left, right);
+    // Most are vectors already.
+    if (left.rank() == 1 && right.rank() == 1)
+      return ops::linalg::multiply(Product::vecdot, left, right);
     return ops::linalg::multiply(Product::vecdot, reshape(left, Shape{left.size()}),
                                  reshape(right, Shape{right.size()}));
   }();
