@@ -15,7 +15,9 @@ namespace {
 SW_BEGIN_AVX512
 namespace float_power_avx512 {
 
+typedef float Element;
 typedef __m512 V;
+typedef __mmask16 Mask;
 typedef std::int32_t Integers __attribute__((vector_size(64)));
 typedef std::uint32_t Bits __attribute__((vector_size(64)));
 
@@ -95,6 +97,9 @@ alignas(64) constexpr float logarithm_rests[32] = {-0x1.b0e5cp-19f,
 constexpr float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
 
 inline V all(float x) { return _mm512_set1_ps(x); }
+// Lanes that are not in the mask are 1 when loaded, and stay as they are when stored.
+inline V load(Mask lanes, const Element* from) { return _mm512_mask_loadu_ps(all(1), lanes, from); }
+inline void store(Element* to, Mask lanes, V x) { _mm512_mask_storeu_ps(to, lanes, x); }
 inline V fused(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 inline Bits bits_of(V x) { return reinterpret_cast<Bits>(x); }
 inline V look_up(const float* table, Bits place) {  // by the lowest 5 bits
@@ -145,59 +150,18 @@ inline V exp_of_sum(V x, V more) {
   return reinterpret_cast<V>(bits_of(power) + (bits_of(shifted) << 23));
 }
 
-// Those of 16 that are not done by the C library: numbers below 0, results that are not normal.
-[[gnu::noinline]] V completed(V power, V x, V y, __mmask16 is_done) {
-  alignas(64) float base[16], exponent[16], result[16];
-  _mm512_store_ps(base, x);
-  _mm512_store_ps(exponent, y);
-  _mm512_store_ps(result, power);
-  for (int k = 0; k < 16; ++k)
-    if ((is_done >> k & 1) == 0) result[k] = ::powf(base[k], exponent[k]);
-  return _mm512_load_ps(result);
-}
-
-inline V power_of(V x, V y) {
+inline V power_of(V x, V y, Mask& is_done) {
   const Logarithm ln = logarithm(x);
   const V product = y * ln.high;
   const V size = reinterpret_cast<V>(bits_of(product) & 0x7fffffff);
   const Bits from_least = bits_of(x) - 0x00800000;  // of the normal numbers
-  const __mmask16 is_done = _mm512_cmplt_epu32_mask(reinterpret_cast<__m512i>(from_least),
-                                                    _mm512_set1_epi32(0x7f000000)) &
-                            _mm512_cmp_ps_mask(size, all(87), _CMP_LT_OQ);
-  const V power = exp_of_sum(product, fused(y, ln.low, fused(y, ln.high, -product)));
-  return is_done == 0xffff ? power : completed(power, x, y, is_done);
+  is_done = _mm512_cmplt_epu32_mask(reinterpret_cast<__m512i>(from_least),
+                                    _mm512_set1_epi32(0x7f000000)) &
+            _mm512_cmp_ps_mask(size, all(87), _CMP_LT_OQ);
+  return exp_of_sum(product, fused(y, ln.low, fused(y, ln.high, -product)));
 }
 
-// exponents(mask, i) are those of the lanes of the mask from element i on.
-template <class F>
-inline void for_all(std::int64_t n, std::byte* const* arrays, F&& exponents) {
-  const auto* a = reinterpret_cast<const float*>(arrays[0]);
-  auto* z = reinterpret_cast<float*>(arrays[2]);
-  std::int64_t i = 0;
-  for (; i + 16 <= n; i += 16)
-    _mm512_storeu_ps(z + i, power_of(_mm512_loadu_ps(a + i), exponents(__mmask16{0xffff}, i)));
-  if (i == n) return;
-  const auto rest = static_cast<__mmask16>((1 << (n - i)) - 1);
-  const V x = _mm512_mask_loadu_ps(all(1), rest, a + i);
-  _mm512_mask_storeu_ps(z + i, rest, power_of(x, exponents(rest, i)));
-}
-
-void powers(const void*, std::int64_t n, std::byte* const* arrays) {
-  const auto* b = reinterpret_cast<const float*>(arrays[1]);
-  for_all(n, arrays, [b](__mmask16 lanes, std::int64_t i) {
-    return _mm512_mask_loadu_ps(all(1), lanes, b + i);
-  });
-}
-inline void set_to_one(std::int64_t n, float* z) {
-  for (std::int64_t i = 0; i < n; ++i) z[i] = 1;
-}
-void powers_by_number(const void*, std::int64_t n, std::byte* const* arrays) {
-  const float number = *reinterpret_cast<const float*>(arrays[1]);
-  if (number == 0)  // of NaN too
-    return set_to_one(n, reinterpret_cast<float*>(arrays[2]));
-  const V y = all(number);
-  for_all(n, arrays, [y](__mmask16, std::int64_t) { return y; });
-}
+#include "power_loops.inc"
 
 }  // namespace float_power_avx512
 SW_END_INSTRUCTIONS

@@ -21,11 +21,16 @@ namespace power_avx512 {
 #include "exp_loops.inc"
 #include "power_tables.inc"
 
+typedef double Element;
 typedef __m512d V;
+typedef __mmask8 Mask;
 typedef std::int64_t Integers __attribute__((vector_size(64)));
 typedef std::uint64_t Bits __attribute__((vector_size(64)));
 
 inline V all(double x) { return _mm512_set1_pd(x); }
+// Lanes that are not in the mask are 1 when loaded, and stay as they are when stored.
+inline V load(Mask lanes, const Element* from) { return _mm512_mask_loadu_pd(all(1), lanes, from); }
+inline void store(Element* to, Mask lanes, V x) { _mm512_mask_storeu_pd(to, lanes, x); }
 inline V fused(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
 // (terms[n + 1] * x + terms[n])
 inline V pair(V x, const double* terms, int n) {
@@ -110,60 +115,15 @@ inline V exp_of_sum(V x, V more) {
   return times_power_of_2(all(1) + fused(square, sum, r), shifted);
 }
 
-inline V power_of(V x, V y, __mmask8& is_done) {
+inline V power_of(V x, V y, Mask& is_done) {
   const Logarithm ln = logarithm(x);
   const V product = y * ln.high;
   is_done = are_normal(x) & _mm512_cmp_pd_mask(size_of(product), all(708), _CMP_LT_OQ);
   return exp_of_sum(product, fused(y, ln.low, fused(y, ln.high, -product)));
 }
 
-// Those of 8 that are not done by the C library: numbers below 0, results that are not normal.
-inline V completed(V power, V x, V y, __mmask8 is_done) {
-  alignas(64) double base[8], exponent[8], result[8];
-  _mm512_store_pd(base, x);
-  _mm512_store_pd(exponent, y);
-  _mm512_store_pd(result, power);
-  for (int k = 0; k < 8; ++k)
-    if ((is_done >> k & 1) == 0) result[k] = ::pow(base[k], exponent[k]);
-  return _mm512_load_pd(result);
-}
+#include "power_loops.inc"
 
-inline V finished_power(V x, V y) {
-  __mmask8 is_done;
-  const V power = power_of(x, y, is_done);
-  return is_done == 0xff ? power : completed(power, x, y, is_done);
-}
-
-// exponents(mask, i) are those of the lanes of the mask from element i on.
-template <class F>
-inline void for_all(std::int64_t n, std::byte* const* arrays, F&& exponents) {
-  const auto* a = reinterpret_cast<const double*>(arrays[0]);
-  auto* z = reinterpret_cast<double*>(arrays[2]);
-  std::int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    _mm512_storeu_pd(z + i, finished_power(_mm512_loadu_pd(a + i), exponents(__mmask8{0xff}, i)));
-  if (i == n) return;
-  const auto rest = static_cast<__mmask8>((1 << (n - i)) - 1);
-  const V x = _mm512_mask_loadu_pd(all(1), rest, a + i);
-  _mm512_mask_storeu_pd(z + i, rest, finished_power(x, exponents(rest, i)));
-}
-
-void powers(const void*, std::int64_t n, std::byte* const* arrays) {
-  const auto* b = reinterpret_cast<const double*>(arrays[1]);
-  for_all(n, arrays, [b](__mmask8 lanes, std::int64_t i) {
-    return _mm512_mask_loadu_pd(all(1), lanes, b + i);
-  });
-}
-inline void set_to_one(std::int64_t n, double* z) {
-  for (std::int64_t i = 0; i < n; ++i) z[i] = 1;
-}
-void powers_by_number(const void*, std::int64_t n, std::byte* const* arrays) {
-  const double number = *reinterpret_cast<const double*>(arrays[1]);
-  if (number == 0)  // of NaN too
-    return set_to_one(n, reinterpret_cast<double*>(arrays[2]));
-  const V y = all(number);
-  for_all(n, arrays, [y](__mmask8, std::int64_t) { return y; });
-}
 }  // namespace power_avx512
 SW_END_INSTRUCTIONS
 
