@@ -7,11 +7,11 @@ Each step runs even when an earlier one failed, so that one run shows all there 
 
 import os
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 
 from places import BUILD, ROOT
+from python_tests import python_tests
 from tools import ctest, environment
 
 from build import build
@@ -30,7 +30,7 @@ class Step:
 def main() -> int:
     presets = SANITIZERS if os.environ.get("SANITIZE", "0") not in ("", "0") else ()
     steps = [step(f"C++ tests ({RELEASE})", lambda: cxx_tests(RELEASE))]
-    steps.append(step("Python tests", python_tests))
+    steps.append(step("Python tests", lambda: python_tests(RELEASE)))
     for preset in presets:
         build(preset, [])
         steps.append(step(f"C++ tests ({preset})", lambda preset=preset: cxx_tests(preset)))
@@ -58,11 +58,6 @@ def cxx_tests(preset: str) -> bool:
         "--no-tests=ignore" if left_out.is_file() else "--no-tests=error",
     ]
     return subprocess.run(command, cwd=ROOT, env=environment(preset)).returncode == 0
-
-
-def python_tests() -> bool:
-    command = [sys.executable, "-m", "pytest", *os.environ.get("PYTEST_ARGS", "").split()]
-    return subprocess.run(command, cwd=ROOT, env=environment(RELEASE)).returncode == 0
 
 
 if __name__ == "__main__":

@@ -3,9 +3,13 @@
 """What all Python tests share: the devices of this machine, and how property tests search."""
 
 import os
+import random
 import shutil
 
 import pytest
+from support import cuda_process
+
+cuda_process.leave_gpu_memory_to_others()
 
 try:
     from hypothesis import settings
@@ -50,6 +54,21 @@ def gpu():
     return sw.device("cuda:0")
 
 
+@pytest.fixture(autouse=True)
+def keeps_cuda_context():
+    """Fails a test that leaves this thread another current CUDA context than it found.
+
+    Other libraries' calls go to the current context, so the next test would run on another GPU. A
+    thread that had none may get that of the first GPU (docs/adr/0002-cuda-at-run-time.md).
+    """
+    before = cuda_process.current_context()
+    yield
+    after, gpu = cuda_process.current_context(), cuda_process.current_gpu()
+    if after != before and not (before is None and gpu == 0):
+        cuda_process.restore_context(before)
+        pytest.fail(f"the test leaves GPU {gpu} current (context {after}); before it was {before}")
+
+
 @pytest.fixture(params=["g++", "clang++"])
 def compiler(request, device, monkeypatch):
     """Each C++ compiler there is in turn, where kernels run on the CPU."""
@@ -74,3 +93,16 @@ def poisoned(device):
     from support.arrays import poisoned as make
 
     return lambda shape, dtype="float32": make(shape, dtype, device)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--shuffle-files", metavar="SEED", help="run the test files in random order")
+
+
+def pytest_collection_modifyitems(config, items):
+    """With --shuffle-files, the order of files follows from the seed; within a file it stays."""
+    if seed := config.getoption("--shuffle-files"):
+        files = sorted({str(item.path) for item in items})
+        random.Random(seed).shuffle(files)
+        place = {file: i for i, file in enumerate(files)}
+        items.sort(key=lambda item: place[str(item.path)])

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/cuda/driver.hpp"
+#include "backends/cuda/launch_pace.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/devices.hpp"
@@ -40,6 +41,11 @@ class CudaTest : public testing::Test {
   static runtime::Backend& backend() { return runtime::backend_for(gpu); }
   static Ref<runtime::StreamState> default_stream() { return backend().default_stream(0); }
 };
+
+/// Skips a test whose expectation does not hold while a tool such as compute-sanitizer serialises
+/// work; `reason` says why. Returns from the calling test.
+#define SKIP_UNDER_TOOLS(reason) \
+  if (is_watched_by_tool()) GTEST_SKIP() << "under compute-sanitizer or a profiler: " << (reason)
 
 /// config "kernel_launch" as `value` for a while.
 class LaunchSetting {

@@ -4,7 +4,6 @@
 // Kernels that go into a stream as CUDA graphs of one node, and when they do.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <optional>
 #include <thread>
 
@@ -39,6 +38,7 @@ void expect_decision(int direct, int graph, LaunchWay way) {
 }
 
 TEST(CudaLaunchPace, TakesGraphsWhereTheyAreMuchQuicker) {
+  SKIP_UNDER_TOOLS("kernel_launch \"auto\" means direct launches");
   expect_decision(3000, 1400, LaunchWay::graph);
 }
 TEST(CudaLaunchPace, LaunchesDirectlyWhereGraphsGainLittle) {
@@ -153,8 +153,7 @@ TEST_F(CudaLaunchNodes, TheLegacyStreamIsOrderedWithBlockingOnes) {
 }
 
 TEST_F(CudaLaunchNodes, StreamsRunBesideEachOther) {
-  if (std::getenv("NV_SANITIZER_INJECTION_PORT_BASE") != nullptr)
-    GTEST_SKIP() << "compute-sanitizer runs graphs one after the other";
+  SKIP_UNDER_TOOLS("graphs of two streams run one after the other");
   const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
   DeviceBytes cells(8);
   auto* place = static_cast<int*>(cells.data());

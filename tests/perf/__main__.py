@@ -19,10 +19,13 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import report  # noqa: E402
 from harness import Unavailable  # noqa: E402
+from support.cuda_process import leave_gpu_memory_to_others  # noqa: E402
+
+leave_gpu_memory_to_others()
 
 
 def lines() -> list[str]:

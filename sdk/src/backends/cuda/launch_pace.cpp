@@ -25,15 +25,6 @@ enum Choice : unsigned { automatic, direct, graph };
 });
 constinit const config::Choice launch_setting{"kernel_launch"};
 
-// Set by profilers and debuggers that load themselves into a process: Nsight Systems and Nsight
-// Compute by the first, compute-sanitizer by the second. Nsight Systems shows a graph as one bar
-// unless told otherwise, and under compute-sanitizer graphs of two streams wait for one another.
-bool tool_watches() {
-  static const bool watches = std::getenv("CUDA_INJECTION64_PATH") != nullptr ||
-                              std::getenv("NV_SANITIZER_INJECTION_PORT_BASE") != nullptr;
-  return watches;
-}
-
 constexpr int enough_samples = 16;
 
 // A GPU begins graphs of one node every 2.0 to 2.6 us (H100, H200, driver 580), and kernels that
@@ -45,6 +36,14 @@ constexpr LaunchPace::Time pace_of_graphs{2200};
 constexpr double worth = 0.75;
 
 }  // namespace
+
+bool is_watched_by_tool() {
+  // Nsight Systems and Nsight Compute set the first in processes that they load themselves into,
+  // compute-sanitizer the second.
+  static const bool is_watched = std::getenv("CUDA_INJECTION64_PATH") != nullptr ||
+                                 std::getenv("NV_SANITIZER_INJECTION_PORT_BASE") != nullptr;
+  return is_watched;
+}
 
 LaunchPace::Plan LaunchPace::plan() const {
   switch (launch_setting.get()) {
@@ -69,7 +68,7 @@ LaunchPace::Plan LaunchPace::plan() const {
 
 bool LaunchPace::joins_kernels() {
   const unsigned chosen = launch_setting.get();
-  return chosen == graph || (chosen == automatic && !tool_watches());
+  return chosen == graph || (chosen == automatic && !is_watched_by_tool());
 }
 
 // The least of several, because a launch may wait for room in the stream or for another process.
@@ -86,7 +85,7 @@ void LaunchPace::decide(LaunchWay way) noexcept {
   const Time::rep by_direct = of(LaunchWay::direct).least.load(std::memory_order_relaxed);
   State next = State::direct;
   if (way == LaunchWay::direct) {
-    if (by_direct > pace_of_graphs.count() && !tool_watches()) next = State::timing_graph;
+    if (by_direct > pace_of_graphs.count() && !is_watched_by_tool()) next = State::timing_graph;
   } else {
     const Time::rep by_graph = of(LaunchWay::graph).least.load(std::memory_order_relaxed);
     if (static_cast<double>(by_graph) < worth * static_cast<double>(by_direct)) next = State::graph;

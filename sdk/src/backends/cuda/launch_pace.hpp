@@ -13,6 +13,11 @@ namespace spanwise::cuda {
 /// (launch_nodes.hpp).
 enum class LaunchWay : std::uint8_t { direct, graph };
 
+/// Whether a profiler or compute-sanitizer watches this process. Kernels are then launched
+/// directly: Nsight Systems shows a graph as one bar, and under compute-sanitizer graphs of two
+/// streams wait for one another.
+bool is_watched_by_tool();
+
 /// Which way launches on one device go, config "kernel_launch": "direct", "graph", or "auto", the
 /// one that takes the host less time. That depends on the machine, so it is found out from a few
 /// launches that the program makes anyway. All members: any thread.

@@ -1,0 +1,46 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a process that several CUDA libraries share needs: memory for all, and one current context."""
+
+import ctypes
+import os
+from functools import cache
+
+
+def leave_gpu_memory_to_others():
+    """Keeps JAX and TensorFlow from reserving most of the GPU when they are first used.
+
+    Call it before either is imported. A variable that the user has set stays.
+    """
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
+
+
+@cache
+def _driver():
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:  # a machine without a driver
+        return None
+    return driver if driver.cuInit(0) == 0 else None
+
+
+def current_context():
+    """The handle of this thread's current CUDA context; None where there is none."""
+    context = ctypes.c_void_p()
+    if _driver() is None or _driver().cuCtxGetCurrent(ctypes.byref(context)) != 0:
+        return None
+    return context.value
+
+
+def current_gpu():
+    """The ordinal of the GPU whose context is current in this thread; None where there is none."""
+    ordinal = ctypes.c_int()
+    if current_context() is None or _driver().cuCtxGetDevice(ctypes.byref(ordinal)) != 0:
+        return None
+    return ordinal.value
+
+
+def restore_context(context):
+    """Makes a context of `current_context` current again."""
+    _driver().cuCtxSetCurrent(ctypes.c_void_p(context))
