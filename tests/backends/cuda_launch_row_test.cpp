@@ -4,10 +4,14 @@
 // Launches that are kept back and go into a stream together, as one CUDA graph.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
 #include <thread>
 
+#include "backends/cuda/context.hpp"
 #include "cuda_device.hpp"
+#include "runtime/allocation.hpp"
+#include "spanwise/memory.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -140,6 +144,65 @@ TEST_F(CudaLaunchRowTest, MemoryGoesBackAfterItsKernels) {
     }).join();
     row_->close();
     EXPECT_EQ(cells()[0], round);
+  }
+}
+
+// What another library does with memory that it gets back: its next user queues work at once, on
+// the stream in whose order it came back.
+void write_sevens(void* data, std::size_t bytes) {
+  const ContextGuard guard(DeviceContext::of(0));
+  EXPECT_EQ(driver().memset_d32_async(reinterpret_cast<CUdeviceptr>(data), 7, bytes / 4,
+                                      CU_STREAM_LEGACY),
+            CUDA_SUCCESS);
+}
+
+class ReusingSource final : public MemorySource {
+ public:
+  explicit ReusingSource(void* data) : data_(data) {}
+  std::string name() const override { return "reusing"; }
+  Block allocate(Device, std::size_t, std::uintptr_t) override { return {data_, nullptr}; }
+  void deallocate(Device, const Block& block, std::size_t bytes) noexcept override {
+    write_sevens(block.data, bytes);
+  }
+
+ private:
+  void* data_;
+};
+
+TEST_F(CudaLaunchRowTest, ABlockOfASourceGoesBackAfterItsKernels) {
+  DeviceBytes block(32);
+  for (int round = 1; round <= 30; ++round) {
+    use_memory_source(gpu, std::make_shared<ReusingSource>(block.data()));
+    Storage scratch = runtime::allocate_on(*default_stream(), 32);
+    use_memory_source(gpu, nullptr);
+    ASSERT_TRUE(row_->open(*default_stream()));
+    launch(*late_write(), 1, *default_stream(), static_cast<const int*>(scratch.data()), round,
+           0LL);
+    launch(*relay(), 1, *default_stream(), static_cast<const int*>(scratch.data()),
+           static_cast<const int*>(place()));
+    scratch = Storage{};
+    row_->close();
+    EXPECT_EQ(cells()[0], round);
+    EXPECT_EQ(block.get<int>()[0], 7) << "a kernel that was kept back wrote to its next user's";
+  }
+}
+
+TEST_F(CudaLaunchRowTest, AnOwnerOnTheSameStreamIsToldAfterItsKernels) {
+  DeviceBytes block(32);
+  const ReleaseFn release = [](void*, void* data, std::size_t bytes, StreamUses&) noexcept {
+    write_sevens(data, bytes);
+  };
+  for (int round = 1; round <= 30; ++round) {
+    Storage theirs = Storage::adopt(block.data(), 32, gpu, release, nullptr);
+    theirs.uses().begin_at(default_stream());
+    ASSERT_TRUE(row_->open(*default_stream()));
+    launch(*late_write(), 1, *default_stream(), static_cast<const int*>(theirs.data()), round, 0LL);
+    launch(*relay(), 1, *default_stream(), static_cast<const int*>(theirs.data()),
+           static_cast<const int*>(place()));
+    theirs = Storage{};
+    row_->close();
+    EXPECT_EQ(cells()[0], round);
+    EXPECT_EQ(block.get<int>()[0], 7) << "a kernel that was kept back wrote to its owner's";
   }
 }
 

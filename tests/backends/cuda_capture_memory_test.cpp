@@ -1,0 +1,149 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Memory that work in a CUDA graph uses, and what may be asked while a graph is recorded.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "cuda_capture.hpp"
+#include "cuda_device.hpp"
+#include "runtime/allocation.hpp"
+#include "runtime/ordering.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using runtime::StreamState;
+
+class CudaCaptureMemory : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (IsSkipped()) return;
+    relay();  // compiled and loaded before any capture
+    late_write();
+    stream_ = backend().create_stream(0);
+    side_ = backend().create_stream(0);
+  }
+  static void backend_synchronize() { backend().synchronize(0); }
+  // The driver lets go of a graph on a thread of its own.
+  static bool falls_to(std::int64_t used) {
+    for (int i = 0; i < 3000; ++i) {
+      static_cast<void>(runtime::allocate_on(*default_stream(), 4));
+      backend_synchronize();
+      if (backend().memory(0).used <= used) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+  // Whether one of many new blocks begins where `data` lies.
+  static bool is_given_out(const void* data, std::size_t bytes,
+                           const std::vector<Ref<StreamState>>& streams) {
+    backend_synchronize();
+    std::vector<Storage> made;
+    for (const Ref<StreamState>& stream : streams)
+      for (int i = 0; i < 70; ++i) made.push_back(runtime::allocate_on(*stream, bytes));
+    return std::any_of(made.begin(), made.end(),
+                       [&](const Storage& storage) { return storage.data() == data; });
+  }
+  Ref<StreamState> stream_, side_;
+};
+
+TEST_F(CudaCaptureMemory, MemoryThatAGraphWritesIsNotGivenOutWhileTheGraphLives) {
+  for (const std::size_t bytes : {std::size_t{1000}, std::size_t{3} << 20}) {
+    void *temporary = nullptr, *result = nullptr;
+    Capture capture(*stream_);
+    {
+      const Storage dropped = runtime::allocate_on(*stream_, bytes);
+      temporary = dropped.data();
+      launch(*late_write(), 1, *stream_, static_cast<int*>(temporary), 5, 0LL);
+    }
+    Storage kept = runtime::allocate_on(*stream_, bytes);
+    result = kept.data();
+    launch(*relay(), 1, *stream_, static_cast<int*>(temporary), static_cast<int*>(result));
+    ASSERT_EQ(capture.end(), CUDA_SUCCESS);
+    EXPECT_EQ(capture.node_count(), 2u);
+    kept = Storage{};
+    EXPECT_FALSE(is_given_out(temporary, bytes, {stream_, side_, default_stream()}));
+    EXPECT_FALSE(is_given_out(result, bytes, {stream_, side_, default_stream()}));
+    capture.run();
+  }
+}
+
+TEST_F(CudaCaptureMemory, MemoryOfAGraphGoesBackWhenTheGraphGoes) {
+  constexpr std::size_t bytes = 3 << 20;
+  backend_synchronize();
+  const std::int64_t used = backend().memory(0).used;
+  {
+    Capture capture(*stream_);
+    Storage both[] = {runtime::allocate_on(*stream_, bytes), runtime::allocate_on(*stream_, bytes)};
+    launch(*late_write(), 1, *stream_, static_cast<int*>(both[0].data()), 5, 0LL);
+    both[0] = Storage{};
+    ASSERT_EQ(capture.end(), CUDA_SUCCESS);
+    both[1] = Storage{};
+    capture.run();
+    EXPECT_GE(backend().memory(0).used, used + static_cast<std::int64_t>(2 * bytes));
+  }
+  EXPECT_TRUE(falls_to(used));
+}
+
+TEST_F(CudaCaptureMemory, DroppingMemoryOfAnotherStreamLeavesTheCaptureAlone) {
+  for (const Ref<StreamState>& home : {default_stream(), side_}) {
+    DeviceBytes b(4);
+    Storage a = runtime::allocate_on(*home, 4);
+    launch(*late_write(), 1, *home, static_cast<int*>(a.data()), 9, 0LL);
+    backend_synchronize();
+    Capture capture(*stream_);
+    runtime::order_use(*stream_, a, false);
+    launch(*relay(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
+    const void* data = a.data();
+    a = Storage{};
+    ASSERT_EQ(capture.end(), CUDA_SUCCESS) << "it goes on";
+    EXPECT_FALSE(is_given_out(data, 4, {stream_, side_, default_stream()}));
+    capture.run();
+    EXPECT_EQ(b.get<int>()[0], 9);
+  }
+}
+
+TEST_F(CudaCaptureMemory, AnOwnerIsToldWhenTheGraphThatUsesItsMemoryGoes) {
+  static std::atomic<int> told;
+  told = 0;
+  DeviceBytes a(4), b(4);
+  const int one = 1;
+  a.put(&one);
+  const ReleaseFn release = [](void*, void*, std::size_t, StreamUses&) noexcept { ++told; };
+  {
+    Storage theirs = Storage::adopt(a.data(), 4, gpu, release, nullptr);
+    theirs.uses().begin_at(default_stream());
+    Capture capture(*stream_);
+    runtime::order_use(*stream_, theirs, true);
+    launch(*relay(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
+    theirs = Storage{};
+    EXPECT_EQ(told, 0);
+    ASSERT_EQ(capture.end(), CUDA_SUCCESS);
+    capture.run();
+    static_cast<void>(runtime::allocate_on(*stream_, 4));
+    EXPECT_EQ(told, 0);
+  }
+  for (int i = 0; i < 3000 && told == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    static_cast<void>(runtime::allocate_on(*stream_, 4));
+  }
+  EXPECT_EQ(told, 1);
+}
+
+TEST_F(CudaCaptureMemory, AskingForEventsAndOtherStreamsIsLegal) {
+  const Ref<runtime::EventState> event = side_->record(false);
+  Capture capture(*stream_);
+  EXPECT_NO_THROW(event->query());
+  EXPECT_NO_THROW(side_->query());
+  EXPECT_NO_THROW(event->synchronize());
+  EXPECT_NO_THROW(side_->synchronize());
+  EXPECT_EQ(capture.end(), CUDA_SUCCESS);
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

@@ -1,0 +1,91 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Streams of other libraries, which may destroy them while memory that was used on them lives on.
+#include <vector>
+
+#include "backends/cuda/context.hpp"
+#include "cuda_device.hpp"
+#include "runtime/allocation.hpp"
+#include "runtime/ordering.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using runtime::StreamState;
+
+class CudaForeignStreams : public CudaTest {};
+
+// A stream of another library, which may destroy it whenever it likes.
+class ForeignStreamOwner {
+ public:
+  ForeignStreamOwner() {
+    const ContextGuard guard(DeviceContext::of(0));
+    EXPECT_EQ(driver().stream_create(&stream_, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  }
+  ~ForeignStreamOwner() { destroy(); }
+  std::uintptr_t handle() const { return reinterpret_cast<std::uintptr_t>(stream_); }
+  // The next streams may get the same address; they are idle.
+  void destroy() {
+    const ContextGuard guard(DeviceContext::of(0));
+    if (stream_ != nullptr) {
+      EXPECT_EQ(driver().stream_destroy(stream_), CUDA_SUCCESS);
+    }
+    stream_ = nullptr;
+    for (int i = 0; i < 40; ++i) successors_.push_back(backend_of_gpu().create_stream(0));
+  }
+
+ private:
+  static runtime::Backend& backend_of_gpu() { return runtime::backend_for(gpu); }
+  CUstream stream_ = nullptr;
+  std::vector<Ref<StreamState>> successors_;
+};
+
+TEST_F(CudaForeignStreams, WorkOnAForeignStreamIsWaitedForThoughTheStreamIsGone) {
+  const Ref<StreamState> reader = backend().create_stream(0);
+  for (int round = 1; round <= 10; ++round) {
+    DeviceBytes place(4), seen(4);
+    const int zero = 0;
+    place.put(&zero);
+    backend().synchronize(0);
+    const Storage storage = Storage::adopt(place.data(), 4, gpu, nullptr, nullptr);
+    ForeignStreamOwner owner;
+    {
+      const Stream foreign = Stream::foreign(gpu, owner.handle());
+      runtime::order_use(foreign.state(), storage, true);
+      launch(*late_write(), 1, foreign.state(), static_cast<int*>(place.data()), round,
+             30 * milliseconds);
+    }
+    owner.destroy();
+    runtime::order_use(*reader, storage, false);
+    launch(*relay(), 1, *reader, static_cast<int*>(place.data()), static_cast<int*>(seen.data()));
+    reader->synchronize();
+    EXPECT_EQ(seen.get<int>()[0], round);
+  }
+}
+
+TEST_F(CudaForeignStreams, MemoryOfAForeignStreamGoesBackThoughTheStreamIsGone) {
+  for (int round = 1; round <= 10; ++round) {
+    ForeignStreamOwner owner;
+    Storage storage;
+    {
+      const Stream foreign = Stream::foreign(gpu, owner.handle());
+      storage = runtime::allocate_on(foreign.state(), 4 << 20);
+      launch(*late_write(), 1, foreign.state(), static_cast<int*>(storage.data()), round,
+             30 * milliseconds);
+    }
+    owner.destroy();
+    storage = Storage{};
+    const int mine = 42;
+    const Storage next = runtime::allocate_on(*default_stream(), 4 << 20);
+    backend().upload(&mine, next.data(), 4, *default_stream());
+    backend().synchronize(0);
+    int got = 0;
+    backend().download(next.data(), &got, 4, *default_stream());
+    EXPECT_EQ(got, 42);
+  }
+}
+
+}  // namespace
+}  // namespace spanwise::cuda

@@ -1,0 +1,205 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Other libraries' streams that are destroyed while arrays that were used on them live on."""
+
+import gc
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+# In a process of its own: what the driver does with a stream that is gone is undefined.
+PROLOGUE = """
+import ctypes, gc, sys
+import numpy as np
+import cupy
+import spanwise as sw
+
+gpu = sw.device("cuda:0")
+SPIN = '''
+extern "C" __global__ void spin(float* x, int n, float value, long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+  for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = value;
+}
+'''
+kernel = sw.SourceModule(SPIN, device=gpu).get_function("spin")
+N = 1000
+
+def spin(x, value, cycles=40_000_000, **words):
+    kernel(x, np.int32(x.size), np.float32(value), np.int64(cycles),
+           block=(256, 1, 1), grid=(1, 1), **words)
+
+def others():
+    '''Streams that may get the addresses of destroyed ones; idle, so that an event says nothing.'''
+    return [cupy.cuda.Stream(non_blocking=True) for _ in range(40)]
+
+spin(sw.zeros(N, dtype="float32", device=gpu), 0, 1)
+sw.synchronize(gpu)
+driver = ctypes.CDLL("libcuda.so.1")
+
+def made():
+    '''A CUstream that no object owns.'''
+    cupy.cuda.Device(0).use()
+    cupy.zeros(1)
+    handle = ctypes.c_void_p()
+    assert driver.cuStreamCreate(ctypes.byref(handle), 1) == 0
+    return handle.value
+
+def destroyed(handle):
+    assert driver.cuStreamDestroy_v2(ctypes.c_void_p(handle)) == 0
+"""
+
+PROGRAMS = {
+    "an object that nobody holds": """
+        for value in range(1, 21):
+            y = sw.zeros(N, dtype="float32", device=gpu)
+            sw.synchronize(gpu)
+            with sw.Stream.foreign(cupy.cuda.Stream(non_blocking=True), gpu):
+                spin(y, value)
+            gc.collect()
+            junk = others()
+            assert (y.numpy() == value).all(), (value, y.numpy()[:4])
+            del y
+        """,
+    "an object given to a launch": """
+        for value in range(1, 21):
+            y = sw.zeros(N, dtype="float32", device=gpu)
+            sw.synchronize(gpu)
+            spin(y, value, stream=cupy.cuda.Stream(non_blocking=True))
+            gc.collect()
+            junk = others()
+            assert (y.numpy() == value).all(), (value, y.numpy()[:4])
+        """,
+    "the home of the memory": """
+        for value in range(1, 21):
+            with sw.Stream.foreign(cupy.cuda.Stream(non_blocking=True), gpu):
+                y = sw.zeros(1 << 20, dtype="float32", device=gpu)
+                spin(y, value)
+            gc.collect()
+            junk = others()
+            with sw.Stream(gpu):
+                z = y + 1
+            del y
+            fresh = [sw.full(1 << 20, 7, dtype="float32", device=gpu) for _ in range(4)]
+            sw.synchronize(gpu)
+            assert (z.numpy() == value + 1).all()
+            assert all((f.numpy() == 7).all() for f in fresh)
+        """,
+    "a handle": """
+        for value in range(1, 21):
+            handle = made()
+            y = sw.zeros(N, dtype="float32", device=gpu)
+            sw.synchronize(gpu)
+            with sw.Stream.foreign(handle, gpu):
+                spin(y, value)
+            destroyed(handle)
+            junk = others()
+            assert (y.numpy() == value).all(), (value, y.numpy()[:4])
+        """,
+    "a handle given to a launch": """
+        for value in range(1, 21):
+            handle = made()
+            y = sw.zeros(N, dtype="float32", device=gpu)
+            sw.synchronize(gpu)
+            spin(y, value, stream=handle)
+            destroyed(handle)
+            junk = others()
+            assert (y.numpy() == value).all(), (value, y.numpy()[:4])
+        """,
+    "a handle that is the home of the memory": """
+        for value in range(1, 21):
+            handle = made()
+            with sw.Stream.foreign(handle, gpu):
+                y = sw.zeros(1 << 20, dtype="float32", device=gpu)
+                spin(y, value)
+            destroyed(handle)
+            junk = others()
+            with sw.Stream(gpu):
+                z = y + 1
+            del y
+            fresh = [sw.full(1 << 20, 7, dtype="float32", device=gpu) for _ in range(4)]
+            sw.synchronize(gpu)
+            assert (z.numpy() == value + 1).all()
+            assert all((f.numpy() == 7).all() for f in fresh)
+        """,
+    "torch's external stream, tensors in": """
+        import torch
+        for value in range(1, 21):
+            handle = made()
+            with torch.cuda.stream(torch.cuda.ExternalStream(handle)):
+                t = torch.zeros(N, device="cuda")
+                torch.cuda._sleep(40_000_000)
+                t += value
+                ours = sw.asarray(t)
+            destroyed(handle)
+            junk = others()
+            assert ((ours + 1).numpy() == value + 1).all()
+            del t, ours
+            fresh = [sw.full(N, 7, dtype="float32", device=gpu) for _ in range(4)]
+            sw.synchronize(gpu)
+            assert all((f.numpy() == 7).all() for f in fresh)
+        """,
+    "torch's external stream, arrays out": """
+        import torch
+        for value in range(1, 21):
+            handle = made()
+            y = sw.zeros(N, dtype="float32", device=gpu)
+            with torch.cuda.stream(torch.cuda.ExternalStream(handle)):
+                t = sw.to_torch(y)
+                t += value
+                torch.cuda.current_stream().synchronize()
+            destroyed(handle)
+            junk = others()
+            del t
+            assert (y.numpy() == value).all()
+            del y
+            sw.zeros(N, dtype="float32", device=gpu)
+            sw.synchronize(gpu)
+        """,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_stream_may_go_before_the_arrays_that_were_used_on_it(gpu, name):
+    pytest.importorskip("cupy", reason="cupy is not installed")
+    program = textwrap.dedent(PROGRAMS[name])
+    if "import torch" in program:
+        pytest.importorskip("torch", reason="torch is not installed")
+    done = subprocess.run(
+        [sys.executable, "-c", PROLOGUE + program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+
+
+def test_a_stream_object_is_held_by_the_stream_made_of_it(gpu):
+    import spanwise as sw
+
+    cupy = pytest.importorskip("cupy", reason="cupy is not installed")
+    theirs = cupy.cuda.Stream(non_blocking=True)
+    before = sys.getrefcount(theirs)
+    ours = sw.Stream.foreign(theirs, gpu)
+    assert sys.getrefcount(theirs) == before + 1
+    with ours:
+        y = sw.zeros(1000, dtype="float32", device=gpu)
+    del ours
+    gc.collect()
+    assert sys.getrefcount(theirs) == before + 1, "the memory's home"
+    sw.synchronize(gpu)
+    del y
+    gc.collect()
+    sw.synchronize(gpu)
+    sw.zeros(1, device=gpu)
+    assert sys.getrefcount(theirs) == before
+
+
+def test_a_stream_that_pytorch_owns_is_asked_about_once(gpu):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    import spanwise as sw
+
+    with torch.cuda.stream(torch.cuda.Stream()):
+        tensor = torch.arange(12, device="cuda")
+        first = sw.asarray(tensor)
+        assert sw.asarray(tensor).ptr == first.ptr == tensor.data_ptr()

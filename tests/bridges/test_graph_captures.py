@@ -1,0 +1,351 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Captures by PyTorch and CuPy: memory that a graph uses lives as long as the graph, and dropping
+arrays while one is recorded leaves the recording alone.
+
+Each test runs on one GPU with the real library. Fresh arrays that a replay overwrites, or a capture
+that ends with an error, are the faults that these tests look for.
+"""
+
+import gc
+import time
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+SIZES = (1000, 1 << 20)  # kept by the stream as a small block; straight from the pool
+
+SPIN = """
+extern "C" __global__ void spin(float* x, int n, float value, long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+  for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = value;
+}
+"""
+CYCLES = 100_000_000  # some 50 milliseconds
+
+
+class TorchCapture:
+    """`with capture:` records torch's stream, which is spanwise's current one meanwhile."""
+
+    def __init__(self, gpu):
+        self.torch = pytest.importorskip("torch", reason="torch is not installed")
+        self.stream = self.torch.cuda.Stream()
+        self.graph = self.torch.cuda.CUDAGraph()
+        self.ours = sw.Stream.foreign(self.stream, gpu)
+        self.recording = self.torch.cuda.graph(self.graph, stream=self.stream)
+
+    def __enter__(self):
+        self.recording.__enter__()
+        self.ours.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.ours.__exit__(*error)
+        return self.recording.__exit__(*error)
+
+    def replay(self):
+        self.graph.replay()
+        self.torch.cuda.synchronize()
+
+    def drop(self):
+        self.torch.cuda.synchronize()
+        self.graph = self.recording = None
+        gc.collect()
+
+    def tensor(self, value, n):
+        return self.torch.full((n,), float(value), device="cuda")
+
+
+class CupyCapture:
+    """The same with a stream of CuPy's, which begins and ends the capture itself."""
+
+    non_blocking = True
+
+    def __init__(self, gpu):
+        self.cupy = pytest.importorskip("cupy", reason="cupy is not installed")
+        self.stream = self.cupy.cuda.Stream(non_blocking=self.non_blocking)
+        self.ours = sw.Stream.foreign(self.stream, gpu)
+
+    def __enter__(self):
+        self.cupy.cuda.Device().synchronize()
+        self.stream.__enter__()
+        self.stream.begin_capture()
+        self.ours.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.ours.__exit__(*error)
+        try:
+            self.graph = self.stream.end_capture()
+        finally:
+            self.stream.__exit__(*error)
+
+    def replay(self):
+        self.graph.launch(self.stream)
+        self.stream.synchronize()
+
+    def drop(self):
+        self.stream.synchronize()
+        self.graph = None
+        gc.collect()
+
+    def tensor(self, value, n):
+        return self.cupy.full(n, float(value), dtype="float32")
+
+
+class BlockingCupyCapture(CupyCapture):
+    """On a stream that the legacy default stream waits for, and which makes it unusable."""
+
+    non_blocking = False
+
+
+@pytest.fixture(params=[TorchCapture, CupyCapture], ids=["torch", "cupy"])
+def capture(request, gpu):
+    return request.param(gpu)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm(gpu):
+    """Kernels are compiled and loaded before any capture."""
+    x = sw.ones(8, dtype="float32", device=gpu)
+    ((x * 2) * 3 + 1).numpy()
+    sw.synchronize(gpu)
+
+
+@pytest.fixture(scope="module")
+def spin(gpu):
+    kernel = sw.SourceModule(SPIN, device=gpu).get_function("spin")
+
+    def run(x, value, stream):
+        kernel(
+            x, np.int32(x.size), np.float32(value), np.int64(CYCLES),
+            block=(256, 1, 1), grid=(1, 1), stream=stream,
+        )
+
+    return run
+
+
+def fresh_arrays(gpu, capture, n):
+    """Arrays made after a capture, on several streams, which all hold 7."""
+    sw.zeros(1, device=gpu)  # whatever waits for the end of the capture may go back now
+    sw.synchronize(gpu)
+    made = []
+    for stream in (sw.current_stream(gpu), capture.ours, sw.Stream(gpu)):
+        with stream:
+            made += [sw.full(n, 7, dtype="float32", device=gpu) for _ in range(16)]
+    sw.synchronize(gpu)
+    return made
+
+
+def assert_untouched(arrays):
+    for array in arrays:
+        np.testing.assert_array_equal(array.numpy(), np.full(array.size, 7, "float32"))
+
+
+def filled(gpu, n, value):
+    array = sw.full(n, value, dtype="float32", device=gpu)
+    sw.synchronize(gpu)
+    return array
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_a_temporary_of_a_capture_is_not_reused_while_the_graph_lives(gpu, capture, n):
+    x = filled(gpu, n, 2)
+    with capture:
+        y = (x * 2) * 3 + 1
+    others = fresh_arrays(gpu, capture, n)
+    for value in (2, 5):
+        x[...] = value
+        sw.synchronize(gpu)
+        capture.replay()
+        assert_untouched(others)
+        np.testing.assert_array_equal(y.numpy(), np.full(n, value * 6 + 1, "float32"))
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_a_result_dropped_after_a_capture_is_not_reused_while_the_graph_lives(gpu, capture, n):
+    x = filled(gpu, n, 2)
+    with capture:
+        y = x * 2
+    del y
+    others = fresh_arrays(gpu, capture, n)
+    capture.replay()
+    assert_untouched(others)
+
+
+def test_a_source_array_dropped_in_a_capture_keeps_its_values_for_the_replays(gpu, capture):
+    n = 1 << 20
+    x = filled(gpu, n, 2)
+    with capture:
+        y = x * 2
+        del x
+    others = fresh_arrays(gpu, capture, n)
+    capture.replay()
+    np.testing.assert_array_equal(y.numpy(), np.full(n, 4, "float32"))
+    assert_untouched(others)
+
+
+@pytest.mark.parametrize("allocator", ["torch", "cupy"])
+def test_a_temporary_of_another_allocator_is_not_reused_while_the_graph_lives(
+    gpu, capture, allocator
+):
+    pytest.importorskip(allocator, reason=f"{allocator} is not installed")
+    n = 1 << 20
+    x = filled(gpu, n, 2)
+    with sw.memory.use_allocator(allocator, gpu):
+        (x * 2) * 3 + 1
+        sw.synchronize(gpu)
+        with capture:
+            y = (x * 2) * 3 + 1
+        others = fresh_arrays(gpu, capture, n)
+    capture.replay()
+    assert_untouched(others)
+    np.testing.assert_array_equal(y.numpy(), np.full(n, 13, "float32"))
+
+
+def test_memory_of_a_graph_goes_back_when_the_graph_goes(gpu, capture):
+    n = 1 << 20
+    x = filled(gpu, n, 2)
+    pool = sw.memory.pool(gpu)
+    before = pool.used
+    with capture:
+        y = (x * 2) * 3 + 1
+    del y
+    fresh_arrays(gpu, capture, 8)
+    assert pool.used >= before + 8 * n, "the graph still writes there"
+    capture.replay()
+    capture.drop()
+    deadline = time.monotonic() + 30  # the driver tells a thread of its own
+    while pool.used > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+        sw.zeros(1, device=gpu)
+    assert pool.used == before
+
+
+def test_a_capture_that_is_given_up_gives_its_memory_back(gpu):
+    cupy = pytest.importorskip("cupy", reason="cupy is not installed")
+    capture = CupyCapture(gpu)
+    x = filled(gpu, 1 << 20, 2)
+    pool = sw.memory.pool(gpu)
+    before = pool.used
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError), capture:
+        y = x * 2
+        capture.stream.synchronize()  # not allowed, so that there will be no graph
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError):
+        capture.stream.end_capture()
+    del y
+    capture.drop()
+    deadline = time.monotonic() + 30
+    while pool.used > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+        sw.zeros(1, device=gpu)
+    assert pool.used == before
+
+
+@pytest.mark.parametrize("home", ["default", "own"])
+def test_dropping_an_array_of_another_stream_that_a_capture_uses(gpu, capture, home):
+    with sw.current_stream(gpu) if home == "default" else sw.Stream(gpu):
+        x = filled(gpu, 1 << 20, 2)
+    with capture:
+        y = x * 2
+        del x
+        gc.collect()
+    capture.replay()
+    np.testing.assert_array_equal(y.numpy(), np.full(1 << 20, 4, "float32"))
+
+
+def test_dropping_an_import_that_a_capture_uses(gpu, capture):
+    theirs = capture.tensor(2, 1 << 20)
+    sw.synchronize(gpu)
+    ours = sw.asarray(theirs)
+    with capture:
+        y = ours * 2
+        del ours
+        gc.collect()
+    capture.replay()
+    np.testing.assert_array_equal(y.numpy(), np.full(1 << 20, 4, "float32"))
+
+
+def test_dropping_an_import_of_a_stream_of_its_own_that_a_capture_uses(gpu, capture):
+    cupy = pytest.importorskip("cupy", reason="cupy is not installed")
+    with cupy.cuda.Stream(non_blocking=True):
+        theirs = cupy.full(1 << 20, 2, dtype="float32")
+        ours = sw.asarray(theirs)
+    sw.synchronize(gpu)
+    with capture:
+        y = ours * 2
+        del ours
+        gc.collect()
+    capture.replay()
+    np.testing.assert_array_equal(y.numpy(), np.full(1 << 20, 4, "float32"))
+
+
+@pytest.mark.parametrize("kind", [TorchCapture, CupyCapture, BlockingCupyCapture])
+def test_dropping_arrays_that_a_capture_does_not_use(gpu, kind):
+    capture = kind(gpu)
+    x = filled(gpu, 1000, 2)
+    z = filled(gpu, 1 << 20, 3)
+    with sw.Stream(gpu):
+        once, again = z + 1, z + 2  # z has work on two streams
+    sw.synchronize(gpu)
+    w = capture.ours
+    with w:
+        y = x * 1  # has its memory before the capture: legacy work is not legal in a blocking one
+    sw.synchronize(gpu)
+    with capture:
+        sw.copyto(y, y * 2)
+        del z, once, again
+        gc.collect()
+    capture.replay()
+    np.testing.assert_array_equal(y.numpy(), np.full(1000, 4, "float32"))
+
+
+def test_importing_in_a_capture_while_an_owner_waits_for_its_end(gpu, capture, spin):
+    cupy = pytest.importorskip("cupy", reason="cupy is not installed")
+    stream = sw.Stream(gpu)
+    with cupy.cuda.Stream(non_blocking=True):
+        theirs = cupy.zeros(1000, "float32")
+        ours = sw.asarray(theirs)
+    other = capture.tensor(2, 1000)
+    sw.synchronize(gpu)
+    spin(ours, 1, stream)  # compiled and loaded before the capture
+    sw.synchronize(gpu)
+    with capture:
+        spin(ours, 5, stream)
+        del ours
+        gc.collect()
+        y = sw.asarray(other) * 2
+    capture.replay()
+    np.testing.assert_array_equal(y.numpy(), np.full(1000, 4, "float32"))
+    sw.synchronize(gpu)
+    np.testing.assert_array_equal(cupy.asnumpy(theirs), np.full(1000, 5, "float32"))
+
+
+def test_another_thread_may_drop_arrays_during_a_capture(gpu, capture):
+    import threading
+
+    x = filled(gpu, 1 << 20, 2)
+    done = threading.Event()
+
+    def work():
+        with sw.Stream(gpu):
+            a = sw.ones(1 << 20, "float32", device=gpu)
+        while not done.is_set():
+            b = a * 2 + 1
+            del b
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        for _ in range(5):
+            with capture.__class__(gpu) as again:
+                y = (x * 2) * 3 + 1
+            again.replay()
+            np.testing.assert_array_equal(y.numpy(), np.full(1 << 20, 13, "float32"))
+    finally:
+        done.set()
+        worker.join()
