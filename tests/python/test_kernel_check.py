@@ -4,6 +4,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -50,6 +52,46 @@ def test_the_first_program_of_the_tutorial(device, compiler, mode):
     assert (dest.numpy() == 7).all(), "a launch that was found wrong changed the array"
     multiply(dest, a, b, block=(100, 1, 1), grid=(1, 1))  # the device is as good as before
     np.testing.assert_array_equal(dest.numpy(), host * host)
+
+
+PROGRAM = MULTIPLY.join(
+    (
+        """
+import numpy as np
+import spanwise as sw
+
+multiply = sw.SourceModule('''""",
+        """''', device="cpu").get_function("multiply_them")
+hosts = np.random.default_rng(1).standard_normal((2, 100)).astype("float32")
+kept = []
+for round in range(300):
+    a, b = (sw.array(host, device="cpu") for host in hosts)
+    others = [sw.full(n, n, "int32", device="cpu") for n in (1, 50, 100, 128, 200)]
+    dest = sw.zeros(100, "float32", device="cpu")
+    multiply(dest, a, b, block=(400, 1, 1), grid=(1, 1))
+    assert (dest.numpy() == hosts[0] * hosts[1]).all()
+    assert (a.numpy() == hosts[0]).all() and (b.numpy() == hosts[1]).all()
+    assert all((x.numpy() == x.size).all() for x in others)
+    if round % 3:
+        kept.append((dest, others))
+print("ended")
+""",
+    )
+)
+
+
+def test_the_first_program_of_the_tutorial_leaves_other_memory_alone_on_the_cpu(compiler):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], text=True, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "ended\n"), done.stderr
+
+
+def test_cpu_slack_is_a_number_of_bytes():
+    assert int(sw.config.cpu_slack) >= 1200  # what that program needs
+    for value in ("-1", "4KiB", str(1 << 40)):
+        with pytest.raises(sw.ArgumentError, match="cpu_slack: expected a number of bytes"):
+            sw.config.cpu_slack = value
 
 
 def test_writes_in_front_and_far_behind(device, compiler):

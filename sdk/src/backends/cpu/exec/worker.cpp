@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/exec/worker.hpp"
 
-#include <cstdlib>
-#include <new>
 #include <utility>
 
+#include "backends/cpu/memory_pool.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -71,7 +70,9 @@ bool run_guarded(BlockRunner& blocks, const sw_kernel& kernel, const sw_range& r
 
 }  // namespace
 
-void Worker::Free::operator()(void* data) const noexcept { std::free(data); }
+void Worker::Free::operator()(void* data) const noexcept {
+  MemoryPool::instance().deallocate(data, bytes);
+}
 
 Worker& Worker::current() {
   // Large, so not in the thread's own block of variables.
@@ -80,13 +81,9 @@ Worker& Worker::current() {
 }
 
 void* Worker::dynamic_shared(std::size_t bytes) {
-  if (bytes > shared_bytes_) {
-    constexpr std::size_t alignment = 256;
-    const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
-    shared_.reset(std::aligned_alloc(alignment, size));
-    shared_bytes_ = shared_ ? size : 0;
-    require<OutOfMemoryError>(shared_ != nullptr, "cpu: no memory for ", bytes,
-                              " bytes of dynamic shared memory");
+  if (bytes > shared_.get_deleter().bytes) {
+    // As arrays: a kernel that runs over the end does not meet the C library's heap.
+    shared_ = std::unique_ptr<void, Free>(MemoryPool::instance().allocate(bytes), Free{bytes});
   }
   return shared_.get();
 }

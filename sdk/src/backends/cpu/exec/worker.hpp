@@ -36,6 +36,7 @@ class Worker {
 
  private:
   struct Free {
+    std::size_t bytes = 0;
     void operator()(void* data) const noexcept;
   };
   void* dynamic_shared(std::size_t bytes);
@@ -47,7 +48,6 @@ class Worker {
   BlockRunner blocks_;
   std::unique_ptr<BlockRunner> deep_blocks_;
   std::unique_ptr<void, Free> shared_;
-  std::size_t shared_bytes_ = 0;
 };
 
 /// What modules call; `worker` in each is a BlockRunner.
