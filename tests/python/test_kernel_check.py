@@ -127,6 +127,36 @@ def test_windows_that_overlap_stay_one_memory(device, compiler):
     assert x.tolist() == [0, 2, 4, 6, 8, 12, 16, 20]
 
 
+def test_two_imports_of_one_memory_stay_one_memory(compiler):
+    source = "__global__ void add(int *out, const int *x, int n) { int i = threadIdx.x; if (i < n) out[i] += x[i]; }"
+    add = function("cpu", source, "add")
+    host = np.arange(8, dtype="int32")
+    for n, views in (
+        (8, lambda: (host, host)),
+        (7, lambda: (host[1:], host[:-1])),
+        (3, lambda: (host[2:5], host)),
+    ):
+        out, x = (sw.asarray(view, device="cpu") for view in views())
+        results = []
+        for mode in ("none", "bounds", "all"):
+            if mode == "all" and n == 7:
+                continue  # each thread reads what its neighbour writes
+            host[:] = np.arange(8)
+            with sw.config.change(kernel_check=mode):
+                add(out, x, n, block=32)
+            results.append(host.tolist())
+        assert results == [results[0]] * len(results)
+
+
+def test_arguments_that_only_touch_or_are_empty(device, compiler):
+    source = "__global__ void put(int *a, int *b, int *c) { a[0] = 1; b[0] = 2; }"
+    put = function(device, source, "put")
+    (x,) = arrays(device, np.zeros(8, "int32"))
+    with sw.config.change(kernel_check="bounds"):
+        put(x[:4], x[4:], x[4:4], block=1)
+    assert x.tolist() == [1, 0, 0, 0, 2, 0, 0, 0]
+
+
 def test_views_are_checked_by_their_shape(device, compiler):
     source = """
     #include <spanwise/view.cuh>
