@@ -16,7 +16,7 @@ namespace spanwise::host {
 namespace {
 
 bool is_program(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
 }
@@ -35,7 +35,7 @@ bool looks_like_clang(const std::string& path, const std::vector<std::string>& a
 }
 
 std::string identity_of(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path;
   return text(path, " ", status.st_size, " ", status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec);
 }
@@ -100,15 +100,18 @@ constexpr const char* native_flag = "-mcpu=native";
 // split at one and freed of the other.
 // -fno-tree-slp-vectorize: it joins stores to threadIdx into one through its address, after which
 // the compiler thinks that any store may change threadIdx, and vectorises no loop any more.
+// -fno-isolate-erroneous-paths-dereference: it ends paths that divide by zero in a trap.
 // No -mtls-dialect=gnu2: its calls promise to keep all registers, and those of glibc before 2.40 do
 // not once a process has loaded so many modules that their thread-local data is allocated late
 // (glibc bug 31372).
 const Flags& gnu_flags() {
-  static const Flags flags{
+  static const Flags flags {
 #if defined(__x86_64__)
-      "-fcf-protection=none",
+    "-fcf-protection=none",
 #endif
-      "--param=logical-op-non-short-circuit=0", "-fno-tree-slp-vectorize", "-fmax-errors=20"};
+        "--param=logical-op-non-short-circuit=0", "-fno-tree-slp-vectorize",
+        "-fno-isolate-erroneous-paths-dereference", "-fmax-errors=20"
+  };
   return flags;
 }
 
@@ -137,8 +140,15 @@ const Flags& clang_check_flags() {
   return flags;
 }
 
+// -fno-integrated-as: only GNU as puts its macros in the place of instructions that the compiler
+// wrote, which guards divisions (spanwise_division.h).
 const Flags& clang_flags() {
-  static const Flags flags{"-ferror-limit=20"};
+  static const Flags flags {
+#if defined(__x86_64__)
+    "-fno-integrated-as",
+#endif
+        "-ferror-limit=20"
+  };
   return flags;
 }
 

@@ -7,6 +7,9 @@
 // CUDA predefines into the global namespace.
 
 #include "spanwise_abi.h"
+#ifdef __x86_64__
+#include "spanwise_division.h"
+#endif
 
 #define SW_CPU 1  // for users: #ifndef SW_CPU guards what only a GPU can do
 #define __CUDACC__ 1
