@@ -159,7 +159,7 @@ __global__ void k(int* out) { out[threadIdx.x] = f(threadIdx.x); }
 __device__ int f(int x) { return x == 0 ? 1 : 1 + f(x - 1); }
 __global__ void k(int* out) { out[threadIdx.x] = f(threadIdx.x); }
 """,
-        note="set `cpu_stack_kb` where it is deep",
+        note="an error where it needs more stack; `cpu_stack_kb`",
     ),
     Construct(
         "member function",

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "backends/cpu/exec/stack_limit.hpp"
 #include "backends/cpu/memory_pool.hpp"
 #include "spanwise/error.hpp"
 
@@ -36,6 +37,10 @@ std::string failure_message(const char* what, const char* file, int line, const 
 void fail_thread(void* worker, const char* what, const char* file, int line, const sw_extent* block,
                  const sw_extent* thread) {
   blocks_of(worker).fail([&] { return failure_message(what, file, line, *block, *thread); });
+}
+
+void out_of_stack(void* worker, const sw_extent* block, const sw_extent* thread) {
+  blocks_of(worker).fail_stack(*block, *thread);
 }
 
 thread_local const void* faulting_code = nullptr;
@@ -119,6 +124,8 @@ void Worker::run(const LaunchedKernel& launched, sw_range range) {
     check_ = {launched.fences->data(), static_cast<int>(launched.fences->size())};
     range.check = &check_;
   }
+  const StackLimitGuard guard;
+  blocks.limit_own_stack();
   const bool good = run_guarded(blocks, *launched.kernel, range);
   check_ = {};
   if (good) return;
@@ -128,7 +135,7 @@ void Worker::run(const LaunchedKernel& launched, sw_range range) {
 
 const sw_runtime& runtime_table() {
   static constexpr sw_runtime table{run_blocks,  barrier,     barrier_vote, warp,
-                                    active_mask, fail_thread, out_of_bounds};
+                                    active_mask, fail_thread, out_of_stack, out_of_bounds};
   return table;
 }
 

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "backends/cpu/exec/stack_limit.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -142,6 +143,15 @@ const Flags& clang_check_flags() {
 
 // -fno-integrated-as: only GNU as puts its macros in the place of instructions that the compiler
 // wrote, which guards divisions (spanwise_division.h).
+const Flags& split_stack_flags() {
+  static const Flags flags {
+#if defined(SW_STACK_LIMIT)
+    "-fsplit-stack", "-DSW_SPLIT_STACK=1"
+#endif
+  };
+  return flags;
+}
+
 const Flags& clang_flags() {
   static const Flags flags {
 #if defined(__x86_64__)
@@ -190,14 +200,16 @@ std::vector<std::string> base_flags(const HostCompiler& compiler) {
   return flags;
 }
 
+std::vector<std::string> recursion_flags() { return split_stack_flags(); }
+
 std::vector<std::string> check_flags(const HostCompiler& compiler) {
   return compiler.is_clang ? clang_check_flags() : gnu_check_flags();
 }
 
 std::string flags_fingerprint() {
   std::string all = native_flag;
-  for (const Flags* flags :
-       {&common_flags(), &gnu_flags(), &clang_flags(), &gnu_check_flags(), &clang_check_flags()})
+  for (const Flags* flags : {&common_flags(), &gnu_flags(), &clang_flags(), &split_stack_flags(),
+                             &gnu_check_flags(), &clang_check_flags()})
     for (const std::string& flag : *flags) all.append(" ").append(flag);
   return all;
 }

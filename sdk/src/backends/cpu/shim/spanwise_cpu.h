@@ -115,6 +115,9 @@ __attribute__((noreturn, noinline, cold)) static void sw_fail(const char* what, 
   __builtin_unreachable();
 }
 
+#ifdef SW_SPLIT_STACK
+#include "spanwise_stack.h"
+#endif
 #ifdef SW_KERNEL_CHECK
 #include "spanwise_check.h"
 #endif
