@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "backends/cpu/memory_pool.hpp"
+#include "backends/cpu_kernels.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -60,6 +62,66 @@ TEST(CpuMemory, IsKeptForTheNextOfItsSize) {
   void* second = backend().allocate(0, (3 << 20) - 100, stream());
   EXPECT_EQ(first, second);
   backend().deallocate(0, second, (3 << 20) - 100, stream());
+  MemoryPool::instance().trim();
+  EXPECT_EQ(backend().memory(0).held, backend().memory(0).used);
+}
+
+// As a launch of more threads than an array has elements does, when the kernel does not compare.
+TEST(CpuMemory, HasUnusedBytesBehindEachBlock) {
+  const test::Setting slack("cpu_slack", "3000");
+  for (const std::size_t size : {256u, 512u, 4096u, 100000u, 128u << 10, 5u << 20}) {
+    std::vector<unsigned char*> blocks;
+    for (int i = 0; i < 20; ++i) {
+      blocks.push_back(static_cast<unsigned char*>(backend().allocate(0, size, stream())));
+      std::memset(blocks.back(), i, size);
+    }
+    for (unsigned char* block : blocks) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % 256, 0u);
+      std::memset(block + size, 0xee, 3000);
+    }
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      EXPECT_EQ(std::count(blocks[i], blocks[i] + size, i), static_cast<std::ptrdiff_t>(size));
+    for (unsigned char* block : blocks) backend().deallocate(0, block, size, stream());
+  }
+  MemoryPool::instance().trim();
+  EXPECT_EQ(backend().memory(0).held, backend().memory(0).used);
+}
+
+TEST(CpuMemory, OfSmallBlocksGoesBackByWholeSlabs) {
+  constexpr std::size_t size = 60000, count = 200;
+  MemoryPool::instance().trim();
+  const auto before = backend().memory(0);
+  std::vector<void*> blocks(count);
+  for (void*& block : blocks) block = backend().allocate(0, size, stream());
+  for (std::size_t i = 1; i < count; ++i) backend().deallocate(0, blocks[i], size, stream());
+  MemoryPool::instance().trim();
+  const auto one_left = backend().memory(0);
+  EXPECT_LT(one_left.held - before.held, (std::int64_t{1} << 20));
+  EXPECT_GE(one_left.held - before.held, static_cast<std::int64_t>(size));
+  // What the slab of the last block keeps is used again.
+  void* again = backend().allocate(0, size, stream());
+  EXPECT_EQ(backend().memory(0).held, one_left.held);
+  backend().deallocate(0, again, size, stream());
+  backend().deallocate(0, blocks[0], size, stream());
+  MemoryPool::instance().trim();
+  EXPECT_EQ(backend().memory(0).held, before.held);
+}
+
+TEST(CpuMemory, IsTakenAndGivenBackByManyThreads) {
+  std::vector<std::thread> threads;
+  for (int n = 0; n < 4; ++n) {
+    threads.emplace_back([n] {
+      for (int round = 0; round < 300; ++round) {
+        const auto size = static_cast<std::size_t>(1 + (round * 7919 + n) % 200000);
+        auto* data = static_cast<unsigned char*>(backend().allocate(0, size, stream()));
+        data[0] = data[size - 1] = static_cast<unsigned char>(n);
+        if (round % 50 == 0) MemoryPool::instance().trim();
+        EXPECT_EQ(data[size - 1], n);
+        backend().deallocate(0, data, size, stream());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
   MemoryPool::instance().trim();
   EXPECT_EQ(backend().memory(0).held, backend().memory(0).used);
 }

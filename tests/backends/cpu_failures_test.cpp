@@ -6,7 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <fstream>
+#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -161,6 +164,56 @@ TEST(CpuStacks, ThatRanOverAreReported) {
   const test::Setting larger("cpu_stack_kb", "1000");
   kernels.run("k", {{1}, {4}}, out.data(), 700);
   EXPECT_EQ(out, std::vector<int>(4, 700));
+}
+
+// Between barriers, and in kernels without one, no switch of stacks looks at what was used.
+TEST(CpuStacks, ThatRanOverByFarAreReported) {
+  const char* source =
+      "__device__ __noinline__ int depth(int left) {\n"
+      "  volatile char pad[1000];\n  pad[left & 511] = 1;\n"
+      "  if (left > 0) return depth(left - 1) + pad[left & 511];\n  return 0;\n}\n"
+      "__global__ void waits(int* out, int left) {\n"
+      "  __syncthreads();\n  out[threadIdx.x] = depth(left);\n  __syncthreads();\n}\n"
+      "__global__ void runs(int* out, int left) { out[threadIdx.x] = depth(left); }";
+  for (const char* compiler : {"g++", "clang++"}) {
+    const test::Environment chosen("CXX", compiler);
+    CpuKernels kernels(source);
+    std::vector<int> out(64, 0);
+    for (const char* name : {"waits", "runs"}) {
+      for (const char* threads : {"1", "2"}) {
+        const test::Setting workers("cpu_threads", threads);
+        try {
+          kernels.run(name, {{4}, {16}}, out.data(), 100'000'000);
+          FAIL() << "recursed without end";
+        } catch (const DeviceError& error) {
+          EXPECT_THAT(error.what(), AllOf(HasSubstr(name), HasSubstr("bytes of"),
+                                          HasSubstr("stack"), HasSubstr("in thread (")));
+        }
+        kernels.run(name, {{1}, {16}}, out.data(), 50);
+        EXPECT_EQ(out[15], 50);
+      }
+    }
+  }
+}
+
+std::int64_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
+}
+
+// A process has 65,530 of them, and a machine may have hundreds of workers.
+TEST(CpuStacks, TakeFewMappings) {
+  const test::Setting threads("cpu_threads", "4");
+  CpuKernels kernels(
+      "__device__ __noinline__ int depth(int left) { return left == 0 ? 0 : 1 + depth(left - 1); "
+      "}\n"
+      "__global__ void k(int* out, int left) {\n"
+      "  __syncthreads();\n  atomicAdd(out, depth(left));\n  __syncthreads();\n}");
+  int sum = 0;
+  const std::int64_t before = mappings();
+  kernels.run("k", {{200}, {1024}}, &sum, 3);
+  EXPECT_EQ(sum, 200 * 1024 * 3);
+  EXPECT_LT(mappings() - before, 100);
 }
 
 TEST(CpuLaunches, FromSeveralThreadsAtOnceAreIndependent) {

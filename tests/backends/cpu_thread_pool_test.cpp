@@ -7,12 +7,15 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "backends/cpu/processor.hpp"
 #include "backends/cpu_kernels.hpp"
 
 namespace spanwise::host {
@@ -82,6 +85,38 @@ TEST(ThreadPool, ServesSeveralCallersAndJobsWithinJobs) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(sum, 4 * 30 * 8 * 28);
+}
+
+// Flushing subnormal numbers and rounding are states of a thread; helpers keep those of the job
+// before.
+TEST(ThreadPool, ComputesWithTheFloatingPointStateOfTheCaller) {
+  const test::Setting threads("cpu_threads", "4");
+  constexpr std::uint64_t chunks = 40;
+  std::vector<double> thirds(chunks);
+  std::set<std::thread::id> seen;
+  std::mutex mutex;
+  const auto run = [&] {
+    seen.clear();
+    ThreadPool::instance().run(chunks, Helpers::at_once, [&](std::uint64_t chunk) {
+      const volatile double one = 1, three = 3;
+      thirds[chunk] = one / three;
+      std::this_thread::sleep_for(std::chrono::microseconds(300));
+      const std::lock_guard lock(mutex);
+      seen.insert(std::this_thread::get_id());
+    });
+    EXPECT_GT(seen.size(), 1u) << "no helper came";
+  };
+  const volatile double one = 1, three = 3;
+  run();
+  for (const double third : thirds) EXPECT_EQ(third, one / three);
+  const int before = std::fegetround();
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO, FE_TONEAREST}) {
+    std::fesetround(mode);
+    const double expected = one / three;
+    run();
+    std::fesetround(before);
+    for (const double third : thirds) EXPECT_EQ(third, expected) << mode;
+  }
 }
 
 TEST(ThreadPool, WorksInAForkedChild) {
@@ -182,9 +217,16 @@ TEST(HelperTrust, BlamesHelpersThatKeptAChunkForLongThoughTheySlept) {
 TEST(ThreadPool, FollowsTheSetting) {
   const test::Setting setting("cpu_threads", "3");
   EXPECT_EQ(ThreadPool::instance().workers(), 3);
-  config::set("cpu_threads", "0");
-  EXPECT_EQ(ThreadPool::instance().workers(),
-            static_cast<int>(std::thread::hardware_concurrency()));
+  {
+    const test::Environment threads("OMP_NUM_THREADS", " 5,2");
+    config::set("cpu_threads", "0");
+    EXPECT_EQ(ThreadPool::instance().workers(), 5);
+  }
+  for (const char* none : {"", "many", "-2", "0"}) {
+    const test::Environment threads("OMP_NUM_THREADS", none);
+    config::set("cpu_threads", "0");
+    EXPECT_EQ(ThreadPool::instance().workers(), processor_count()) << none;
+  }
   EXPECT_THROW(config::set("cpu_threads", "many"), ArgumentError);
   EXPECT_THROW(config::set("cpu_threads", "-1"), ArgumentError);
 }

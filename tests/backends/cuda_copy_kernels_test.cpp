@@ -379,10 +379,10 @@ TEST(CopyKernels, DivideExactlyByMultiplying) {
   }
 }
 
-struct __attribute__((may_alias)) WordPair {
+struct __attribute__((may_alias)) PairUnit {
   unsigned long long both;
 };
-struct __attribute__((may_alias, aligned(16))) Quad {
+struct __attribute__((may_alias, aligned(16))) QuadUnit {
   unsigned long long halves[2];
 };
 
@@ -405,10 +405,10 @@ TEST(CopyKernels, FillsWriteExactlyTheElements) {
       for (unsigned i = 0; i < (size + 7) / 8 * 8; ++i)
         device::fill_strided<8>(reinterpret_cast<Unit*>(to), value, size, axes, i / 8, i % 8);
     };
-    constexpr unsigned long long two_words = 42ull << 32 | 42u;
+    constexpr unsigned long long both = 42ull << 32 | 42u;
     if (plan.elements == 1) fill(42u);
-    if (plan.elements == 2) fill(WordPair{two_words});
-    if (plan.elements == 4) fill(Quad{{two_words, two_words}});
+    if (plan.elements == 2) fill(PairUnit{both});
+    if (plan.elements == 4) fill(QuadUnit{{both, both}});
     ASSERT_EQ(memory, expected) << layout;
   }
 }

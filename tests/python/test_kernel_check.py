@@ -4,6 +4,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -52,6 +54,46 @@ def test_the_first_program_of_the_tutorial(device, compiler, mode):
     np.testing.assert_array_equal(dest.numpy(), host * host)
 
 
+PROGRAM = MULTIPLY.join(
+    (
+        """
+import numpy as np
+import spanwise as sw
+
+multiply = sw.SourceModule('''""",
+        """''', device="cpu").get_function("multiply_them")
+hosts = np.random.default_rng(1).standard_normal((2, 100)).astype("float32")
+kept = []
+for round in range(300):
+    a, b = (sw.array(host, device="cpu") for host in hosts)
+    others = [sw.full(n, n, "int32", device="cpu") for n in (1, 50, 100, 128, 200)]
+    dest = sw.zeros(100, "float32", device="cpu")
+    multiply(dest, a, b, block=(400, 1, 1), grid=(1, 1))
+    assert (dest.numpy() == hosts[0] * hosts[1]).all()
+    assert (a.numpy() == hosts[0]).all() and (b.numpy() == hosts[1]).all()
+    assert all((x.numpy() == x.size).all() for x in others)
+    if round % 3:
+        kept.append((dest, others))
+print("ended")
+""",
+    )
+)
+
+
+def test_the_first_program_of_the_tutorial_leaves_other_memory_alone_on_the_cpu(compiler):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], text=True, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "ended\n"), done.stderr
+
+
+def test_cpu_slack_is_a_number_of_bytes():
+    assert int(sw.config.cpu_slack) >= 1200  # what that program needs
+    for value in ("-1", "4KiB", str(1 << 40)):
+        with pytest.raises(sw.ArgumentError, match="cpu_slack: expected a number of bytes"):
+            sw.config.cpu_slack = value
+
+
 def test_writes_in_front_and_far_behind(device, compiler):
     source = "__global__ void put(int *x, int at) { x[at] = 1; }"
     put = function(device, source, "put")
@@ -83,6 +125,36 @@ def test_windows_that_overlap_stay_one_memory(device, compiler):
         assert x.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]
         add(x[4:], x[:4], 4, block=32)
     assert x.tolist() == [0, 2, 4, 6, 8, 12, 16, 20]
+
+
+def test_two_imports_of_one_memory_stay_one_memory(compiler):
+    source = "__global__ void add(int *out, const int *x, int n) { int i = threadIdx.x; if (i < n) out[i] += x[i]; }"
+    add = function("cpu", source, "add")
+    host = np.arange(8, dtype="int32")
+    for n, views in (
+        (8, lambda: (host, host)),
+        (7, lambda: (host[1:], host[:-1])),
+        (3, lambda: (host[2:5], host)),
+    ):
+        out, x = (sw.asarray(view, device="cpu") for view in views())
+        results = []
+        for mode in ("none", "bounds", "all"):
+            if mode == "all" and n == 7:
+                continue  # each thread reads what its neighbour writes
+            host[:] = np.arange(8)
+            with sw.config.change(kernel_check=mode):
+                add(out, x, n, block=32)
+            results.append(host.tolist())
+        assert results == [results[0]] * len(results)
+
+
+def test_arguments_that_only_touch_or_are_empty(device, compiler):
+    source = "__global__ void put(int *a, int *b, int *c) { a[0] = 1; b[0] = 2; }"
+    put = function(device, source, "put")
+    (x,) = arrays(device, np.zeros(8, "int32"))
+    with sw.config.change(kernel_check="bounds"):
+        put(x[:4], x[4:], x[4:4], block=1)
+    assert x.tolist() == [1, 0, 0, 0, 2, 0, 0, 0]
 
 
 def test_views_are_checked_by_their_shape(device, compiler):

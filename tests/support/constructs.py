@@ -159,7 +159,7 @@ __global__ void k(int* out) { out[threadIdx.x] = f(threadIdx.x); }
 __device__ int f(int x) { return x == 0 ? 1 : 1 + f(x - 1); }
 __global__ void k(int* out) { out[threadIdx.x] = f(threadIdx.x); }
 """,
-        note="set `cpu_stack_kb` where it is deep",
+        note="an error where it needs more stack; `cpu_stack_kb`",
     ),
     Construct(
         "member function",
@@ -912,6 +912,17 @@ __global__ void k(int* out) {
                      __sad(3, 5, 1u) == 3u && __clzll(1ll) == 63 && __popcll(~0ull) == 64);
 }
 """,
+    ),
+    Construct(
+        "integer division without a result",
+        r"""
+__global__ void k(int* out) {
+  const int zero = out[threadIdx.x] + 1, minus_one = zero - 1;
+  out[threadIdx.x] = threadIdx.x + 2 + (int)threadIdx.x / zero;
+  if ((-2147483647 - 1) / minus_one != -2147483647 - 1) out[threadIdx.x] = 0;
+}
+""",
+        note="by zero all bits are set; the least number by -1 wraps around",
     ),
     Construct(
         "conversion intrinsics",

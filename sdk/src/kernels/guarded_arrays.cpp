@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -23,6 +25,21 @@ constexpr std::int64_t least_zone = 64 << 10, largest_zone = 16 << 20, alignment
 std::int64_t zone_for(std::int64_t bytes) {
   return (std::clamp(bytes, least_zone, largest_zone) + alignment - 1) / alignment * alignment;
 }
+
+// The addresses of an array's bytes, [begin, end).
+struct Extent {
+  explicit Extent(const Array& array) {
+    const bool is_empty = array.size() == 0;
+    const auto [first, last] = is_empty
+                                   ? std::pair(array.layout().offset, array.layout().offset - 1)
+                                   : array.layout().extent();
+    const auto base = reinterpret_cast<std::uintptr_t>(array.storage().data());
+    const std::int64_t item = array.dtype().itemsize();
+    begin = base + static_cast<std::uintptr_t>(first * item);
+    end = base + static_cast<std::uintptr_t>((last + 1) * item);
+  }
+  std::uintptr_t begin, end;
+};
 
 Array bytes_of(const Storage& storage, std::int64_t begin, std::int64_t bytes) {
   Layout layout = Layout::row_major({bytes});
@@ -85,7 +102,7 @@ GuardedArrays::GuardedArrays(const FunctionState& function, std::span<const Kern
     allocate(window, function.device());
     const auto* begin = static_cast<const std::byte*>(window.block.data());
     const std::byte* data = begin + window.zone;
-    fences_.push_back({begin, begin + window.block.size(), data, data + (window.end - window.begin),
+    fences_.push_back({begin, begin + window.block.size(), data, data + window.bytes(),
                        static_cast<int>(window.argument)});
   }
   for (KernelArg& argument : arguments_) {
@@ -97,76 +114,68 @@ GuardedArrays::GuardedArrays(const FunctionState& function, std::span<const Kern
 }
 
 void GuardedArrays::add(const FunctionState& function, std::size_t index, const Array& array) {
-  const auto [first, last] = array.layout().extent();
-  const int item = array.dtype().itemsize();
-  const bool is_empty = array.size() == 0;
-  Window window{.storage = array.storage(),
-                .begin = (is_empty ? array.layout().offset : first) * item,
-                .end = is_empty ? array.layout().offset * item : (last + 1) * item,
-                .writes = function.signature().rules[index].writes && !array.readonly(),
-                .argument = index};
-  for (auto other = windows_.begin(); other != windows_.end();) {
-    const bool meets =
-        other->storage == window.storage && other->begin < window.end && window.begin < other->end;
-    if (!meets) {
-      ++other;
-      continue;
-    }
-    window.begin = std::min(window.begin, other->begin);
-    window.end = std::max(window.end, other->end);
-    // One that may be written wins: take_back() writes through it.
-    if (!window.writes) window.storage = other->storage;
-    window.writes |= other->writes;
-    window.argument = std::min(window.argument, other->argument);
-    other = windows_.erase(other);
-  }
+  const Extent extent(array);
+  const bool writes = function.signature().rules[index].writes && !array.readonly();
+  Window window{.begin = extent.begin, .end = extent.end, .argument = index};
+  window.parts.push_back({array.storage(), extent.begin, extent.end, writes});
+  std::erase_if(windows_, [&](Window& other) {
+    if (other.begin >= window.end || window.begin >= other.end) return false;
+    window.begin = std::min(window.begin, other.begin);
+    window.end = std::max(window.end, other.end);
+    window.argument = std::min(window.argument, other.argument);
+    std::move(other.parts.begin(), other.parts.end(), std::back_inserter(window.parts));
+    return true;
+  });
   windows_.push_back(std::move(window));
 }
 
 void GuardedArrays::allocate(Window& window, Device device) {
-  const std::int64_t bytes = window.end - window.begin, zone = zone_for(bytes);
-  const auto address = reinterpret_cast<std::uintptr_t>(window.storage.data()) +
-                       static_cast<std::uintptr_t>(window.begin);
+  const std::int64_t bytes = window.bytes(), zone = zone_for(bytes);
   // As far from a round address as the original, whose alignment kernels may rely on.
-  window.zone = zone + static_cast<std::int64_t>(address % alignment);
+  window.zone = zone + static_cast<std::int64_t>(window.begin % alignment);
   window.block = empty({window.zone + bytes + zone}, uint8, device);
 }
 
 const GuardedArrays::Window& GuardedArrays::window_of(const Array& array) const {
-  const std::int64_t offset =
-      array.size() == 0 ? array.layout().offset : array.layout().extent().first;
-  const std::int64_t begin = offset * array.dtype().itemsize();
+  const Extent extent(array);
   return *std::find_if(windows_.begin(), windows_.end(), [&](const Window& window) {
-    return window.storage == array.storage() && window.begin <= begin &&
-           (begin < window.end || (array.size() == 0 && begin == window.end));
+    return window.begin <= extent.begin && extent.end <= window.end;
   });
 }
 
 // The same window onto the copy.
 Array GuardedArrays::moved(const Array& array) const {
   const Window& window = window_of(array);
-  const auto [first, last] = array.layout().extent();
-  const bool is_empty = array.size() == 0;
-  const std::int64_t item = array.dtype().itemsize();
-  const std::int64_t lowest = is_empty ? array.layout().offset : first;
-  const std::int64_t bytes = is_empty ? 0 : (last - first + 1) * item;
-  const std::int64_t begin = window.zone + lowest * item - window.begin;
+  const Extent extent(array);
   Layout layout = array.layout();
-  layout.offset -= lowest;
-  Array out(inside(window.block, begin, bytes), std::move(layout), array.dtype());
+  layout.offset -= array.size() == 0 ? layout.offset : layout.extent().first;
+  const std::int64_t begin = window.zone + static_cast<std::int64_t>(extent.begin - window.begin);
+  Array out(inside(window.block, begin, static_cast<std::int64_t>(extent.end - extent.begin)),
+            std::move(layout), array.dtype());
   return array.readonly() ? out.as_readonly() : out;
 }
 
-Array GuardedArrays::part(const Window& window, std::int64_t begin, std::int64_t bytes) const {
+Array GuardedArrays::within(const Window& window, std::int64_t begin, std::int64_t bytes) {
   return bytes_of(window.block.storage(), begin, bytes);
+}
+
+// The bytes that the argument shows, which are not those of the copy.
+Array GuardedArrays::original(const Part& part) {
+  const auto base = reinterpret_cast<std::uintptr_t>(part.storage.data());
+  return bytes_of(part.storage, static_cast<std::int64_t>(part.begin - base),
+                  static_cast<std::int64_t>(part.end - part.begin));
+}
+
+Array GuardedArrays::copy_of(const Window& window, const Part& part) {
+  return within(window, window.zone + static_cast<std::int64_t>(part.begin - window.begin),
+                static_cast<std::int64_t>(part.end - part.begin));
 }
 
 void GuardedArrays::fill_in() const {
   for (const Window& window : windows_) {
     fill(window.block, Scalar(std::uint8_t{pattern}));
-    const std::int64_t bytes = window.end - window.begin;
-    if (bytes > 0)
-      copy(bytes_of(window.storage, window.begin, bytes), part(window, window.zone, bytes));
+    for (const Part& part : window.parts)
+      if (part.end > part.begin) copy(original(part), copy_of(window, part));
   }
 }
 
@@ -179,9 +188,9 @@ std::string GuardedArrays::name_of(std::size_t argument) const {
 
 std::string GuardedArrays::damage() const {
   for (const Window& window : windows_) {
-    const std::int64_t bytes = window.end - window.begin, behind = window.zone + bytes;
-    const std::string front = host_bytes(part(window, 0, window.zone));
-    const std::string back = host_bytes(part(window, behind, window.block.size() - behind));
+    const std::int64_t bytes = window.bytes(), behind = window.zone + bytes;
+    const std::string front = host_bytes(within(window, 0, window.zone));
+    const std::string back = host_bytes(within(window, behind, window.block.size() - behind));
     const char whole = static_cast<char>(pattern);
     if (const std::size_t at = back.find_first_not_of(whole); at != back.npos) {
       const std::size_t last = back.find_last_not_of(whole);
@@ -200,7 +209,7 @@ std::vector<std::string> GuardedArrays::snapshot() const {
   std::vector<std::string> all;
   all.reserve(windows_.size());
   for (const Window& window : windows_)
-    all.push_back(host_bytes(part(window, window.zone, window.end - window.begin)));
+    all.push_back(host_bytes(within(window, window.zone, window.bytes())));
   return all;
 }
 
@@ -225,11 +234,13 @@ std::string GuardedArrays::difference(const std::vector<std::string>& before,
 void GuardedArrays::take_back(const std::vector<std::string>& bytes) const {
   for (std::size_t w = 0; w < windows_.size(); ++w) {
     const Window& window = windows_[w];
-    const std::int64_t size = window.end - window.begin;
-    if (!window.writes || size == 0) continue;
-    const Array host = empty({size}, uint8, cpu);
-    std::memcpy(host.data(), bytes[w].data(), bytes[w].size());
-    copy(host, bytes_of(window.storage, window.begin, size));
+    for (const Part& part : window.parts) {
+      const std::size_t size = part.end - part.begin;
+      if (!part.writes || size == 0) continue;
+      const Array host = empty({static_cast<std::int64_t>(size)}, uint8, cpu);
+      std::memcpy(host.data(), bytes[w].data() + (part.begin - window.begin), size);
+      copy(host, original(part));
+    }
   }
 }
 

@@ -17,7 +17,8 @@
 namespace spanwise::kernels {
 
 /// Copies of a launch's arrays, each between two guard zones of a known pattern. Arguments whose
-/// bytes overlap share a copy, as they share memory. Works on the current stream and waits for it.
+/// addresses overlap share a copy, as they share memory, whichever Storage each came in as: two
+/// imports of one foreign array have two. Works on the current stream and waits for it.
 class GuardedArrays {
  public:
   GuardedArrays(const FunctionState& function, std::span<const KernelArg> arguments);
@@ -38,20 +39,28 @@ class GuardedArrays {
   void take_back(const std::vector<std::string>& bytes) const;
 
  private:
-  // The bytes [begin, end) of one storage, seen by some arguments.
-  struct Window {
+  // The bytes of one argument's array.
+  struct Part {
     Storage storage;
-    std::int64_t begin, end;  // from the storage's first byte
+    std::uintptr_t begin, end;  // addresses
     bool writes;
-    Array block{};             // uint8, on the device: zone, bytes, zone
-    std::int64_t zone = 0;     // bytes in front
+  };
+  // The bytes of arguments that overlap, as addresses.
+  struct Window {
+    std::uintptr_t begin, end;
     std::size_t argument = 0;  // the first of them
+    std::vector<Part> parts{};
+    Array block{};          // uint8, on the device: zone, bytes, zone
+    std::int64_t zone = 0;  // bytes in front
+    std::int64_t bytes() const noexcept { return static_cast<std::int64_t>(end - begin); }
   };
   void add(const FunctionState& function, std::size_t index, const Array& array);
-  void allocate(Window& window, Device device);
+  static void allocate(Window& window, Device device);
   Array moved(const Array& array) const;
   const Window& window_of(const Array& array) const;
-  Array part(const Window& window, std::int64_t begin, std::int64_t bytes) const;
+  static Array within(const Window& window, std::int64_t begin, std::int64_t bytes);
+  static Array original(const Part& part);
+  static Array copy_of(const Window& window, const Part& part);
   std::string name_of(std::size_t argument) const;
 
   const FunctionState& function_;

@@ -2,13 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/processor.hpp"
 
+#include <sched.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <thread>
+
+#include "backends/cpu/control_groups.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -75,6 +81,19 @@ const std::string& processor_features() {
   return features;
 }
 
+int processor_count() {
+  // Those that the scheduler may use: the system's number knows neither taskset nor a container's.
+  int count = static_cast<int>(std::thread::hardware_concurrency());
+  constexpr int most = 1 << 16;
+  if (cpu_set_t* set = CPU_ALLOC(most)) {
+    const std::size_t bytes = CPU_ALLOC_SIZE(most);
+    CPU_ZERO_S(bytes, set);
+    if (::sched_getaffinity(0, bytes, set) == 0) count = CPU_COUNT_S(bytes, set);
+    CPU_FREE(set);
+  }
+  return std::max(1, std::min(count, control_group_limits().processors.value_or(count)));
+}
+
 SystemMemory system_memory() {
   SystemMemory memory;
   struct ::sysinfo info{};
@@ -92,6 +111,10 @@ SystemMemory system_memory() {
       memory.available = kilobytes * 1024;
       break;
     }
+  }
+  if (const auto group = control_group_limits().memory) {
+    memory.total = std::min(memory.total, group->limit);
+    memory.available = std::min(memory.available, group->available);
   }
   return memory;
 }

@@ -14,6 +14,10 @@ std::string processor_architecture();
 /// Changes with anything that decides which instructions -march=native chooses.
 const std::string& processor_features();
 
+/// Processors that this process may use: its affinity, and the limits of its control groups.
+int processor_count();
+
+/// What this process may use: the machine's memory, and the limits of its control groups.
 struct SystemMemory {
   std::int64_t available = 0, total = 0;  ///< bytes
 };

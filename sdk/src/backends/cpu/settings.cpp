@@ -4,16 +4,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <string_view>
-#include <thread>
 
+#include "backends/cpu/processor.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
 namespace {
 
-constexpr int most_threads = 1024, most_stack_kb = 4096;
+constexpr int most_threads = 1024, most_stack_kb = 4096, most_slack = 16 << 20;
 
 // -1 for what is no number.
 int parse(std::string_view value) {
@@ -22,11 +23,24 @@ int parse(std::string_view value) {
   return error == std::errc{} && end == value.data() + value.size() ? number : -1;
 }
 
+// OpenMP API 5.2, 21.1.2: a list, of which the first number is for parallel work that is not
+// nested. 0 for what is none.
+int open_mp_threads() {
+  const char* given = std::getenv("OMP_NUM_THREADS");
+  if (given == nullptr) return 0;
+  std::string_view first = given;
+  first = first.substr(0, first.find(','));
+  while (first.starts_with(' ')) first.remove_prefix(1);
+  while (first.ends_with(' ')) first.remove_suffix(1);
+  return parse(first);
+}
+
 void check_threads(std::string_view value) {
   const int threads = parse(value);
   require<ArgumentError>(threads >= 0 && threads <= most_threads,
                          "config cpu_threads: expected a number from 0 to ", most_threads,
-                         ", got '", value, "'; 0 is one thread for each processor");
+                         ", got '", value,
+                         "'; 0 is OMP_NUM_THREADS, else one thread for each processor");
 }
 
 void check_stack(std::string_view value) {
@@ -36,10 +50,18 @@ void check_stack(std::string_view value) {
                          ", got '", value, "'; 0 leaves it to the compiler's knowledge");
 }
 
+void check_slack(std::string_view value) {
+  const int bytes = parse(value);
+  require<ArgumentError>(bytes >= 0 && bytes <= most_slack,
+                         "config cpu_slack: expected a number of bytes from 0 to ", most_slack,
+                         ", got '", value, "'");
+}
+
 bool declare_all() {
   config::declare({.name = "cpu_threads",
-                   .description = "threads that work on one CPU kernel or copy; 0 is one for each "
-                                  "processor",
+                   .description = "threads that work on one CPU kernel or copy; 0 is what "
+                                  "OMP_NUM_THREADS says, else one for each processor that the "
+                                  "process may use",
                    .value = {},
                    .default_value = "0",
                    .choices = {},
@@ -61,6 +83,15 @@ bool declare_all() {
                    .choices = {},
                    .source = {},
                    .check = check_stack});
+  config::declare({.name = "cpu_slack",
+                   .description = "unused bytes behind each array's memory on the CPU, which a "
+                                  "kernel that runs over the end may touch without harm; for "
+                                  "memory that is taken from the system from then on",
+                   .value = {},
+                   .default_value = "2048",
+                   .choices = {},
+                   .source = {},
+                   .check = check_slack});
   return config::declare({.name = "cpu_sanitize",
                           .description = "sanitizer that kernels are compiled with on the CPU; "
                                          "address needs its runtime preloaded",
@@ -77,7 +108,8 @@ bool declare_all() {
 int worker_setting() {
   const int threads = parse(config::get("cpu_threads"));
   if (threads > 0) return threads;
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, most_threads);
+  const int wanted = open_mp_threads();
+  return std::clamp(wanted > 0 ? wanted : processor_count(), 1, most_threads);
 }
 
 ThreadOrder thread_order_setting() {
@@ -86,6 +118,10 @@ ThreadOrder thread_order_setting() {
 
 std::size_t stack_setting() {
   return static_cast<std::size_t>(std::max(0, parse(config::get("cpu_stack_kb")))) << 10;
+}
+
+std::size_t slack_setting() {
+  return static_cast<std::size_t>(std::max(0, parse(config::get("cpu_slack"))));
 }
 
 std::string sanitize_setting() {

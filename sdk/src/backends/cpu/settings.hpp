@@ -7,7 +7,7 @@
 
 namespace spanwise::host {
 
-/// config "cpu_threads", with 0 resolved to the number of processors.
+/// config "cpu_threads", with 0 resolved to OMP_NUM_THREADS or the number of processors.
 int worker_setting();
 
 /// In which order the threads of a block, and the blocks of a grid, are run: config
@@ -18,6 +18,9 @@ ThreadOrder thread_order_setting();
 /// Bytes of stack that a waiting thread of a kernel gets at least: config "cpu_stack_kb". What the
 /// compiler knows of is added by itself; a recursion's depth it does not know.
 std::size_t stack_setting();
+
+/// Unused bytes behind each block of memory: config "cpu_slack".
+std::size_t slack_setting();
 
 /// What -fsanitize= is given for users' kernels, "" for nothing: config "cpu_sanitize".
 std::string sanitize_setting();

@@ -156,6 +156,7 @@ void ThreadPool::run_shared(Job& job) {
 
 void ThreadPool::publish(Job& job, Clock::time_point now) {
   const int wanted = workers() - 1;
+  job.floats = FloatState::current();
   const std::lock_guard lock(mutex_);
   bool wakes = threads_ < wanted;
   start_helpers(wanted);
@@ -206,6 +207,7 @@ void ThreadPool::help_forever() {
     const std::uint32_t seen = published_.load(std::memory_order_acquire);
     if (Job* job = join_a_job(); job != nullptr) {
       lock.unlock();
+      job->floats.apply();
       while (work_on_one(*job)) {
       }
       lock.lock();

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/float_state.hpp"
+
 namespace spanwise::host {
 
 /// When helpers are woken. Waking costs some microseconds, which a small job never earns back.
@@ -50,7 +52,7 @@ class HelperTrust {
 /// The threads that share the work of a launch or a copy. They are started at first use and stay.
 ///
 /// Several threads may run jobs at once; each works on its own job, and idle helpers join whichever
-/// has chunks left. A process that forks starts its helpers afresh in the child.
+/// has chunks left, with the caller's floating-point state. A process that forks starts its helpers afresh in the child.
 class ThreadPool {
  public:
   /// One per process, never destroyed: helpers may outlive static objects.
@@ -84,6 +86,7 @@ class ThreadPool {
     std::atomic<int> helpers{0};  // changed under the pool's mutex
     int most_helpers = 0;         // guarded by the pool's mutex, as is error
     std::exception_ptr error;
+    FloatState floats;  // the caller's, set before helpers see the job
   };
 
   ThreadPool() = default;

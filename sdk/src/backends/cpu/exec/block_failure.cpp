@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backends/cpu/exec/block_runner.hpp"
+#include "backends/cpu/exec/stack_limit.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -121,11 +122,25 @@ void BlockRunner::check_stacks() {
 // The worker's own stack, fiber 0, is the system's to guard.
 void BlockRunner::check_stack(std::int32_t fiber) {
   if (fiber == 0 || stacks_.intact(fiber - 1)) return;
-  const std::size_t bytes = stacks_.stack_bytes();
+  const std::string message = stack_message(fiber);
   if (!running_) forget_fibers();
+  fail([&] { return message; });
+}
+
+std::string BlockRunner::stack_message(std::int32_t fiber) const {
+  if (fiber == 0)
+    return text("a thread used more than the ", own_stack().size(),
+                " bytes of its processor's stack. Recurse less deeply, or start the program with a "
+                "larger stack (ulimit -s)");
+  return text("a thread used more than its ", stacks_.stack_bytes(),
+              " bytes of stack. Set config cpu_stack_kb higher, or recurse less deeply");
+}
+
+void BlockRunner::fail_stack(const sw_extent& block, const sw_extent& thread) {
   fail([&] {
-    return text("a thread used more than its ", bytes,
-                " bytes of stack. Set config cpu_stack_kb higher, or recurse less deeply");
+    return text(stack_message(running_ ? threads_[current_].fiber : 0), ", in thread (", thread.x,
+                ", ", thread.y, ", ", thread.z, ") of block (", block.x, ", ", block.y, ", ",
+                block.z, ")");
   });
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "backends/cpu/exec/stack_limit.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -151,7 +152,17 @@ void BlockRunner::park_and_go(std::int32_t fiber, unsigned next) {
     prefetch_stack(threads_[after(next)].stack);
   }
   parked_.push_back({nullptr, fiber});
-  watch_.switch_to(&parked_.back().stack, target.stack, target.fiber);
+  go_to(&parked_.back().stack, target.stack, target.fiber);
+}
+
+void BlockRunner::limit_own_stack() const {
+  if (careful_) set_stack_limit(own_stack().data());
+}
+
+// A switch between stacks of a known depth, which need no limit, may leave this out.
+void BlockRunner::go_to(StackPointer* from, StackPointer to, std::int32_t fiber) {
+  if (careful_) set_stack_limit(fiber == 0 ? own_stack().data() : stacks_.low(fiber - 1));
+  watch_.switch_to(from, to, fiber);
 }
 
 BlockRunner::Parked BlockRunner::take_fiber() {
@@ -177,9 +188,9 @@ void BlockRunner::leave_for(unsigned next) {
     const Parked fiber = take_fiber();
     other.state = ready;
     other.fiber = fiber.fiber;
-    watch_.switch_to(&mine.stack, fiber.stack, fiber.fiber);
+    go_to(&mine.stack, fiber.stack, fiber.fiber);
   } else {
-    watch_.switch_to(&mine.stack, other.stack, other.fiber);
+    go_to(&mine.stack, other.stack, other.fiber);
   }
   if (aborting_) [[unlikely]]
     abandon();

@@ -62,6 +62,11 @@ class BlockRunner {
   /// A collective of the lanes in `mask`; returns what it gives the calling lane.
   std::uint64_t warp(int op, unsigned mask, std::uint64_t value, int lane, int width, int line);
   unsigned active_mask(int line);
+  /// Kernels of unknown depth that are run from here on may use so much of the calling thread's
+  /// stack.
+  void limit_own_stack() const;
+  /// Leaves the kernel of a thread that has used up its stack.
+  [[noreturn]] void fail_stack(const sw_extent& block, const sw_extent& thread);
   /// Leaves the kernel with message(), from wherever it is. The frames of the kernel are left as
   /// they stand: it is compiled without exceptions, and device code owns nothing. What the message
   /// is made of is gone before, since nobody destroys what is left behind on that stack.
@@ -144,6 +149,8 @@ class BlockRunner {
   void forget_fibers();
   void check_stacks();
   void check_stack(std::int32_t fiber);
+  std::string stack_message(std::int32_t fiber) const;
+  void go_to(StackPointer* from, StackPointer to, std::int32_t fiber);
 
   static constexpr unsigned nobody = ~0u;
 

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 
 #include "backends/cpu/exec/fiber_watch.hpp"
 #include "spanwise/error.hpp"
@@ -20,8 +22,8 @@ constexpr std::size_t most_spacing = 8 << 20;
 constexpr std::size_t huge_page = 2 << 20;
 // 21 steps of three cache lines go once round the 4 KB that decide a line's set in L1.
 constexpr std::size_t stagger_step = 192, stagger_steps = 21;
-// Spacings from here on are for unknown depths: what runs over lands in the red zone, and what runs
-// over that as well meets a guard page.
+// Spacings from here on are for unknown depths: what functions of a library, which do not compare,
+// use more than there is lands in the red zone.
 constexpr std::size_t guarded_spacing = 128 << 10, guarded_zone = 32 << 10;
 constexpr std::byte pattern{0xa5};
 
@@ -59,8 +61,17 @@ bool FiberStacks::reserve(std::size_t bytes) {
   bytes_ = total;
   spacing_ = spacing;
   std::byte* first = stack(0);
-  ::mprotect(first - page_size(), page_size(), PROT_NONE);
-  ::mprotect(first + spacing * most, page_size(), PROT_NONE);
+  if (::mprotect(first - page_size(), page_size(), PROT_NONE) != 0 ||
+      ::mprotect(first + spacing * most, page_size(), PROT_NONE) != 0) {
+    const int reason = errno;
+    unmap();
+    base_ = nullptr;
+    bytes_ = spacing_ = 0;
+    fail<OutOfMemoryError>(
+        "cpu: no guard pages around the stacks of a kernel's threads: ", std::strerror(reason),
+        ". The process may have too many mappings (sysctl vm.max_map_count), or "
+        "config cpu_threads is too high");
+  }
   // Large stacks are touched at their tops only, and would waste most of each huge page.
   if (spacing <= (64 << 10)) ::madvise(first, spacing * most, MADV_HUGEPAGE);
   return true;
@@ -86,10 +97,14 @@ std::span<std::byte> FiberStacks::pattern_of(int index) const noexcept {
 std::span<std::byte> FiberStacks::prepare(int index) {
   const auto below = pattern_of(index);
   std::fill(below.begin(), below.end(), pattern);
-  if (guarded()) ::mprotect(stack(index), page_size(), PROT_NONE);
   const std::size_t stagger = static_cast<std::size_t>(index) % stagger_steps * stagger_step;
   std::byte* top = stack(index) + spacing_ - stagger;
-  return {below.data() + below.size(), top};
+  return {low(index), top};
+}
+
+std::byte* FiberStacks::low(int index) const noexcept {
+  const auto below = pattern_of(index);
+  return below.data() + below.size();
 }
 
 bool FiberStacks::intact(int index) const {

@@ -11,9 +11,10 @@ namespace spanwise::host {
 ///
 /// What a switch costs is cache and TLB misses, so stacks are close together, share huge pages, and
 /// begin at staggered places: tops a power of two apart would all fall into the same few cache
-/// sets. A pattern at the low end of each stack tells when it was not enough. Where nobody knows
-/// the depth (a recursion), stacks are large and far between, with a red zone and a guard page
-/// below each.
+/// sets. A pattern at the low end of each stack tells when it was not enough. Where the depth is
+/// not known (a recursion), stacks are large and far between, with a red zone below each, and the
+/// kernel's functions compare with low() before they go deeper (stack_limit.hpp). A guard page
+/// below each would cost two mappings a stack, of which a process has 65,530.
 class FiberStacks {
  public:
   static constexpr int most = 1024;
@@ -28,6 +29,8 @@ class FiberStacks {
   bool reserve(std::size_t bytes);
   /// Usable bytes of stack `index`, with a fresh pattern at its low end.
   std::span<std::byte> prepare(int index);
+  /// Where the usable bytes of stack `index` begin.
+  std::byte* low(int index) const noexcept;
   /// Whether the pattern of stack `index` is whole.
   bool intact(int index) const;
   /// Whether depths are unknown, so that intact() is worth asking whenever a thread waits.

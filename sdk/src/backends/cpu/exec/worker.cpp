@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/exec/worker.hpp"
 
-#include <cstdlib>
-#include <new>
 #include <utility>
 
+#include "backends/cpu/exec/stack_limit.hpp"
+#include "backends/cpu/memory_pool.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -37,6 +37,10 @@ std::string failure_message(const char* what, const char* file, int line, const 
 void fail_thread(void* worker, const char* what, const char* file, int line, const sw_extent* block,
                  const sw_extent* thread) {
   blocks_of(worker).fail([&] { return failure_message(what, file, line, *block, *thread); });
+}
+
+void out_of_stack(void* worker, const sw_extent* block, const sw_extent* thread) {
+  blocks_of(worker).fail_stack(*block, *thread);
 }
 
 thread_local const void* faulting_code = nullptr;
@@ -71,7 +75,9 @@ bool run_guarded(BlockRunner& blocks, const sw_kernel& kernel, const sw_range& r
 
 }  // namespace
 
-void Worker::Free::operator()(void* data) const noexcept { std::free(data); }
+void Worker::Free::operator()(void* data) const noexcept {
+  MemoryPool::instance().deallocate(data, bytes);
+}
 
 Worker& Worker::current() {
   // Large, so not in the thread's own block of variables.
@@ -80,13 +86,9 @@ Worker& Worker::current() {
 }
 
 void* Worker::dynamic_shared(std::size_t bytes) {
-  if (bytes > shared_bytes_) {
-    constexpr std::size_t alignment = 256;
-    const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
-    shared_.reset(std::aligned_alloc(alignment, size));
-    shared_bytes_ = shared_ ? size : 0;
-    require<OutOfMemoryError>(shared_ != nullptr, "cpu: no memory for ", bytes,
-                              " bytes of dynamic shared memory");
+  if (bytes > shared_.get_deleter().bytes) {
+    // As arrays: a kernel that runs over the end does not meet the C library's heap.
+    shared_ = std::unique_ptr<void, Free>(MemoryPool::instance().allocate(bytes), Free{bytes});
   }
   return shared_.get();
 }
@@ -122,6 +124,8 @@ void Worker::run(const LaunchedKernel& launched, sw_range range) {
     check_ = {launched.fences->data(), static_cast<int>(launched.fences->size())};
     range.check = &check_;
   }
+  const StackLimitGuard guard;
+  blocks.limit_own_stack();
   const bool good = run_guarded(blocks, *launched.kernel, range);
   check_ = {};
   if (good) return;
@@ -131,7 +135,7 @@ void Worker::run(const LaunchedKernel& launched, sw_range range) {
 
 const sw_runtime& runtime_table() {
   static constexpr sw_runtime table{run_blocks,  barrier,     barrier_vote, warp,
-                                    active_mask, fail_thread, out_of_bounds};
+                                    active_mask, fail_thread, out_of_stack, out_of_bounds};
   return table;
 }
 

@@ -36,6 +36,7 @@ class Worker {
 
  private:
   struct Free {
+    std::size_t bytes;  // that it points to
     void operator()(void* data) const noexcept;
   };
   void* dynamic_shared(std::size_t bytes);
@@ -46,8 +47,7 @@ class Worker {
   sw_check check_{};
   BlockRunner blocks_;
   std::unique_ptr<BlockRunner> deep_blocks_;
-  std::unique_ptr<void, Free> shared_;
-  std::size_t shared_bytes_ = 0;
+  std::unique_ptr<void, Free> shared_{nullptr, Free{0}};
 };
 
 /// What modules call; `worker` in each is a BlockRunner.

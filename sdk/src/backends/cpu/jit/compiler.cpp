@@ -10,13 +10,14 @@
 #include <sstream>
 #include <string_view>
 
+#include "backends/cpu/exec/stack_limit.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
 namespace {
 
 bool is_program(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
 }
@@ -35,7 +36,7 @@ bool looks_like_clang(const std::string& path, const std::vector<std::string>& a
 }
 
 std::string identity_of(const std::string& path) {
-  struct stat status{};
+  struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path;
   return text(path, " ", status.st_size, " ", status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec);
 }
@@ -100,15 +101,18 @@ constexpr const char* native_flag = "-mcpu=native";
 // split at one and freed of the other.
 // -fno-tree-slp-vectorize: it joins stores to threadIdx into one through its address, after which
 // the compiler thinks that any store may change threadIdx, and vectorises no loop any more.
+// -fno-isolate-erroneous-paths-dereference: it ends paths that divide by zero in a trap.
 // No -mtls-dialect=gnu2: its calls promise to keep all registers, and those of glibc before 2.40 do
 // not once a process has loaded so many modules that their thread-local data is allocated late
 // (glibc bug 31372).
 const Flags& gnu_flags() {
-  static const Flags flags{
+  static const Flags flags {
 #if defined(__x86_64__)
-      "-fcf-protection=none",
+    "-fcf-protection=none",
 #endif
-      "--param=logical-op-non-short-circuit=0", "-fno-tree-slp-vectorize", "-fmax-errors=20"};
+        "--param=logical-op-non-short-circuit=0", "-fno-tree-slp-vectorize",
+        "-fno-isolate-erroneous-paths-dereference", "-fmax-errors=20"
+  };
   return flags;
 }
 
@@ -137,8 +141,24 @@ const Flags& clang_check_flags() {
   return flags;
 }
 
+// -fno-integrated-as: only GNU as puts its macros in the place of instructions that the compiler
+// wrote, which guards divisions (spanwise_division.h).
+const Flags& split_stack_flags() {
+  static const Flags flags {
+#if defined(SW_STACK_LIMIT)
+    "-fsplit-stack", "-DSW_SPLIT_STACK=1"
+#endif
+  };
+  return flags;
+}
+
 const Flags& clang_flags() {
-  static const Flags flags{"-ferror-limit=20"};
+  static const Flags flags {
+#if defined(__x86_64__)
+    "-fno-integrated-as",
+#endif
+        "-ferror-limit=20"
+  };
   return flags;
 }
 
@@ -180,14 +200,16 @@ std::vector<std::string> base_flags(const HostCompiler& compiler) {
   return flags;
 }
 
+std::vector<std::string> recursion_flags() { return split_stack_flags(); }
+
 std::vector<std::string> check_flags(const HostCompiler& compiler) {
   return compiler.is_clang ? clang_check_flags() : gnu_check_flags();
 }
 
 std::string flags_fingerprint() {
   std::string all = native_flag;
-  for (const Flags* flags :
-       {&common_flags(), &gnu_flags(), &clang_flags(), &gnu_check_flags(), &clang_check_flags()})
+  for (const Flags* flags : {&common_flags(), &gnu_flags(), &clang_flags(), &split_stack_flags(),
+                             &gnu_check_flags(), &clang_check_flags()})
     for (const std::string& flag : *flags) all.append(" ").append(flag);
   return all;
 }

@@ -27,6 +27,8 @@ std::string find_program(const std::string& name);
 
 /// Options that every kernel is compiled with, but for the language level.
 std::vector<std::string> base_flags(const HostCompiler& compiler);
+/// For sources that recurse: functions that find too little stack call the shim (spanwise_stack.h).
+std::vector<std::string> recursion_flags();
 /// What makes the compiler call the shim (spanwise_check.h) for each access to memory.
 std::vector<std::string> check_flags(const HostCompiler& compiler);
 /// All of them, for every compiler: changes whenever one of them does.

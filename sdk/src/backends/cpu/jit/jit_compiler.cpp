@@ -26,7 +26,7 @@ namespace {
 std::vector<std::string> command_line(const HostCompiler& compiler, const HostOptions& options,
                                       const std::vector<std::string>& sources,
                                       const std::string& output, const TemporaryFolder& folder,
-                                      bool checked) {
+                                      const Translation& module) {
   std::vector<std::string> words{compiler.path};
   const auto add = [&](const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
@@ -38,8 +38,9 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   add({"-I", folder.path()});
   for (const std::string& include_dir : options.include_dirs) add({"-I", include_dir});
   add(options.flags);
-  if (checked) add(check_flags(compiler));
-  const std::string sanitizer = checked ? "" : sanitize_setting();
+  if (module.checked) add(check_flags(compiler));
+  const std::string sanitizer = module.checked ? "" : sanitize_setting();
+  if (module.recurses && sanitizer.empty()) add(recursion_flags());
   if (!sanitizer.empty()) add({"-O1", "-g", "-fsanitize=" + sanitizer, "-fno-omit-frame-pointer"});
   add(sources);
   add({"-o", output, "-lm", "-lc", "-lgcc"});
@@ -111,7 +112,7 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
     for (const auto& [name, contents] : unit.headers) folder.write(name, contents);
   }
   const std::string output = folder.path() + "/kernel.so";
-  const auto command = command_line(compiler, options, inputs, output, folder, module.checked);
+  const auto command = command_line(compiler, options, inputs, output, folder, module);
   const auto compiles = [&](bool whole_shim, std::string& log) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const TranslationUnit& unit = module.units[i];

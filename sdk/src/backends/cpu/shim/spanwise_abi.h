@@ -79,6 +79,8 @@ struct sw_runtime {
   unsigned (*active_mask)(void* worker, int line);
   void (*fail)(void* worker, const char* what, const char* file, int line, const sw_extent* block,
                const sw_extent* thread);
+  // The calling thread has used up its stack.
+  void (*out_of_stack)(void* worker, const sw_extent* block, const sw_extent* thread);
   // An access of `bytes` bytes beside the data of `fence`, from the instruction before `code`.
   void (*out_of_bounds)(void* worker, const sw_fence* fence, const char* address,
                         unsigned long long bytes, int writes, const void* code,

@@ -7,6 +7,9 @@
 // CUDA predefines into the global namespace.
 
 #include "spanwise_abi.h"
+#ifdef __x86_64__
+#include "spanwise_division.h"
+#endif
 
 #define SW_CPU 1  // for users: #ifndef SW_CPU guards what only a GPU can do
 #define __CUDACC__ 1
@@ -112,6 +115,9 @@ __attribute__((noreturn, noinline, cold)) static void sw_fail(const char* what, 
   __builtin_unreachable();
 }
 
+#ifdef SW_SPLIT_STACK
+#include "spanwise_stack.h"
+#endif
 #ifdef SW_KERNEL_CHECK
 #include "spanwise_check.h"
 #endif

@@ -1,0 +1,25 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace spanwise::host {
+
+/// What Linux control groups (containers, batch systems, systemd) allow this process.
+struct ControlGroupLimits {
+  struct Memory {
+    std::int64_t limit = 0, available = 0;  ///< bytes; of the group with the least available
+  };
+  std::optional<Memory> memory;   ///< nothing where no limit is set
+  std::optional<int> processors;  ///< as much time as so many processors have, rounded up
+};
+
+/// Of versions 1 and 2, the groups above included. `membership` lists the process' groups, `root`
+/// is where their file systems are mounted. What cannot be read counts as no limit.
+ControlGroupLimits control_group_limits(const std::string& membership = "/proc/self/cgroup",
+                                        const std::string& root = "/sys/fs/cgroup");
+
+}  // namespace spanwise::host

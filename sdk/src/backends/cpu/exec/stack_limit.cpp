@@ -1,0 +1,32 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/exec/stack_limit.hpp"
+
+#include <pthread.h>
+
+namespace spanwise::host {
+namespace {
+
+constexpr std::size_t reserve = 64 << 10;
+
+std::span<std::byte> read_own_stack() {
+  pthread_attr_t attributes;
+  void* low = nullptr;
+  std::size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    pthread_attr_getstack(&attributes, &low, &bytes);
+    pthread_attr_destroy(&attributes);
+  }
+  const std::size_t kept = bytes < 2 * reserve ? bytes / 2 : reserve;
+  return {static_cast<std::byte*>(low) + kept, bytes - kept};
+}
+
+}  // namespace
+
+std::span<std::byte> own_stack() {
+  // For the main thread the C library reads a file of the system.
+  static thread_local const std::span<std::byte> stack = read_own_stack();
+  return stack;
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,46 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Integer division by zero, and of the least number by -1, ends an x86 process by SIGFPE. On a GPU
+// neither does: the first gives a quotient and a remainder with all bits set, the second wraps
+// around. Compilers write division as one instruction, div or idiv, whose names are macros of the
+// assembler here (GNU as, "Macro"): the divisor is compared first. {load} in front of the
+// instruction keeps the assembler from taking it for the macro again. The rare ways are in a
+// subsection of their own, so that the usual one takes no jump.
+
+// `low` is where the quotient comes, `high` where the remainder does.
+// clang-format off
+#define SW_GUARDED(name, size, low, high, unless_minus_one, minus_one) \
+  __asm__(".macro " name " divisor:vararg\n"       \
+          "  cmp" size " $0, \\divisor\n"          \
+          "  je .Lsw_zero\\@\n"                    \
+          unless_minus_one                         \
+          "  {load} " name " \\divisor\n"          \
+          ".Lsw_divided\\@:\n"                     \
+          ".subsection 1\n"                        \
+          ".Lsw_zero\\@:\n"                        \
+          "  mov" size " $-1, " low "\n"           \
+          "  mov" size " $-1, " high "\n"          \
+          "  jmp .Lsw_divided\\@\n"                \
+          minus_one                                \
+          ".subsection 0\n"                        \
+          ".endm\n")
+#define SW_GUARDED_DIVISION(size, low, high)       \
+  SW_GUARDED("div" size, size, low, high, "", ""); \
+  SW_GUARDED("idiv" size, size, low, high,         \
+             "  cmp" size " $-1, \\divisor\n"      \
+             "  je .Lsw_minus_one\\@\n",           \
+             ".Lsw_minus_one\\@:\n"                \
+             "  neg" size " " low "\n"             \
+             "  mov" size " $0, " high "\n"        \
+             "  jmp .Lsw_divided\\@\n")
+// clang-format on
+
+SW_GUARDED_DIVISION("b", "%al", "%ah");
+SW_GUARDED_DIVISION("w", "%ax", "%dx");
+SW_GUARDED_DIVISION("l", "%eax", "%edx");
+SW_GUARDED_DIVISION("q", "%rax", "%rdx");
+
+#undef SW_GUARDED_DIVISION
+#undef SW_GUARDED

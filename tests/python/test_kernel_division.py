@@ -1,0 +1,91 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Integer division in kernels where it has no result: by zero, and of the least number by -1."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+SOURCE = """
+template <class T> __global__ void divide(T* q, T* r, const T* a, const T* b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    q[i] = a[i] / b[i];
+    r[i] = a[i] % b[i];
+  }
+}
+__global__ void constants(int* x) {
+  x[0] = x[1] / (x[1] - x[1]);
+  x[2] = x[3] % 0;
+  x[4] = (-2147483647 - 1) / (x[5] - 1);
+}
+"""
+TYPES = {
+    "signed char": "int8",
+    "short": "int16",
+    "int": "int32",
+    "long long": "int64",
+    "unsigned char": "uint8",
+    "unsigned short": "uint16",
+    "unsigned": "uint32",
+    "unsigned long long": "uint64",
+}
+
+
+def divided(a, b, bits):
+    """Quotient and remainder as C has them, modulo 2**bits; all bits set for a divisor of 0."""
+    if b == 0:
+        quotient = remainder = -1
+    else:
+        quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+        remainder = a - quotient * b
+    return quotient % 2**bits, remainder % 2**bits
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_every_pair_of_extremes_has_the_result_of_a_gpu(device, compiler, name):
+    dtype = np.dtype(TYPES[name])
+    bits = 8 * dtype.itemsize
+    info = np.iinfo(dtype)
+    values = {0, 1, 2, 7, 100, info.max, info.max - 1, info.min, info.min + 1}
+    values |= {-1, -2, -7} if info.min < 0 else set()
+    pairs = list(itertools.product(sorted(values), repeat=2))
+    a, b = (sw.array(np.array(x, dtype), device=device) for x in zip(*pairs, strict=True))
+    q, r = sw.zeros_like(a), sw.zeros_like(a)
+    module = sw.SourceModule(SOURCE, names=[f"divide<{name}>"], device=device)
+    divide = module.get_function(f"divide<{name}>")
+    divide(q, r, a, b, np.int32(len(pairs)), block=64, grid=-(-len(pairs) // 64))
+    unsigned = np.dtype(f"uint{bits}")
+    made = zip(q.numpy().view(unsigned).tolist(), r.numpy().view(unsigned).tolist(), strict=True)
+    wrong = [
+        (pair, result)
+        for pair, result in zip(pairs, made, strict=True)
+        if result != divided(*pair, bits)
+    ]
+    assert not wrong
+
+
+def test_division_by_what_the_compiler_knows_to_be_zero_does_not_end_the_process(device, compiler):
+    x = sw.ones(6, "int32", device=device)
+    x[5] = 0
+    sw.SourceModule(SOURCE, device=device).get_function("constants")(x, block=1)
+    assert x[4].item() == -(2**31)
+
+
+def test_a_barrier_kernel_divides_likewise(device, compiler):
+    source = """
+    __global__ void k(int* x, const int* by) {
+      __shared__ int s[64];
+      s[threadIdx.x] = x[threadIdx.x] / by[threadIdx.x];
+      __syncthreads();
+      x[threadIdx.x] = s[63 - threadIdx.x];
+    }
+    """
+    x = sw.full(64, -(2**31), "int32", device=device)
+    by = sw.array(np.arange(64, dtype="int32") - 2, device=device)
+    sw.SourceModule(source, device=device).get_function("k")(x, by, block=64)
+    expected = [divided(-(2**31), int(d), 32)[0] for d in np.arange(64) - 2][::-1]
+    assert (x.numpy().view("uint32") == expected).all()
