@@ -541,6 +541,15 @@ def asarray(
 def ascontiguousarray(
     a: _ArrayLike, dtype: _DTypeLike | None = None, *, device: _DeviceLike | None = None
 ) -> Array: ...
+def _overrides_ufuncs(x: Any, /) -> builtins.bool: ...
+def _asarray(
+    x: Any,
+    dtype: _DTypeLike | None = None,
+    *,
+    device: _DeviceLike | None = None,
+    copy: builtins.bool | None = None,
+    order: _Order | None = None,
+) -> Array: ...
 def _array_from_buffer(
     content: Any,
     dtype: str,
