@@ -30,6 +30,8 @@ class ArrayMethodBridge final : public Bridge {
     return !PyType_Check(object) && attribute_or_null(object, method_name);
   }
 
+  bool is_conversion() const override { return true; }
+
   ForeignView view(PyObject* object, bool may_copy) const override {
     const py::object array = call(object, may_copy);
     const Bridge& numpy = *find_bridge("numpy");

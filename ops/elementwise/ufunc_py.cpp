@@ -14,6 +14,8 @@
 
 #include "python/array_index.hpp"
 #include "python/bind.hpp"
+#include "python/foreign_operands.hpp"
+#include "python/graph_variable.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
 #include "python/py_operators.hpp"
@@ -325,22 +327,12 @@ constexpr OpId op_of_operator[] = {
     OpId::invert,     OpId::less,         OpId::less_equal, OpId::equal,       OpId::not_equal,
     OpId::greater,    OpId::greater_equal};
 
-// A variable of a graph, or whose class refuses NumPy's ufuncs, since it knows what to do with an
-// array.
-bool knows_arrays(PyObject* other) {
-  if (is_variable(other)) return true;
-  const auto opinion = py::reinterpret_steal<py::object>(
-      PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(other)), "__array_ufunc__"));
-  if (!opinion) PyErr_Clear();
-  return opinion && opinion.is_none();
-}
-
 // An object that is no operand of ours.
-bool declines(PyObject* other) {
+bool declines(PyObject* other, bool in_place) {
   if (is_array(other) || is_python_number(other)) return false;
   if (other == Py_None || PyUnicode_Check(other) || PyBytes_Check(other) || PyDict_Check(other))
     return true;
-  return knows_arrays(other);
+  return in_place ? takes_in_place_operators(other) : takes_operators(other);
 }
 
 PyObject* unary_operator(Operator op, PyObject* self) noexcept {
@@ -378,7 +370,8 @@ std::optional<OpId> short_power(PyObject* base, PyObject* exponent) {
 
 PyObject* apply_operator(Operator op, PyObject* left, PyObject* right, PyObject* out) noexcept {
   try {
-    if (declines(left) || declines(right)) Py_RETURN_NOTIMPLEMENTED;
+    const bool in_place = out != nullptr;
+    if (declines(left, in_place) || declines(right, in_place)) Py_RETURN_NOTIMPLEMENTED;
     PyObject* const operands[] = {left, right};
     CallOptions options;
     options.out = out;
@@ -403,7 +396,7 @@ PyObject* unequal(const Array& array, bool answer) noexcept {
 PyObject* binary_operator(Operator op, PyObject* left, PyObject* right) noexcept {
   PyObject* result = apply_operator(op, left, right, nullptr);
   const bool is_equality = op == Operator::equal || op == Operator::not_equal;
-  if (result != Py_NotImplemented || !is_equality || knows_arrays(right)) return result;
+  if (result != Py_NotImplemented || !is_equality || takes_operators(right)) return result;
   Py_DECREF(result);
   return unequal(array_in(left), op == Operator::not_equal);
 }

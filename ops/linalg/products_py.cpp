@@ -14,6 +14,7 @@
 #include "product.hpp"
 #include "python/array_order.hpp"
 #include "python/bind.hpp"
+#include "python/foreign_operands.hpp"
 #include "python/graph_variable.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
@@ -318,16 +319,14 @@ PyObject* contract_call(PyObject*, PyObject* const* values, Py_ssize_t count, Py
 
 // ---- the operator
 
-bool declines_product(PyObject* object) {
-  if (is_array(object)) return false;
+bool declines_foreign(PyObject* object, bool in_place) {
   if (object == Py_None || PyUnicode_Check(object) || PyBytes_Check(object) || PyDict_Check(object))
     return true;
-  if (is_variable(object)) return true;
-  // A class that refuses NumPy's ufuncs knows what to do with an array.
-  const auto opinion = py::reinterpret_steal<py::object>(
-      PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__array_ufunc__"));
-  if (!opinion) PyErr_Clear();
-  return opinion && opinion.is_none();
+  return in_place ? takes_in_place_operators(object) : takes_operators(object);
+}
+
+inline bool declines_product(PyObject* object, bool in_place = false) {
+  return !is_array(object) && declines_foreign(object, in_place);
 }
 
 PyObject* matmul_operator(PyObject* left, PyObject* right) noexcept {
@@ -343,7 +342,7 @@ PyObject* matmul_operator(PyObject* left, PyObject* right) noexcept {
 
 PyObject* matmul_in_place(PyObject* self, PyObject* other) noexcept {
   try {
-    if (declines_product(other)) Py_RETURN_NOTIMPLEMENTED;
+    if (declines_product(other, /*in_place=*/true)) Py_RETURN_NOTIMPLEMENTED;
     const Factors factors(self, other);
     require<LayoutError>(factors.left().rank() >= 1 && factors.right().rank() >= 2,
                          "matmul: inplace matrix multiplication requires the first operand to have "

@@ -31,8 +31,7 @@ bool lies_in(Order order, const Layout& layout) {
 }
 
 ImportOptions options_in(PyObject* dtype, PyObject* device, CopyMode mode) {
-  ImportOptions options;
-  options.copy = mode;
+  ImportOptions options{.copy = mode, .may_compute = true};
   if (given(dtype)) options.dtype = dtype_from(dtype);
   if (given(device)) options.device = device_from(device);
   return options;
@@ -59,23 +58,29 @@ PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
 }
 
 [[gnu::noinline]] PyObject* asarray_of_any(PyObject* const* values, Py_ssize_t count,
-                                           PyObject* words) {
-  if (count == 1 && words == nullptr)
-    return PyErr_Occurred() == nullptr ? wrap(import_array(values[0])) : nullptr;
+                                           PyObject* words, bool may_compute) {
+  if (count == 1 && words == nullptr) {
+    if (PyErr_Occurred() != nullptr) return nullptr;
+    return wrap(import_array(values[0], {.may_compute = may_compute}));
+  }
   static constexpr Signature<5> signature{
       "asarray", {"x", "dtype", "device", "copy", "order"}, 1, 2};
   const auto [x, dtype, device, copy, order] = signature.read(values, count, words);
-  return as_array(x, options_in(dtype, device, mode_in(copy)), order_in(order, Order::k));
+  ImportOptions options = options_in(dtype, device, mode_in(copy));
+  options.may_compute = may_compute;
+  return as_array(x, options, order_in(order, Order::k));
 }
 
 // Programs that mix libraries call this for every array that they pass, so what most of them are is
-// found out before anything is made room for.
+// found out before anything is made room for. Functions written in Python call it for their
+// operands, which are not computed where they are lazy.
+template <bool may_compute>
 PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   if (count == 1 && words == nullptr) {
     if (is_array(values[0])) return Py_NewRef(values[0]);
     if (PyObject* shared = shared_object(values[0])) return shared;
   }
-  return asarray_of_any(values, count, words);
+  return asarray_of_any(values, count, words, may_compute);
 }
 
 Array with_rank(Array array, std::int64_t rank) {
@@ -102,7 +107,7 @@ Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
     }
   if (!options.device || options.device->is_cpu())
     if (const std::optional<Array> lent = lent_array(x)) return copy(*lent);
-  ImportOptions sharing;
+  ImportOptions sharing{.may_compute = true};
   if (StrictCopies::active()) sharing.copy = CopyMode::always;  // this copy has been asked for
   return copy(import_array(x, sharing));
 }
@@ -165,12 +170,15 @@ PyObject* share_memory(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
 }
 
 PyMethodDef import_functions[] = {
-    method<&asarray>(
+    method<&asarray<true>>(
         "asarray",
         "asarray(x, dtype=None, *, device=None, copy=None, order=None)\n--\n\n"
         "`x` as an Array: shares its memory where it can. copy=False raises CopyNeededError where\n"
         "it cannot, copy=True always copies. `x` is a number, nested lists, or any library's "
         "array."),
+    method<&asarray<false>>("_asarray",
+                            "_asarray(x, dtype=None, *, device=None, copy=None, order=None)\n--\n\n"
+                            "asarray() of a function's operand: a lazy array is a TypeError."),
     method<&array>(
         "array",
         "array(x, dtype=None, *, device=None, copy=True, order='K', ndmin=0)\n--\n\n"

@@ -53,7 +53,7 @@ PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexce
     return nullptr;
   }
   try {
-    ImportOptions options;
+    ImportOptions options{.may_compute = true};
     if (dtype != Py_None) options.dtype = dtype_from(dtype);
     if (device != Py_None) options.device = device_from(device);
     Array array = import_array(source, options);

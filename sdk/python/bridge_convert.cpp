@@ -8,6 +8,7 @@
 
 #include "bridge_import.hpp"
 #include "bridge_types.hpp"
+#include "foreign_operands.hpp"
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
 
@@ -95,7 +96,7 @@ struct Look {
 
 Look look_at(PyObject* object) {
   if (is_array(object)) return {array_in(object), {}};
-  std::optional<Found> found = find_view(object, /*may_copy=*/false);
+  std::optional<Found> found = find_view(object, /*may_copy=*/false, /*may_compute=*/true);
   if (!found || found->view.created) {
     const Array made = import_array(object);
     return {{},
@@ -120,6 +121,7 @@ Exchange explain_by(py::handle object, F&& target) {
     const Look look = look_at(object.ptr());
     return look.array ? target(*look.array) : look.refusal;
   } catch (const SharingError& error) {
+    if (is_lazy(object.ptr())) return refused(error.obstacle(), 0, "not computed yet");
     // The producer would have to copy: how much shows once it has.
     const Array copied = import_array(object.ptr());
     return refused(error.obstacle(), copied.nbytes(), text(copied));
@@ -145,7 +147,7 @@ PyObject* shared_with(const Bridge& target, const Array& array) {
 py::object convert(py::handle object, const Bridge& target, CopyMode mode) {
   if (is_array(object.ptr())) return exported(array_in(object.ptr()), target, mode);
   if (is_of(object.ptr(), target)) return py::reinterpret_borrow<py::object>(object);
-  return exported(import_array(object.ptr(), {.copy = mode}), target, mode);
+  return exported(import_array(object.ptr(), {.copy = mode, .may_compute = true}), target, mode);
 }
 
 Exchange explain(py::handle object, const Bridge& target) {

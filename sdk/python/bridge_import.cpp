@@ -12,6 +12,7 @@
 #include "bridge_lifetime.hpp"
 #include "bridge_sequence.hpp"
 #include "bridge_types.hpp"
+#include "foreign_operands.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
@@ -37,6 +38,20 @@ CopyMode effective(CopyMode mode) noexcept {
                     "array offering __dlpack__, __cuda_array_interface__, __array_interface__, the "
                     "buffer protocol or __array__ (tried: ",
                     names, "); convert it with its own library first");
+}
+
+void check_lazy(PyObject* object, bool may_copy, bool may_compute) {
+  if (!is_lazy(object)) return;
+  if (!may_compute)
+    fail<BridgeError>(
+        "spanwise: a ", type_name(object),
+        " computes when it is made an array, which only a "
+        "conversion may ask for; apply the function to its blocks, x.map_blocks(f), or convert it "
+        "first: spanwise.asarray(x)");
+  if (!may_copy)
+    throw SharingError("asarray",
+                       {text("a ", type_name(object), " has no memory before it is computed"),
+                        "compute it first, or allow a copy (copy=None, copyif=True)"});
 }
 
 // Whether the object's memory as it is would do.
@@ -71,7 +86,7 @@ Array copied_out(Found& found) {
 
 }  // namespace
 
-std::optional<Found> find_view(PyObject* object, bool may_copy) {
+std::optional<Found> find_view(PyObject* object, bool may_copy, bool may_compute) {
   PyTypeObject* type = Py_TYPE(object);
   // It has its instances' protocols as attributes, which then say nothing.
   if (PyType_Check(object)) {
@@ -83,6 +98,7 @@ std::optional<Found> find_view(PyObject* object, bool may_copy) {
   std::string refusals;
   // Straight into its place: a view is some hundred bytes, which would be moved at each return.
   const auto attempt = [&](const Bridge& bridge) {
+    if (bridge.is_conversion()) check_lazy(object, may_copy, may_compute);
     try {
       found.emplace(bridge, object, may_copy);
       return true;
@@ -225,7 +241,7 @@ Array import_array(PyObject* object, const ImportOptions& options) {
                      PyFloat_CheckExact(object) || PyLong_CheckExact(object);
   if (!plain) {
     const bool may_copy = effective(options.copy) != CopyMode::never;
-    if (auto found = find_view(object, may_copy))
+    if (auto found = find_view(object, may_copy, options.may_compute))
       return finish_import(*found, options, found->bridge->name());
   }
   if (!is_nested_sequence(object)) fail_unknown(object);
@@ -233,7 +249,8 @@ Array import_array(PyObject* object, const ImportOptions& options) {
     throw SharingError("asarray",
                        {"numbers and sequences have no memory to share", "leave copy=False out"});
   }
-  return array_from_sequence(object, options.dtype, options.device.value_or(default_device()));
+  return array_from_sequence(object, options.dtype, options.device.value_or(default_device()),
+                             options.may_compute);
 }
 
 Array writable_array(PyObject* object) {

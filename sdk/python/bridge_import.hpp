@@ -23,8 +23,9 @@ struct Found {
 
 /// The first bridge that can view `object`, remembered for its type; nothing where none accepts it.
 /// Throws BridgeError with each bridge's reason where some accepted it but none could view it, and
-/// what else a bridge throws.
-std::optional<Found> find_view(PyObject* object, bool may_copy);
+/// what else a bridge throws. A lazy array is a BridgeError without `may_compute`, a SharingError
+/// without `may_copy`.
+std::optional<Found> find_view(PyObject* object, bool may_copy, bool may_compute);
 
 /// `object` as a new spanwise.Array that shares its memory, where a bridge that served its type
 /// before reads it without a decision. Null, without a Python error, where import_array() has to be

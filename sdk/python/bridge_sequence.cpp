@@ -37,7 +37,7 @@ bool is_sequence(PyObject* object) noexcept {
 // lists that change while their elements are read.
 class Reader {
  public:
-  explicit Reader(std::optional<DType> dtype) : asked_(dtype) {}
+  Reader(std::optional<DType> dtype, bool may_compute) : asked_(dtype), may_compute_(may_compute) {}
 
   Array read(PyObject* object) {
     measure(object, 0);
@@ -115,7 +115,7 @@ class Reader {
     if (is_array(object)) {
       arrays_.push_back(array_in(object));
     } else {
-      std::optional<Found> found = find_view(object, true);
+      std::optional<Found> found = find_view(object, true, may_compute_);
       if (!found) return false;
       arrays_.push_back(finish_import(*found, {}, "asarray"));
     }
@@ -166,6 +166,7 @@ class Reader {
   }
 
   std::optional<DType> asked_, dtype_{};
+  bool may_compute_;
   bool settled_ = false;
   std::vector<std::int64_t> shape_, path_;
   int leaf_depth_ = -1;             // where numbers stand; -1 until the first
@@ -207,9 +208,10 @@ bool is_nested_sequence(PyObject* object) noexcept {
   return is_python_scalar(object) || is_sequence(object);
 }
 
-Array array_from_sequence(PyObject* object, std::optional<DType> dtype, Device device) {
+Array array_from_sequence(PyObject* object, std::optional<DType> dtype, Device device,
+                          bool may_compute) {
   std::optional<Array> plain = array_of_numbers(object, dtype);
-  const Array array = plain ? *std::move(plain) : Reader(dtype).read(object);
+  const Array array = plain ? *std::move(plain) : Reader(dtype, may_compute).read(object);
   return device.is_cpu() ? array : to_device(array, device);
 }
 

@@ -18,7 +18,9 @@ bool is_nested_sequence(PyObject* object) noexcept;
 /// (uint64 for what only that holds), float64, complex128, joined by promote() with the dtypes of
 /// arrays among the elements; float64 where there are no elements. Throws ArgumentError for ragged
 /// nesting (saying where), DTypeError for elements that are no numbers, OverflowError (as
-/// pybind11::error_already_set) for integers that fit no dtype.
-Array array_from_sequence(PyObject* object, std::optional<DType> dtype, Device device);
+/// pybind11::error_already_set) for integers that fit no dtype, BridgeError for lazy arrays among
+/// the elements without `may_compute`.
+Array array_from_sequence(PyObject* object, std::optional<DType> dtype, Device device,
+                          bool may_compute);
 
 }  // namespace spanwise::python

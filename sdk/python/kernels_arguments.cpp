@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 
+#include "foreign_operands.hpp"
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
 
@@ -92,7 +93,7 @@ KernelArg PackedArguments::foreign_array(PyObject* object) {
     return foreign_arrays_.emplace_back(import_array(object, options));
   } catch (const BridgeError&) {
     // PyCUDA's and others' allocations are no arrays, but addresses that say so.
-    if (!PyIndex_Check(object)) throw;
+    if (!PyIndex_Check(object) || is_lazy(object)) throw;
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object));
     if (!number) throw py::error_already_set();
     return integer_argument(number.ptr());

@@ -27,6 +27,8 @@ struct ImportOptions {
   std::optional<DType> dtype{};    ///< cast to this
   std::optional<Device> device{};  ///< move there; default: stay where the data is
   bool writable = false;           ///< refuse read-only memory with ReadOnlyError
+  /// Whether a lazy array may be computed: only where the program asks for a conversion.
+  bool may_compute = false;
 };
 
 /// What keeps memory from being shared, and the way out.
@@ -190,6 +192,9 @@ class SW_API Bridge {
   /// Whether objects like `object` are this bridge's; leaves no Python error. A yes is remembered
   /// for the object's type.
   virtual bool accepts(_object* object) const = 0;
+  /// Whether view() reads no memory of the object's but calls its own conversion, which may compute
+  /// and copy. Such objects are no operands where they answer operators themselves.
+  virtual bool is_conversion() const { return false; }
   /// The object's memory, kept alive. With `may_copy` the producer may be asked for a copy where it
   /// has nothing to share (then set view.copied); else throws SharingError in that case.
   /// BridgeError says that the object is none of this bridge's after all, and the next bridge is

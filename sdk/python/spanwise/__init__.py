@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from . import random as random
     from . import settings as settings
     from . import tensor as tensor
+    from ._array_pickle import rebuild_array as rebuild_array
     from ._compare import allclose as allclose
     from ._compare import array_equal as array_equal
     from ._compare import isclose as isclose
@@ -178,6 +179,7 @@ _NAMES = {
     "_linalg": "outer tensordot",
     "_einsum": "einsum",
     "_pad": "pad",
+    "_array_pickle": "rebuild_array",
     "_elementwise": "around clip divmod imag modf real round where",
     "_exponents": "frexp ldexp",
     "_compare": "allclose array_equal isclose",

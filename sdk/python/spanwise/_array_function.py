@@ -115,7 +115,7 @@ def _adopted(x: Any) -> Any:
         is_ours = _core.dtype(x.dtype).is_computable
     except _core.DTypeError:
         is_ours = False
-    return _core.asarray(x, device="cpu") if is_ours and x.dtype.isnative else x
+    return _core._asarray(x, device="cpu") if is_ours and x.dtype.isnative else x
 
 
 @functools.cache
@@ -169,7 +169,7 @@ def _angle(z: Any, deg: bool = False) -> Any:
 
 
 def _copy(a: Any, order: Any = "K") -> Array:
-    return _core.asarray(a).copy(order)
+    return _core._asarray(a).copy(order)
 
 
 def _extent(a: Any, axis: Any = None) -> int:

@@ -7,7 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from ._core import Array, asarray
+from ._core import Array
+from ._core import _asarray as asarray
 from ._operands import as_arrays
 
 

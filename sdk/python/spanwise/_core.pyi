@@ -541,6 +541,23 @@ def asarray(
 def ascontiguousarray(
     a: _ArrayLike, dtype: _DTypeLike | None = None, *, device: _DeviceLike | None = None
 ) -> Array: ...
+def _overrides_ufuncs(x: Any, /) -> builtins.bool: ...
+def _asarray(
+    x: Any,
+    dtype: _DTypeLike | None = None,
+    *,
+    device: _DeviceLike | None = None,
+    copy: builtins.bool | None = None,
+    order: _Order | None = None,
+) -> Array: ...
+def _array_from_buffer(
+    content: Any,
+    dtype: str,
+    shape: Sequence[int],
+    strides: Sequence[int] | None,
+    device: str,
+    readonly: builtins.bool | None,
+) -> Array: ...
 def empty(
     shape: _ShapeLike,
     dtype: _DTypeLike | None = None,

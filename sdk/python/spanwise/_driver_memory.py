@@ -52,7 +52,7 @@ def all_bytes(x, what):
     """The bytes of an allocation or of a contiguous array of any device, as a uint8 array."""
     if isinstance(x, DeviceAllocation):
         return x._held()
-    return _flat(_core.asarray(x, copy=False), what)
+    return _flat(_core._asarray(x, copy=False), what)
 
 
 def bytes_on_device(x, nbytes, what):
@@ -75,7 +75,7 @@ def _flat(array, what):
 
 
 def host_bytes(x, what):
-    array = _core.asarray(x, copy=False)
+    array = _core._asarray(x, copy=False)
     if array.device.kind != "cpu":
         raise _core.ArgumentError(
             f"{what}: expected a host array, got one on {array.device}; use memcpy_dtod or sw.copyto"

@@ -45,7 +45,7 @@ def _as_array(x: Any) -> Array:
     """Numbers and lists get the dtype that they have in a graph; arrays share their memory."""
     if isinstance(x, (bool, int, float, complex, list, tuple)):
         return _core._as_variable(x).data  # type: ignore[attr-defined]
-    return _core.asarray(x)
+    return _core._asarray(x)
 
 
 def _hashable(properties: Mapping[str, Any]) -> tuple[tuple[str, str, Any], ...]:

@@ -80,7 +80,7 @@ def einsum(
             )
         _core.copyto(out, result, casting="same_kind" if casting == "safe" else casting)
         return out
-    return _core.asarray(result, order=order) if order in ("C", "F") else result
+    return _core._asarray(result, order=order) if order in ("C", "F") else result
 
 
 def _of_one_dtype(arrays: list[_core.Array], dtype: Any, casting: str) -> list[_core.Array]:

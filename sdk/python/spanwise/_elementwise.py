@@ -34,7 +34,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 def modf(x: Any, /) -> tuple[Any, Any]:
     """The fractional and the whole part of each element, both with its sign, as numpy.modf."""
-    array = _core.asarray(x)
+    array = _core._asarray(x)
     computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype  # NumPy's for both
     array = array.astype(computed, copy=False)
     whole = _core.trunc(array)
@@ -60,7 +60,7 @@ def divmod(
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """`a` rounded to `decimals` places, halves to even, as numpy.round."""
-    a = a if isinstance(a, _core.Variable) else _core.asarray(a)
+    a = a if isinstance(a, _core.Variable) else _core._asarray(a)
     exact = a.dtype.kind in "biu"
     if decimals == 0 or (exact and decimals > 0):
         return _core.positive(a, out=out) if exact else _core.rint(a, out=out)
@@ -89,7 +89,7 @@ def imag(x: Any) -> Any:
 
 
 def _part(x: Any, index: int) -> Any:
-    x = _core.asarray(x)
+    x = _core._asarray(x)
     if x.dtype.kind == "c":
         part = "float32" if x.dtype.itemsize == 8 else "float64"
         # The two parts lie side by side, whatever the strides between elements.
@@ -113,6 +113,9 @@ _REDUCTIONS = {
 
 def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What NumPy asks of an array that is an operand of one of its ufuncs."""
+    for x in (*inputs, *options["out"]) if "out" in options else inputs:
+        if type(x) is not _core.Array and _core._overrides_ufuncs(x):
+            return NotImplemented  # it answers ufuncs itself
     name = ufunc.__name__
     ours = _of_ufunc(name) if method == "__call__" else _of_method(name, method)
     if ours is None or (name in _PLAIN and options):

@@ -32,8 +32,8 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
     with np.errstate(all="ignore"):
         mantissa, exponent = np.frexp(_as_numpys(array))
     return (
-        _core.asarray(mantissa, device=array.device).astype(array.dtype, copy=False),
-        _core.asarray(exponent, device=array.device),
+        _core._asarray(mantissa, device=array.device).astype(array.dtype, copy=False),
+        _core._asarray(exponent, device=array.device),
     )
 
 
@@ -43,7 +43,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     The result is a new array of the real dtype that `x1` is computed in. Raises TypeError for
     exponents that do not fit in int64, numbers that are not whole, and complex `x1`.
     """
-    exponents = _core.asarray(x2, device=getattr(x1, "device", None))
+    exponents = _core._asarray(x2, device=getattr(x1, "device", None))
     if exponents.dtype.kind not in "biu" or str(exponents.dtype) == "uint64":
         raise TypeError(
             f"ldexp: expected exponents of integers that int64 can hold, got {exponents.dtype}; "
@@ -57,11 +57,11 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
 
     with np.errstate(all="ignore"):
         made = np.ldexp(_as_numpys(array), exponents.numpy().clip(-_FAR, _FAR))
-    return _core.asarray(made, device=array.device).astype(array.dtype, copy=False)
+    return _core._asarray(made, device=array.device).astype(array.dtype, copy=False)
 
 
 def _as_real(x: Any, device: Any = None) -> Any:
-    array = _core.asarray(x, device=getattr(x, "device", device))
+    array = _core._asarray(x, device=getattr(x, "device", device))
     computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype
     return array.astype(computed, copy=False)
 

@@ -187,7 +187,7 @@ def _pointer(where: str, parameter: _core.KernelParameter, value: Any) -> Any:
     if isinstance(value, _core._DriverMemory):
         return value.array
     try:
-        array = _core.asarray(value, copy=False)
+        array = _core._asarray(value, copy=False)
     except _core.Error as error:
         raise _core.KernelArgumentError(f"{where}: expected an array, {error}") from None
     if parameter.dtype is not None and array.dtype != parameter.dtype:

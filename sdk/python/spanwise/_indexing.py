@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any, Literal, SupportsIndex
 
 from . import _core
-from ._core import Array, asarray
+from ._core import Array
+from ._core import _asarray as asarray
 from ._shape import broadcast_shapes
 
 
@@ -253,7 +254,7 @@ def _without(m: Any, k: int, lower: bool, who: str) -> Array:
     rows, columns = square.shape[-2:]
     triangle = np.tri(rows, columns, k if lower else k - 1, dtype=bool)
     result = square.copy()
-    mask = _core.asarray(~triangle if lower else triangle, device=array.device)
+    mask = _core._asarray(~triangle if lower else triangle, device=array.device)
     result[..., mask] = 0
     return result
 

@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Any, SupportsIndex
 
 from . import _core
-from ._core import Array, _operand, asarray, concatenate
+from ._core import Array, _operand, concatenate
+from ._core import _asarray as asarray
 from ._shape import atleast_1d, atleast_2d, atleast_3d, axis_in, moveaxis
 
 

@@ -94,7 +94,7 @@ def along_axes(
         if keepdims:
             result = result[..., None]
         return moveaxis(result, range(-len(last), 0), axes_in(last, result.ndim, name))
-    target = _to_end(name, _core.asarray(out), last)
+    target = _to_end(name, _core._asarray(out), last)
     product(x1, x2, target[..., 0] if keepdims else target, **options)
     return out
 

@@ -16,7 +16,7 @@ EXTENSIONS = {
 
 
 def _refuse(name: str, x: Any, on_host: str) -> NoReturn:
-    array = _core.asarray(x)
+    array = _core._asarray(x)
     raise _core.NotSupportedError(
         f"{name}: not there yet for Spanwise arrays, got {array.dtype} of shape {array.shape} on "
         f"{array.device.name}; use the host: sw.asarray({on_host})"

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import _core
-from ._core import Array, asarray
+from ._core import Array
+from ._core import _asarray as asarray
 
 _Pairs = list[tuple[Any, Any]]
 
@@ -165,7 +166,7 @@ def _median(values: Array, axis: int) -> Array:
     is_narrow = values.dtype == "bfloat16"
     on_host = (values.astype("float32") if is_narrow else values).numpy()
     found = np.asarray(np.median(on_host, axis=axis, keepdims=True))
-    return _core.asarray(found, device=values.device)
+    return _core._asarray(found, device=values.device)
 
 
 _STATISTICS: dict[str, Callable[[Array, int], Array]] = {

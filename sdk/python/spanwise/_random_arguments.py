@@ -10,7 +10,8 @@ import os
 from typing import Any
 
 from . import _core
-from ._core import Array, asarray
+from ._core import Array
+from ._core import _asarray as asarray
 from ._shape import broadcast_shapes
 
 Shape = tuple[int, ...]

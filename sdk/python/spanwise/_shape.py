@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex
 
 from . import _core
-from ._core import Array, _operand, asarray
+from ._core import Array, _operand
+from ._core import _asarray as asarray
 
 _Axes = SupportsIndex | Sequence[SupportsIndex]
 

@@ -79,7 +79,7 @@ def _index_array(part: Any) -> Variable:
             f"variables are valid indices of a variable, got {part!r}"
         )
     if isinstance(part, list | tuple):
-        listed = _core.asarray(part, device="cpu")
+        listed = _core._asarray(part, device="cpu")
         part = listed.astype("int64") if listed.size == 0 else listed
     index = _core._as_variable(part)
     if index.ndim == 0 and index.dtype == "bool":

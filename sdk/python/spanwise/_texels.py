@@ -49,7 +49,7 @@ class Texels:
 
 def texels(who: str, array: Any, device: Any, channels: int | None, layered: bool) -> Texels:
     """Raises ArgumentError for what neither textures nor surfaces hold."""
-    source = _core.asarray(array, device=device)
+    source = _core._asarray(array, device=device)
     if source.dtype.name not in DTYPES:
         raise _core.ArgumentError(
             f"{who}: expected an array of {', '.join(DTYPES)}, got {source.dtype}; convert it with astype()"

@@ -50,7 +50,7 @@ def __getattr__(name: str) -> Any:
 
 def outer(x1: Any, x2: Any, /) -> _core.Array:
     """The outer product of two vectors."""
-    x1, x2 = _core.asarray(x1), _core.asarray(x2)
+    x1, x2 = _core._asarray(x1), _core._asarray(x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise _core.ArgumentError(
             f"outer: expected vectors, got shapes {x1.shape} and {x2.shape}; spanwise.outer flattens"
@@ -60,7 +60,7 @@ def outer(x1: Any, x2: Any, /) -> _core.Array:
 
 def diagonal(x: Any, /, *, offset: int = 0) -> _core.Array:
     """The diagonals of the matrices in the last two axes, a view."""
-    return _diagonal(_core.asarray(x), offset, -2, -1)
+    return _diagonal(_core._asarray(x), offset, -2, -1)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> _core.Array:
@@ -70,7 +70,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> _core.Array:
 
 def matrix_power(a: Any, n: int) -> _core.Array:
     """Square matrices to a power n >= 0, as numpy.linalg.matrix_power."""
-    a, n = _core.asarray(a), index(n)
+    a, n = _core._asarray(a), index(n)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise _core.ArgumentError(f"matrix_power: expected square matrices, got shape {a.shape}")
     if n < 0:
@@ -139,7 +139,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core
 
 
 def _inexact(x: Any) -> _core.Array:
-    x = x if isinstance(x, _core.Array) else _core.asarray(x)
+    x = x if isinstance(x, _core.Array) else _core._asarray(x)
     return x if x.dtype.kind in "fcV" or x.dtype == "bfloat16" else x.astype("float64")
 
 

@@ -14,7 +14,8 @@ from collections.abc import MutableSequence, Sequence
 from typing import Any, SupportsIndex
 
 from . import _core
-from ._core import Array, asarray
+from ._core import Array
+from ._core import _asarray as asarray
 from ._random_arguments import (
     Shape,
     as_shape,

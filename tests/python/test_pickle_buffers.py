@@ -1,0 +1,145 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Buffers beside the stream of a pickle, used where they lie; strides and the read-only bit, kept."""
+
+import pickle
+
+import numpy as np
+import pytest
+from support.arrays import assert_same, numbers
+
+import spanwise as sw
+
+
+def travelled(array, carried=bytearray):
+    """The array that comes back where its buffers travel beside the stream."""
+    buffers = []
+    stream = pickle.dumps(array, 5, buffer_callback=buffers.append)
+    assert len(stream) < 1000
+    return pickle.loads(stream, buffers=[carried(buffer.raw()) for buffer in buffers])
+
+
+def test_large_buffers_travel_beside_the_stream(device):
+    array = sw.array(numbers((100, 1000), "float32", 1), device=device)
+    buffers = []
+    stream = pickle.dumps(array, protocol=5, buffer_callback=buffers.append)
+    assert len(stream) < 1000
+    assert sum(buffer.raw().nbytes for buffer in buffers) == array.nbytes
+    assert_same(pickle.loads(stream, buffers=buffers), array.numpy())
+
+
+def test_a_buffer_beside_the_stream_is_used_where_it_lies():
+    array = sw.array(numbers((3, 4), "float32", 1), device="cpu")
+    buffers = []
+    stream = pickle.dumps(array, 5, buffer_callback=buffers.append)
+    assert buffers[0].raw().nbytes == array.nbytes
+    assert np.shares_memory(np.frombuffer(buffers[0], "uint8"), array.numpy())
+    place = bytearray(buffers[0].raw())
+    back = pickle.loads(stream, buffers=[place])
+    np.frombuffer(place, "float32")[5] = 77
+    assert back[1, 1].item() == 77
+    back[0, 0] = 55
+    assert np.frombuffer(place, "float32")[0] == 55
+    with pytest.raises(BufferError):
+        place.append(0)  # held as long as the array is
+    del back
+    place.append(0)
+
+
+def test_a_read_only_buffer_beside_the_stream_gives_a_read_only_array(device):
+    array = sw.array(numbers((3, 4), "float32", 1), device=device)
+    back = travelled(array, bytes)
+    assert_same(back, array.numpy())
+    assert back.flags.writeable is (device.kind != "cpu")  # a GPU's memory is the array's own
+
+
+@pytest.mark.parametrize("carried", [bytes, bytearray, memoryview])
+def test_a_buffer_that_is_not_aligned_is_copied(carried):
+    array = sw.array(numbers((3, 4), "float64", 1), device="cpu")
+    back = travelled(array, lambda raw: memoryview(carried(b"x" + bytes(raw)))[1:])
+    assert_same(back, array.numpy())
+    back[0, 0] = 1
+
+
+@pytest.mark.parametrize("step", [-1, 2])
+def test_a_strided_buffer_is_refused(device, step):
+    x = np.arange(8.0)
+    stream = pickle.dumps(
+        sw.array(x[::2] if step == 2 else x, device=device), 5, buffer_callback=lambda _: None
+    )
+    strided = memoryview(x)[::step]
+    with pytest.raises(sw.ArgumentError, match="expected a contiguous buffer of .* got a strided"):
+        pickle.loads(stream, buffers=[strided])
+
+
+def test_a_buffer_of_another_size_is_refused():
+    stream = pickle.dumps(sw.arange(8.0), 5, buffer_callback=lambda _: None)
+    with pytest.raises(sw.ArgumentError, match="64 bytes.*got 63"):
+        pickle.loads(stream, buffers=[bytes(63)])
+    with pytest.raises(sw.ArgumentError, match="64 bytes.*got 64000"):
+        pickle.loads(stream, buffers=[np.zeros(8000)])
+
+
+def test_a_dense_buffer_of_any_order_is_taken_as_it_lies():
+    array = sw.array(numbers((3, 4), "float32", 1), device="cpu")
+    stream = pickle.dumps(array, 5, buffer_callback=lambda _: None)
+    in_columns = np.asfortranarray(array.numpy().reshape(4, 3).T)
+    back = pickle.loads(stream, buffers=[pickle.PickleBuffer(in_columns)])
+    assert_same(back, array.numpy())
+
+
+# ---- What is kept ----
+
+
+VIEWS = {
+    "rows": lambda a: a,
+    "columns": lambda a: a.transpose(),
+    "permuted": lambda a: a.transpose((1, 2, 0)),
+    "reversed": lambda a: a[::-1],
+    "spread": lambda a: a[:, ::2],
+    "with an axis": lambda a: a[:, None],
+    "no elements": lambda a: a[:0],
+    "one element": lambda a: a[1, 1, 1:2],
+}
+
+
+@pytest.mark.parametrize("carried", [bytes, bytearray])
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_the_order_of_the_axes_is_kept(device, view, protocol, carried):
+    oracle = view(numbers((3, 4, 5), "int32", 1))
+    array = view(sw.array(numbers((3, 4, 5), "int32", 1), device=device))
+    kept = oracle.copy("K")
+    backs = [pickle.loads(pickle.dumps(array, protocol))]
+    if protocol == 5:
+        backs.append(travelled(array, carried))
+    for back in backs:
+        assert_same(back, oracle)
+        along = [i for i, extent in enumerate(kept.shape) if extent > 1]
+        if kept.size:
+            assert [back.strides[i] for i in along] == [kept.strides[i] for i in along]
+        assert back.flags.f_contiguous == kept.flags.f_contiguous
+        assert back.flags.c_contiguous == kept.flags.c_contiguous
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_what_is_read_only_stays_so(device, protocol):
+    array = sw.array(np.arange(6.0), device=device)
+    array.flags.writeable = False
+    back = pickle.loads(pickle.dumps(array, protocol))
+    assert_same(back, np.arange(6.0))
+    assert not back.flags.writeable
+    assert not travelled(array).flags.writeable
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_repeated_elements_are_written_once(device, protocol):
+    oracle = np.broadcast_to(np.arange(4.0)[:, None], (1000, 4, 1000))
+    array = sw.broadcast_to(sw.array(np.arange(4.0)[:, None], device=device), oracle.shape)
+    stream = pickle.dumps(array, protocol)
+    assert len(stream) < 1000
+    back = pickle.loads(stream)
+    assert back.shape == oracle.shape
+    assert back.strides == oracle.strides == (0, 8, 0)
+    assert not back.flags.writeable
+    assert back[::999, :, ::999].tolist() == oracle[::999, :, ::999].tolist()
