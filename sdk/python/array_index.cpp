@@ -5,29 +5,29 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "array_assign.hpp"
+#include "array_element.hpp"
 #include "array_index.hpp"
 #include "array_slots.hpp"
 #include "py_array.hpp"
 #include "py_errors.hpp"
-#include "py_host.hpp"
-#include "py_scalar.hpp"
 #include "spanwise/error.hpp"
 
 /// NumPy's basic indexing (numpy.org/doc/stable/user/basics.indexing.html): integers, slices,
-/// Ellipsis and newaxis, all of which make views. Keys with arrays in them go to array_indexing.
+/// Ellipsis and newaxis make views, but for keys that name one element, which make copies of it.
+/// Keys with arrays in them go to array_indexing.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// Integers, slices, Ellipsis and None make views; a key with anything else in it is one by arrays.
+// Integers, slices, Ellipsis and None need no index array; a key with anything else in it does.
 enum class PartKind { basic, by_array };
 
 PartKind kind_of(PyObject* part) {
@@ -169,54 +169,36 @@ Layout layout_by(const Layout& source, std::span<PyObject* const> keys) {
   return view.layout();
 }
 
-// The place of one element in the memory of the host, where the key is all ints; null for any other
-// key or memory, which take the longer way with all its checks.
-std::byte* element_at(const Array& array, PyObject* key) noexcept {
-  const bool is_tuple = PyTuple_CheckExact(key);
-  const Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(key) : 1;
-  if (count != array.rank() || array.readonly() || !is_settled(array)) return nullptr;
-  std::int64_t offset = 0;
-  for (int axis = 0; axis < array.rank(); ++axis) {
-    PyObject* word = is_tuple ? PyTuple_GET_ITEM(key, axis) : key;
-    if (!PyLong_CheckExact(word)) return nullptr;
-    int overflow = 0;
-    std::int64_t i = PyLong_AsLongLongAndOverflow(word, &overflow);
-    const std::int64_t extent = array.shape()[axis];
-    if (i < 0) i += extent;
-    if (overflow != 0 || i < 0 || i >= extent) return nullptr;
-    offset += i * array.strides()[axis];
-  }
-  return static_cast<std::byte*>(array.data()) + offset * array.dtype().itemsize();
-}
-
-// a[i, j] = number, element by element, is what many a program does most.
-bool assign_element(const Array& array, PyObject* key, PyObject* value) {
-  if (!is_python_scalar(value)) return false;
-  std::byte* place = element_at(array, key);
-  if (place == nullptr) return false;
-  if (PyFloat_CheckExact(value) && array.dtype() == float64) {
-    const double number = PyFloat_AS_DOUBLE(value);
-    std::memcpy(place, &number, sizeof number);
-    return true;
-  }
-  const Scalar scalar = scalar_from(value, array.dtype());
-  std::memcpy(place, scalar.data(), static_cast<std::size_t>(array.dtype().itemsize()));
-  return true;
-}
-
-// a[i], the most frequent key; nothing for any other, and where i is outside.
-std::optional<std::int64_t> index_into_first(const Layout& layout, PyObject* key) noexcept {
-  if (!PyLong_CheckExact(key) || layout.rank() == 0) return std::nullopt;
+// a[i], the most frequent key, where i is inside; null without a Python error for any other.
+PyObject* try_first(PyObject* self, PyObject* key) {
+  const Array& array = array_in(self);
+  const Layout& layout = array.layout();
+  if (!PyLong_CheckExact(key) || layout.rank() == 0) return nullptr;
   int overflow = 0;
   const std::int64_t i = PyLong_AsLongLongAndOverflow(key, &overflow), n = layout.shape[0];
-  if (overflow != 0 || i < -n || i >= n) return std::nullopt;
-  return i;
+  if (overflow != 0 || i < -n || i >= n) return nullptr;
+  if (layout.rank() > 1) return wrap_view(self, layout.index(0, i));
+  return wrap_element(array, layout.offset + (i < 0 ? i + n : i) * layout.strides[0]);
 }
 
 Layout layout_by(const Layout& source, PyObject* key) {
   if (!PyTuple_Check(key)) return layout_by(source, {&key, 1});
   const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(key));
   return layout_by(source, {&PyTuple_GET_ITEM(key, 0), size});
+}
+
+bool has_ellipsis(PyObject* key) noexcept {
+  if (!PyTuple_Check(key)) return key == Py_Ellipsis;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i)
+    if (PyTuple_GET_ITEM(key, i) == Py_Ellipsis) return true;
+  return false;
+}
+
+// NumPy's rule: a key that names one element gives a copy, unless it holds an Ellipsis.
+PyObject* view_or_element(PyObject* self, PyObject* key) {
+  Layout layout = layout_by(array_in(self).layout(), key);
+  if (layout.rank() == 0 && !has_ellipsis(key)) return wrap_element(array_in(self), layout.offset);
+  return wrap_view(self, std::move(layout));
 }
 
 Array view_by(const Array& array, PyObject* key) {
@@ -236,12 +218,13 @@ void refuse_index(PyObject* part) {
 
 PyObject* array_subscript(PyObject* self, PyObject* key) noexcept {
   try {
-    if (const auto i = index_into_first(array_in(self).layout(), key))
-      return wrap_view(self, array_in(self).layout().index(0, *i));
+    PyObject* found =
+        PyTuple_CheckExact(key) ? try_element(array_in(self), key) : try_first(self, key);
+    if (found != nullptr || PyErr_Occurred()) return found;
     if (!PyTuple_Check(key) && !PySlice_Check(key))
       if (PyObject* taken = array_indexing.take_few(self, key)) return taken;
     if (is_by_array(key)) return array_indexing.read(self, key);
-    return wrap_view(self, layout_by(array_in(self).layout(), key));
+    return view_or_element(self, key);
   } catch (...) {
     return raise_current();
   }
@@ -251,7 +234,7 @@ int array_assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
   try {
     require<ArgumentError>(value != nullptr,
                            "Array: elements cannot be deleted; take a view or a copy of the rest");
-    if (assign_element(array_in(self), key, value)) return 0;
+    if (try_assign_element(array_in(self), key, value)) return 0;
     if (is_by_array(key))
       array_indexing.assign(self, key, value);
     else
@@ -271,7 +254,9 @@ PyObject* array_item(PyObject* self, Py_ssize_t index) noexcept {
     return nullptr;
   }
   try {
-    return wrap_view(self, array.layout().index(0, index));
+    const Layout& layout = array.layout();
+    if (layout.rank() == 1) return wrap_element(array, layout.offset + index * layout.strides[0]);
+    return wrap_view(self, layout.index(0, index));
   } catch (...) {
     return raise_current();
   }

@@ -20,7 +20,7 @@ py::object number_in(const Array& array) {
 
 // As NumPy: a conversion takes rank 0 only, since a vector of one element is more often a mistake.
 template <class F>
-PyObject* convert(PyObject* self, const char* target, F&& convert_number) noexcept {
+PyObject* converted(PyObject* self, const char* target, F&& convert_number) noexcept {
   const Array& array = array_in(self);
   try {
     if (array.rank() != 0) {
@@ -56,15 +56,15 @@ PyObject* array_index(PyObject* self) noexcept {
                  array.dtype().name().c_str());
     return nullptr;
   }
-  return convert(self, "an index", [](PyObject* number) { return PyNumber_Index(number); });
+  return converted(self, "an index", [](PyObject* number) { return PyNumber_Index(number); });
 }
 
 PyObject* array_int(PyObject* self) noexcept {
-  return convert(self, "int", [](PyObject* number) { return PyNumber_Long(number); });
+  return converted(self, "int", [](PyObject* number) { return PyNumber_Long(number); });
 }
 
 PyObject* array_float(PyObject* self) noexcept {
-  return convert(self, "float", [](PyObject* number) { return PyNumber_Float(number); });
+  return converted(self, "float", [](PyObject* number) { return PyNumber_Float(number); });
 }
 
 }  // namespace spanwise::python

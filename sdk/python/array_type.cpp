@@ -6,6 +6,7 @@
 #include <structmember.h>
 
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "bridge_lifetime.hpp"
 #include "kept_objects.hpp"
 #include "py_array.hpp"
+#include "spanwise/creation.hpp"
 
 namespace spanwise::python {
 
@@ -35,7 +37,18 @@ PyObject* construct(PyObject* object, const Make& make, PyObject* base = nullptr
   self->base = Py_XNewRef(base);
   self->weakrefs = nullptr;
   self->is_lent = is_lent;
+  self->is_element = false;
   return object;
+}
+
+// The sizes of most dtypes as one load and one store.
+void copy_element(const void* from, void* to, std::size_t bytes) noexcept {
+  if (bytes == 8)
+    std::memcpy(to, from, 8);
+  else if (bytes == 4)
+    std::memcpy(to, from, 4);
+  else
+    std::memcpy(to, from, bytes);
 }
 
 // Of an array its own base, since a base is never a view.
@@ -66,6 +79,7 @@ PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexce
 void array_dealloc(PyObject* object) noexcept {
   auto* self = reinterpret_cast<PyArray*>(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
+  if (self->is_element && kept_objects.keep_element(object)) return;
   if (self->is_lent) self->array.forget();
   // Whoever runs this has the GIL, which release_object() would have to find out.
   PyObject* owner = static_cast<PyObject*>(self->array.reclaim(&release_object));
@@ -102,7 +116,7 @@ constexpr const char* array_doc =
     "Made by spanwise.array, asarray, empty, zeros, ..., or Array(x), which shares x's memory "
     "where\n"
     "it can. Indexing with integers, slices, Ellipsis and None makes views; with arrays, lists and "
-    "masks it makes copies.";
+    "masks, and where integers name a single element, it makes copies.";
 
 PyTypeObject* make_type() {
   static PyMemberDef members[] = {
@@ -155,6 +169,23 @@ PyObject* wrap(const Array& array) noexcept {
   return construct(kept_objects.make(), [&] { return array; });
 }
 
+PyObject* wrap_copy_of(const void* place, DType dtype) {
+  const auto bytes = static_cast<std::size_t>(dtype.itemsize());
+  PyObject* object = kept_objects.make_element(dtype);
+  if (object == nullptr) {
+    Storage storage = allocate(bytes, cpu);
+    object = construct(kept_objects.make(),
+                       [&] { return Array(Array::Inside{}, std::move(storage), Layout{}, dtype); });
+    if (object == nullptr) return nullptr;
+    reinterpret_cast<PyArray*>(object)->is_element = true;
+  }
+  copy_element(place, array_in(object).storage().data(), bytes);
+  return object;
+}
+
+void drop_kept_elements() noexcept { kept_objects.drop_elements(); }
+void keep_elements(bool is_on) noexcept { kept_objects.keep_elements(is_on); }
+
 PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner) {
   Storage spare;
   PyObject* object = kept_objects.make_with(spare);
@@ -163,7 +194,7 @@ PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner) {
   try {
     if (share_at(&self->array, memory, std::move(owner), std::move(spare))) {
       self->base = self->weakrefs = nullptr;
-      self->is_lent = false;
+      self->is_lent = self->is_element = false;
       return object;
     }
   } catch (...) {
@@ -175,7 +206,8 @@ PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner) {
 }
 
 PyObject* wrap_view(PyObject* source, Array&& view) noexcept {
-  return construct(kept_objects.make(), [&] { return std::move(view); }, base_for_view_of(source));
+  return construct(
+      kept_objects.make(), [&] { return std::move(view); }, base_for_view_of(source));
 }
 
 PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept {

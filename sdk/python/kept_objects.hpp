@@ -52,8 +52,39 @@ class KeptObjects {
     new (storage_in(object)) Storage(std::move(spare));
     imports_[imports_count_++] = object;
   }
+  /// An array of wrap_copy_of(), whole, for keep_element(): its element is still to be written.
+  /// Null without a Python error where none of that dtype is kept.
+  PyObject* make_element(DType dtype) noexcept {
+    if (elements_count_ == 0) return nullptr;
+    PyObject* object = elements_[--elements_count_];
+    if (array_in(object).dtype() == dtype) return revived(object);
+    discard(object);  // so that a program's next dtype takes its place
+    return nullptr;
+  }
+  /// Keeps an array of wrap_copy_of() whose last reference has gone. False where its memory is
+  /// still in use or enough are kept.
+  bool keep_element(PyObject* object) noexcept {
+    const Storage& storage = array_in(object).storage();
+    if (elements_count_ == most_elements_ || Py_TYPE(object) != array_type || storage.readonly() ||
+        !storage.is_exclusive())
+      return false;
+    elements_[elements_count_++] = object;
+    return true;
+  }
+  /// Whether keep_element() keeps any.
+  void keep_elements(bool is_on) noexcept {
+    most_elements_ = is_on ? elements_.size() : 0;
+    if (!is_on) drop_elements();
+  }
+  void drop_elements() noexcept {
+    while (elements_count_ > 0) discard(elements_[--elements_count_]);
+  }
 
  private:
+  void discard(PyObject* element) noexcept {
+    array_in(element).~Array();
+    keep(element);
+  }
   // PyObject_Init() of an object that has its type.
   static PyObject* revived(PyObject* object) noexcept {
     _Py_NewReference(object);
@@ -64,8 +95,8 @@ class KeptObjects {
     return reinterpret_cast<Storage*>(&reinterpret_cast<PyArray*>(object)->array);
   }
 
-  std::array<PyObject*, 32> objects_{}, imports_{};
-  std::size_t count_ = 0, imports_count_ = 0;
+  std::array<PyObject*, 32> objects_{}, imports_{}, elements_{};
+  std::size_t count_ = 0, imports_count_ = 0, elements_count_ = 0, most_elements_ = 32;
 };
 
 }  // namespace spanwise::python

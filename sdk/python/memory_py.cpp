@@ -76,6 +76,7 @@ class PythonSource final : public MemorySource {
 };
 
 py::dict stats_of(Device device) {
+  drop_kept_elements();  // they count as in use until they go
   MemoryStats stats;
   {
     const py::gil_scoped_release unlocked;
@@ -104,12 +105,22 @@ SW_BIND(memory, 35) {
       .def_property_readonly("name", &MemorySource::name);
   module.def("_memory_stats", &stats_of);
   module.def("_memory_reset_peak", &reset_peak_memory);
-  module.def("_memory_trim", &trim_memory, py::call_guard<py::gil_scoped_release>());
+  module.def("_memory_trim", [](Device device) {
+    drop_kept_elements();
+    const py::gil_scoped_release unlocked;
+    trim_memory(device);
+  });
   module.def("_memory_limit", &limit_memory);
   module.def("_memory_source", [](const std::string& name, py::function allocate) -> Source {
     return std::make_shared<PythonSource>(name, std::move(allocate));
   });
-  module.def("_memory_use", &use_memory_source, py::arg("device"), py::arg("source").none(true));
+  module.def(
+      "_memory_use",
+      [](Device device, Source source) {
+        if (device.is_cpu()) keep_elements(source == nullptr);
+        return use_memory_source(device, std::move(source));
+      },
+      py::arg("device"), py::arg("source").none(true));
 }
 
 }  // namespace spanwise::python

@@ -23,7 +23,8 @@ struct PyArray {
   /// The spanwise.Array whose memory this is a view of, or null; never a view itself.
   PyObject* base;
   PyObject* weakrefs;
-  bool is_lent;  ///< the storage is the base's, which keeps it for this one too
+  bool is_lent;     ///< the storage is the base's, which keeps it for this one too
+  bool is_element;  ///< made by wrap_copy_of(): may be kept whole for the next of its dtype
 };
 
 /// The type object; set while the module is being initialised, never changed after.
@@ -43,6 +44,13 @@ inline Array& array_in(PyObject* object) noexcept {
 /// memory. Needs the GIL.
 PyObject* wrap(Array&& array) noexcept;
 PyObject* wrap(const Array& array) noexcept;
+/// The same for a new array of rank 0 on the CPU, with a copy of the element at `place`. Throws
+/// what allocate() throws.
+PyObject* wrap_copy_of(const void* place, DType dtype);
+/// Gives back the memory that is kept for the next arrays of wrap_copy_of().
+void drop_kept_elements() noexcept;
+/// Whether memory of such arrays is kept when they go, as it is at first.
+void keep_elements(bool is_on) noexcept;
 /// A new reference to a new spanwise.Array that shares `memory`. Null without a Python error where
 /// spanwise::share_at() has nothing, with one when out of memory. Needs the GIL.
 PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner);

@@ -161,6 +161,10 @@ def test_arrays_and_strides(scale):
         """
     )
     views.get_function("scale")(x[:, 1::2], 3.0, block=(4, 8))
+    y = on_device(np.ones(4, "float32"))
+    scale(y[1, ...], 5.0, 1, block=1)
+    scale(y[2], 7.0, 1, block=1)  # a copy
+    assert y.tolist() == [1.0, 5.0, 1.0, 1.0]
     assert x.numpy()[:, 1].tolist() == [3] * 8 and x.numpy()[:, 0].tolist() == [2] * 8
 
 

@@ -83,6 +83,26 @@ def test_trim(pool, device):
     assert (sw.array(values, device=device) * 2).numpy().tolist() == (values * 2).tolist()
 
 
+def test_memory_of_elements_that_went_is_not_in_use():
+    array = sw.arange(100.0, device="cpu")
+    used = sw.memory.stats("cpu")["used"]
+    elements = list(array)
+    assert sw.memory.stats("cpu")["used"] > used
+    assert sum(map(float, elements)) == 4950.0
+    del elements
+    assert sw.memory.stats("cpu")["used"] == used
+
+
+def test_elements_come_from_the_allocator_in_use():
+    array = sw.arange(3.0, device="cpu")
+    assert float(array[0]) == 0.0  # its memory is kept for the next element
+    with sw.memory.use_allocator(host_allocator, "cpu"):
+        made = sw.memory.stats("cpu")["allocations"]
+        assert [float(array[i]) for i in range(3)] == [0.0, 1.0, 2.0]
+        assert sw.memory.stats("cpu")["allocations"] == made + 3
+    assert [float(x) for x in array] == [0.0, 1.0, 2.0]
+
+
 def test_limit(pool, device):
     pool.limit = pool.used + MIB
     assert pool.limit == pool.used + MIB

@@ -145,6 +145,10 @@ class SW_API Storage {
   void forget() noexcept { block_.detach(); }
   /// Arrays and other holders that share these bytes now.
   std::int64_t use_count() const noexcept { return block_ ? block_->use_count() : 0; }
+  /// Whether this is the only holder and no stream has work queued on the bytes.
+  bool is_exclusive() const noexcept {
+    return block_ && block_->is_held_once() && block_->uses.none();
+  }
   StreamUses& uses() const noexcept { return block_->uses; }
   /// What release() will get: the bridge that made the storage can find its owner again.
   void* context() const noexcept { return block_ ? block_->context : nullptr; }

@@ -123,7 +123,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
 
 
 def unstack(x: Any, /, *, axis: SupportsIndex = 0) -> tuple[Array, ...]:
-    """Views of the slices along `axis`, which they lack."""
+    """Views of the slices along `axis`, which they lack; of a vector copies of its elements."""
     array = asarray(x)
     if array.ndim == 0:
         raise _core.LayoutError("unstack: input array must be at least 1-d, got shape ()")

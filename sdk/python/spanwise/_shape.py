@@ -115,7 +115,8 @@ def expand_dims(a: Any, axis: _Axes) -> Array:
         return array[(slice(None),) * place + (None,)]
     count = len(axis) if isinstance(axis, Sequence) else 1
     places = axes_in(axis, array.ndim + count, "expand_dims")
-    return array[tuple(None if i in places else slice(None) for i in range(array.ndim + count))]
+    key = (None if i in places else slice(None) for i in range(array.ndim + count))
+    return array[(*key, ...)]  # of rank 0 a view too
 
 
 def _at_least(arrays: tuple[Any, ...], raised: Any) -> Any:
@@ -155,11 +156,10 @@ def flip(m: Any, axis: _Axes | None = None) -> Array:
     """View with the order along `axis` (all axes unless told) reversed."""
     array = _operand(m)
     if axis is None:
-        return array[(slice(None, None, -1),) * array.ndim]
+        return array[(slice(None, None, -1),) * array.ndim + (...,)]
     flipped = axes_in(axis, array.ndim, "flip")
-    return array[
-        tuple(slice(None, None, -1) if i in flipped else slice(None) for i in range(array.ndim))
-    ]
+    key = (slice(None, None, -1) if i in flipped else slice(None) for i in range(array.ndim))
+    return array[(*key, ...)]
 
 
 def _with_rank(m: Any, rank: int, who: str) -> Array:
