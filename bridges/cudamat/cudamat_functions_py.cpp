@@ -8,6 +8,7 @@
 #include "python/bridge_import.hpp"
 #include "python/bridge_library.hpp"
 #include "python/bridge_words.hpp"
+#include "python/gil.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
 #include "spanwise/bridge.hpp"
@@ -46,7 +47,7 @@ Array in_c_order(const Array& array, CopyMode mode) {
                              " are not C order, which Theano's reading is of"),
                         "allow a copy (copyif=True), or leave theano_layout out"});
   }
-  const py::gil_scoped_release unlocked;
+  const GilRelease unlocked;
   return copy(array);
 }
 

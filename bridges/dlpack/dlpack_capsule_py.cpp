@@ -8,6 +8,7 @@
 #include "dlpack_capsule.hpp"
 #include "dlpack_tensor.hpp"
 #include "python/bridge_lifetime.hpp"
+#include "python/gil.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::dlpack {

@@ -11,6 +11,7 @@
 #include "dlpack_tensor.hpp"
 #include "python/bind.hpp"
 #include "python/bridge_words.hpp"
+#include "python/gil.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
 #include "spanwise/error.hpp"
@@ -79,7 +80,7 @@ Array to_host(const Array& array, const Request& request) {
   }
   require<ArgumentError>(!request.stream, "__dlpack__: stream ", request.stream.value_or(0),
                          " with dl_device=(1, 0); expected None, since the host has no streams");
-  const py::gil_scoped_release unlocked;
+  const python::GilRelease unlocked;
   return to_device(array, cpu);
 }
 
@@ -118,7 +119,7 @@ PyObject* export_array(const Array& source, const Request& request) {
   if (request.copy == CopyMode::always) {
     Array copied = source;
     {
-      const py::gil_scoped_release unlocked;
+      const python::GilRelease unlocked;
       std::optional<StreamGuard> guard;
       if (consumer) guard.emplace(*consumer);  // the copy is the consumer's first work
       copied = copy(source);

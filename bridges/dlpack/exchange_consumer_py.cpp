@@ -11,6 +11,7 @@
 #include "python/bridge_exchange.hpp"
 #include "python/bridge_interface.hpp"
 #include "python/bridge_lifetime.hpp"
+#include "python/gil.hpp"
 #include "spanwise/error.hpp"
 
 /// DLPack's C exchange API, read: a type that carries the table gives its tensors without a Python

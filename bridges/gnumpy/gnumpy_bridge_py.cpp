@@ -9,6 +9,7 @@
 #include "python/bind.hpp"
 #include "python/bridge_legacy.hpp"
 #include "python/bridge_library.hpp"
+#include "python/gil.hpp"
 #include "python/py_array.hpp"
 #include "python/py_dtype.hpp"
 #include "python/py_tuple.hpp"
@@ -141,7 +142,7 @@ class GnumpyBridge final : public Bridge {
 
   Array fitting(const Array& array) const override {
     const bool on_host = [] {
-      const py::gil_scoped_acquire locked;
+      const GilAcquire locked;
       return simulates(gnumpy_module().ptr());
     }();
     return on_host ? copy(to_device(array, cpu)) : cudamat_of_gnumpy.copied(array);

@@ -11,6 +11,7 @@
 #include "python/bridge_legacy.hpp"
 #include "python/bridge_library.hpp"
 #include "python/bridge_look.hpp"
+#include "python/gil.hpp"
 #include "python/py_array.hpp"
 #include "python/py_dtype.hpp"
 #include "python/py_tuple.hpp"
@@ -124,7 +125,7 @@ class PycudaBridge final : public Bridge {
 
   Array fitting(const Array& array) const override {
     const bool over_host = [] {
-      const py::gil_scoped_acquire locked;
+      const GilAcquire locked;
       return works_apart();
     }();
     if (!over_host) return pycuda_library.copied(array);

@@ -9,6 +9,7 @@
 
 #include "indexing.hpp"
 #include "python/array_assign.hpp"
+#include "python/gil.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
 #include "python/py_scalar.hpp"
@@ -61,7 +62,7 @@ class ValueArray {
 /// Runs `work` while other Python threads may run.
 template <class Work>
 auto unlocked(Work&& work) {
-  const pybind11::gil_scoped_release released;
+  const GilRelease released;
   return work();
 }
 

@@ -7,6 +7,7 @@
 #include "array_assign.hpp"
 #include "array_order.hpp"
 #include "bind.hpp"
+#include "gil.hpp"
 #include "py_array.hpp"
 #include "py_call.hpp"
 #include "py_dtype.hpp"
@@ -76,7 +77,7 @@ PyObject* to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject
   if (mode != CopyMode::always && target == array.device()) return Py_NewRef(self);
   Array moved;
   {
-    const py::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     moved = to_device(array, target, mode);
   }
   return wrap(std::move(moved));
@@ -85,7 +86,7 @@ PyObject* to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject
 PyObject* sync(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
   const Array array = array_in(self);
   if (array.storage()) {
-    const py::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     for (const Ref<StreamIdentity>& user : array.storage().uses().all()) {
       Stream::of(*user).synchronize();
     }

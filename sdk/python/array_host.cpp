@@ -8,6 +8,7 @@
 
 #include "array_order.hpp"
 #include "bind.hpp"
+#include "gil.hpp"
 #include "py_array.hpp"
 #include "py_call.hpp"
 #include "py_host.hpp"
@@ -229,7 +230,7 @@ PyObject* number_of(const Array& array) {
 
 Array on_host(const Array& array) {
   if (array.device().is_cpu()) return array;
-  const py::gil_scoped_release unlocked;
+  const GilRelease unlocked;
   return to_device(array, cpu);
 }
 

@@ -9,6 +9,7 @@
 #include "bridge_import.hpp"
 #include "bridge_types.hpp"
 #include "foreign_operands.hpp"
+#include "gil.hpp"
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
 
@@ -60,7 +61,7 @@ py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
     throw SharingError(to_name(target), *std::move(obstacle));
   Array fitting = array;  // who else holds it might let it go meanwhile
   {
-    const py::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     fitting = target.fitting(fitting);
   }
   py::object made = wrapped(target, fitting);

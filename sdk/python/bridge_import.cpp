@@ -13,6 +13,7 @@
 #include "bridge_sequence.hpp"
 #include "bridge_types.hpp"
 #include "foreign_operands.hpp"
+#include "gil.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
@@ -80,7 +81,7 @@ inline PyObject* shared_object_at_once(const Bridge& bridge, PyObject* object) {
 Array copied_out(Found& found) {
   const Array bytes = share_bytes(found.view);
   // Dropped after the GIL is back: the bytes' owner is a Python object.
-  const py::gil_scoped_release unlocked;
+  const GilRelease unlocked;
   return gather(bytes, found.view.memory);
 }
 
@@ -129,18 +130,18 @@ Array adapt(Array array, const ImportOptions& options, std::string_view who, boo
   };
   if (options.dtype && *options.dtype != array.dtype()) {
     refuse(text("its dtype is ", array.dtype(), ", and ", *options.dtype, " was asked for"));
-    const py::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     array = astype(array, *options.dtype);
     private_already = true;
   }
   if (options.device && *options.device != array.device()) {
     refuse(text("it is on ", array.device(), ", and ", *options.device, " was asked for"));
-    const py::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     array = to_device(array, *options.device);
     private_already = true;
   }
   if (options.copy == CopyMode::always && !private_already) {
-    const py::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     array = copy(array);
   }
   require<ReadOnlyError>(!options.writable || !array.readonly(), who, ": ", array,

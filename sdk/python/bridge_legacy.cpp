@@ -8,6 +8,7 @@
 
 #include "bridge_library.hpp"
 #include "bridge_streams.hpp"
+#include "gil.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -115,7 +116,7 @@ std::optional<Obstacle> LegacyLibrary::obstacle(const Array& array) const {
 
 Array LegacyLibrary::copied(const Array& array, bool column_major) const {
   const Device target = [&] {
-    const py::gil_scoped_acquire locked;
+    const GilAcquire locked;
     return home();
   }();
   const Array source = column_major ? array.transpose() : array;

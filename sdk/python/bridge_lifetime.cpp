@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "gil.hpp"
 #include "py_array.hpp"
 
 namespace spanwise::python {
@@ -48,12 +49,6 @@ bool push(Dropped* entry) noexcept {
 
 void release_object(void* object, void*, std::size_t, StreamUses&) noexcept {
   release_with_gil(static_cast<PyObject*>(object));
-}
-
-bool holds_gil() noexcept {
-  // Not PyGILState_Check(): with sub-interpreters about it says yes to everybody.
-  PyThreadState* mine = PyGILState_GetThisThreadState();
-  return mine != nullptr && mine == pybind11::detail::get_thread_state_unchecked();
 }
 
 void release_with_gil(PyObject* object) noexcept {

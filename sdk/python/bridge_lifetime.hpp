@@ -12,10 +12,6 @@
 /// Python objects that own memory which native code may let go of on any thread.
 namespace spanwise::python {
 
-/// Whether the calling thread may touch Python objects now. Also true while the interpreter shuts
-/// down, on the thread that does it; false on every thread once it has ended.
-bool holds_gil() noexcept;
-
 /// Drops a reference under the GIL: at once where this thread holds it, otherwise soon, on the main
 /// thread. Never waits for the GIL, so that whoever drops a last reference under a lock cannot
 /// deadlock. Does nothing once the interpreter has ended.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "py_array.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -146,13 +147,13 @@ void bind_device(py::module_& module) {
   type.def_property_readonly(
       "properties",
       [](const PyDevice& self) {
-        const py::gil_scoped_release unlocked;
+        const GilRelease unlocked;
         return properties(self.device);
       },
       "A DeviceProperties. Raises DeviceError where the device is absent.");
   type.def(
       "synchronize", [](const PyDevice& self) { synchronize(self.device); },
-      py::call_guard<py::gil_scoped_release>(), "Waits until all work on the device is done.");
+      py::call_guard<GilRelease>(), "Waits until all work on the device is done.");
   type.def("__enter__", [](const py::object& self) {
     guards().push_back(std::make_unique<DeviceGuard>(py::cast<const PyDevice&>(self).device));
     return self;
@@ -191,7 +192,7 @@ py::object device_object(Device device) {
 SW_BIND(devices, 20) {
   bind_properties(module);
   bind_device(module);
-  module.def("devices", &devices, py::call_guard<py::gil_scoped_release>(),
+  module.def("devices", &devices, py::call_guard<GilRelease>(),
              "All devices of this machine, the CPU last. Loads the CUDA driver.");
   module.def("default_device", &default_device,
              "Where arrays are made: the innermost `with device:`, else config.device, else the "
@@ -199,8 +200,8 @@ SW_BIND(devices, 20) {
              "else the CPU.");
   module.def(
       "synchronize", [](Device device) { synchronize(device); }, py::arg("device") = py::none(),
-      py::call_guard<py::gil_scoped_release>(), "Waits until all work on the device is done.");
-  module.def("_why_no_cuda", &why_no_cuda, py::call_guard<py::gil_scoped_release>());
+      py::call_guard<GilRelease>(), "Waits until all work on the device is done.");
+  module.def("_why_no_cuda", &why_no_cuda, py::call_guard<GilRelease>());
 }
 
 }  // namespace spanwise::python

@@ -5,6 +5,7 @@
 #include <pybind11/stl.h>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "spanwise/tools.hpp"
 #include "spanwise/version.hpp"
 
@@ -19,7 +20,7 @@ SW_BIND(doctor, 45) {
   type.def_readonly("version", &Tool::version);
   type.def_readonly("path", &Tool::path);
   type.def_readonly("missing", &Tool::missing);
-  module.def("_tools", &tools, py::call_guard<py::gil_scoped_release>());
+  module.def("_tools", &tools, py::call_guard<GilRelease>());
   module.attr("__version__") = version();
 }
 

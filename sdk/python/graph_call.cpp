@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bridge_convert.hpp"
+#include "gil.hpp"
 #include "graph_errors.hpp"
 #include "graph_function.hpp"
 #include "py_array.hpp"
@@ -119,7 +120,7 @@ PyObject* call_compiled(PyObject* self, PyObject* const* values, std::size_t fla
     // To let go of the GIL and take it again is a tenth of what a small function costs.
     std::optional<std::vector<Array>> results = face.function.call_at_once(arguments);
     if (!results) {
-      const WithoutGil unlocked;
+      const GilRelease unlocked;
       results = face.function(std::span<const Array>(arguments));
     }
     return results_from(face.form, std::move(*results)).release().ptr();

@@ -12,6 +12,7 @@
 
 #include "bind.hpp"
 #include "bridge_convert.hpp"
+#include "gil.hpp"
 #include "graph_apply.hpp"
 #include "graph_function.hpp"
 #include "graph_object.hpp"
@@ -104,7 +105,7 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
   options.mutable_inputs = std::move(mutable_inputs);
   std::optional<CompiledFunction> function;
   {
-    const WithoutGil unlocked;
+    const GilRelease unlocked;
     function = spanwise::function(std::move(inputs), outputs, std::move(options));
   }
   return wrap_compiled(

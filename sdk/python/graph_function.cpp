@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "graph_apply.hpp"
 #include "graph_call.hpp"
 #include "graph_errors.hpp"
@@ -83,7 +84,7 @@ int set_trust(PyObject* self, PyObject* value, void*) noexcept {
 PyObject* free_memory(PyObject* self, PyObject*) noexcept {
   try {
     {
-      const WithoutGil unlocked;
+      const GilRelease unlocked;
       face_in(self).function.free();
     }
     Py_RETURN_NONE;
@@ -105,7 +106,7 @@ PyObject* profile_data(PyObject* self, PyObject*) noexcept {
     const CompiledFunction& function = face_in(self).function;
     std::optional<FunctionProfile> profile;
     {
-      const WithoutGil unlocked;
+      const GilRelease unlocked;
       profile = function.profile();
     }
     require<GraphError>(profile.has_value(), "function ", function.name(),

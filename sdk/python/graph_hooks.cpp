@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "graph_errors.hpp"
 #include "graph_object.hpp"
 #include "py_array.hpp"
@@ -88,7 +89,7 @@ bool add_note(const std::exception_ptr& exception, const std::string& note) noex
   try {
     std::rethrow_exception(exception);
   } catch (py::error_already_set& error) {
-    const WithGil gil;
+    const GilAcquire gil;
     try {
       const py::object value = error.value();
       if (py::hasattr(value, "add_note"))
@@ -105,7 +106,7 @@ bool add_note(const std::exception_ptr& exception, const std::string& note) noex
 }
 
 void warn(const std::string& message) {
-  const WithGil gil;
+  const GilAcquire gil;
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 2) != 0) throw py::error_already_set();
 }
 

@@ -3,6 +3,7 @@
 
 #include "graph_input.hpp"
 
+#include "gil.hpp"
 #include "graph_object.hpp"
 #include "py_array.hpp"
 #include "py_scalar.hpp"
@@ -49,7 +50,7 @@ Array cast(const Array& array, DType dtype, const InputRule& rule) {
       rule.allow_downcast == true || can_cast(array.dtype(), dtype, Casting::safe);
   require<InputError>(is_allowed, "expected dtype ", dtype, ", got ", array.dtype(),
                       "; cast the value, or say allow_input_downcast=True");
-  const WithoutGil unlocked;
+  const GilRelease unlocked;
   return astype(array, dtype);
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gil.hpp"
 #include "graph_errors.hpp"
 #include "graph_variable.hpp"
 #include "py_array.hpp"
@@ -127,7 +128,7 @@ Variable as_variable(py::handle value, std::optional<DType> beside) {
     return Variable::constant(filled(scalar_from(value.ptr(), number_dtype(value.ptr(), beside))));
   // The caller may go on to change the array; a constant stays what it was.
   const Array array = import_array(value.ptr());
-  const WithoutGil unlocked;
+  const GilRelease unlocked;
   return Variable::constant(copy(array));
 }
 

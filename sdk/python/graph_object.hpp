@@ -17,28 +17,4 @@ inline SharedObject share_object(pybind11::object object) {
   return SharedObject(object.release().ptr(), &release_with_gil);
 }
 
-/// Others may run Python while this lives.
-class WithoutGil {
- public:
-  WithoutGil() noexcept : state_(PyEval_SaveThread()) {}
-  ~WithoutGil() { PyEval_RestoreThread(state_); }
-  WithoutGil(const WithoutGil&) = delete;
-  WithoutGil& operator=(const WithoutGil&) = delete;
-
- private:
-  PyThreadState* state_;
-};
-
-/// The calling thread may use Python while this lives, whether it could before or not.
-class WithGil {
- public:
-  WithGil() noexcept : state_(PyGILState_Ensure()) {}
-  ~WithGil() { PyGILState_Release(state_); }
-  WithGil(const WithGil&) = delete;
-  WithGil& operator=(const WithGil&) = delete;
-
- private:
-  PyGILState_STATE state_;
-};
-
 }  // namespace spanwise::python

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "graph_apply.hpp"
 #include "graph_object.hpp"
 #include "graph_thunk.hpp"
@@ -43,7 +44,7 @@ class PythonOp final : public Op {
         op_(share_object(std::move(op))) {}
 
   std::string name() const override {
-    const WithGil gil;
+    const GilAcquire gil;
     try {
       return py::str(object()).cast<std::string>();
     } catch (py::error_already_set&) {
@@ -52,7 +53,7 @@ class PythonOp final : public Op {
   }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
-    const WithGil gil;
+    const GilAcquire gil;
     py::tuple arguments(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) arguments[i] = py::cast(inputs[i]);
     const py::object node = object().attr("make_node")(*arguments);
@@ -63,7 +64,7 @@ class PythonOp final : public Op {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    const WithGil gil;
+    const GilAcquire gil;
     return make_python_thunk(object(), context);
   }
 
@@ -71,11 +72,11 @@ class PythonOp final : public Op {
     if (this == &other) return true;
     const auto* python = dynamic_cast<const PythonOp*>(&other);
     if (python == nullptr) return false;
-    const WithGil gil;
+    const GilAcquire gil;
     return object().equal(python->object());
   }
   std::size_t hash() const override {
-    const WithGil gil;
+    const GilAcquire gil;
     return static_cast<std::size_t>(py::hash(object()));
   }
   AliasMap view_map() const override { return views_; }
@@ -83,7 +84,7 @@ class PythonOp final : public Op {
   // It may keep what it gives, or give what others hold.
   bool gives_own_memory() const override { return false; }
   bool foldable(const Apply& node) const override {
-    const WithGil gil;
+    const GilAcquire gil;
     const Ref<Apply> held(const_cast<Apply*>(&node));
     return py::bool_(object().attr("do_constant_folding")(held));
   }
@@ -119,7 +120,7 @@ OpHandle make_registered(const std::string& name, const py::dict& properties) {
 std::pair<std::string, std::vector<std::pair<std::string, std::string>>> load(
     const std::string& path) {
   const LoadedOps loaded = [&] {
-    const py::gil_scoped_release unlocked;  // a library may take its time, or want the lock itself
+    const GilRelease unlocked;  // a library may take its time, or want the lock itself
     return load_ops(path);
   }();
   std::vector<std::pair<std::string, std::string>> ops;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "graph_errors.hpp"
 #include "graph_input.hpp"
 #include "graph_variable.hpp"
@@ -36,7 +37,7 @@ PyObject* get_shared_value(PyObject* self, PyObject* arguments, PyObject* keywor
   try {
     std::optional<Array> value;
     {
-      const WithoutGil unlocked;
+      const GilRelease unlocked;
       value = shared_in(self).get();
       if (!borrow) value = copy(*value);
     }
@@ -58,7 +59,7 @@ PyObject* set_shared_value(PyObject* self, PyObject* arguments, PyObject* keywor
     Array value = input_from(given, shared.type(), {});
     shared.check(value);
     {
-      const WithoutGil unlocked;
+      const GilRelease unlocked;
       shared.set(
           to_device(value, shared.device(), borrow ? CopyMode::if_needed : CopyMode::always));
     }
@@ -101,7 +102,7 @@ Variable make_shared_variable(py::handle value, const std::optional<std::string>
                       "shared: expected a value, got a variable; give what it evaluates to");
   const Array given = import_array(value.ptr());
   const Device device = place_of_shared(target, given);
-  const WithoutGil unlocked;
+  const GilRelease unlocked;
   return shared(to_device(given, device, borrow ? CopyMode::if_needed : CopyMode::always),
                 name.value_or(""), device);
 }

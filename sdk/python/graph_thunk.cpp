@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "gil.hpp"
 #include "graph_apply.hpp"
 #include "graph_cell.hpp"
 #include "graph_object.hpp"
@@ -42,7 +43,7 @@ class PythonThunk final : public Thunk {
   bool lazy() const override { return lazy_; }
 
   std::vector<int> run() override {
-    const WithGil gil;
+    const GilAcquire gil;
     std::optional<DeviceGuard> on_device;  // what the thunk makes without saying where is here
     if (default_device() != device_) on_device.emplace(device_);
     PyObject* result = PyObject_CallNoArgs(thunk_.get());

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "kernels_arguments.hpp"
 #include "kernels_dims.hpp"
 #include "py_stream.hpp"
@@ -39,18 +40,6 @@ std::size_t find_keyword(PyObject* name) {
   return keyword_count;
 }
 
-/// Others may run Python meanwhile.
-class Unlocked {
- public:
-  Unlocked() noexcept : state_(PyEval_SaveThread()) {}
-  ~Unlocked() { PyEval_RestoreThread(state_); }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
-
- private:
-  PyThreadState* state_;
-};
-
 bool may_wait(const Function& function) {
   static constinit const config::Flag launch_blocking{"launch_blocking"};
   return function.device().is_cpu() || launch_blocking.get();
@@ -74,7 +63,7 @@ void refuse_copies(const Function& function, std::span<const KernelArg> argument
 
 void launch_with_transfers(const Function& function, const LaunchConfig& config,
                            PackedArguments& packed) {
-  const Unlocked unlocked;
+  const GilRelease unlocked;
   const StreamGuard guard(config.stream ? *config.stream : Stream::current(function.device()));
   packed.bring();
   function.launch(config, packed.arguments());
@@ -127,7 +116,7 @@ void launch(const Function& function, const LaunchConfig& config, PyObject* cons
   if (packed.needs_transfers()) {
     launch_with_transfers(function, config, packed);
   } else if (may_wait(function)) {
-    const Unlocked unlocked;
+    const GilRelease unlocked;
     function.launch(config, packed.arguments());
   } else {
     function.launch(config, packed.arguments());

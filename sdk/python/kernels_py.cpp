@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "kernels_function.hpp"
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
@@ -81,7 +82,7 @@ SourceModule compile(const std::string& source, py::handle options, py::handle n
                         .keep = keep,
                         .link = link_inputs(link)};
   if (!device.is_none()) request.device = device_from(device);
-  const py::gil_scoped_release unlocked;
+  const GilRelease unlocked;
   return SourceModule(source, std::move(request));
 }
 
@@ -92,13 +93,13 @@ Module load(py::handle source, py::handle device) {
     const auto bytes = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(source.ptr()));
     if (!bytes) throw py::error_already_set();
     const std::string_view image = bytes;
-    const py::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     return Module::load(std::as_bytes(std::span(image)), target);
   }
   const auto path = py::reinterpret_steal<py::object>(PyOS_FSPath(source.ptr()));
   if (!path) throw py::error_already_set();
   const auto name = path.cast<std::string>();
-  const py::gil_scoped_release unlocked;
+  const GilRelease unlocked;
   return Module::load_file(name, target);
 }
 
@@ -247,8 +248,9 @@ void bind_kernel_cache(py::module_& module) {
                     self.problem.empty() ? "" : ", not kept: " + self.problem, ">");
       });
   py::class_<KernelCache> cache(module, "_KernelCache", "The disk cache of compiled kernels.");
-  cache.def(
-           "info", [](const KernelCache&) { return kernel_cache::info(); }, "A KernelCacheInfo.")
+  cache
+      .def(
+          "info", [](const KernelCache&) { return kernel_cache::info(); }, "A KernelCacheInfo.")
       .def(
           "clear", [](const KernelCache&) { kernel_cache::clear(); }, "Removes every entry.")
       .def_property_readonly("path", [](const KernelCache&) { return kernel_cache::info().path; });

@@ -13,6 +13,7 @@
 
 #include "bind.hpp"
 #include "bridge_lifetime.hpp"
+#include "gil.hpp"
 #include "py_array.hpp"
 #include "spanwise/error.hpp"
 
@@ -32,7 +33,7 @@ class PythonSource final : public MemorySource {
   std::string name() const override { return name_; }
 
   Block allocate(Device device, std::size_t bytes, std::uintptr_t stream) override {
-    const py::gil_scoped_acquire locked;
+    const GilAcquire locked;
     py::object owner = made(device, bytes, stream);
     const auto address = address_of(owner);
     require<OutOfMemoryError>(address != 0, "memory: the allocator ", name_, " gave no memory for ",
@@ -79,7 +80,7 @@ py::dict stats_of(Device device) {
   drop_kept_elements();  // they count as in use until they go
   MemoryStats stats;
   {
-    const py::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     stats = memory_stats(device);
   }
   py::dict table;
@@ -107,7 +108,7 @@ SW_BIND(memory, 35) {
   module.def("_memory_reset_peak", &reset_peak_memory);
   module.def("_memory_trim", [](Device device) {
     drop_kept_elements();
-    const py::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     trim_memory(device);
   });
   module.def("_memory_limit", &limit_memory);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gil.hpp"
 #include "py_array.hpp"
 #include "spanwise/copy.hpp"
 
@@ -100,22 +101,17 @@ class Unlocked {
  public:
   static Unlocked where(bool is_long) noexcept { return Unlocked(is_long); }
   Unlocked(Device device, std::int64_t bytes) noexcept
-      : state_(device.is_cpu() && bytes < small ? nullptr : PyEval_SaveThread()) {}
+      : Unlocked(!device.is_cpu() || bytes >= small) {}
   explicit Unlocked(const Array& array) noexcept : Unlocked(array.device(), array.nbytes()) {}
   /// Between two devices the host may wait; within one it does so for large work alone.
   Unlocked(const Array& a, const Array& b) noexcept
       : Unlocked(a.device() != b.device() || a.nbytes() + b.nbytes() >= small) {}
-  ~Unlocked() {
-    if (state_ != nullptr) PyEval_RestoreThread(state_);
-  }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
 
  private:
-  explicit Unlocked(bool is_long) noexcept : state_(is_long ? PyEval_SaveThread() : nullptr) {}
+  explicit Unlocked(bool is_long) noexcept : released_(is_long) {}
 
   static constexpr std::int64_t small = 1 << 16;
-  PyThreadState* state_;
+  GilRelease released_;
 };
 
 /// Adds a table of functions, which ends with an empty entry and lives as long as the process.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "py_array.hpp"
 #include "py_stream.hpp"
 #include "spanwise/error.hpp"
@@ -85,7 +86,7 @@ void bind_stream(py::module_& module) {
       "current stream of that device meanwhile.");
   type.attr("__module__") = "spanwise";
   type.def(py::init([](Device device) {
-             const py::gil_scoped_release unlocked;
+             const GilRelease unlocked;
              return Stream::create(device);
            }),
            py::arg("device") = py::none(),
@@ -97,7 +98,7 @@ void bind_stream(py::module_& module) {
   type.def_property_readonly("handle", &Stream::handle,
                              "The CUstream as an integer; 0 on the CPU.");
   type.def("__int__", &Stream::handle);
-  type.def("synchronize", &Stream::synchronize, py::call_guard<py::gil_scoped_release>(),
+  type.def("synchronize", &Stream::synchronize, py::call_guard<GilRelease>(),
            "Waits until the queue is empty. Errors of earlier asynchronous work surface here.");
   type.def("query", &Stream::query, "True when all queued work is done. Never waits.");
   type.def(
@@ -144,7 +145,9 @@ void bind_event(py::module_& module) {
       "Marks this point of `stream`, by default the current stream of the device.");
   type.def_static(
       "foreign",
-      [](py::handle event, Device device) { return PyEvent{true, foreign_event(event, device)}; },
+      [](py::handle event, Device device) {
+        return PyEvent{true, foreign_event(event, device)};
+      },
       py::arg("event"), py::arg("device") = py::none(),
       "Another library's event object or integer handle, recorded already, as an Event; it is not "
       "owned.");
@@ -156,7 +159,7 @@ void bind_event(py::module_& module) {
   type.def("__int__", [](const PyEvent& self) { return self.recorded().handle(); });
   type.def(
       "synchronize", [](const PyEvent& self) { self.recorded().synchronize(); },
-      py::call_guard<py::gil_scoped_release>(), "Waits until the work before the event is done.");
+      py::call_guard<GilRelease>(), "Waits until the work before the event is done.");
   type.def(
       "query", [](const PyEvent& self) { return self.recorded().query(); },
       "True when the work before the event is done. Never waits.");

@@ -1,0 +1,63 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "gil.hpp"
+
+#include <pybind11/pybind11.h>
+#include <unistd.h>
+#include <unwind.h>
+
+namespace spanwise::python {
+namespace {
+
+bool interpreter_is_ending() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0 || Py_IsInitialized() == 0;
+#else
+  return _Py_IsFinalizing() != 0 || Py_IsInitialized() == 0;
+#endif
+}
+
+// As CPython 3.14 does. The thread does not hold the GIL; the process ends without it.
+[[noreturn]] void stop_thread() noexcept {
+  for (;;) pause();
+}
+
+}  // namespace
+
+bool holds_gil() noexcept {
+  // PyGILState_Check() returns 1 in every thread once there is a sub-interpreter.
+  PyThreadState* mine = PyGILState_GetThisThreadState();
+  return mine != nullptr && mine == pybind11::detail::get_thread_state_unchecked();
+}
+
+GilAcquire::GilAcquire() noexcept {
+  // PyGILState_Ensure() cannot make a thread state any more for a thread that has none.
+  if (PyGILState_GetThisThreadState() == nullptr && interpreter_is_ending()) stop_thread();
+  state_ = PyGILState_Ensure();
+}
+
+}  // namespace spanwise::python
+
+/// The personality routine of every C++ frame of this module; CMakeLists.txt gives the linker
+/// --wrap=__gxx_personality_v0. CPython before 3.14 ends threads by pthread_exit() in whichever
+/// call asks for the GIL, which unwinds the stack: destructors would work on Python objects without
+/// the GIL, and functions that are noexcept or catch everything would abort the process. Python
+/// code runs, and so the GIL is asked for, below many more frames than those of GilRelease and
+/// GilAcquire; so the thread stops at the first frame of this module that has anything to clean up.
+extern "C" {
+
+_Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class type,
+                                                _Unwind_Exception* exception,
+                                                _Unwind_Context* context);
+
+[[gnu::visibility("hidden")]] _Unwind_Reason_Code __wrap___gxx_personality_v0(
+    int version, _Unwind_Action actions, _Unwind_Exception_Class type, _Unwind_Exception* exception,
+    _Unwind_Context* context) {
+  if ((actions & _UA_FORCE_UNWIND) != 0 && spanwise::python::interpreter_is_ending())
+    spanwise::python::stop_thread();
+  return __real___gxx_personality_v0(version, actions, type, exception, context);
+}
+
+}  // extern "C"

@@ -1,0 +1,25 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One pair of classes releases and takes the GIL: sdk/python/gil.hpp."""
+
+import re
+from pathlib import Path
+
+from support.tree import ROOT, tree_files
+
+GUARDS = {Path("sdk/python/gil.hpp"), Path("sdk/python/gil.cpp")}
+DIRECT = re.compile(
+    r"gil_scoped_(release|acquire)|PyEval_(Save|Restore|Acquire|Release)\w+|PyGILState_(Ensure|Release)\b"
+    r"|Py_(BEGIN|END)_ALLOW_THREADS"
+)
+
+
+def test_only_the_guard_classes_release_and_take_the_gil():
+    found = [
+        f"{file}:{number}: {line.strip()}"
+        for file in tree_files(("sdk", "ops", "bridges"), (".cpp", ".hpp", ".h"))
+        if file not in GUARDS
+        for number, line in enumerate((ROOT / file).read_text().splitlines(), 1)
+        if DIRECT.search(line)
+    ]
+    assert not found, "\n".join(["", *found, "Use GilRelease or GilAcquire of python/gil.hpp."])

@@ -1,0 +1,71 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose process ends, forks or starts an interpreter while threads are inside the library.
+
+    PYTHONPATH=build/release/python:tests python -m torture.processes --count 1000 --processes 2
+
+Each program of the folder `programs` runs `--count` times (`--only fork,daemon_threads` for some of
+them) and must end with its exit status, in time, with nothing on its standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+PROGRAMS = Path(__file__).parent / "programs"
+#: The exit status of a program where all is well; daemon_threads tells that its own gets through.
+EXPECTED = {"daemon_threads": 3}
+#: Far more than a run needs, in seconds: a run that takes longer hangs.
+LIMIT = 120.0
+
+
+def names() -> list[str]:
+    return sorted(file.stem for file in PROGRAMS.glob("*.py"))
+
+
+def problem_of(name: str) -> str | None:
+    """What is wrong with one run of the program; None where nothing is."""
+    command = [sys.executable, str(PROGRAMS / f"{name}.py")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            _, errors = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return f"{name}: did not end within {LIMIT:g} s"
+    if process.returncode == EXPECTED.get(name, 0) and errors == "":
+        return None
+    return f"{name}: exit status {process.returncode}, standard error {errors[-2000:]!r}"
+
+
+def torture(name: str, count: int, processes: int) -> collections.Counter[str]:
+    """How many of `count` runs had which problem; empty where all is well."""
+    with ThreadPoolExecutor(processes) as pool:
+        found = pool.map(problem_of, [name] * count)
+        return collections.Counter(problem for problem in found if problem is not None)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m torture.processes")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--only", default=",".join(names()))
+    arguments = parser.parse_args()
+    total = 0
+    for name in arguments.only.split(","):
+        problems = torture(name, arguments.count, arguments.processes)
+        total += problems.total()
+        print(f"{name}: {arguments.count} runs, {problems.total()} problems", flush=True)
+        for problem, times in problems.most_common():
+            print(f"  {times} x {problem}", flush=True)
+    return 1 if total else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

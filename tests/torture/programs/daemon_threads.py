@@ -1,0 +1,77 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The main thread exits with status 3 while daemon threads are inside the library.
+
+The threads release and take the GIL explicitly (copies, additions, compiles) and run Python code that is
+called from C++ (ops, attributes of foreign arrays, destructors), which gives up the GIL at any point.
+"""
+
+import sys
+import threading
+
+import numpy as np
+
+import spanwise as sw
+from spanwise import tensor as T
+
+THREADS_PER_WORK = 2
+sys.setswitchinterval(1e-5)
+
+
+class Twice(sw.Op):
+    def make_node(self, x):
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = np.asarray(inputs[0]) * sum([1, 1])
+
+
+class Foreign:
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def __array_interface__(self):
+        return dict(self.array.__array_interface__)
+
+    def __del__(self):
+        sum(range(10))
+
+
+def works():
+    host = np.ones((200, 200), "float32")
+    ours = sw.ones((200, 200), "float32", device="cpu")
+    x = T.matrix("x", dtype="float32")
+    # One each, so that no thread waits for a call of another's.
+    functions = iter([sw.function([x], Twice()(x) + 1, device="cpu") for _ in range(16)])
+    doubled = sw.SourceModule(
+        "__global__ void k(float *x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }", device="cpu"
+    ).get_function("k")
+    return [
+        lambda: lambda: ours + ours,
+        lambda: lambda: sw.asarray(host, copy=True).numpy(),
+        lambda: lambda: sw.asarray(Foreign(host)).sum(),
+        lambda: lambda f=next(functions): f(host),
+        lambda: lambda: doubled(ours, np.int32(100), block=1, grid=1),
+        lambda: lambda: sw.stack([Foreign(host), ours]),
+    ]
+
+
+def forever(work, begun):
+    work()
+    begun.release()
+    while True:
+        work()
+
+
+def main():
+    begun = threading.Semaphore(0)
+    made = [make() for make in works() for _ in range(THREADS_PER_WORK)]
+    for work in made:
+        threading.Thread(target=forever, args=(work, begun), daemon=True).start()
+    for _ in made:
+        begun.acquire()
+    sys.exit(3)
+
+
+main()
