@@ -12,6 +12,7 @@
 
 #include "array_order.hpp"
 #include "bind.hpp"
+#include "gil.hpp"
 #include "py_array.hpp"
 #include "py_dtype.hpp"
 #include "py_host.hpp"
@@ -174,7 +175,7 @@ py::object array_from_buffer(const py::object& content, const std::string& dtype
   // The bytes move as they are, so that the strides stay what they were.
   Array line(storage, Layout::row_major(Shape{bytes}), uint8);
   if (!device.is_cpu() || !adopts) {
-    const py::gil_scoped_release unlocked;
+    const GilRelease unlocked;
     line = device.is_cpu() ? copy(line) : to_device(line, device);
   }
   Array array(line.storage(), layout, dtype);
