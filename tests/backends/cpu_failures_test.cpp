@@ -175,9 +175,8 @@ TEST(CpuStacks, ThatRanOverByFarAreReported) {
       "__global__ void waits(int* out, int left) {\n"
       "  __syncthreads();\n  out[threadIdx.x] = depth(left);\n  __syncthreads();\n}\n"
       "__global__ void runs(int* out, int left) { out[threadIdx.x] = depth(left); }";
-  for (const char* compiler : {"g++", "clang++"}) {
-    const test::Environment chosen("CXX", compiler);
-    CpuKernels kernels(source);
+  for (const char* option : {"-O3", "-O0", runtime::check_option}) {
+    CpuKernels kernels(source, {}, {option});
     std::vector<int> out(64, 0);
     for (const char* name : {"waits", "runs"}) {
       for (const char* threads : {"1", "2"}) {

@@ -558,6 +558,40 @@ class TestModules:
         with pytest.raises(sw.ArgumentError, match="'tabel'"):
             module.get_global("tabel")
 
+    @pytest.mark.parametrize("where", ["source", "header", "linked"])
+    def test_each_module_has_variables_of_its_own(self, device, on_device, tmp_path, where):
+        variables = "__device__ int counter = 10;\n"
+        kernel = "__global__ void next(int *out) { *out = ++counter; }"
+        options = {"device": device}
+        source = variables + kernel
+        if where == "header":
+            (tmp_path / "variables.cuh").write_text(variables)
+            source = '#include "variables.cuh"\n' + kernel
+            options["include_dirs"] = [tmp_path]
+        elif where == "linked":
+            source = "__device__ int bump();\n__global__ void next(int *out) { *out = bump(); }"
+            options["link"] = [variables + "__device__ int bump() { return ++counter; }"]
+        out = on_device(np.zeros((), "int32"))
+
+        def calls(module, count):
+            for _ in range(count):
+                module.get_function("next")(out, block=1)
+            return out.item()
+
+        first, second = (sw.SourceModule(source, **options) for _ in range(2))
+        assert (calls(first, 3), calls(second, 1), calls(first, 1)) == (13, 11, 14)
+        if where != "linked" or device.kind == "cpu":
+            first.get_global("counter").view("int32")[...] = 100
+        assert calls(second, 1) == 12
+        del first
+        third = sw.SourceModule(source, **options)
+        assert (calls(third, 1), calls(second, 1)) == (11, 13)
+
+    def test_modules_without_variables_are_loaded_once(self, device):
+        source = "__device__ int f(int x) { return x; }\n__global__ void k(int *x) { *x = f(1); }"
+        first, second = (sw.SourceModule(source, device=device) for _ in range(2))
+        assert first.handle == second.handle
+
     def test_a_function_outlives_its_module(self, device, on_device):
         kernel = sw.SourceModule(
             "__global__ void one(int *x) { x[0] = 1; }", device=device

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/source/kernel_source.hpp"
+#include "runtime/source/source_scan.hpp"
 
 namespace spanwise::runtime {
 namespace {
@@ -24,6 +25,25 @@ SourceParameter parameter(const std::string& declaration, const std::string& bef
   const SourceKernel kernel = only_kernel(before + "\n__global__ void k(" + declaration + ") {}");
   EXPECT_EQ(kernel.parameters.size(), 1u) << declaration;
   return kernel.parameters.empty() ? SourceParameter{} : kernel.parameters[0];
+}
+
+TEST(VariableScan, FindsWhatOutlivesALaunch) {
+  for (const char* text :
+       {"__device__ int n;", "__constant__ float table[3];", "static __device__ int n = 1;",
+        "__device__ volatile unsigned long long a[4], b;", "namespace x { __managed__ int n; }",
+        "__device__ __align__(16) float4 v;", "__device__ pair<int, int> p = {1, 2};",
+        "extern __device__ int n;", "__device__ int f() { static int calls; return ++calls; }",
+        "__device__ int f(int);\n__constant__ int n;"})
+    EXPECT_TRUE(declares_variables(text)) << text;
+  for (const char* text :
+       {"__device__ int f(int x = 1) { return x; }", "__global__ void k(int* x) { *x = 1; }",
+        "static __device__ __forceinline__ float f() { return 0; }",
+        "template <int N = 3> __device__ pair<int, N> f();", "// __device__ int n;",
+        "struct S { __device__ S& operator=(const S&); __device__ int operator[](int) const; };",
+        "__device__ constexpr int n = 3;", "static __shared__ int s[3];",
+        "static constexpr int n = 3;", "__device__ __attribute__((noinline)) int f();",
+        "const char* s = \"static int n;\";"})
+    EXPECT_FALSE(declares_variables(text)) << text;
 }
 
 TEST(KernelScan, FindsKernelsWithTheirNamespaces) {

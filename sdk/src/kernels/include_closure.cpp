@@ -14,6 +14,7 @@
 #include "kernels/device_headers.hpp"
 #include "kernels/directive.hpp"
 #include "kernels/sha256.hpp"
+#include "runtime/source/source_scan.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -125,6 +126,7 @@ class ClosureSearch {
     closure_.probes.push_back({path, file ? file->stamp : stamp_of(path)});
     if (!file) return;
     closure_.files.push_back({path, sha256(file->contents)});
+    closure_.declares_variables |= runtime::declares_variables(file->contents);
     scan(file->contents, fs::path(path).parent_path().string());
   }
 
@@ -163,6 +165,7 @@ void IncludeClosure::merge(IncludeClosure other) {
   std::move(other.probes.begin(), other.probes.end(), std::back_inserter(probes));
   complete &= other.complete;
   wants_device_headers |= other.wants_device_headers;
+  declares_variables |= other.declares_variables;
 }
 
 bool IncludeClosure::unchanged() const noexcept {

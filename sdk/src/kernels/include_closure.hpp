@@ -35,6 +35,8 @@ struct IncludeClosure {
   bool complete = true;
   /// A header that this library brings is named: <spanwise/...>.
   bool wants_device_headers = false;
+  /// One of the files declares variables that outlive a launch.
+  bool declares_variables = false;
 
   /// Adds what another source may include.
   void merge(IncludeClosure other);

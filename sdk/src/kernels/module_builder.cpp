@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/module_builder.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "kernels/device_headers.hpp"
 #include "kernels/disk_cache.hpp"
 #include "kernels/log.hpp"
+#include "runtime/source/source_scan.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::kernels {
@@ -116,8 +119,21 @@ class ModuleBuilder {
 
   Ref<ModuleState> load(const runtime::KernelBinary& binary, bool from_cache) const {
     Ref<runtime::LoadedModule> loaded = backend_.load(device_.ordinal(), binary);
+    std::shared_ptr<runtime::KernelBinary> again;
+    if (declares_variables()) {
+      again = std::make_shared<runtime::KernelBinary>(binary);
+      again->path.clear();  // the loader gives one file's module once
+    }
     return make_ref<ModuleState>(device_, source_, request_, binary.symbols, std::move(loaded),
-                                 from_cache);
+                                 from_cache, std::move(again));
+  }
+
+  bool declares_variables() const {
+    const auto& linked = request_.linked;
+    return includes_.declares_variables || runtime::declares_variables(source_.text) ||
+           std::any_of(linked.begin(), linked.end(), [](const runtime::KernelSource& source) {
+             return source.is_compiled || runtime::declares_variables(source.text);
+           });
   }
 
   bool counted_;

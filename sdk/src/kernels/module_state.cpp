@@ -61,14 +61,23 @@ std::string mangled_variable(std::string_view qualified) {
 ModuleState::ModuleState(Device device, runtime::KernelSource source,
                          runtime::CompileRequest request,
                          std::map<std::string, std::string> symbols,
-                         Ref<runtime::LoadedModule> loaded, bool from_cache)
+                         Ref<runtime::LoadedModule> loaded, bool from_cache,
+                         std::shared_ptr<const runtime::KernelBinary> again)
     : device_(device),
       source_(std::move(source)),
       request_(std::move(request)),
       symbols_(std::move(symbols)),
       loaded_(std::move(loaded)),
-      from_cache_(from_cache) {
+      from_cache_(from_cache),
+      again_(std::move(again)) {
   request_.source = &source_;
+}
+
+Ref<ModuleState> ModuleState::with_own_variables() {
+  if (!again_ || !is_taken_.exchange(true)) return Ref<ModuleState>(this);
+  Ref<runtime::LoadedModule> loaded =
+      runtime::backend_for(device_).load(device_.ordinal(), *again_);
+  return make_ref<ModuleState>(device_, source_, request_, symbols_, std::move(loaded), true);
 }
 
 const std::pair<const std::string, std::string>* ModuleState::find(std::string_view name) const {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +17,19 @@
 
 namespace spanwise::kernels {
 
-/// What a SourceModule shares: the loaded binary and what its source says. Immutable.
+/// What a SourceModule shares: the loaded binary and what its source says. Immutable but for the
+/// variables of the binary.
 class ModuleState final : public RefCounted {
  public:
-  /// `request` as it was compiled, with `source` for its text.
+  /// `request` as it was compiled, with `source` for its text. `again` is the binary where the
+  /// source declares variables that outlive a launch, else null.
   ModuleState(Device device, runtime::KernelSource source, runtime::CompileRequest request,
               std::map<std::string, std::string> symbols, Ref<runtime::LoadedModule> loaded,
-              bool from_cache);
+              bool from_cache, std::shared_ptr<const runtime::KernelBinary> again = nullptr);
+
+  /// This one at the first call; afterwards one that is loaded anew from the same binary, where the
+  /// source declares variables. So each SourceModule has variables of its own, as in CUDA.
+  Ref<ModuleState> with_own_variables();
 
   Device device() const noexcept { return device_; }
   bool from_cache() const noexcept { return from_cache_; }
@@ -51,6 +59,8 @@ class ModuleState final : public RefCounted {
   std::map<std::string, std::string> symbols_;
   Ref<runtime::LoadedModule> loaded_;
   bool from_cache_;
+  std::shared_ptr<const runtime::KernelBinary> again_;
+  std::atomic<bool> is_taken_{false};  // with_own_variables() was called
 };
 
 /// What a Function shares: the loaded kernel and what a launch checks. Immutable.

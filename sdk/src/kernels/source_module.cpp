@@ -67,7 +67,7 @@ Device Module::device() const noexcept { return module_in(state_).device(); }
 std::uintptr_t Module::handle() const { return module_in(state_).loaded().handle(); }
 
 SourceModule::SourceModule(std::string_view source, ModuleOptions options)
-    : Module(kernels::find_or_build(source, options)) {}
+    : Module(kernels::find_or_build(source, options)->with_own_variables()) {}
 
 bool SourceModule::from_cache() const noexcept { return module_in(state_).from_cache(); }
 

@@ -48,6 +48,10 @@ SW_API SourceScan scan_source(std::string_view text);
 KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t start,
                               const TypeNames& names);
 
+/// Whether the text declares variables that outlive a launch: __device__, __constant__, __managed__
+/// and static ones, at any scope. Those that a macro hides are missed; some that are none count.
+SW_API bool declares_variables(std::string_view source);
+
 /// The index behind the bracket that closes tokens[open], which is one of ( [ { <; tokens.size()
 /// where none does.
 std::size_t skip_balanced(const std::vector<Token>& tokens, std::size_t open);

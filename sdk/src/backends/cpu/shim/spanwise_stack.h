@@ -4,10 +4,12 @@
 
 // For sources that recurse: what functions compiled with -fsplit-stack call where the rest of the
 // stack is less than they need. Split stacks get another piece there; here the launch fails.
-// Weak, as each of the sources that are linked has them.
+// Weak, as each of the sources that are linked has them; not checked, as checks are functions that
+// compare too.
 extern "C" {
 #define SW_WITHOUT_LIMIT \
-  __attribute__((weak, visibility("hidden"), noreturn, no_split_stack, force_align_arg_pointer))
+  __attribute__((weak, visibility("hidden"), noreturn, no_split_stack, force_align_arg_pointer, \
+                 no_sanitize("kernel-address")))
 SW_WITHOUT_LIMIT void __morestack();
 // For an array of variable length.
 SW_WITHOUT_LIMIT void* __morestack_allocate_stack_space(size_t);
