@@ -106,11 +106,17 @@ void order_library(std::uintptr_t stream, const Array& array) {
   dlpack::make_wait(Stream::foreign(array.device(), stream), array);
 }
 
-pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Array& array) {
-  // Remembered as a user: when the library has let go of the memory, its last work on it may still
-  // run, and the memory's next use has to come after that.
-  if (const Device device = array.device(); !device.is_cpu())
-    order_use(Stream::lasting(device, dlpack::stream_of(api, device)), array, true);
+pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Array& array,
+                                       StreamStays stream_stays) {
+  if (const Device device = array.device(); !device.is_cpu()) {
+    const std::uintptr_t stream = dlpack::stream_of(api, device);
+    // Remembered as a user: when the library has let go of the memory, its last work on it may
+    // still run, and the memory's next use has to come after that.
+    if (stream_stays(stream, device.ordinal()))
+      order_use(Stream::lasting(device, stream), array, true);
+    else
+      order_library(stream, array);
+  }
   void* object = nullptr;
   // It owns the tensor from here on, also where it fails.
   if (api.managed_to_object(dlpack::exported(array), &object) != 0)

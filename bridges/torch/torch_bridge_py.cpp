@@ -112,8 +112,8 @@ bool has_plain_keys(PyObject* tensor, std::uint64_t keys) noexcept {
 // A tensor for which look_through_exchange() and has_plain_keys() have said yes of its like.
 bool is_known_plain(PyObject* tensor) noexcept {
   const TensorWords* words = TensorWords::found();
-  return words != nullptr && words->is_unknown_to_autograd(tensor) &&
-         is_known_set(words->keys(tensor));
+  return words != nullptr && is_known_set(words->keys(tensor)) &&
+         (words->is_unknown_to_autograd(tensor) || needs_no_grad(tensor));
 }
 
 // Nothing that memory alone does not show.
@@ -122,6 +122,33 @@ bool is_plain(PyObject* tensor) noexcept {
   if (words == nullptr) return needs_no_grad(tensor) && has_no_lazy_bit(tensor);
   return (words->is_unknown_to_autograd(tensor) || needs_no_grad(tensor)) &&
          has_plain_keys(tensor, words->keys(tensor));
+}
+
+// Torch's streams come from pools that are never emptied. Another library's, which the program made
+// torch's current one (torch.cuda.ExternalStream), goes with its owner; torch numbers it by its
+// address (c10/cuda/CUDAStream.cpp), its own by their places in a pool.
+bool is_asked_torchs(std::uintptr_t stream, int ordinal) noexcept {
+  try {
+    const py::object current = py::module_::import("torch.cuda").attr("current_stream")(ordinal);
+    const auto handle = current.attr("cuda_stream").cast<std::uintptr_t>();
+    return handle == stream && current.attr("stream_id").cast<std::uintptr_t>() != handle;
+  } catch (const std::exception&) {
+    PyErr_Clear();
+    return false;
+  }
+}
+
+bool is_torchs_stream(std::uintptr_t stream, int ordinal) noexcept {
+  constexpr std::uintptr_t per_thread = 2;  // the default streams are always there
+  if (stream <= per_thread) return true;
+  static auto& known = *new std::vector<std::uintptr_t>;  // under the GIL
+  if (std::find(known.begin(), known.end(), stream) != known.end()) return true;
+  if (!is_asked_torchs(stream, ordinal)) return false;
+  try {
+    known.push_back(stream);
+  } catch (const std::exception&) {  // no memory: it will be asked about again
+  }
+  return true;
 }
 
 // Torch has a module attribute a dtype. What was found once is there for good, torch too.
@@ -148,9 +175,12 @@ class TorchBridge final : public Bridge {
     const dlpack::ExchangeApi* api = exchange_api();
     if (Py_TYPE(tensor) != tensor_type() || api == nullptr) return false;
     const TensorFunctions* functions = TensorFunctions::found();
-    if (functions != nullptr && is_known_plain(tensor) && functions->look(tensor, memory))
-      return look_at_stream(*api, memory);
-    return look_through_exchange(*api, tensor, memory) && is_plain(tensor);
+    const bool is_found =
+        functions != nullptr && is_known_plain(tensor) && functions->look(tensor, memory)
+            ? look_at_stream(*api, memory)
+            : look_through_exchange(*api, tensor, memory) && is_plain(tensor);
+    // A stream that may go is waited for at once, by view().
+    return is_found && is_torchs_stream(memory.stream, memory.device.ordinal());
   }
 
   ForeignView view(PyObject* tensor, bool may_copy) const override {
@@ -183,7 +213,7 @@ class TorchBridge final : public Bridge {
 
   PyObject* wrap(const Array& array) const override {
     if (const dlpack::ExchangeApi* api = exchange_api())
-      return wrap_through_exchange(*api, array).release().ptr();
+      return wrap_through_exchange(*api, array, &is_torchs_stream).release().ptr();
     return py::module_::import("torch").attr("from_dlpack")(object_of(array)).release().ptr();
   }
 
@@ -195,7 +225,8 @@ class TorchBridge final : public Bridge {
       const Shape& shape = view.memory.shape;
       if (view.memory.data == nullptr && std::find(shape.begin(), shape.end(), 0) == shape.end())
         explain_refusal(tensor, "its address is null");
-      view.streams_stay = true;  // torch's streams come from a pool that is never emptied
+      view.streams_stay = view.streams.size() == 1 &&
+                          is_torchs_stream(view.streams[0], view.memory.device.ordinal());
       return view;
     } catch (const BridgeError& refusal) {
       explain_refusal(tensor, refusal.what());

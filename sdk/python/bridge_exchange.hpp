@@ -33,10 +33,15 @@ bool look_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
 /// was found otherwise. False (no Python error) where the API does not tell.
 bool look_at_stream(const dlpack::ExchangeApi& api, OpenMemory& memory) noexcept;
 
-/// `array` as an object of the library whose type offers the exchange API, and whose streams live
-/// as long as the process. Its current stream comes after our queued work, and what uses the memory
-/// once the object has gone comes after the work on that stream.
-pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Array& array);
+/// Whether a stream of a library, counted as the CUDA Array Interface counts them, lives as long as
+/// the process; on the GPU of this number it is the current one. Leaves no Python error.
+using StreamStays = bool (*)(std::uintptr_t stream, int ordinal) noexcept;
+
+/// `array` as an object of the library whose type offers the exchange API. Its current stream comes
+/// after our queued work, and where that stream stays, what uses the memory once the object has
+/// gone comes after the work on it.
+pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Array& array,
+                                       StreamStays stream_stays);
 
 /// Makes the stream of a library that is given `array`, counted as the CUDA Array Interface counts
 /// them, come after our queued work on it; what it does afterwards is remembered where the stream

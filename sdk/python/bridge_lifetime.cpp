@@ -45,7 +45,18 @@ bool push(Dropped* entry) noexcept {
   return head == nullptr;
 }
 
+class HeldObject final : public RefCounted {
+ public:
+  explicit HeldObject(PyObject* object) noexcept : object_(Py_NewRef(object)) {}
+  ~HeldObject() override { release_with_gil(object_); }
+
+ private:
+  PyObject* object_;
+};
+
 }  // namespace
+
+Ref<RefCounted> hold_object(PyObject* object) { return make_ref<HeldObject>(object); }
 
 void release_object(void* object, void*, std::size_t, StreamUses&) noexcept {
   release_with_gil(static_cast<PyObject*>(object));

@@ -17,6 +17,9 @@ namespace spanwise::python {
 /// deadlock. Does nothing once the interpreter has ended.
 void release_with_gil(PyObject* object) noexcept;
 
+/// A reference to `object` that native code may hold and drop on any thread. Needs the GIL.
+Ref<RefCounted> hold_object(PyObject* object);
+
 /// What was dropped without the GIL and waits for it, and what lets it go.
 struct Dropped;
 extern std::atomic<Dropped*> dropped;

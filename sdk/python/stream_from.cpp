@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "bridge_lifetime.hpp"
 #include "py_array.hpp"
 #include "py_stream.hpp"
 #include "spanwise/error.hpp"
@@ -50,6 +51,13 @@ std::optional<std::uintptr_t> handle_of(py::handle stream) {
   return std::nullopt;
 }
 
+// Whether the stream lives as long as the object: not where it only names another's, as PyTorch's and
+// CuPy's ExternalStream do, and Numba's external_stream().
+bool owns_its_stream(py::handle stream) {
+  const py::object external = py::getattr(stream, "external", py::none());
+  return type_name(stream) != "ExternalStream" && external.ptr() != Py_True;
+}
+
 // Where the object says so, its device must be ours.
 void check_device(py::handle stream, Device device) {
   for (const char* name : {"device_index", "device_id"}) {
@@ -87,7 +95,9 @@ Stream stream_from(py::handle object, Device device) {
                          "; pass none, or use arrays of a GPU");
   if (is_integer) return Stream::foreign(device, *handle);
   check_device(object, device);
-  return Stream::foreign(device, *handle == 0 ? legacy_default : *handle);
+  const std::uintptr_t named = *handle == 0 ? legacy_default : *handle;
+  if (!owns_its_stream(object)) return Stream::foreign(device, named);
+  return Stream::foreign(device, named, hold_object(object.ptr()));
 }
 
 }  // namespace spanwise::python

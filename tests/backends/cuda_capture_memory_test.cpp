@@ -135,6 +135,12 @@ TEST_F(CudaCaptureMemory, AnOwnerIsToldWhenTheGraphThatUsesItsMemoryGoes) {
   EXPECT_EQ(told, 1);
 }
 
+TEST_F(CudaCaptureMemory, ACapturedStreamCanBeNamed) {
+  Capture capture(*stream_);
+  EXPECT_NO_THROW(backend().foreign_stream(0, stream_->handle()));
+  EXPECT_EQ(capture.end(), CUDA_SUCCESS);
+}
+
 TEST_F(CudaCaptureMemory, AskingForEventsAndOtherStreamsIsLegal) {
   const Ref<runtime::EventState> event = side_->record(false);
   Capture capture(*stream_);

@@ -7,6 +7,8 @@
 
 #include <thread>
 
+#include "runtime/ordering.hpp"
+#include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "support/fake_devices.hpp"
 
@@ -64,6 +66,46 @@ TEST_F(StreamTest, OfAnotherLibraryKeepsItsHandle) {
   EXPECT_THROW(Stream::foreign(test::gpu, 0), ArgumentError);
   EXPECT_THROW(Stream::foreign(cpu, 5), ArgumentError);
   EXPECT_THROW(Stream::foreign(Device(DeviceKind::cuda, 4), 5), DeviceError);
+}
+
+TEST_F(StreamTest, AForeignStreamIsDetachedWithItsLastObjectWhereMemoryRemembersIt) {
+  const Array array = empty({4}, float32, test::gpu);
+  {
+    const Stream stream = Stream::foreign(test::gpu, 0x77);
+    const Stream copy = stream;
+    order_use(copy, array, true);
+    EXPECT_THAT(gpus().detached(), IsEmpty());
+  }
+  EXPECT_THAT(gpus().detached(), ElementsAre("f119"));
+}
+
+TEST_F(StreamTest, AForeignStreamIsInUseWhileItIsTheCurrentOne) {
+  const Array array = empty({4}, float32, test::gpu);
+  {
+    const StreamGuard guard(Stream::foreign(test::gpu, 0x77));
+    order_use(Stream::current(test::gpu), array, true);
+    EXPECT_THAT(gpus().detached(), IsEmpty());
+  }
+  EXPECT_THAT(gpus().detached(), ElementsAre("f119"));
+}
+
+TEST_F(StreamTest, AForeignStreamThatNoMemoryRemembersIsLeftAlone) {
+  Stream::foreign(test::gpu, 0x77).synchronize();
+  { const StreamGuard guard(Stream::foreign(test::gpu, 0x78)); }
+  EXPECT_THAT(gpus().detached(), IsEmpty());
+}
+
+TEST_F(StreamTest, TheOwnerOfAForeignStreamIsHeldWhileMemoryRemembersIt) {
+  class Owner final : public RefCounted {};
+  const auto owner = make_ref<Owner>();
+  Array array = empty({4}, float32, test::gpu);
+  order_use(Stream::foreign(test::gpu, 0x77, owner), array, true);
+  EXPECT_EQ(owner->use_count(), 2);
+  array = {};
+  EXPECT_EQ(owner->use_count(), 1);
+  EXPECT_THAT(gpus().detached(), IsEmpty());
+  static_cast<void>(Stream::foreign(test::gpu, 1, owner));
+  EXPECT_EQ(owner->use_count(), 1) << "the default stream needs none";
 }
 
 TEST_F(StreamTest, WaitingForAnotherTakesOneEvent) {

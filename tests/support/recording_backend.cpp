@@ -57,15 +57,37 @@ class LazyStream final : public StreamState {
   std::uintptr_t handle() const noexcept override { return handle_; }
   void synchronize() override {
     const Guard guard(backend_.mutex_);
+    expect_no_capture();
     backend_.note("synchronize " + name_);
     run();
   }
   bool query() override {
     const Guard guard(backend_.mutex_);
+    expect_no_capture();
     return work_.empty();
+  }
+  void flush() noexcept override {
+    const Guard guard(backend_.mutex_);
+    ++backend_.flushes_;
+  }
+  void detach() noexcept override {
+    const Guard guard(backend_.mutex_);
+    backend_.detached_.push_back(name_);
+  }
+  bool is_captured() noexcept override { return is_captured_; }
+  std::uint64_t capture_id() noexcept override { return is_captured_ ? graph_ : 0; }
+  bool attach_to_graph(const RefCounted& object) noexcept override {
+    const Guard guard(backend_.mutex_);
+    backend_.attached_[graph_].emplace_back(&object);
+    return true;
+  }
+  void set_capture(bool is_captured, std::uint64_t graph) noexcept {
+    is_captured_ = is_captured;
+    graph_ = graph;
   }
   Ref<EventState> record(bool timing) override {
     const Guard guard(backend_.mutex_);
+    expect_no_capture();
     require<DeviceError>(!backend_.events_broken_, "recording backend: events are broken");
     const auto event = make_ref<LazyEvent>(backend_, *this, ++backend_.recorded_events_, timing);
     backend_.note(text("record ", name_, " e", event->number()));
@@ -74,6 +96,7 @@ class LazyStream final : public StreamState {
   }
   void wait(EventState& event) override {
     const Guard guard(backend_.mutex_);
+    expect_no_capture();
     auto& lazy = static_cast<LazyEvent&>(event);
     backend_.note(text("wait ", name_, " e", lazy.number()));
     queue([kept = Ref<LazyEvent>(&lazy)] { kept->synchronize(); });
@@ -92,9 +115,15 @@ class LazyStream final : public StreamState {
   }
 
  private:
+  void expect_no_capture() {
+    if (is_captured_) ++backend_.faults_;
+  }
+
   RecordingBackend& backend_;
   std::string name_;
   std::uintptr_t handle_;
+  bool is_captured_ = false;
+  std::uint64_t graph_ = 0;
   std::deque<std::function<void()>> work_;
 };
 
@@ -170,6 +199,27 @@ int RecordingBackend::faults() const {
 int RecordingBackend::live_blocks() const {
   const Guard guard(mutex_);
   return live_blocks_;
+}
+
+void RecordingBackend::begin_capture(StreamState& stream, std::uint64_t graph) {
+  lazy(stream).set_capture(true, graph);
+}
+
+void RecordingBackend::end_capture(StreamState& stream) { lazy(stream).set_capture(false, 0); }
+
+void RecordingBackend::destroy_graph(std::uint64_t graph) {
+  const Guard guard(mutex_);
+  attached_.erase(graph);
+}
+
+int RecordingBackend::flushes() const {
+  const Guard guard(mutex_);
+  return flushes_;
+}
+
+std::vector<std::string> RecordingBackend::detached() const {
+  const Guard guard(mutex_);
+  return detached_;
 }
 
 void RecordingBackend::note(std::string entry) { log_.push_back(std::move(entry)); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -34,6 +35,18 @@ class RecordingBackend final : public runtime::Backend {
   /// Work that touched memory outside its life.
   int faults() const;
   int live_blocks() const;
+  /// Plays a stream that is recorded into a graph until end_capture(), or with `graph` 0 one that can
+  /// queue nothing because another is recorded. To ask it for its state or an event is a fault then.
+  void begin_capture(runtime::StreamState& stream, std::uint64_t graph);
+  void end_capture(runtime::StreamState& stream);
+  /// Ends a graph, which drops what was attached to it.
+  void destroy_graph(std::uint64_t graph);
+  /// How often launches that are kept back were asked for.
+  int flushes() const;
+  /// Foreign streams that were detached, by name.
+  std::vector<std::string> detached() const;
+  /// A block that is never given back, because the device failed.
+  void expect_lost_block() { --live_blocks_; }
   /// From now on recording an event throws, as on a device that failed.
   void break_events() { events_broken_ = true; }
   /// From now on allocating throws OutOfMemoryError.
@@ -86,6 +99,9 @@ class RecordingBackend final : public runtime::Backend {
   mutable std::recursive_mutex mutex_;
   int devices_;
   bool events_broken_ = false, memory_exhausted_ = false;
+  std::map<std::uint64_t, std::vector<Ref<const RefCounted>>> attached_;  // by graph
+  std::vector<std::string> detached_;
+  int flushes_ = 0;
   int created_streams_ = 0, recorded_events_ = 0, faults_ = 0, live_blocks_ = 0, work_done_ = 0;
   std::vector<std::string> log_;
   std::map<const std::byte*, Block> blocks_;

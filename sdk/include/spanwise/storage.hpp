@@ -15,14 +15,30 @@ namespace spanwise {
 
 class StreamUses;
 
+/// Gives the bytes back. Runs once, on whichever thread drops the last reference or a later one that
+/// allocates or releases, with or without the GIL, possibly after the interpreter has ended; must
+/// not throw. `uses` names the streams whose queued work has to pass first; where they have a home,
+/// that one waits for them already. None of them is being recorded into a graph.
+using ReleaseFn = void (*)(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept;
+
+/// Bytes that have no holder any more, and what gives them back.
+struct UnheldMemory {
+  ReleaseFn release = nullptr;
+  void* context = nullptr;
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
 /// A queue of device work as the core sees it: an identity that can be kept alive. The runtime
 /// derives the real stream from it.
 class SW_API StreamIdentity : public RefCounted {
  public:
   Device device() const noexcept { return device_; }
-  /// Makes work queued from now on start after what all streams of `uses` hold now. Does not block.
-  /// False where the device cannot promise it: a lost context, the end of the process.
-  virtual bool come_after(const StreamUses& uses) noexcept = 0;
+  /// Gives back memory that this stream, one of `uses`, has work on: after that work is queued, and
+  /// with the home stream of `uses` made to wait for the others; later where a graph still uses the
+  /// memory; never where the device cannot promise the order (a lost context, the end of the
+  /// process). Does not block. Takes `uses` over where it gives back later.
+  virtual void release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept = 0;
 
  protected:
   explicit StreamIdentity(Device device) noexcept : device_(device) {}
@@ -70,6 +86,8 @@ class SW_API StreamUses {
   }
   /// For bytes that are somebody else's next. Not while another thread looks.
   void forget() noexcept;
+  /// Takes over what `other` remembers, who forgets it. Not while another thread looks at either.
+  void take(StreamUses& other) noexcept;
   /// The same where only_at_home().
   void leave_home() noexcept {
     sole_user_.store(nullptr, std::memory_order_relaxed);
@@ -77,6 +95,12 @@ class SW_API StreamUses {
     home_ = {};
     if (writer_) [[unlikely]]  // somebody else was here in between
       writer_ = {};
+  }
+  /// One of the streams with queued work; null where there are none. Not while another thread
+  /// records a use.
+  StreamIdentity* any() const noexcept {
+    if (home_) return home_.get();
+    return writer_ ? writer_.get() : reader_.get();
   }
   /// Every stream with queued work, writer first.
   std::vector<Ref<StreamIdentity>> all() const;
@@ -106,11 +130,6 @@ class SW_API StreamUses {
   Ref<StreamIdentity> reader_;
   std::vector<Ref<StreamIdentity>> more_readers_;
 };
-
-/// Gives the bytes back. Runs once, on whichever thread drops the last reference, with or without
-/// the GIL, possibly after the interpreter has ended; must not throw. `uses` names the streams
-/// whose queued work has to pass first; where they have a home, that one waits for them already.
-using ReleaseFn = void (*)(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept;
 
 namespace core {
 class KeptStorages;

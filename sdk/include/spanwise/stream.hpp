@@ -28,8 +28,14 @@ class SW_API Stream {
   /// A new queue that does not wait for the legacy default stream. Throws DeviceError.
   static Stream create(Device device);
   /// Another library's CUstream (1: legacy default, 2: per-thread default). Not owned: it must live
-  /// as long as work is queued through this object. Throws ArgumentError for 0, which is ambiguous.
+  /// as long as this object and its copies. Arrays that were used on it may live longer: where
+  /// there are such, the last copy has a stream of ours come after what is queued, which stands for
+  /// it from then on; not while the stream is being captured, when it has to live as long as they
+  /// do. Throws ArgumentError for 0, which is ambiguous.
   static Stream foreign(Device device, std::uintptr_t handle);
+  /// The same for one that lives as long as `owner`, which is held as long as this object, its
+  /// copies and the arrays that remember work on the stream, and may go on any thread.
+  static Stream foreign(Device device, std::uintptr_t handle, Ref<RefCounted> owner);
   /// The same for one that lives as long as the process, as PyTorch's do: the driver is asked about
   /// a handle once.
   static Stream lasting(Device device, std::uintptr_t handle);
@@ -69,6 +75,8 @@ class SW_API Stream {
  private:
   explicit Stream(Ref<RefCounted> state) noexcept : state_(std::move(state)) {}
 
+  // For a foreign stream without an owner: what ends with the last copy. Goes after state_.
+  Ref<RefCounted> use_;
   Ref<RefCounted> state_;  // a runtime::StreamState, which this header only names
 };
 
@@ -102,7 +110,7 @@ class SW_API StreamGuard {
   StreamGuard& operator=(const StreamGuard&) = delete;
 
  private:
-  Stream previous_;
+  Stream stream_, previous_;
   bool had_previous_;
 };
 

@@ -102,12 +102,11 @@ KeptStorages::Block* KeptStorages::bare() noexcept {
 
 void KeptStorages::release(Block& block) noexcept {
   if (block.release_fn == nullptr) return;
-  // For good where the device fails: memory that is never given back beats memory that two write
-  // to.
-  StreamIdentity* home = block.uses.home();
-  if (home != nullptr && !block.uses.only_at_home() && !home->come_after(block.uses)) return;
   const std::size_t bytes = block.stays_whole ? room_for(block.bytes) : block.bytes;
-  block.release_fn(block.context, block.data, bytes, block.uses);
+  if (StreamIdentity* stream = block.uses.any())
+    stream->release_memory({block.release_fn, block.context, block.data, bytes}, block.uses);
+  else
+    block.release_fn(block.context, block.data, bytes, block.uses);
 }
 
 void KeptStorages::let_go(Block& block) noexcept {

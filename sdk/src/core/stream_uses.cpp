@@ -57,6 +57,18 @@ void StreamUses::forget() noexcept {
   more_readers_.clear();
 }
 
+void StreamUses::take(StreamUses& other) noexcept {
+  const StreamIdentity* sole = other.sole_user_.load(std::memory_order_relaxed);
+  sole_user_.store(sole == other.several() ? several() : sole, std::memory_order_relaxed);
+  sole_user_wrote_.store(other.sole_user_wrote_.load(std::memory_order_relaxed),
+                         std::memory_order_relaxed);
+  home_ = std::move(other.home_);
+  writer_ = std::move(other.writer_);
+  reader_ = std::move(other.reader_);
+  more_readers_ = std::move(other.more_readers_);
+  other.forget();
+}
+
 bool StreamUses::is_reader(const StreamIdentity& stream) const noexcept {
   return reader_.get() == &stream ||
          std::any_of(more_readers_.begin(), more_readers_.end(),

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/kept_storages.hpp"
+#include "runtime/graph_memory.hpp"
 #include "runtime/memory_use.hpp"
-#include "runtime/ordering.hpp"
 #include "runtime/registry.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
@@ -18,33 +18,13 @@ using core::KeptStorages;
 
 namespace {
 
-// The home stream comes after every stream that has work queued on the bytes.
-void gather(StreamState& home, const StreamUses& uses) noexcept {
-  if (uses.is_only_user(home)) return;
-  try {
-    for (const Ref<StreamIdentity>& other : uses.all())
-      wait_for(home, static_cast<StreamState&>(*other));
-  } catch (...) {
-    // An event failed, so the device is in a state where only its end is sure.
-    try {
-      if (Backend* backend = find_backend(home.device().kind()))
-        backend->synchronize(home.device().ordinal());
-    } catch (...) {
-      // The error is the device's and will meet whoever waits for it next; memory still goes back.
-      return;
-    }
-  }
-}
-
-// `context` is the home stream, of which the storage holds one reference.
-void give_back(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
+// `context` is the stream that the memory was allocated on, which is the home of its uses too.
+void give_back(void* context, void* data, std::size_t bytes, StreamUses&) noexcept {
   auto& home = *static_cast<StreamState*>(context);
-  gather(home, uses);
   const Device device = home.device();
   if (Backend* backend = find_backend(device.kind()))
     backend->deallocate(device.ordinal(), data, bytes, home);
   MemoryUse::of(device).give_back(bytes);
-  home.release();
 }
 
 // The host's work is done when it is queued, so its memory waits for no stream and holds none.
@@ -54,17 +34,19 @@ void give_back_to_host(void*, void* data, std::size_t bytes, StreamUses&) noexce
   MemoryUse::of(cpu).give_back(bytes);
 }
 
-// The memory exists on the home stream only, until another one waits for it.
-Storage homed(Storage storage, StreamState& stream) {
-  storage.uses().record(stream, /*writes=*/true);
+// The memory exists on `stream` only, until another one waits for it, and goes back there. Where the
+// stream is being recorded, the graph may use it at each launch.
+Storage homed(Storage storage, StreamState& stream, bool is_recorded) {
+  storage.uses().begin_at(Ref<StreamState>(&stream));
+  if (is_recorded) [[unlikely]]
+    note_graph_memory(stream, storage.data());
   return storage;
 }
 
-Storage owned_by(StreamState& stream, void* data, std::size_t bytes) {
+Storage owned_by(StreamState& stream, void* data, std::size_t bytes, bool is_recorded) {
   const Device device = stream.device();
   if (device.is_cpu()) return Storage::adopt(data, bytes, device, give_back_to_host, nullptr);
-  stream.add_ref();
-  return homed(Storage::adopt(data, bytes, device, give_back, &stream), stream);
+  return homed(Storage::adopt(data, bytes, device, give_back, &stream), stream, is_recorded);
 }
 
 // Bytes that count as used from here on, unless the memory is not to be had.
@@ -90,33 +72,31 @@ class Counted {
   bool is_kept_ = false;
 };
 
-// A block of another allocator, and the stream in whose order it came.
+// A block of another allocator.
 struct SourceBlock {
   std::shared_ptr<MemorySource> source;
   MemorySource::Block block;
-  Ref<StreamState> home;
+  Device device;
 };
 
-void give_back_to_source(void* context, void*, std::size_t bytes, StreamUses& uses) noexcept {
+void give_back_to_source(void* context, void*, std::size_t bytes, StreamUses&) noexcept {
   const std::unique_ptr<SourceBlock> own(static_cast<SourceBlock*>(context));
-  const Device device = own->home->device();
-  gather(*own->home, uses);
-  own->source->deallocate(device, own->block, bytes);
-  MemoryUse::of(device).give_back(bytes);
+  own->source->deallocate(own->device, own->block, bytes);
+  MemoryUse::of(own->device).give_back(bytes);
 }
 
-Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream,
-                      std::size_t bytes) {
+Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream, std::size_t bytes,
+                      bool is_recorded) {
   const Device device = stream.device();
   auto own = std::make_unique<SourceBlock>();
-  own->home = Ref<StreamState>(&stream);
+  own->device = device;
   Counted counted(device, bytes);
   own->block = source->allocate(device, bytes, stream.handle());
   own->source = std::move(source);
   counted.keep();
   void* data = own->block.data;
   Storage storage = Storage::adopt(data, bytes, device, give_back_to_source, own.release());
-  return device.is_cpu() ? storage : homed(std::move(storage), stream);
+  return device.is_cpu() ? storage : homed(std::move(storage), stream, is_recorded);
 }
 
 // `context` is the ordinal of the GPU whose copies land there.
@@ -132,15 +112,19 @@ void give_back_landing(void* context, void* data, std::size_t bytes, StreamUses&
 Storage allocate_on(StreamState& stream, std::size_t bytes) {
   const Device device = stream.device();
   if (bytes == 0) return Storage::adopt(nullptr, 0, device, nullptr, nullptr);
+  collect_graph_memory();
+  const bool is_recorded = !device.is_cpu() && stream.is_captured();
   if (auto source = MemoryUse::of(device).source()) [[unlikely]]
-    return allocate_from(std::move(source), stream, bytes);
+    return allocate_from(std::move(source), stream, bytes, is_recorded);
   const bool is_kept = device == cpu && bytes <= KeptStorages::most_bytes;
   const std::size_t room = is_kept ? KeptStorages::room_for(bytes) : bytes;
   Counted counted(device, room);
-  void* data = backend_for(device).allocate(device.ordinal(), room, stream);
+  Backend& backend = backend_for(device);
+  void* data = is_recorded ? backend.allocate_beside_graph(device.ordinal(), room, stream)
+                           : backend.allocate(device.ordinal(), room, stream);
   counted.keep();
   if (is_kept) return KeptStorages::adopt(data, bytes, give_back_to_host, nullptr);
-  return owned_by(stream, data, bytes);
+  return owned_by(stream, data, bytes, is_recorded);
 }
 
 Storage allocate_landing(Device source, std::size_t bytes) {
@@ -165,7 +149,7 @@ Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes) {
   void* data = backend_for(device).allocate_zeroed(device.ordinal(), bytes, stream);
   if (data == nullptr) return {};
   counted.keep();
-  return owned_by(stream, data, bytes);
+  return owned_by(stream, data, bytes, /*is_recorded=*/false);
 }
 
 }  // namespace runtime

@@ -45,13 +45,18 @@ class Backend {
   /// At least `bytes` bytes, 256-byte aligned, usable in stream order on `stream`. Throws
   /// OutOfMemoryError.
   virtual void* allocate(int ordinal, std::size_t bytes, StreamState& stream) = 0;
+  /// As allocate on a stream that is being recorded into a graph (StreamState::is_captured): the
+  /// memory is no part of the graph and can be used at once.
+  virtual void* allocate_beside_graph(int ordinal, std::size_t bytes, StreamState& stream) {
+    return allocate(ordinal, bytes, stream);
+  }
   /// As allocate, filled with zeros, where that is cheaper than filling afterwards; else nullptr.
   virtual void* allocate_zeroed([[maybe_unused]] int ordinal, [[maybe_unused]] std::size_t bytes,
                                 [[maybe_unused]] StreamState& stream) {
     return nullptr;
   }
-  /// Gives it back, ordered after work queued on `stream` so far. Never throws, also at process
-  /// end.
+  /// Gives it back, ordered after work queued on `stream` so far, which is not being recorded. Never
+  /// throws, also at process end.
   virtual void deallocate(int ordinal, void* data, std::size_t bytes,
                           StreamState& stream) noexcept = 0;
   virtual MemoryInfo memory(int ordinal) = 0;

@@ -8,6 +8,7 @@
 #include "core/kept_storages.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/bytes_text.hpp"
+#include "runtime/graph_memory.hpp"
 #include "runtime/registry.hpp"
 #include "spanwise/error.hpp"
 
@@ -100,6 +101,7 @@ void reset_peak_memory(Device device) {
 void trim_memory(Device device) {
   device = runtime::checked(device);
   if (device.is_cpu()) core::KeptStorages::drop();
+  runtime::collect_graph_memory();
   runtime::backend_for(device).trim(device.ordinal());
 }
 

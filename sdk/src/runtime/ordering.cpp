@@ -21,15 +21,6 @@ void order_after_others(StreamState& stream, const StreamUses& uses, bool writes
   });
 }
 
-bool StreamState::come_after(const StreamUses& uses) noexcept {
-  try {
-    order_after_others(*this, uses, /*writes=*/true);
-    return true;
-  } catch (...) {
-    return false;
-  }
-}
-
 }  // namespace runtime
 
 void order_use(const Stream& stream, const Array& array, bool writes) {

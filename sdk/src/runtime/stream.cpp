@@ -35,9 +35,40 @@ Stream Stream::lasting(Device device, std::uintptr_t handle) {
   return Stream(runtime::lasting_stream(device, handle));
 }
 
+namespace {
+
+// The default streams are always there, and shared.
+bool may_go(std::uintptr_t handle) noexcept {
+  constexpr std::uintptr_t per_thread = 2;
+  return handle > per_thread;
+}
+
+// The use of a foreign stream through objects of ours.
+class ForeignUse final : public RefCounted {
+ public:
+  explicit ForeignUse(Ref<StreamState> stream) noexcept : stream_(std::move(stream)) {}
+  ~ForeignUse() override {
+    if (!stream_->is_held_once()) stream_->detach();  // memory remembers work on it
+  }
+
+ private:
+  Ref<StreamState> stream_;
+};
+
+}  // namespace
+
 Stream Stream::foreign(Device device, std::uintptr_t handle) {
   check_foreign_stream(device, handle);
-  return Stream(runtime::backend_for(device).foreign_stream(device.ordinal(), handle));
+  Stream stream(runtime::backend_for(device).foreign_stream(device.ordinal(), handle));
+  if (may_go(handle)) stream.use_ = make_ref<ForeignUse>(Ref<StreamState>(&stream.state()));
+  return stream;
+}
+
+Stream Stream::foreign(Device device, std::uintptr_t handle, Ref<RefCounted> owner) {
+  check_foreign_stream(device, handle);
+  Stream stream(runtime::backend_for(device).foreign_stream(device.ordinal(), handle));
+  if (may_go(handle)) stream.state().hold(std::move(owner));
+  return stream;
 }
 
 Stream Stream::current(Device device) {
@@ -94,16 +125,17 @@ double Event::milliseconds_since(const Event& start) const {
   return state().milliseconds_since(start.state());
 }
 
-StreamGuard::StreamGuard(Stream stream) : previous_(std::move(stream)), had_previous_(false) {
+StreamGuard::StreamGuard(Stream stream)
+    : stream_(std::move(stream)), previous_(stream_), had_previous_(false) {
   Ref<StreamState> previous =
-      runtime::exchange_current_stream(previous_.device(), Ref<StreamState>(&previous_.state()));
+      runtime::exchange_current_stream(stream_.device(), Ref<StreamState>(&stream_.state()));
   if (!previous) return;
   previous_ = Stream(std::move(previous));
   had_previous_ = true;
 }
 
 StreamGuard::~StreamGuard() {
-  runtime::exchange_current_stream(previous_.device(),
+  runtime::exchange_current_stream(stream_.device(),
                                    had_previous_ ? Ref<StreamState>(&previous_.state()) : nullptr);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "spanwise/devices.hpp"
 #include "spanwise/storage.hpp"
@@ -38,10 +39,33 @@ class StreamState : public StreamIdentity {
   /// `event` may be of another device of the same back end.
   virtual void wait(EventState& event) = 0;
 
-  bool come_after(const StreamUses& uses) noexcept final;
+  /// Queues what the calling thread keeps back, on whichever stream (LaunchRow).
+  virtual void flush() noexcept {}
+
+  /// Whether work could not run now: what is queued is recorded into a graph (CUDA: stream capture)
+  /// and runs when the graph is launched, or nothing can be queued, because a stream that this one
+  /// waits for is being recorded.
+  virtual bool is_captured() noexcept { return false; }
+  /// Names the recording of this stream for as long as the process lives; 0 where there is none.
+  virtual std::uint64_t capture_id() noexcept { return 0; }
+  /// Has the graph that this stream is recorded into hold `object` until the graph and all that was
+  /// made from it are gone and no longer run. The last reference may then go on a thread where no
+  /// function of the device may be called. False where the device does not do it.
+  virtual bool attach_to_graph([[maybe_unused]] const RefCounted& object) noexcept { return false; }
+
+  /// For another library's stream that its owner may destroy from here on: a stream of our own,
+  /// which comes after the work queued so far, stands for it.
+  virtual void detach() noexcept {}
+  /// What has to live as long as the stream; for the one who made this object.
+  void hold(Ref<RefCounted> owner) noexcept { owner_ = std::move(owner); }
+
+  void release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept final;
 
  protected:
   using StreamIdentity::StreamIdentity;
+
+ private:
+  Ref<RefCounted> owner_;
 };
 
 }  // namespace spanwise::runtime

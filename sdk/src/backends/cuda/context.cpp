@@ -44,6 +44,16 @@ DeviceContext::DeviceContext(int ordinal)
 
 DeviceContext::~DeviceContext() = default;
 
+CUstream DeviceContext::successor_stream() {
+  const std::lock_guard lock(successor_mutex_);
+  if (successor_stream_ == nullptr) {
+    const RelaxedCaptureMode relaxed(api);
+    check(api, api.stream_create(&successor_stream_, CU_STREAM_NON_BLOCKING),
+          "creating a stream on ", device);
+  }
+  return successor_stream_;
+}
+
 namespace {
 
 // More devices than a process can see. Never destroyed, as the contexts in them.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <new>
 
 #include "backends/cuda/check.hpp"
@@ -46,6 +47,9 @@ class DeviceContext {
   CopyKernels& copy_kernels() noexcept { return *copy_kernels_; }
   LaunchPace& launch_pace() noexcept { return *launch_pace_; }
   const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
+  /// The stream that comes after all work of foreign streams whose owners may have destroyed them,
+  /// made at the first call. The context is current. Throws DeviceError.
+  CUstream successor_stream();
 
  private:
   explicit DeviceContext(int ordinal);
@@ -58,6 +62,8 @@ class DeviceContext {
   std::unique_ptr<CopyKernels> copy_kernels_;
   std::unique_ptr<LaunchPace> launch_pace_;
   Ref<runtime::StreamState> default_stream_;
+  std::mutex successor_mutex_;
+  CUstream successor_stream_ = nullptr;
 };
 
 /// Makes a device's primary context the calling thread's current one, and puts back what was there.

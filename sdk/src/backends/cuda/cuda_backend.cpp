@@ -55,6 +55,10 @@ class CudaBackend final : public runtime::Backend {
     DeviceContext& context = DeviceContext::of(ordinal);
     return context.memory().allocate(bytes, cuda_stream(context, stream));
   }
+  void* allocate_beside_graph(int ordinal, std::size_t bytes, StreamState& stream) override {
+    DeviceContext& context = DeviceContext::of(ordinal);
+    return context.memory().allocate_beside_graph(bytes, cuda_stream(context, stream));
+  }
   void deallocate(int ordinal, void* data, std::size_t bytes,
                   StreamState& stream) noexcept override {
     if (!driver_survives() || data == nullptr) return;

@@ -65,6 +65,7 @@ namespace spanwise::cuda {
   X(stream_wait_event, cuStreamWaitEvent, 3020)                             \
   X(stream_get_ctx, cuStreamGetCtx, 9020)                                   \
   X(stream_is_capturing, cuStreamIsCapturing, 10000)                        \
+  X(stream_get_capture_info, cuStreamGetCaptureInfo, 11030)                 \
   X(thread_exchange_capture_mode, cuThreadExchangeStreamCaptureMode, 10010) \
   X(event_create, cuEventCreate, 2000)                                      \
   X(event_destroy, cuEventDestroy, 4000)                                    \
@@ -98,6 +99,9 @@ namespace spanwise::cuda {
   X(graph_exec_destroy, cuGraphExecDestroy, 10000)                          \
   X(graph_exec_set_kernel, cuGraphExecKernelNodeSetParams, 12000)           \
   X(graph_launch, cuGraphLaunch, 10000)                                     \
+  X(graph_retain_user_object, cuGraphRetainUserObject, 11030)               \
+  X(user_object_create, cuUserObjectCreate, 11030)                          \
+  X(user_object_release, cuUserObjectRelease, 11030)                        \
   X(occupancy_max_active_blocks, cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050)
 
 /// The lowest driver that has all of the above, as cuDriverGetVersion counts: 12.4.

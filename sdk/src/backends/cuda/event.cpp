@@ -54,12 +54,14 @@ CudaEvent::~CudaEvent() {
 
 void CudaEvent::synchronize() {
   const ContextGuard guard(context_);
+  const RelaxedCaptureMode relaxed(context_.api);  // a stream may be captured
   check(context_.api, context_.api.event_synchronize(event_), "waiting for an event of ",
         context_.device);
 }
 
 bool CudaEvent::query() {
   const ContextGuard guard(context_);
+  const RelaxedCaptureMode relaxed(context_.api);
   const CUresult code = context_.api.event_query(event_);
   if (code == CUDA_ERROR_NOT_READY) return false;
   check(context_.api, code, "asking for an event of ", context_.device);

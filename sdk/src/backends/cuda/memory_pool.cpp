@@ -90,6 +90,7 @@ void MemoryPool::preallocate() {
 CUresult MemoryPool::allocate_beside_capture(CUdeviceptr& data, std::size_t bytes) {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
+  if (pool_ == nullptr) return api.mem_alloc(&data, bytes);
   const CUresult code = api.mem_alloc_from_pool_async(&data, bytes, pool_, side_stream_);
   return code == CUDA_SUCCESS ? api.stream_synchronize(side_stream_) : code;
 }
@@ -100,38 +101,49 @@ CUresult MemoryPool::try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream
   // spoil that capture, though it has nothing to do with it.
   const RelaxedCaptureMode relaxed(api);
   if (pool_ == nullptr) return api.mem_alloc(&data, bytes);
-  if (is_capturing(api, stream)) [[unlikely]]
-    return allocate_beside_capture(data, bytes);
-  if (has_deferred_.load(std::memory_order_relaxed)) [[unlikely]]
-    free_deferred();
   return api.mem_alloc_from_pool_async(&data, bytes, pool_, stream);
 }
 
-void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
-  const ContextGuard guard(context_);
+// A block that is kept for the next array of its size goes by rounded sizes.
+std::size_t MemoryPool::size_of_block(std::size_t bytes, const CudaStream& stream) const noexcept {
   bytes = std::max<std::size_t>(bytes, 1);
   const bool is_small = stream.small_blocks() != nullptr && bytes <= SmallBlocks::most_bytes;
-  if (is_small) bytes = SmallBlocks::rounded(bytes);
-  CUdeviceptr data = is_small ? take_small(bytes, stream) : 0;
-  if (data != 0) return as_pointer(data);
-  CUresult code = try_allocate(data, bytes, stream.peek());
-  if (code == CUDA_ERROR_OUT_OF_MEMORY) {
-    if (!is_capturing(context_.api, stream.peek())) reclaim();
-    code = try_allocate(data, bytes, stream.peek());
-    if (code == CUDA_ERROR_OUT_OF_MEMORY) {
-      // What the driver mapped before it gave up stays with the pool unless it is told otherwise.
-      if (!is_capturing(context_.api, stream.peek())) reclaim();
-      fail_out_of_memory(bytes);
-    }
-  }
+  return is_small ? SmallBlocks::rounded(bytes) : bytes;
+}
+
+void* MemoryPool::allocated(CUresult code, CUdeviceptr data, std::size_t bytes) {
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) fail_out_of_memory(bytes);
   check(context_.api, code, "allocating ", bytes, " bytes on ", context_.device);
   if (pool_ == nullptr) allocated_ += static_cast<std::int64_t>(bytes);
   return as_pointer(data);
 }
 
+void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
+  const ContextGuard guard(context_);
+  bytes = size_of_block(bytes, stream);
+  CUdeviceptr data = take_small(bytes, stream);
+  if (data != 0) return as_pointer(data);
+  CUresult code = try_allocate(data, bytes, stream.peek());
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) {
+    reclaim();
+    code = try_allocate(data, bytes, stream.peek());
+    // What the driver mapped before it gave up stays with the pool unless it is told otherwise.
+    if (code == CUDA_ERROR_OUT_OF_MEMORY) reclaim();
+  }
+  return allocated(code, data, bytes);
+}
+
+// To wait for the device, so that freed memory comes back, is not legal now.
+void* MemoryPool::allocate_beside_graph(std::size_t bytes, const CudaStream& stream) {
+  const ContextGuard guard(context_);
+  bytes = size_of_block(bytes, stream);
+  CUdeviceptr data = 0;
+  const CUresult code = allocate_beside_capture(data, bytes);
+  return allocated(code, data, bytes);
+}
+
 CUdeviceptr MemoryPool::take_small(std::size_t bytes, const CudaStream& stream) noexcept {
-  // What a graph is recorded to write must not be in use by work that is queued now.
-  if (is_capturing(context_.api, stream.peek())) return 0;
+  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::most_bytes) return 0;
   const CUdeviceptr data = stream.small_blocks()->take(bytes);
   if (data != 0) kept_ -= static_cast<std::int64_t>(bytes);
   return data;
@@ -179,7 +191,6 @@ void MemoryPool::reclaim() {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
   hand_over_launches();
-  if (has_deferred_.load(std::memory_order_relaxed)) free_deferred();
   api.ctx_synchronize();
   empty_shelves();
   if (pool_ != nullptr) api.mem_pool_trim_to(pool_, 0);
@@ -196,43 +207,15 @@ void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) n
   const DriverApi& api = context_.api;
   if (pool_ == nullptr) {
     const RelaxedCaptureMode relaxed(api);
-    if (!is_capturing(api, stream.raw())) api.stream_synchronize(stream.raw());
+    api.stream_synchronize(stream.raw());
     api.mem_free(as_address(data));
     allocated_ -= static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1));
     return;
   }
-  // In a captured stream this would become a node of the graph, which the driver refuses for memory
-  // that the graph did not allocate.
-  if (is_capturing(api, stream.raw())) [[unlikely]]
-    return defer(as_address(data), stream);
-  if (has_deferred_.load(std::memory_order_relaxed)) [[unlikely]]
-    free_deferred();
+  hand_over_launches();
   if (keep_small(as_address(data), bytes, stream)) return;
   const RelaxedCaptureMode relaxed(api);  // as in try_allocate()
   api.mem_free_async(as_address(data), stream.raw());
-}
-
-void MemoryPool::defer(CUdeviceptr data, CudaStream& stream) noexcept {
-  try {
-    const std::lock_guard lock(deferred_mutex_);
-    deferred_.push_back({data, Ref<CudaStream>(&stream)});
-    has_deferred_.store(true, std::memory_order_relaxed);
-  } catch (...) {  // no host memory for the list: the block stays allocated
-  }
-}
-
-void MemoryPool::free_deferred() noexcept {
-  const DriverApi& api = context_.api;
-  const std::lock_guard lock(deferred_mutex_);
-  const auto still_captured = [&](const Deferred& block) {
-    return is_capturing(api, block.stream->raw());
-  };
-  const auto ready = std::partition(deferred_.begin(), deferred_.end(), still_captured);
-  for (auto block = ready; block != deferred_.end(); ++block) {
-    api.mem_free_async(block->data, block->stream->raw());
-  }
-  deferred_.erase(ready, deferred_.end());
-  has_deferred_.store(!deferred_.empty(), std::memory_order_relaxed);
 }
 
 runtime::MemoryInfo MemoryPool::info() const {

@@ -28,11 +28,12 @@ class MemoryPool {
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// 256-byte aligned at least (the driver gives 512). While `stream` is captured the memory does
-  /// not become part of the graph: it is allocated beside it and ready at once.
+  /// 256-byte aligned at least (the driver gives 512). `stream` is not being captured.
   void* allocate(std::size_t bytes, const CudaStream& stream);
-  /// After the work queued on `stream` so far; where `stream` is being captured, after what was
-  /// queued on it before, once the capture has ended.
+  /// The same while `stream` is captured: no part of the graph, ready at once, and in use by no
+  /// work that is queued now.
+  void* allocate_beside_graph(std::size_t bytes, const CudaStream& stream);
+  /// After the work queued on `stream` so far, which is not being captured.
   void deallocate(void* data, std::size_t bytes, CudaStream& stream) noexcept;
   /// Takes config "preallocate" from the device and keeps it. Throws OutOfMemoryError,
   /// ArgumentError.
@@ -50,29 +51,20 @@ class MemoryPool {
 
  private:
   CUresult try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream stream);
+  std::size_t size_of_block(std::size_t bytes, const CudaStream& stream) const noexcept;
+  void* allocated(CUresult code, CUdeviceptr data, std::size_t bytes);
   CUresult allocate_beside_capture(CUdeviceptr& data, std::size_t bytes);
   // For `bytes`, rounded, which may be on the stream's shelves.
   CUdeviceptr take_small(std::size_t bytes, const CudaStream& stream) noexcept;
   bool keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept;
   void empty_shelves() noexcept;
   void reclaim();
-  void defer(CUdeviceptr data, CudaStream& stream) noexcept;
-  void free_deferred() noexcept;
   [[noreturn]] void fail_out_of_memory(std::size_t bytes) const;
 
   DeviceContext& context_;
   CUmemoryPool pool_ = nullptr;             // null where the device has none
   CUstream side_stream_ = nullptr;          // for allocations that must not enter a graph
   std::atomic<std::int64_t> allocated_{0};  // without a pool: by us
-
-  // What was given back on a stream that was being captured.
-  struct Deferred {
-    CUdeviceptr data;
-    Ref<CudaStream> stream;
-  };
-  std::mutex deferred_mutex_;
-  std::vector<Deferred> deferred_;
-  std::atomic<bool> has_deferred_{false};
 
   std::mutex shelves_mutex_;
   std::vector<SmallBlocks*> shelves_;  // of all streams

@@ -3,6 +3,7 @@
 #include "backends/cuda/stream.hpp"
 
 #include <bit>
+#include <exception>
 
 #include "backends/cuda/event.hpp"
 #include "backends/cuda/memory_pool.hpp"
@@ -18,19 +19,21 @@ CudaStream::CudaStream(DeviceContext& context, CUstream stream, Owner owner)
 
 CudaStream::~CudaStream() {
   const ContextGuard guard(context_, std::nothrow);
-  if (small_blocks_ != nullptr && guard.ok()) context_.memory().forget(*small_blocks_, stream_);
+  if (small_blocks_ != nullptr && guard.ok()) context_.memory().forget(*small_blocks_, current());
   if (owner_ != Owner::ours) return;
   // Returns at once; the driver lets go of the stream when its work is done.
-  if (guard.ok()) context_.api.stream_destroy(stream_);
+  if (guard.ok()) context_.api.stream_destroy(current());
 }
 
 void CudaStream::synchronize() {
   const ContextGuard guard(context_);
+  const RelaxedCaptureMode relaxed(context_.api);  // another stream may be captured
   check(context_.api, context_.api.stream_synchronize(raw()), "waiting for a stream of ", device());
 }
 
 bool CudaStream::query() {
   const ContextGuard guard(context_);
+  const RelaxedCaptureMode relaxed(context_.api);
   const CUresult code = context_.api.stream_query(raw());
   if (code == CUDA_ERROR_NOT_READY) return false;
   check(context_.api, code, "asking whether a stream of ", device(), " is idle");
@@ -55,6 +58,67 @@ void CudaStream::wait(runtime::EventState& event) {
   }
   check(context_.api, context_.api.stream_wait_event(stream, other.raw(), flags),
         "making a stream of ", device(), " wait for an event of ", event.device());
+}
+
+bool CudaStream::is_captured() noexcept {
+  const ContextGuard guard(context_, std::nothrow);
+  return guard.ok() && is_capturing(context_.api, peek());
+}
+
+CudaStream::CaptureInfo CudaStream::capture_info() const noexcept {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  cuuint64_t id = 0;
+  CUgraph graph = nullptr;
+  const CUresult code =
+      context_.api.stream_get_capture_info(peek(), &status, &id, &graph, nullptr, nullptr);
+  if (code != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return {};
+  return {id, graph};
+}
+
+std::uint64_t CudaStream::capture_id() noexcept {
+  const ContextGuard guard(context_, std::nothrow);
+  return guard.ok() ? capture_info().id : 0;
+}
+
+// As a user object (CUDA programming guide, "CUDA User Objects"): the graph, its copies and what is
+// instantiated from them hold it, and launches that still run do.
+bool CudaStream::attach_to_graph(const RefCounted& object) noexcept {
+  const ContextGuard guard(context_, std::nothrow);
+  if (!guard.ok()) return false;
+  const DriverApi& api = context_.api;
+  const RelaxedCaptureMode relaxed(api);
+  const CaptureInfo capture = capture_info();
+  if (capture.graph == nullptr) return false;
+  const CUhostFn let_go = [](void* held) { static_cast<const RefCounted*>(held)->release(); };
+  CUuserObject holder = nullptr;
+  object.add_ref();
+  if (api.user_object_create(&holder, const_cast<RefCounted*>(&object), let_go, 1,
+                             CU_USER_OBJECT_NO_DESTRUCTOR_SYNC) != CUDA_SUCCESS) {
+    object.release();
+    return false;
+  }
+  if (api.graph_retain_user_object(capture.graph, holder, 1, CU_GRAPH_USER_OBJECT_MOVE) ==
+      CUDA_SUCCESS)
+    return true;
+  api.user_object_release(holder, 1);
+  return false;
+}
+
+// What a captured stream was told runs with the graph, so there is nothing to come after.
+void CudaStream::detach() noexcept {
+  constexpr std::uintptr_t per_thread = 2;
+  if (owner_ != Owner::foreign || handle() <= per_thread) return;
+  const ContextGuard guard(context_, std::nothrow);
+  if (!guard.ok() || is_capturing(context_.api, raw())) return;
+  try {
+    const CUstream successor = context_.successor_stream();
+    const CudaEvent end(context_, raw(), /*timing=*/false);
+    check(context_.api,
+          context_.api.stream_wait_event(successor, end.raw(), CU_EVENT_WAIT_DEFAULT),
+          "taking over the work of a stream of ", device());
+    stream_.store(successor, std::memory_order_release);
+  } catch (const std::exception&) {  // a device that fails says so to whoever waits for it
+  }
 }
 
 Ref<runtime::StreamState> make_default_stream(DeviceContext& context) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <thread>
 
@@ -29,12 +31,17 @@ class CudaStream final : public runtime::StreamState {
 
   std::uintptr_t handle() const noexcept override {
     hand_over_launches();
-    return reinterpret_cast<std::uintptr_t>(stream_);
+    return reinterpret_cast<std::uintptr_t>(current());
   }
   void synchronize() override;
   bool query() override;
   Ref<runtime::EventState> record(bool timing) override;
   void wait(runtime::EventState& event) override;
+  void flush() noexcept override { hand_over_launches(); }
+  bool is_captured() noexcept override;
+  std::uint64_t capture_id() noexcept override;
+  bool attach_to_graph(const RefCounted& object) noexcept override;
+  void detach() noexcept override;
 
   /// Null where the stream is not known to live as long as this: memory that waits for its next use
   /// would wait for nothing.
@@ -49,14 +56,22 @@ class CudaStream final : public runtime::StreamState {
   }
   /// The same for what may overtake launches that are kept back: taking memory, questions.
   CUstream peek() const noexcept {
-    if (stream_ == CU_STREAM_PER_THREAD && std::this_thread::get_id() != thread_) [[unlikely]]
+    const CUstream stream = current();
+    if (stream == CU_STREAM_PER_THREAD && std::this_thread::get_id() != thread_) [[unlikely]]
       return CU_STREAM_LEGACY;
-    return stream_;
+    return stream;
   }
 
  private:
+  struct CaptureInfo {
+    std::uint64_t id = 0;
+    CUgraph graph = nullptr;
+  };
+  CaptureInfo capture_info() const noexcept;
+  CUstream current() const noexcept { return stream_.load(std::memory_order_acquire); }
+
   DeviceContext& context_;
-  CUstream stream_;
+  std::atomic<CUstream> stream_;  // another one after detach()
   Owner owner_;
   std::unique_ptr<SmallBlocks> small_blocks_;
   std::thread::id thread_ = std::this_thread::get_id();
