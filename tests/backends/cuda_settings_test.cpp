@@ -55,7 +55,7 @@ class Limits : public testing::Test {
   std::string refusal(Dim3 grid, Dim3 block, std::int64_t shared = 0) const {
     if (limits_.allow(grid, block, shared)) return "allowed";
     try {
-      limits_.fail("image::blur", grid, block, shared);
+      limits_.refuse("image::blur", grid, block, shared);
     } catch (const KernelArgumentError& error) {
       return error.what();
     }

@@ -89,7 +89,7 @@ void ContextGuard::enter(const DeviceContext& context, CUcontext current) noexce
   pushed_ = code_ == CUDA_SUCCESS;
 }
 
-void ContextGuard::fail(const DeviceContext& context) const {
+void ContextGuard::refuse(const DeviceContext& context) const {
   require<DeviceError>(driver_survives(), "cuda: ", why_not_after_fork());
   fail_driver(api_, code_, text("making the primary context of ", context.device, " current"));
 }

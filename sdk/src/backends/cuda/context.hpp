@@ -76,7 +76,7 @@ class ContextGuard {
  public:
   explicit ContextGuard(const DeviceContext& context) : ContextGuard(context, std::nothrow) {
     if (code_ != CUDA_SUCCESS) [[unlikely]]
-      fail(context);
+      refuse(context);
   }
   /// For destructors: look at ok() before calling the driver.
   ContextGuard(const DeviceContext& context, std::nothrow_t) noexcept : api_(context.api) {
@@ -102,7 +102,7 @@ class ContextGuard {
 
  private:
   void enter(const DeviceContext& context, CUcontext current) noexcept;
-  [[noreturn]] void fail(const DeviceContext& context) const;
+  [[noreturn]] void refuse(const DeviceContext& context) const;
 
   const DriverApi& api_;
   CUresult code_ = CUDA_SUCCESS;

@@ -72,7 +72,7 @@ void CudaKernel::allow_dynamic_shared() {
 // What every launch begins with.
 void CudaKernel::prepare(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes) {
   if (!limits_.allow(grid, block, shared_bytes)) [[unlikely]]
-    limits_.fail(name_, grid, block, shared_bytes);
+    limits_.refuse(name_, grid, block, shared_bytes);
   if (shared_bytes > dynamic_shared_.load(std::memory_order_relaxed)) [[unlikely]]
     allow_dynamic_shared();
 }

@@ -26,8 +26,8 @@ void check_extents(const std::string& who, const char* what, const Dim3& dim,
 
 }  // namespace
 
-void LaunchLimits::fail(const std::string& kernel, const Dim3& grid, const Dim3& block,
-                        std::int64_t shared_bytes) const {
+void LaunchLimits::refuse(const std::string& kernel, const Dim3& grid, const Dim3& block,
+                          std::int64_t shared_bytes) const {
   const std::string who = text("kernel ", kernel, " on ", device->name, ": ");
   check_extents(who, "block", block, device->max_block, "use a smaller block and a larger grid");
   const std::int64_t threads = block.x * block.y * block.z;

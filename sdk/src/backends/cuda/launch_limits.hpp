@@ -27,8 +27,8 @@ struct LaunchLimits {
            shared_bytes + static_shared <= device->max_shared_bytes_optin;
   }
   /// Throws the KernelArgumentError for a launch that is not allowed: which limit, and by how much.
-  [[noreturn]] void fail(const std::string& kernel, const Dim3& grid, const Dim3& block,
-                         std::int64_t shared_bytes) const;
+  [[noreturn]] void refuse(const std::string& kernel, const Dim3& grid, const Dim3& block,
+                           std::int64_t shared_bytes) const;
 };
 
 }  // namespace spanwise::cuda

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
@@ -52,7 +53,7 @@ double seconds_in(std::string_view value) {
   const std::string words(value);
   char* end = nullptr;
   const double seconds = std::strtod(words.c_str(), &end);
-  require<ArgumentError>(end != words.c_str() && *end == '\0' && seconds >= 0,
+  require<ArgumentError>(end != words.c_str() && *end == '\0' && !std::isnan(seconds) && seconds >= 0,
                          "expected a number of seconds");
   return seconds;
 }

@@ -183,8 +183,8 @@ void Declaration::check_argument(const Argument& argument, const SourceParameter
                          "; expected a pointer or a spanwise::View");
   require<ArgumentError>(argument.kind == Argument::Kind::input || !parameter.is_const, who,
                          ", which is const; an output is written");
-  if (declared.dtype && parameter.dtype && parameter.is_pointer)
-    require<ArgumentError>(*declared.dtype == *parameter.dtype, who, "; the array is declared ",
+  const bool both_known = declared.dtype && parameter.dtype && parameter.is_pointer;
+  require<ArgumentError>(!both_known || *declared.dtype == *parameter.dtype, who, "; the array is declared ",
                            *declared.dtype, ", the parameter points to ", *parameter.dtype);
 }
 

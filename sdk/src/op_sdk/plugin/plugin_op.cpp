@@ -41,8 +41,7 @@ PluginOp::PluginOp(Ref<const PluginInstance> instance, int overwritten)
 Ref<Apply> PluginOp::make_node(std::span<const Variable> inputs) const {
   const PluginOpTable& table = instance_->table();
   const int least = table.functions.input_count, given = static_cast<int>(inputs.size());
-  if (table.has(SW_MORE_INPUTS))
-    require<GraphError>(given >= least, name_, ": expected at least ", least,
+  require<GraphError>(!table.has(SW_MORE_INPUTS) || given >= least, name_, ": expected at least ", least,
                         least == 1 ? " input, got " : " inputs, got ", given);
   expect_arity(*this, inputs, table.has(SW_MORE_INPUTS) ? given : least);
 
