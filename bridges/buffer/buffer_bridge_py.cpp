@@ -31,9 +31,9 @@ class BufferBridge final : public Bridge {
     const auto holder = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(object));
     if (!holder) throw py::error_already_set();
     const Py_buffer& buffer = *PyMemoryView_GET_BUFFER(holder.ptr());
-    require<BridgeError>(buffer.suboffsets == nullptr, buffer_name, ": the buffer of a ",
-                         Py_TYPE(object)->tp_name,
-                         " holds pointers to its rows; pass its rows one by one, or a copy");
+    if (buffer.suboffsets != nullptr)
+      fail<BridgeError>(buffer_name, ": the buffer of a ", Py_TYPE(object)->tp_name,
+                        " holds pointers to its rows; pass its rows one by one, or a copy");
     const ElementType element = element_from_format(buffer.format != nullptr ? buffer.format : "B",
                                                     static_cast<int>(buffer.itemsize), buffer_name);
     const auto axes = static_cast<std::size_t>(buffer.ndim);

@@ -50,8 +50,9 @@ std::int64_t checked_size(const ForeignMemory& memory) {
   std::int64_t elements = 1;
   bool empty = false;
   for (const std::int64_t extent : memory.shape) {
-    require<BridgeError>(extent >= 0, "bridge: negative extent in shape ", memory.shape,
-                         "; the producer described it wrongly");
+    if (extent < 0)
+      fail<BridgeError>("bridge: negative extent in shape ", memory.shape,
+                        "; the producer described it wrongly");
     empty |= extent == 0;
     if (extent != 0 && __builtin_mul_overflow(elements, extent, &elements)) fail_overflow(memory);
   }
@@ -63,14 +64,15 @@ std::int64_t checked_size(const ForeignMemory& memory) {
 }  // namespace
 
 Span span_of(const ForeignMemory& memory) {
-  require<BridgeError>(memory.row_major || memory.byte_strides.size() == memory.shape.size(),
-                       "bridge: shape ", memory.shape, " came with strides ", memory.byte_strides,
-                       "; expected one stride for each extent");
+  if (!memory.row_major && memory.byte_strides.size() != memory.shape.size())
+    fail<BridgeError>("bridge: shape ", memory.shape, " came with strides ", memory.byte_strides,
+                      "; expected one stride for each extent");
   Span span;
   span.size = checked_size(memory);
   if (span.size == 0) return span;
-  require<BridgeError>(memory.data != nullptr, "bridge: null address for shape ", memory.shape,
-                       "; only an array without elements may have one");
+  if (memory.data == nullptr)
+    fail<BridgeError>("bridge: null address for shape ", memory.shape,
+                      "; only an array without elements may have one");
   std::int64_t lowest = 0, highest = memory.dtype.itemsize();
   if (memory.row_major) highest *= span.size;
   for (int axis = 0; axis < memory.byte_strides.size(); ++axis) {

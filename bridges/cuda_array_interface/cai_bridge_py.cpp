@@ -29,10 +29,11 @@ Device device_of_memory(const InterfaceDict& interface) {
     if (const auto device = device_of(interface.memory.data)) return *device;
   }
   const std::string reason = why_no_cuda();
-  require<DeviceError>(reason.empty(), cai_word,
-                       ": the array is on a GPU, and there is none here: ", reason);
-  require<BridgeError>(is_empty, cai_word, ": the CUDA driver does not know the address ",
-                       interface.memory.data, "; the memory was freed, or is no GPU memory");
+  if (!reason.empty())
+    fail<DeviceError>(cai_word, ": the array is on a GPU, and there is none here: ", reason);
+  if (!is_empty)
+    fail<BridgeError>(cai_word, ": the CUDA driver does not know the address ",
+                      interface.memory.data, "; the memory was freed, or is no GPU memory");
   const Device chosen = default_device();
   return chosen.is_cuda() ? chosen : Device(DeviceKind::cuda, 0);
 }
@@ -42,9 +43,10 @@ Device device_of_memory(const InterfaceDict& interface) {
 // and on the current stream of the library that the object comes from.
 void add_streams(ForeignView& view, const InterfaceDict& interface, PyObject* object, int ordinal) {
   if (interface.stream) {
-    require<BridgeError>(*interface.stream != 0, cai_word,
-                         ": stream 0, which the interface forbids as ambiguous; expected None, 1, "
-                         "2 or the address of a CUstream");
+    if (*interface.stream == 0)
+      fail<BridgeError>(cai_word,
+                        ": stream 0, which the interface forbids as ambiguous; expected None, 1, "
+                        "2 or the address of a CUstream");
     view.streams.push_back(*interface.stream);
     return;
   }
@@ -66,14 +68,15 @@ class CudaArrayInterfaceBridge final : public Bridge {
 
   ForeignView view(PyObject* object, bool) const override {
     const py::object dict = attribute_or_null(object, interface_name);
-    require<BridgeError>(static_cast<bool>(dict), cai_word, ": this ", Py_TYPE(object)->tp_name,
-                         " has no __cuda_array_interface__ now (is it on the CPU?)");
+    if (!dict)
+      fail<BridgeError>(cai_word, ": this ", Py_TYPE(object)->tp_name,
+                        " has no __cuda_array_interface__ now (is it on the CPU?)");
     InterfaceDict interface = parse_interface(dict, cai_word);
-    require<BridgeError>(interface.has_address, cai_word,
-                         ": \"data\" is not (address, read-only) in the dict of a ",
-                         Py_TYPE(object)->tp_name);
-    require<BridgeError>(interface.version <= 3, cai_word, ": version ", interface.version,
-                         "; expected 3 at most");
+    if (!interface.has_address)
+      fail<BridgeError>(cai_word, ": \"data\" is not (address, read-only) in the dict of a ",
+                        Py_TYPE(object)->tp_name);
+    if (interface.version > 3)
+      fail<BridgeError>(cai_word, ": version ", interface.version, "; expected 3 at most");
     ForeignView view{.owner = python_owner(object), .memory = interface.memory};
     if (Layout{view.memory.shape, {}, 0}.size() == 0) {
       view.memory.data = nullptr;

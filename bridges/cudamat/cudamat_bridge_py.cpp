@@ -50,9 +50,9 @@ class StructBytes {
 
  private:
   void check() const {
-    require<BridgeError>(buffer_.len == sizeof(CudamatStruct),
-                         "cudamat: the matrix has a struct of ", buffer_.len, " bytes; expected ",
-                         sizeof(CudamatStruct), ", the layout of CUDAMat 0.1 to 0.3");
+    if (buffer_.len != sizeof(CudamatStruct))
+      fail<BridgeError>("cudamat: the matrix has a struct of ", buffer_.len, " bytes; expected ",
+                        sizeof(CudamatStruct), ", the layout of CUDAMat 0.1 to 0.3");
   }
 
   Py_buffer buffer_{};
@@ -60,20 +60,20 @@ class StructBytes {
 
 CudamatStruct fields_of(PyObject* matrix) {
   const py::object mat = attribute_or_null(matrix, mat_name);
-  require<BridgeError>(
-      mat && PyObject_CheckBuffer(mat.ptr()) == 1,
-      "cudamat: a CUDAMatrix without its struct; expected one that was made whole");
+  if (!mat || PyObject_CheckBuffer(mat.ptr()) != 1)
+    fail<BridgeError>("cudamat: a CUDAMatrix without its struct; expected one that was made whole");
   return StructBytes(mat.ptr()).read();
 }
 
 // One shape, two readings: asarray() takes the flag for nothing, dot() for a transposition.
 void refuse_flag(const CudamatStruct& fields) {
-  require<ArgumentError>(fields.is_trans == 0,
-                         "cudamat: the matrix is marked as transposed; its "
-                         "asarray() reads (",
-                         fields.size[0], ", ", fields.size[1],
-                         "), its dot() the transposed; call m.set_trans(False), and take .T of the "
-                         "array");
+  if (fields.is_trans != 0)
+    fail<ArgumentError>(
+        "cudamat: the matrix is marked as transposed; its "
+        "asarray() reads (",
+        fields.size[0], ", ", fields.size[1],
+        "), its dot() the transposed; call m.set_trans(False), and take .T of the "
+        "array");
 }
 
 // Packed columns: what CUDAMat can read. Extents of 1 have no stride worth the name.
@@ -100,10 +100,10 @@ class CudamatBridge final : public Bridge {
   }
 
   ForeignView view(PyObject* matrix, bool) const override {
-    require<ArgumentError>(
-        !transposed_class.has(matrix),
-        "cudamat: m.T keeps neither its matrix nor its memory alive; pass m, and "
-        "take .T of the array");
+    if (transposed_class.has(matrix))
+      fail<ArgumentError>(
+          "cudamat: m.T keeps neither its matrix nor its memory alive; pass m, and "
+          "take .T of the array");
     const CudamatStruct fields = fields_of(matrix);
     refuse_flag(fields);
     const std::int64_t rows = fields.size[0], columns = fields.size[1];
@@ -113,9 +113,10 @@ class CudamatBridge final : public Bridge {
                                 .shape = {rows, columns},
                                 .byte_strides = {4, 4 * rows}}};
     const bool has_memory = fields.on_device != 0 && fields.data_device != nullptr;
-    require<ArgumentError>(has_memory || rows * columns == 0,
-                           "cudamat: the matrix is not in device memory; call m.copy_to_device() "
-                           "first");
+    if (!has_memory && rows * columns != 0)
+      fail<ArgumentError>(
+          "cudamat: the matrix is not in device memory; call m.copy_to_device() "
+          "first");
     cudamat_library.place(view);
     return view;
   }
@@ -156,16 +157,20 @@ class CudamatBridge final : public Bridge {
 
  private:
   static void check_matrix(const Array& array) {
-    require<DTypeError>(array.dtype() == float32, "cudamat: got dtype ", array.dtype(),
-                        "; expected float32, cast it first: x.astype(\"float32\")");
-    require<BridgeError>(array.rank() == 2, "cudamat: got an array of shape ", array.shape(),
-                         "; expected a matrix, pass x[None, :] (one row) or x[:, None] (one "
-                         "column) of a vector");
-    require<ArgumentError>(array.size() != 0, "cudamat: got an array of shape ", array.shape(),
-                           "; expected elements, since CUDAMat cannot work on a matrix without");
-    require<ArgumentError>(array.size() <= INT32_MAX, "cudamat: got ", array.size(),
-                           " elements; expected 2147483647 at most, since CUDAMat counts in 32 "
-                           "bits; pass parts of it");
+    if (array.dtype() != float32)
+      fail<DTypeError>("cudamat: got dtype ", array.dtype(),
+                       "; expected float32, cast it first: x.astype(\"float32\")");
+    if (array.rank() != 2)
+      fail<BridgeError>("cudamat: got an array of shape ", array.shape(),
+                        "; expected a matrix, pass x[None, :] (one row) or x[:, None] (one "
+                        "column) of a vector");
+    if (array.size() == 0)
+      fail<ArgumentError>("cudamat: got an array of shape ", array.shape(),
+                          "; expected elements, since CUDAMat cannot work on a matrix without");
+    if (array.size() > INT32_MAX)
+      fail<ArgumentError>("cudamat: got ", array.size(),
+                          " elements; expected 2147483647 at most, since CUDAMat counts in 32 "
+                          "bits; pass parts of it");
   }
 };
 

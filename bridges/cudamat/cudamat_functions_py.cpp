@@ -38,8 +38,8 @@ Array read_by_columns(const Array& array) { return with_strides(array, {1, array
 Array read_by_rows(const Array& array) { return with_strides(array, {array.shape()[1], 1}); }
 
 Array in_c_order(const Array& array, CopyMode mode) {
-  require<BridgeError>(array.rank() == 2, "to_cudamat: got an array of shape ", array.shape(),
-                       "; expected a matrix");
+  if (array.rank() != 2)
+    fail<BridgeError>("to_cudamat: got an array of shape ", array.shape(), "; expected a matrix");
   if (array.layout().is_row_major()) return array;
   if (mode == CopyMode::never || StrictCopies::active()) {
     throw SharingError("to_cudamat",

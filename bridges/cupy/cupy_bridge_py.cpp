@@ -115,8 +115,8 @@ class CupyBridge final : public Bridge {
   bool exports() const override { return true; }
   std::optional<Obstacle> obstacle(const Array& array) const override {
     if (ndarray_class.get() == nullptr) import_library("cupy", "cupy-cuda13x");
-    require<DTypeError>(array.dtype().is_computable() && array.dtype() != bfloat16,
-                        "cupy: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
+    if (!array.dtype().is_computable() || array.dtype() == bfloat16)
+      fail<DTypeError>("cupy: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
     if (auto obstacle = host_obstacle(array, "CuPy")) return obstacle;
     return readonly_obstacle(array, "CuPy");
   }

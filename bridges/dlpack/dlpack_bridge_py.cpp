@@ -73,9 +73,9 @@ TensorDevice told_device(PyObject* object) {
   }
   const bool failed = PyErr_Occurred() != nullptr;
   PyErr_Clear();
-  require<BridgeError>(is_pair && !failed, "dlpack: __dlpack_device__() of a ",
-                       Py_TYPE(object)->tp_name, " returned ", std::string(py::repr(pair)),
-                       "; expected (device type, device id)");
+  if (!is_pair || failed)
+    fail<BridgeError>("dlpack: __dlpack_device__() of a ", Py_TYPE(object)->tp_name, " returned ",
+                      std::string(py::repr(pair)), "; expected (device type, device id)");
   return {static_cast<DeviceType>(type), id};
 }
 
@@ -124,9 +124,9 @@ class DlpackBridge final : public Bridge {
       stream = py::int_(Stream::current(worker).handle());
     }
     const py::object capsule = call_dlpack(object, stream, may_copy);
-    require<BridgeError>(PyCapsule_CheckExact(capsule.ptr()), "dlpack: __dlpack__() of a ",
-                         Py_TYPE(object)->tp_name, " returned a ", Py_TYPE(capsule.ptr())->tp_name,
-                         "; expected a capsule");
+    if (!PyCapsule_CheckExact(capsule.ptr()))
+      fail<BridgeError>("dlpack: __dlpack__() of a ", Py_TYPE(object)->tp_name, " returned a ",
+                        Py_TYPE(capsule.ptr())->tp_name, "; expected a capsule");
     return view_of_capsule(capsule.ptr());
   }
 };

@@ -60,10 +60,9 @@ bool is_capsule(PyObject* object) noexcept {
 
 ForeignView view_of_capsule(PyObject* capsule) {
   const char* name = PyCapsule_GetName(capsule);
-  require<ArgumentError>(
-      !is_named(name, used_capsule_name) && !is_named(name, used_versioned_capsule_name),
-      "dlpack: this capsule was used before, and can be used once only; call ",
-      "__dlpack__() again for another");
+  if (is_named(name, used_capsule_name) || is_named(name, used_versioned_capsule_name))
+    fail<ArgumentError>("dlpack: this capsule was used before, and can be used once only; call ",
+                        "__dlpack__() again for another");
   if (is_named(name, versioned_capsule_name)) {
     void* tensor = PyCapsule_GetPointer(capsule, name);
     PyCapsule_SetName(capsule, used_versioned_capsule_name);

@@ -29,10 +29,11 @@ constexpr std::array<ForeignDevice, 11> foreign_devices{{{4, "OpenCL"},
                                                          {18, "Trainium"}}};
 
 void check_shape(const Tensor& tensor) {
-  require<BridgeError>(tensor.ndim >= 0 && tensor.ndim <= max_rank, "dlpack: a tensor of ",
-                       tensor.ndim, " axes; expected 0 to ", max_rank);
-  require<BridgeError>(tensor.ndim == 0 || tensor.shape != nullptr, "dlpack: a tensor of ",
-                       tensor.ndim, " axes without a shape; the producer made it wrongly");
+  if (tensor.ndim < 0 || tensor.ndim > max_rank)
+    fail<BridgeError>("dlpack: a tensor of ", tensor.ndim, " axes; expected 0 to ", max_rank);
+  if (tensor.ndim != 0 && tensor.shape == nullptr)
+    fail<BridgeError>("dlpack: a tensor of ", tensor.ndim,
+                      " axes without a shape; the producer made it wrongly");
 }
 
 // An address, not a pointer into anything: null plus an offset is a producer's way to say null.
@@ -41,17 +42,18 @@ void* address_of(const Tensor& tensor) {
   const auto base = reinterpret_cast<std::uintptr_t>(tensor.data);
   std::uintptr_t address = 0;
   const bool overflows = __builtin_add_overflow(base, tensor.byte_offset, &address);
-  require<BridgeError>(!overflows && address <= INT64_MAX, "dlpack: byte_offset ",
-                       tensor.byte_offset, " from address ", tensor.data,
-                       " leads out of memory; the producer made it wrongly");
+  if (overflows || address > INT64_MAX)
+    fail<BridgeError>("dlpack: byte_offset ", tensor.byte_offset, " from address ", tensor.data,
+                      " leads out of memory; the producer made it wrongly");
   return reinterpret_cast<void*>(address);
 }
 
 DType dtype_of(const Tensor& tensor, bool padded) {
   const DataType type = tensor.dtype;
   const DType dtype(static_cast<DTypeCode>(type.code), type.bits, type.lanes);
-  require<DTypeError>(!padded || type.bits >= 8, "dlpack: ", dtype, " padded to whole bytes; ",
-                      "only packed elements can be taken; convert it to 8 bits or to packed form");
+  if (padded && type.bits < 8)
+    fail<DTypeError>("dlpack: ", dtype, " padded to whole bytes; ",
+                     "only packed elements can be taken; convert it to 8 bits or to packed form");
   return dtype;
 }
 
@@ -62,9 +64,9 @@ Strides byte_strides_of(const Tensor& tensor, int itemsize) {
         __builtin_mul_overflow(tensor.strides[axis], std::int64_t{itemsize}, &strides[axis]);
     // Without a neighbour along the axis its stride is never used, and may be anything.
     if (tensor.shape[axis] <= 1) strides[axis] = itemsize;
-    require<BridgeError>(!overflows || tensor.shape[axis] <= 1, "dlpack: stride ",
-                         tensor.strides[axis], " on axis ", axis,
-                         " does not fit in 63 bits of bytes; the producer made it wrongly");
+    if (overflows && tensor.shape[axis] > 1)
+      fail<BridgeError>("dlpack: stride ", tensor.strides[axis], " on axis ", axis,
+                        " does not fit in 63 bits of bytes; the producer made it wrongly");
   }
   return strides;
 }
@@ -87,8 +89,8 @@ Device device_from(TensorDevice device) {
     case DeviceType::cuda:
     case DeviceType::cuda_host:
     case DeviceType::cuda_managed:
-      require<BridgeError>(device.id >= 0, "dlpack: device number ", device.id,
-                           "; expected 0 or more");
+      if (device.id < 0)
+        fail<BridgeError>("dlpack: device number ", device.id, "; expected 0 or more");
       return Device(static_cast<DeviceKind>(device.type), device.id);
   }
   std::string_view name = "unknown";
@@ -139,18 +141,19 @@ void release_unversioned(void* context, void*, std::size_t, StreamUses&) noexcep
 }
 
 ForeignView view_of(ManagedTensorVersioned* tensor, ReleaseFn release) {
-  require<BridgeError>(tensor != nullptr, "dlpack: a null tensor");
+  if (tensor == nullptr) fail<BridgeError>("dlpack: a null tensor");
   ForeignOwner owner(release, tensor);
   // Of another major version only the deleter is where we think it is.
-  require<BridgeError>(tensor->version.major == version.major, "dlpack: a tensor of version ",
-                       tensor->version.major, ".", tensor->version.minor, "; expected ",
-                       version.major, ".x; ask the producer for max_version=(", version.major, ", ",
-                       version.minor, ")");
+  if (tensor->version.major != version.major)
+    fail<BridgeError>("dlpack: a tensor of version ", tensor->version.major, ".",
+                      tensor->version.minor, "; expected ", version.major,
+                      ".x; ask the producer for max_version=(", version.major, ", ", version.minor,
+                      ")");
   return view_of(tensor->tensor, std::move(owner), tensor->flags);
 }
 
 ForeignView view_of(ManagedTensor* tensor, ReleaseFn release) {
-  require<BridgeError>(tensor != nullptr, "dlpack: a null tensor");
+  if (tensor == nullptr) fail<BridgeError>("dlpack: a null tensor");
   return view_of(tensor->tensor, ForeignOwner(release, tensor), 0);
 }
 

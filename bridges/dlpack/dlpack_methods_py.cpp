@@ -78,8 +78,9 @@ Array to_host(const Array& array, const Request& request) {
                              static_cast<int>(wanted.type), ", ", wanted.id, ") was asked for"),
                         "move it first: x.to(...)"});
   }
-  require<ArgumentError>(!request.stream, "__dlpack__: stream ", request.stream.value_or(0),
-                         " with dl_device=(1, 0); expected None, since the host has no streams");
+  if (request.stream)
+    fail<ArgumentError>("__dlpack__: stream ", request.stream.value_or(0),
+                        " with dl_device=(1, 0); expected None, since the host has no streams");
   const python::GilRelease unlocked;
   return to_device(array, cpu);
 }

@@ -8,14 +8,16 @@ namespace spanwise::dlpack {
 
 std::optional<Stream> consumer_stream(std::optional<std::int64_t> stream, Device device) {
   if (device.is_cpu()) {
-    require<ArgumentError>(!stream, "__dlpack__: stream ", stream.value_or(0),
-                           " for an array on the CPU, which has no streams; expected None");
+    if (stream)
+      fail<ArgumentError>("__dlpack__: stream ", stream.value_or(0),
+                          " for an array on the CPU, which has no streams; expected None");
     return std::nullopt;
   }
   const std::int64_t handle = stream.value_or(1);  // None: the legacy default stream
-  require<ArgumentError>(handle != 0 && handle >= -1, "__dlpack__: stream ", handle,
-                         "; expected -1 (no order), 1 (legacy default), 2 (per-thread default) or "
-                         "the address of a CUstream");
+  if (handle == 0 || handle < -1)
+    fail<ArgumentError>("__dlpack__: stream ", handle,
+                        "; expected -1 (no order), 1 (legacy default), 2 (per-thread default) or "
+                        "the address of a CUstream");
   if (handle == -1) return std::nullopt;
   return Stream::foreign(device, static_cast<std::uintptr_t>(handle));
 }

@@ -42,8 +42,8 @@ int allocate(Tensor* prototype, ManagedTensorVersioned** out, void* error_contex
 
 const Array& array_of(void* object) {
   auto* array = static_cast<PyObject*>(object);
-  require<BridgeError>(python::is_array(array), "dlpack: expected a spanwise.Array, got a ",
-                       Py_TYPE(array)->tp_name);
+  if (!python::is_array(array))
+    fail<BridgeError>("dlpack: expected a spanwise.Array, got a ", Py_TYPE(array)->tp_name);
   return python::array_in(array);
 }
 

@@ -60,16 +60,17 @@ bool is_simulated(PyObject* garray) {
 // the address and the number of elements are told from it.
 ForeignView base_of(PyObject* garray, bool may_copy) {
   const py::object base = attribute_or_null(garray, base_of_garray);
-  require<BridgeError>(static_cast<bool>(base),
-                       "gnumpy: a garray without base; expected one that was made whole");
+  if (!base) fail<BridgeError>("gnumpy: a garray without base; expected one that was made whole");
   if (!is_simulated(garray)) return find_bridge("cudamat")->view(base.ptr(), may_copy);
   const py::object values = attribute_or_null(base.ptr(), values_of_npmat);
-  require<BridgeError>(static_cast<bool>(values), "gnumpy: in simulation a garray is over npmat's ",
-                       "CUDAMatrix; got a ", Py_TYPE(base.ptr())->tp_name);
-  require<BridgeError>(py::cast<bool>(values.attr("flags").attr("f_contiguous")),
-                       "gnumpy: npmat keeps the garray in rows, so its values are not where Gnumpy "
-                       "takes them to be; mend npmat.CUDAMatrix.reshape, see "
-                       "bridges/gnumpy/README.md");
+  if (!values)
+    fail<BridgeError>("gnumpy: in simulation a garray is over npmat's ", "CUDAMatrix; got a ",
+                      Py_TYPE(base.ptr())->tp_name);
+  if (!py::cast<bool>(values.attr("flags").attr("f_contiguous")))
+    fail<BridgeError>(
+        "gnumpy: npmat keeps the garray in rows, so its values are not where Gnumpy "
+        "takes them to be; mend npmat.CUDAMatrix.reshape, see "
+        "bridges/gnumpy/README.md");
   return find_bridge("numpy")->view(values.ptr(), may_copy);
 }
 
@@ -97,8 +98,9 @@ class GnumpyBridge final : public Bridge {
     } else {
       view = base_of(garray, may_copy);
       const std::int64_t behind = Layout{view.memory.shape, {}, 0}.size();
-      require<BridgeError>(behind == size, "gnumpy: a garray of shape ", shape, " over ", behind,
-                           " elements; expected as many");
+      if (behind != size)
+        fail<BridgeError>("gnumpy: a garray of shape ", shape, " over ", behind,
+                          " elements; expected as many");
     }
     view.memory.shape = shape;
     view.memory.byte_strides = Strides{};
@@ -113,11 +115,13 @@ class GnumpyBridge final : public Bridge {
     const py::module_ gnumpy = gnumpy_module();
     const DType dtype =
         simulates(gnumpy.ptr()) ? dtype_from(gnumpy.attr("_cudamat").attr("__DTYPE__")) : float32;
-    require<DTypeError>(array.dtype() == dtype, "gnumpy: got dtype ", array.dtype(), "; expected ",
-                        dtype, ", cast it first: x.astype(\"", dtype, "\")");
-    require<ArgumentError>(array.size() <= INT32_MAX, "gnumpy: got ", array.size(),
-                           " elements; expected 2147483647 at most, since CUDAMat counts in 32 "
-                           "bits; pass parts of it");
+    if (array.dtype() != dtype)
+      fail<DTypeError>("gnumpy: got dtype ", array.dtype(), "; expected ", dtype,
+                       ", cast it first: x.astype(\"", dtype, "\")");
+    if (array.size() > INT32_MAX)
+      fail<ArgumentError>("gnumpy: got ", array.size(),
+                          " elements; expected 2147483647 at most, since CUDAMat counts in 32 "
+                          "bits; pass parts of it");
     if (array.size() == 0) return std::nullopt;
     if (auto obstacle = place_obstacle(gnumpy, array)) return obstacle;
     if (array.layout().is_row_major()) return std::nullopt;

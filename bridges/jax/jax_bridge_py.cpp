@@ -50,20 +50,23 @@ bool is_narrowed(DType dtype) {
 // Why DLPack had nothing to give, where its own words are about something else. Throws, or leaves
 // it at what has been said.
 void explain_jax_refusal(py::handle array) {
-  require<ArgumentError>(!py::cast<bool>(array.attr("is_deleted")()),
-                         "jax: an array that was deleted, or donated to a compiled function; "
-                         "expected one that still has its memory");
+  if (py::cast<bool>(array.attr("is_deleted")()))
+    fail<ArgumentError>(
+        "jax: an array that was deleted, or donated to a compiled function; "
+        "expected one that still has its memory");
   const py::object dtype = array.attr("dtype");
   const py::module_ dtypes = py::module_::import("jax.dtypes");
   const bool is_key =
       py::cast<bool>(dtypes.attr("issubdtype")(dtype, py::handle(dtypes.attr("prng_key"))));
   const std::string name = py::str(dtype);
-  require<DTypeError>(!is_key, "jax: random keys (", name,
-                      ") are no numbers; expected an array of some, pass jax.random.key_data(x)");
+  if (is_key)
+    fail<DTypeError>("jax: random keys (", name,
+                     ") are no numbers; expected an array of some, pass jax.random.key_data(x)");
   const std::size_t devices = py::len(array.attr("devices")());
-  require<ArgumentError>(devices == 1, "jax: an array on ", devices,
-                         " devices; expected one on a single device, pass "
-                         "x.addressable_data(i), or jax.device_put(x, device)");
+  if (devices != 1)
+    fail<ArgumentError>("jax: an array on ", devices,
+                        " devices; expected one on a single device, pass "
+                        "x.addressable_data(i), or jax.device_put(x, device)");
   fail<DTypeError>("jax: elements of ", name, " have no form that DLPack could carry; ",
                    "cast them first: x.astype(\"int8\"), x.astype(\"float32\")");
 }
@@ -78,9 +81,9 @@ class JaxBridge final : public Bridge {
   bool accepts(PyObject* object) const override { return array_class.has(object); }
 
   ForeignView view(PyObject* object, bool may_copy) const override {
-    require<ArgumentError>(!tracer_class.has(object),
-                           "jax: a traced array has no memory yet; expected a concrete one, call ",
-                           "spanwise outside of jit, grad and vmap, or through jax.pure_callback");
+    if (tracer_class.has(object))
+      fail<ArgumentError>("jax: a traced array has no memory yet; expected a concrete one, call ",
+                          "spanwise outside of jit, grad and vmap, or through jax.pure_callback");
     ForeignView view = view_memory(object, may_copy);
     view.memory.readonly = true;  // JAX counts on its arrays never changing, and cannot say so
     return view;
@@ -90,10 +93,11 @@ class JaxBridge final : public Bridge {
   std::optional<Obstacle> obstacle(const Array& array) const override {
     const py::module_ jax = import_library("jax", "jax");
     const std::string dtype = array.dtype().name();
-    require<DTypeError>(py::hasattr(jax.attr("numpy"), (dtype == "bool" ? "bool_" : dtype).c_str()),
-                        "jax: no dtype ", dtype, "; cast it first: x.astype(...)");
-    require<DTypeError>(!is_narrowed(array.dtype()), "jax: ", dtype, " would be narrowed; call ",
-                        "jax.config.update(\"jax_enable_x64\", True), or cast it first");
+    if (!py::hasattr(jax.attr("numpy"), (dtype == "bool" ? "bool_" : dtype).c_str()))
+      fail<DTypeError>("jax: no dtype ", dtype, "; cast it first: x.astype(...)");
+    if (is_narrowed(array.dtype()))
+      fail<DTypeError>("jax: ", dtype, " would be narrowed; call ",
+                       "jax.config.update(\"jax_enable_x64\", True), or cast it first");
     if (array.size() == 0) return std::nullopt;
     if (!is_permuted_row_major(array.layout())) {
       return Obstacle{text("its strides ", array.strides(), " for shape ", array.shape(),

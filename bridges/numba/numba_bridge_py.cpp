@@ -43,8 +43,8 @@ class NumbaBridge final : public Bridge {
   bool exports() const override { return true; }
   std::optional<Obstacle> obstacle(const Array& array) const override {
     import_library("numba.cuda", "numba-cuda");
-    require<DTypeError>(array.dtype().is_computable() && array.dtype() != bfloat16,
-                        "numba: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
+    if (!array.dtype().is_computable() || array.dtype() == bfloat16)
+      fail<DTypeError>("numba: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
     if (auto obstacle = host_obstacle(array, "Numba")) {
       obstacle->remedy += "; Numba's functions for the CPU take spanwise.to_numpy(x)";
       return obstacle;

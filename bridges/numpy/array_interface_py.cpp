@@ -32,9 +32,9 @@ void check_inside(const ForeignMemory& memory, const Py_buffer& buffer) {
     step *= memory.shape[axis];
   }
   highest += memory.dtype.itemsize();
-  require<BridgeError>(lowest >= 0 && highest <= buffer.len, interface_word,
-                       ": shape and strides reach outside the buffer of ", buffer.len,
-                       " bytes that \"data\" names");
+  if (lowest < 0 || highest > buffer.len)
+    fail<BridgeError>(interface_word, ": shape and strides reach outside the buffer of ",
+                      buffer.len, " bytes that \"data\" names");
 }
 
 // Where "data" is no address it is a buffer, and where it is missing the object is one.
@@ -47,13 +47,13 @@ ForeignView view_of_buffer(InterfaceDict interface, PyObject* object) {
                       " is neither (address, read-only) nor a buffer");
   }
   const Py_buffer& bytes = *PyMemoryView_GET_BUFFER(buffer.ptr());
-  require<BridgeError>(PyBuffer_IsContiguous(&bytes, 'C') == 1, interface_word,
-                       ": the buffer that \"data\" names has gaps; expected contiguous bytes");
+  if (PyBuffer_IsContiguous(&bytes, 'C') != 1)
+    fail<BridgeError>(interface_word,
+                      ": the buffer that \"data\" names has gaps; expected contiguous bytes");
   ForeignView view{.owner = python_owner(buffer.ptr()), .memory = std::move(interface.memory)};
-  require<BridgeError>(
-      view.memory.row_major || view.memory.byte_strides.size() == view.memory.shape.size(),
-      interface_word, ": \"strides\" has ", view.memory.byte_strides.size(), " entries; expected ",
-      view.memory.shape.size());
+  if (!view.memory.row_major && view.memory.byte_strides.size() != view.memory.shape.size())
+    fail<BridgeError>(interface_word, ": \"strides\" has ", view.memory.byte_strides.size(),
+                      " entries; expected ", view.memory.shape.size());
   view.memory.data = static_cast<std::byte*>(bytes.buf) + interface.offset;
   view.memory.readonly = bytes.readonly != 0;
   check_inside(view.memory, bytes);
@@ -77,10 +77,11 @@ constexpr int flag_not_swapped = 0x200, flag_writeable = 0x400;
 ForeignView view_of_struct(const py::object& capsule, PyObject* object) {
   const auto* fields = static_cast<ArrayStruct*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
   PyErr_Clear();
-  require<BridgeError>(fields != nullptr && fields->two == 2, interface_word,
-                       ": __array_struct__ holds no array struct");
-  require<BridgeError>(fields->nd >= 0 && fields->nd <= max_rank, interface_word, ": ", fields->nd,
-                       " axes in __array_struct__; expected 0 to ", max_rank);
+  if (fields == nullptr || fields->two != 2)
+    fail<BridgeError>(interface_word, ": __array_struct__ holds no array struct");
+  if (fields->nd < 0 || fields->nd > max_rank)
+    fail<BridgeError>(interface_word, ": ", fields->nd, " axes in __array_struct__; expected 0 to ",
+                      max_rank);
   const bool swapped = (fields->flags & flag_not_swapped) == 0;
   const char order = swapped == static_cast<bool>(PY_LITTLE_ENDIAN) ? '>' : '<';
   const ElementType element =
@@ -112,8 +113,7 @@ class ArrayInterfaceBridge final : public Bridge {
     if (const py::object capsule = attribute_or_null(object, struct_name))
       return view_of_struct(capsule, object);
     const py::object dict = attribute_or_null(object, dict_name);
-    require<BridgeError>(static_cast<bool>(dict), interface_word,
-                         ": the object has no __array_interface__");
+    if (!dict) fail<BridgeError>(interface_word, ": the object has no __array_interface__");
     InterfaceDict interface = parse_interface(dict, interface_word);
     if (!interface.has_address) return view_of_buffer(std::move(interface), object);
     // Some make the memory while they make the dict, which then keeps it alive.

@@ -35,9 +35,9 @@ class ArrayMethodBridge final : public Bridge {
   ForeignView view(PyObject* object, bool may_copy) const override {
     const py::object array = call(object, may_copy);
     const Bridge& numpy = *find_bridge("numpy");
-    require<BridgeError>(numpy.accepts(array.ptr()), "array_method: __array__() of ",
-                         Py_TYPE(object)->tp_name, " returned a ", Py_TYPE(array.ptr())->tp_name,
-                         "; expected a numpy.ndarray");
+    if (!numpy.accepts(array.ptr()))
+      fail<BridgeError>("array_method: __array__() of ", Py_TYPE(object)->tp_name, " returned a ",
+                        Py_TYPE(array.ptr())->tp_name, "; expected a numpy.ndarray");
     return numpy.view(array.ptr(), may_copy);
   }
 
@@ -45,7 +45,7 @@ class ArrayMethodBridge final : public Bridge {
   // NumPy 2 lets the method be told that a copy is not wanted; older ones do not take the word.
   static py::object call(PyObject* object, bool may_copy) {
     const py::object method = attribute_or_null(object, method_name);
-    require<BridgeError>(static_cast<bool>(method), "array_method: no __array__");
+    if (!method) fail<BridgeError>("array_method: no __array__");
     if (may_copy) return method();
     try {
       return method(py::arg("copy") = false);

@@ -30,9 +30,10 @@ void refuse_mask(PyObject* array) {
   if (!py::isinstance(array, py::handle(module).attr("MaskedArray"))) return;
   const py::object mask = py::handle(array).attr("mask");
   const bool any = py::bool_(py::module_::import("numpy").attr("any")(mask));
-  require<ArgumentError>(!any,
-                         "numpy: a masked array with masked elements; expected elements that "
-                         "are all there, pass x.filled(value), or x.data to take them unmasked");
+  if (any)
+    fail<ArgumentError>(
+        "numpy: a masked array with masked elements; expected elements that "
+        "are all there, pass x.filled(value), or x.data to take them unmasked");
 }
 
 // Reads the fields of PyArrayObject, which NumPy keeps binary compatible from 1.7 to 2.x (every

@@ -37,8 +37,9 @@ const char* remedy_for(char kind) {
 // where DLPack packs.
 ElementType named_element(const py::dtype& descriptor, int number) {
   const std::string name = py::str(descriptor.attr("name"));
-  require<DTypeError>(descriptor.attr("names").is_none(), "numpy: an array of structs (", name,
-                      ") has no one dtype; pass one field of it: x[\"field\"]");
+  if (!descriptor.attr("names").is_none())
+    fail<DTypeError>("numpy: an array of structs (", name,
+                     ") has no one dtype; pass one field of it: x[\"field\"]");
   if (number >= first_added_number) {
     try {
       const DType dtype = DType::parse(name);

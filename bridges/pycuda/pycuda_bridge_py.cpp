@@ -86,8 +86,8 @@ class PycudaBridge final : public Bridge {
   bool exports() const override { return true; }
   std::optional<Obstacle> obstacle(const Array& array) const override {
     import_library("pycuda.gpuarray", "pycuda");
-    require<DTypeError>(array.dtype().is_computable() && array.dtype() != bfloat16,
-                        "pycuda: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
+    if (!array.dtype().is_computable() || array.dtype() == bfloat16)
+      fail<DTypeError>("pycuda: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
     if (works_apart()) {
       return Obstacle{
           "PyCUDA works in a context of its own, where the memory of this array is not",
@@ -135,15 +135,16 @@ class PycudaBridge final : public Bridge {
  private:
   static ForeignMemory memory_of(PyObject* array) {
     py::object dtype = attribute_or_null(array, dtype_name);
-    require<BridgeError>(static_cast<bool>(dtype),
-                         "pycuda: a GPUArray without dtype; expected one that was made whole");
+    if (!dtype)
+      fail<BridgeError>("pycuda: a GPUArray without dtype; expected one that was made whole");
     const bool is_native = truth_of(dtype.ptr(), native_name);
     if (!is_native) dtype = dtype.attr("newbyteorder")("=");
     const Shape shape = integers_of(array, shape_name, "pycuda");
     const Shape strides = integers_of(array, strides_name, "pycuda");
-    require<BridgeError>(shape.size() == strides.size(), "pycuda: strides for ", strides.size(),
-                         " axes in an array of ", shape.size(),
-                         "; expected one an axis, make the array again without strides=");
+    if (shape.size() != strides.size())
+      fail<BridgeError>("pycuda: strides for ", strides.size(), " axes in an array of ",
+                        shape.size(),
+                        "; expected one an axis, make the array again without strides=");
     return {.data = address_of(array),
             .dtype = dtype_from(dtype),
             .shape = shape,
@@ -156,10 +157,10 @@ class PycudaBridge final : public Bridge {
   static void check_context(Device device) {
     if (device.is_cpu()) return;
     const py::object context = py::module_::import("pycuda.driver").attr("Context");
-    require<DeviceError>(
-        !context.attr("get_current")().is_none(),
-        "pycuda: this thread has no context of PyCUDA's; expected the primary one, "
-        "import pycuda.autoprimaryctx first");
+    if (context.attr("get_current")().is_none())
+      fail<DeviceError>(
+          "pycuda: this thread has no context of PyCUDA's; expected the primary one, "
+          "import pycuda.autoprimaryctx first");
   }
 };
 

@@ -50,9 +50,10 @@ class TensorflowBridge final : public Bridge {
   ForeignView view(PyObject* tensor, bool may_copy) const override {
     refuse_other_elements(tensor);
     const py::object method = attribute_or_null(tensor, dlpack_of_tensor);
-    require<ArgumentError>(static_cast<bool>(method),
-                           "tensorflow: a symbolic tensor has no memory yet; expected an eager "
-                           "one, call spanwise outside of tf.function, or through tf.py_function");
+    if (!method)
+      fail<ArgumentError>(
+          "tensorflow: a symbolic tensor has no memory yet; expected an eager "
+          "one, call spanwise outside of tf.function, or through tf.py_function");
     // Without a stream, which TensorFlow refuses: it gives the tensor out when it is ready.
     const py::object capsule = method();
     ForeignView view = find_bridge("dlpack")->view(capsule.ptr(), may_copy);
@@ -63,8 +64,8 @@ class TensorflowBridge final : public Bridge {
   bool exports() const override { return true; }
   std::optional<Obstacle> obstacle(const Array& array) const override {
     import_library("tensorflow", "tensorflow");
-    require<DTypeError>(array.dtype().is_computable(), "tensorflow: no dtype ", array.dtype(),
-                        "; cast it first: x.astype(...)");
+    if (!array.dtype().is_computable())
+      fail<DTypeError>("tensorflow: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
     if (!array.device().is_cpu()) {
       return Obstacle{text("its memory is on ", array.device(),
                            ", and TensorFlow has no stream that could wait for the work on it"),

@@ -37,9 +37,10 @@ const dlpack::ExchangeApi* exchange_api() noexcept {
 
 // Gradients would not see what Spanwise does to the memory.
 void refuse_gradients(PyObject* tensor) {
-  require<ArgumentError>(!truth_of(tensor, requires_grad),
-                         "torch: a tensor that requires grad; expected one that autograd does not "
-                         "watch, pass x.detach()");
+  if (truth_of(tensor, requires_grad))
+    fail<ArgumentError>(
+        "torch: a tensor that requires grad; expected one that autograd does not "
+        "watch, pass x.detach()");
 }
 
 // A tensor that is more, or less, than memory with strides, of which DLPack speaks in words about
@@ -47,16 +48,19 @@ void refuse_gradients(PyObject* tensor) {
 [[noreturn]] void explain_refusal(PyObject* tensor, std::string_view refusal) {
   const py::handle x(tensor);
   const py::object layout = x.attr("layout");
-  require<ArgumentError>(layout.is(py::module_::import("torch").attr("strided")),
-                         "torch: a tensor of layout ", std::string(py::str(layout)),
-                         "; expected torch.strided, pass x.to_dense()");
-  require<ArgumentError>(!truth_of(tensor, is_quantized), "torch: a quantized tensor; expected ",
-                         "numbers, pass x.dequantize(), or x.int_repr() for what is stored");
-  require<ArgumentError>(!truth_of(tensor, is_nested), "torch: a nested tensor; expected one of ",
-                         "one shape, pass torch.nested.to_padded_tensor(x, 0.0)");
-  require<ArgumentError>(!truth_of(tensor, is_meta),
-                         "torch: a tensor of the meta device, which has no values; expected one "
-                         "with memory, make it on another device");
+  if (!layout.is(py::module_::import("torch").attr("strided")))
+    fail<ArgumentError>("torch: a tensor of layout ", std::string(py::str(layout)),
+                        "; expected torch.strided, pass x.to_dense()");
+  if (truth_of(tensor, is_quantized))
+    fail<ArgumentError>("torch: a quantized tensor; expected ",
+                        "numbers, pass x.dequantize(), or x.int_repr() for what is stored");
+  if (truth_of(tensor, is_nested))
+    fail<ArgumentError>("torch: a nested tensor; expected one of ",
+                        "one shape, pass torch.nested.to_padded_tensor(x, 0.0)");
+  if (truth_of(tensor, is_meta))
+    fail<ArgumentError>(
+        "torch: a tensor of the meta device, which has no values; expected one "
+        "with memory, make it on another device");
   fail<ArgumentError>("torch: a tensor of ", std::string(py::str(x.attr("dtype"))), " on ",
                       std::string(py::str(x.attr("device"))), " that gives out no memory (",
                       refusal, "); expected one that has its values in memory, call spanwise ",
@@ -156,8 +160,8 @@ void check_dtype(DType dtype) {
   static auto& known = *new std::vector<DType>;
   if (std::find(known.begin(), known.end(), dtype) != known.end()) return;
   const py::module_ torch = import_library("torch", "torch");
-  require<DTypeError>(py::hasattr(torch, dtype.name().c_str()), "torch: no dtype ", dtype,
-                      "; cast it first: x.astype(...)");
+  if (!py::hasattr(torch, dtype.name().c_str()))
+    fail<DTypeError>("torch: no dtype ", dtype, "; cast it first: x.astype(...)");
   known.push_back(dtype);
 }
 

@@ -42,12 +42,13 @@ class WarpBridge final : public Bridge {
   std::optional<Obstacle> obstacle(const Array& array) const override {
     import_library("warp", "warp-lang");
     const DType dtype = array.dtype();
-    require<DTypeError>(dtype.is_computable() && !dtype.is_complex(), "warp: no dtype ", dtype,
-                        "; cast it first: x.astype(...), or view complex numbers as floats: "
-                        "x.view(\"float32\")");
-    require<ArgumentError>(array.rank() >= 1 && array.rank() <= most_warp_axes,
-                           "warp: got an array of shape ", array.shape(), "; expected 1 to ",
-                           most_warp_axes, " axes, pass x.reshape(...)");
+    if (!dtype.is_computable() || dtype.is_complex())
+      fail<DTypeError>("warp: no dtype ", dtype,
+                       "; cast it first: x.astype(...), or view complex numbers as floats: "
+                       "x.view(\"float32\")");
+    if (array.rank() < 1 || array.rank() > most_warp_axes)
+      fail<ArgumentError>("warp: got an array of shape ", array.shape(), "; expected 1 to ",
+                          most_warp_axes, " axes, pass x.reshape(...)");
     return readonly_obstacle(array, "Warp");
   }
 

@@ -74,10 +74,12 @@ class FramesBridge final : public sw::Bridge {
   bool exports() const override { return true; }
 
   std::optional<sw::Obstacle> obstacle(const sw::Array& array) const override {
-    sw::require<sw::DTypeError>(array.dtype() == sw::float32, "frames: got dtype ", array.dtype(),
-                                "; expected float32, cast it first: x.astype(\"float32\")");
-    sw::require<sw::ArgumentError>(array.rank() == 2, "frames: got shape ", array.shape(),
-                                   "; expected rows and columns");
+    if (array.dtype() != sw::float32)
+      sw::fail<sw::DTypeError>("frames: got dtype ", array.dtype(),
+                               "; expected float32, cast it first: x.astype(\"float32\")");
+    if (array.rank() != 2)
+      sw::fail<sw::ArgumentError>("frames: got shape ", array.shape(),
+                                  "; expected rows and columns");
     if (!array.device().is_cpu()) {
       return sw::Obstacle{sw::text("its memory is on ", array.device(), ", frames are on the host"),
                           "allow a copy (copyif=True)"};

@@ -216,20 +216,22 @@ void check_out_fits(const OpFacts& op, const Shape& shape, const Array& out) {
     fits = broadcast_shapes(both) == out.shape();
   } catch (const LayoutError&) {
   }
-  require<LayoutError>(fits, op.name, ": the operands have shape ", shape,
-                       " together, which does not broadcast to out's shape ", out.shape(),
-                       "; pass an out of that shape");
+  if (!fits)
+    fail<LayoutError>(op.name, ": the operands have shape ", shape,
+                      " together, which does not broadcast to out's shape ", out.shape(),
+                      "; pass an out of that shape");
 }
 
 std::optional<Array> mask_in(const OpFacts& op, PyObject* where, Device device) {
   if (where == nullptr || where == Py_True || where == Py_None) return {};
   Array mask =
       where == Py_False ? full(Shape{}, Scalar(false), bool_, device) : import_array(where);
-  require<DTypeError>(mask.dtype().is_bool(), op.name, ": where= must be bool, got ", mask.dtype(),
-                      "; compare it with 0");
+  if (!mask.dtype().is_bool())
+    fail<DTypeError>(op.name, ": where= must be bool, got ", mask.dtype(), "; compare it with 0");
   if (mask.device() != device && mask.rank() == 0) mask = to_device(mask, device);
-  require<DeviceError>(mask.device() == device, op.name, ": where= is on ", mask.device(),
-                       " and the result on ", device, "; move it with .to(\"", device, "\")");
+  if (mask.device() != device)
+    fail<DeviceError>(op.name, ": where= is on ", mask.device(), " and the result on ", device,
+                      "; move it with .to(\"", device, "\")");
   return mask;
 }
 
@@ -299,9 +301,9 @@ bool has_variable(const PyObject* const* values, int count) {
 
 PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
                              const CallOptions& options) {
-  require<GraphError>(!given(options.out) && options.where == nullptr && !options.dtype,
-                      facts(op).name, ": out=, where= and dtype= are for arrays; a variable has ",
-                      "no memory yet. Use where() and astype()");
+  if (given(options.out) || options.where != nullptr || options.dtype)
+    fail<GraphError>(facts(op).name, ": out=, where= and dtype= are for arrays; a variable has ",
+                     "no memory yet. Use where() and astype()");
   std::optional<DType> beside;
   const int first = (facts(op).traits & ops::chooses) != 0 ? 1 : 0;
   for (int i = first; i < count; ++i) {

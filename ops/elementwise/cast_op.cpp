@@ -14,7 +14,7 @@ class Cast final : public NamedOp {
     expect_arity(*this, inputs, 1);
     const TensorType& type = inputs[0].type();
     for (const DType dtype : {type.dtype(), dtype_})
-      require<DTypeError>(dtype.is_computable(), name(), ": cannot compute on ", dtype);
+      if (!dtype.is_computable()) fail<DTypeError>(name(), ": cannot compute on ", dtype);
     return Apply::make(Ref<const Op>(this), {inputs[0]},
                        {Variable(TensorType(dtype_, type.shape(), type.device()))});
   }

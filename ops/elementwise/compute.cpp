@@ -43,9 +43,9 @@ Operand at_home(const OpFacts& op, const Operand& operand, Device device) {
   if (operand.array == nullptr || operand.array->device() == device) return operand;
   const Array& array = *operand.array;
   if (runs_on_host(array.device()) && runs_on_host(device)) return operand;
-  require<DeviceError>(array.rank() == 0 && runs_on_host(array.device()), op.name,
-                       ": operands are on ", array.device(), " and on ", device,
-                       "; expected one device, move one of them with .to(\"", device, "\")");
+  if (array.rank() != 0 || !runs_on_host(array.device()))
+    fail<DeviceError>(op.name, ": operands are on ", array.device(), " and on ", device,
+                      "; expected one device, move one of them with .to(\"", device, "\")");
   return {nullptr, item(array)};
 }
 
@@ -82,8 +82,9 @@ void compute_fresh(const Signature& signature, std::span<const Operand> given, c
 void compute(const Signature& signature, std::span<const Operand> given, const Array& result,
              const Array* where) {
   const char* name = facts(signature.op).name;
-  require<ReadOnlyError>(!result.readonly(), name, ": cannot write to ", result,
-                         ", whose owner handed it out for reading only; pass another out=");
+  if (result.readonly())
+    fail<ReadOnlyError>(name, ": cannot write to ", result,
+                        ", whose owner handed it out for reading only; pass another out=");
   if (result.size() == 0) return;
   std::array<Operand, max_inputs> operands;
   std::array<std::optional<Array>, max_inputs + 1> copies;

@@ -20,9 +20,10 @@ namespace spanwise::ops {
 namespace {
 
 void refuse_exponents(bool none_is_negative) {
-  require<ArgumentError>(none_is_negative,
-                         "power: integers to negative integer powers are not allowed; expected "
-                         "exponents >= 0, got negative ones; use float_power()");
+  if (!none_is_negative)
+    fail<ArgumentError>(
+        "power: integers to negative integer powers are not allowed; expected "
+        "exponents >= 0, got negative ones; use float_power()");
 }
 // Whether the kernel is to look at them.
 bool checks_exponent(const Signature& signature, std::span<const Operand> operands) {

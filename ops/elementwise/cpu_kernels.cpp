@@ -109,9 +109,9 @@ void checked_power(const void*, std::int64_t n, std::byte* const* arrays) {
   const T* exponents = reinterpret_cast<const T*>(arrays[1]);
   T lowest = 0;
   for (std::int64_t i = 0; i < n; ++i) lowest = exponents[i] < lowest ? exponents[i] : lowest;
-  require<ArgumentError>(
-      lowest >= 0, "power: integers to negative integer powers are not allowed, got exponent ",
-      static_cast<long long>(lowest), "; use float_power()");
+  if (lowest < 0)
+    fail<ArgumentError>("power: integers to negative integer powers are not allowed, got exponent ",
+                        static_cast<long long>(lowest), "; use float_power()");
   binary<Power, T, T>(nullptr, n, arrays);
 }
 

@@ -22,9 +22,9 @@ Shape broadcast_static(const std::string& op, std::span<const Variable> operands
     const int skipped = rank - own.size();
     for (int axis = skipped; axis < rank; ++axis) {
       const auto extent = broadcast_extents(shape[axis], own[axis - skipped]);
-      require<LayoutError>(extent.has_value(), op, ": extents ", shape[axis], " and ",
-                           own[axis - skipped], " at axis ", axis,
-                           " do not broadcast; expected equal extents, or 1");
+      if (!extent.has_value())
+        fail<LayoutError>(op, ": extents ", shape[axis], " and ", own[axis - skipped], " at axis ",
+                          axis, " do not broadcast; expected equal extents, or 1");
       shape[axis] = *extent;
     }
   }

@@ -136,10 +136,12 @@ std::string title(OpId op) {
 Signature resolve(OpId op, std::span<const DType> operands, std::optional<DType> wanted) {
   const OpFacts& known = facts(op);
   for (const DType dtype : operands)
-    require<DTypeError>(dtype.is_computable(), known.name, ": cannot compute with ", dtype,
-                        ", which is only carried; cast it with its own library first");
-  require<DTypeError>(known.result != Result::boolean || !wanted || *wanted == bool_, known.name,
-                      ": no loop gives dtype=", wanted.value_or(bool_), "; the result is bool");
+    if (!dtype.is_computable())
+      fail<DTypeError>(known.name, ": cannot compute with ", dtype,
+                       ", which is only carried; cast it with its own library first");
+  if (known.result == Result::boolean && wanted && *wanted != bool_)
+    fail<DTypeError>(known.name, ": no loop gives dtype=", wanted.value_or(bool_),
+                     "; the result is bool");
   if ((known.traits & truths) != 0) return {op, bool_, bool_};
   if ((known.traits & compares) != 0)
     if (const auto mixed = mixed_comparison(op, operands)) return *mixed;

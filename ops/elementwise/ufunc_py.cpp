@@ -128,9 +128,9 @@ DType accumulating_dtype(OpId op, DType target, PyObject* value, const Array* ar
     wanted = target.is_complex() || target.is_floating() ? target : float64;
   else if (!PyBool_Check(value) && target.is_bool())
     wanted = int64;
-  require<DTypeError>(can_cast(wanted, target, Casting::same_kind), name,
-                      ".at: cannot cast the result from ", wanted, " to ", target,
-                      " under casting=\"same_kind\"; cast the values: b.astype(\"", target, "\")");
+  if (!can_cast(wanted, target, Casting::same_kind))
+    fail<DTypeError>(name, ".at: cannot cast the result from ", wanted, " to ", target,
+                     " under casting=\"same_kind\"; cast the values: b.astype(\"", target, "\")");
   const DType both[] = {wanted, wanted};
   (void)ops::resolve(op, both);  // says which dtypes it has
   return wanted;
@@ -138,8 +138,8 @@ DType accumulating_dtype(OpId op, DType target, PyObject* value, const Array* ar
 
 void accumulate_at(OpId op, PyObject* target, PyObject* key, PyObject* value) {
   const char* name = facts(op).name;
-  require<GraphError>(!is_variable(target), name,
-                      ".at: a variable has no memory yet; use tensor.inc_subtensor(x[i], y)");
+  if (is_variable(target))
+    fail<GraphError>(name, ".at: a variable has no memory yet; use tensor.inc_subtensor(x[i], y)");
   const Array array = writable_array(target);
   const py::object owned = is_python_number(value)
                                ? py::reinterpret_borrow<py::object>(value)

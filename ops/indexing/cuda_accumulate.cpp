@@ -13,10 +13,11 @@ namespace spanwise::ops {
 void accumulate_on_gpu(const Selection& selection, const Array& value, Accumulation how) {
   const DType dtype = selection.array.dtype();
   const bool is_sum = how == Accumulation::add || how == Accumulation::subtract;
-  require<DTypeError>(dtype != complex128 || is_sum,
-                      "accumulate: a GPU changes 8 bytes at most in one piece, so it has no "
-                      "products, maxima and minima of complex128; accumulate on the CPU: "
-                      "a.to(\"cpu\")");
+  if (dtype == complex128 && !is_sum)
+    fail<DTypeError>(
+        "accumulate: a GPU changes 8 bytes at most in one piece, so it has no "
+        "products, maxima and minima of complex128; accumulate on the CPU: "
+        "a.to(\"cpu\")");
   if (value.size() == 0) return;
   static auto& modules = *new Modules<AccumulateSource>;
   const GpuPlan plan(selection, value, /*words=*/1);

@@ -32,9 +32,9 @@ auto run(const Array& array, Work&& work) {
 PyObject* delivered(Array result, PyObject* out, const char* who) {
   if (!given(out)) return wrap(std::move(result));
   const Array target = writable_array(out);
-  require<LayoutError>(target.shape() == result.shape(), who,
-                       ": output array does not match the result: expected shape ", result.shape(),
-                       ", got ", target.shape());
+  if (target.shape() != result.shape())
+    fail<LayoutError>(who, ": output array does not match the result: expected shape ",
+                      result.shape(), ", got ", target.shape());
   check_casting(result.dtype(), target.dtype(), "same_kind", who);
   assign(target, result);
   return Py_NewRef(out);
@@ -74,9 +74,10 @@ PyObject* rows_of(const Array& positions) {
 }
 
 PyObject* nonzero_of(const Array& array) {
-  require<ArgumentError>(array.rank() > 0,
-                         "nonzero: calling nonzero on 0d arrays is not allowed; use "
-                         "a.reshape(1).nonzero()");
+  if (array.rank() <= 0)
+    fail<ArgumentError>(
+        "nonzero: calling nonzero on 0d arrays is not allowed; use "
+        "a.reshape(1).nonzero()");
   return rows_of(run(array, [&] { return ops::positions_of_true(array); }));
 }
 
@@ -123,8 +124,8 @@ PyObject* take(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
   static constexpr Signature<5> signature{"take", {"a", "indices", "axis", "out", "mode"}, 2, 5};
   const auto [a, indices, axis, out, mode] = signature.read(values, count, words);
   if (is_variable(a)) {
-    require<GraphError>(!given(out) && mode_of(mode) == ops::Bounds::raise,
-                        "take: out= and mode= are for arrays; a variable has no memory yet");
+    if (given(out) || mode_of(mode) != ops::Bounds::raise)
+      fail<GraphError>("take: out= and mode= are for arrays; a variable has no memory yet");
     return py::handle(a)
         .attr("take")(py::handle(indices), py::handle(given(axis) ? axis : Py_None))
         .release()
@@ -140,8 +141,8 @@ PyObject* take_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
 
 PyObject* compress_from(PyObject* condition, const Array& array, PyObject* axis, PyObject* out) {
   const Array mask = index_array_in(condition);
-  require<LayoutError>(mask.rank() == 1, "compress: condition must be a 1-d array, got shape ",
-                       mask.shape());
+  if (mask.rank() != 1)
+    fail<LayoutError>("compress: condition must be a 1-d array, got shape ", mask.shape());
   const auto [source, place] = along(array, axis);
   const auto work = [&, &from = source, &at = place] {
     return ops::take(from, ops::positions_of_true(mask).index(0, 0), at, ops::Bounds::raise);
@@ -189,10 +190,11 @@ PyObject* take_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, 
   // NumPy's default is the last axis; None flattens the array.
   const Array array = import_array(arr), wanted = index_array_in(indices);
   const bool is_flat = axis == Py_None;
-  require<ArgumentError>(!is_flat || wanted.rank() == 1,
-                         "take_along_axis: when axis=None, `indices` must have a single dimension, "
-                         "got shape ",
-                         wanted.shape());
+  if (is_flat && wanted.rank() != 1)
+    fail<ArgumentError>(
+        "take_along_axis: when axis=None, `indices` must have a single dimension, "
+        "got shape ",
+        wanted.shape());
   const Array source = is_flat ? flat(array) : array;
   const int place =
       is_flat ? 0 : source.layout().normalise_axis(axis == nullptr ? -1 : integer_from(axis));
@@ -217,8 +219,9 @@ void put_into(const Array& target, PyObject* indices, PyObject* values, PyObject
   const Array places = index_array_in(indices);
   const ValueArray value(values, target);
   const ops::Bounds bounds = mode_of(mode);
-  require<ReadOnlyError>(!target.readonly(), "put: assignment destination is read-only: ", target,
-                         "; put into a copy: a.copy()");
+  if (target.readonly())
+    fail<ReadOnlyError>("put: assignment destination is read-only: ", target,
+                        "; put into a copy: a.copy()");
   write_flat(target, [&](const Array& line) { ops::put(line, places, value.array(), bounds); });
 }
 
@@ -243,10 +246,11 @@ PyObject* put_along_axis(PyObject*, PyObject* const* values, Py_ssize_t count, P
   const ValueArray owner(given_values, target);
   const Array& value = owner.array();
   if (axis == Py_None) {
-    require<ArgumentError>(places.rank() == 1,
-                           "put_along_axis: when axis=None, `indices` must have a single "
-                           "dimension, got shape ",
-                           places.shape());
+    if (places.rank() != 1)
+      fail<ArgumentError>(
+          "put_along_axis: when axis=None, `indices` must have a single "
+          "dimension, got shape ",
+          places.shape());
     write_flat(target, [&](const Array& line) { ops::put_along(line, places, 0, value); });
   } else {
     const int place = target.layout().normalise_axis(integer_from(axis));

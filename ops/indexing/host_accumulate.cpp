@@ -127,10 +127,11 @@ AccumulateLoops loops_for(DType dtype) {
 }
 
 AccumulateLoops accumulate_loops(DType dtype, Accumulation how) {
-  require<DTypeError>(dtype.is_computable(), "accumulate: cannot compute on ", dtype,
-                      "; expected bool, an integer, a float or a complex number");
-  require<DTypeError>(!dtype.is_bool() || how != Accumulation::subtract,
-                      "subtract: bool has no difference; use bitwise_xor or logical_xor");
+  if (!dtype.is_computable())
+    fail<DTypeError>("accumulate: cannot compute on ", dtype,
+                     "; expected bool, an integer, a float or a complex number");
+  if (dtype.is_bool() && how == Accumulation::subtract)
+    fail<DTypeError>("subtract: bool has no difference; use bitwise_xor or logical_xor");
   switch (how) {
     case Accumulation::add:
       return loops_for<Plus, false>(dtype);

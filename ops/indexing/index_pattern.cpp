@@ -36,8 +36,8 @@ int axes_of(const TensorType& index) { return index.dtype().is_bool() ? index.ra
 
 void check_inside(std::int64_t index, std::int64_t extent, int axis) {
   const bool is_inside = extent == TensorType::any || (index >= -extent && index < extent);
-  require<BoundsError>(is_inside, "index: ", index, " is outside axis ", axis, " of extent ",
-                       extent);
+  if (!is_inside)
+    fail<BoundsError>("index: ", index, " is outside axis ", axis, " of extent ", extent);
 }
 
 /// The shape of an index's result. Index arrays, and integers beside them, broadcast; their axes
@@ -58,8 +58,9 @@ class ResultShape {
     for (int axis = 0; axis < positions.size(); ++axis) {
       std::int64_t& common = positions_[axis + skipped];
       const auto extent = broadcast_extents(common, positions[axis]);
-      require<BoundsError>(extent.has_value(), "index: index arrays of extents ", common, " and ",
-                           positions[axis], " do not broadcast");
+      if (!extent.has_value())
+        fail<BoundsError>("index: index arrays of extents ", common, " and ", positions[axis],
+                          " do not broadcast");
       common = *extent;
     }
   }
@@ -97,12 +98,12 @@ IndexPattern::IndexPattern(std::string_view text) : text_(text) {
   if (text.empty()) return;
   for (const std::string_view word : split(text, ", ")) parts_.push_back(parse(word));
   for (const Part& part : parts_)
-    require<ArgumentError>(!part.step || part.step->is_input || part.step->value != 0,
-                           "index: the step of a slice cannot be 0, got ", text);
+    if (part.step && !part.step->is_input && part.step->value == 0)
+      fail<ArgumentError>("index: the step of a slice cannot be 0, got ", text);
   const auto ellipses = std::count_if(parts_.begin(), parts_.end(),
                                       [](const Part& part) { return part.kind == Kind::ellipsis; });
-  require<BoundsError>(ellipses <= 1, "index: an index can hold one Ellipsis ('...'), got ",
-                       ellipses);
+  if (ellipses > 1)
+    fail<BoundsError>("index: an index can hold one Ellipsis ('...'), got ", ellipses);
 }
 
 int IndexPattern::input_count() const noexcept {
@@ -123,8 +124,9 @@ void IndexPattern::check(const Op& op, std::span<const Variable> inputs, int fir
     if (part.kind == Kind::array) {
       const Variable& index = inputs[static_cast<std::size_t>(at)];
       const DType dtype = index.type().dtype();
-      require<BoundsError>(dtype.is_integer() || dtype.is_bool(), op.name(), ": input ", at++, " (",
-                           index.label(), "): expected an integer or bool dtype, got ", dtype);
+      if (!dtype.is_integer() && !dtype.is_bool())
+        fail<BoundsError>(op.name(), ": input ", at++, " (", index.label(),
+                          "): expected an integer or bool dtype, got ", dtype);
     }
     for (const auto& number : {part.start, part.stop, part.step})
       if (number && number->is_input) expect_integer(op, inputs, at++);
@@ -161,8 +163,9 @@ std::int64_t IndexPattern::known_cut(const Part& part, std::int64_t extent) {
 
 Shape IndexPattern::known_shape(const Shape& shape, std::span<const Variable> inputs) const {
   const int consumed = consumed_axes(inputs);
-  require<BoundsError>(consumed <= shape.size(), "index: too many indices: ", consumed,
-                       " for a variable of rank ", shape.size());
+  if (consumed > shape.size())
+    fail<BoundsError>("index: too many indices: ", consumed, " for a variable of rank ",
+                      shape.size());
   ResultShape result;
   int axis = 0;
   std::size_t input = 0;

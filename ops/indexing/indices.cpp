@@ -67,10 +67,10 @@ void fail_outside(std::int64_t index, int axis, const Shape& shape) {
 
 Array as_int64(const Array& indices) {
   if (indices.dtype() == int64) return indices;
-  require<BoundsError>(indices.dtype().is_integer() && indices.dtype().is_computable(),
-                       "Array: arrays used as indices must be of integer (or boolean) type, got ",
-                       indices.dtype(), " of shape ", indices.shape(),
-                       "; convert them: indices.astype(\"int64\")");
+  if (!indices.dtype().is_integer() || !indices.dtype().is_computable())
+    fail<BoundsError>("Array: arrays used as indices must be of integer (or boolean) type, got ",
+                      indices.dtype(), " of shape ", indices.shape(),
+                      "; convert them: indices.astype(\"int64\")");
   return astype(indices, int64);
 }
 

@@ -39,8 +39,9 @@ void write_range(const Array& target, Number first, Number step) {
 }
 
 void check_floating(const char* who, DType dtype) {
-  require<DTypeError>(dtype == float64 || dtype == float32, who,
-                      ": expected float64 or float32, got ", dtype, "; cast the range of float64");
+  if (dtype != float64 && dtype != float32)
+    fail<DTypeError>(who, ": expected float64 or float32, got ", dtype,
+                     "; cast the range of float64");
 }
 
 template <class Element>
@@ -53,8 +54,8 @@ void write_float_range(const Array& target, double first, double second) {
 }  // namespace
 
 Array integer_range(std::int64_t start, std::int64_t step, std::int64_t count, DType dtype) {
-  require<DTypeError>(dtype == int64 || dtype == int32, "range: expected int64 or int32, got ",
-                      dtype, "; cast the range of int64");
+  if (dtype != int64 && dtype != int32)
+    fail<DTypeError>("range: expected int64 or int32, got ", dtype, "; cast the range of int64");
   Array made = empty({count}, dtype, cpu);
   // Unsigned, so that what is computed beyond the last one may wrap around.
   const auto first = static_cast<std::uint64_t>(start), by = static_cast<std::uint64_t>(step);

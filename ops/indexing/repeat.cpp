@@ -20,8 +20,8 @@ namespace {
 constexpr std::int64_t grain_bytes = 1 << 19;
 
 void check_times(std::int64_t times) {
-  require<ArgumentError>(times >= 0, "repeat: repeats may not contain negative values, got ",
-                         times);
+  if (times < 0)
+    fail<ArgumentError>("repeat: repeats may not contain negative values, got ", times);
 }
 
 // `count` parts of `bytes`, each `times` times over.
@@ -121,8 +121,8 @@ Shape with_extent(Shape shape, int axis, std::int64_t extent) {
 
 std::int64_t product(std::int64_t a, std::int64_t b) {
   std::int64_t c;
-  require<LayoutError>(!__builtin_mul_overflow(a, b, &c), "repeat: ", b, " repeats of ", a,
-                       " are too many for 63 bits");
+  if (__builtin_mul_overflow(a, b, &c))
+    fail<LayoutError>("repeat: ", b, " repeats of ", a, " are too many for 63 bits");
   return c;
 }
 
@@ -148,8 +148,8 @@ std::vector<std::int64_t> starts_of(const Array& times) {
   std::vector<std::int64_t> starts(static_cast<std::size_t>(times.size()) + 1, 0);
   for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
     check_times(numbers[i]);
-    require<LayoutError>(!__builtin_add_overflow(starts[i], numbers[i], &starts[i + 1]),
-                         "repeat: the repeats are too many for 63 bits");
+    if (__builtin_add_overflow(starts[i], numbers[i], &starts[i + 1]))
+      fail<LayoutError>("repeat: the repeats are too many for 63 bits");
   }
   return starts;
 }
@@ -205,20 +205,20 @@ Array repeat(const Array& array, std::int64_t times, int axis) {
 }
 
 Array repeat(const Array& array, const Array& times, int axis) {
-  require<DTypeError>(times.dtype().is_integer() || times.dtype().is_bool(),
-                      "repeat: cannot cast repeats from ", times.dtype(),
-                      " to int64 according to the rule 'safe'; expected integers");
+  if (!times.dtype().is_integer() && !times.dtype().is_bool())
+    fail<DTypeError>("repeat: cannot cast repeats from ", times.dtype(),
+                     " to int64 according to the rule 'safe'; expected integers");
   const bool is_ready =
       times.dtype() == int64 && times.device().is_cpu() && times.layout().is_row_major();
   const Array host =
       is_ready ? times : contiguous(astype(to_device(times, cpu), int64, CopyMode::if_needed));
   await(host, /*writes=*/false);
   if (host.size() == 1 && host.rank() < 2) return repeat(array, item(host).as_int64(), axis);
-  require<LayoutError>(host.rank() == 1 && host.size() == array.shape()[axis],
-                       "repeat: operands could not be broadcast together with shape (",
-                       array.shape()[axis], ",) ", times.shape(),
-                       "; expected one number for each of the ", array.shape()[axis],
-                       " slices along axis ", axis, " of ", array.shape());
+  if (host.rank() != 1 || host.size() != array.shape()[axis])
+    fail<LayoutError>("repeat: operands could not be broadcast together with shape (",
+                      array.shape()[axis], ",) ", times.shape(),
+                      "; expected one number for each of the ", array.shape()[axis],
+                      " slices along axis ", axis, " of ", array.shape());
   const std::vector<std::int64_t> starts = starts_of(host);
   if (array.device().is_cuda()) return repeat_on_gpu(array, starts, axis);
   await(array, /*writes=*/false);

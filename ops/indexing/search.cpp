@@ -108,8 +108,8 @@ Array ready(const Array& array, DType dtype) {
 }  // namespace
 
 Array search_sorted(const Array& line, const Array& wanted, Side side) {
-  require<LayoutError>(line.rank() == 1, "searchsorted: expected a vector to search, got ",
-                       line.shape());
+  if (line.rank() != 1)
+    fail<LayoutError>("searchsorted: expected a vector to search, got ", line.shape());
   const DType dtype = compared_as(line.dtype(), wanted.dtype());
   if (line.size() == 0 || wanted.size() == 0) return zeros(wanted.shape(), int64, line.device());
   const Array elements = ready(line, dtype), values = ready(wanted, dtype);

@@ -55,11 +55,12 @@ class Selector {
       consumed += axes_of(part);
       ellipses += std::holds_alternative<Ellipsis>(part);
     }
-    require<BoundsError>(ellipses <= 1,
-                         "Array: an index can only have a single ellipsis ('...'), got ", ellipses);
-    require<BoundsError>(consumed <= layout_.rank(), "Array: too many indices for array: array is ",
-                         layout_.rank(), "-dimensional, but ", consumed,
-                         " were indexed; its shape is ", layout_.shape);
+    if (ellipses > 1)
+      fail<BoundsError>("Array: an index can only have a single ellipsis ('...'), got ", ellipses);
+    if (consumed > layout_.rank())
+      fail<BoundsError>("Array: too many indices for array: array is ", layout_.rank(),
+                        "-dimensional, but ", consumed, " were indexed; its shape is ",
+                        layout_.shape);
     return layout_.rank() - consumed;
   }
 
@@ -83,8 +84,8 @@ class Selector {
   }
 
   void keep(std::int64_t extent, std::int64_t stride) {
-    require<LayoutError>(selection_.rank < max_rank, "Array: the index makes more than ", max_rank,
-                         " dimensions");
+    if (selection_.rank >= max_rank)
+      fail<LayoutError>("Array: the index makes more than ", max_rank, " dimensions");
     selection_.plain[static_cast<std::size_t>(selection_.rank++)] = {extent, stride};
   }
 
@@ -131,11 +132,11 @@ class Selector {
   // A mask of no elements names none, so it fits any extent, as in NumPy.
   void check_mask(const Array& mask) const {
     for (int i = 0; i < mask.rank(); ++i)
-      require<BoundsError>(mask.shape()[i] == 0 || mask.shape()[i] == layout_.shape[axis_ + i],
-                           "Array: boolean index did not match indexed array along axis ",
-                           axis_ + i, "; size of axis is ", layout_.shape[axis_ + i],
-                           " but size of corresponding boolean axis is ", mask.shape()[i],
-                           " (array ", layout_.shape, ", mask ", mask.shape(), ")");
+      if (mask.shape()[i] != 0 && mask.shape()[i] != layout_.shape[axis_ + i])
+        fail<BoundsError>("Array: boolean index did not match indexed array along axis ", axis_ + i,
+                          "; size of axis is ", layout_.shape[axis_ + i],
+                          " but size of corresponding boolean axis is ", mask.shape()[i],
+                          " (array ", layout_.shape, ", mask ", mask.shape(), ")");
   }
 
   void take_mask(const Array& mask) {
@@ -157,8 +158,8 @@ class Selector {
     if (in_front_) selection_.place = 0;
     for (const Part& part : parts_) shapes_.push_back(part.array.shape());
     selection_.positions = common_shape();
-    require<LayoutError>(selection_.rank + selection_.positions.size() <= max_rank,
-                         "Array: the index makes more than ", max_rank, " dimensions");
+    if (selection_.rank + selection_.positions.size() > max_rank)
+      fail<LayoutError>("Array: the index makes more than ", max_rank, " dimensions");
     selection_.riding = Strides(selection_.positions.size());
     const bool any = Layout::row_major(selection_.positions).size() > 0;
     selection_.indices.reserve(parts_.size());
@@ -221,10 +222,11 @@ Selection select(const Array& array, std::span<const IndexPart> key, Bounds boun
 
 Selection select_along(const Array& array, const Array& indices, int axis, bool writes) {
   const Layout& layout = array.layout();
-  require<LayoutError>(indices.rank() == layout.rank(),
-                       "take_along_axis: indices and array must have the same number of "
-                       "dimensions, got shapes ",
-                       indices.shape(), " and ", layout.shape);
+  if (indices.rank() != layout.rank())
+    fail<LayoutError>(
+        "take_along_axis: indices and array must have the same number of "
+        "dimensions, got shapes ",
+        indices.shape(), " and ", layout.shape);
   Selection selection;
   selection.array = array;
   selection.offset = layout.offset;
@@ -234,10 +236,11 @@ Selection select_along(const Array& array, const Array& indices, int axis, bool 
     if (i == axis) continue;
     const std::int64_t extent = layout.shape[i];
     std::int64_t& common = selection.positions[i];
-    require<BoundsError>(extent == common || extent == 1 || common == 1,
-                         "take_along_axis: shape mismatch: indexing arrays could not be broadcast "
-                         "together: indices ",
-                         indices.shape(), " and array ", layout.shape, " along axis ", axis);
+    if (extent != common && extent != 1 && common != 1)
+      fail<BoundsError>(
+          "take_along_axis: shape mismatch: indexing arrays could not be broadcast "
+          "together: indices ",
+          indices.shape(), " and array ", layout.shape, " along axis ", axis);
     if (extent != 1) {
       common = extent;
       selection.riding[i] = layout.strides[i];

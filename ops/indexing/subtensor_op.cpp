@@ -101,9 +101,9 @@ class SetSubtensor final : public NamedOp {
     pattern_.check(*this, inputs, 2);
     const TensorType& type = inputs[0].type();
     const Shape place = pattern_.known_shape(type.shape(), inputs.subspan(2));
-    require<LayoutError>(inputs[1].type().rank() <= place.size(), name(), ": a value of rank ",
-                         inputs[1].type().rank(), " does not fit into a place of rank ",
-                         place.size());
+    if (inputs[1].type().rank() > place.size())
+      fail<LayoutError>(name(), ": a value of rank ", inputs[1].type().rank(),
+                        " does not fit into a place of rank ", place.size());
     return Apply::make(
         Ref<const Op>(this), {inputs.begin(), inputs.end()},
         {Variable(TensorType(type.dtype(), type.shape(), common_device(*this, inputs)))});

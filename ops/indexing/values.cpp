@@ -24,8 +24,9 @@ void move(const Selection& selection, const Array& value, Direction direction) {
 }
 
 void check_writable(const Array& array) {
-  require<ReadOnlyError>(!array.readonly(), "Array: assignment destination is read-only: ", array,
-                         "; assign to a copy: a.copy()");
+  if (array.readonly())
+    fail<ReadOnlyError>("Array: assignment destination is read-only: ", array,
+                        "; assign to a copy: a.copy()");
 }
 
 Array fitting_value(const Selection& selection, Array value) {

@@ -86,9 +86,9 @@ void own_product_on_cuda(const Problem& problem, Device device) {
     return module.get_function("lines").launch(config, arguments);
   }
   const auto tiles = [](std::int64_t extent) { return (extent + tile_side - 1) / tile_side; };
-  require<ArgumentError>(tiles(problem.rows) <= most_blocks / tiles(problem.columns),
-                         "matmul: a result of ", problem.rows, " x ", problem.columns,
-                         " is beyond what one launch can make; cut it into parts");
+  if (tiles(problem.rows) > most_blocks / tiles(problem.columns))
+    fail<ArgumentError>("matmul: a result of ", problem.rows, " x ", problem.columns,
+                        " is beyond what one launch can make; cut it into parts");
   config.grid = {tiles(problem.rows) * tiles(problem.columns), std::min(batches, most_batches)};
   module.get_function("tiles").launch(config, arguments);
 }

@@ -19,7 +19,7 @@ struct ProductTypes {
 
 // Signs do not matter to sums that wrap around.
 ProductTypes types_for(DType dtype) {
-  require<DTypeError>(dtype.is_computable(), "matmul: no product of ", dtype, " on a GPU");
+  if (!dtype.is_computable()) fail<DTypeError>("matmul: no product of ", dtype, " on a GPU");
   const char* element = element_text(dtype);
   if (dtype.is_bool()) return {element, word_text(4)};
   if (dtype.is_integer())

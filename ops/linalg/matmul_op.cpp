@@ -26,21 +26,22 @@ std::int64_t batch_extent_of(const Shape& shape, int from_end) {
 
 Shape product_type_shape(const TensorType& left, const TensorType& right) {
   const Shape &a = left.shape(), &b = right.shape();
-  require<GraphError>(!a.empty() && !b.empty(),
-                      "matmul: expected vectors or matrices, got "
-                      "variables of rank ",
-                      a.size(), " and ", b.size(), "; use * for numbers");
+  if (a.empty() || b.empty())
+    fail<GraphError>(
+        "matmul: expected vectors or matrices, got "
+        "variables of rank ",
+        a.size(), " and ", b.size(), "; use * for numbers");
   const std::int64_t depth = a.back(), other = b[std::max(b.size() - 2, 0)];
-  require<LayoutError>(depth == other || depth == TensorType::any || other == TensorType::any,
-                       "matmul: size ", other, " is different from ", depth, " (shapes ", a,
-                       " and ", b, ")");
+  if (depth != other && depth != TensorType::any && other != TensorType::any)
+    fail<LayoutError>("matmul: size ", other, " is different from ", depth, " (shapes ", a, " and ",
+                      b, ")");
   const int batch = std::max({a.size() - 2, b.size() - 2, 0});
   std::vector<std::int64_t> shape;
   for (int i = batch - 1; i >= 0; --i) {
     const std::int64_t one = batch_extent_of(a, i), two = batch_extent_of(b, i);
     const auto extent = broadcast_extents(one, two);
-    require<LayoutError>(extent.has_value(), "matmul: shapes ", a, " and ", b,
-                         " do not broadcast: ", one, " and ", two);
+    if (!extent.has_value())
+      fail<LayoutError>("matmul: shapes ", a, " and ", b, " do not broadcast: ", one, " and ", two);
     shape.push_back(*extent);
   }
   if (a.size() > 1) shape.push_back(a[a.size() - 2]);

@@ -33,26 +33,26 @@ const ProductFacts& facts_of(Product product) noexcept {
 }
 
 void check_place(const char* who, const Array& array, Device device) {
-  require<DeviceError>(array.device() == device || (!array.device().is_cuda() && !device.is_cuda()),
-                       who, ": operands are on ", device, " and on ", array.device(),
-                       "; expected one device, move one of them with .to(\"", device, "\")");
+  if (array.device() != device && (array.device().is_cuda() || device.is_cuda()))
+    fail<DeviceError>(who, ": operands are on ", device, " and on ", array.device(),
+                      "; expected one device, move one of them with .to(\"", device, "\")");
 }
 
 DType computed_dtype(const char* who, const Array& left, const Array& right,
                      const ProductOptions& options) {
   for (const Array* array : {&left, &right})
-    require<DTypeError>(array->dtype().is_computable(), who, ": cannot multiply arrays of ",
-                        array->dtype(), " (shapes ", left.shape(), " and ", right.shape(),
-                        "); cast them with astype()");
+    if (!array->dtype().is_computable())
+      fail<DTypeError>(who, ": cannot multiply arrays of ", array->dtype(), " (shapes ",
+                       left.shape(), " and ", right.shape(), "); cast them with astype()");
   const DType dtype = options.dtype                   ? *options.dtype
                       : left.dtype() == right.dtype() ? left.dtype()
                                                       : promote(left.dtype(), right.dtype());
-  require<DTypeError>(dtype.is_computable(), who, ": cannot compute in ", dtype);
+  if (!dtype.is_computable()) fail<DTypeError>(who, ": cannot compute in ", dtype);
   if (options.casting == Casting::unsafe) return dtype;
   for (const Array* array : {&left, &right})
-    require<DTypeError>(can_cast(array->dtype(), dtype, options.casting), who,
-                        ": cannot cast an operand from ", array->dtype(), " to ", dtype,
-                        " by the casting rule; allow more with casting=\"unsafe\"");
+    if (!can_cast(array->dtype(), dtype, options.casting))
+      fail<DTypeError>(who, ": cannot cast an operand from ", array->dtype(), " to ", dtype,
+                       " by the casting rule; allow more with casting=\"unsafe\"");
   return dtype;
 }
 
@@ -112,32 +112,35 @@ class Operation {
       const std::int64_t extent = expected[expected.size() - i];
       fits = extent == out.shape()[out.rank() - i] || (i > own && extent == 1);
     }
-    require<LayoutError>(fits, facts_.name, ": the result of shapes ", left_shape_, " and ",
-                         right_shape_, " has shape ", expected, ", which does not fit out's shape ",
-                         out.shape(), "; pass an out of that shape (gufunc signature ",
-                         facts_.signature, ")");
-    require<ReadOnlyError>(!out.readonly(), facts_.name, ": cannot write to ", out,
-                           ", whose owner handed it out for reading only; pass another out=");
+    if (!fits)
+      fail<LayoutError>(facts_.name, ": the result of shapes ", left_shape_, " and ", right_shape_,
+                        " has shape ", expected, ", which does not fit out's shape ", out.shape(),
+                        "; pass an out of that shape (gufunc signature ", facts_.signature, ")");
+    if (out.readonly())
+      fail<ReadOnlyError>(facts_.name, ": cannot write to ", out,
+                          ", whose owner handed it out for reading only; pass another out=");
     check_place(facts_.name, out, device());
   }
 
  private:
   void check_rank(const Array& array, int place, int least) const {
-    require<LayoutError>(array.rank() >= least, facts_.name, ": Input operand ", place,
-                         " does not have enough dimensions (has ", array.rank(),
-                         ", gufunc core with signature ", facts_.signature, " requires ", least,
-                         "; shape ", array.shape(), ")");
+    if (array.rank() < least)
+      fail<LayoutError>(facts_.name, ": Input operand ", place,
+                        " does not have enough dimensions (has ", array.rank(),
+                        ", gufunc core with signature ", facts_.signature, " requires ", least,
+                        "; shape ", array.shape(), ")");
   }
   void check_depth(const Array& left, const Array& right) {
     left_shape_ = left.shape();
     right_shape_ = right.shape();
     const std::int64_t wanted = left_.shape().back();
     const std::int64_t given = right_.shape()[right_.rank() - 2];
-    require<LayoutError>(wanted == given, facts_.name,
-                         ": Input operand 1 has a mismatch in its core dimension 0, with gufunc "
-                         "signature ",
-                         facts_.signature, " (size ", given, " is different from ", wanted,
-                         "; shapes ", left_shape_, " and ", right_shape_, ")");
+    if (wanted != given)
+      fail<LayoutError>(facts_.name,
+                        ": Input operand 1 has a mismatch in its core dimension 0, with gufunc "
+                        "signature ",
+                        facts_.signature, " (size ", given, " is different from ", wanted,
+                        "; shapes ", left_shape_, " and ", right_shape_, ")");
   }
   // To the axes of the product, which are others in each operand, nobody has an opinion.
   Layout layout_as_operands(const Shape& extents) const {
@@ -164,10 +167,10 @@ class Operation {
         if (axis < 0) continue;
         const std::int64_t own = array->shape()[axis];
         if (own == 1 || own == extent) continue;
-        require<LayoutError>(extent == 1, facts_.name,
-                             ": operands could not be broadcast together with shapes ",
-                             left.shape(), " and ", right.shape(),
-                             "; the axes before those of the product must be equal or 1");
+        if (extent != 1)
+          fail<LayoutError>(facts_.name, ": operands could not be broadcast together with shapes ",
+                            left.shape(), " and ", right.shape(),
+                            "; the axes before those of the product must be equal or 1");
         extent = own;
       }
     }
@@ -199,9 +202,9 @@ class AxisList {
 // The axes of an array by what happens to them: `first`, then the others, then `last`.
 AxisList ordered_axes(const Array& array, std::span<const int> first, std::span<const int> others,
                       std::span<const int> last) {
-  require<LayoutError>(
-      first.size() + others.size() + last.size() == static_cast<std::size_t>(array.rank()),
-      "contract: an axis of the array of shape ", array.shape(), " is named more than once");
+  if (first.size() + others.size() + last.size() != static_cast<std::size_t>(array.rank()))
+    fail<LayoutError>("contract: an axis of the array of shape ", array.shape(),
+                      " is named more than once");
   AxisList order;
   order.add(first);
   order.add(others);
@@ -239,9 +242,10 @@ void check_pairs(const char* who, const Array& left, const Array& right,
                  const ContractedAxes& axes) {
   for (std::size_t i = 0; i < axes.left_sum.size(); ++i) {
     const std::int64_t a = left.shape()[axes.left_sum[i]], b = right.shape()[axes.right_sum[i]];
-    require<LayoutError>(a == b, who, ": shapes ", left.shape(), " and ", right.shape(),
-                         " are not aligned: ", a, " (dim ", axes.left_sum[i], ") != ", b, " (dim ",
-                         axes.right_sum[i], "); the axes that are added up must be equal");
+    if (a != b)
+      fail<LayoutError>(who, ": shapes ", left.shape(), " and ", right.shape(),
+                        " are not aligned: ", a, " (dim ", axes.left_sum[i], ") != ", b, " (dim ",
+                        axes.right_sum[i], "); the axes that are added up must be equal");
   }
 }
 
@@ -261,11 +265,10 @@ Array multiply(Product product, const Array& left, const Array& right,
   }
   const Array& out = *options.out;
   operation.check_out(out);
-  require<DTypeError>(
-      options.casting == Casting::unsafe || can_cast(dtype, out.dtype(), options.casting), who,
-      ": cannot cast the result from ", dtype, " to ", out.dtype(),
-      " by the casting rule; allow more with casting=\"unsafe\", or pass another "
-      "out=");
+  if (options.casting != Casting::unsafe && !can_cast(dtype, out.dtype(), options.casting))
+    fail<DTypeError>(who, ": cannot cast the result from ", dtype, " to ", out.dtype(),
+                     " by the casting rule; allow more with casting=\"unsafe\", or pass another "
+                     "out=");
   const bool is_direct = out.dtype() == dtype && !may_share_memory(left, out) &&
                          !may_share_memory(right, out) && !out.layout().may_overlap_itself();
   if (is_direct) {
@@ -295,8 +298,9 @@ Array contract(const char* who, const Array& left, const Array& right, const Con
     const auto place = static_cast<std::size_t>(i);
     const std::int64_t a = left.shape()[axes.left_batch[place]];
     const std::int64_t b = right.shape()[axes.right_batch[place]];
-    require<LayoutError>(a == b || a == 1 || b == 1, who, ": shapes ", left.shape(), " and ",
-                         right.shape(), " do not broadcast: ", a, " and ", b);
+    if (a != b && a != 1 && b != 1)
+      fail<LayoutError>(who, ": shapes ", left.shape(), " and ", right.shape(),
+                        " do not broadcast: ", a, " and ", b);
     shape[axis++] = a == 1 ? b : a;
   }
   for (const int own : left_own) shape[axis++] = left.shape()[own];

@@ -113,9 +113,10 @@ PyObject* call_with_axes(Product product, PyObject* const* values, Py_ssize_t co
 // A node of a graph where an operand is a variable, else null.
 PyObject* apply_matmul(const char* who, PyObject* left, PyObject* right, bool has_options) {
   if (!is_variable(left) && !is_variable(right)) return nullptr;
-  require<GraphError>(!has_options, who,
-                      ": out=, dtype=, order= and axes= are for arrays; a variable has no "
-                      "memory yet. Use astype() and transposes");
+  if (has_options)
+    fail<GraphError>(who,
+                     ": out=, dtype=, order= and axes= are for arrays; a variable has no "
+                     "memory yet. Use astype() and transposes");
   const Variable operands[] = {as_variable(left), as_variable(right)};
   return wrap_variable((*ops::linalg::matmul_op())(operands)[0]);
 }
@@ -192,8 +193,9 @@ PyObject* dot_of_variables(PyObject* a, PyObject* b, bool has_out) {
         .attr("multiply")(py::handle(a), py::handle(b))
         .release()
         .ptr();
-  require<GraphError>(left <= 2 && right <= 2, "dot: variables of rank ", left, " and ", right,
-                      "; expected at most 2. Use @ (matmul), which takes batches");
+  if (left > 2 || right > 2)
+    fail<GraphError>("dot: variables of rank ", left, " and ", right,
+                     "; expected at most 2. Use @ (matmul), which takes batches");
   return apply_matmul("dot", a, b, has_out);
 }
 
@@ -213,9 +215,10 @@ PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, out);
   const std::int64_t wanted = left.shape().back();
   const int axis = std::max(right.rank() - 2, 0);
-  require<LayoutError>(wanted == right.shape()[axis], "dot: shapes ", left.shape(), " and ",
-                       right.shape(), " not aligned: ", wanted, " (dim ", left.rank() - 1,
-                       ") != ", right.shape()[axis], " (dim ", axis, ")");
+  if (wanted != right.shape()[axis])
+    fail<LayoutError>("dot: shapes ", left.shape(), " and ", right.shape(),
+                      " not aligned: ", wanted, " (dim ", left.rank() - 1,
+                      ") != ", right.shape()[axis], " (dim ", axis, ")");
   const bool is_plain = left.rank() <= 2 && right.rank() <= 2;
   if (!given(out)) {
     if (is_plain) return wrap(product_unlocked(Product::matmul, factors, {}));
@@ -225,9 +228,9 @@ PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   const DType dtype =
       left.dtype() == right.dtype() ? left.dtype() : promote(left.dtype(), right.dtype());
   const int rank = left.rank() + right.rank() - 2;
-  require<ArgumentError>(target.dtype() == dtype && target.rank() == rank,
-                         "dot: output array is not acceptable: expected ", dtype, " of rank ", rank,
-                         ", got ", target);
+  if (target.dtype() != dtype || target.rank() != rank)
+    fail<ArgumentError>("dot: output array is not acceptable: expected ", dtype, " of rank ", rank,
+                        ", got ", target);
   if (is_plain) {
     ProductOptions options;
     options.out = &target;
@@ -235,8 +238,9 @@ PyObject* dot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
     return Py_NewRef(out);
   }
   const Array made = dot_of_many(left, right);
-  require<LayoutError>(made.shape() == target.shape(), "dot: the result has shape ", made.shape(),
-                       ", got an out of shape ", target.shape());
+  if (made.shape() != target.shape())
+    fail<LayoutError>("dot: the result has shape ", made.shape(), ", got an out of shape ",
+                      target.shape());
   const Unlocked unlocked(target);
   copy(made, target);
   return Py_NewRef(out);
@@ -268,9 +272,9 @@ PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
   const auto [a, b] = signature.read(values, count, words);
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
-  require<LayoutError>(left.size() == right.size(),
-                       "vdot: expected arrays of one size, got shapes ", left.shape(), " and ",
-                       right.shape(), "; cut or reshape one of them");
+  if (left.size() != right.size())
+    fail<LayoutError>("vdot: expected arrays of one size, got shapes ", left.shape(), " and ",
+                      right.shape(), "; cut or reshape one of them");
   Array result = [&] {
     const Unlocked unlocked(left, right);
     // Most are vectors already.
@@ -305,9 +309,8 @@ PyObject* contract_call(PyObject*, PyObject* const* values, Py_ssize_t count, Py
   const std::vector<int> left_batch = axes_in(given[3], left),
                          right_batch = axes_in(given[4], right);
   const std::vector<int> left_sum = axes_in(given[5], left), right_sum = axes_in(given[6], right);
-  require<ArgumentError>(
-      left_batch.size() == right_batch.size() && left_sum.size() == right_sum.size(),
-      "_contract: axes come in pairs");
+  if (left_batch.size() != right_batch.size() || left_sum.size() != right_sum.size())
+    fail<ArgumentError>("_contract: axes come in pairs");
   const char* who = PyUnicode_AsUTF8(given[0]);
   if (who == nullptr) throw py::error_already_set();
   Array result = [&] {
@@ -344,17 +347,19 @@ PyObject* matmul_in_place(PyObject* self, PyObject* other) noexcept {
   try {
     if (declines_product(other, /*in_place=*/true)) Py_RETURN_NOTIMPLEMENTED;
     const Factors factors(self, other);
-    require<LayoutError>(factors.left().rank() >= 1 && factors.right().rank() >= 2,
-                         "matmul: inplace matrix multiplication requires the first operand to have "
-                         "at least one and the second at least two dimensions, got shapes ",
-                         factors.left().shape(), " and ", factors.right().shape());
+    if (factors.left().rank() < 1 || factors.right().rank() < 2)
+      fail<LayoutError>(
+          "matmul: inplace matrix multiplication requires the first operand to have "
+          "at least one and the second at least two dimensions, got shapes ",
+          factors.left().shape(), " and ", factors.right().shape());
     const Array target = factors.left();
     ProductOptions options;
     options.out = &target;
     // Batches of the second would make a result of more axes.
     const int extra = factors.right().rank() - std::max(factors.left().rank(), 2);
-    require<LayoutError>(extra <= 0, "matmul: the result of shapes ", factors.left().shape(),
-                         " and ", factors.right().shape(), " does not fit into the first operand");
+    if (extra > 0)
+      fail<LayoutError>("matmul: the result of shapes ", factors.left().shape(), " and ",
+                        factors.right().shape(), " does not fit into the first operand");
     product_unlocked(Product::matmul, factors, options);
     return Py_NewRef(self);
   } catch (const BridgeError&) {

@@ -28,13 +28,14 @@ DType dtype_drawn(Kind kind, DType wanted) {
     case Kind::uniform:
     case Kind::normal:
     case Kind::exponential:
-      require<DTypeError>(wanted.is_floating(), "random: expected a floating dtype, got ", wanted);
+      if (!wanted.is_floating())
+        fail<DTypeError>("random: expected a floating dtype, got ", wanted);
       return wanted == float64 ? float64 : float32;
     case Kind::words:
       return uint32;
     case Kind::integers:
-      require<DTypeError>(wanted.is_integer() || wanted.is_bool(),
-                          "random: expected an integer dtype or bool, got ", wanted);
+      if (!wanted.is_integer() && !wanted.is_bool())
+        fail<DTypeError>("random: expected an integer dtype or bool, got ", wanted);
       return wanted;
     default:
       return int64;
@@ -49,21 +50,21 @@ Word bits_kept(DType dtype) {
 
 void check_bounds(const Numbers& numbers) {
   const std::uint64_t span = numbers.span;
-  require<ArgumentError>(numbers.kind != Kind::integers || (span > 0 && span - 1 < Wide{1} << 32),
-                         "random: expected a span of 1 to 2^32, got ", span,
-                         "; wide_integers takes longer ones");
+  if (numbers.kind == Kind::integers && (span <= 0 || span - 1 >= Wide{1} << 32))
+    fail<ArgumentError>("random: expected a span of 1 to 2^32, got ", span,
+                        "; wide_integers takes longer ones");
 }
 
 // What a draw reads has an element for each of the result, on its device.
 void check_companion(const char* what, const Array* array, DType dtype, const Array& out) {
-  require<ArgumentError>(array != nullptr && array->size() > 0, "random: expected ", what);
-  require<DTypeError>(array->dtype() == dtype, "random: expected ", what, " of ", dtype, ", got ",
-                      array->dtype());
-  require<DeviceError>(array->device() == out.device(), "random: ", what, " are on ",
-                       array->device(), " and the result is on ", out.device(),
-                       "; use to_device()");
-  require<LayoutError>(array->layout().is_row_major(), "random: ", what,
-                       " must be contiguous, got ", *array, "; use contiguous()");
+  if (array == nullptr || array->size() <= 0) fail<ArgumentError>("random: expected ", what);
+  if (array->dtype() != dtype)
+    fail<DTypeError>("random: expected ", what, " of ", dtype, ", got ", array->dtype());
+  if (array->device() != out.device())
+    fail<DeviceError>("random: ", what, " are on ", array->device(), " and the result is on ",
+                      out.device(), "; use to_device()");
+  if (!array->layout().is_row_major())
+    fail<LayoutError>("random: ", what, " must be contiguous, got ", *array, "; use contiguous()");
 }
 
 void check_companions(const Numbers& numbers, const Array& out) {
@@ -71,9 +72,9 @@ void check_companions(const Numbers& numbers, const Array& out) {
   if (numbers.kind != Kind::integers_within) return;
   check_companion("lows", numbers.lows, uint64, out);
   check_companion("spans", numbers.spans, uint64, out);
-  require<LayoutError>(numbers.lows->size() == out.size() && numbers.spans->size() == out.size(),
-                       "random: expected ", out.size(), " lows and spans, got ",
-                       numbers.lows->size(), " and ", numbers.spans->size());
+  if (numbers.lows->size() != out.size() || numbers.spans->size() != out.size())
+    fail<LayoutError>("random: expected ", out.size(), " lows and spans, got ",
+                      numbers.lows->size(), " and ", numbers.spans->size());
 }
 
 Draw plan_for(const Source& source, const Numbers& numbers, const Array& out) {
@@ -103,7 +104,7 @@ Draw plan_for(const Source& source, const Numbers& numbers, const Array& out) {
 
 std::int64_t blocks_for(Kind kind, const Array& out) {
   const std::int64_t each = elements_per_block(kind, out.dtype().itemsize());
-  require<Error>(each > 0, "random: no loop makes elements of ", out.dtype());
+  if (each <= 0) fail<Error>("random: no loop makes elements of ", out.dtype());
   return (out.size() + each - 1) / each;
 }
 
@@ -116,8 +117,8 @@ void fill_on_host(Kind kind, const Draw& draw, const Array& out) {
 }
 
 void require_writable(const Array& out) {
-  require<ReadOnlyError>(!out.readonly(), "random: output array is read-only, ", out,
-                         "; write to a copy: a.copy()");
+  if (out.readonly())
+    fail<ReadOnlyError>("random: output array is read-only, ", out, "; write to a copy: a.copy()");
 }
 
 // `out`, or memory to be copied from: dense, aligned and of that dtype.
@@ -198,11 +199,11 @@ Bijection bijection_for(const Source& source, std::int64_t size) {
 
 void permutation(Counter& counter, std::int64_t size, const Array& out) {
   require_writable(out);
-  require<DTypeError>(out.dtype() == int64, "permutation: expected an int64 result, got ",
-                      out.dtype());
-  require<LayoutError>(out.rank() == 1 && out.size() <= size,
-                       "permutation: expected a line of at most ", size, " elements, got shape ",
-                       out.shape());
+  if (out.dtype() != int64)
+    fail<DTypeError>("permutation: expected an int64 result, got ", out.dtype());
+  if (out.rank() != 1 || out.size() > size)
+    fail<LayoutError>("permutation: expected a line of at most ", size, " elements, got shape ",
+                      out.shape());
   if (out.size() == 0) return;
   const Source source = counter.take(permutation_blocks);
   if (size <= most_by_swaps)

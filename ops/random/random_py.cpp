@@ -111,10 +111,9 @@ PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObj
       signature.read(values, count, words);
   const Numbers numbers = floating_numbers(kind, shift, scale);
   const DType wanted = dtype_in(dtype, float64);
-  require<DTypeError>(
-      wanted == float64 || wanted == float32 || wanted == float16 || wanted == bfloat16,
-      std::string(py::str(who)), ": Unsupported dtype ", wanted,
-      "; expected float16, bfloat16, float32 or float64");
+  if (wanted != float64 && wanted != float32 && wanted != float16 && wanted != bfloat16)
+    fail<DTypeError>(std::string(py::str(who)), ": Unsupported dtype ", wanted,
+                     "; expected float16, bfloat16, float32 or float64");
   const Shape shape = given(size) ? shape_from(size) : Shape{};
   const Device home = given(device) ? device_from(device) : default_device();
   Counter& from = counter_in(counter);

@@ -192,8 +192,9 @@ const CpuKernel& find_cpu_kernel(const Kernel& kernel) {
   found = find_wide(kernel);
 #endif
   if (found == nullptr) found = reduce_baseline::find_reduction(kernel);
-  require<DTypeError>(found != nullptr, facts(kernel.kind).body, ": cannot reduce ", kernel.element,
-                      "; cast with astype() first");
+  if (found == nullptr)
+    fail<DTypeError>(facts(kernel.kind).body, ": cannot reduce ", kernel.element,
+                     "; cast with astype() first");
   return *found;
 }
 

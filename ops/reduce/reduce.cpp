@@ -136,30 +136,32 @@ class Reduction {
 
  private:
   void check_dtype() const {
-    require<DTypeError>(input_.dtype().is_computable(), name_of(op_), ": cannot compute on ",
-                        input_.dtype(), "; cast with astype() first");
-    require<DTypeError>(op_ != Op::ptp || !input_.dtype().is_bool(),
-                        "ptp: bools cannot be subtracted; use max() ^ min()");
+    if (!input_.dtype().is_computable())
+      fail<DTypeError>(name_of(op_), ": cannot compute on ", input_.dtype(),
+                       "; cast with astype() first");
+    if (op_ == Op::ptp && input_.dtype().is_bool())
+      fail<DTypeError>("ptp: bools cannot be subtracted; use max() ^ min()");
     const bool is_spread = op_ == Op::var || op_ == Op::std;
-    require<DTypeError>(!is_spread || !options_.dtype || !is_whole(*options_.dtype), name_of(op_),
-                        ": expected a floating or complex dtype, got ",
-                        options_.dtype.value_or(float32), "; leave dtype= out");
+    if (is_spread && options_.dtype && is_whole(*options_.dtype))
+      fail<DTypeError>(name_of(op_), ": expected a floating or complex dtype, got ",
+                       options_.dtype.value_or(float32), "; leave dtype= out");
   }
 
   void check_out() const {
     if (options_.out == nullptr) return;
     const Array& out = *options_.out;
     const Shape wanted = options_.keepdims ? shape_ : without_shape();
-    require<LayoutError>(out.shape() == wanted, name_of(op_), ": expected an out of shape ", wanted,
-                         ", got ", out.shape());
-    require<ReadOnlyError>(!out.readonly(), name_of(op_),
-                           ": out is read-only; pass a writable one");
-    require<DeviceError>(out.device() == input_.device(), name_of(op_), ": out is on ",
-                         out.device(), " and the array on ", input_.device(), "; pass an out on ",
-                         input_.device());
+    if (out.shape() != wanted)
+      fail<LayoutError>(name_of(op_), ": expected an out of shape ", wanted, ", got ", out.shape());
+    if (out.readonly())
+      fail<ReadOnlyError>(name_of(op_), ": out is read-only; pass a writable one");
+    if (out.device() != input_.device())
+      fail<DeviceError>(name_of(op_), ": out is on ", out.device(), " and the array on ",
+                        input_.device(), "; pass an out on ", input_.device());
     const bool places = op_ == Op::argmin || op_ == Op::argmax;
-    require<DTypeError>(!places || out.dtype().is_integer(), name_of(op_),
-                        ": places are integers, and out is ", out.dtype(), "; pass an int64 out");
+    if (places && !out.dtype().is_integer())
+      fail<DTypeError>(name_of(op_), ": places are integers, and out is ", out.dtype(),
+                       "; pass an int64 out");
   }
   Shape without_shape() const {
     Shape shape;
@@ -172,14 +174,15 @@ class Reduction {
   void check_where() {
     if (options_.where == nullptr) return;
     const Array& where = *options_.where;
-    require<DTypeError>(where.dtype().is_bool(), name_of(op_), ": where= must be bool, got ",
-                        where.dtype(), "; compare it with 0");
-    require<DeviceError>(where.device() == input_.device(), name_of(op_), ": where= is on ",
-                         where.device(), " and the array on ", input_.device(),
-                         "; move it with .to(\"", input_.device(), "\")");
+    if (!where.dtype().is_bool())
+      fail<DTypeError>(name_of(op_), ": where= must be bool, got ", where.dtype(),
+                       "; compare it with 0");
+    if (where.device() != input_.device())
+      fail<DeviceError>(name_of(op_), ": where= is on ", where.device(), " and the array on ",
+                        input_.device(), "; move it with .to(\"", input_.device(), "\")");
     const bool is_order = op_ == Op::min || op_ == Op::max;
-    require<ArgumentError>(!is_order || options_.initial, name_of(op_),
-                           ": has no identity, so where= needs initial=");
+    if (is_order && !options_.initial)
+      fail<ArgumentError>(name_of(op_), ": has no identity, so where= needs initial=");
     mask_ = where.broadcast_to(input_.shape());
   }
 
@@ -376,8 +379,8 @@ Array reduce(Op op, const Array& array, const Options& options) {
 
 Array scan(Op op, const Array& array, int axis, std::optional<DType> dtype, const Array* out) {
   const char* who = op == Op::sum ? "cumsum" : "cumprod";
-  require<DTypeError>(array.dtype().is_computable(), who, ": cannot compute on ", array.dtype(),
-                      "; cast with astype() first");
+  if (!array.dtype().is_computable())
+    fail<DTypeError>(who, ": cannot compute on ", array.dtype(), "; cast with astype() first");
   const DType wanted = result_dtype(op, array.dtype(), dtype);
   DType element = element_for(array.dtype(), wanted);
   const Kind kind = kind_of(op, element);
@@ -385,11 +388,12 @@ Array scan(Op op, const Array& array, int axis, std::optional<DType> dtype, cons
   const Kernel kernel = kernel_for(kind, element, false);
   const DType natural = can_store(kernel.accumulator, wanted) ? wanted : kernel.accumulator;
   if (out != nullptr) {
-    require<LayoutError>(out->shape() == array.shape(), who, ": expected an out of shape ",
-                         array.shape(), ", got ", out->shape());
-    require<ReadOnlyError>(!out->readonly(), who, ": out is read-only; pass a writable one");
-    require<DeviceError>(out->device() == array.device(), who, ": out is on ", out->device(),
-                         " and the array on ", array.device(), "; pass an out on ", array.device());
+    if (out->shape() != array.shape())
+      fail<LayoutError>(who, ": expected an out of shape ", array.shape(), ", got ", out->shape());
+    if (out->readonly()) fail<ReadOnlyError>(who, ": out is read-only; pass a writable one");
+    if (out->device() != array.device())
+      fail<DeviceError>(who, ": out is on ", out->device(), " and the array on ", array.device(),
+                        "; pass an out on ", array.device());
   }
   const Array input =
       element == array.dtype() ? array : astype(array, element, CopyMode::if_needed);

@@ -51,12 +51,13 @@ Declared declared_in(const char* who, const OpProperties& properties) {
 }
 
 void check_axes(const spanwise::Op& op, const Declared& declared, const TensorType& type) {
-  require<DTypeError>(type.dtype().is_computable(), op.name(), ": cannot compute on ",
-                      type.dtype());
+  if (!type.dtype().is_computable())
+    fail<DTypeError>(op.name(), ": cannot compute on ", type.dtype());
   if (!declared.axes) return;
   for (const std::int64_t axis : *declared.axes)
-    require<LayoutError>(axis >= 0 && axis < type.rank(), op.name(), ": axis ", axis,
-                         " is out of bounds for a variable of rank ", type.rank());
+    if (axis < 0 || axis >= type.rank())
+      fail<LayoutError>(op.name(), ": axis ", axis, " is out of bounds for a variable of rank ",
+                        type.rank());
 }
 
 AxisSet axes_of(const Declared& declared, int rank) {
@@ -119,8 +120,8 @@ class ScanOp final : public NamedOp {
  public:
   ScanOp(Which op, Declared declared)
       : NamedOp(shown(registered_name(op), declared)), op_(op), declared_(std::move(declared)) {
-    require<ArgumentError>(declared_.axes && declared_.axes->size() == 1, name(),
-                           ": expected one axis");
+    if (!declared_.axes || declared_.axes->size() != 1)
+      fail<ArgumentError>(name(), ": expected one axis");
   }
   static const char* registered_name(Which op) { return op == Which::sum ? "cumsum" : "cumprod"; }
 

@@ -56,8 +56,8 @@ AxisSet reduce_axes_in(int rank, PyObject* axis, Normalise&& normalise) {
   }
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(axis); ++i) {
     const int place = normalise(integer_from(PyTuple_GET_ITEM(axis, i)));
-    require<ArgumentError>(!axes[static_cast<std::size_t>(place)],
-                           "duplicate value in 'axis': ", std::string(py::repr(axis)));
+    if (axes[static_cast<std::size_t>(place)])
+      fail<ArgumentError>("duplicate value in 'axis': ", std::string(py::repr(axis)));
     axes.set(static_cast<std::size_t>(place));
   }
   return axes;
@@ -127,10 +127,10 @@ Array reduced(Op op, const ReduceCall& call, const Array& array, const std::opti
 PyObject* reduce_variable(Op op, const ReduceCall& call) {
   const char* who = ops::reduce::name_of(op);
   const bool has_mask = given(call.where) && call.where != Py_True;
-  require<GraphError>(!given(call.out) && !given(call.initial) && !has_mask && !given(call.mean),
-                      who,
-                      ": out=, initial=, where= and mean= are for arrays; of a variable "
-                      "choose elements by T.where()");
+  if (given(call.out) || given(call.initial) || has_mask || given(call.mean))
+    fail<GraphError>(who,
+                     ": out=, initial=, where= and mean= are for arrays; of a variable "
+                     "choose elements by T.where()");
   const Variable& variable = variable_in(call.array);
   const int rank = variable.type().rank();
   Options options;
@@ -146,7 +146,7 @@ PyObject* reduce_variable(Op op, const ReduceCall& call) {
 // Flattened where no axis is given, as NumPy does.
 PyObject* scan_variable(const char* who, const Variable& given_variable, PyObject* axis,
                         PyObject* dtype, PyObject* out) {
-  require<GraphError>(!given(out), who, ": out= is for arrays; a variable has no memory yet");
+  if (given(out)) fail<GraphError>(who, ": out= is for arrays; a variable has no memory yet");
   Variable variable = given_variable;
   const bool flattens = !given(axis) || variable.type().rank() == 0;
   const int along = flattens ? 0 : variable_axis(variable, integer_from(axis));

@@ -25,11 +25,11 @@ class DimShuffle final : public NamedOp {
  public:
   explicit DimShuffle(std::vector<std::int64_t> order)
       : NamedOp(shown(order)), order_(std::move(order)) {
-    require<LayoutError>(order_.size() <= max_rank, name(), ": at most ", max_rank,
-                         " dimensions, got ", order_.size());
+    if (order_.size() > max_rank)
+      fail<LayoutError>(name(), ": at most ", max_rank, " dimensions, got ", order_.size());
     for (const std::int64_t axis : order_)
-      require<LayoutError>(axis == new_axis || std::count(order_.begin(), order_.end(), axis) == 1,
-                           name(), ": axis ", axis, " stands twice in the order");
+      if (axis != new_axis && std::count(order_.begin(), order_.end(), axis) != 1)
+        fail<LayoutError>(name(), ": axis ", axis, " stands twice in the order");
   }
   AliasMap view_map() const override { return {{0, {0}}}; }
 
@@ -37,12 +37,13 @@ class DimShuffle final : public NamedOp {
     expect_arity(*this, inputs, 1);
     const TensorType& type = inputs[0].type();
     for (const std::int64_t axis : order_)
-      require<LayoutError>(axis >= new_axis && axis < type.rank(), name(), ": axis ", axis,
-                           " is out of bounds for a variable of rank ", type.rank());
+      if (axis < new_axis || axis >= type.rank())
+        fail<LayoutError>(name(), ": axis ", axis, " is out of bounds for a variable of rank ",
+                          type.rank());
     for (int axis = 0; axis < type.rank(); ++axis)
-      require<LayoutError>(
-          keeps(axis) || type.shape()[axis] == 1 || type.shape()[axis] == TensorType::any, name(),
-          ": axis ", axis, " of ", type, " cannot be dropped; expected an extent of 1");
+      if (!keeps(axis) && type.shape()[axis] != 1 && type.shape()[axis] != TensorType::any)
+        fail<LayoutError>(name(), ": axis ", axis, " of ", type,
+                          " cannot be dropped; expected an extent of 1");
     Shape shape;
     for (const std::int64_t axis : order_)
       shape =
@@ -66,9 +67,9 @@ class DimShuffle final : public NamedOp {
 
   Layout shuffled(const Layout& layout) const {
     for (int axis = 0; axis < layout.rank(); ++axis)
-      require<LayoutError>(layout.shape[axis] == 1 || keeps(axis), name(), ": axis ", axis,
-                           " of shape ", layout.shape,
-                           " cannot be dropped; expected an extent of 1");
+      if (layout.shape[axis] != 1 && !keeps(axis))
+        fail<LayoutError>(name(), ": axis ", axis, " of shape ", layout.shape,
+                          " cannot be dropped; expected an extent of 1");
     Layout result;
     result.offset = layout.offset;
     result.shape = Shape(static_cast<int>(order_.size()), 1);

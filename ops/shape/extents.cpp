@@ -8,11 +8,11 @@
 namespace spanwise::ops {
 
 Extents::Extents(std::vector<std::int64_t> extents) : extents_(std::move(extents)) {
-  require<LayoutError>(extents_.size() <= max_rank, "shape: at most ", max_rank,
-                       " dimensions, got ", extents_.size());
+  if (extents_.size() > max_rank)
+    fail<LayoutError>("shape: at most ", max_rank, " dimensions, got ", extents_.size());
   for (const std::int64_t extent : extents_)
-    require<LayoutError>(extent >= computed, "shape: extent ", extent,
-                         "; expected an extent >= 0, or -1");
+    if (extent < computed)
+      fail<LayoutError>("shape: extent ", extent, "; expected an extent >= 0, or -1");
 }
 
 std::string Extents::text() const {

@@ -46,13 +46,13 @@ void fill(const Array& target, std::span<const Array> arrays, int axis) {
 }  // namespace
 
 DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype) {
-  require<ArgumentError>(!arrays.empty(), "concatenate: need at least one array to concatenate");
+  if (arrays.empty()) fail<ArgumentError>("concatenate: need at least one array to concatenate");
   bool mixed = false;
   for (const Array& array : arrays) {
-    require<DeviceError>(array.device() == arrays[0].device(), "concatenate: the arrays are on ",
-                         arrays[0].device(), " and on ", array.device(),
-                         "; expected one device, move them there: a.to(\"", arrays[0].device(),
-                         "\")");
+    if (array.device() != arrays[0].device())
+      fail<DeviceError>("concatenate: the arrays are on ", arrays[0].device(), " and on ",
+                        array.device(), "; expected one device, move them there: a.to(\"",
+                        arrays[0].device(), "\")");
     mixed |= array.dtype() != arrays[0].dtype();
   }
   if (dtype || !mixed) return dtype.value_or(arrays[0].dtype());
@@ -65,21 +65,22 @@ Shape joined_shape(std::span<const Array> arrays, int axis) {
   Shape shape = arrays[0].shape();
   for (std::size_t i = 1; i < arrays.size(); ++i) {
     const Shape& other = arrays[i].shape();
-    require<LayoutError>(other.size() == shape.size(),
-                         "concatenate: all the input array dimensions must match in number, but "
-                         "the array at index 0 has ",
-                         shape.size(), " dimension(s) and the array at index ", i, " has ",
-                         other.size(), " (shapes ", arrays[0].shape(), " and ", other, ")");
+    if (other.size() != shape.size())
+      fail<LayoutError>(
+          "concatenate: all the input array dimensions must match in number, but "
+          "the array at index 0 has ",
+          shape.size(), " dimension(s) and the array at index ", i, " has ", other.size(),
+          " (shapes ", arrays[0].shape(), " and ", other, ")");
     for (int k = 0; k < shape.size(); ++k)
-      require<LayoutError>(k == axis || other[k] == shape[k],
-                           "concatenate: all the input array dimensions except for the "
-                           "concatenation axis must match exactly, but along dimension ",
-                           k, ", the array at index 0 has size ", shape[k],
-                           " and the array at index ", i, " has size ", other[k], " (shapes ",
-                           arrays[0].shape(), " and ", other, ")");
-    require<LayoutError>(!__builtin_add_overflow(shape[axis], other[axis], &shape[axis]),
-                         "concatenate: the extents along axis ", axis,
-                         " add up to more than 63 bits");
+      if (k != axis && other[k] != shape[k])
+        fail<LayoutError>(
+            "concatenate: all the input array dimensions except for the "
+            "concatenation axis must match exactly, but along dimension ",
+            k, ", the array at index 0 has size ", shape[k], " and the array at index ", i,
+            " has size ", other[k], " (shapes ", arrays[0].shape(), " and ", other, ")");
+    if (__builtin_add_overflow(shape[axis], other[axis], &shape[axis]))
+      fail<LayoutError>("concatenate: the extents along axis ", axis,
+                        " add up to more than 63 bits");
   }
   return shape;
 }
@@ -93,9 +94,9 @@ Array concatenate(std::span<const Array> arrays, int axis, DType dtype) {
 
 void concatenate_into(std::span<const Array> arrays, int axis, const Array& out) {
   const Shape shape = joined_shape(arrays, axis);
-  require<LayoutError>(out.shape() == shape,
-                       "concatenate: output array is the wrong shape: expected ", shape, ", got ",
-                       out.shape());
+  if (out.shape() != shape)
+    fail<LayoutError>("concatenate: output array is the wrong shape: expected ", shape, ", got ",
+                      out.shape());
   const bool overlaps = std::any_of(arrays.begin(), arrays.end(), [&](const Array& array) {
     return may_share_memory(array, out);
   });

@@ -36,16 +36,17 @@ class Concatenate final : public NamedOp {
 };
 
 Ref<Apply> Concatenate::make_node(std::span<const Variable> inputs) const {
-  require<ArgumentError>(!inputs.empty(), name(), ": need at least one variable");
+  if (inputs.empty()) fail<ArgumentError>(name(), ": need at least one variable");
   Shape shape = inputs[0].type().shape();
-  require<LayoutError>(axis_ >= 0 && axis_ < shape.size(), name(), ": axis ", axis_,
-                       " is out of bounds for a variable of rank ", shape.size());
+  if (axis_ < 0 || axis_ >= shape.size())
+    fail<LayoutError>(name(), ": axis ", axis_, " is out of bounds for a variable of rank ",
+                      shape.size());
   std::vector<DType> dtypes{inputs[0].type().dtype()};
   for (const Variable& input : inputs.subspan(1)) {
     const Shape& other = input.type().shape();
-    require<LayoutError>(other.size() == shape.size(), name(),
-                         ": expected variables of one rank, got ", inputs[0].type(), " and ",
-                         input.type());
+    if (other.size() != shape.size())
+      fail<LayoutError>(name(), ": expected variables of one rank, got ", inputs[0].type(), " and ",
+                        input.type());
     for (int axis = 0; axis < shape.size(); ++axis) {
       const std::int64_t a = shape[axis], b = other[axis];
       const bool is_open = a == TensorType::any || b == TensorType::any;
@@ -53,8 +54,9 @@ Ref<Apply> Concatenate::make_node(std::span<const Variable> inputs) const {
         shape[axis] = is_open ? TensorType::any : a + b;
         continue;
       }
-      require<LayoutError>(is_open || a == b, name(), ": extents ", a, " and ", b, " at axis ",
-                           axis, " differ; expected equal ones but along the joined axis");
+      if (!is_open && a != b)
+        fail<LayoutError>(name(), ": extents ", a, " and ", b, " at axis ", axis,
+                          " differ; expected equal ones but along the joined axis");
       if (a == TensorType::any) shape[axis] = b;
     }
     dtypes.push_back(input.type().dtype());

@@ -38,7 +38,7 @@ std::vector<Array> arrays_in(PyObject* sequence, const char* who) {
     throw py::error_already_set();
   }
   const Py_ssize_t size = PySequence_Fast_GET_SIZE(items.ptr());
-  require<ArgumentError>(size > 0, who, ": need at least one array to ", who);
+  if (size <= 0) fail<ArgumentError>(who, ": need at least one array to ", who);
   std::vector<Array> arrays(static_cast<std::size_t>(size));
   ImportOptions values;
   for (const bool listed : {false, true}) {
@@ -104,7 +104,7 @@ std::vector<Variable> variables_in(PyObject* sequence) {
 
 PyObject* join_variables(const std::vector<Variable>& variables, int axis, PyObject* out,
                          PyObject* dtype, const char* who) {
-  require<GraphError>(!given(out), who, ": out= is for arrays; a variable has no memory yet");
+  if (given(out)) fail<GraphError>(who, ": out= is for arrays; a variable has no memory yet");
   const Variable joined = apply_op("concatenate", {{"axis", std::int64_t{axis}}}, variables);
   if (!given(dtype) || dtype_from(dtype) == joined.type().dtype()) return wrap_variable(joined);
   return wrap_variable(
@@ -128,9 +128,9 @@ PyObject* stack_variables(std::vector<Variable> variables, PyObject* axis, PyObj
   const TensorType first = variables[0].type();
   const int place = variable_axis(variables[0], integer_in(axis, 0), 1);
   for (Variable& variable : variables) {
-    require<LayoutError>(variable.type().rank() == first.rank(),
-                         "stack: expected variables of one rank, got ", first, " and ",
-                         variable.type());
+    if (variable.type().rank() != first.rank())
+      fail<LayoutError>("stack: expected variables of one rank, got ", first, " and ",
+                        variable.type());
     std::vector<std::int64_t> order(static_cast<std::size_t>(variable.type().rank()));
     std::iota(order.begin(), order.end(), 0);
     order.insert(order.begin() + place, -1);
@@ -151,9 +151,10 @@ PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
     return join(arrays, 0, out, dtype, casting, "concatenate");
   }
   for (const Array& array : arrays)
-    require<LayoutError>(array.rank() > 0,
-                         "concatenate: zero-dimensional arrays cannot be concatenated; give them "
-                         "an axis: a[None]");
+    if (array.rank() <= 0)
+      fail<LayoutError>(
+          "concatenate: zero-dimensional arrays cannot be concatenated; give them "
+          "an axis: a[None]");
   const int place = arrays[0].layout().normalise_axis(integer_in(axis, 0));
   return join(arrays, place, out, dtype, casting, "concatenate");
 }
@@ -167,13 +168,13 @@ PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
   std::vector<Array> arrays = arrays_in(sequence, "stack");
   const Shape shape = arrays[0].shape();
   for (const Array& array : arrays)
-    require<LayoutError>(array.shape() == shape,
-                         "stack: all input arrays must have the same shape, got ", shape, " and ",
-                         array.shape());
+    if (array.shape() != shape)
+      fail<LayoutError>("stack: all input arrays must have the same shape, got ", shape, " and ",
+                        array.shape());
   const std::int64_t wanted = integer_in(axis, 0), rank = shape.size() + 1;
-  require<LayoutError>(wanted >= -rank && wanted < rank, "stack: axis ", wanted,
-                       " is out of bounds for array of dimension ", rank, " (arrays of shape ",
-                       shape, ")");
+  if (wanted < -rank || wanted >= rank)
+    fail<LayoutError>("stack: axis ", wanted, " is out of bounds for array of dimension ", rank,
+                      " (arrays of shape ", shape, ")");
   const int place = static_cast<int>(wanted < 0 ? wanted + rank : wanted);
   for (Array& array : arrays) array = array.expand(place);
   return join(arrays, place, out, dtype, casting, "stack");

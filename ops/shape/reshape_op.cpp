@@ -59,13 +59,14 @@ class BroadcastTo final : public NamedOp {
     const TensorType& type = inputs[0].type();
     const Shape shape = extents_.known(inputs);
     const int added = shape.size() - type.rank();
-    require<LayoutError>(added >= 0, name(), ": expected at least ", type.rank(),
-                         " dimensions for ", type, ", got ", shape.size());
+    if (added < 0)
+      fail<LayoutError>(name(), ": expected at least ", type.rank(), " dimensions for ", type,
+                        ", got ", shape.size());
     for (int axis = 0; axis < type.rank(); ++axis) {
       const std::int64_t have = type.shape()[axis], want = shape[axis + added];
-      require<LayoutError>(
-          have == 1 || have == want || have == TensorType::any || want == TensorType::any, name(),
-          ": ", type, " does not broadcast: extent ", have, " at axis ", axis);
+      if (have != 1 && have != want && have != TensorType::any && want != TensorType::any)
+        fail<LayoutError>(name(), ": ", type, " does not broadcast: extent ", have, " at axis ",
+                          axis);
     }
     return Apply::make(
         Ref<const Op>(this), {inputs.begin(), inputs.end()},

@@ -48,8 +48,8 @@ bool read_python_number(PyObject* value, Argument& argument) {
 KernelCallArguments::KernelCallArguments(const std::string& who, PyObject* const* values,
                                          std::size_t count, std::size_t most)
     : who_(who), most_(most) {
-  require<KernelArgumentError>(count <= most, who_, ": expected at most ", most, " arguments, got ",
-                               count);
+  if (count > most)
+    fail<KernelArgumentError>(who_, ": expected at most ", most, " arguments, got ", count);
   arguments_.make(most);
   for (std::size_t i = 0; i < count; ++i) set(i, values[i]);
 }
@@ -105,8 +105,9 @@ KernelOutputs::KernelOutputs(const std::string& who, KernelCallArguments& argume
     const std::string other = count_ == 0 ? "" : text(", or ", total, " with the outputs");
     fail<KernelArgumentError>(who, ": expected ", inputs, " arguments", other, ", got ", count);
   }
-  require<KernelArgumentError>(!given(out) || count == inputs, who,
-                               ": outputs were given by position and in out= too; give them once");
+  if (given(out) && count != inputs)
+    fail<KernelArgumentError>(who,
+                              ": outputs were given by position and in out= too; give them once");
   std::copy(values + inputs, values + count, given_.begin());
   if (given(out)) take(out, arguments);
 }
@@ -114,8 +115,8 @@ KernelOutputs::KernelOutputs(const std::string& who, KernelCallArguments& argume
 void KernelOutputs::take(PyObject* out, KernelCallArguments& arguments) {
   const bool is_tuple = PyTuple_Check(out);
   const auto count = is_tuple ? static_cast<std::size_t>(PyTuple_GET_SIZE(out)) : 1;
-  require<KernelArgumentError>(count == count_, who_, ": expected ", count_,
-                               " outputs in out=, got ", count);
+  if (count != count_)
+    fail<KernelArgumentError>(who_, ": expected ", count_, " outputs in out=, got ", count);
   for (std::size_t k = 0; k < count_; ++k) {
     given_[k] = is_tuple ? PyTuple_GET_ITEM(out, static_cast<Py_ssize_t>(k)) : out;
     arguments.set(inputs_ + k, given_[k]);

@@ -38,15 +38,16 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
       parameters_.push_back(std::move(output));
     for (Parameter& parameter : parameters_)
       parameter.is_used_whole = parameter.kind == Parameter::Kind::raw;
-    require<ArgumentError>(parameters_.size() > inputs_, who_,
-                           ": expected outputs such as \"T z\", got none; declare them as the "
-                           "second string");
+    if (parameters_.size() <= inputs_)
+      fail<ArgumentError>(who_,
+                          ": expected outputs such as \"T z\", got none; declare them as the "
+                          "second string");
   }
   check_names(who_, parameters_);
-  require<ArgumentError>(std::any_of(parameters_.begin(), parameters_.end(), is_array_parameter),
-                         who_,
-                         ": expected an array among the arguments, got numbers only; declare one "
-                         "such as \"float *z\"");
+  if (!std::any_of(parameters_.begin(), parameters_.end(), is_array_parameter))
+    fail<ArgumentError>(who_,
+                        ": expected an array among the arguments, got numbers only; declare one "
+                        "such as \"float *z\"");
   apiece_ = elementwise_apiece(operation_);
   needs_index_ = has_word(operation_, "i") || has_word(preamble, "i");
 }
@@ -56,8 +57,9 @@ ElementwiseKernel::~ElementwiseKernel() = default;
 void ElementwiseKernel::operator()(std::span<const Argument> arguments,
                                    std::optional<std::int64_t> size,
                                    std::vector<Array>& made) const {
-  require<KernelArgumentError>(arguments.size() == parameters_.size(), who_, ": expected ",
-                               parameters_.size(), " arguments, got ", arguments.size());
+  if (arguments.size() != parameters_.size())
+    fail<KernelArgumentError>(who_, ": expected ", parameters_.size(), " arguments, got ",
+                              arguments.size());
   Call(*this, arguments).run(size, made);
 }
 

@@ -35,9 +35,10 @@ void ElementwiseKernel::Call::find_shape(std::optional<std::int64_t> size) {
 }
 
 void ElementwiseKernel::Call::take_size(std::optional<std::int64_t> size, bool has_elements) {
-  require<ArgumentError>(!has_elements, kernel_.who_,
-                         ": size= is for kernels whose arrays are all raw; the arrays that are "
-                         "visited element by element say the size here");
+  if (has_elements)
+    fail<ArgumentError>(kernel_.who_,
+                        ": size= is for kernels whose arrays are all raw; the arrays that are "
+                        "visited element by element say the size here");
   const bool any_output =
       std::any_of(operands_.all().begin(), operands_.all().end(), [](const Operand& operand) {
         return operand.array == nullptr && operand.parameter->is_output &&
@@ -48,9 +49,9 @@ void ElementwiseKernel::Call::take_size(std::optional<std::int64_t> size, bool h
     has_values |= operand.array == nullptr && !operand.parameter->is_output &&
                   operand.parameter->kind == Parameter::Kind::element;
   if (!size && any_output && has_values) return;  // numbers only: one element
-  require<ArgumentError>(size.has_value(), kernel_.who_,
-                         ": no array says how many elements there are; pass size=");
-  require<ArgumentError>(*size >= 0, kernel_.who_, ": expected size >= 0, got ", *size);
+  if (!size.has_value())
+    fail<ArgumentError>(kernel_.who_, ": no array says how many elements there are; pass size=");
+  if (*size < 0) fail<ArgumentError>(kernel_.who_, ": expected size >= 0, got ", *size);
   shape_ = Shape{*size};
 }
 
@@ -69,9 +70,9 @@ void ElementwiseKernel::Call::make_outputs(std::vector<Array>& made) {
   for (std::size_t i = 0; i < operands_.all().size(); ++i) {
     Operand& operand = operands_[i];
     if (operand.array != nullptr || !operand.parameter->is_output) continue;
-    require<KernelArgumentError>(operand.parameter->kind == Parameter::Kind::element, kernel_.who_,
-                                 ": output '", operand.parameter->name,
-                                 "' is raw, so nothing says its shape; pass an array for it");
+    if (operand.parameter->kind != Parameter::Kind::element)
+      fail<KernelArgumentError>(kernel_.who_, ": output '", operand.parameter->name,
+                                "' is raw, so nothing says its shape; pass an array for it");
     made.push_back(operands_.keep(i, new_output(operands_.dtype_of(*operand.parameter))));
   }
 }
@@ -93,14 +94,14 @@ void ElementwiseKernel::Call::check_outputs() {
     const Operand& output = operands_[i];
     if (output.array == nullptr || !output.parameter->is_output) continue;
     const std::string& name = output.parameter->name;
-    require<LayoutError>(output.is_raw() || output.array->shape() == shape_, kernel_.who_,
-                         ": output '", name, "' has shape ", output.array->shape(),
-                         ", expected that of all arrays together, ", shape_,
-                         "; pass an array of that shape");
+    if (!output.is_raw() && output.array->shape() != shape_)
+      fail<LayoutError>(kernel_.who_, ": output '", name, "' has shape ", output.array->shape(),
+                        ", expected that of all arrays together, ", shape_,
+                        "; pass an array of that shape");
     const Layout& layout = output.array->layout();
-    require<LayoutError>(layout.is_row_major() || !layout.may_overlap_itself(), kernel_.who_,
-                         ": output '", name, "' has several elements in one place: ", *output.array,
-                         "; pass a copy");
+    if (!layout.is_row_major() && layout.may_overlap_itself())
+      fail<LayoutError>(kernel_.who_, ": output '", name,
+                        "' has several elements in one place: ", *output.array, "; pass a copy");
     for (std::size_t k = 0; k < operands_.all().size(); ++k)
       if (k != i && operands_[k].array != nullptr) settle_overlap(output, k, k < i);
   }
@@ -111,9 +112,9 @@ void ElementwiseKernel::Call::settle_overlap(const Operand& output, std::size_t 
   if (!may_share_memory(*other.array, *output.array)) return;
   const bool is_same = is_same_window(*other.array, *output.array);
   if (other.parameter->is_output) {
-    require<LayoutError>(seen || is_same, kernel_.who_, ": outputs '", output.parameter->name,
-                         "' and '", other.parameter->name,
-                         "' share memory; pass arrays of their own");
+    if (!seen && !is_same)
+      fail<LayoutError>(kernel_.who_, ": outputs '", output.parameter->name, "' and '",
+                        other.parameter->name, "' share memory; pass arrays of their own");
     return;
   }
   if (is_same && !other.parameter->is_used_whole) return;

@@ -52,9 +52,9 @@ std::string who_of(const CommonSpec& spec) { return text(spec.kind, " '", spec.n
 
 std::string checked_who(const CommonSpec& spec) {
   std::string who = who_of(spec);
-  require<ArgumentError>(is_identifier(spec.name), who,
-                         ": expected a name that C++ allows for a function, got '", spec.name,
-                         "'; use letters, digits and _");
+  if (!is_identifier(spec.name))
+    fail<ArgumentError>(who, ": expected a name that C++ allows for a function, got '", spec.name,
+                        "'; use letters, digits and _");
   return who;
 }
 

@@ -91,9 +91,9 @@ std::string shown(const std::vector<Word>& words) { return joined(texts_of(words
 
 Parameter pointer_parameter(const std::string& who, const std::vector<Word>& words,
                             std::string_view preamble) {
-  require<ArgumentError>(words.size() >= 2 && words.back().is_name, who,
-                         ": expected an argument such as \"float *x\" or \"int n\", got \"",
-                         shown(words), "\"; say its type and then its name");
+  if (words.size() < 2 || !words.back().is_name)
+    fail<ArgumentError>(who, ": expected an argument such as \"float *x\" or \"int n\", got \"",
+                        shown(words), "\"; say its type and then its name");
   std::vector<std::string_view> type;
   int stars = 0;
   bool is_const = false;
@@ -106,8 +106,9 @@ Parameter pointer_parameter(const std::string& who, const std::vector<Word>& wor
     else if (word != "__restrict__" && word != "restrict" && word != "volatile")
       type.push_back(word);
   }
-  require<ArgumentError>(stars <= 1, who, ": argument \"", shown(words),
-                         "\" is a pointer to pointers; pass one array, and index into it");
+  if (stars > 1)
+    fail<ArgumentError>(who, ": argument \"", shown(words),
+                        "\" is a pointer to pointers; pass one array, and index into it");
   Parameter parameter = c_typed(who, type, preamble);
   parameter.name = words.back().text;
   parameter.kind = stars == 1 ? Parameter::Kind::raw : Parameter::Kind::number;
@@ -121,12 +122,13 @@ Parameter value_parameter(const std::string& who, std::vector<Word> words, bool 
     parameter.kind = Parameter::Kind::raw;
     words.erase(words.begin());
   }
-  require<ArgumentError>(words.size() == 2 && words[1].is_name, who,
-                         ": expected an argument such as \"float32 x\", \"T y\" or \"raw T z\", "
-                         "got \"",
-                         shown(words),
-                         "\"; pointers belong to the other spelling, in which all "
-                         "arguments stand in one string");
+  if (words.size() != 2 || !words[1].is_name)
+    fail<ArgumentError>(who,
+                        ": expected an argument such as \"float32 x\", \"T y\" or \"raw T z\", "
+                        "got \"",
+                        shown(words),
+                        "\"; pointers belong to the other spelling, in which all "
+                        "arguments stand in one string");
   parameter.name = words[1].text;
   parameter.is_output = is_output;
   if (is_letter(words[0].text)) {
@@ -172,17 +174,17 @@ Parameter type_named(const std::string& who, std::string_view text, std::string_
 
 void check_names(const std::string& who, const std::vector<Parameter>& parameters) {
   static constexpr std::size_t most = 24;
-  require<ArgumentError>(parameters.size() <= most, who, ": ", parameters.size(),
-                         " arguments are more than the ", most,
-                         " that a kernel takes here; write it as a SourceModule");
+  if (parameters.size() > most)
+    fail<ArgumentError>(who, ": ", parameters.size(), " arguments are more than the ", most,
+                        " that a kernel takes here; write it as a SourceModule");
   std::set<std::string> seen;
   for (const Parameter& parameter : parameters) {
     const std::string& name = parameter.name;
-    require<ArgumentError>(name != "i" && name != "n" && name != "_ind" && !name.starts_with("sw_"),
-                           who, ": an argument cannot be named '", name,
-                           "', which has a meaning of its own in the operation; rename it");
-    require<ArgumentError>(seen.insert(name).second, who, ": two arguments are named '", name,
-                           "'; rename one");
+    if (name == "i" || name == "n" || name == "_ind" || name.starts_with("sw_"))
+      fail<ArgumentError>(who, ": an argument cannot be named '", name,
+                          "', which has a meaning of its own in the operation; rename it");
+    if (!seen.insert(name).second)
+      fail<ArgumentError>(who, ": two arguments are named '", name, "'; rename one");
   }
 }
 

@@ -19,8 +19,8 @@ constexpr const char* result_name = "sw_out";
 
 ReductionKernel::ReductionKernel(ReductionSpec spec)
     : spec_(std::move(spec)), who_(checked_who(spec_.common)) {
-  require<ArgumentError>(!spec_.reduce_expr.empty(), who_,
-                         ": expected reduce_expr such as \"a + b\", got nothing");
+  if (spec_.reduce_expr.empty())
+    fail<ArgumentError>(who_, ": expected reduce_expr such as \"a + b\", got nothing");
   const std::string& preamble = spec_.common.preamble;
   map_expr_ = spec_.map_expr;
   if (spec_.spelling == Spelling::pointers) {
@@ -29,14 +29,14 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
     find_elements(spec_.map_expr, false, parameters_);
     for (Parameter& parameter : parameters_) parameter.is_output = false;
     inputs_ = parameters_.size();
-    require<ArgumentError>(inputs_ > 0, who_,
-                           ": expected arguments such as \"float *x\", got none");
+    if (inputs_ <= 0)
+      fail<ArgumentError>(who_, ": expected arguments such as \"float *x\", got none");
     if (spec_.map_expr.empty()) map_expr_ = parameters_[0].name + "[i]";
     if (spec_.map_expr.empty()) parameters_[0].is_used_whole = false;
     map_expr_ = with_elements_named(map_expr_, element_names(parameters_));
     Parameter result = type_named(who_, spec_.result_type, preamble);
-    require<ArgumentError>(result.dtype.has_value(), who_, ": expected dtype_out as a dtype, got '",
-                           spec_.result_type, "'");
+    if (!result.dtype.has_value())
+      fail<ArgumentError>(who_, ": expected dtype_out as a dtype, got '", spec_.result_type, "'");
     result.name = result_name;
     result.is_output = true;
     parameters_.push_back(std::move(result));
@@ -47,13 +47,14 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
       parameters_.push_back(std::move(output));
     check_names(who_, parameters_);
     for (Parameter& parameter : parameters_) parameter.is_used_whole = false;
-    require<ArgumentError>(inputs_ > 0 && parameters_.size() > inputs_, who_,
-                           ": expected inputs and outputs such as \"T x\" and \"T y\"");
-    require<ArgumentError>(!map_expr_.empty(), who_,
-                           ": expected map_expr such as \"x * x\", got nothing");
+    if (inputs_ <= 0 || parameters_.size() <= inputs_)
+      fail<ArgumentError>(who_, ": expected inputs and outputs such as \"T x\" and \"T y\"");
+    if (map_expr_.empty())
+      fail<ArgumentError>(who_, ": expected map_expr such as \"x * x\", got nothing");
     for (std::size_t k = inputs_; k < parameters_.size(); ++k)
-      require<ArgumentError>(parameters_[k].kind == Parameter::Kind::element, who_, ": output '",
-                             parameters_[k].name, "' is raw; declare it without");
+      if (parameters_[k].kind != Parameter::Kind::element)
+        fail<ArgumentError>(who_, ": output '", parameters_[k].name,
+                            "' is raw; declare it without");
   }
   const std::string type = spec_.reduce_type.empty() ? "" : spec_.reduce_type;
   accumulator_ = type.empty() ? parameters_[inputs_] : type_named(who_, type, preamble);
@@ -65,8 +66,9 @@ ReductionKernel::~ReductionKernel() = default;
 
 void ReductionKernel::operator()(std::span<const Argument> arguments, const ReductionAxes& axes,
                                  std::vector<Array>& made) const {
-  require<KernelArgumentError>(arguments.size() == parameters_.size(), who_, ": expected ",
-                               parameters_.size(), " arguments, got ", arguments.size());
+  if (arguments.size() != parameters_.size())
+    fail<KernelArgumentError>(who_, ": expected ", parameters_.size(), " arguments, got ",
+                              arguments.size());
   Call(*this, arguments, axes).run(made);
 }
 

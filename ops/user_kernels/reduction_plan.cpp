@@ -35,9 +35,9 @@ bool ReductionKernel::Call::plan(std::vector<Array>& made) {
   make_outputs(made);
   settle_overlaps();
   if (results_ == 0) return false;
-  require<ArgumentError>(length_ > 0 || !kernel_.spec_.identity.empty(), kernel_.who_,
-                         ": no elements to reduce in shape ", shape_,
-                         ", and no identity; give the kernel one");
+  if (length_ <= 0 && kernel_.spec_.identity.empty())
+    fail<ArgumentError>(kernel_.who_, ": no elements to reduce in shape ", shape_,
+                        ", and no identity; give the kernel one");
   plan_walks();
   return true;
 }
@@ -46,8 +46,9 @@ void ReductionKernel::Call::find_shape() {
   std::vector<Shape> shapes;
   for (const Operand& operand : operands_.all())
     if (is_input(operand)) shapes.push_back(operand.array->shape());
-  require<ArgumentError>(!shapes.empty(), kernel_.who_,
-                         ": no array says which elements there are; declare one that is not raw");
+  if (shapes.empty())
+    fail<ArgumentError>(kernel_.who_,
+                        ": no array says which elements there are; declare one that is not raw");
   try {
     shape_ = broadcast_shapes(shapes);
   } catch (const LayoutError& error) {
@@ -75,12 +76,13 @@ void ReductionKernel::Call::make_outputs(std::vector<Array>& made) {
       const DType dtype = operands_.dtype_of(*output.parameter);
       made.push_back(operands_.keep(i, empty(result_shape_, dtype, operands_.output_device())));
     }
-    require<LayoutError>(output.array->shape() == result_shape_, kernel_.who_,
-                         ": expected an output of shape ", result_shape_, ", got ",
-                         output.array->shape());
-    require<LayoutError>(!output.array->layout().may_overlap_itself(), kernel_.who_,
-                         ": the output has several elements in one place: ", *output.array,
-                         "; pass a copy");
+    if (output.array->shape() != result_shape_)
+      fail<LayoutError>(kernel_.who_, ": expected an output of shape ", result_shape_, ", got ",
+                        output.array->shape());
+    if (output.array->layout().may_overlap_itself())
+      fail<LayoutError>(kernel_.who_,
+                        ": the output has several elements in one place: ", *output.array,
+                        "; pass a copy");
   }
 }
 
@@ -89,8 +91,8 @@ void ReductionKernel::Call::settle_overlaps() {
     for (std::size_t k = 0; k < i; ++k) {
       const Array* other = operands_[k].array;
       if (other == nullptr || !may_share_memory(*other, *operands_[i].array)) continue;
-      require<LayoutError>(k < kernel_.inputs_, kernel_.who_,
-                           ": outputs share memory; pass arrays of their own");
+      if (k >= kernel_.inputs_)
+        fail<LayoutError>(kernel_.who_, ": outputs share memory; pass arrays of their own");
       operands_.keep(k, copy(*other));
     }
 }

@@ -57,14 +57,15 @@ bool must_be_read_first(const Array& input, const Array& output) {
 }  // namespace
 
 ScanKernel::ScanKernel(ScanSpec spec) : spec_(std::move(spec)), who_(checked_who(spec_.common)) {
-  require<ArgumentError>(!spec_.scan_expr.empty(), who_,
-                         ": expected scan_expr such as \"a + b\", got nothing");
-  require<ArgumentError>(!spec_.is_exclusive || !spec_.neutral.empty(), who_,
-                         ": an exclusive scan begins with the neutral element, and none was given; "
-                         "pass neutral, such as \"0\" for a sum");
+  if (spec_.scan_expr.empty())
+    fail<ArgumentError>(who_, ": expected scan_expr such as \"a + b\", got nothing");
+  if (spec_.is_exclusive && spec_.neutral.empty())
+    fail<ArgumentError>(who_,
+                        ": an exclusive scan begins with the neutral element, and none was given; "
+                        "pass neutral, such as \"0\" for a sum");
   element_ = type_named(who_, spec_.type, "");
-  require<ArgumentError>(element_.dtype.has_value(), who_, ": expected a dtype, got '", spec_.type,
-                         "'");
+  if (!element_.dtype.has_value())
+    fail<ArgumentError>(who_, ": expected a dtype, got '", spec_.type, "'");
 }
 
 ScanKernel::~ScanKernel() = default;
@@ -156,23 +157,25 @@ const ScanKernel::Plan& ScanKernel::plan_for(Device device, int line_rank, bool 
 
 void ScanKernel::check(const Array& input, const Array& output) const {
   for (const Array* array : {&input, &output})
-    require<DTypeError>(array->dtype() == *element_.dtype, who_, ": expected arrays of ",
-                        *element_.dtype, ", got ", array->dtype(), "; convert with .astype(\"",
-                        *element_.dtype, "\")");
-  require<LayoutError>(input.shape() == output.shape(), who_, ": expected an output of shape ",
-                       input.shape(), ", got ", output.shape());
-  require<DeviceError>(input.device().is_cuda() == output.device().is_cuda() &&
-                           (!input.device().is_cuda() || input.device() == output.device()),
-                       who_, ": the input is on ", input.device(), " and the output on ",
-                       output.device(), "; move one with .to()");
-  require<ReadOnlyError>(!output.readonly(), who_,
-                         ": the owner of the output handed it out for reading only; pass "
-                         "another, or output=\"new\"");
-  require<LayoutError>(output.layout().is_row_major() || !output.layout().may_overlap_itself(),
-                       who_, ": the output has several elements in one place: ", output,
-                       "; pass a copy");
-  require<LayoutError>(input.rank() > 0, who_,
-                       ": expected an array with an axis to go along, got one of rank 0");
+    if (array->dtype() != *element_.dtype)
+      fail<DTypeError>(who_, ": expected arrays of ", *element_.dtype, ", got ", array->dtype(),
+                       "; convert with .astype(\"", *element_.dtype, "\")");
+  if (input.shape() != output.shape())
+    fail<LayoutError>(who_, ": expected an output of shape ", input.shape(), ", got ",
+                      output.shape());
+  if (input.device().is_cuda() != output.device().is_cuda() ||
+      (input.device().is_cuda() && input.device() != output.device()))
+    fail<DeviceError>(who_, ": the input is on ", input.device(), " and the output on ",
+                      output.device(), "; move one with .to()");
+  if (output.readonly())
+    fail<ReadOnlyError>(who_,
+                        ": the owner of the output handed it out for reading only; pass "
+                        "another, or output=\"new\"");
+  if (!output.layout().is_row_major() && output.layout().may_overlap_itself())
+    fail<LayoutError>(who_, ": the output has several elements in one place: ", output,
+                      "; pass a copy");
+  if (input.rank() <= 0)
+    fail<LayoutError>(who_, ": expected an array with an axis to go along, got one of rank 0");
 }
 
 void ScanKernel::operator()(const Array& given, const Array& output, int axis) const {

@@ -33,14 +33,15 @@ PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t
   static constexpr Signature<5> signature{
       "ScanKernel", {"input", "output", "allocator", "stream", "axis"}, 1, 4};
   const auto [input, output, allocator, stream, axis] = signature.read(values, count, names);
-  require<ArgumentError>(!given(allocator), kernel.who(),
-                         ": allocator= is not taken; pass the output instead");
+  if (given(allocator))
+    fail<ArgumentError>(kernel.who(), ": allocator= is not taken; pass the output instead");
   const bool is_new = given(output) && PyUnicode_Check(output) &&
                       PyUnicode_CompareWithASCIIString(output, "new") == 0;
   const bool is_in_place = !given(output);
   const Array source = is_in_place ? writable_array(input) : import_array(input);
-  require<LayoutError>(source.rank() == 1 || given(axis), kernel.who(), ": expected one axis, got ",
-                       source, "; say which with axis=, or pass x.reshape(-1)");
+  if (source.rank() != 1 && !given(axis))
+    fail<LayoutError>(kernel.who(), ": expected one axis, got ", source,
+                      "; say which with axis=, or pass x.reshape(-1)");
   const StreamForCall current(stream, source.device().is_cuda() ? source.device() : cpu);
   const Array target = is_new        ? empty(source.shape(), source.dtype(), source.device())
                        : is_in_place ? source

@@ -106,8 +106,9 @@ std::string c_type(DType dtype) {
   if (dtype == complex64) return "complex<float>";
   if (dtype == complex128) return "complex<double>";
   if (dtype.is_bool()) return "bool";
-  require<DTypeError>(dtype.is_computable(), "kernel: no C++ type is known for dtype ", dtype,
-                      "; convert with astype(), or view its bytes as a struct");
+  if (!dtype.is_computable())
+    fail<DTypeError>("kernel: no C++ type is known for dtype ", dtype,
+                     "; convert with astype(), or view its bytes as a struct");
   return element_text(dtype);
 }
 

@@ -20,9 +20,9 @@ Array without_surplus_axes(Array value, int rank) {
 }
 
 void check_writeable(const Array& target) {
-  require<ReadOnlyError>(
-      !target.readonly(), "Array: cannot assign to ", target,
-      ", whose owner handed it out for reading only; assign to a copy: a.copy()");
+  if (target.readonly())
+    fail<ReadOnlyError>("Array: cannot assign to ", target,
+                        ", whose owner handed it out for reading only; assign to a copy: a.copy()");
 }
 
 }  // namespace

@@ -73,8 +73,9 @@ PyObject* transposed(PyObject* self) {
 PyObject* matrix_transposed(PyObject* self) {
   const Array& array = array_in(self);
   const int rank = array.rank();
-  require<LayoutError>(rank >= 2, "Array.mT: expected two dimensions or more, got shape ",
-                       array.shape(), "; use a[:, None] for a column");
+  if (rank < 2)
+    fail<LayoutError>("Array.mT: expected two dimensions or more, got shape ", array.shape(),
+                      "; use a[:, None] for a column");
   std::vector<int> axes(static_cast<std::size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);

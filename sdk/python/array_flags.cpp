@@ -104,9 +104,10 @@ int set_writeable(PyObject* self, PyObject* value, void*) noexcept {
     if (writeable < 0) return -1;
     Array& array = array_in(owner_in(self));
     if ((writeable == 1) == !array.readonly()) return 0;
-    require<ReadOnlyError>(
-        writeable == 0, "Array.flags: ", array,
-        " was handed out for reading only and cannot be made writeable; copy it: a.copy()");
+    if (writeable != 0)
+      fail<ReadOnlyError>(
+          "Array.flags: ", array,
+          " was handed out for reading only and cannot be made writeable; copy it: a.copy()");
     array = array.as_readonly();
     return 0;
   } catch (...) {

@@ -26,8 +26,8 @@ namespace {
 // C order, as numpy.ndarray.item counts.
 Array element_at(const Array& array, std::int64_t flat) {
   const std::int64_t size = array.size();
-  require<BoundsError>(flat >= -size && flat < size, "item: index ", flat,
-                       " is outside an array of ", size, " elements");
+  if (flat < -size || flat >= size)
+    fail<BoundsError>("item: index ", flat, " is outside an array of ", size, " elements");
   if (flat < 0) flat += size;
   Layout layout = array.layout();
   for (int axis = layout.rank() - 1; axis >= 0; --axis) {
@@ -39,8 +39,9 @@ Array element_at(const Array& array, std::int64_t flat) {
 }
 
 Array element_at(const Array& array, const Shape& index) {
-  require<BoundsError>(index.size() == array.rank(), "item: expected ", array.rank(),
-                       " indices for shape ", array.shape(), ", got ", index.size());
+  if (index.size() != array.rank())
+    fail<BoundsError>("item: expected ", array.rank(), " indices for shape ", array.shape(),
+                      ", got ", index.size());
   Layout layout = array.layout();
   for (const std::int64_t i : index) layout = layout.index(0, i);
   return array.with_layout(std::move(layout));
@@ -146,14 +147,16 @@ PyObject* array_protocol(PyObject* self, PyObject* const* values, Py_ssize_t cou
   const auto [dtype, copy_word] = signature.read(values, count, words);
   const Array& array = array_in(self);
   const CopyMode mode = mode_in(copy_word);
-  require<CopyNeededError>(mode != CopyMode::never || array.device().is_cpu(), "__array__: ", array,
-                           " cannot be shared with NumPy, which sees host memory only; allow the "
-                           "copy: a.numpy()");
+  if (mode == CopyMode::never && !array.device().is_cpu())
+    fail<CopyNeededError>("__array__: ", array,
+                          " cannot be shared with NumPy, which sees host memory only; allow the "
+                          "copy: a.numpy()");
   const py::object host = to_numpy(array);
   if (given(dtype) && dtype_from(dtype) != array.dtype()) {
-    require<CopyNeededError>(mode != CopyMode::never, "__array__: ", array.dtype(),
-                             " cannot be read as ", std::string(py::str(dtype)),
-                             " without a copy; allow it with copy=None");
+    if (mode == CopyMode::never)
+      fail<CopyNeededError>("__array__: ", array.dtype(), " cannot be read as ",
+                            std::string(py::str(dtype)),
+                            " without a copy; allow it with copy=None");
     return host.attr("astype")(py::handle(dtype)).release().ptr();
   }
   const bool is_shared = array.device().is_cpu();
@@ -163,9 +166,9 @@ PyObject* array_protocol(PyObject* self, PyObject* const* values, Py_ssize_t cou
 
 PyObject* complex_number(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
   const Array& array = array_in(self);
-  require<DTypeError>(array.rank() == 0,
-                      "Array: only an array of rank 0 converts to complex, this one has shape ",
-                      array.shape(), "; use a.item() or index it");
+  if (array.rank() != 0)
+    fail<DTypeError>("Array: only an array of rank 0 converts to complex, this one has shape ",
+                     array.shape(), "; use a.item() or index it");
   const auto number = py::reinterpret_steal<py::object>(number_of(array));
   return PyComplex_FromCComplex(PyComplex_AsCComplex(number.ptr()));
 }
@@ -236,7 +239,8 @@ Array on_host(const Array& array) {
 
 py::object to_numpy(const Array& array) {
   const Bridge* bridge = find_bridge("numpy");
-  require<BridgeError>(bridge != nullptr, "numpy(): this build of spanwise has no bridge to NumPy");
+  if (bridge == nullptr)
+    fail<BridgeError>("numpy(): this build of spanwise has no bridge to NumPy");
   const Array host = on_host(array);
   if (auto obstacle = bridge->obstacle(host)) throw SharingError("numpy()", *std::move(obstacle));
   PyObject* made = bridge->wrap(host);

@@ -40,9 +40,10 @@ ImportOptions options_in(PyObject* dtype, PyObject* device, CopyMode mode) {
 PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
   Array array = import_array(x, options);
   if (!lies_in(order, array.layout())) {
-    require<CopyNeededError>(options.copy != CopyMode::never, "asarray: ", array,
-                             " does not lie in the order asked for; allow the copy with copy=None, "
-                             "or leave order out");
+    if (options.copy == CopyMode::never)
+      fail<CopyNeededError>("asarray: ", array,
+                            " does not lie in the order asked for; allow the copy with copy=None, "
+                            "or leave order out");
     array = copied(array, array.dtype(), array.device(), order);
   }
   // The same window is the same object, so that asarray(asarray(x)) costs nothing and keeps its
@@ -84,7 +85,7 @@ PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject
 }
 
 Array with_rank(Array array, std::int64_t rank) {
-  require<LayoutError>(rank <= max_rank, "array: expected ndmin <= ", max_rank, ", got ", rank);
+  if (rank > max_rank) fail<LayoutError>("array: expected ndmin <= ", max_rank, ", got ", rank);
   while (array.rank() < rank) array = array.expand(0);
   return array;
 }

@@ -85,8 +85,9 @@ Cut cut(PyObject* key, std::int64_t extent) {
 }
 
 void check_rank(const Layout& layout, int consumed) {
-  require<BoundsError>(consumed <= layout.rank(), "Array: too many indices: ", consumed,
-                       " for an array of ", layout.rank(), " dimensions, shape ", layout.shape);
+  if (consumed > layout.rank())
+    fail<BoundsError>("Array: too many indices: ", consumed, " for an array of ", layout.rank(),
+                      " dimensions, shape ", layout.shape);
 }
 
 // How many axes the indices use up; finds a second Ellipsis.
@@ -99,8 +100,8 @@ int count_axes(std::span<PyObject* const> keys) {
       ++axes;
     }
   }
-  require<BoundsError>(ellipses <= 1, "Array: an index can hold one Ellipsis ('...'), got ",
-                       ellipses);
+  if (ellipses > 1)
+    fail<BoundsError>("Array: an index can hold one Ellipsis ('...'), got ", ellipses);
   return axes;
 }
 
@@ -113,8 +114,9 @@ class View {
   void insert() { add(1, 0); }
   void take(std::int64_t i) {
     const std::int64_t extent = source_.shape[axis_];
-    require<BoundsError>(i >= -extent && i < extent, "Array: index ", i, " is outside axis ", axis_,
-                         " of shape ", source_.shape);
+    if (i < -extent || i >= extent)
+      fail<BoundsError>("Array: index ", i, " is outside axis ", axis_, " of shape ",
+                        source_.shape);
     offset_ += (i < 0 ? i + extent : i) * source_.strides[axis_];
     ++axis_;
   }
@@ -138,8 +140,8 @@ class View {
 
  private:
   void add(std::int64_t extent, std::int64_t stride) {
-    require<BoundsError>(rank_ < max_rank, "Array: the index makes more than ", max_rank,
-                         " dimensions");
+    if (rank_ >= max_rank)
+      fail<BoundsError>("Array: the index makes more than ", max_rank, " dimensions");
     shape_[static_cast<std::size_t>(rank_)] = extent;
     strides_[static_cast<std::size_t>(rank_++)] = stride;
   }
@@ -232,8 +234,8 @@ PyObject* array_subscript(PyObject* self, PyObject* key) noexcept {
 
 int array_assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
   try {
-    require<ArgumentError>(value != nullptr,
-                           "Array: elements cannot be deleted; take a view or a copy of the rest");
+    if (value == nullptr)
+      fail<ArgumentError>("Array: elements cannot be deleted; take a view or a copy of the rest");
     if (try_assign_element(array_in(self), key, value)) return 0;
     if (is_by_array(key))
       array_indexing.assign(self, key, value);

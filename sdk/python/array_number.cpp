@@ -38,9 +38,9 @@ PyObject* converted(PyObject* self, const char* target, F&& convert_number) noex
 int array_bool(PyObject* self) noexcept {
   const Array& array = array_in(self);
   try {
-    require<ArgumentError>(array.size() == 1, "Array: the truth of an array of ", array.size(),
-                           " elements (shape ", array.shape(),
-                           ") is ambiguous; use any() or all()");
+    if (array.size() != 1)
+      fail<ArgumentError>("Array: the truth of an array of ", array.size(), " elements (shape ",
+                          array.shape(), ") is ambiguous; use any() or all()");
     return PyObject_IsTrue(number_in(array).ptr());
   } catch (...) {
     raise_current();

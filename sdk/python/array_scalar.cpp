@@ -46,8 +46,9 @@ Scalar integer_from_int(PyObject* number, DType dtype) {
 
 Scalar integer_from_float(PyObject* number, DType dtype) {
   const double value = PyFloat_AsDouble(number);
-  require<ArgumentError>(!std::isnan(value), "spanwise: NaN cannot become an element of dtype ",
-                         dtype, "; choose a floating dtype or replace the value");
+  if (std::isnan(value))
+    fail<ArgumentError>("spanwise: NaN cannot become an element of dtype ", dtype,
+                        "; choose a floating dtype or replace the value");
   if (std::isinf(value)) throw_overflow(number, dtype);
   const auto whole = py::reinterpret_steal<py::object>(PyLong_FromDouble(value));
   if (!whole) throw py::error_already_set();
@@ -67,17 +68,18 @@ bool is_python_scalar(PyObject* object) noexcept {
 }
 
 Scalar scalar_from(PyObject* number, DType dtype) {
-  require<DTypeError>(dtype.is_computable(), "spanwise: a number cannot be converted to ", dtype,
-                      ", which is carried but not computed on; assign an array of that dtype");
+  if (!dtype.is_computable())
+    fail<DTypeError>("spanwise: a number cannot be converted to ", dtype,
+                     ", which is carried but not computed on; assign an array of that dtype");
   if (dtype.is_bool()) {
     const int truth = PyObject_IsTrue(number);
     if (truth < 0) throw py::error_already_set();
     return Scalar(truth == 1);
   }
   if (PyComplex_Check(number)) {
-    require<DTypeError>(dtype.is_complex(),
-                        "spanwise: a complex number cannot become an element of dtype ", dtype,
-                        "; take its .real, or choose a complex dtype");
+    if (!dtype.is_complex())
+      fail<DTypeError>("spanwise: a complex number cannot become an element of dtype ", dtype,
+                       "; take its .real, or choose a complex dtype");
     const Py_complex value = PyComplex_AsCComplex(number);
     return Scalar(std::complex<double>(value.real, value.imag)).cast(dtype);
   }

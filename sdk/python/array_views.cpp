@@ -40,8 +40,9 @@ PyObject* view_or_copy(PyObject* self, Array result) {
 
 PyObject* reshape_to(PyObject* self, const Shape& shape, PyObject* order, PyObject* copy) {
   const Order wanted = order_in(order, Order::c);
-  require<ArgumentError>(wanted != Order::k, "reshape: expected order \"C\", \"F\" or \"A\", got ",
-                         "\"K\", which says nothing about a new shape");
+  if (wanted == Order::k)
+    fail<ArgumentError>("reshape: expected order \"C\", \"F\" or \"A\", got ",
+                        "\"K\", which says nothing about a new shape");
   const CopyMode mode = mode_in(copy);
   if (wanted == Order::c && mode != CopyMode::always)
     if (std::optional<Layout> layout = array_in(self).layout().reshape(shape))
@@ -71,8 +72,9 @@ PyObject* transpose(PyObject* self, PyObject* const* values, Py_ssize_t count, P
     return wrap_view(self, array.layout().transpose());
   }
   const Shape given_axes = shape_in(values, count);
-  require<LayoutError>(given_axes.size() == array.rank(), "transpose: expected ", array.rank(),
-                       " axes for shape ", array.shape(), ", got ", given_axes);
+  if (given_axes.size() != array.rank())
+    fail<LayoutError>("transpose: expected ", array.rank(), " axes for shape ", array.shape(),
+                      ", got ", given_axes);
   Axes axes;
   for (int i = 0; i < array.rank(); ++i) {
     axes[static_cast<std::size_t>(i)] = array.layout().normalise_axis(given_axes[i]);
@@ -107,8 +109,8 @@ PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
   if (given(axis) && !is_none) {
     for (const std::int64_t a : shape_from(axis)) {
       bool& is_dropped = drop[static_cast<std::size_t>(layout.normalise_axis(a))];
-      require<LayoutError>(!is_dropped, "squeeze: axis ", a, " is named twice for shape ",
-                           layout.shape);
+      if (is_dropped)
+        fail<LayoutError>("squeeze: axis ", a, " is named twice for shape ", layout.shape);
       is_dropped = true;
     }
   }
@@ -204,8 +206,8 @@ PyObject* reshape_function(PyObject*, PyObject* const* values, Py_ssize_t count,
   static constexpr Signature<4> signature{"reshape", {"a", "shape", "order", "copy"}, 2, 3};
   const auto [a, shape, order, copy] = signature.read(values, count, words);
   if (is_variable(a)) {
-    require<GraphError>(!given(order) && !given(copy),
-                        "reshape: order= and copy= are for arrays; of a variable the order is C");
+    if (given(order) || given(copy))
+      fail<GraphError>("reshape: order= and copy= are for arrays; of a variable the order is C");
     return py::handle(a).attr("reshape")(py::handle(shape)).release().ptr();
   }
   return reshape_to(as_object(a).ptr(), shape_from(shape), order, copy);

@@ -134,9 +134,10 @@ Exchange explain_by(py::handle object, F&& target) {
 const Bridge& target_bridge(std::string_view library) {
   const Bridge* bridge = find_bridge(library);
   if (bridge != nullptr && bridge->exports()) return *bridge;
-  require<BridgeError>(
-      bridge == nullptr, "convert: ", library,
-      " is a protocol, and has no arrays of its own; supported: ", exporting_bridges());
+  if (bridge != nullptr)
+    fail<BridgeError>(
+        "convert: ", library,
+        " is a protocol, and has no arrays of its own; supported: ", exporting_bridges());
   fail<ArgumentError>("convert: no library is called \"", library,
                       "\"; supported: ", exporting_bridges());
 }

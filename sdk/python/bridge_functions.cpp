@@ -58,8 +58,9 @@ PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count,
       options.copy = copy_mode_in(copy);
     }
     PyObject* object = values[0];
-    require<BridgeError>(offers_dlpack(object), "from_dlpack: a ", Py_TYPE(object)->tp_name,
-                         " has no __dlpack__; spanwise.asarray() takes other arrays too");
+    if (!offers_dlpack(object))
+      fail<BridgeError>("from_dlpack: a ", Py_TYPE(object)->tp_name,
+                        " has no __dlpack__; spanwise.asarray() takes other arrays too");
     return wrap(import_array(object, options));
   } catch (...) {
     return raise_current();

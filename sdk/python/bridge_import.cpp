@@ -115,8 +115,9 @@ std::optional<Found> find_view(PyObject* object, bool may_copy, bool may_compute
     if (known == nullptr) remember_bridge(type, *bridge);
     return found;
   }
-  require<BridgeError>(refusals.empty(), "asarray: an object of type ", type_name(object),
-                       " cannot be taken: ", refusals);
+  if (!refusals.empty())
+    fail<BridgeError>("asarray: an object of type ", type_name(object),
+                      " cannot be taken: ", refusals);
   return found;
 }
 
@@ -144,8 +145,9 @@ Array adapt(Array array, const ImportOptions& options, std::string_view who, boo
     const GilRelease unlocked;
     array = copy(array);
   }
-  require<ReadOnlyError>(!options.writable || !array.readonly(), who, ": ", array,
-                         " was handed out for reading only; expected writable memory, pass a copy");
+  if (options.writable && array.readonly())
+    fail<ReadOnlyError>(who, ": ", array,
+                        " was handed out for reading only; expected writable memory, pass a copy");
   return array;
 }
 
@@ -180,9 +182,10 @@ Array finish_import(Found& found, const ImportOptions& options, std::string_view
 Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions& options) {
   if (may_share_at_once(options) && bridge_of_type(Py_TYPE(object)) == &bridge)
     if (auto array = shared_at_once(bridge, object)) return *std::move(array);
-  require<BridgeError>(bridge.accepts(object), "from_", bridge.name(), ": expected an array of ",
-                       bridge.name(), ", got an object of type ", type_name(object),
-                       "; spanwise.asarray() takes any array");
+  if (!bridge.accepts(object))
+    fail<BridgeError>("from_", bridge.name(), ": expected an array of ", bridge.name(),
+                      ", got an object of type ", type_name(object),
+                      "; spanwise.asarray() takes any array");
   const bool may_copy = effective(options.copy) != CopyMode::never;
   Found found(bridge, object, may_copy);
   return finish_import(found, options, bridge.name());

@@ -20,8 +20,8 @@ class Parser {
   Parser(py::handle dict, std::string_view who) : dict_(dict), who_(who) {}
 
   InterfaceDict parse() {
-    require<BridgeError>(PyDict_Check(dict_.ptr()), who_, ": expected a dict, got ",
-                         Py_TYPE(dict_.ptr())->tp_name);
+    if (!PyDict_Check(dict_.ptr()))
+      fail<BridgeError>(who_, ": expected a dict, got ", Py_TYPE(dict_.ptr())->tp_name);
     InterfaceDict result;
     ForeignMemory& memory = result.memory;
     memory.shape = dims<Shape>(required("shape"), "shape");
@@ -35,9 +35,9 @@ class Parser {
     if (const py::object offset = optional("offset")) result.offset = integer(offset, "offset");
     if (const py::object stream = optional("stream"))
       result.stream = static_cast<std::uintptr_t>(integer(stream, "stream"));
-    require<ArgumentError>(!optional("mask"), who_,
-                           ": an array with a mask; expected elements that ",
-                           "are all there, fill the masked ones first");
+    if (optional("mask"))
+      fail<ArgumentError>(who_, ": an array with a mask; expected elements that ",
+                          "are all there, fill the masked ones first");
     return result;
   }
 
@@ -50,7 +50,7 @@ class Parser {
   }
   py::object required(const char* key) const {
     py::object value = optional(key);
-    require<BridgeError>(static_cast<bool>(value), who_, ": the dict has no \"", key, "\"");
+    if (!value) fail<BridgeError>(who_, ": the dict has no \"", key, "\"");
     return value;
   }
 
@@ -60,19 +60,21 @@ class Parser {
     long long result = -1;
     if (number) result = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     PyErr_Clear();
-    require<BridgeError>(number && overflow == 0, who_, ": \"", key, "\" holds ",
-                         std::string(py::repr(value)), "; expected an integer of 64 bits");
+    if (!number || overflow != 0)
+      fail<BridgeError>(who_, ": \"", key, "\" holds ", std::string(py::repr(value)),
+                        "; expected an integer of 64 bits");
     return result;
   }
 
   template <class D>
   D dims(const py::object& value, const char* key) const {
-    require<BridgeError>(PyTuple_Check(value.ptr()) || PyList_Check(value.ptr()), who_, ": \"", key,
-                         "\" is a ", Py_TYPE(value.ptr())->tp_name,
-                         "; expected a tuple of integers");
+    if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr()))
+      fail<BridgeError>(who_, ": \"", key, "\" is a ", Py_TYPE(value.ptr())->tp_name,
+                        "; expected a tuple of integers");
     const auto items = py::reinterpret_borrow<py::sequence>(value);
-    require<BridgeError>(items.size() <= max_rank, who_, ": \"", key, "\" has ", items.size(),
-                         " axes; expected at most ", max_rank);
+    if (items.size() > max_rank)
+      fail<BridgeError>(who_, ": \"", key, "\" has ", items.size(), " axes; expected at most ",
+                        max_rank);
     D result(static_cast<int>(items.size()));
     for (int axis = 0; axis < result.size(); ++axis)
       result[axis] = integer(items[static_cast<std::size_t>(axis)], key);
@@ -81,8 +83,9 @@ class Parser {
 
   void read_element(ForeignMemory& memory) const {
     const py::object typestr = required("typestr");
-    require<BridgeError>(PyUnicode_Check(typestr.ptr()), who_, ": \"typestr\" is a ",
-                         Py_TYPE(typestr.ptr())->tp_name, "; expected text such as \"<f4\"");
+    if (!PyUnicode_Check(typestr.ptr()))
+      fail<BridgeError>(who_, ": \"typestr\" is a ", Py_TYPE(typestr.ptr())->tp_name,
+                        "; expected text such as \"<f4\"");
     const ElementType element = element_from_typestr(std::string(py::str(typestr)), who_);
     memory.dtype = element.dtype;
     memory.byte_swapped = element.byte_swapped;
@@ -92,8 +95,9 @@ class Parser {
     result.data = optional("data");
     if (!result.data || !PyTuple_Check(result.data.ptr())) return;
     const auto pair = py::reinterpret_steal<py::tuple>(result.data.release());
-    require<BridgeError>(pair.size() == 2, who_, ": \"data\" has ", pair.size(),
-                         " entries; expected (address, read-only)");
+    if (pair.size() != 2)
+      fail<BridgeError>(who_, ": \"data\" has ", pair.size(),
+                        " entries; expected (address, read-only)");
     // Addresses above 2^63 are no int64, so they are read as unsigned.
     const py::object address = pair[0].is_none() ? py::int_(0) : py::object(pair[0]);
     const unsigned long long number =
@@ -101,8 +105,9 @@ class Parser {
                                     : static_cast<unsigned long long>(integer(address, "data"));
     const bool failed = PyErr_Occurred() != nullptr;
     PyErr_Clear();
-    require<BridgeError>(!failed, who_, ": \"data\" holds the address ",
-                         std::string(py::repr(address)), "; expected 64 bits");
+    if (failed)
+      fail<BridgeError>(who_, ": \"data\" holds the address ", std::string(py::repr(address)),
+                        "; expected 64 bits");
     result.has_address = true;
     result.memory.data = reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));
     result.memory.readonly = PyObject_IsTrue(pair[1].ptr()) == 1;

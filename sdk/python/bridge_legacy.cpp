@@ -56,11 +56,12 @@ void LegacyLibrary::place(ForeignView& view) const {
     return;
   }
   const std::string reason = why_no_cuda();
-  require<DeviceError>(reason.empty(), name_,
-                       ": the array is on a GPU, and there is none here: ", reason);
+  if (!reason.empty())
+    fail<DeviceError>(name_, ": the array is on a GPU, and there is none here: ", reason);
   const auto device = device_of(memory.data);
-  require<BridgeError>(device.has_value(), name_, ": the CUDA driver does not know the address ",
-                       memory.data, "; expected memory of a GPU that has not been freed");
+  if (!device.has_value())
+    fail<BridgeError>(name_, ": the CUDA driver does not know the address ", memory.data,
+                      "; expected memory of a GPU that has not been freed");
   const auto context = gpu_context_of(memory.data);
   if (context && !context->primary) {
     throw SharingError(name_, {text("its memory is of a context of its own on ", context->device,
@@ -92,13 +93,14 @@ bool LegacyLibrary::look(OpenMemory& memory) const noexcept {
 Device LegacyLibrary::home() const {
   if (is_stand_in()) return cpu;
   const std::string reason = why_no_cuda();
-  require<DeviceError>(reason.empty(), name_, ": its arrays are on a GPU: ", reason);
+  if (!reason.empty()) fail<DeviceError>(name_, ": its arrays are on a GPU: ", reason);
   const auto context = current_gpu_context();
   if (!context) return Device(DeviceKind::cuda, 0);
-  require<DeviceError>(context->primary, name_,
-                       ": the current context of this thread is one of "
-                       "its own on ",
-                       context->device, ", where Spanwise's memory is not; ", context_remedy);
+  if (!context->primary)
+    fail<DeviceError>(name_,
+                      ": the current context of this thread is one of "
+                      "its own on ",
+                      context->device, ", where Spanwise's memory is not; ", context_remedy);
   return context->device;
 }
 
@@ -138,8 +140,8 @@ Shape integers_of(PyObject* object, const Name& name, std::string_view who) {
   };
   if (!values || (!PyTuple_Check(values.ptr()) && !PyList_Check(values.ptr()))) refuse();
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(values.ptr());
-  require<BridgeError>(count <= max_rank, who, ": ", count, " dimensions; expected at most ",
-                       max_rank);
+  if (count > max_rank)
+    fail<BridgeError>(who, ": ", count, " dimensions; expected at most ", max_rank);
   Shape result(static_cast<int>(count));
   for (int i = 0; i < result.size(); ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(values.ptr(), i);

@@ -72,7 +72,7 @@ std::optional<Obstacle> host_obstacle(const Array& array, std::string_view libra
 Array copy_on_gpu(const Array& array) {
   if (array.device().is_cuda()) return copy(array);
   const std::string reason = why_no_cuda();
-  require<DeviceError>(reason.empty(), "copy to a GPU: ", reason);
+  if (!reason.empty()) fail<DeviceError>("copy to a GPU: ", reason);
   const Device chosen = default_device();
   return copy(to_device(array, chosen.is_cuda() ? chosen : Device(DeviceKind::cuda, 0)));
 }

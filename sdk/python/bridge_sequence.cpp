@@ -81,9 +81,9 @@ class Reader {
     const bool list = PyList_CheckExact(object) || PyTuple_CheckExact(object);
     // Text is no row of numbers, although bytes would be an array on their own.
     if (!list && !is_text(object) && measure_array(object, depth)) return;
-    require<DTypeError>(is_sequence(object), "asarray: an element of type ",
-                        Py_TYPE(object)->tp_name,
-                        "; expected numbers, arrays or sequences of them; convert it first");
+    if (!is_sequence(object))
+      fail<DTypeError>("asarray: an element of type ", Py_TYPE(object)->tp_name,
+                       "; expected numbers, arrays or sequences of them; convert it first");
     const py::object items = items_of(object);
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(items.ptr());
     expect_extent(depth, count);
@@ -160,8 +160,8 @@ class Reader {
 
   // Reading an element may run code that changes the list.
   static py::object item(const py::object& items, Py_ssize_t i, Py_ssize_t count) {
-    require<ArgumentError>(PySequence_Fast_GET_SIZE(items.ptr()) == count,
-                           "asarray: the sequence changed while it was read; pass a copy of it");
+    if (PySequence_Fast_GET_SIZE(items.ptr()) != count)
+      fail<ArgumentError>("asarray: the sequence changed while it was read; pass a copy of it");
     return py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(items.ptr(), i));
   }
 

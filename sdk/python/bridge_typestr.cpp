@@ -35,8 +35,9 @@ ElementType element_from_typestr(std::string_view typestr, std::string_view who)
     const auto [end, error] = std::from_chars(typestr.data() + 2, last, bytes);
     if (error != std::errc{} || (end != last && *end != '[')) bytes = 0;  // "<M8[ns]" has a unit
   }
-  require<BridgeError>(shaped && bytes > 0, who, ": type string \"", typestr,
-                       "\"; expected byte order, kind and bytes, such as \"<f4\"");
+  if (!shaped || bytes <= 0)
+    fail<BridgeError>(who, ": type string \"", typestr,
+                      "\"; expected byte order, kind and bytes, such as \"<f4\"");
   const bool swapped = typestr[0] == other_order;
   switch (typestr[1]) {
     case 'b':

@@ -80,8 +80,8 @@ py::object compare_equal(const PyDevice& self, py::handle other) {
 }
 
 void leave() {
-  require<ArgumentError>(!guards().empty(),
-                         "device: left a `with` block that this thread has not entered");
+  if (guards().empty())
+    fail<ArgumentError>("device: left a `with` block that this thread has not entered");
   guards().pop_back();
 }
 

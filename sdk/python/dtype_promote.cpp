@@ -61,8 +61,8 @@ DType with_weak(DType strong, Weak weak) {
 }
 
 DType result_type(const py::args& operands) {
-  require<ArgumentError>(!operands.empty(),
-                         "result_type: expected at least one array, dtype or number, got none");
+  if (operands.empty())
+    fail<ArgumentError>("result_type: expected at least one array, dtype or number, got none");
   std::vector<DType> strong;
   Weak weak = Weak::none;
   for (const py::handle operand : operands) {
@@ -92,9 +92,9 @@ Casting casting_from(const std::string& word) {
 
 void check_casting(DType from, DType to, const std::string& casting, const char* who) {
   const Casting rule = casting_from(casting);
-  require<DTypeError>(rule == Casting::unsafe || can_cast(from, to, rule), who, ": cannot cast ",
-                      from, " to ", to, " under casting=\"", casting,
-                      "\"; allow more with casting=\"unsafe\"");
+  if (rule != Casting::unsafe && !can_cast(from, to, rule))
+    fail<DTypeError>(who, ": cannot cast ", from, " to ", to, " under casting=\"", casting,
+                     "\"; allow more with casting=\"unsafe\"");
 }
 
 SW_BIND(promotion, 12) {
@@ -105,10 +105,10 @@ SW_BIND(promotion, 12) {
   module.def(
       "can_cast",
       [](py::handle from, DType to, const std::string& casting) {
-        require<DTypeError>(weak_kind(from.ptr()) == Weak::none,
-                            "can_cast: expected a dtype or an array, got the Python number ",
-                            std::string(py::repr(from)),
-                            ", whose dtype depends on its partner; name a dtype");
+        if (weak_kind(from.ptr()) != Weak::none)
+          fail<DTypeError>("can_cast: expected a dtype or an array, got the Python number ",
+                           std::string(py::repr(from)),
+                           ", whose dtype depends on its partner; name a dtype");
         return can_cast(dtype_from(from), to, casting_from(casting));
       },
       py::arg("from_"), py::arg("to"), py::arg("casting") = "safe",

@@ -137,9 +137,10 @@ py::object numpy_dtype(DType dtype) {
   if (frequent.object != nullptr && frequent.dtype == dtype) [[likely]]
     return py::reinterpret_borrow<py::object>(frequent.object);
   py::object found = find_numpy_dtype(dtype);
-  require<DTypeError>(
-      static_cast<bool>(found), "spanwise: NumPy has no dtype for ", dtype,
-      "; install ml_dtypes, which has the narrow floats, or convert with a.astype(\"float32\")");
+  if (!found)
+    fail<DTypeError>(
+        "spanwise: NumPy has no dtype for ", dtype,
+        "; install ml_dtypes, which has the narrow floats, or convert with a.astype(\"float32\")");
   return found;
 }
 

@@ -66,8 +66,9 @@ Shape static_shape(py::handle object) {
       extents.push_back(extent.cast<std::int64_t>());
   }
   for (const std::int64_t extent : extents)
-    require<LayoutError>(extent >= TensorType::any, "TensorType: extent ", extent,
-                         "; expected an extent >= 0, or None where it is free");
+    if (extent < TensorType::any)
+      fail<LayoutError>("TensorType: extent ", extent,
+                        "; expected an extent >= 0, or None where it is free");
   return Shape(std::span<const std::int64_t>(extents));
 }
 
@@ -140,8 +141,9 @@ SW_BIND(graph_apply, 80) {
       .def_property_readonly("outputs", &Apply::outputs)
       .def_property_readonly("out",
                              [](const Apply& self) {
-                               require<GraphError>(self.output_count() == 1, self.label(), ": has ",
-                                                   self.output_count(), " outputs, not one");
+                               if (self.output_count() != 1)
+                                 fail<GraphError>(self.label(), ": has ", self.output_count(),
+                                                  " outputs, not one");
                                return self.output(0);
                              })
       .def_property_readonly("nin", [](const Apply& self) { return self.inputs().size(); })

@@ -32,8 +32,9 @@ Array argument_from(const FunctionFace& face, std::size_t index, PyObject* value
   if (is_array(value) && array_in(value).dtype() == place.type.dtype()) [[likely]]
     return array_in(value);
   try {
-    require<InputError>(!face.trust_input, "expected a spanwise.Array of dtype ",
-                        place.type.dtype(), " (trust_input), got ", std::string(py::repr(value)));
+    if (face.trust_input)
+      fail<InputError>("expected a spanwise.Array of dtype ", place.type.dtype(),
+                       " (trust_input), got ", std::string(py::repr(value)));
     return input_from(value, place.type, place.rule);
   } catch (const Error& error) {
     fail<InputError>("Bad input argument to function ", face.function.name(), " at index ", index,
@@ -54,20 +55,23 @@ std::size_t find_name(const FunctionFace& face, PyObject* name) {
 std::vector<PyObject*> in_order(const FunctionFace& face, PyObject* const* values,
                                 std::size_t count, PyObject* names) {
   const std::size_t expected = face.inputs.size();
-  require<InputError>(count <= expected, "Too many parameters passed to function ",
-                      face.function.name(), ": expected at most ", expected, ", got ", count);
+  if (count > expected)
+    fail<InputError>("Too many parameters passed to function ", face.function.name(),
+                     ": expected at most ", expected, ", got ", count);
   std::vector<PyObject*> all(values, values + count);
   all.resize(expected, nullptr);
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   for (Py_ssize_t i = 0; i < named; ++i) {
     const std::size_t index = find_name(face, PyTuple_GET_ITEM(names, i));
-    require<InputError>(all[index] == nullptr, "function ", face.function.name(), ": input ",
-                        label_of(face, index), " was given twice");
+    if (all[index] != nullptr)
+      fail<InputError>("function ", face.function.name(), ": input ", label_of(face, index),
+                       " was given twice");
     all[index] = values[count + static_cast<std::size_t>(i)];
   }
   for (std::size_t i = 0; i < expected; ++i)
-    require<InputError>(all[i] != nullptr || face.inputs[i].default_value, "function ",
-                        face.function.name(), ": Missing required input: ", label_of(face, i));
+    if (all[i] == nullptr && !face.inputs[i].default_value)
+      fail<InputError>("function ", face.function.name(),
+                       ": Missing required input: ", label_of(face, i));
   return all;
 }
 

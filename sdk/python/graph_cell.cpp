@@ -53,12 +53,12 @@ void PyStorageCell::set(PyObject* value) {
   Array array = is_array(value) && array_in(value).device() == place.device
                     ? array_in(value)
                     : import_array(value, {.device = place.device});
-  require<InputError>(array.dtype() == place.type.dtype(), place.label, ": expected dtype ",
-                      place.type.dtype(), ", got ", array.dtype(),
-                      "; cast the value with astype, or declare its dtype in make_node");
-  require<InputError>(array.rank() == place.type.rank(), place.label, ": expected ",
-                      place.type.rank(), " axes, got ", array.rank(), " (shape ", array.shape(),
-                      ")");
+  if (array.dtype() != place.type.dtype())
+    fail<InputError>(place.label, ": expected dtype ", place.type.dtype(), ", got ", array.dtype(),
+                     "; cast the value with astype, or declare its dtype in make_node");
+  if (array.rank() != place.type.rank())
+    fail<InputError>(place.label, ": expected ", place.type.rank(), " axes, got ", array.rank(),
+                     " (shape ", array.shape(), ")");
   cell->value = std::move(array);
 }
 

@@ -119,8 +119,9 @@ Scalar scalar_from_number(const std::string& op, const std::string& name, py::ha
   if (PyFloat_CheckExact(value.ptr())) return Scalar(value.cast<double>());
   if (PyComplex_CheckExact(value.ptr())) return Scalar(value.cast<std::complex<double>>());
   const Array array = import_array(value.ptr());
-  require<ArgumentError>(array.size() == 1, "kernel_op ", op, ": scalar ", name,
-                         ": expected a number, got an array of shape ", array.shape());
+  if (array.size() != 1)
+    fail<ArgumentError>("kernel_op ", op, ": scalar ", name,
+                        ": expected a number, got an array of shape ", array.shape());
   return item(array);
 }
 

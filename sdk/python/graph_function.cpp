@@ -109,8 +109,9 @@ PyObject* profile_data(PyObject* self, PyObject*) noexcept {
       const GilRelease unlocked;
       profile = function.profile();
     }
-    require<GraphError>(profile.has_value(), "function ", function.name(),
-                        " is not profiled; compile it with profile=True");
+    if (!profile.has_value())
+      fail<GraphError>("function ", function.name(),
+                       " is not profiled; compile it with profile=True");
     py::list steps;
     for (const StepProfile& step : profile->steps)
       steps.append(py::make_tuple(step.node, step.calls, step.seconds, step.output_bytes));

@@ -48,8 +48,9 @@ bool may_narrow(const InputRule& rule, DType natural, DType wanted) {
 Array cast(const Array& array, DType dtype, const InputRule& rule) {
   const bool is_allowed =
       rule.allow_downcast == true || can_cast(array.dtype(), dtype, Casting::safe);
-  require<InputError>(is_allowed, "expected dtype ", dtype, ", got ", array.dtype(),
-                      "; cast the value, or say allow_input_downcast=True");
+  if (!is_allowed)
+    fail<InputError>("expected dtype ", dtype, ", got ", array.dtype(),
+                     "; cast the value, or say allow_input_downcast=True");
   const GilRelease unlocked;
   return astype(array, dtype);
 }
@@ -57,8 +58,9 @@ Array cast(const Array& array, DType dtype, const InputRule& rule) {
 Array from_number(PyObject* value, DType dtype, const InputRule& rule) {
   const bool fits = rule.allow_downcast == true || (kind_of_number(value) <= kind_of_dtype(dtype) &&
                                                     may_narrow(rule, float64, dtype));
-  require<InputError>(fits, "expected dtype ", dtype, ", got the Python number ",
-                      std::string(py::repr(value)), "; convert it");
+  if (!fits)
+    fail<InputError>("expected dtype ", dtype, ", got the Python number ",
+                     std::string(py::repr(value)), "; convert it");
   const Scalar scalar = scalar_from(value, dtype);
   return full(Shape{}, scalar, dtype, cpu);
 }
@@ -77,12 +79,12 @@ Array from_list(py::handle value, DType dtype, const InputRule& rule) {
 Array input_from(py::handle value, const TensorType& type, const InputRule& rule) {
   const DType dtype = type.dtype();
   if (rule.strict) {
-    require<InputError>(!is_plain_number(value.ptr()) && !is_list(value.ptr()),
-                        "expected an array of dtype ", dtype, " (strict), got ",
-                        std::string(py::repr(value)));
+    if (is_plain_number(value.ptr()) || is_list(value.ptr()))
+      fail<InputError>("expected an array of dtype ", dtype, " (strict), got ",
+                       std::string(py::repr(value)));
     const Array array = import_array(value.ptr());
-    require<InputError>(array.dtype() == dtype, "expected dtype ", dtype, " (strict), got ",
-                        array.dtype());
+    if (array.dtype() != dtype)
+      fail<InputError>("expected dtype ", dtype, " (strict), got ", array.dtype());
     return array;
   }
   if (is_plain_number(value.ptr())) return from_number(value.ptr(), dtype, rule);

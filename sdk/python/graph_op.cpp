@@ -164,8 +164,9 @@ Variable apply_op(const char* name, const OpProperties& properties,
 
 int variable_axis(const Variable& variable, std::int64_t axis, int more) {
   const int rank = variable.type().rank() + more;
-  require<AxisError>(axis >= -rank && axis < rank, "axis ", axis, " of ", variable.label(), " of ",
-                     variable.type(), " is out of bounds; expected ", -rank, " to ", rank - 1);
+  if (axis < -rank || axis >= rank)
+    fail<AxisError>("axis ", axis, " of ", variable.label(), " of ", variable.type(),
+                    " is out of bounds; expected ", -rank, " to ", rank - 1);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

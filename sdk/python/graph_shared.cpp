@@ -98,8 +98,8 @@ Device place_of_shared(py::handle target, const Array& value) {
 
 Variable make_shared_variable(py::handle value, const std::optional<std::string>& name, bool borrow,
                               py::handle target) {
-  require<GraphError>(!is_variable(value.ptr()),
-                      "shared: expected a value, got a variable; give what it evaluates to");
+  if (is_variable(value.ptr()))
+    fail<GraphError>("shared: expected a value, got a variable; give what it evaluates to");
   const Array given = import_array(value.ptr());
   const Device device = place_of_shared(target, given);
   const GilRelease unlocked;

@@ -72,8 +72,8 @@ KernelArg PackedArguments::other_argument(std::size_t index, PyObject* object) {
 
 KernelArg PackedArguments::wrapped_argument(std::size_t index, const PyWrapped& wrapped) {
   if (wrapped.around == Around::memory) {
-    require<KernelArgumentError>(wrapped.array != nullptr && is_array(wrapped.array),
-                                 "expected memory of a device, got an allocation that was freed");
+    if (wrapped.array == nullptr || !is_array(wrapped.array))
+      fail<KernelArgumentError>("expected memory of a device, got an allocation that was freed");
     return KernelArg::memory(array_in(wrapped.array));
   }
   const auto parameters = function_.parameters();
@@ -83,9 +83,9 @@ KernelArg PackedArguments::wrapped_argument(std::size_t index, const PyWrapped& 
 }
 
 KernelArg PackedArguments::foreign_array(PyObject* object) {
-  require<KernelArgumentError>(!is_plain_container(object), "expected an array or a number, got a ",
-                               Py_TYPE(object)->tp_name,
-                               ". Remedy: make an array of it, sw.array(x)");
+  if (is_plain_container(object))
+    fail<KernelArgumentError>("expected an array or a number, got a ", Py_TYPE(object)->tp_name,
+                              ". Remedy: make an array of it, sw.array(x)");
   if (foreign_arrays_.capacity() == 0) foreign_arrays_.reserve(count_);
   ImportOptions options;
   options.copy = CopyMode::never;

@@ -52,12 +52,13 @@ void refuse_copies(const Function& function, std::span<const KernelArg> argument
     const bool copies = parameters[i].layout == ParameterLayout::contiguous &&
                         arguments[i].kind() == KernelArg::Kind::array &&
                         !arguments[i].array().layout().is_row_major();
-    require<CopyNeededError>(!copies, "kernel '", function.name(), "', argument ", i + 1, " of ",
-                             parameters.size(),
-                             ": expected a C-contiguous array inside strict_copies(), got ",
-                             arguments[i].is_array() ? text(arguments[i].array()) : std::string(),
-                             ". Remedy: make it contiguous outside, or let the kernel take a "
-                             "spanwise::View");
+    if (copies)
+      fail<CopyNeededError>("kernel '", function.name(), "', argument ", i + 1, " of ",
+                            parameters.size(),
+                            ": expected a C-contiguous array inside strict_copies(), got ",
+                            arguments[i].is_array() ? text(arguments[i].array()) : std::string(),
+                            ". Remedy: make it contiguous outside, or let the kernel take a "
+                            "spanwise::View");
   }
 }
 

@@ -52,9 +52,9 @@ void read_prepared_keywords(PyObject* names, PyObject* const* values, LaunchConf
   const Py_ssize_t count = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* name = PyTuple_GET_ITEM(names, i);
-    require<KernelArgumentError>(PyUnicode_CompareWithASCIIString(name, "shared_size") == 0,
-                                 "prepared call: unexpected keyword argument '",
-                                 std::string(py::str(name)), "'; there is shared_size");
+    if (PyUnicode_CompareWithASCIIString(name, "shared_size") != 0)
+      fail<KernelArgumentError>("prepared call: unexpected keyword argument '",
+                                std::string(py::str(name)), "'; there is shared_size");
     config.shared_bytes = whole_number_from(values[i], "shared_size=");
   }
 }
@@ -64,9 +64,10 @@ PyObject* prepared(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
                    Py_ssize_t leading) noexcept {
   try {
     const Function& function = function_in(self);
-    require<KernelArgumentError>(count >= leading, "kernel '", function.name(),
-                                 "': expected grid, block", leading == 3 ? ", stream" : "",
-                                 " and the kernel's arguments, got ", count, " arguments");
+    if (count < leading)
+      fail<KernelArgumentError>("kernel '", function.name(), "': expected grid, block",
+                                leading == 3 ? ", stream" : "", " and the kernel's arguments, got ",
+                                count, " arguments");
     LaunchConfig config;
     config.grid = dim3_from(values[0], "grid");
     config.block = dim3_from(values[1], "block");
@@ -103,14 +104,16 @@ PyObject* prepare(PyObject* self, PyObject* arg_types) noexcept {
 // bind(args), or bind(args=...): PyCUDA has no such word, CuPy neither.
 std::vector<std::string> declarations_from(PyObject* object) {
   const bool is_list = PyTuple_Check(object) || PyList_Check(object);
-  require<KernelArgumentError>(is_list,
-                               "bind: expected args as a tuple of texts, one a parameter, "
-                               "got ",
-                               std::string(py::repr(object)));
+  if (!is_list)
+    fail<KernelArgumentError>(
+        "bind: expected args as a tuple of texts, one a parameter, "
+        "got ",
+        std::string(py::repr(object)));
   std::vector<std::string> out;
   for (const py::handle item : py::reinterpret_borrow<py::object>(object)) {
-    require<KernelArgumentError>(py::isinstance<py::str>(item), "bind: expected a text such as ",
-                                 "\"contiguous float32*\", got ", std::string(py::repr(item)));
+    if (!py::isinstance<py::str>(item))
+      fail<KernelArgumentError>("bind: expected a text such as ", "\"contiguous float32*\", got ",
+                                std::string(py::repr(item)));
     out.push_back(item.cast<std::string>());
   }
   return out;
@@ -122,8 +125,8 @@ PyObject* bind(PyObject* self, PyObject* const* values, Py_ssize_t count,
     const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
     const bool is_args =
         named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "args") == 0;
-    require<KernelArgumentError>(count + named == 1 && (named == 0 || is_args),
-                                 "bind: expected args alone, a tuple of texts");
+    if (count + named != 1 || (named != 0 && !is_args))
+      fail<KernelArgumentError>("bind: expected args alone, a tuple of texts");
     return wrap_function(function_in(self).bind(declarations_from(values[0])));
   } catch (...) {
     return raise_current();
@@ -136,10 +139,10 @@ std::int64_t shared_from(PyObject* const* values, Py_ssize_t count, PyObject* na
   const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
   const bool is_shared =
       named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "shared") == 0;
-  require<KernelArgumentError>(
-      count >= leading && count + named <= leading + 1 && (named == 0 || is_shared),
-      "occupancy: expected ", leading == 1 ? "the threads of a block and " : "",
-      "shared=, the bytes of dynamic shared memory");
+  if (count < leading || count + named > leading + 1 || (named != 0 && !is_shared))
+    fail<KernelArgumentError>("occupancy: expected ",
+                              leading == 1 ? "the threads of a block and " : "",
+                              "shared=, the bytes of dynamic shared memory");
   return count + named > leading ? whole_number_from(values[leading], "shared=") : 0;
 }
 
@@ -211,11 +214,12 @@ PyObject* function_subscript(PyObject* self, PyObject* key) noexcept {
   try {
     const Function& function = function_in(self);
     const Py_ssize_t size = PyTuple_Check(key) ? PyTuple_GET_SIZE(key) : 0;
-    require<KernelArgumentError>(
-        size >= 2 && size <= 4, "kernel '", function.name(),
-        "': expected f[grid, block], f[grid, block, stream] or f[grid, block, stream, shared], "
-        "got ",
-        std::string(py::repr(key)));
+    if (size < 2 || size > 4)
+      fail<KernelArgumentError>(
+          "kernel '", function.name(),
+          "': expected f[grid, block], f[grid, block, stream] or f[grid, block, stream, shared], "
+          "got ",
+          std::string(py::repr(key)));
     LaunchConfig config;
     config.grid = dim3_from(PyTuple_GET_ITEM(key, 0), "grid");
     config.block = dim3_from(PyTuple_GET_ITEM(key, 1), "block");

@@ -36,10 +36,12 @@ class PythonSource final : public MemorySource {
     const GilAcquire locked;
     py::object owner = made(device, bytes, stream);
     const auto address = address_of(owner);
-    require<OutOfMemoryError>(address != 0, "memory: the allocator ", name_, " gave no memory for ",
-                              bytes, " bytes on ", device);
-    require<ArgumentError>(address % 16 == 0, "memory: the allocator ", name_, " gave address ",
-                           address, "; expected one that 16 divides, as every element needs");
+    if (address == 0)
+      fail<OutOfMemoryError>("memory: the allocator ", name_, " gave no memory for ", bytes,
+                             " bytes on ", device);
+    if (address % 16 != 0)
+      fail<ArgumentError>("memory: the allocator ", name_, " gave address ", address,
+                          "; expected one that 16 divides, as every element needs");
     return {reinterpret_cast<void*>(address), owner.release().ptr()};
   }
 

@@ -57,7 +57,7 @@ Shape shape_from(py::handle object) {
   if (PyLong_CheckExact(object.ptr())) return Shape(1, integer_from(object.ptr()));
   if (PyTuple_Check(object.ptr())) {
     const Py_ssize_t rank = PyTuple_GET_SIZE(object.ptr());
-    require<LayoutError>(rank <= max_rank, "shape: at most ", max_rank, " dimensions, got ", rank);
+    if (rank > max_rank) fail<LayoutError>("shape: at most ", max_rank, " dimensions, got ", rank);
     Shape shape(static_cast<int>(rank));
     for (int i = 0; i < shape.size(); ++i) {
       shape[i] = extent_in(PyTuple_GET_ITEM(object.ptr(), i), object);

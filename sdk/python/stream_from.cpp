@@ -65,9 +65,10 @@ void check_device(py::handle stream, Device device) {
     if (!PyLong_Check(ordinal.ptr())) continue;
     const auto value = ordinal.cast<std::int64_t>();
     // CuPy says -1 for a stream that belongs to whatever device is current.
-    require<ArgumentError>(value < 0 || value == device.ordinal(), "stream: expected one of ",
-                           device, ", got a ", Py_TYPE(stream.ptr())->tp_name, " of cuda:", value,
-                           "; make it on ", device);
+    if (value >= 0 && value != device.ordinal())
+      fail<ArgumentError>("stream: expected one of ", device, ", got a ",
+                          Py_TYPE(stream.ptr())->tp_name, " of cuda:", value, "; make it on ",
+                          device);
     return;
   }
 }
@@ -78,21 +79,21 @@ Stream stream_from(py::handle object, Device device) {
   if (object.is_none()) return Stream::current(device);
   if (py::isinstance<Stream>(object)) {
     const Stream& own = py::cast<const Stream&>(object);
-    require<ArgumentError>(own.device() == device, "stream: expected one of ", device,
-                           ", got a stream of ", own.device(),
-                           "; make it there: spanwise.Stream(\"", device, "\")");
+    if (own.device() != device)
+      fail<ArgumentError>("stream: expected one of ", device, ", got a stream of ", own.device(),
+                          "; make it there: spanwise.Stream(\"", device, "\")");
     return own;
   }
   const bool is_integer = PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr());
   const auto handle = is_integer ? handle_number_in(object) : handle_of(object);
-  require<ArgumentError>(handle.has_value(),
-                         "stream: expected a spanwise.Stream, an integer handle or a stream of "
-                         "another library (__cuda_stream__, .cuda_stream, .ptr or .handle), got ",
-                         std::string(py::repr(object)), " of type ",
-                         Py_TYPE(object.ptr())->tp_name);
-  require<ArgumentError>(device.is_cuda(), "stream: work on ", device,
-                         " takes no CUDA stream, got ", std::string(py::repr(object)),
-                         "; pass none, or use arrays of a GPU");
+  if (!handle.has_value())
+    fail<ArgumentError>(
+        "stream: expected a spanwise.Stream, an integer handle or a stream of "
+        "another library (__cuda_stream__, .cuda_stream, .ptr or .handle), got ",
+        std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name);
+  if (!device.is_cuda())
+    fail<ArgumentError>("stream: work on ", device, " takes no CUDA stream, got ",
+                        std::string(py::repr(object)), "; pass none, or use arrays of a GPU");
   if (is_integer) return Stream::foreign(device, *handle);
   check_device(object, device);
   const std::uintptr_t named = *handle == 0 ? legacy_default : *handle;

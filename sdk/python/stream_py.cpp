@@ -27,8 +27,8 @@ struct PyEvent {
   std::optional<Event> event{};
 
   const Event& recorded() const {
-    require<ArgumentError>(event.has_value(),
-                           "Event: it has not been recorded; call event.record(stream) first");
+    if (!event.has_value())
+      fail<ArgumentError>("Event: it has not been recorded; call event.record(stream) first");
     return *event;
   }
 };
@@ -39,8 +39,8 @@ std::vector<std::unique_ptr<StreamGuard>>& guards() {
 }
 
 void leave() {
-  require<ArgumentError>(!guards().empty(),
-                         "Stream: left a `with` block that this thread has not entered");
+  if (guards().empty())
+    fail<ArgumentError>("Stream: left a `with` block that this thread has not entered");
   guards().pop_back();
 }
 
@@ -74,8 +74,9 @@ void wait_for(const Stream& stream, py::handle other) {
 PyEvent record(const Stream& stream, bool timing) { return {timing, stream.record(timing)}; }
 
 py::tuple cuda_stream(const Stream& stream) {
-  require<BridgeError>(stream.device().is_cuda(), "Stream: a stream of ", stream.device(),
-                       " is no CUDA stream; make one with spanwise.Stream(\"cuda:0\")");
+  if (!stream.device().is_cuda())
+    fail<BridgeError>("Stream: a stream of ", stream.device(),
+                      " is no CUDA stream; make one with spanwise.Stream(\"cuda:0\")");
   return py::make_tuple(0, stream.handle());
 }
 

@@ -43,7 +43,7 @@ class CpuKernels {
 
   Ref<runtime::LoadedKernel> kernel(const std::string& name) {
     const auto symbol = binary_.symbols.find(name);
-    require<ArgumentError>(symbol != binary_.symbols.end(), "no kernel ", name);
+    if (symbol == binary_.symbols.end()) fail<ArgumentError>("no kernel ", name);
     return module_->kernel(symbol->second);
   }
   runtime::LoadedModule& module() { return *module_; }

@@ -216,6 +216,23 @@ def test_free_and_call_again(x):
     assert f(ones(1, 1)).item() == 4
 
 
+class Unprintable(np.ndarray):
+    def __repr__(self):
+        raise AssertionError("an input that is taken is not formatted")
+
+    __str__ = __format__ = __repr__
+
+
+def test_inputs_that_are_taken_are_not_formatted(x):
+    given = ones(4, 5).view(Unprintable)
+    for rule in ({}, {"strict": True}, {"allow_downcast": True}):
+        f = sw.function([sw.In(x, **rule)], x + 1, device="cpu")
+        assert np.array_equal(f(given), ones(4, 5) + 1)
+    shared = sw.shared(ones(4, 5), target="cpu")
+    shared.set_value(given)
+    assert np.array_equal(sw.function([], shared * 3, device="cpu")(), ones(4, 5) * 3)
+
+
 def test_trust_input(x):
     f = sw.function([x], x + 1)
     assert f.trust_input is False

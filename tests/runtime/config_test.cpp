@@ -64,7 +64,7 @@ TEST(Config, RefusesWhatIsNoChoiceAndKeepsTheValue) {
 TEST(Config, AsksTheCheckOfTheSetting) {
   config::Setting checked = setting("test_checked", "1");
   checked.check = [](std::string_view value) {
-    require<ArgumentError>(value.size() == 1, "one letter, please");
+    if (value.size() != 1) fail<ArgumentError>("one letter, please");
   };
   config::declare(checked);
   config::set("test_checked", "7");

@@ -31,7 +31,7 @@ class CountingSource final : public MemorySource {
  public:
   std::string name() const override { return "counting"; }
   Block allocate(Device, std::size_t bytes, std::uintptr_t) override {
-    require<OutOfMemoryError>(!exhausted, "counting: none left");
+    if (exhausted) fail<OutOfMemoryError>("counting: none left");
     ++live;
     return {std::aligned_alloc(256, (bytes + 255) / 256 * 256), this};
   }

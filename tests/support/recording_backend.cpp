@@ -88,7 +88,7 @@ class LazyStream final : public StreamState {
   Ref<EventState> record(bool timing) override {
     const Guard guard(backend_.mutex_);
     expect_no_capture();
-    require<DeviceError>(!backend_.events_broken_, "recording backend: events are broken");
+    if (backend_.events_broken_) fail<DeviceError>("recording backend: events are broken");
     const auto event = make_ref<LazyEvent>(backend_, *this, ++backend_.recorded_events_, timing);
     backend_.note(text("record ", name_, " e", event->number()));
     queue([this, event] { event->pass(backend_.work_done_); });
@@ -147,9 +147,9 @@ bool LazyEvent::query() {
 double LazyEvent::milliseconds_since(EventState& start) {
   const Guard guard(backend_.mutex_);
   auto& earlier = static_cast<LazyEvent&>(start);
-  require<DeviceError>(timing_ && earlier.timing_, "recording backend: recorded without timing");
-  require<DeviceError>(passed_at_ >= 0 && earlier.passed_at_ >= 0,
-                       "recording backend: not passed yet");
+  if (!timing_ || !earlier.timing_) fail<DeviceError>("recording backend: recorded without timing");
+  if (passed_at_ < 0 || earlier.passed_at_ < 0)
+    fail<DeviceError>("recording backend: not passed yet");
   return passed_at_ - earlier.passed_at_;
 }
 

@@ -121,17 +121,11 @@ std::string text(const Parts&... parts) {
   return out.str();
 }
 
-/// Throws E with the joined parts as its message.
+/// Throws E with the joined parts as its message. A check is an `if` in front of it: the parts are
+/// then computed only where the check fails.
 template <class E = Error, class... Parts>
-[[noreturn]] void fail(const Parts&... parts) {
+[[noreturn, gnu::cold]] void fail(const Parts&... parts) {
   throw E(text(parts...));
-}
-
-/// Throws E with the joined parts unless `condition` holds.
-template <class E = Error, class... Parts>
-void require(bool condition, const Parts&... parts) {
-  if (!condition) [[unlikely]]
-    fail<E>(parts...);
 }
 
 }  // namespace spanwise

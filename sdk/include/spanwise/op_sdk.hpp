@@ -80,9 +80,9 @@ SW_API std::vector<std::string> op_names();
 template <class T>
 const T& property(std::string_view op, const OpProperties& properties, std::string_view name) {
   const auto found = properties.find(name);
-  require<ArgumentError>(found != properties.end(), op, ": expected a property ", name);
-  require<ArgumentError>(std::holds_alternative<T>(found->second), op, ": property ", name,
-                         " is of the wrong type");
+  if (found == properties.end()) fail<ArgumentError>(op, ": expected a property ", name);
+  if (!std::holds_alternative<T>(found->second))
+    fail<ArgumentError>(op, ": property ", name, " is of the wrong type");
   return std::get<T>(found->second);
 }
 /// The same where it may be left out.

@@ -51,8 +51,9 @@ bool is_inside(const Storage& storage, const Layout& layout, DType dtype) noexce
 void check(const Storage& storage, const Layout& layout, DType dtype) {
   if (is_inside(storage, layout, dtype)) [[likely]]
     return;
-  require<LayoutError>(layout.shape.size() == layout.strides.size(), "array: shape ", layout.shape,
-                       " and strides ", layout.strides, "; expected as many strides as extents");
+  if (layout.shape.size() != layout.strides.size())
+    fail<LayoutError>("array: shape ", layout.shape, " and strides ", layout.strides,
+                      "; expected as many strides as extents");
   core::check_shape(layout.shape);
   const auto [lowest, highest] = layout.extent();
   // Without elements only the offset has to be sane, so that data() stays an address of the
@@ -117,10 +118,10 @@ Array Array::reinterpret(DType dtype) const {
              dtype);
   // The host reads anywhere; a kernel that did would end the device's context.
   const std::int64_t alignment = device().is_cpu() ? 1 : alignment_of(dtype, device());
-  require<LayoutError>(size() == 0 || is_multiple(view.data(), alignment),
-                       "view: the address of the first element is no multiple of the ", alignment,
-                       " bytes that ", dtype, " is aligned to on ", device(),
-                       "; copy to a contiguous array first");
+  if (size() != 0 && !is_multiple(view.data(), alignment))
+    fail<LayoutError>("view: the address of the first element is no multiple of the ", alignment,
+                      " bytes that ", dtype, " is aligned to on ", device(),
+                      "; copy to a contiguous array first");
   return view;
 }
 

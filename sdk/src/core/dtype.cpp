@@ -82,8 +82,9 @@ DType::DType(DTypeCode code, int bits, int lanes)
     : code_(code),
       bits_(static_cast<std::uint8_t>(bits)),
       lanes_(static_cast<std::uint16_t>(lanes)) {
-  require<DTypeError>(bits > 0 && bits <= 255 && lanes > 0 && lanes <= 65535, "dtype: ", bits,
-                      " bits in ", lanes, " lanes; expected 1 to 255 bits in 1 to 65535 lanes");
+  if (bits <= 0 || bits > 255 || lanes <= 0 || lanes > 65535)
+    fail<DTypeError>("dtype: ", bits, " bits in ", lanes,
+                     " lanes; expected 1 to 255 bits in 1 to 65535 lanes");
   if (bits * lanes % 8 == 0) return;
   const std::string element = element_name(code, bits);
   fail<DTypeError>("dtype: ", lanes, " x ", element, " is ", bits * lanes,

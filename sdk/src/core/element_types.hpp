@@ -60,10 +60,11 @@ decltype(auto) visit_integer(bool is_signed, int bits, F&& f) {
 /// for a dtype that is not computable.
 template <class F>
 decltype(auto) visit(DType dtype, const char* who, F&& f) {
-  require<DTypeError>(
-      dtype.is_computable(), who, ": cannot compute on ", dtype,
-      "; expected bool, an integer, float16/32/64, bfloat16 or complex64/128. Data of "
-      "this dtype can be moved and viewed (reinterpret), or cast by its own library");
+  if (!dtype.is_computable())
+    fail<DTypeError>(
+        who, ": cannot compute on ", dtype,
+        "; expected bool, an integer, float16/32/64, bfloat16 or complex64/128. Data of "
+        "this dtype can be moved and viewed (reinterpret), or cast by its own library");
   if (dtype == float32) return f(std::type_identity<float>{});
   if (dtype == float64) return f(std::type_identity<double>{});
   if (dtype == bool_) return f(std::type_identity<bool>{});

@@ -55,15 +55,16 @@ bool is_dense(const Layout& layout) noexcept {
 }  // namespace
 
 void core::check_shape(const Shape& shape) {
-  require<LayoutError>(shape.size() <= max_rank, "shape: ", shape.size(),
-                       " axes; expected at most ", max_rank);
+  if (shape.size() > max_rank)
+    fail<LayoutError>("shape: ", shape.size(), " axes; expected at most ", max_rank);
   std::int64_t size = 1;
   for (const std::int64_t extent : shape) {
-    require<LayoutError>(extent >= 0, "shape ", shape, ": negative extent ", extent,
-                         "; expected 0 or more");
+    if (extent < 0)
+      fail<LayoutError>("shape ", shape, ": negative extent ", extent, "; expected 0 or more");
     // Extents of 0 are left out, since strides are made of the others.
     const bool fits = extent == 0 || !__builtin_mul_overflow(size, extent, &size);
-    require<LayoutError>(fits, "shape ", shape, ": the number of elements does not fit in 63 bits");
+    if (!fits)
+      fail<LayoutError>("shape ", shape, ": the number of elements does not fit in 63 bits");
   }
 }
 
@@ -72,8 +73,9 @@ Layout Layout::row_major(const Shape& shape) { return dense<true>(shape); }
 Layout Layout::column_major(const Shape& shape) { return dense<false>(shape); }
 
 Layout Layout::packed(const Shape& extents) const {
-  require<LayoutError>(extents.size() == rank(), "layout: shape ", extents, " in the order of ",
-                       *this, "; expected ", rank(), " axes");
+  if (extents.size() != rank())
+    fail<LayoutError>("layout: shape ", extents, " in the order of ", *this, "; expected ", rank(),
+                      " axes");
   Layout layout = row_major(extents);
   if (is_row_major()) return layout;
   // Longest stride first; by insertion, as axes are few, and those of equal strides stay in order.
@@ -136,8 +138,9 @@ bool Layout::may_overlap_itself() const {
 
 int Layout::normalise_axis(std::int64_t axis) const {
   const bool inside = axis >= -rank() && axis < rank();
-  require<AxisError>(inside, "axis ", axis, " of an array of ", rank(), " axes with shape ", shape,
-                     "; expected ", -rank(), " to ", rank() - 1);
+  if (!inside)
+    fail<AxisError>("axis ", axis, " of an array of ", rank(), " axes with shape ", shape,
+                    "; expected ", -rank(), " to ", rank() - 1);
   return static_cast<int>(axis < 0 ? axis + rank() : axis);
 }
 

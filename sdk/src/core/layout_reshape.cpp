@@ -65,22 +65,25 @@ Shape resolve_shape(const Shape& shape, std::int64_t size) {
   bool fits = true;
   for (int axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] == -1) {
-      require<LayoutError>(unknown < 0, "reshape: ", shape, " has -1 twice; expected at most one");
+      if (unknown >= 0)
+        fail<LayoutError>("reshape: ", shape, " has -1 twice; expected at most one");
       unknown = axis;
       continue;
     }
-    require<LayoutError>(shape[axis] >= 0, "reshape: ", shape, " has extent ", shape[axis],
-                         "; expected 0 or more, or one -1");
+    if (shape[axis] < 0)
+      fail<LayoutError>("reshape: ", shape, " has extent ", shape[axis],
+                        "; expected 0 or more, or one -1");
     fits = fits && !__builtin_mul_overflow(known, shape[axis], &known);
   }
   if (unknown < 0) {
-    require<LayoutError>(fits && known == size, "reshape: ", size, " elements do not fill shape ",
-                         shape, "; expected the same number of elements");
+    if (!fits || known != size)
+      fail<LayoutError>("reshape: ", size, " elements do not fill shape ", shape,
+                        "; expected the same number of elements");
     return shape;
   }
-  require<LayoutError>(fits && known != 0 && size % known == 0, "reshape: ", size,
-                       " elements and shape ", shape, " leave no extent for -1",
-                       known == 0 ? ", since any would do" : "");
+  if (!fits || known == 0 || size % known != 0)
+    fail<LayoutError>("reshape: ", size, " elements and shape ", shape, " leave no extent for -1",
+                      known == 0 ? ", since any would do" : "");
   Shape resolved = shape;
   resolved[unknown] = size / known;
   return resolved;
@@ -95,8 +98,8 @@ std::optional<Layout> Layout::reshape(const Shape& target) const {
     return result;
   }
   // With elements the extents multiply to a size that fits, so only their number is to be checked.
-  require<LayoutError>(resolved.size() <= max_rank, "reshape: ", resolved.size(),
-                       " axes; expected at most ", max_rank);
+  if (resolved.size() > max_rank)
+    fail<LayoutError>("reshape: ", resolved.size(), " axes; expected at most ", max_rank);
   return cut(*this, std::move(resolved));
 }
 
@@ -105,9 +108,10 @@ namespace {
 // A position or step counted in elements of `from` bytes, counted in elements of `to` bytes.
 std::int64_t recount(std::int64_t elements, int from, int to, const char* what) {
   const std::int64_t bytes = core::saturating_multiply(elements, from);
-  require<LayoutError>(bytes % to == 0, "view: ", what, " of ", elements, " elements of ", from,
-                       " bytes is no multiple of the new ", to,
-                       " bytes; copy to a contiguous array first");
+  if (bytes % to != 0)
+    fail<LayoutError>("view: ", what, " of ", elements, " elements of ", from,
+                      " bytes is no multiple of the new ", to,
+                      " bytes; copy to a contiguous array first");
   return bytes / to;
 }
 
@@ -115,23 +119,24 @@ std::int64_t recount(std::int64_t elements, int from, int to, const char* what) 
 
 Layout Layout::reinterpret(int from, int to) const {
   if (from == to) return *this;
-  require<LayoutError>(rank() > 0, "view: a 0-d array of ", from,
-                       "-byte elements cannot be read as ", to,
-                       "-byte elements; expected the same size. Reshape it to (1,) first");
+  if (rank() <= 0)
+    fail<LayoutError>("view: a 0-d array of ", from, "-byte elements cannot be read as ", to,
+                      "-byte elements; expected the same size. Reshape it to (1,) first");
   const int last = rank() - 1;
   const std::int64_t count = shape[last];
-  require<LayoutError>(count == 1 || size() == 0 || strides[last] == 1, "view: reading ", from,
-                       "-byte elements as ", to,
-                       "-byte elements needs a last axis of stride 1, got strides ", strides,
-                       "; copy to a contiguous array first");
-  require<LayoutError>(to > from || from % to == 0, "view: ", to,
-                       " bytes do not divide the present element of ", from);
+  if (count != 1 && size() != 0 && strides[last] != 1)
+    fail<LayoutError>("view: reading ", from, "-byte elements as ", to,
+                      "-byte elements needs a last axis of stride 1, got strides ", strides,
+                      "; copy to a contiguous array first");
+  if (to <= from && from % to != 0)
+    fail<LayoutError>("view: ", to, " bytes do not divide the present element of ", from);
   Layout view = *this;
   std::int64_t bytes;
-  require<LayoutError>(!__builtin_mul_overflow(count, std::int64_t{from}, &bytes), "view: shape ",
-                       shape, " has too many bytes on its last axis");
-  require<LayoutError>(bytes % to == 0, "view: the last axis has ", bytes,
-                       " bytes; expected a multiple of the new ", "element's ", to);
+  if (__builtin_mul_overflow(count, std::int64_t{from}, &bytes))
+    fail<LayoutError>("view: shape ", shape, " has too many bytes on its last axis");
+  if (bytes % to != 0)
+    fail<LayoutError>("view: the last axis has ", bytes, " bytes; expected a multiple of the new ",
+                      "element's ", to);
   view.shape[last] = bytes / to;
   view.strides[last] = 1;
   view.offset = size() == 0 ? 0 : recount(offset, from, to, "an offset");

@@ -24,7 +24,7 @@ struct Range {
 // negative, and are then cut to the axis; going backwards the ends are n - 1 and -1.
 Range resolve(const Slice& slice, std::int64_t n) {
   const std::int64_t step = slice.step.value_or(1);
-  require<ArgumentError>(step != 0, "slice: step 0; expected a positive or negative step");
+  if (step == 0) fail<ArgumentError>("slice: step 0; expected a positive or negative step");
   const std::int64_t first = step > 0 ? 0 : -1, last = step > 0 ? n : n - 1;
   const auto bound = [&](const std::optional<std::int64_t>& given, std::int64_t absent) {
     if (!given) return absent;
@@ -42,8 +42,9 @@ Layout Layout::index(int axis, std::int64_t i) const {
   axis = normalise_axis(axis);
   const std::int64_t n = shape[axis];
   if (i < -n || i >= n) [[unlikely]] {
-    require<BoundsError>(n > 0, "index ", i, " on axis ", axis, " of shape ", shape,
-                         ", which has no elements");
+    if (n <= 0)
+      fail<BoundsError>("index ", i, " on axis ", axis, " of shape ", shape,
+                        ", which has no elements");
     fail<BoundsError>("index ", i, " on axis ", axis, " of shape ", shape, "; expected ", -n,
                       " to ", n - 1);
   }
@@ -67,30 +68,33 @@ Layout Layout::slice(int axis, const Slice& range) const {
 
 Layout Layout::expand(int axis) const {
   const bool inside = axis >= -rank() - 1 && axis <= rank();
-  require<LayoutError>(inside, "expand: axis ", axis, " of an array of ", rank(),
-                       " axes; expected ", -rank() - 1, " to ", rank());
-  require<LayoutError>(rank() < max_rank, "expand: the array has ", rank(),
-                       " axes already, the most there can be");
+  if (!inside)
+    fail<LayoutError>("expand: axis ", axis, " of an array of ", rank(), " axes; expected ",
+                      -rank() - 1, " to ", rank());
+  if (rank() >= max_rank)
+    fail<LayoutError>("expand: the array has ", rank(), " axes already, the most there can be");
   if (axis < 0) axis += rank() + 1;
   return {shape.inserted(axis, 1), strides.inserted(axis, 0), offset};
 }
 
 Layout Layout::squeeze(int axis) const {
   axis = normalise_axis(axis);
-  require<LayoutError>(shape[axis] == 1, "squeeze: axis ", axis, " of shape ", shape,
-                       " has extent ", shape[axis], "; expected 1");
+  if (shape[axis] != 1)
+    fail<LayoutError>("squeeze: axis ", axis, " of shape ", shape, " has extent ", shape[axis],
+                      "; expected 1");
   return {shape.erased(axis), strides.erased(axis), offset};
 }
 
 Layout Layout::permute(std::span<const int> axes) const {
-  require<LayoutError>(axes.size() == static_cast<std::size_t>(rank()), "permute: ", axes.size(),
-                       " axes given for shape ", shape, "; expected ", rank());
+  if (axes.size() != static_cast<std::size_t>(rank()))
+    fail<LayoutError>("permute: ", axes.size(), " axes given for shape ", shape, "; expected ",
+                      rank());
   Layout view{Shape(rank()), Strides(rank()), offset};
   std::bitset<max_rank> seen;
   for (int i = 0; i < rank(); ++i) {
     const int axis = normalise_axis(axes[static_cast<std::size_t>(i)]);
-    require<LayoutError>(!seen[static_cast<std::size_t>(axis)], "permute: axis ", axis,
-                         " given twice; expected each axis once");
+    if (seen[static_cast<std::size_t>(axis)])
+      fail<LayoutError>("permute: axis ", axis, " given twice; expected each axis once");
     seen.set(static_cast<std::size_t>(axis));
     view.shape[i] = shape[axis];
     view.strides[i] = strides[axis];
@@ -109,26 +113,27 @@ Layout Layout::broadcast_to(const Shape& target) const {
   if (target == shape) return *this;
   core::check_shape(target);
   const int added = target.size() - rank();
-  require<LayoutError>(added >= 0, "broadcast: shape ", shape, " has more axes than ", target,
-                       "; expected at most as many");
+  if (added < 0)
+    fail<LayoutError>("broadcast: shape ", shape, " has more axes than ", target,
+                      "; expected at most as many");
   Layout view{target, Strides(target.size()), offset};
   for (int axis = added; axis < target.size(); ++axis) {
     const std::int64_t extent = shape[axis - added];
-    require<LayoutError>(extent == target[axis] || extent == 1, "broadcast: shape ", shape,
-                         " does not stretch to ", target, ": extent ", extent, " on axis ",
-                         axis - added, "; expected 1 or ", target[axis]);
+    if (extent != target[axis] && extent != 1)
+      fail<LayoutError>("broadcast: shape ", shape, " does not stretch to ", target, ": extent ",
+                        extent, " on axis ", axis - added, "; expected 1 or ", target[axis]);
     if (extent == target[axis]) view.strides[axis] = strides[axis - added];
   }
   return view;
 }
 
 Layout Layout::diagonal(std::int64_t k, int axis1, int axis2) const {
-  require<LayoutError>(rank() >= 2, "diagonal: shape ", shape, " has ", rank(),
-                       " axes; expected two or more");
+  if (rank() < 2)
+    fail<LayoutError>("diagonal: shape ", shape, " has ", rank(), " axes; expected two or more");
   axis1 = normalise_axis(axis1);
   axis2 = normalise_axis(axis2);
-  require<LayoutError>(axis1 != axis2, "diagonal: axis ", axis1,
-                       " given twice; expected two different axes");
+  if (axis1 == axis2)
+    fail<LayoutError>("diagonal: axis ", axis1, " given twice; expected two different axes");
   const std::int64_t rows = shape[axis1], columns = shape[axis2];
   const std::int64_t row = k < 0 ? core::magnitude(k) : 0, column = k > 0 ? k : 0;
   const std::int64_t extent = std::max<std::int64_t>(std::min(rows - row, columns - column), 0);

@@ -53,8 +53,9 @@ int kind_rank(DType dtype) {
 
 DType promote(DType a, DType b) {
   for (const DType dtype : {a, b})
-    require<DTypeError>(dtype.is_computable(), "promote: ", dtype, " (with ", dtype == a ? b : a,
-                        ") cannot be computed on; cast it to a computable dtype first");
+    if (!dtype.is_computable())
+      fail<DTypeError>("promote: ", dtype, " (with ", dtype == a ? b : a,
+                       ") cannot be computed on; cast it to a computable dtype first");
   if (a == b || b.is_bool()) return a;
   if (a.is_bool()) return b;
   if (a.is_integer() && b.is_integer()) return promote_integers(a, b);
@@ -67,7 +68,7 @@ DType promote(std::span<const DType> dtypes) {
   const auto kind = [](DType dtype) {
     return dtype.is_complex() ? 3 : dtype.is_floating() ? 2 : dtype.is_integer() ? 1 : 0;
   };
-  require<ArgumentError>(!dtypes.empty(), "promote: expected at least one dtype, got none");
+  if (dtypes.empty()) fail<ArgumentError>("promote: expected at least one dtype, got none");
   std::optional<DType> common;
   for (int wanted = 3; wanted >= 0; --wanted)
     for (const DType dtype : dtypes)

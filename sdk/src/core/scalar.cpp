@@ -84,9 +84,9 @@ void print_bytes(std::ostream& out, DType dtype, const std::byte* bytes) {
 }  // namespace
 
 Scalar::Scalar(DType dtype, const void* bytes) : dtype_(dtype) {
-  require<DTypeError>(dtype.itemsize() <= static_cast<int>(sizeof bytes_), "scalar: an element of ",
-                      dtype, " has ", dtype.itemsize(), " bytes; expected at most ", sizeof bytes_,
-                      ". Use an array of one element");
+  if (dtype.itemsize() > static_cast<int>(sizeof bytes_))
+    fail<DTypeError>("scalar: an element of ", dtype, " has ", dtype.itemsize(),
+                     " bytes; expected at most ", sizeof bytes_, ". Use an array of one element");
   std::memcpy(bytes_, bytes, static_cast<std::size_t>(dtype.itemsize()));
 }
 

@@ -28,9 +28,9 @@ Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn r
   if (data != nullptr || bytes == 0) block = core::KeptStorages::bare();
   if (block == nullptr) [[unlikely]] {
     release_unused(release, context, data, bytes);
-    require<ArgumentError>(data != nullptr || bytes == 0, "storage: null address for ", bytes,
-                           " bytes on ", device,
-                           "; expected the address of the memory, or 0 bytes");
+    if (data == nullptr && bytes != 0)
+      fail<ArgumentError>("storage: null address for ", bytes, " bytes on ", device,
+                          "; expected the address of the memory, or 0 bytes");
     throw std::bad_alloc();
   }
   block->data = data;

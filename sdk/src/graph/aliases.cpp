@@ -21,9 +21,10 @@ Variable aliased(const Variable& output, const AliasMap& map) {
   if (entry == map.end() || entry->second.empty()) return {};
   const auto inputs = output.owner()->inputs();
   const auto input = static_cast<std::size_t>(entry->second.front());
-  require<GraphError>(input < inputs.size(), output.owner()->label(), ": output ", output.index(),
-                      " is declared to share memory with input ", entry->second.front(), " of ",
-                      inputs.size());
+  if (input >= inputs.size())
+    fail<GraphError>(output.owner()->label(), ": output ", output.index(),
+                     " is declared to share memory with input ", entry->second.front(), " of ",
+                     inputs.size());
   return inputs[input];
 }
 
@@ -60,9 +61,9 @@ std::vector<std::size_t> overwritten(const Apply& node) {
   std::vector<std::size_t> positions;
   for (const auto& [output, inputs] : node.op().destroy_map()) {
     for (const int input : inputs) {
-      require<GraphError>(input >= 0 && static_cast<std::size_t>(input) < node.inputs().size(),
-                          node.label(), ": destroy_map names input ", input, " of ",
-                          node.inputs().size());
+      if (input < 0 || static_cast<std::size_t>(input) >= node.inputs().size())
+        fail<GraphError>(node.label(), ": destroy_map names input ", input, " of ",
+                         node.inputs().size());
       positions.push_back(static_cast<std::size_t>(input));
     }
   }

@@ -37,7 +37,7 @@ void let_go(std::vector<Variable> inputs) noexcept {
 
 void check_inputs(const std::string& op, const std::vector<Variable>& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    require<GraphError>(static_cast<bool>(inputs[i]), op, ": input ", i, " names no variable");
+    if (!inputs[i]) fail<GraphError>(op, ": input ", i, " names no variable");
 }
 
 void check_outputs(const std::string& op, const std::vector<Variable>& inputs,
@@ -45,14 +45,16 @@ void check_outputs(const std::string& op, const std::vector<Variable>& inputs,
   std::unordered_set<Variable> taken(inputs.begin(), inputs.end());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const Variable& output = outputs[i];
-    require<GraphError>(static_cast<bool>(output), op, ": output ", i, " names no variable");
-    require<GraphError>(output.owner() == nullptr, op, ": output ", i, " (", output.label(),
-                        ") is the result of another Apply already; make a new variable of its "
-                        "type for each use of the op");
-    require<GraphError>(output.value() == nullptr, op, ": output ", i, " is a constant");
-    require<GraphError>(taken.insert(output).second, op, ": output ", i, " (", output.label(),
-                        ") is an input or another output of the same node as well; make a new "
-                        "variable of its type");
+    if (!output) fail<GraphError>(op, ": output ", i, " names no variable");
+    if (output.owner() != nullptr)
+      fail<GraphError>(op, ": output ", i, " (", output.label(),
+                       ") is the result of another Apply already; make a new variable of its "
+                       "type for each use of the op");
+    if (output.value() != nullptr) fail<GraphError>(op, ": output ", i, " is a constant");
+    if (!taken.insert(output).second)
+      fail<GraphError>(op, ": output ", i, " (", output.label(),
+                       ") is an input or another output of the same node as well; make a new "
+                       "variable of its type");
   }
 }
 
@@ -65,7 +67,7 @@ Apply::~Apply() { let_go(std::move(inputs_)); }
 
 Ref<Apply> Apply::make(Ref<const Op> op, std::vector<Variable> inputs,
                        std::vector<Variable> outputs) {
-  require<GraphError>(static_cast<bool>(op), "Apply: expected an op, got none");
+  if (!op) fail<GraphError>("Apply: expected an op, got none");
   const std::string name = op->name();
   check_inputs(name, inputs);
   check_outputs(name, inputs, outputs);

@@ -32,38 +32,39 @@ void check_function_inputs(const std::string& name, const std::vector<Variable>&
   VariableSet seen;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Variable& input = inputs[i];
-    require<GraphError>(static_cast<bool>(input), "function ", name, ": input ", i,
-                        " names no variable");
-    require<GraphError>(input.value() == nullptr, "function ", name, ": input ", i, " (",
-                        input.label(), ") is a constant; expected a variable without a value");
-    require<GraphError>(input.container() == nullptr, "function ", name, ": input ", i, " (",
-                        input.label(),
-                        ") is a shared variable, which has its value already; expected another "
-                        "variable, put in its place by givens");
-    require<GraphError>(seen.insert(input).second, "function ", name, ": ", input.label(),
-                        " stands twice among the inputs, the second time at index ", i);
+    if (!input) fail<GraphError>("function ", name, ": input ", i, " names no variable");
+    if (input.value() != nullptr)
+      fail<GraphError>("function ", name, ": input ", i, " (", input.label(),
+                       ") is a constant; expected a variable without a value");
+    if (input.container() != nullptr)
+      fail<GraphError>("function ", name, ": input ", i, " (", input.label(),
+                       ") is a shared variable, which has its value already; expected another "
+                       "variable, put in its place by givens");
+    if (!seen.insert(input).second)
+      fail<GraphError>("function ", name, ": ", input.label(),
+                       " stands twice among the inputs, the second time at index ", i);
   }
 }
 
 void check_function_outputs(const std::string& name, const std::vector<Variable>& outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    require<GraphError>(static_cast<bool>(outputs[i]), "function ", name, ": output ", i,
-                        " names no variable");
+    if (!outputs[i]) fail<GraphError>("function ", name, ": output ", i, " names no variable");
 }
 
 void check_function_updates(const std::string& name, const FunctionOptions& options) {
   VariableSet seen;
   for (const auto& [shared, value] : options.updates) {
-    require<GraphError>(shared && value, "function ", name,
-                        ": updates has a pair with no variable in it");
-    require<GraphError>(shared.container() != nullptr, "function ", name, ": updates changes ",
-                        shared.label(), ", which is no shared variable; make it one with shared()");
-    require<GraphError>(seen.insert(shared).second, "function ", name, ": updates changes ",
-                        shared.label(), " twice");
-    require<GraphError>(may_hold(shared.type(), value.type()), "function ", name,
-                        ": updates gives ", shared.label(), " of ", shared.type(), " the value ",
-                        value.label(), " of ", value.type(),
-                        "; expected the same dtype and axes: cast the value");
+    if (!shared || !value)
+      fail<GraphError>("function ", name, ": updates has a pair with no variable in it");
+    if (shared.container() == nullptr)
+      fail<GraphError>("function ", name, ": updates changes ", shared.label(),
+                       ", which is no shared variable; make it one with shared()");
+    if (!seen.insert(shared).second)
+      fail<GraphError>("function ", name, ": updates changes ", shared.label(), " twice");
+    if (!may_hold(shared.type(), value.type()))
+      fail<GraphError>("function ", name, ": updates gives ", shared.label(), " of ", shared.type(),
+                       " the value ", value.label(), " of ", value.type(),
+                       "; expected the same dtype and axes: cast the value");
   }
 }
 

@@ -46,9 +46,10 @@ class Compilation {
         output_count_(outputs_.size()) {
     if (options_.name.empty()) options_.name = "<unnamed>";
     frees_ = options_.allow_gc ? *options_.allow_gc : config::get_bool("allow_gc");
-    require<GraphError>(!frees_ || !options_.preallocate, "function ", options_.name,
-                        ": preallocate keeps memory between calls, and allow_gc lets go of it; "
-                        "expected one of the two");
+    if (frees_ && options_.preallocate)
+      fail<GraphError>("function ", options_.name,
+                       ": preallocate keeps memory between calls, and allow_gc lets go of it; "
+                       "expected one of the two");
   }
 
   Ref<FunctionState> run();
@@ -246,7 +247,7 @@ Step Compilation::make_step(const Ref<Apply>& node) {
   const ThunkContext context(*node, step.device, step.inputs, step.outputs, std::move(recyclable));
   try {
     step.thunk = node->op().make_thunk(context);
-    require<GraphError>(step.thunk != nullptr, node->op().name(), ": make_thunk gave no thunk");
+    if (step.thunk == nullptr) fail<GraphError>(node->op().name(), ": make_thunk gave no thunk");
   } catch (...) {
     rethrow_with_note([&] { return note_on_compile(options_.name, *node); });
   }

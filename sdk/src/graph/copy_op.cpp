@@ -13,7 +13,7 @@ class CopyOp final : public Op {
  public:
   std::string name() const override { return "Copy"; }
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
-    require<GraphError>(inputs.size() == 1, "Copy: expected 1 input, got ", inputs.size());
+    if (inputs.size() != 1) fail<GraphError>("Copy: expected 1 input, got ", inputs.size());
     return Apply::make(Ref<const Op>(this), {inputs[0]}, {Variable(inputs[0].type())});
   }
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

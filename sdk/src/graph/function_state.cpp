@@ -41,9 +41,10 @@ bool same_memory(const Array& a, const Array& b) {
 class FunctionState::Turn {
  public:
   explicit Turn(FunctionState& function) : turn_(function.turn_) {
-    require<GraphError>(!turn_.is_mine(), "function ", function.name,
-                        " was called by an op that it is just running; expected "
-                        "no recursion: compile a second function for the inner call");
+    if (turn_.is_mine())
+      fail<GraphError>("function ", function.name,
+                       " was called by an op that it is just running; expected "
+                       "no recursion: compile a second function for the inner call");
     turn_.lock();
   }
   ~Turn() { turn_.unlock(); }
@@ -59,9 +60,10 @@ class FunctionState::Updating {
  public:
   explicit Updating(const FunctionState& function) : turns_(function.turns) {
     for (const Ref<SharedValue>& shared : turns_)
-      require<GraphError>(!shared->turn().is_mine(), "function ", function.name,
-                          " updates a shared variable that the calling op's function updates too; "
-                          "expected one of the two to leave it alone");
+      if (shared->turn().is_mine())
+        fail<GraphError>("function ", function.name,
+                         " updates a shared variable that the calling op's function updates too; "
+                         "expected one of the two to leave it alone");
     for (const Ref<SharedValue>& shared : turns_) shared->turn().lock();
   }
   ~Updating() {

@@ -41,7 +41,7 @@ bool Op::reads_only_shape(int) const { return false; }
 
 std::vector<Variable> Op::operator()(std::span<const Variable> inputs) const {
   const Ref<Apply> node = make_node(inputs);
-  require<GraphError>(static_cast<bool>(node), name(), ": make_node returned no Apply");
+  if (!node) fail<GraphError>(name(), ": make_node returned no Apply");
   return node->outputs();
 }
 

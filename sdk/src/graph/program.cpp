@@ -18,15 +18,16 @@ namespace {
                                   [&](const Ref<Cell>& cell) { return cell.get() == slot.cell; });
   const auto index = found - step.outputs.begin();
   const std::string who = text(step.node->op().name(), ": output ", index);
-  require<GraphError>(slot.cell->value.has_value(), who,
-                      " was not computed; expected the thunk to "
-                      "put an array into its cell");
+  if (!slot.cell->value.has_value())
+    fail<GraphError>(who,
+                     " was not computed; expected the thunk to "
+                     "put an array into its cell");
   const Array& got = *slot.cell->value;
   const auto mismatch = slot.type->mismatch(got);
-  require<GraphError>(!mismatch, who, " does not fit its type ", *slot.type, ": ",
-                      mismatch.value_or(""),
-                      "; correct the type that make_node declares or what "
-                      "the thunk computes");
+  if (mismatch)
+    fail<GraphError>(who, " does not fit its type ", *slot.type, ": ", mismatch.value_or(""),
+                     "; correct the type that make_node declares or what "
+                     "the thunk computes");
   fail<GraphError>(who, " is on ", got.device(), "; expected ", slot.device,
                    ", where the node runs");
 }
@@ -136,8 +137,9 @@ void Program::run_measured_step(std::size_t position) {
 
 void Program::run_step(std::size_t position) {
   const std::vector<int> needed = thunks_[position]->run();
-  require<GraphError>(needed.empty(), steps_[position].node->op().name(),
-                      ": the thunk asks for inputs, yet is not lazy; set its lazy to true");
+  if (!needed.empty())
+    fail<GraphError>(steps_[position].node->op().name(),
+                     ": the thunk asks for inputs, yet is not lazy; set its lazy to true");
   finish_step(position);
 }
 

@@ -100,10 +100,10 @@ void check_inputs_kept(const Step& step, const Snapshot& before) {
   const Op& op = step.node->op();
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
     if (!before[i] || is_mapped(step, op.destroy_map(), i)) continue;
-    require<GraphError>(step.inputs[i]->value && same_bytes(*before[i], *step.inputs[i]->value),
-                        op.name(), ": changed its input ", i,
-                        ", which its destroy_map does not name; declare it there, or write to a "
-                        "copy");
+    if (!step.inputs[i]->value || !same_bytes(*before[i], *step.inputs[i]->value))
+      fail<GraphError>(op.name(), ": changed its input ", i,
+                       ", which its destroy_map does not name; declare it there, or write to a "
+                       "copy");
   }
 }
 
@@ -116,15 +116,17 @@ void check_sharing(const Step& step, const Snapshot& inputs) {
       if (!inputs[k] || inputs[k]->size() == 0 || !may_share_memory(*output, *inputs[k])) continue;
       const bool declared =
           is_mapped(step, op.view_map(), k) || is_mapped(step, op.destroy_map(), k);
-      require<GraphError>(declared, op.name(), ": output ", i, " shares memory with input ", k,
-                          ", which neither view_map nor destroy_map says; declare it, or give a "
-                          "copy");
+      if (!declared)
+        fail<GraphError>(op.name(), ": output ", i, " shares memory with input ", k,
+                         ", which neither view_map nor destroy_map says; declare it, or give a "
+                         "copy");
     }
     for (std::size_t k = 0; k < i; ++k) {
       const auto& other = step.outputs[k]->value;
       const bool shares = other && other->size() > 0 && may_share_memory(*output, *other);
-      require<GraphError>(!shares || !op.view_map().empty(), op.name(), ": outputs ", k, " and ", i,
-                          " share memory; expected memory of its own for each");
+      if (shares && op.view_map().empty())
+        fail<GraphError>(op.name(), ": outputs ", k, " and ", i,
+                         " share memory; expected memory of its own for each");
     }
   }
 }
@@ -145,10 +147,10 @@ void Program::run_checked_step(std::size_t position) {
   for (const Ref<Cell>& cell : step.outputs) cell->value.reset();
   run_step(position);
   for (std::size_t i = 0; i < first.size(); ++i)
-    require<GraphError>(first[i] && same_values(*first[i], *step.outputs[i]->value, before),
-                        step.node->op().name(), ": output ", i,
-                        " differs when the node runs again on the same inputs; expected the same "
-                        "values each time");
+    if (!first[i] || !same_values(*first[i], *step.outputs[i]->value, before))
+      fail<GraphError>(step.node->op().name(), ": output ", i,
+                       " differs when the node runs again on the same inputs; expected the same "
+                       "values each time");
 }
 
 }  // namespace spanwise::graph

@@ -50,18 +50,19 @@ bool Program::run_lazy_step(std::size_t position, std::vector<std::size_t>& need
   const std::string name = step.node->op().name();
   const std::vector<int> asked = thunks_[position]->run();
   for (const int input : asked) {
-    require<GraphError>(input >= 0 && static_cast<std::size_t>(input) < step.inputs.size(), name,
-                        ": the lazy thunk asks for input ", input, " of ", step.inputs.size());
+    if (input < 0 || static_cast<std::size_t>(input) >= step.inputs.size())
+      fail<GraphError>(name, ": the lazy thunk asks for input ", input, " of ", step.inputs.size());
     const int maker = makers_[position][static_cast<std::size_t>(input)];
     if (maker >= 0 && !is_done(static_cast<std::size_t>(maker)))
       needed.push_back(static_cast<std::size_t>(maker));
   }
-  require<GraphError>(asked.empty() || !needed.empty(), name,
-                      ": the lazy thunk asks for inputs that are computed already");
+  if (!asked.empty() && needed.empty())
+    fail<GraphError>(name, ": the lazy thunk asks for inputs that are computed already");
   if (!asked.empty()) return true;
-  require<GraphError>(is_done(position), name,
-                      ": the lazy thunk is done, yet has not set the "
-                      "compute_map of its outputs; a lazy thunk sets it itself");
+  if (!is_done(position))
+    fail<GraphError>(name,
+                     ": the lazy thunk is done, yet has not set the "
+                     "compute_map of its outputs; a lazy thunk sets it itself");
   finish_step(position);
   return false;
 }

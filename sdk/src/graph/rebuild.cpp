@@ -28,8 +28,8 @@ Ref<Apply> again(const Apply& node, std::vector<Variable> inputs) {
   if (same_types(inputs, node.inputs()))
     return Apply::make(node.op_ref(), std::move(inputs), fresh_like(node.outputs()));
   const Ref<Apply> made = node.op().make_node(inputs);
-  require<GraphError>(static_cast<bool>(made) && made->output_count() == node.output_count(),
-                      node.label(), ": make_node gave another number of outputs for other inputs");
+  if (!made || made->output_count() != node.output_count())
+    fail<GraphError>(node.label(), ": make_node gave another number of outputs for other inputs");
   for (int i = 0; i < node.output_count(); ++i) made->output(i).set_name(node.output(i).name());
   return made;
 }
@@ -42,14 +42,14 @@ Variable where_it_was(const Variable& old, const Variable& by) {
 }
 
 void check_given(const Variable& old, const Variable& by, std::span<const Variable> inputs) {
-  require<GraphError>(old && by, "function: givens has a pair with no variable in it");
-  require<GraphError>(std::find(inputs.begin(), inputs.end(), old) == inputs.end(),
-                      "function: givens replaces ", old.label(), ", which is an input as well; ",
-                      "leave it out of one of the two");
+  if (!old || !by) fail<GraphError>("function: givens has a pair with no variable in it");
+  if (std::find(inputs.begin(), inputs.end(), old) != inputs.end())
+    fail<GraphError>("function: givens replaces ", old.label(), ", which is an input as well; ",
+                     "leave it out of one of the two");
   const TensorType anywhere(old.type().dtype(), old.type().shape());
-  require<GraphError>(anywhere.includes(by.type()), "function: givens replaces ", old.label(),
-                      " of ", old.type(), " by ", by.label(), " of ", by.type(),
-                      "; expected a variable of the first type");
+  if (!anywhere.includes(by.type()))
+    fail<GraphError>("function: givens replaces ", old.label(), " of ", old.type(), " by ",
+                     by.label(), " of ", by.type(), "; expected a variable of the first type");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ SharedValue::~SharedValue() = default;
 void SharedValue::check(const Array& value) const {
   const TensorType anywhere(type_.dtype(), type_.shape());
   const auto mismatch = anywhere.mismatch(value);
-  require<InputError>(!mismatch, "shared variable of ", type_, ": ", mismatch.value_or(""));
+  if (mismatch) fail<InputError>("shared variable of ", type_, ": ", mismatch.value_or(""));
 }
 
 Array SharedValue::get() const {
@@ -51,9 +51,10 @@ Array SharedValue::get() const {
 void SharedValue::set(Array value) {
   check(value);
   value = to_device(value, device());
-  require<GraphError>(!turn_->is_mine(), "shared variable of ", type_,
-                      ": set_value was called by an op of a function that updates the variable; "
-                      "expected the function to have returned");
+  if (turn_->is_mine())
+    fail<GraphError>("shared variable of ", type_,
+                     ": set_value was called by an op of a function that updates the variable; "
+                     "expected the function to have returned");
   const std::lock_guard turn(*turn_);
   SharedAccess().exchange(*this, value);
 }

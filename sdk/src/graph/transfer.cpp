@@ -19,7 +19,7 @@ class Transfer final : public Op {
   std::size_t hash() const override { return std::hash<std::string>()(name()); }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
-    require<GraphError>(inputs.size() == 1, name(), ": expected 1 input, got ", inputs.size());
+    if (inputs.size() != 1) fail<GraphError>(name(), ": expected 1 input, got ", inputs.size());
     const TensorType& type = inputs[0].type();
     return Apply::make(Ref<const Op>(this), {inputs[0]},
                        {Variable(TensorType(type.dtype(), type.shape(), target_))});

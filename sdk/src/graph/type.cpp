@@ -37,10 +37,11 @@ std::string shape_name(const Shape& shape) {
 
 TensorType::TensorType(DType dtype, Shape shape, std::optional<Device> device)
     : dtype_(dtype), shape_(std::move(shape)), device_(device) {
-  require<LayoutError>(rank() <= max_rank, "TensorType: rank ", rank(), " is above ", max_rank);
+  if (rank() > max_rank) fail<LayoutError>("TensorType: rank ", rank(), " is above ", max_rank);
   for (const std::int64_t extent : shape_)
-    require<LayoutError>(extent >= any, "TensorType: extent ", extent, " in shape ", shape_,
-                         "; expected an extent >= 0, or TensorType::any (None in Python)");
+    if (extent < any)
+      fail<LayoutError>("TensorType: extent ", extent, " in shape ", shape_,
+                        "; expected an extent >= 0, or TensorType::any (None in Python)");
 }
 
 bool TensorType::has_fixed_shape() const noexcept {

@@ -53,9 +53,9 @@ std::optional<std::int64_t> parse_limit(std::string_view value) {
 }
 
 void check_limit(std::string_view value) {
-  require<ArgumentError>(parse_limit(value).has_value(),
-                         "config cache_limit_mb: expected a number of MiB >= 0, got '", value,
-                         "'; 0 keeps nothing");
+  if (!parse_limit(value).has_value())
+    fail<ArgumentError>("config cache_limit_mb: expected a number of MiB >= 0, got '", value,
+                        "'; 0 keeps nothing");
 }
 
 const bool declared_dir =

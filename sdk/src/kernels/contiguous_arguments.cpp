@@ -45,12 +45,12 @@ void ContiguousArguments::replace(const FunctionState& function, std::size_t ind
   if (!takes_elements(rule, array.dtype()) || !reachable(array.device(), function.device()) ||
       (rule.writes && array.readonly()))
     fail_argument(function, index, argument);
-  require<KernelArgumentError>(
-      !rule.writes || !array.layout().may_overlap_itself(), "kernel '", function.name(),
-      "', argument ", index + 1, " of ", arguments_.size(),
-      ": expected an array whose elements have memory of their own, as what the kernel writes is "
-      "copied back, got ",
-      array, ". Remedy: pass a copy, or declare the parameter const");
+  if (rule.writes && array.layout().may_overlap_itself())
+    fail<KernelArgumentError>(
+        "kernel '", function.name(), "', argument ", index + 1, " of ", arguments_.size(),
+        ": expected an array whose elements have memory of their own, as what the kernel writes is "
+        "copied back, got ",
+        array, ". Remedy: pass a copy, or declare the parameter const");
   const auto known = std::find_if(copies_.begin(), copies_.end(), [&](const Copy& other) {
     return same_window(other.original, array);
   });

@@ -186,9 +186,9 @@ class Binder {
 Signature declared_signature(const FunctionState& function,
                              std::span<const std::string> declarations) {
   const std::size_t count = function.signature().parameters.size();
-  require<KernelArgumentError>(declarations.size() == count, "kernel '", function.name(),
-                               "', bind: expected ", count, " declarations, one a parameter, got ",
-                               declarations.size());
+  if (declarations.size() != count)
+    fail<KernelArgumentError>("kernel '", function.name(), "', bind: expected ", count,
+                              " declarations, one a parameter, got ", declarations.size());
   Signature out;
   for (std::size_t i = 0; i < count; ++i) out.add(Binder(function, i, declarations[i]).joined());
   return out;

@@ -30,10 +30,10 @@ std::string make_temporary_folder() {
   fs::path base = fs::temp_directory_path(error);
   if (error) base = "/tmp";
   std::string path = (base / "spanwise-XXXXXX").string();
-  require<DeviceError>(::mkdtemp(path.data()) != nullptr,
-                       "compiling a kernel: expected a temporary folder in ", base.string(),
-                       ", got: ", std::system_category().message(errno),
-                       ". Remedy: set TMPDIR to a folder that may be written");
+  if (::mkdtemp(path.data()) == nullptr)
+    fail<DeviceError>("compiling a kernel: expected a temporary folder in ", base.string(),
+                      ", got: ", std::system_category().message(errno),
+                      ". Remedy: set TMPDIR to a folder that may be written");
   return path;
 }
 

@@ -43,9 +43,10 @@ std::string shown(const Dim3& extents) {
 void check_config(const FunctionState& function, const LaunchConfig& config) {
   if (is_empty(config.grid) || is_empty(config.block)) [[unlikely]]
     fail_extents(function, config);
-  require<KernelArgumentError>(config.shared_bytes >= 0, "kernel '", function.name(),
-                               "': expected dynamic shared memory of at least 0 bytes, got ",
-                               config.shared_bytes);
+  if (config.shared_bytes < 0)
+    fail<KernelArgumentError>("kernel '", function.name(),
+                              "': expected dynamic shared memory of at least 0 bytes, got ",
+                              config.shared_bytes);
   if (config.stream && config.stream->device() != function.device()) [[unlikely]]
     fail<KernelArgumentError>(
         "kernel '", function.name(), "': expected a stream of ", function.device(),
@@ -146,10 +147,10 @@ KernelAttributes Function::attributes() const { return state().kernel().attribut
 
 int Function::max_active_blocks(int threads, std::int64_t shared_bytes) const {
   const int most = attributes().max_threads_per_block;
-  require<KernelArgumentError>(threads >= 1 && threads <= most && shared_bytes >= 0, "kernel '",
-                               name(), "': expected a block of 1 to ", most,
-                               " threads and shared memory of at least 0 bytes, got ", threads,
-                               " and ", shared_bytes);
+  if (threads < 1 || threads > most || shared_bytes < 0)
+    fail<KernelArgumentError>("kernel '", name(), "': expected a block of 1 to ", most,
+                              " threads and shared memory of at least 0 bytes, got ", threads,
+                              " and ", shared_bytes);
   return state().kernel().max_active_blocks(threads, shared_bytes);
 }
 
@@ -167,8 +168,9 @@ BlockSize Function::occupancy_block_size(std::int64_t shared_bytes) const {
     busy = blocks * threads;
     best = {threads, blocks * device.multiprocessors};
   }
-  require<KernelArgumentError>(busy > 0, "kernel '", name(), "': no block fits with ", shared_bytes,
-                               " bytes of dynamic shared memory. Remedy: use less");
+  if (busy <= 0)
+    fail<KernelArgumentError>("kernel '", name(), "': no block fits with ", shared_bytes,
+                              " bytes of dynamic shared memory. Remedy: use less");
   return best;
 }
 

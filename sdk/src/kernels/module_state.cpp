@@ -186,10 +186,10 @@ FunctionState::FunctionState(const FunctionState& other, Signature signature)
 Array global_variable(const Ref<ModuleState>& module, std::string_view name) {
   runtime::LoadedModule::Global global = module->loaded().global(std::string(name));
   if (global.data == nullptr) global = module->loaded().global(mangled_variable(name));
-  require<ArgumentError>(
-      global.data != nullptr, "module on ", module->device(),
-      ": expected the name of a __device__ or __constant__ variable, got '", name,
-      "'. Remedy: give its qualified name; a static or unused variable has none");
+  if (global.data == nullptr)
+    fail<ArgumentError>("module on ", module->device(),
+                        ": expected the name of a __device__ or __constant__ variable, got '", name,
+                        "'. Remedy: give its qualified name; a static or unused variable has none");
   // The storage owns one reference to the module, and so keeps the variable where it is.
   module->add_ref();
   Storage storage = Storage::adopt(

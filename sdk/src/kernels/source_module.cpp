@@ -18,10 +18,11 @@ kernels::ModuleState& module_in(const Ref<RefCounted>& state) noexcept {
 }
 
 void require_gpu(Device device) {
-  require<ArgumentError>(device.kind() == DeviceKind::cuda,
-                         "Module.load: expected a CUDA device for a GPU's binary, "
-                         "got ",
-                         device, ". Remedy: on the CPU compile the source, SourceModule(text)");
+  if (device.kind() != DeviceKind::cuda)
+    fail<ArgumentError>(
+        "Module.load: expected a CUDA device for a GPU's binary, "
+        "got ",
+        device, ". Remedy: on the CPU compile the source, SourceModule(text)");
 }
 
 }  // namespace
@@ -42,10 +43,11 @@ Module Module::load_file(const std::string& path, std::optional<Device> device) 
   require_gpu(device.value_or(default_device()));
   std::ifstream file(path, std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(file), {});
-  require<ArgumentError>(file.good() || !bytes.empty(),
-                         "Module.load: expected a cubin, PTX or fat "
-                         "binary, got the file ",
-                         path, ", which cannot be read: ", std::system_category().message(errno));
+  if (!file.good() && bytes.empty())
+    fail<ArgumentError>(
+        "Module.load: expected a cubin, PTX or fat "
+        "binary, got the file ",
+        path, ", which cannot be read: ", std::system_category().message(errno));
   return load(std::as_bytes(std::span(bytes)), device);
 }
 

@@ -15,25 +15,28 @@ bool is_host_number(const Variable& input) {
 }  // namespace
 
 void expect_arity(const Op& op, std::span<const Variable> inputs, int count) {
-  require<GraphError>(inputs.size() == static_cast<std::size_t>(count), op.name(), ": expected ",
-                      count, count == 1 ? " input, got " : " inputs, got ", inputs.size());
+  if (inputs.size() != static_cast<std::size_t>(count))
+    fail<GraphError>(op.name(), ": expected ", count, count == 1 ? " input, got " : " inputs, got ",
+                     inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    require<GraphError>(static_cast<bool>(inputs[i]), op.name(), ": input ", i,
-                        " names no variable");
+    if (!inputs[i]) fail<GraphError>(op.name(), ": input ", i, " names no variable");
 }
 
 void expect_floating(const Op& op, std::span<const Variable> inputs, int i) {
   const Variable& input = inputs[static_cast<std::size_t>(i)];
-  require<DTypeError>(input.type().dtype().is_floating(), op.name(), ": input ", i, " (",
-                      input.label(), "): expected a floating dtype, got ", input.type().dtype());
+  if (!input.type().dtype().is_floating())
+    fail<DTypeError>(op.name(), ": input ", i, " (", input.label(),
+                     "): expected a floating dtype, got ", input.type().dtype());
 }
 
 void expect_integer(const Op& op, std::span<const Variable> inputs, int i) {
   const Variable& input = inputs[static_cast<std::size_t>(i)];
-  require<DTypeError>(input.type().dtype().is_integer(), op.name(), ": input ", i, " (",
-                      input.label(), "): expected an integer dtype, got ", input.type().dtype());
-  require<GraphError>(input.type().rank() == 0, op.name(), ": input ", i, " (", input.label(),
-                      "): expected one number, got rank ", input.type().rank());
+  if (!input.type().dtype().is_integer())
+    fail<DTypeError>(op.name(), ": input ", i, " (", input.label(),
+                     "): expected an integer dtype, got ", input.type().dtype());
+  if (input.type().rank() != 0)
+    fail<GraphError>(op.name(), ": input ", i, " (", input.label(),
+                     "): expected one number, got rank ", input.type().rank());
 }
 
 std::optional<Device> common_device(const Op& op, std::span<const Variable> inputs) {
@@ -46,9 +49,9 @@ std::optional<Device> common_device(const Op& op, std::span<const Variable> inpu
     if (!device || device == common) continue;
     // What is on the host goes where the others are.
     const bool gives_way = common && *device == cpu;
-    require<GraphError>(!common || *common == cpu || gives_way, op.name(), ": inputs are on ",
-                        common.value_or(cpu), " and on ", *device,
-                        "; expected one device beside the host: move one of them with transfer()");
+    if (common && *common != cpu && !gives_way)
+      fail<GraphError>(op.name(), ": inputs are on ", common.value_or(cpu), " and on ", *device,
+                       "; expected one device beside the host: move one of them with transfer()");
     if (!gives_way) common = device;
   }
   return common;

@@ -23,10 +23,11 @@ Registry& registry() {
 }  // namespace
 
 bool register_op(std::string name, OpFactory factory) {
-  require<ArgumentError>(static_cast<bool>(factory), "register_op: ", name, " has no factory");
+  if (!factory) fail<ArgumentError>("register_op: ", name, " has no factory");
   return register_op(name, [name, make = std::move(factory)](const OpProperties& properties) {
-    require<ArgumentError>(properties.empty(), name, ": takes no property, got ",
-                           properties.empty() ? "" : properties.begin()->first);
+    if (!properties.empty())
+      fail<ArgumentError>(name, ": takes no property, got ",
+                          properties.empty() ? "" : properties.begin()->first);
     return make();
   });
 }
@@ -34,10 +35,11 @@ bool register_op(std::string name, OpFactory factory) {
 bool register_op(std::string name, OpFactoryWithProperties factory) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  require<ArgumentError>(static_cast<bool>(factory), "register_op: ", name, " has no factory");
+  if (!factory) fail<ArgumentError>("register_op: ", name, " has no factory");
   const bool is_new = all.factories.emplace(name, std::move(factory)).second;
-  require<ArgumentError>(is_new, "register_op: an op named ", name,
-                         " is registered already; choose another name, such as <yours>.", name);
+  if (!is_new)
+    fail<ArgumentError>("register_op: an op named ", name,
+                        " is registered already; choose another name, such as <yours>.", name);
   return true;
 }
 
@@ -65,8 +67,8 @@ Ref<const Op> make_op(std::string_view name, const OpProperties& properties) {
 void expect_properties(std::string_view op, const OpProperties& properties,
                        std::initializer_list<std::string_view> known) {
   for (const auto& [name, value] : properties)
-    require<ArgumentError>(std::find(known.begin(), known.end(), name) != known.end(), op,
-                           ": takes no property ", name);
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      fail<ArgumentError>(op, ": takes no property ", name);
 }
 
 std::vector<std::string> op_names() {

@@ -155,9 +155,10 @@ Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes) {
 }  // namespace runtime
 
 Storage allocate(std::size_t bytes, Device device) {
-  require<DeviceError>(runtime::execution_device(device) == device, "allocate: ", device,
-                       " memory is made by its own library and "
-                       "can be adopted here; expected cpu or cuda:<ordinal>");
+  if (runtime::execution_device(device) != device)
+    fail<DeviceError>("allocate: ", device,
+                      " memory is made by its own library and "
+                      "can be adopted here; expected cpu or cuda:<ordinal>");
   if (device == cpu && !runtime::MemoryUse::of(cpu).has_source())
     if (Storage kept = core::KeptStorages::take(bytes)) return kept;
   return runtime::allocate_on(runtime::current_stream(device), bytes);

@@ -51,7 +51,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 [[noreturn]] void fail_unknown(const Registry& known, std::string_view name) {
-  require<ArgumentError>(!known.settings.empty(), "config: no setting is called \"", name, '"');
+  if (known.settings.empty()) fail<ArgumentError>("config: no setting is called \"", name, '"');
   const auto nearer = [&](const auto& a, const auto& b) {
     return distance(a.first, name) < distance(b.first, name);
   };
@@ -123,9 +123,9 @@ bool get_bool(std::string_view name) {
   std::transform(value.begin(), value.end(), value.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   if (value == "1" || value == "true" || value == "yes" || value == "on") return true;
-  require<ArgumentError>(
-      value.empty() || value == "0" || value == "false" || value == "no" || value == "off",
-      "config: ", name, " is \"", value, "\"; expected 1, true, yes, on, 0, false, no or off");
+  if (!value.empty() && value != "0" && value != "false" && value != "no" && value != "off")
+    fail<ArgumentError>("config: ", name, " is \"", value,
+                        "\"; expected 1, true, yes, on, 0, false, no or off");
   return false;
 }
 
@@ -167,8 +167,8 @@ unsigned Choice::read(const char* name) {
   const std::lock_guard lock(known.mutex);
   const std::vector<std::string>& choices = find(known, name).choices;
   const auto found = std::find(choices.begin(), choices.end(), value);
-  require<ArgumentError>(found != choices.end(), "config: ", name, " is \"", value,
-                         "\", which is none of its choices");
+  if (found == choices.end())
+    fail<ArgumentError>("config: ", name, " is \"", value, "\", which is none of its choices");
   return static_cast<unsigned>(found - choices.begin());
 }
 

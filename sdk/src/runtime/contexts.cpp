@@ -31,11 +31,13 @@ bool names_a_device(std::string_view word) {
 
 std::pair<std::string, Device> context_in(std::string_view pair) {
   const std::size_t arrow = pair.find("->");
-  require<ArgumentError>(arrow != std::string_view::npos, "contexts: \"", pair,
-                         "\" maps nothing; expected \"name->device\", such as dev0->cuda:0");
+  if (arrow == std::string_view::npos)
+    fail<ArgumentError>("contexts: \"", pair,
+                        "\" maps nothing; expected \"name->device\", such as dev0->cuda:0");
   const std::string_view name = trimmed(pair.substr(0, arrow));
-  require<ArgumentError>(!name.empty() && !names_a_device(name), "contexts: \"", name,
-                         "\" cannot name a context; expected a word that names no device");
+  if (name.empty() || names_a_device(name))
+    fail<ArgumentError>("contexts: \"", name,
+                        "\" cannot name a context; expected a word that names no device");
   return {std::string(name), Device::parse(trimmed(pair.substr(arrow + 2)))};
 }
 

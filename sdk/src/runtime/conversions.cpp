@@ -22,9 +22,10 @@ Array copied(const Array& source, DType dtype, Device device) {
 
 template <class... Parts>
 void allow_copy(CopyMode mode, const Array& source, const Parts&... why) {
-  require<CopyNeededError>(
-      mode != CopyMode::never, why..., " needs a copy of ", source, " (", source.nbytes(),
-      " bytes), and copying was ruled out; allow it with CopyMode::if_needed (copy=None)");
+  if (mode == CopyMode::never)
+    fail<CopyNeededError>(
+        why..., " needs a copy of ", source, " (", source.nbytes(),
+        " bytes), and copying was ruled out; allow it with CopyMode::if_needed (copy=None)");
 }
 
 }  // namespace
@@ -61,16 +62,17 @@ Array reshape(const Array& source, const Shape& shape, CopyMode mode) {
 }
 
 Scalar item(const Array& array) {
-  require<LayoutError>(array.size() == 1, "item: ", array, " has ", array.size(),
-                       " elements; expected one");
+  if (array.size() != 1)
+    fail<LayoutError>("item: ", array, " has ", array.size(), " elements; expected one");
   if (execution_device(array.device()).is_cpu()) {
     runtime::order_use(runtime::current_stream(array.device()), array.storage(), /*writes=*/false);
     return Scalar(array.dtype(), array.data());
   }
   std::byte bytes[16];
   const auto size = static_cast<std::size_t>(array.dtype().itemsize());
-  require<DTypeError>(size <= sizeof bytes, "item: an element of ", array.dtype(), " has ", size,
-                      " bytes; expected at most ", sizeof bytes);
+  if (size > sizeof bytes)
+    fail<DTypeError>("item: an element of ", array.dtype(), " has ", size,
+                     " bytes; expected at most ", sizeof bytes);
   copy(array.with_layout(Layout{Shape{}, Strides{}, array.layout().offset}),
        Array(Storage::adopt(bytes, size, cpu, nullptr, nullptr), Layout{}, array.dtype()));
   return Scalar(array.dtype(), bytes);

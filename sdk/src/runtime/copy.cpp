@@ -22,18 +22,19 @@ using runtime::as_computable;
 using runtime::execution_device;
 
 void check_writable(const Array& target, const char* who) {
-  require<ReadOnlyError>(!target.readonly(), who, ": ", target,
-                         " was handed out for reading only; write to a copy of it");
+  if (target.readonly())
+    fail<ReadOnlyError>(who, ": ", target,
+                        " was handed out for reading only; write to a copy of it");
 }
 
 void check_dtypes(DType source, DType target) {
   if (source == target) return;
   for (const DType dtype : {source, target})
-    require<DTypeError>(dtype.is_computable(), "copy: no cast from ", source, " to ", target,
-                        ", since ", dtype,
-                        " cannot be computed on; expected equal dtypes or computable ones. Cast in "
-                        "the library that "
-                        "made it, or move its bytes with reinterpret(uint8)");
+    if (!dtype.is_computable())
+      fail<DTypeError>("copy: no cast from ", source, " to ", target, ", since ", dtype,
+                       " cannot be computed on; expected equal dtypes or computable ones. Cast in "
+                       "the library that "
+                       "made it, or move its bytes with reinterpret(uint8)");
 }
 
 // Both windows hold the same elements at the same places, so there is nothing to move.

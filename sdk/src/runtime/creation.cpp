@@ -17,8 +17,9 @@ namespace {
 std::size_t bytes_of(const Layout& layout, DType dtype) {
   std::int64_t bytes;
   const bool fits = !__builtin_mul_overflow(layout.size(), std::int64_t{dtype.itemsize()}, &bytes);
-  require<LayoutError>(fits, "empty: shape ", layout.shape, " of ", dtype,
-                       " has too many bytes for 63 bits");
+  if (!fits)
+    fail<LayoutError>("empty: shape ", layout.shape, " of ", dtype,
+                      " has too many bytes for 63 bits");
   return static_cast<std::size_t>(bytes);
 }
 

@@ -106,8 +106,8 @@ void trim_memory(Device device) {
 }
 
 void limit_memory(Device device, std::optional<std::int64_t> bytes) {
-  require<ArgumentError>(!bytes || *bytes >= 0,
-                         "limit_memory: expected bytes >= 0 or nothing, got ", bytes.value_or(0));
+  if (bytes && *bytes < 0)
+    fail<ArgumentError>("limit_memory: expected bytes >= 0 or nothing, got ", bytes.value_or(0));
   runtime::MemoryUse::of(runtime::checked(device))
       .set_limit(bytes.value_or(runtime::MemoryUse::no_limit));
 }

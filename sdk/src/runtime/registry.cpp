@@ -33,12 +33,13 @@ Slot* slot_of(DeviceKind kind) noexcept {
 }
 
 [[noreturn]] void fail_absent(Device device, Backend* backend) {
-  require<DeviceError>(backend != nullptr, "device ", device,
-                       ": no back end of this build serves it; expected cpu",
-                       find_backend(DeviceKind::cuda) != nullptr ? " or cuda:<ordinal>" : "");
+  if (backend == nullptr)
+    fail<DeviceError>("device ", device, ": no back end of this build serves it; expected cpu",
+                      find_backend(DeviceKind::cuda) != nullptr ? " or cuda:<ordinal>" : "");
   const int count = backend->device_count();
-  require<DeviceError>(count > 0, "device ", device, " is not there: ", backend->why_absent(),
-                       ". Use device \"cpu\", or set SPANWISE_DEVICE=cpu");
+  if (count <= 0)
+    fail<DeviceError>("device ", device, " is not there: ", backend->why_absent(),
+                      ". Use device \"cpu\", or set SPANWISE_DEVICE=cpu");
   fail<DeviceError>("device ", device, " is not there: this machine has ", count,
                     " of its kind; expected an ordinal ", "from 0 to ", count - 1);
 }
@@ -56,8 +57,9 @@ bool register_backend(std::unique_ptr<Backend> backend) {
 
 std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backend> backend) {
   Slot* slot = slot_of(kind);
-  require<ArgumentError>(slot != nullptr, "exchange_backend: kind ", static_cast<int>(kind),
-                         " has no place; expected cpu or cuda");
+  if (slot == nullptr)
+    fail<ArgumentError>("exchange_backend: kind ", static_cast<int>(kind),
+                        " has no place; expected cpu or cuda");
   core::KeptStorages::drop();  // what is kept has come from the back end that goes
   for (auto& stream : slot->default_streams) stream.store(nullptr);
   forget_lasting_streams();

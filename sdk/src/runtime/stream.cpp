@@ -22,11 +22,13 @@ Stream Stream::create(Device device) {
 
 namespace {
 void check_foreign_stream(Device device, std::uintptr_t handle) {
-  require<ArgumentError>(device.is_cuda(), "stream: ", device,
-                         " has no streams of other libraries; expected a cuda device");
-  require<ArgumentError>(
-      handle != 0, "stream: handle 0 is ambiguous; pass 1 for the legacy default stream or 2 for ",
-      "the calling thread's");
+  if (!device.is_cuda())
+    fail<ArgumentError>("stream: ", device,
+                        " has no streams of other libraries; expected a cuda device");
+  if (handle == 0)
+    fail<ArgumentError>(
+        "stream: handle 0 is ambiguous; pass 1 for the legacy default stream or 2 for ",
+        "the calling thread's");
 }
 }  // namespace
 
@@ -104,8 +106,9 @@ bool operator==(const Stream& a, const Stream& b) noexcept {
 Event::Event(Ref<EventState> state) noexcept : state_(std::move(state)) {}
 
 Event Event::foreign(Device device, std::uintptr_t handle) {
-  require<ArgumentError>(handle != 0, "Event.foreign: expected the handle of an event of ", device,
-                         ", got 0; record the event before");
+  if (handle == 0)
+    fail<ArgumentError>("Event.foreign: expected the handle of an event of ", device,
+                        ", got 0; record the event before");
   return Event(runtime::backend_for(device).foreign_event(device.ordinal(), handle));
 }
 
@@ -120,8 +123,9 @@ void Event::synchronize() const { state().synchronize(); }
 bool Event::query() const { return state().query(); }
 
 double Event::milliseconds_since(const Event& start) const {
-  require<ArgumentError>(device() == start.device(), "event: recorded on ", device(),
-                         ", the start on ", start.device(), "; expected two events of one device");
+  if (device() != start.device())
+    fail<ArgumentError>("event: recorded on ", device(), ", the start on ", start.device(),
+                        "; expected two events of one device");
   return state().milliseconds_since(start.state());
 }
 

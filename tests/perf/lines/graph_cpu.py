@@ -41,6 +41,26 @@ def call_lines(x, values):
     )
 
 
+def input_lines():
+    """An input that is NumPy's over one that is ours, whatever its size."""
+    x = sw.tensor.fmatrix("x")
+    f = sw.function([x], x[0, :4], device="cpu")
+    for shape in ((4, 5), (1000, 1000)):
+        theirs = np.ones(shape, "float32")
+        figures = interleave(
+            {"NumPy's": Call(f, theirs), "ours": Call(f, sw.asarray(theirs, device="cpu"))},
+            seconds=0.005,
+            rounds=41,
+        )
+        rows, columns = shape
+        yield Result(
+            f"call of a compiled function with an input of {rows} x {columns} float32",
+            "NumPy's",
+            figures,
+            goal=("over", "ours", 1e-6),
+        )
+
+
 def op_lines(x, values):
     """Functions of one op that arrays have too, over the call on the array."""
     ops = {"sum": lambda a: a.sum(), "part": lambda a: a[1:], "at places": lambda a: a[[3, 1, 2]]}
@@ -153,6 +173,7 @@ def measure():
     x = sw.tensor.fvector("x")
     values = sw.ones(SMALL, dtype="float32", device="cpu")
     yield from call_lines(x, values)
+    yield from input_lines()
     yield from op_lines(x, values)
     yield from node_line(x, values)
     yield from compile_line(1000, 0.150, peers=True)

@@ -12,10 +12,11 @@ CpuEvent::CpuEvent(Device device, bool timing) : EventState(device) {
 
 double CpuEvent::milliseconds_since(EventState& start) {
   const auto* earlier = dynamic_cast<CpuEvent*>(&start);
-  require<ArgumentError>(earlier != nullptr, "event on cpu: the start is an event on ",
-                         start.device(), "; expected one on cpu");
-  require<DeviceError>(time_ && earlier->time_,
-                       "event on cpu: recorded without timing; expected record(timing=True)");
+  if (earlier == nullptr)
+    fail<ArgumentError>("event on cpu: the start is an event on ", start.device(),
+                        "; expected one on cpu");
+  if (!time_ || !earlier->time_)
+    fail<DeviceError>("event on cpu: recorded without timing; expected record(timing=True)");
   return std::chrono::duration<double, std::milli>(*time_ - *earlier->time_).count();
 }
 

@@ -37,24 +37,23 @@ int open_mp_threads() {
 
 void check_threads(std::string_view value) {
   const int threads = parse(value);
-  require<ArgumentError>(threads >= 0 && threads <= most_threads,
-                         "config cpu_threads: expected a number from 0 to ", most_threads,
-                         ", got '", value,
-                         "'; 0 is OMP_NUM_THREADS, else one thread for each processor");
+  if (threads < 0 || threads > most_threads)
+    fail<ArgumentError>("config cpu_threads: expected a number from 0 to ", most_threads, ", got '",
+                        value, "'; 0 is OMP_NUM_THREADS, else one thread for each processor");
 }
 
 void check_stack(std::string_view value) {
   const int kilobytes = parse(value);
-  require<ArgumentError>(kilobytes >= 0 && kilobytes <= most_stack_kb,
-                         "config cpu_stack_kb: expected a number from 0 to ", most_stack_kb,
-                         ", got '", value, "'; 0 leaves it to the compiler's knowledge");
+  if (kilobytes < 0 || kilobytes > most_stack_kb)
+    fail<ArgumentError>("config cpu_stack_kb: expected a number from 0 to ", most_stack_kb,
+                        ", got '", value, "'; 0 leaves it to the compiler's knowledge");
 }
 
 void check_slack(std::string_view value) {
   const int bytes = parse(value);
-  require<ArgumentError>(bytes >= 0 && bytes <= most_slack,
-                         "config cpu_slack: expected a number of bytes from 0 to ", most_slack,
-                         ", got '", value, "'");
+  if (bytes < 0 || bytes > most_slack)
+    fail<ArgumentError>("config cpu_slack: expected a number of bytes from 0 to ", most_slack,
+                        ", got '", value, "'");
 }
 
 bool declare_all() {

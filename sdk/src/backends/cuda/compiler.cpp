@@ -27,8 +27,8 @@ using runtime::CompileRequest;
 using runtime::KernelBinary;
 
 void check(const Library& library, nvrtc::Result result, const char* what) {
-  require<DeviceError>(result == nvrtc::success, "cuda: NVRTC failed at ", what, ": ",
-                       library.api.get_error_string(result));
+  if (result != nvrtc::success)
+    fail<DeviceError>("cuda: NVRTC failed at ", what, ": ", library.api.get_error_string(result));
 }
 
 class Program {
@@ -100,10 +100,10 @@ std::string known_architecture(const Library& library, const std::string& wanted
   const std::vector<int>& known = library.architectures;
   if (known.empty() || std::find(known.begin(), known.end(), number) != known.end()) return wanted;
   const auto above = std::upper_bound(known.begin(), known.end(), number);
-  require<DeviceError>(above != known.begin(), "cuda: NVRTC ", version_of(library), " (",
-                       library.path.string(), ") no longer compiles for ", wanted,
-                       ", the oldest is sm_", known.front(),
-                       "; install an older NVRTC (nvidia-cuda-nvrtc-cu12)");
+  if (above == known.begin())
+    fail<DeviceError>("cuda: NVRTC ", version_of(library), " (", library.path.string(),
+                      ") no longer compiles for ", wanted, ", the oldest is sm_", known.front(),
+                      "; install an older NVRTC (nvidia-cuda-nvrtc-cu12)");
   return text("compute_", *(above - 1));
 }
 
@@ -161,10 +161,12 @@ std::string missing_header_hint(const Library& library, const std::string& log,
                                    const std::string& architecture, const std::string& log,
                                    const std::vector<std::filesystem::path>& folders) {
   const std::string& file = source.file_name;
-  require<ArgumentError>(result != nvrtc::invalid_option, "SourceModule: NVRTC ",
-                         version_of(library), " does not take the options for ", file, ": ", log);
-  require<DeviceError>(result == nvrtc::compilation, "cuda: NVRTC failed at compiling ", file, ": ",
-                       library.api.get_error_string(result), "\n", log);
+  if (result == nvrtc::invalid_option)
+    fail<ArgumentError>("SourceModule: NVRTC ", version_of(library),
+                        " does not take the options for ", file, ": ", log);
+  if (result != nvrtc::compilation)
+    fail<DeviceError>("cuda: NVRTC failed at compiling ", file, ": ",
+                      library.api.get_error_string(result), "\n", log);
   throw CompileError(
       text("SourceModule: ", file, " does not compile for ", architecture, " (NVRTC ",
            version_of(library), "):\n", log, missing_header_hint(library, log, folders)),

@@ -71,8 +71,8 @@ DeviceContext& DeviceContext::of(int ordinal) {
     if (DeviceContext* made = contexts[index].load(std::memory_order_acquire)) return *made;
   }
   device_info(ordinal);  // throws for what is not there
-  require<DeviceError>(index < contexts.size(), "cuda: at most ", contexts.size(),
-                       " devices can be used by one process");
+  if (index >= contexts.size())
+    fail<DeviceError>("cuda: at most ", contexts.size(), " devices can be used by one process");
   const std::lock_guard lock(making_contexts());
   std::atomic<DeviceContext*>& context = contexts[index];
   if (context.load(std::memory_order_relaxed) == nullptr)
@@ -90,7 +90,7 @@ void ContextGuard::enter(const DeviceContext& context, CUcontext current) noexce
 }
 
 void ContextGuard::refuse(const DeviceContext& context) const {
-  require<DeviceError>(driver_survives(), "cuda: ", why_not_after_fork());
+  if (!driver_survives()) fail<DeviceError>("cuda: ", why_not_after_fork());
   fail_driver(api_, code_, text("making the primary context of ", context.device, " current"));
 }
 

@@ -14,8 +14,8 @@ namespace {
 
 // The names of device/cast.cuh for the dtypes that can be cast.
 std::string element_type(DType dtype) {
-  require<DTypeError>(dtype.is_computable(), "copy: no cast from or to ", dtype,
-                      " on a CUDA device; it can only be moved");
+  if (!dtype.is_computable())
+    fail<DTypeError>("copy: no cast from or to ", dtype, " on a CUDA device; it can only be moved");
   return text(dtype.is_complex() ? "Whole" : "", element_text(dtype));
 }
 

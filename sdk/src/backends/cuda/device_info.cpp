@@ -69,10 +69,10 @@ const DeviceInfo& device_info(int ordinal) {
     for (int i = 0; i < driver_status().device_count; ++i) infos->push_back(read(i));
     return infos;
   }();
-  require<DeviceError>(ordinal >= 0 && ordinal < static_cast<int>(all.size()),
-                       "cuda: there is no cuda:", ordinal, "; this process sees ", all.size(),
-                       " device", all.size() == 1 ? "" : "s", ", cuda:0",
-                       all.size() == 1 ? "" : " and up");
+  if (ordinal < 0 || ordinal >= static_cast<int>(all.size()))
+    fail<DeviceError>("cuda: there is no cuda:", ordinal, "; this process sees ", all.size(),
+                      " device", all.size() == 1 ? "" : "s", ", cuda:0",
+                      all.size() == 1 ? "" : " and up");
   return all[static_cast<std::size_t>(ordinal)];
 }
 

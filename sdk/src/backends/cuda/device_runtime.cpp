@@ -43,11 +43,11 @@ fs::path device_runtime_archive(const fs::path& library) {
 runtime::KernelSource read_device_runtime(const fs::path& archive) {
   std::ifstream file(archive, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  require<DeviceError>(
-      !file.fail() && !bytes.empty(),
-      "cuda: the device runtime, which kernels that launch kernels are linked with, "
-      "cannot be read: ",
-      archive.string(), "; see to its permissions");
+  if (file.fail() || bytes.empty())
+    fail<DeviceError>(
+        "cuda: the device runtime, which kernels that launch kernels are linked with, "
+        "cannot be read: ",
+        archive.string(), "; see to its permissions");
   runtime::KernelSource source;
   source.text = std::move(bytes);
   source.file_name = archive.filename().string();

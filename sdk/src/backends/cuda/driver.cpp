@@ -147,7 +147,7 @@ const DriverStatus& driver_status() {
 
 const DriverApi& driver() {
   const DriverStatus& status = driver_status();
-  require<DeviceError>(status.usable, "cuda: ", status.why_absent);
+  if (!status.usable) fail<DeviceError>("cuda: ", status.why_absent);
   if (!driver_survives()) [[unlikely]]
     fail<DeviceError>("cuda: ", why_not_after_fork());
   return status.api;

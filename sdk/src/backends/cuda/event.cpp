@@ -69,13 +69,13 @@ bool CudaEvent::query() {
 }
 
 double CudaEvent::milliseconds_since(runtime::EventState& start) {
-  require<ArgumentError>(start.device() == device(), "Event.milliseconds_since: the events are of ",
-                         device(), " and ", start.device(),
-                         "; times of two devices do not compare");
+  if (start.device() != device())
+    fail<ArgumentError>("Event.milliseconds_since: the events are of ", device(), " and ",
+                        start.device(), "; times of two devices do not compare");
   auto& first = static_cast<CudaEvent&>(start);
-  require<DeviceError>(timing_ && first.timing_,
-                       "Event.milliseconds_since: ", timing_ ? "the start" : "this event",
-                       " was recorded without timing; record both with timing = true");
+  if (!timing_ || !first.timing_)
+    fail<DeviceError>("Event.milliseconds_since: ", timing_ ? "the start" : "this event",
+                      " was recorded without timing; record both with timing = true");
   const ContextGuard guard(context_);
   float milliseconds = 0;
   const CUresult code = context_.api.event_elapsed_time(&milliseconds, first.event_, event_);

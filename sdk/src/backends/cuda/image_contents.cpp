@@ -148,10 +148,10 @@ void require_runnable(std::string_view image, const DeviceProperties& device) {
   const bool is_known = image_kind(image) != ImageKind::unknown;
   // What else the driver may take begins otherwise, but is binary.
   const bool is_text = !image.empty() && image.substr(0, 4096).find('\0') == image.npos;
-  require<ArgumentError>(!image.empty() && (is_known || !is_text),
-                         "Module.load: expected a cubin, PTX or fat binary, got ", image.size(),
-                         " bytes of ", is_text ? "some other text" : "nothing",
-                         is_text ? ". Remedy: CUDA C source is for SourceModule" : "");
+  if (image.empty() || (!is_known && is_text))
+    fail<ArgumentError>("Module.load: expected a cubin, PTX or fat binary, got ", image.size(),
+                        " bytes of ", is_text ? "some other text" : "nothing",
+                        is_text ? ". Remedy: CUDA C source is for SourceModule" : "");
   const int needed = number_of(device.architecture);
   if (parts.empty() || std::any_of(parts.begin(), parts.end(),
                                    [&](const ImagePart& p) { return runs_on(p, needed); }))

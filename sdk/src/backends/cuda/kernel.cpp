@@ -122,21 +122,21 @@ CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* cons
 void CudaKernel::check_extras(const runtime::LaunchExtras& extras, const Dim3& grid,
                               const Dim3& block, std::int64_t shared_bytes) {
   const Dim3& cluster = extras.cluster;
-  require<KernelArgumentError>(
-      cluster.x >= 1 && cluster.y >= 1 && cluster.z >= 1 && grid.x % cluster.x == 0 &&
-          grid.y % cluster.y == 0 && grid.z % cluster.z == 0,
-      "kernel ", name_, ": cluster (", cluster.x, ", ", cluster.y, ", ", cluster.z,
-      ") does not divide the grid (", grid.x, ", ", grid.y, ", ", grid.z,
-      ") in each direction; choose a grid of whole clusters");
+  if (cluster.x < 1 || cluster.y < 1 || cluster.z < 1 || grid.x % cluster.x != 0 ||
+      grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
+    fail<KernelArgumentError>("kernel ", name_, ": cluster (", cluster.x, ", ", cluster.y, ", ",
+                              cluster.z, ") does not divide the grid (", grid.x, ", ", grid.y, ", ",
+                              grid.z, ") in each direction; choose a grid of whole clusters");
   if (!extras.cooperative) return;
   const std::int64_t threads = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
   const std::int64_t most =
       std::int64_t{max_active_blocks(static_cast<int>(threads), shared_bytes)} *
       context_.info.properties.multiprocessors;
-  require<KernelArgumentError>(blocks <= most, "kernel ", name_, " on ", context_.device,
-                               ": a cooperative launch of ", blocks,
-                               " blocks, but all have to run at once and ", most,
-                               " do; use a smaller grid, and let each block do more");
+  if (blocks > most)
+    fail<KernelArgumentError>("kernel ", name_, " on ", context_.device,
+                              ": a cooperative launch of ", blocks,
+                              " blocks, but all have to run at once and ", most,
+                              " do; use a smaller grid, and let each block do more");
 }
 
 void CudaKernel::launch_with(const runtime::LaunchExtras& extras, const Dim3& grid,

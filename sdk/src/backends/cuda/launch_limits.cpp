@@ -16,11 +16,12 @@ void check_extents(const std::string& who, const char* what, const Dim3& dim,
   const std::array extents{dim.x, dim.y, dim.z};
   for (std::size_t i = 0; i < 3; ++i) {
     const char axis = "xyz"[i];
-    require<KernelArgumentError>(extents[i] >= 1, who, what, ' ', show(dim), " has ", axis, " = ",
-                                 extents[i], "; each extent is at least 1");
-    require<KernelArgumentError>(extents[i] <= most[i], who, what, ' ', show(dim), " has ", axis,
-                                 " = ", extents[i], ", at most ", most[i], " is possible; ",
-                                 remedy);
+    if (extents[i] < 1)
+      fail<KernelArgumentError>(who, what, ' ', show(dim), " has ", axis, " = ", extents[i],
+                                "; each extent is at least 1");
+    if (extents[i] > most[i])
+      fail<KernelArgumentError>(who, what, ' ', show(dim), " has ", axis, " = ", extents[i],
+                                ", at most ", most[i], " is possible; ", remedy);
   }
 }
 
@@ -31,13 +32,14 @@ void LaunchLimits::refuse(const std::string& kernel, const Dim3& grid, const Dim
   const std::string who = text("kernel ", kernel, " on ", device->name, ": ");
   check_extents(who, "block", block, device->max_block, "use a smaller block and a larger grid");
   const std::int64_t threads = block.x * block.y * block.z;
-  require<KernelArgumentError>(threads <= max_threads, who, "block ", show(block), " has ", threads,
-                               " threads, at most ", max_threads,
-                               max_threads < device->max_threads_per_block
-                                   ? " are possible for this kernel, whose registers do not "
-                                     "suffice for more; use a smaller block, or "
-                                     "compile with -maxrregcount or __launch_bounds__"
-                                   : " are possible; use a smaller block and a larger grid");
+  if (threads > max_threads)
+    fail<KernelArgumentError>(who, "block ", show(block), " has ", threads, " threads, at most ",
+                              max_threads,
+                              max_threads < device->max_threads_per_block
+                                  ? " are possible for this kernel, whose registers do not "
+                                    "suffice for more; use a smaller block, or "
+                                    "compile with -maxrregcount or __launch_bounds__"
+                                  : " are possible; use a smaller block and a larger grid");
   check_extents(who, "grid", grid, device->max_grid,
                 "let each block do more, or spread the grid over x");
   spanwise::fail<KernelArgumentError>(

@@ -81,9 +81,10 @@ class Linking {
         library_.api.create(&link_, static_cast<std::uint32_t>(words.size()), words.data());
     std::string all;
     for (const std::string& option : options) all.append(" ").append(option);
-    require<DeviceError>(result == nvjitlink::success, "cuda: nvJitLink ", library_.major, '.',
-                         library_.minor, " (", library_.path.string(), ") does not start, result ",
-                         result, "; its options are", all);
+    if (result != nvjitlink::success)
+      fail<DeviceError>("cuda: nvJitLink ", library_.major, '.', library_.minor, " (",
+                        library_.path.string(), ") does not start, result ", result,
+                        "; its options are", all);
   }
   ~Linking() { library_.api.destroy(&link_); }
   Linking(const Linking&) = delete;
@@ -109,8 +110,8 @@ class Linking {
     nvjitlink::Result result = get_size(link_, &size);
     std::string bytes(size, '\0');
     if (result == nvjitlink::success && size > 0) result = get(link_, bytes.data());
-    require<DeviceError>(result == nvjitlink::success,
-                         "cuda: nvJitLink failed at giving a result: ", result);
+    if (result != nvjitlink::success)
+      fail<DeviceError>("cuda: nvJitLink failed at giving a result: ", result);
     return bytes;
   }
   void check(nvjitlink::Result result, std::string_view what) const {
@@ -136,9 +137,9 @@ bool links_lto_ir(int major, int minor) {
 std::string link(const LinkJob& job, std::optional<int> ordinal) {
   const nvjitlink::Library* library = nvjitlink::library();
   if (library == nullptr) {
-    require<DeviceError>(ordinal.has_value() && !has_lto_ir(job),
-                         "cuda: ", has_lto_ir(job) ? "LTO-IR" : "device code",
-                         " is linked by nvJitLink, and none was found; ", nvjitlink::remedy());
+    if (!ordinal.has_value() || has_lto_ir(job))
+      fail<DeviceError>("cuda: ", has_lto_ir(job) ? "LTO-IR" : "device code",
+                        " is linked by nvJitLink, and none was found; ", nvjitlink::remedy());
     return link_with_driver(job, *ordinal);
   }
   const bool to_ptx = job.architecture.starts_with("compute_");

@@ -97,8 +97,9 @@ Ref<runtime::LoadedKernel> CudaModule::kernel(const std::string& name) {
     symbol = known->second;
     code = find_kernel(kernel, symbol);
   }
-  require<ArgumentError>(code != CUDA_ERROR_NOT_FOUND, "Module.kernel: there is no kernel \"", name,
-                         "\"; the binary has: ", joined(kernels_));
+  if (code == CUDA_ERROR_NOT_FOUND)
+    fail<ArgumentError>("Module.kernel: there is no kernel \"", name,
+                        "\"; the binary has: ", joined(kernels_));
   check(context_.api, code, "looking for kernel ", name, " on ", context_.device, driver_log());
   return make_ref<CudaKernel>(Ref<CudaModule>(this), context_, kernel, symbol);
 }

@@ -161,9 +161,9 @@ void check_foreign(DeviceContext& context, CUstream stream) {
         context.device);
   if (theirs == context.handle) return;
   const int ordinal = ordinal_of(api, theirs);
-  require<ArgumentError>(ordinal == context.device.ordinal(), "Stream.foreign: the stream ", stream,
-                         " belongs to cuda:", ordinal, ", not to ", context.device,
-                         "; name the device that the stream is of");
+  if (ordinal != context.device.ordinal())
+    fail<ArgumentError>("Stream.foreign: the stream ", stream, " belongs to cuda:", ordinal,
+                        ", not to ", context.device, "; name the device that the stream is of");
   fail<ArgumentError>(
       "Stream.foreign: the stream ", stream, " belongs to a context of ", context.device,
       " that is not the primary one (pycuda.autoinit makes such contexts), and memory "
@@ -174,11 +174,12 @@ void check_foreign(DeviceContext& context, CUstream stream) {
 }  // namespace
 
 Ref<runtime::StreamState> foreign_stream(DeviceContext& context, std::uintptr_t handle) {
-  require<ArgumentError>(handle != 0,
-                         "Stream.foreign: 0 may mean the legacy (1) or the per-thread (2) default "
-                         "stream; pass 1 or 2");
-  require<ArgumentError>(handle <= 2 || handle >= first_page, "Stream.foreign: ", handle,
-                         " is no stream: expected 1, 2 or a CUstream");
+  if (handle == 0)
+    fail<ArgumentError>(
+        "Stream.foreign: 0 may mean the legacy (1) or the per-thread (2) default "
+        "stream; pass 1 or 2");
+  if (handle > 2 && handle < first_page)
+    fail<ArgumentError>("Stream.foreign: ", handle, " is no stream: expected 1, 2 or a CUstream");
   const auto stream = std::bit_cast<CUstream>(handle);
   const ContextGuard guard(context);
   if (handle > 2) check_foreign(context, stream);

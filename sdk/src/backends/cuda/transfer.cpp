@@ -13,10 +13,10 @@ CUdeviceptr address(const void* data) { return reinterpret_cast<CUdeviceptr>(dat
 
 // A copy in a graph reads the host's memory at each launch of the graph, not now.
 void refuse_capture(const DeviceContext& context, const CudaStream& stream, const char* what) {
-  require<DeviceError>(!is_capturing(context.api, stream.raw()), "cuda: copying ", what, ' ',
-                       context.device,
-                       " while its stream is being captured; do it before the "
-                       "capture, or use page-locked host memory");
+  if (is_capturing(context.api, stream.raw()))
+    fail<DeviceError>("cuda: copying ", what, ' ', context.device,
+                      " while its stream is being captured; do it before the "
+                      "capture, or use page-locked host memory");
 }
 
 }  // namespace

@@ -53,8 +53,8 @@ double seconds_in(std::string_view value) {
   const std::string words(value);
   char* end = nullptr;
   const double seconds = std::strtod(words.c_str(), &end);
-  require<ArgumentError>(end != words.c_str() && *end == '\0' && !std::isnan(seconds) && seconds >= 0,
-                         "expected a number of seconds");
+  if (end == words.c_str() || *end != '\0' || std::isnan(seconds) || seconds < 0)
+    fail<ArgumentError>("expected a number of seconds");
   return seconds;
 }
 
@@ -99,8 +99,9 @@ void check_words(const std::vector<Rewrite>& all, const std::vector<std::string>
     });
     std::string names;
     for (const Rewrite& rewrite : all) names += (names.empty() ? "" : ", ") + rewrite.name;
-    require<ArgumentError>(is_known, "mode: no rewrite answers to \"", word,
-                           "\"; expected a tag, or one of ", names);
+    if (!is_known)
+      fail<ArgumentError>("mode: no rewrite answers to \"", word, "\"; expected a tag, or one of ",
+                          names);
   }
 }
 

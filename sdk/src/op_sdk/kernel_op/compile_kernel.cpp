@@ -45,9 +45,10 @@ void check_pointees(const Declaration& declaration, const Letters& letters,
     const std::optional<DType> dtype = letters.dtype_of(declared);
     const KernelParameter& parameter = parameters[i];
     const bool is_wrong = parameter.is_pointer && parameter.dtype && *parameter.dtype != *dtype;
-    require<GraphError>(!is_wrong, declaration.spec.name, ": ", declared.name, " is ", *dtype,
-                        ", but parameter \"", parameter.type, " ", parameter.name,
-                        "\" of the kernel points to another type; write it with the dtype letter");
+    if (is_wrong)
+      fail<GraphError>(declaration.spec.name, ": ", declared.name, " is ", *dtype,
+                       ", but parameter \"", parameter.type, " ", parameter.name,
+                       "\" of the kernel points to another type; write it with the dtype letter");
   }
 }
 

@@ -9,7 +9,7 @@
 namespace spanwise::op_sdk {
 
 Declaration::Declaration(KernelOpSpec given) : spec(std::move(given)) {
-  require<ArgumentError>(!spec.name.empty(), "kernel_op: expected a name for the op");
+  if (spec.name.empty()) fail<ArgumentError>("kernel_op: expected a name for the op");
   read_scalars();
   read_parameters();
   check_unique_names();
@@ -41,19 +41,20 @@ void Declaration::read_parameters() {
   };
   inputs = read(spec.inputs, "inputs");
   outputs = read(spec.outputs, "outputs");
-  require<ArgumentError>(!outputs.empty(), "kernel_op ", spec.name,
-                         ": expected at least one output");
+  if (outputs.empty())
+    fail<ArgumentError>("kernel_op ", spec.name, ": expected at least one output");
   preset.resize(static_cast<std::size_t>(names.size()), 0);
 }
 
 void Declaration::check_unique_names() const {
   std::set<std::string> taken;
   const auto take = [&](const std::string& name) {
-    require<ArgumentError>(taken.insert(name).second, "kernel_op ", spec.name, ": the name ", name,
-                           " stands for two things; inputs, outputs and scalars need names of "
-                           "their own");
-    require<ArgumentError>(names.find(name) < 0 || spec.scalars.contains(name), "kernel_op ",
-                           spec.name, ": ", name, " is both an array and an extent");
+    if (!taken.insert(name).second)
+      fail<ArgumentError>("kernel_op ", spec.name, ": the name ", name,
+                          " stands for two things; inputs, outputs and scalars need names of "
+                          "their own");
+    if (names.find(name) >= 0 && !spec.scalars.contains(name))
+      fail<ArgumentError>("kernel_op ", spec.name, ": ", name, " is both an array and an extent");
   };
   for (const Parameter& input : inputs) take(input.name);
   for (const Parameter& output : outputs) take(output.name);
@@ -82,10 +83,11 @@ void Declaration::check_bound(const Expression& expression, const std::string& w
   for (const int name : expression.names()) {
     bool bound = is_preset(name);
     for (const Axis& axis : binding) bound = bound || axis.name == name;
-    require<ArgumentError>(bound, "kernel_op ", spec.name, ", ", where, ": nothing gives \"",
-                           names[name], "\" in \"", expression.text(),
-                           "\" a value; expected an extent that stands alone on an axis of an "
-                           "input, or an integer scalar");
+    if (!bound)
+      fail<ArgumentError>("kernel_op ", spec.name, ", ", where, ": nothing gives \"", names[name],
+                          "\" in \"", expression.text(),
+                          "\" a value; expected an extent that stands alone on an axis of an "
+                          "input, or an integer scalar");
   }
 }
 
@@ -93,8 +95,9 @@ void Declaration::check_letters() const {
   for (const Parameter& output : outputs) {
     bool known = output.letter == 0;
     for (const Parameter& input : inputs) known = known || input.letter == output.letter;
-    require<ArgumentError>(known, "kernel_op ", spec.name, ", ", output.name, ": no input has the ",
-                           "dtype ", output.letter, "; name a dtype, such as float32");
+    if (!known)
+      fail<ArgumentError>("kernel_op ", spec.name, ", ", output.name, ": no input has the ",
+                          "dtype ", output.letter, "; name a dtype, such as float32");
   }
 }
 
@@ -109,18 +112,19 @@ void Declaration::read_overwrites() {
   std::set<int> taken;
   for (const auto& [output, input] : spec.overwrites) {
     const int to = place(outputs, output, "output"), from = place(inputs, input, "input");
-    require<ArgumentError>(taken.insert(from).second, "kernel_op ", spec.name,
-                           ", overwrites: two outputs are computed in the memory of ", input,
-                           "; expected one");
+    if (!taken.insert(from).second)
+      fail<ArgumentError>("kernel_op ", spec.name,
+                          ", overwrites: two outputs are computed in the memory of ", input,
+                          "; expected one");
     const Parameter &made = outputs[static_cast<std::size_t>(to)],
                     &given = inputs[static_cast<std::size_t>(from)];
     const bool same_extents = std::equal(
         made.extents.begin(), made.extents.end(), given.extents.begin(), given.extents.end(),
         [](const Expression& a, const Expression& b) { return a.text() == b.text(); });
-    require<ArgumentError>(made.strided == given.strided && made.dtype == given.dtype &&
-                               made.letter == given.letter && same_extents,
-                           "kernel_op ", spec.name, ", overwrites: ", output, " and ", input,
-                           " are not declared alike; expected one layout, dtype and shape");
+    if (made.strided != given.strided || made.dtype != given.dtype || made.letter != given.letter ||
+        !same_extents)
+      fail<ArgumentError>("kernel_op ", spec.name, ", overwrites: ", output, " and ", input,
+                          " are not declared alike; expected one layout, dtype and shape");
     overwrites[to].push_back(from);
   }
 }
@@ -128,8 +132,9 @@ void Declaration::read_overwrites() {
 void Declaration::read_launch() {
   block = read_extents(spec.block, "block");
   grid = read_extents(spec.grid, "grid");
-  require<ArgumentError>(!block.empty(), "kernel_op ", spec.name, ": expected a block of 1 to 3 ",
-                         "extents, got none");
+  if (block.empty())
+    fail<ArgumentError>("kernel_op ", spec.name, ": expected a block of 1 to 3 ",
+                        "extents, got none");
   const std::string where = text("kernel_op ", spec.name, ", shared");
   shared = Expression::parse(spec.shared, names, where);
   check_bound(shared, "shared");
@@ -137,8 +142,9 @@ void Declaration::read_launch() {
 
 std::vector<Expression> Declaration::read_extents(const std::vector<std::string>& given,
                                                   const char* what) {
-  require<ArgumentError>(given.size() <= 3, "kernel_op ", spec.name, ": ", what, " has ",
-                         given.size(), " extents; expected at most 3");
+  if (given.size() > 3)
+    fail<ArgumentError>("kernel_op ", spec.name, ": ", what, " has ", given.size(),
+                        " extents; expected at most 3");
   std::vector<Expression> extents;
   for (const std::string& extent : given) {
     extents.push_back(Expression::parse(extent, names, text("kernel_op ", spec.name, ", ", what)));

@@ -85,14 +85,14 @@ std::int64_t Expression::combine(Code code, std::int64_t a, std::int64_t b) cons
     case Code::maximum:
       return std::max(a, b);
     default:
-      require<ArgumentError>(b != 0, "\"", text_, "\" divides by zero");
+      if (b == 0) fail<ArgumentError>("\"", text_, "\" divides by zero");
       overflows = b == -1 && a == INT64_MIN;
       if (overflows) break;
       if (code == Code::divide) return floor_divide(a, b);
       if (code == Code::ceil_divide) return ceil_divide(a, b);
       return a - floor_divide(a, b) * b;
   }
-  require<ArgumentError>(!overflows, "\"", text_, "\" does not fit in 64 bits");
+  if (overflows) fail<ArgumentError>("\"", text_, "\" does not fit in 64 bits");
   return result;
 }
 

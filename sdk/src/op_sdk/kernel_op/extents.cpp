@@ -48,9 +48,9 @@ Shape Extents::shape(const Parameter& parameter) const {
       continue;
     }
     shape[axis] = value(extent);
-    require<LayoutError>(shape[axis] >= 0, declaration_.spec.name, ": output ", parameter.name,
-                         ", axis ", axis, ": ", extent.text(), " = ", shape[axis],
-                         "; expected an extent >= 0");
+    if (shape[axis] < 0)
+      fail<LayoutError>(declaration_.spec.name, ": output ", parameter.name, ", axis ", axis, ": ",
+                        extent.text(), " = ", shape[axis], "; expected an extent >= 0");
   }
   return shape;
 }

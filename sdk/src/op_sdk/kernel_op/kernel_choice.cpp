@@ -89,10 +89,10 @@ void Declaration::choose_kernel() {
   };
   auto chosen = named(spec.kernel.empty() ? spec.name : spec.kernel);
   if (chosen == all.end() && spec.kernel.empty() && all.size() == 1) chosen = all.begin();
-  require<ArgumentError>(chosen != all.end(), "kernel_op ", spec.name,
-                         ": the source has no kernel ",
-                         spec.kernel.empty() ? spec.name : spec.kernel, "; its kernels are ",
-                         kernel_names(all), "; say which with kernel=");
+  if (chosen == all.end())
+    fail<ArgumentError>("kernel_op ", spec.name, ": the source has no kernel ",
+                        spec.kernel.empty() ? spec.name : spec.kernel, "; its kernels are ",
+                        kernel_names(all), "; say which with kernel=");
   kernel = *chosen;
 }
 
@@ -103,19 +103,20 @@ void Declaration::read_template_parameters() {
     bool known = names.find(name) >= 0 && spec.scalars.contains(name);
     for (const Parameter& input : inputs)
       known = known || (name.size() == 1 && input.letter == name[0]);
-    require<ArgumentError>(known, "kernel_op ", spec.name, ": nothing says what the template ",
-                           "parameter ", name, " of ", kernel.name,
-                           " is; declare an input with "
-                           "the dtype letter ",
-                           name, ", or an integer scalar of that name");
+    if (!known)
+      fail<ArgumentError>("kernel_op ", spec.name, ": nothing says what the template ",
+                          "parameter ", name, " of ", kernel.name,
+                          " is; declare an input with "
+                          "the dtype letter ",
+                          name, ", or an integer scalar of that name");
   }
 }
 
 void Declaration::read_arguments() {
   std::vector<std::string> given = spec.arguments.empty() ? default_arguments() : spec.arguments;
-  require<ArgumentError>(given.size() == kernel.parameters.size(), "kernel_op ", spec.name,
-                         ": arguments has ", given.size(), " entries; the kernel is ",
-                         parameter_list(kernel));
+  if (given.size() != kernel.parameters.size())
+    fail<ArgumentError>("kernel_op ", spec.name, ": arguments has ", given.size(),
+                        " entries; the kernel is ", parameter_list(kernel));
   for (std::size_t i = 0; i < given.size(); ++i) {
     arguments.push_back(read_argument(given[i]));
     check_argument(arguments.back(), kernel.parameters[i], given[i]);
@@ -137,9 +138,10 @@ std::vector<std::string> Declaration::default_arguments() const {
   for (const SourceParameter& parameter : kernel.parameters)
     if (is_declared(parameter.name)) by_name.push_back(parameter.name);
   if (by_name.empty()) return in_order;
-  require<ArgumentError>(by_name.size() == kernel.parameters.size(), "kernel_op ", spec.name,
-                         ": only some parameters of ", parameter_list(kernel),
-                         " have declared names; say with arguments= what each gets");
+  if (by_name.size() != kernel.parameters.size())
+    fail<ArgumentError>("kernel_op ", spec.name, ": only some parameters of ",
+                        parameter_list(kernel),
+                        " have declared names; say with arguments= what each gets");
   return by_name;
 }
 
@@ -163,29 +165,31 @@ void Declaration::check_argument(const Argument& argument, const SourceParameter
   const bool is_array =
       argument.kind == Argument::Kind::input || argument.kind == Argument::Kind::output;
   if (!is_array) {
-    require<ArgumentError>(!parameter.is_pointer && !is_view(parameter), who,
-                           "; expected an input or an output there");
+    if (parameter.is_pointer || is_view(parameter))
+      fail<ArgumentError>(who, "; expected an input or an output there");
     return;
   }
   const auto& all = argument.kind == Argument::Kind::input ? inputs : outputs;
   const Parameter& declared = all[static_cast<std::size_t>(argument.index)];
   if (declared.strided) {
-    require<ArgumentError>(!parameter.is_pointer, who,
-                           "; a strided array needs a parameter "
-                           "spanwise::View<T, N>: a pointer cannot carry strides; change the "
-                           "parameter, or declare the array contiguous");
+    if (parameter.is_pointer)
+      fail<ArgumentError>(who,
+                          "; a strided array needs a parameter "
+                          "spanwise::View<T, N>: a pointer cannot carry strides; change the "
+                          "parameter, or declare the array contiguous");
   } else {
-    require<ArgumentError>(!is_view(parameter), who, "; declare the array strided");
+    if (is_view(parameter)) fail<ArgumentError>(who, "; declare the array strided");
   }
   // A parameter whose dtype is known and that is no pointer is a number; of a type from a header
   // nothing is known here.
-  require<ArgumentError>(parameter.is_pointer || !parameter.dtype, who,
-                         "; expected a pointer or a spanwise::View");
-  require<ArgumentError>(argument.kind == Argument::Kind::input || !parameter.is_const, who,
-                         ", which is const; an output is written");
+  if (!parameter.is_pointer && parameter.dtype)
+    fail<ArgumentError>(who, "; expected a pointer or a spanwise::View");
+  if (argument.kind != Argument::Kind::input && parameter.is_const)
+    fail<ArgumentError>(who, ", which is const; an output is written");
   const bool both_known = declared.dtype && parameter.dtype && parameter.is_pointer;
-  require<ArgumentError>(!both_known || *declared.dtype == *parameter.dtype, who, "; the array is declared ",
-                           *declared.dtype, ", the parameter points to ", *parameter.dtype);
+  if (both_known && *declared.dtype != *parameter.dtype)
+    fail<ArgumentError>(who, "; the array is declared ", *declared.dtype,
+                        ", the parameter points to ", *parameter.dtype);
 }
 
 }  // namespace spanwise::op_sdk

@@ -64,15 +64,15 @@ void KernelOp::check_input(const Parameter& parameter, const Variable& input,
   if (parameter.letter != 0 && !letters.find(parameter.letter))
     letters.bind(parameter.letter, type.dtype());
   const DType expected = *letters.dtype_of(parameter);
-  require<DTypeError>(type.dtype() == expected, name(), ": input ", parameter.name,
-                      ": expected dtype ", expected,
-                      parameter.letter ? text(" (", parameter.letter, ")") : "", ", got ",
-                      type.dtype(), " (", input.label(),
-                      "); cast it, or declare the dtype with a "
-                      "letter");
-  require<LayoutError>(type.rank() == parameter.rank(), name(), ": input ", parameter.name,
-                       ": expected ", parameter.rank(), " axes, got ", type.rank(), " (",
-                       input.label(), ")");
+  if (type.dtype() != expected)
+    fail<DTypeError>(name(), ": input ", parameter.name, ": expected dtype ", expected,
+                     parameter.letter ? text(" (", parameter.letter, ")") : "", ", got ",
+                     type.dtype(), " (", input.label(),
+                     "); cast it, or declare the dtype with a "
+                     "letter");
+  if (type.rank() != parameter.rank())
+    fail<LayoutError>(name(), ": input ", parameter.name, ": expected ", parameter.rank(),
+                      " axes, got ", type.rank(), " (", input.label(), ")");
 }
 
 std::unique_ptr<Thunk> KernelOp::make_thunk(const ThunkContext& context) const {

@@ -114,15 +114,16 @@ class KernelThunk final : public Thunk {
     if (got.x >= least && got.y >= least && got.z >= least) return;
     const std::int64_t values[] = {got.x, got.y, got.z};
     for (std::size_t i = 0; i < extents.size(); ++i)
-      require<ArgumentError>(values[i] >= least, declaration_.spec.name, ": ", what, ": ",
-                             extents[i].text(), " = ", values[i], "; expected at least ", least);
+      if (values[i] < least)
+        fail<ArgumentError>(declaration_.spec.name, ": ", what, ": ", extents[i].text(), " = ",
+                            values[i], "; expected at least ", least);
   }
 
   std::int64_t shared_bytes() const {
     const std::int64_t bytes = extents_.value(declaration_.shared);
-    require<ArgumentError>(bytes >= 0, declaration_.spec.name,
-                           ": shared: ", declaration_.shared.text(), " = ", bytes,
-                           "; expected at least 0");
+    if (bytes < 0)
+      fail<ArgumentError>(declaration_.spec.name, ": shared: ", declaration_.shared.text(), " = ",
+                          bytes, "; expected at least 0");
     return bytes;
   }
 

@@ -58,7 +58,7 @@ std::vector<std::string_view> split_extents(std::string_view text) {
 Parameter Parameter::parse(std::string_view declaration, Names& names, const std::string& where) {
   const std::string who = text(where, ": in \"", declaration, "\"");
   const auto expect = [&](bool condition, const auto&... what) {
-    require<ArgumentError>(condition, who, ": ", what...);
+    if (!condition) fail<ArgumentError>(who, ": ", what...);
   };
   Parameter parameter;
   std::string_view rest = trim(declaration);

@@ -30,8 +30,8 @@ Result guarded(sw_call* call, Result failed, Work&& work) noexcept {
 }
 
 PluginThunk& running(const sw_call& call, const char* function) {
-  require<GraphError>(call.run != nullptr, call.who, ": calls ", function,
-                      " outside of run; call it there");
+  if (call.run == nullptr)
+    fail<GraphError>(call.who, ": calls ", function, " outside of run; call it there");
   return *call.run;
 }
 
@@ -41,9 +41,10 @@ DType dtype_from(sw_dtype dtype) {
 
 template <class List>
 List extents_from(const sw_call& call, std::int32_t rank, const std::int64_t* values) {
-  require<LayoutError>(rank >= 0 && rank <= max_rank && (rank == 0 || values != nullptr), call.who,
-                       ": gives ", rank, " axes", values == nullptr ? " at no address" : "",
-                       "; expected 0 to ", max_rank, " and an array of that many");
+  if (rank < 0 || rank > max_rank || (rank != 0 && values == nullptr))
+    fail<LayoutError>(call.who, ": gives ", rank, " axes",
+                      values == nullptr ? " at no address" : "", "; expected 0 to ", max_rank,
+                      " and an array of that many");
   return List(std::span(values, static_cast<std::size_t>(rank)));
 }
 
@@ -74,11 +75,12 @@ sw_status host_fail(sw_call* call, sw_status status, const char* message) {
 
 sw_status host_set_output_type(sw_call* call, std::int32_t output, const sw_type* type) {
   return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
-    require<GraphError>(call->inferred != nullptr && type != nullptr, call->who,
-                        ": calls set_output_type outside of infer, or without a type");
+    if (call->inferred == nullptr || type == nullptr)
+      fail<GraphError>(call->who, ": calls set_output_type outside of infer, or without a type");
     auto& types = *call->inferred;
-    require<GraphError>(output >= 0 && static_cast<std::size_t>(output) < types.size(), call->who,
-                        ": says the type of output ", output, "; expected 0 to ", types.size() - 1);
+    if (output < 0 || static_cast<std::size_t>(output) >= types.size())
+      fail<GraphError>(call->who, ": says the type of output ", output, "; expected 0 to ",
+                       types.size() - 1);
     types[static_cast<std::size_t>(output)].emplace(
         dtype_from(type->dtype), extents_from<Shape>(*call, type->rank, type->shape));
     return sw_status{SW_OK};
@@ -114,12 +116,12 @@ const sw_array* host_scratch(sw_call* call, sw_dtype dtype, std::int32_t rank,
 
 sw_status host_compile(sw_call* call, const sw_kernel_source* source, sw_compiled_kernel** kernel) {
   return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
-    require<GraphError>(call->device.has_value(), call->who,
-                        ": calls compile outside of bind and run, where no device is known");
-    require<ArgumentError>(source != nullptr && kernel != nullptr && source->text != nullptr &&
-                               source->name != nullptr &&
-                               source->struct_size >= sizeof(sw_kernel_source),
-                           call->who, ": calls compile without text, name, or struct_size");
+    if (!call->device.has_value())
+      fail<GraphError>(call->who,
+                       ": calls compile outside of bind and run, where no device is known");
+    if (source == nullptr || kernel == nullptr || source->text == nullptr ||
+        source->name == nullptr || source->struct_size < sizeof(sw_kernel_source))
+      fail<ArgumentError>(call->who, ": calls compile without text, name, or struct_size");
     ModuleOptions options;
     options.device = *call->device;
     for (std::int32_t i = 0; i < source->option_count; ++i)
@@ -163,10 +165,9 @@ sw_status host_launch(sw_call* call, sw_compiled_kernel* kernel, const sw_launch
                       const sw_argument* arguments, std::int32_t count) {
   return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
     PluginThunk& thunk = running(*call, "launch");
-    require<ArgumentError>(kernel != nullptr && launch != nullptr &&
-                               launch->struct_size >= sizeof(sw_launch) && count >= 0 &&
-                               (count == 0 || arguments != nullptr),
-                           call->who, ": calls launch without kernel, launch, or struct_size");
+    if (kernel == nullptr || launch == nullptr || launch->struct_size < sizeof(sw_launch) ||
+        count < 0 || (count != 0 && arguments == nullptr))
+      fail<ArgumentError>(call->who, ": calls launch without kernel, launch, or struct_size");
     std::vector<KernelArg>& converted = thunk.arguments();
     converted.clear();
     for (std::int32_t i = 0; i < count; ++i)

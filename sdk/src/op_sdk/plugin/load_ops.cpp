@@ -27,9 +27,10 @@ class Library {
     const std::string name = is_file ? std::filesystem::absolute(path).string() : path;
     handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     const char* reason = handle_ == nullptr ? ::dlerror() : nullptr;
-    require<ArgumentError>(handle_ != nullptr, "load_ops: expected a shared library, got \"", path,
-                           "\": ", reason == nullptr ? "" : reason,
-                           ". Remedy: give its full path, and see ldd for what it needs itself");
+    if (handle_ == nullptr)
+      fail<ArgumentError>("load_ops: expected a shared library, got \"", path,
+                          "\": ", reason == nullptr ? "" : reason,
+                          ". Remedy: give its full path, and see ldd for what it needs itself");
   }
   ~Library() {
     if (handle_ != nullptr) ::dlclose(handle_);
@@ -42,13 +43,14 @@ class Library {
 
   const sw_plugin& plugin() const {
     const auto entry = reinterpret_cast<Entry>(::dlsym(handle_, "spanwise_plugin"));
-    require<GraphError>(entry != nullptr, path_,
-                        ": exports no function spanwise_plugin; expected a library of ops, built "
-                        "by spanwise_add_ops() or with <spanwise/plugin.h>");
+    if (entry == nullptr)
+      fail<GraphError>(path_,
+                       ": exports no function spanwise_plugin; expected a library of ops, built "
+                       "by spanwise_add_ops() or with <spanwise/plugin.h>");
     sw_call call(path_);
     const sw_plugin* plugin = nullptr;
     call_plugin(call, entry, &plugin_host(), &call, &plugin);
-    require<GraphError>(plugin != nullptr, path_, ": spanwise_plugin gives no table");
+    if (plugin == nullptr) fail<GraphError>(path_, ": spanwise_plugin gives no table");
     return *plugin;
   }
 
@@ -71,11 +73,13 @@ Loaded& loaded() {
 
 void check_names_free(const PluginTable& table, const std::string& path) {
   for (const std::string& taken : op_names()) {
-    require<GraphError>(taken != table.name_space, path, ": its namespace ", table.name_space,
-                        " is the name of an op; choose another");
+    if (taken == table.name_space)
+      fail<GraphError>(path, ": its namespace ", table.name_space,
+                       " is the name of an op; choose another");
     for (const PluginOpTable& op : table.ops)
-      require<GraphError>(taken != op.name, path, ": an op named ", op.name,
-                          " is there already, of another library; choose another namespace");
+      if (taken == op.name)
+        fail<GraphError>(path, ": an op named ", op.name,
+                         " is there already, of another library; choose another namespace");
   }
 }
 

@@ -64,9 +64,9 @@ std::vector<OpProperty> complete(const PluginOpTable& table, const OpProperties&
   for (const PluginProperty& declared : table.properties) {
     known += (known.empty() ? "" : ", ") + declared.name;
     const auto found = given.find(declared.name);
-    require<ArgumentError>(found != given.end() || !declared.required, table.name,
-                           ": expected a property ", declared.name, ", ", kind_name(declared.value),
-                           ": give it by keyword");
+    if (found == given.end() && declared.required)
+      fail<ArgumentError>(table.name, ": expected a property ", declared.name, ", ",
+                          kind_name(declared.value), ": give it by keyword");
     used += found != given.end();
     values.push_back(found == given.end() ? declared.value
                                           : converted(found->second, declared, table.name));

@@ -14,8 +14,9 @@ std::vector<Variable> outputs_of(const InferredTypes& types, const std::string& 
                                  const std::optional<Device>& device) {
   std::vector<Variable> outputs;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    require<GraphError>(types[i].has_value(), op, ": infer said no type for output ", i,
-                        "; expected a call of set_output_type for each");
+    if (!types[i].has_value())
+      fail<GraphError>(op, ": infer said no type for output ", i,
+                       "; expected a call of set_output_type for each");
     outputs.emplace_back(TensorType(types[i]->dtype(), types[i]->shape(), device));
   }
   return outputs;
@@ -41,8 +42,9 @@ PluginOp::PluginOp(Ref<const PluginInstance> instance, int overwritten)
 Ref<Apply> PluginOp::make_node(std::span<const Variable> inputs) const {
   const PluginOpTable& table = instance_->table();
   const int least = table.functions.input_count, given = static_cast<int>(inputs.size());
-  require<GraphError>(!table.has(SW_MORE_INPUTS) || given >= least, name_, ": expected at least ", least,
-                        least == 1 ? " input, got " : " inputs, got ", given);
+  if (table.has(SW_MORE_INPUTS) && given < least)
+    fail<GraphError>(name_, ": expected at least ", least,
+                     least == 1 ? " input, got " : " inputs, got ", given);
   expect_arity(*this, inputs, table.has(SW_MORE_INPUTS) ? given : least);
 
   const std::vector<sw_type> types = plugin_types(inputs);
@@ -66,10 +68,10 @@ std::optional<Device> PluginOp::output_device(std::span<const Variable> inputs) 
 
 std::unique_ptr<Thunk> PluginOp::make_thunk(const ThunkContext& context) const {
   const Device device = context.device();
-  require<DeviceError>(instance_->table().has(device.is_cpu() ? SW_ON_CPU : SW_ON_GPU), name_,
-                       ": runs on ", device.is_cpu() ? "GPUs" : "the CPU",
-                       " only, and was to run on ", device,
-                       "; compile the function for another device");
+  if (!instance_->table().has(device.is_cpu() ? SW_ON_CPU : SW_ON_GPU))
+    fail<DeviceError>(name_, ": runs on ", device.is_cpu() ? "GPUs" : "the CPU",
+                      " only, and was to run on ", device,
+                      "; compile the function for another device");
   return std::make_unique<PluginThunk>(Ref<const PluginOp>(this), context);
 }
 

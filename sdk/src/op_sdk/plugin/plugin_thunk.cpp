@@ -119,8 +119,9 @@ std::vector<int> PluginThunk::run_lazily() {
 
 void PluginThunk::need_input(int input) {
   const std::size_t i = checked(input, inputs_.size(), "input");
-  require<GraphError>(lazy(), name_, ": asks for input ", input,
-                      ", and all are computed; set SW_LAZY in flags");
+  if (!lazy())
+    fail<GraphError>(name_, ": asks for input ", input,
+                     ", and all are computed; set SW_LAZY in flags");
   if (computed_[i] == 0) needed_.push_back(input);
 }
 
@@ -144,8 +145,8 @@ void PluginThunk::take(std::size_t i) {
 }
 
 std::size_t PluginThunk::checked(int index, std::size_t count, const char* what) const {
-  require<GraphError>(index >= 0 && static_cast<std::size_t>(index) < count, name_, ": names ",
-                      what, " ", index, "; expected 0 to ", count - 1);
+  if (index < 0 || static_cast<std::size_t>(index) >= count)
+    fail<GraphError>(name_, ": names ", what, " ", index, "; expected 0 to ", count - 1);
   return static_cast<std::size_t>(index);
 }
 
@@ -180,9 +181,9 @@ const sw_array* PluginThunk::output_from_input(int output, int input,
   const std::size_t i = checked(output, outputs_.size(), "output");
   const Array& array = *inputs_[checked(input, inputs_.size(), "input")].array;
   const PluginOpTable& table = op_->instance().table();
-  require<GraphError>(names(table.views, output, input) || names(table.overwrites, output, input),
-                      name_, ": output ", output, " was to share the memory of input ", input,
-                      "; declare it in views or overwrites");
+  if (!names(table.views, output, input) && !names(table.overwrites, output, input))
+    fail<GraphError>(name_, ": output ", output, " was to share the memory of input ", input,
+                     "; declare it in views or overwrites");
   if (window) window->offset += array.layout().offset;
   outputs_[i].cell->value = window ? array.with_layout(*std::move(window)) : array;
   return give(i);

@@ -67,7 +67,7 @@ class OpReader {
  private:
   template <class... What>
   void expect(bool condition, const What&... what) const {
-    require<GraphError>(condition, who_, what...);
+    if (!condition) fail<GraphError>(who_, what...);
   }
 
   template <class T>
@@ -141,24 +141,26 @@ OpProperty property_of(const sw_value& value) {
 }
 
 PluginTable read_plugin_table(const sw_plugin& plugin, const std::string& library) {
-  require<GraphError>(plugin.abi_major == SW_PLUGIN_ABI_MAJOR, library,
-                      ": is a plug-in of version ", plugin.abi_major, ".", plugin.abi_minor,
-                      " of the interface; expected version ", SW_PLUGIN_ABI_MAJOR,
-                      ": build it with this Spanwise's <spanwise/plugin.h>");
-  require<GraphError>(plugin.struct_size >= least_plugin, library, ": its table has ",
-                      plugin.struct_size, " bytes; expected at least ", least_plugin,
-                      ": set struct_size to sizeof(sw_plugin)");
-  require<GraphError>(is_python_name(plugin.name_space), library, ": its namespace is ",
-                      or_none(plugin.name_space), "; expected a name in Python");
-  require<GraphError>(plugin.op_count > 0 && plugin.ops != nullptr, library, ": has ",
-                      plugin.op_count, " ops; expected at least one, and an array of their tables");
+  if (plugin.abi_major != SW_PLUGIN_ABI_MAJOR)
+    fail<GraphError>(library, ": is a plug-in of version ", plugin.abi_major, ".", plugin.abi_minor,
+                     " of the interface; expected version ", SW_PLUGIN_ABI_MAJOR,
+                     ": build it with this Spanwise's <spanwise/plugin.h>");
+  if (plugin.struct_size < least_plugin)
+    fail<GraphError>(library, ": its table has ", plugin.struct_size, " bytes; expected at least ",
+                     least_plugin, ": set struct_size to sizeof(sw_plugin)");
+  if (!is_python_name(plugin.name_space))
+    fail<GraphError>(library, ": its namespace is ", or_none(plugin.name_space),
+                     "; expected a name in Python");
+  if (plugin.op_count <= 0 || plugin.ops == nullptr)
+    fail<GraphError>(library, ": has ", plugin.op_count,
+                     " ops; expected at least one, and an array of their tables");
   PluginTable table{plugin.name_space, {}};
   std::set<std::string> names;
   for (std::int32_t i = 0; i < plugin.op_count; ++i) {
-    require<GraphError>(plugin.ops[i] != nullptr, library, ": op ", i, " has no table");
+    if (plugin.ops[i] == nullptr) fail<GraphError>(library, ": op ", i, " has no table");
     table.ops.push_back(OpReader(*plugin.ops[i], table.name_space, library).read());
-    require<GraphError>(names.insert(table.ops.back().name).second, library, ": has two ops named ",
-                        table.ops.back().name);
+    if (!names.insert(table.ops.back().name).second)
+      fail<GraphError>(library, ": has two ops named ", table.ops.back().name);
   }
   return table;
 }

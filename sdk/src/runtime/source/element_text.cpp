@@ -33,9 +33,9 @@ const char* element_text(DType dtype) {
 }
 
 const char* word_text(int bytes) {
-  require<DTypeError>(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8,
-                      "kernels: expected a word of 1, 2, 4 or 8 bytes, got ", bytes,
-                      ". Remedy: move the elements in several words");
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+    fail<DTypeError>("kernels: expected a word of 1, 2, 4 or 8 bytes, got ", bytes,
+                     ". Remedy: move the elements in several words");
   return element_text(DType(DTypeCode::uint, 8 * bytes));
 }
 

@@ -210,8 +210,9 @@ void copy(const Array& source, const Array& target) {
 }
 
 void fill(const Array& target, const Scalar& value) {
-  require<DTypeError>(value.dtype() == target.dtype(), "cpu fill: value is ", value.dtype(),
-                      ", array is ", target.dtype(), "; expected one dtype");
+  if (value.dtype() != target.dtype())
+    fail<DTypeError>("cpu fill: value is ", value.dtype(), ", array is ", target.dtype(),
+                     "; expected one dtype");
   if (target.size() == 0) return;
   CopyPlan plan = CopyPlan::make(target);
   const int bytes = target.dtype().itemsize();

@@ -47,15 +47,17 @@ bool FiberStacks::reserve(std::size_t bytes) {
   const std::size_t needed = bytes + stagger_step * stagger_steps + zone;
   const std::size_t spacing = std::bit_ceil(needed < least_spacing ? least_spacing : needed);
   if (spacing <= spacing_) return false;
-  require<OutOfMemoryError>(spacing <= most_spacing, "cpu: a kernel needs ", bytes,
-                            " bytes of stack a thread, more than the ", most_spacing,
-                            " that there are; keep large arrays in __shared__ or global memory");
+  if (spacing > most_spacing)
+    fail<OutOfMemoryError>("cpu: a kernel needs ", bytes,
+                           " bytes of stack a thread, more than the ", most_spacing,
+                           " that there are; keep large arrays in __shared__ or global memory");
   // A page at either end, and room to begin the stacks on a huge page.
   const std::size_t total = spacing * most + huge_page + 2 * page_size();
   void* base = ::mmap(nullptr, total, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  require<OutOfMemoryError>(base != MAP_FAILED, "cpu: no address space for ", most, " stacks of ",
-                            spacing, " bytes each");
+  if (base == MAP_FAILED)
+    fail<OutOfMemoryError>("cpu: no address space for ", most, " stacks of ", spacing,
+                           " bytes each");
   unmap();
   base_ = static_cast<std::byte*>(base);
   bytes_ = total;

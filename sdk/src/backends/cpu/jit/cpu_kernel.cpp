@@ -39,9 +39,9 @@ void check_limits(const char* kernel, const Dim3& grid, const Dim3& block, std::
   require_at_most(kernel, "grid", grid, "x", grid.x, most_grid_x);
   require_at_most(kernel, "grid", grid, "y", grid.y, most_grid_yz);
   require_at_most(kernel, "grid", grid, "z", grid.z, most_grid_yz);
-  require<KernelArgumentError>(shared >= 0 && shared <= most_shared, "kernel '", kernel,
-                               "': shared memory of ", shared,
-                               " bytes a block is too large: limit ", most_shared, " bytes");
+  if (shared < 0 || shared > most_shared)
+    fail<KernelArgumentError>("kernel '", kernel, "': shared memory of ", shared,
+                              " bytes a block is too large: limit ", most_shared, " bytes");
 }
 
 sw_extent extent(const Dim3& dim) {
@@ -168,10 +168,10 @@ void CpuKernel::launch_with(const runtime::LaunchExtras& extras, const Dim3& gri
                             const Dim3& block, std::int64_t shared_bytes,
                             runtime::StreamState& stream, void* const* arguments) {
   const Dim3& cluster = extras.cluster;
-  require<KernelArgumentError>(
-      cluster.x * cluster.y * cluster.z == 1, "kernel '", kernel_->name, "': cluster (", cluster.x,
-      ", ", cluster.y, ", ", cluster.z,
-      ") is for GPUs of compute capability 9.0 and newer. Remedy: on the CPU leave cluster= out");
+  if (cluster.x * cluster.y * cluster.z != 1)
+    fail<KernelArgumentError>(
+        "kernel '", kernel_->name, "': cluster (", cluster.x, ", ", cluster.y, ", ", cluster.z,
+        ") is for GPUs of compute capability 9.0 and newer. Remedy: on the CPU leave cluster= out");
   if (extras.check == nullptr || !checks())
     return launch(grid, block, shared_bytes, stream, arguments);
   launch_checked(*extras.check, grid, block, shared_bytes, arguments);

@@ -79,8 +79,8 @@ class Translator {
  private:
   void translate(const std::string& option) {
     if (option.empty()) return;
-    require<ArgumentError>(option[0] == '-', "cpu: option '", option,
-                           "' is none; expected one that begins with '-'");
+    if (option[0] != '-')
+      fail<ArgumentError>("cpu: option '", option, "' is none; expected one that begins with '-'");
     // -D, -U and -I take what follows at once, with a '=' or in the next word.
     for (const std::string_view prefix : {"-D", "-U", "-I"}) {
       if (!option.starts_with(prefix) || option.starts_with("--")) continue;
@@ -101,8 +101,8 @@ class Translator {
   }
 
   std::string word_after(const std::string& option) {
-    require<ArgumentError>(next_ < options_.size(), "cpu: option '", option,
-                           "' lacks its value; expected one more word");
+    if (next_ >= options_.size())
+      fail<ArgumentError>("cpu: option '", option, "' lacks its value; expected one more word");
     return options_[next_++];
   }
   std::string value(const std::string& option) { return has_value_ ? value_ : word_after(option); }

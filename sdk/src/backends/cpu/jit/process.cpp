@@ -25,8 +25,8 @@ struct Pipe {
   Pipe() {
     int ends[2];
     // Close-on-exec: a process that another thread starts at this moment must not keep it open.
-    require<DeviceError>(::pipe2(ends, O_CLOEXEC) == 0,
-                         "cpu: no pipe to the compiler: ", std::strerror(errno));
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+      fail<DeviceError>("cpu: no pipe to the compiler: ", std::strerror(errno));
     read_end = ends[0];
     write_end = ends[1];
   }
@@ -109,7 +109,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const std::st
   pid_t child = 0;
   const int error = ::posix_spawn(&child, words[0].c_str(), &setup.actions, &setup.attributes,
                                   arguments.data(), settings.data());
-  require<DeviceError>(error == 0, "cpu: cannot start ", words[0], ": ", std::strerror(error));
+  if (error != 0) fail<DeviceError>("cpu: cannot start ", words[0], ": ", std::strerror(error));
   output.close_write();
   ProcessResult result;
   result.output = output.read_all();

@@ -70,8 +70,8 @@ void set_stack_need(std::string& image, std::size_t bytes) {
   const std::string_view wanted(reinterpret_cast<const char*>(pattern), sizeof pattern);
   const std::uint64_t need = bytes;
   std::size_t place = image.find(wanted);
-  require<DeviceError>(place != std::string::npos,
-                       "cpu: what the compiler made is no kernel module (it lacks sw_module_info)");
+  if (place == std::string::npos)
+    fail<DeviceError>("cpu: what the compiler made is no kernel module (it lacks sw_module_info)");
   for (; place != std::string::npos; place = image.find(wanted, place + wanted.size()))
     std::memcpy(image.data() + place + sizeof(std::uint64_t), &need, sizeof need);
 }

@@ -35,13 +35,13 @@ std::string TemporaryFolder::write(std::string_view name, std::string_view conte
   std::ofstream file(path, std::ios::binary);
   file.write(contents.data(), static_cast<std::streamsize>(contents.size()));
   file.close();
-  require<DeviceError>(file.good(), "cpu: cannot write ", path, ": ", std::strerror(errno));
+  if (!file.good()) fail<DeviceError>("cpu: cannot write ", path, ": ", std::strerror(errno));
   return path;
 }
 
 std::string read_whole_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  require<DeviceError>(file.good(), "cpu: cannot read ", path, ": ", std::strerror(errno));
+  if (!file.good()) fail<DeviceError>("cpu: cannot read ", path, ": ", std::strerror(errno));
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

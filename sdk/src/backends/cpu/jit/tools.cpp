@@ -21,8 +21,9 @@ std::string version_of(const HostCompiler& compiler) {
   const std::string folder = std::filesystem::temp_directory_path(error).string();
   const ProcessResult result = run_process(command, folder);
   const std::string line = result.output.substr(0, result.output.find('\n'));
-  require<DeviceError>(result.exit_code == 0, compiler.path, " does not run: ", line,
-                       "; install it anew, or set CXX to another C++ compiler");
+  if (result.exit_code != 0)
+    fail<DeviceError>(compiler.path, " does not run: ", line,
+                      "; install it anew, or set CXX to another C++ compiler");
   return line;
 }
 

@@ -143,10 +143,11 @@ void write_head(const HostOptions& options, bool reverse, bool checked, std::ost
 }
 
 void require_text(const runtime::KernelSource& source) {
-  require<ArgumentError>(!source.is_compiled, "cpu: expected ", source.file_name,
-                         " as CUDA C++ text, got ", source.text.size(),
-                         " bytes of compiled device code, which only a GPU runs. Remedy: give its "
-                         "source");
+  if (source.is_compiled)
+    fail<ArgumentError>("cpu: expected ", source.file_name, " as CUDA C++ text, got ",
+                        source.text.size(),
+                        " bytes of compiled device code, which only a GPU runs. Remedy: give its "
+                        "source");
 }
 
 }  // namespace
