@@ -96,6 +96,44 @@ TEST(DestroyMap, RefusesTwoThatOverwriteTheSame) {
                GraphError);
 }
 
+// The last of its inputs; it may view any of them.
+Ref<test::TestOp> last_of(std::vector<int> viewed) {
+  const Ref<test::TestOp> op = test::make_test_op(
+      "LastOf", [](const test::TestOp::Cells& in, const test::TestOp::Cells& out) {
+        out[0]->value = in.back()->value;
+      });
+  op->views = {{0, std::move(viewed)}};
+  return op;
+}
+
+TEST(ViewMap, EveryInputThatIsNamedIsFollowed) {
+  const Variable x = input("x"), y = input("y"), z = apply(plus(1), {x});
+  const Variable last = apply(last_of({0, 1}), {apply(last_of({0, 1}), {z, z}), y});
+  const CompiledFunction f =
+      compile({x, y}, {apply(plus_in_place(10), {last}), apply(plus(2), {y})});
+  const Array given = vector_of({5});
+  const std::vector<Array> results = f({vector_of({1}), given});
+  EXPECT_THAT(values_of(results[0]), ElementsAre(15));
+  EXPECT_THAT(values_of(results[1]), ElementsAre(7));
+  EXPECT_THAT(values_of(given), ElementsAre(5));
+}
+
+TEST(ViewMap, AChainOfTwofoldViewsIsWalkedOnce) {
+  const Variable x = input("x");
+  Variable y = apply(plus(1), {x});
+  const Ref<test::TestOp> op = last_of({0, 1});
+  for (int i = 0; i < 64; ++i) y = apply(op, {y, y});  // 2^64 ways down
+  const CompiledFunction f = compile({x}, {apply(plus_in_place(10), {y})});
+  EXPECT_THAT(values_of(f({vector_of({1})})[0]), ElementsAre(12));
+}
+
+TEST(ViewMap, RefusesAnInputThatIsNotThere) {
+  const Variable x = input("x"), y = apply(plus(1), {x});
+  EXPECT_THROW(compile({x}, {apply(plus_in_place(1), {apply(last_of({0, 2}), {y, y})})}),
+               GraphError);
+  EXPECT_THROW(compile({x}, {apply(plus_in_place(1), {apply(last_of({-1}), {y, y})})}), GraphError);
+}
+
 // x + y into x's memory, element by element from the front.
 Ref<test::TestOp> sum_in_place() {
   const Ref<test::TestOp> op = test::make_test_op(

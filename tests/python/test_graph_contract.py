@@ -433,6 +433,61 @@ def test_overwriting_ops_spare_inputs_and_come_last():
     assert any("Copy" in str(node) for node in f.maker.fgraph.toposort())
 
 
+class Either(sw.Op):
+    """A view of the input that `chosen` names."""
+
+    view_map = {0: [0, 1]}
+
+    def __init__(self, chosen):
+        self.chosen = chosen
+
+    def make_node(self, a, b):
+        return sw.Apply(self, [a, b], [a.type()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = inputs[self.chosen]
+
+
+def test_an_input_that_is_the_second_of_a_view_map_is_spared():
+    x, y = T.fmatrix("x"), T.fmatrix("y")
+    f = sw.function([x, y], [AddOneInPlace()(Either(1)(x * 10, y)), y * 2], device="cpu")
+    for value in (5, 6):
+        given = np.full((2, 1), value, "float32")
+        results = [np.asarray(result).ravel().tolist() for result in f(given, given.copy())]
+        assert results == [[value + 1] * 2, [value * 2] * 2]
+        f(given.copy(), given)
+        assert given.ravel().tolist() == [value] * 2
+
+
+def test_a_result_that_is_the_second_of_a_view_map_is_spared():
+    x = T.fmatrix("x")
+    result = x * 100
+    f = sw.function([x], [AddOneInPlace()(Either(1)(x * 10, result)), result], device="cpu")
+    for _ in range(2):
+        results = [np.asarray(result).tolist() for result in f(ones(1, 1))]
+        assert results == [[[101]], [[100]]]
+
+
+@pytest.mark.parametrize("chosen", [0, 1])
+def test_readers_of_every_viewed_value_run_before_it_is_overwritten(chosen):
+    x = T.fmatrix("x")
+    a, b = x * 10, x * 100
+    op = AddOneInPlace()
+    f = sw.function([x], [op(Either(chosen)(a, b)) + 0, a + 5, b + 7], device="cpu")
+    given = np.array([[1], [2]], "float32")
+    for _ in range(2):
+        results = [np.asarray(result).ravel().tolist() for result in f(given)]
+        assert results == [[11, 21] if chosen == 0 else [101, 201], [15, 25], [107, 207]]
+
+
+def test_a_view_map_that_names_no_input_is_an_error():
+    op = Either(0)
+    op.view_map = {0: [0, 2]}
+    x = T.fmatrix("x")
+    with pytest.raises(sw.GraphError, match="share memory with input 2 of 2"):
+        sw.function([x], AddOneInPlace()(op(x * 2, x * 3)), device="cpu")
+
+
 def test_overwriting_what_is_still_needed_is_refused():
     x = T.fmatrix("x")
     y = x * 10

@@ -15,40 +15,64 @@ namespace {
 
 enum class Through { views, views_and_overwriting };
 
-// The input that the output of `map`'s op stands on, or nothing.
-Variable aliased(const Variable& output, const AliasMap& map) {
-  const auto entry = map.find(output.index());
-  if (entry == map.end() || entry->second.empty()) return {};
-  const auto inputs = output.owner()->inputs();
-  const auto input = static_cast<std::size_t>(entry->second.front());
-  if (input >= inputs.size())
-    fail<GraphError>(output.owner()->label(), ": output ", output.index(),
-                     " is declared to share memory with input ", entry->second.front(), " of ",
-                     inputs.size());
-  return inputs[input];
+void add_once(Variables& all, const Variable& variable) {
+  if (std::find(all.begin(), all.end(), variable) == all.end()) all.push_back(variable);
 }
 
-Variable next_towards_buffer(const Variable& variable, const VariableSet& boundary,
-                             Through through) {
-  if (variable.owner() == nullptr || boundary.contains(variable)) return {};
+// Adds the inputs that `map` names for `output`.
+void add_aliased(Variables& all, const Variable& output, const AliasMap& map) {
+  const auto entry = map.find(output.index());
+  if (entry == map.end()) return;
+  const auto inputs = output.owner()->inputs();
+  for (const int input : entry->second) {
+    if (input < 0 || static_cast<std::size_t>(input) >= inputs.size())
+      fail<GraphError>(output.owner()->label(), ": output ", output.index(),
+                       " is declared to share memory with input ", input, " of ", inputs.size());
+    add_once(all, inputs[static_cast<std::size_t>(input)]);
+  }
+}
+
+Variables next_towards_buffers(const Variable& variable, const VariableSet& boundary,
+                               Through through) {
+  Variables next;
+  if (variable.owner() == nullptr || boundary.contains(variable)) return next;
   const Op& op = variable.owner()->op();
-  Variable next = aliased(variable, op.view_map());
-  if (!next && through == Through::views_and_overwriting)
-    next = aliased(variable, op.destroy_map());
+  add_aliased(next, variable, op.view_map());
+  if (through == Through::views_and_overwriting) add_aliased(next, variable, op.destroy_map());
   return next;
 }
 
-Variable follow(Variable variable, const VariableSet& boundary, Through through) {
-  while (Variable next = next_towards_buffer(variable, boundary, through))
-    variable = std::move(next);
-  return variable;
+// Calls visit(variable, what it stands on) for `variable` and all that it leads to, each once.
+template <class Visit>
+void walk(const Variable& variable, const VariableSet& boundary, Through through,
+          const Visit& visit) {
+  Variables pending{variable};
+  VariableSet seen(pending.begin(), pending.end());
+  while (!pending.empty()) {
+    const Variable current = std::move(pending.back());
+    pending.pop_back();
+    const Variables next = next_towards_buffers(current, boundary, through);
+    visit(current, next);
+    for (const Variable& below : next)
+      if (seen.insert(below).second) pending.push_back(below);
+  }
 }
 
-bool is_readonly(Variable variable, const VariableSet& boundary) {
-  for (; variable && variable.owner() != nullptr && !boundary.contains(variable);
-       variable = next_towards_buffer(variable, boundary, Through::views))
-    if (variable.owner()->op().gives_readonly()) return true;
-  return false;
+Variables roots_of(const Variable& variable, const VariableSet& boundary, Through through) {
+  Variables roots;
+  walk(variable, boundary, through, [&](const Variable& current, const Variables& next) {
+    if (next.empty()) roots.push_back(current);
+  });
+  return roots;
+}
+
+bool is_readonly(const Variable& variable, const VariableSet& boundary) {
+  bool readonly = false;
+  walk(variable, boundary, Through::views, [&](const Variable& current, const Variables&) {
+    const bool is_computed = current.owner() != nullptr && !boundary.contains(current);
+    readonly = readonly || (is_computed && current.owner()->op().gives_readonly());
+  });
+  return readonly;
 }
 
 bool overwrites_anything(const std::vector<Ref<Apply>>& nodes) {
@@ -70,13 +94,19 @@ std::vector<std::size_t> overwritten(const Apply& node) {
   return positions;
 }
 
+bool any_in(const Variables& some, const Variables& others) {
+  return std::any_of(some.begin(), some.end(), [&](const Variable& variable) {
+    return std::find(others.begin(), others.end(), variable) != others.end();
+  });
+}
+
 // Whether another input of `node` has the memory of input `i`, so that the node would overwrite
 // what it has yet to read.
 bool reads_what_it_overwrites(const Apply& node, std::span<const Variable> inputs, std::size_t i,
                               const VariableSet& boundary) {
-  const Variable root = viewed(inputs[i], boundary);
+  const Variables roots = viewed(inputs[i], boundary);
   for (std::size_t k = 0; k < inputs.size(); ++k) {
-    if (k == i || viewed(inputs[k], boundary) != root) continue;
+    if (k == i || !any_in(viewed(inputs[k], boundary), roots)) continue;
     if (inputs[k] != inputs[i] || !node.op().may_overwrite_twin()) return true;
   }
   return false;
@@ -84,16 +114,16 @@ bool reads_what_it_overwrites(const Apply& node, std::span<const Variable> input
 
 }  // namespace
 
-Variable viewed(const Variable& variable, const VariableSet& boundary) {
-  return follow(variable, boundary, Through::views);
+Variables viewed(const Variable& variable, const VariableSet& boundary) {
+  return roots_of(variable, boundary, Through::views);
 }
 
-Variable buffer_of(const Variable& variable, const VariableSet& boundary) {
-  return follow(variable, boundary, Through::views_and_overwriting);
+Variables buffers_of(const Variable& variable, const VariableSet& boundary) {
+  return roots_of(variable, boundary, Through::views_and_overwriting);
 }
 
-Variable stands_on(const Variable& variable, const VariableSet& boundary) {
-  return next_towards_buffer(variable, boundary, Through::views_and_overwriting);
+Variables stands_on(const Variable& variable, const VariableSet& boundary) {
+  return next_towards_buffers(variable, boundary, Through::views_and_overwriting);
 }
 
 std::vector<Variable> protect(std::span<const Variable> outputs, const VariableSet& inputs,
@@ -101,16 +131,19 @@ std::vector<Variable> protect(std::span<const Variable> outputs, const VariableS
   const std::vector<Ref<Apply>> nodes = nodes_for(outputs, inputs);
   if (!overwrites_anything(nodes)) return {outputs.begin(), outputs.end()};
   VariableSet results;
-  for (const Variable& output : outputs) results.insert(viewed(output, inputs));
+  for (const Variable& output : outputs)
+    for (const Variable& root : viewed(output, inputs)) results.insert(root);
+  const auto is_kept = [&](const Variable& root) {
+    const bool is_leaf = root.owner() == nullptr || inputs.contains(root);
+    return results.contains(root) || (is_leaf && !mutable_inputs.contains(root));
+  };
   Rebuild rebuild;
   for (const Ref<Apply>& node : nodes) {
     std::vector<Variable> current = rebuild.now(node->inputs());
     for (const std::size_t i : overwritten(*node)) {
-      const Variable source = viewed(node->inputs()[i], inputs);
-      const bool is_leaf = (source.owner() == nullptr || inputs.contains(source)) &&
-                           !mutable_inputs.contains(source);
-      const bool is_kept = is_leaf || results.contains(source);
-      if (is_kept || is_readonly(node->inputs()[i], inputs) ||
+      const Variables roots = viewed(node->inputs()[i], inputs);
+      if (std::any_of(roots.begin(), roots.end(), is_kept) ||
+          is_readonly(node->inputs()[i], inputs) ||
           reads_what_it_overwrites(*node, current, i, inputs))
         current[i] = copied(current[i]);
     }
@@ -124,13 +157,14 @@ std::vector<Before> readers_first(const std::vector<Ref<Apply>>& nodes, const Va
   std::unordered_map<Variable, std::vector<int>> readers;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (const Variable& input : nodes[i]->inputs())
-      readers[viewed(input, inputs)].push_back(static_cast<int>(i));
+      for (const Variable& root : viewed(input, inputs))
+        readers[root].push_back(static_cast<int>(i));
   std::vector<Before> edges;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
+  for (std::size_t i = 0; i < nodes.size(); ++i)
     for (const std::size_t input : overwritten(*nodes[i]))
-      for (const int reader : readers[viewed(nodes[i]->inputs()[input], inputs)])
-        if (reader != static_cast<int>(i)) edges.emplace_back(reader, static_cast<int>(i));
-  }
+      for (const Variable& root : viewed(nodes[i]->inputs()[input], inputs))
+        for (const int reader : readers[root])
+          if (reader != static_cast<int>(i)) edges.emplace_back(reader, static_cast<int>(i));
   return edges;
 }
 

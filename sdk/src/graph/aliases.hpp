@@ -11,15 +11,17 @@
 /// Which variables share memory, as the ops' view_map and destroy_map declare it.
 namespace spanwise::graph {
 
-/// The variable whose memory `variable` may view, through any number of views; itself where it
-/// views nothing. An output that overwrites an input starts anew: the memory has another meaning
-/// from there on.
-Variable viewed(const Variable& variable, const VariableSet& boundary);
-/// The same through overwritten inputs too: whose buffer it is.
-Variable buffer_of(const Variable& variable, const VariableSet& boundary);
+using Variables = std::vector<Variable>;
 
-/// The input that `variable` views or overwrites, one step towards its buffer; or nothing.
-Variable stands_on(const Variable& variable, const VariableSet& boundary);
+/// The variables whose memory `variable` may view, through any number of views, each once; itself
+/// alone where it views nothing. An output that overwrites an input starts anew: the memory has
+/// another meaning from there on. Throws GraphError where a map names an input that the node lacks.
+Variables viewed(const Variable& variable, const VariableSet& boundary);
+/// The same through overwritten inputs too: whose buffers it may have.
+Variables buffers_of(const Variable& variable, const VariableSet& boundary);
+
+/// The inputs that `variable` may view or overwrite, one step towards its buffers.
+Variables stands_on(const Variable& variable, const VariableSet& boundary);
 
 /// `outputs` of a graph in which no node overwrites a result of the function or what is not its
 /// own: an input that is not among `mutable_inputs`, a constant, a shared variable. Where one

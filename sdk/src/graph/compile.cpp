@@ -99,7 +99,8 @@ Ref<FunctionState> Compilation::run() {
   place();
   rewrite();
   order_nodes();
-  for (const Variable& output : outputs_) leaving_.insert(buffer_of(output, given_));
+  for (const Variable& output : outputs_)
+    for (const Variable& buffer : buffers_of(output, given_)) leaving_.insert(buffer);
   leaving_.insert(outputs_.begin(), outputs_.end());
 
   make_input_slots();

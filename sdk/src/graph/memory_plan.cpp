@@ -23,24 +23,31 @@ struct Lifetime {
 std::unordered_map<Variable, Lifetime> lifetimes(const std::vector<Ref<Apply>>& nodes,
                                                  const std::vector<std::vector<Ref<Cell>>>& cells,
                                                  const VariableSet& inputs) {
-  std::unordered_map<Variable, Variable> buffers;
+  std::unordered_map<Variable, Variables> known;
   // Inputs come before outputs, so that no chain of views has to be walked again.
-  const auto buffer = [&](const Variable& variable) {
-    const auto found = buffers.find(variable);
-    if (found != buffers.end()) return found->second;
-    const Variable below = stands_on(variable, inputs);
-    const auto known = below ? buffers.find(below) : buffers.end();
-    const Variable root = known != buffers.end() ? known->second : buffer_of(variable, inputs);
-    return buffers.emplace(variable, root).first->second;
+  const auto buffers = [&](const Variable& variable) -> const Variables& {
+    if (const auto found = known.find(variable); found != known.end()) return found->second;
+    Variables roots;
+    for (const Variable& below : stands_on(variable, inputs)) {
+      const auto found = known.find(below);
+      const Variables more = found != known.end() ? found->second : buffers_of(below, inputs);
+      for (const Variable& root : more)
+        if (std::find(roots.begin(), roots.end(), root) == roots.end()) roots.push_back(root);
+    }
+    if (roots.empty()) roots.push_back(variable);
+    return known.emplace(variable, std::move(roots)).first->second;
   };
   std::unordered_map<Variable, Lifetime> lives;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (const Variable& input : nodes[i]->inputs()) lives[buffer(input)].last = i;
+    for (const Variable& input : nodes[i]->inputs())
+      for (const Variable& root : buffers(input)) lives[root].last = i;
     for (int k = 0; k < nodes[i]->output_count(); ++k) {
-      const Variable output = nodes[i]->output(k), root = buffer(output);
-      Lifetime& life = lives[root];
-      life.last = std::max(life.last, i);
-      if (!(root == output)) life.viewers.push_back(cells[i][static_cast<std::size_t>(k)].get());
+      const Variable output = nodes[i]->output(k);
+      for (const Variable& root : buffers(output)) {
+        Lifetime& life = lives[root];
+        life.last = std::max(life.last, i);
+        if (root != output) life.viewers.push_back(cells[i][static_cast<std::size_t>(k)].get());
+      }
     }
   }
   return lives;

@@ -63,13 +63,16 @@ void Merge::find_overwritten() {
     for (const auto& [output, inputs] : node->op().destroy_map())
       for (const int input : inputs)
         if (input >= 0 && static_cast<std::size_t>(input) < node->inputs().size())
-          overwritten_.insert(viewed(node->inputs()[static_cast<std::size_t>(input)], inputs_));
+          for (const Variable& root :
+               viewed(node->inputs()[static_cast<std::size_t>(input)], inputs_))
+            overwritten_.insert(root);
 }
 
 bool Merge::is_overwritten(const Apply& node) const {
   if (overwritten_.empty()) return false;
   for (const Variable& output : node.outputs())
-    if (overwritten_.contains(viewed(output, inputs_))) return true;
+    for (const Variable& root : viewed(output, inputs_))
+      if (overwritten_.contains(root)) return true;
   return false;
 }
 
