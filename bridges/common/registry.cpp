@@ -31,6 +31,7 @@ SharingError::SharingError(std::string_view who, Obstacle obstacle)
 Bridge::~Bridge() = default;
 
 bool Bridge::look(_object*, OpenMemory&) const { return false; }
+bool Bridge::speaks_dlpack(_object*) const { return false; }
 
 std::optional<Obstacle> Bridge::obstacle(const Array&) const {
   fail<BridgeError>(name(), ": arrays can be taken from it, but not made for it");

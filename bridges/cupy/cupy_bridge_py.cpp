@@ -85,6 +85,7 @@ class CupyBridge final : public Bridge {
   std::string_view module() const override { return "cupy"; }
 
   bool accepts(PyObject* object) const override { return ndarray_class.has(object); }
+  bool speaks_dlpack(PyObject*) const override { return true; }
 
   // By its attributes, which takes a third of the time that its DLPack export does.
   bool look(PyObject* array, OpenMemory& memory) const override {

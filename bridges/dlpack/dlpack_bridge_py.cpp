@@ -111,6 +111,7 @@ class DlpackBridge final : public Bridge {
     if (is_capsule(object) || exchange_api_of(Py_TYPE(object)) != nullptr) return true;
     return static_cast<bool>(python::attribute_or_null(object, method_name));
   }
+  bool speaks_dlpack(PyObject*) const override { return true; }
 
   ForeignView view(PyObject* object, bool may_copy) const override {
     if (PyCapsule_CheckExact(object)) return view_of_capsule(object);

@@ -79,6 +79,7 @@ class JaxBridge final : public Bridge {
   std::string_view module() const override { return "jax"; }
 
   bool accepts(PyObject* object) const override { return array_class.has(object); }
+  bool speaks_dlpack(PyObject*) const override { return true; }
 
   ForeignView view(PyObject* object, bool may_copy) const override {
     if (tracer_class.has(object))

@@ -114,6 +114,9 @@ class NumpyBridge final : public Bridge {
     return PyObject_TypeCheck(object, types.ndarray) ||
            (types.generic != nullptr && PyObject_TypeCheck(object, types.generic));
   }
+  bool speaks_dlpack(PyObject* object) const override {  // NumPy's scalars do not
+    return PyObject_TypeCheck(object, numpy_types().ndarray);
+  }
 
   bool look(PyObject* object, OpenMemory& memory) const override {
     if (Py_TYPE(object) != numpy_types().ndarray) return false;

@@ -173,6 +173,7 @@ class TorchBridge final : public Bridge {
   std::string_view module() const override { return "torch"; }
 
   bool accepts(PyObject* object) const override { return tensor_class.has(object); }
+  bool speaks_dlpack(PyObject*) const override { return true; }
 
   bool look(PyObject* tensor, OpenMemory& memory) const override {
     // A subclass may mean more by its tensors than their memory.

@@ -26,6 +26,7 @@ class WarpBridge final : public Bridge {
   std::string_view module() const override { return "warp"; }
 
   bool accepts(PyObject* object) const override { return warp_array_class.has(object); }
+  bool speaks_dlpack(PyObject*) const override { return true; }
 
   ForeignView view(PyObject* array, bool may_copy) const override {
     try {

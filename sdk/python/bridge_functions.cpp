@@ -31,23 +31,22 @@ PyMethodDef method(const char* name, FastFunction function, const char* doc) {
 
 constinit const Name dlpack_name("__dlpack__");
 
-constexpr int last_with_dlpack = 50;  // the order of the bridge to DLPack itself
-
-// Types that were served before by a bridge which speaks DLPack, or better, need no second look.
-bool offers_dlpack(PyObject* object) {
+// Objects of a type that such a bridge has served before need not be asked again.
+bool is_known_to_speak_dlpack(PyObject* object) {
   const Bridge* known = bridge_of_type(Py_TYPE(object));
-  if (known != nullptr && known->order() <= last_with_dlpack) return true;
-  return PyCapsule_CheckExact(object) || attribute_or_null(object, dlpack_name);
+  return known != nullptr && known->speaks_dlpack(object);
+}
+
+bool offers_dlpack(PyObject* object) {
+  return is_known_to_speak_dlpack(object) || PyCapsule_CheckExact(object) ||
+         attribute_or_null(object, dlpack_name);
 }
 
 PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count,
                       PyObject* names) noexcept {
   try {
     if (count == 1 && names == nullptr) {
-      const Bridge* known = bridge_of_type(Py_TYPE(values[0]));
-      PyObject* shared = known != nullptr && known->order() <= last_with_dlpack
-                             ? shared_object(values[0])
-                             : nullptr;
+      PyObject* shared = is_known_to_speak_dlpack(values[0]) ? shared_object(values[0]) : nullptr;
       if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
     }
     ImportOptions options;

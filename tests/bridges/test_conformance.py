@@ -184,6 +184,29 @@ def check_in(library, layout, theirs, oracle, copyif):
     np.testing.assert_array_equal(array.numpy(), expected)
 
 
+def takes_dlpack(theirs):
+    try:
+        sw.from_dlpack(theirs)
+    except sw.BridgeError as error:
+        assert "has no __dlpack__" in str(error)
+        return False
+    return True
+
+
+def test_from_dlpack_takes_the_same_objects_before_and_after_an_import(library):
+    theirs = library.make(numbers((3, 4), "float32"))
+    offered = hasattr(theirs, "__dlpack__")
+    assert takes_dlpack(theirs) == offered
+    sw.asarray(theirs)
+    assert takes_dlpack(theirs) == offered
+
+
+def test_from_dlpack_refuses_scalars_of_numpy_after_an_import_too():
+    assert not takes_dlpack(np.float32(1))
+    sw.asarray(np.float32(1))
+    assert not takes_dlpack(np.float32(1))
+
+
 @pytest.mark.parametrize("target", LIBRARIES)
 def test_from_each_library_to_each(library, target):
     """convert() between two libraries goes through views alone where both can hold the array."""

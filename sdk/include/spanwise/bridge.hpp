@@ -195,6 +195,10 @@ class SW_API Bridge {
   /// Whether view() reads no memory of the object's but calls its own conversion, which may compute
   /// and copy. Such objects are no operands where they answer operators themselves.
   virtual bool is_conversion() const { return false; }
+  /// Whether `object`, which this bridge accepts, is known to offer DLPack (`__dlpack__`, a capsule
+  /// or the C exchange API) without being asked. spanwise.from_dlpack() looks for `__dlpack__` on
+  /// other objects. Leaves no Python error.
+  virtual bool speaks_dlpack(_object* object) const;
   /// The object's memory, kept alive. With `may_copy` the producer may be asked for a copy where it
   /// has nothing to share (then set view.copied); else throws SharingError in that case.
   /// BridgeError says that the object is none of this bridge's after all, and the next bridge is
