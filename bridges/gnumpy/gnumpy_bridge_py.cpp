@@ -12,6 +12,7 @@
 #include "python/gil.hpp"
 #include "python/py_array.hpp"
 #include "python/py_dtype.hpp"
+#include "python/py_snapshot.hpp"
 #include "python/py_tuple.hpp"
 #include "reuse_cache.hpp"
 #include "spanwise/bridge.hpp"
@@ -49,9 +50,9 @@ bool simulates(PyObject* gnumpy) {
 // The module of the class that accepted the garray; it is there as long as the class is.
 bool is_simulated(PyObject* garray) {
   const char* name = garray_class.has(garray) ? "gnumpy" : "gnumpy.gnumpy";
-  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), name);
-  if (module == nullptr) return false;
-  if (simulates(module)) return true;
+  const py::object module = loaded_module(name);
+  if (!module) return false;
+  if (simulates(module.ptr())) return true;
   watch_reuse_cache(py::reinterpret_borrow<py::module_>(module));
   return false;
 }

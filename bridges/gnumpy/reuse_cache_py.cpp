@@ -3,6 +3,8 @@
 
 #include "reuse_cache.hpp"
 
+#include "python/py_snapshot.hpp"
+
 #include <cstdint>
 #include <string>
 
@@ -27,7 +29,7 @@ void forget_bytes(const py::module_& gnumpy, py::handle elements) {
 void drop_dead(const py::module_& gnumpy) {
   const py::object cache = py::getattr(gnumpy, "_cmsForReuse", py::none());
   if (!py::isinstance<py::dict>(cache)) return;  // the interpreter ends, and empties its modules
-  for (const auto& [size, kept] : py::reinterpret_borrow<py::dict>(cache)) {
+  for (const auto& [size, kept] : entries_of(cache.ptr())) {
     const auto matrices = py::reinterpret_borrow<py::list>(kept);
     for (std::size_t i = matrices.size(); i-- > 0;) {
       if (!is_dead(matrices[i])) continue;

@@ -14,6 +14,7 @@
 #include "python/numpy_descriptor.hpp"
 #include "python/py_array.hpp"
 #include "python/py_dtype.hpp"
+#include "python/py_snapshot.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 
@@ -25,9 +26,8 @@ namespace {
 
 // A mask says that some elements are not there; taking the memory would bring them back.
 void refuse_mask(PyObject* array) {
-  PyObject* module = loaded_module("numpy.ma");
-  if (module == nullptr) return;
-  if (!py::isinstance(array, py::handle(module).attr("MaskedArray"))) return;
+  const py::object module = loaded_module("numpy.ma");
+  if (!module || !py::isinstance(array, module.attr("MaskedArray"))) return;
   const py::object mask = py::handle(array).attr("mask");
   const bool any = py::bool_(py::module_::import("numpy").attr("any")(mask));
   if (any)

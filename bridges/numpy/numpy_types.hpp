@@ -15,9 +15,6 @@ struct NumpyTypes {
 };
 const NumpyTypes& numpy_types() noexcept;
 
-/// The module if the program has imported it, else null (borrowed). Leaves no Python error.
-PyObject* loaded_module(const char* name) noexcept;
-
 /// The element type of an ndarray's descriptor. Throws DTypeError saying what to do about types
 /// that hold no numbers.
 ElementType element_of(PyObject* descriptor);

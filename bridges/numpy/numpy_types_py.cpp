@@ -8,6 +8,7 @@
 #include <string>
 
 #include "python/numpy_descriptor.hpp"
+#include "python/py_snapshot.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -52,28 +53,22 @@ ElementType named_element(const py::dtype& descriptor, int number) {
                    remedy_for(descriptor.kind()));
 }
 
-PyTypeObject* type_attribute(PyObject* module, const char* name) noexcept {
-  PyObject* attribute = PyObject_GetAttrString(module, name);
-  if (attribute == nullptr) {
-    PyErr_Clear();
-    return nullptr;
-  }
-  // The module keeps its class; ours is a borrowed look at it.
-  Py_DECREF(attribute);
-  return PyType_Check(attribute) ? reinterpret_cast<PyTypeObject*>(attribute) : nullptr;
+// A reference for the life of the process; null where the module has no such class (yet).
+PyTypeObject* type_attribute(const py::object& module, const char* name) noexcept {
+  PyObject* attribute = PyObject_GetAttrString(module.ptr(), name);
+  if (attribute == nullptr) PyErr_Clear();
+  if (attribute != nullptr && PyType_Check(attribute))
+    return reinterpret_cast<PyTypeObject*>(attribute);
+  Py_XDECREF(attribute);
+  return nullptr;
 }
 
 }  // namespace
 
-PyObject* loaded_module(const char* name) noexcept {
-  PyObject* modules = PyImport_GetModuleDict();
-  return modules != nullptr ? PyDict_GetItemString(modules, name) : nullptr;
-}
-
 const NumpyTypes& numpy_types() noexcept {
   static NumpyTypes types;
   if (types.ndarray == nullptr) {
-    if (PyObject* numpy = loaded_module("numpy")) {
+    if (const py::object numpy = loaded_module("numpy")) {
       types.generic = type_attribute(numpy, "generic");
       types.ndarray = type_attribute(numpy, "ndarray");
     }

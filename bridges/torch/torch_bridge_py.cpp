@@ -81,16 +81,18 @@ bool is_no(PyObject* answer) noexcept {
 
 // Asked of the class' own descriptors, which is sooner than of the tensor.
 bool needs_no_grad(PyObject* tensor) noexcept {
-  PyObject* descriptor = _PyType_Lookup(Py_TYPE(tensor), requires_grad.get());
+  const auto descriptor =
+      py::reinterpret_borrow<py::object>(_PyType_Lookup(Py_TYPE(tensor), requires_grad.get()));
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(tensor));
-  const descrgetfunc get = descriptor != nullptr ? Py_TYPE(descriptor)->tp_descr_get : nullptr;
-  return get != nullptr && is_no(get(descriptor, tensor, type));
+  const descrgetfunc get = descriptor ? Py_TYPE(descriptor.ptr())->tp_descr_get : nullptr;
+  return get != nullptr && is_no(get(descriptor.ptr(), tensor, type));
 }
 
 bool has_no_lazy_bit(PyObject* tensor) noexcept {
   const auto denies = [&](const Name& name) {
-    PyObject* method = _PyType_Lookup(Py_TYPE(tensor), name.get());
-    return method != nullptr && is_no(PyObject_Vectorcall(method, &tensor, 1, nullptr));
+    const auto method =
+        py::reinterpret_borrow<py::object>(_PyType_Lookup(Py_TYPE(tensor), name.get()));
+    return method && is_no(PyObject_Vectorcall(method.ptr(), &tensor, 1, nullptr));
   };
   return denies(is_neg) && denies(is_conj);
 }

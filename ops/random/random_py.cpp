@@ -79,7 +79,7 @@ Kind kind_from(PyObject* object) {
 }
 
 PyObject* drawn(PyObject* counter, const Numbers& numbers, PyObject* out) {
-  const Array target = array_in(out);
+  const Array target = checked_array(out, "out");
   Counter& from = counter_in(counter);
   {
     const Unlocked unlocked(target);
@@ -142,7 +142,7 @@ PyObject* random_integers_within(PyObject*, PyObject* const* values, Py_ssize_t 
   static constexpr Signature<4> signature{
       "_random_integers_within", {"counter", "out", "lows", "spans"}, 4, 4};
   const auto [counter, out, lows, spans] = signature.read(values, count, words);
-  const Array first = array_in(lows), second = array_in(spans);
+  const Array first = checked_array(lows, "lows"), second = checked_array(spans, "spans");
   Numbers numbers;
   numbers.kind = Kind::integers_within;
   numbers.lows = &first;
@@ -153,7 +153,7 @@ PyObject* random_integers_within(PyObject*, PyObject* const* values, Py_ssize_t 
 PyObject* random_picks(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<3> signature{"_random_picks", {"counter", "out", "table"}, 3, 3};
   const auto [counter, out, table] = signature.read(values, count, words);
-  const Array cumulated = array_in(table);
+  const Array cumulated = checked_array(table, "table");
   Numbers numbers;
   numbers.kind = Kind::picks;
   numbers.table = &cumulated;
@@ -164,7 +164,7 @@ PyObject* random_permutation(PyObject*, PyObject* const* values, Py_ssize_t coun
                              PyObject* words) {
   static constexpr Signature<3> signature{"_random_permutation", {"counter", "out", "size"}, 3, 3};
   const auto [counter, out, size] = signature.read(values, count, words);
-  const Array target = array_in(out);
+  const Array target = checked_array(out, "out");
   Counter& from = counter_in(counter);
   const std::int64_t all = integer_from(size);
   {

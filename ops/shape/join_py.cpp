@@ -15,6 +15,8 @@
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
 #include "python/py_dtype.hpp"
+#include "python/py_snapshot.hpp"
+#include "python/py_value.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/op_sdk.hpp"
@@ -28,26 +30,28 @@ namespace {
 
 bool is_listed(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
-// Arrays of any library as they are; lists and numbers go where the first array is.
-std::vector<Array> arrays_in(PyObject* sequence, const char* who) {
-  const auto items = py::reinterpret_steal<py::object>(PySequence_Fast(sequence, ""));
-  if (!items) {
-    if (PyErr_ExceptionMatches(PyExc_TypeError))
-      throw py::type_error(
-          text(who, ": expected a sequence of arrays, got a ", Py_TYPE(sequence)->tp_name));
-    throw py::error_already_set();
+py::tuple sequence_in(PyObject* sequence, const char* who) {
+  try {
+    return items_of(sequence);
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    throw py::type_error(
+        text(who, ": expected a sequence of arrays, got a ", Py_TYPE(sequence)->tp_name));
   }
-  const Py_ssize_t size = PySequence_Fast_GET_SIZE(items.ptr());
-  if (size <= 0) fail<ArgumentError>(who, ": need at least one array to ", who);
-  std::vector<Array> arrays(static_cast<std::size_t>(size));
+}
+
+// Arrays of any library as they are; lists and numbers go where the first array is.
+std::vector<Array> arrays_in(const py::tuple& items, const char* who) {
+  const std::size_t size = items.size();
+  if (size == 0) fail<ArgumentError>(who, ": need at least one array to ", who);
+  std::vector<Array> arrays(size);
   ImportOptions values;
   for (const bool listed : {false, true}) {
-    for (Py_ssize_t i = 0; i < size; ++i) {
-      PyObject* item = PySequence_Fast_GET_ITEM(items.ptr(), i);
+    for (std::size_t i = 0; i < size; ++i) {
+      PyObject* item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
       if (is_listed(item) != listed) continue;
-      Array& array = arrays[static_cast<std::size_t>(i)];
-      array = listed ? import_array(item, values) : import_array(item);
-      if (!values.device) values.device = array.device();
+      arrays[i] = listed ? import_array(item, values) : import_array(item);
+      if (!values.device) values.device = arrays[i].device();
     }
   }
   return arrays;
@@ -69,7 +73,8 @@ PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObje
   }
   const DType common = ops::common_dtype(arrays, wanted);
   if (wanted) {
-    const std::string rule = given(casting) ? py::handle(casting).cast<std::string>() : "same_kind";
+    const std::string rule =
+        given(casting) ? value_of<std::string>(casting, "casting") : "same_kind";
     for (const Array& array : arrays) check_casting(array.dtype(), common, rule, who);
   }
   std::int64_t bytes = 0;
@@ -91,14 +96,12 @@ PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObje
 
 // ---- variables of graphs
 
-// The sequence as variables where one of them is a variable, else nothing.
-std::vector<Variable> variables_in(PyObject* sequence) {
-  if (!is_listed(sequence)) return {};
-  const Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence);
-  PyObject** items = PySequence_Fast_ITEMS(sequence);
-  if (!std::any_of(items, items + size, &is_variable)) return {};
+// The items as variables where one of them is a variable, else nothing.
+std::vector<Variable> variables_in(const py::tuple& items) {
+  const std::span values(&PyTuple_GET_ITEM(items.ptr(), 0), items.size());
+  if (!std::any_of(values.begin(), values.end(), &is_variable)) return {};
   std::vector<Variable> variables;
-  for (Py_ssize_t i = 0; i < size; ++i) variables.push_back(as_variable(items[i]));
+  for (PyObject* value : values) variables.push_back(as_variable(value));
   return variables;
 }
 
@@ -143,9 +146,10 @@ PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
   static constexpr Signature<5> signature{
       "concatenate", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
   const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
-  if (std::vector<Variable> variables = variables_in(sequence); !variables.empty())
+  const py::tuple items = sequence_in(sequence, "concatenate");
+  if (std::vector<Variable> variables = variables_in(items); !variables.empty())
     return concatenate_variables(std::move(variables), axis, out, dtype);
-  std::vector<Array> arrays = arrays_in(sequence, "concatenate");
+  std::vector<Array> arrays = arrays_in(items, "concatenate");
   if (axis == Py_None) {
     for (Array& array : arrays) array = reshape(array, {-1});
     return join(arrays, 0, out, dtype, casting, "concatenate");
@@ -163,9 +167,10 @@ PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
   static constexpr Signature<5> signature{
       "stack", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
   const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
-  if (std::vector<Variable> variables = variables_in(sequence); !variables.empty())
+  const py::tuple items = sequence_in(sequence, "stack");
+  if (std::vector<Variable> variables = variables_in(items); !variables.empty())
     return stack_variables(std::move(variables), axis, out, dtype);
-  std::vector<Array> arrays = arrays_in(sequence, "stack");
+  std::vector<Array> arrays = arrays_in(items, "stack");
   const Shape shape = arrays[0].shape();
   for (const Array& array : arrays)
     if (array.shape() != shape)

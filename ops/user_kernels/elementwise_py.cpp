@@ -16,6 +16,7 @@
 #include "python/bind.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
+#include "python/py_value.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -108,18 +109,19 @@ PyObject* new_elementwise(PyTypeObject* type, PyObject* arguments, PyObject*) no
   try {
     const auto given_all = py::reinterpret_borrow<py::tuple>(arguments);
     if (given_all.size() != 11) throw py::type_error("expected the 11 parts of a kernel");
-    const auto word = [&](std::size_t i) { return given_all[i].cast<std::string>(); };
+    const auto word = [&](std::size_t i) { return value_of<std::string>(given_all[i], "kernel"); };
     ElementwiseSpec spec;
     spec.common = {"ElementwiseKernel", word(4), word(5),
-                   given_all[8].cast<std::vector<std::string>>()};
-    spec.spelling = given_all[0].cast<bool>() ? Spelling::pointers : Spelling::values;
+                   value_of<std::vector<std::string>>(given_all[8], "kernel")};
+    spec.spelling = value_of<bool>(given_all[0], "kernel") ? Spelling::pointers : Spelling::values;
     (spec.spelling == Spelling::pointers ? spec.arguments : spec.in_params) = word(1);
     spec.out_params = word(2);
     spec.operation = word(3);
     spec.loop_prep = word(6);
     spec.after_loop = word(7);
     return new_user_kernel(type, make_ref<ElementwiseKernel>(std::move(spec)), &call_elementwise,
-                           given_all[9].cast<bool>(), given_all[10].cast<bool>());
+                           value_of<bool>(given_all[9], "kernel"),
+                           value_of<bool>(given_all[10], "kernel"));
   } catch (...) {
     return raise_current();
   }

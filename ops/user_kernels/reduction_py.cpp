@@ -18,6 +18,7 @@
 #include "python/bind.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
+#include "python/py_value.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -130,10 +131,11 @@ PyObject* new_reduction(PyTypeObject* type, PyObject* arguments, PyObject*) noex
   try {
     const auto parts = py::reinterpret_borrow<py::tuple>(arguments);
     if (parts.size() != 11) throw py::type_error("expected the 11 parts of a kernel");
-    const auto word = [&](std::size_t i) { return parts[i].cast<std::string>(); };
+    const auto word = [&](std::size_t i) { return value_of<std::string>(parts[i], "kernel"); };
     ReductionSpec spec;
-    spec.common = {"ReductionKernel", word(8), word(9), parts[10].cast<std::vector<std::string>>()};
-    const bool is_pointers = parts[0].cast<bool>();
+    spec.common = {"ReductionKernel", word(8), word(9),
+                   value_of<std::vector<std::string>>(parts[10], "kernel")};
+    const bool is_pointers = value_of<bool>(parts[0], "kernel");
     spec.spelling = is_pointers ? ReductionSpelling::pointers : ReductionSpelling::values;
     (is_pointers ? spec.arguments : spec.in_params) = word(1);
     (is_pointers ? spec.result_type : spec.out_params) = word(2);

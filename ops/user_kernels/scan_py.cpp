@@ -15,6 +15,7 @@
 #include "python/bind.hpp"
 #include "python/py_array.hpp"
 #include "python/py_call.hpp"
+#include "python/py_value.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
@@ -70,13 +71,14 @@ PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) noexcept 
   try {
     const auto parts = py::reinterpret_borrow<py::tuple>(arguments);
     if (parts.size() != 7) throw py::type_error("expected the 7 parts of a kernel");
-    const auto word = [&](std::size_t i) { return parts[i].cast<std::string>(); };
+    const auto word = [&](std::size_t i) { return value_of<std::string>(parts[i], "kernel"); };
     ScanSpec spec;
-    spec.common = {"ScanKernel", word(4), word(5), parts[6].cast<std::vector<std::string>>()};
+    spec.common = {"ScanKernel", word(4), word(5),
+                   value_of<std::vector<std::string>>(parts[6], "kernel")};
     spec.type = word(0);
     spec.scan_expr = word(1);
     spec.neutral = word(2);
-    spec.is_exclusive = parts[3].cast<bool>();
+    spec.is_exclusive = value_of<bool>(parts[3], "kernel");
     return new_user_kernel(type, make_ref<ScanKernel>(std::move(spec)), &call_scan);
   } catch (...) {
     return raise_current();

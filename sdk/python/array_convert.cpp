@@ -11,6 +11,7 @@
 #include "py_array.hpp"
 #include "py_call.hpp"
 #include "py_dtype.hpp"
+#include "py_value.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -37,7 +38,7 @@ PyObject* astype(PyObject* self, PyObject* const* values, Py_ssize_t count, PyOb
   const Device home = device_in(device, array.device());
   const Order wanted = order_in(order, Order::k);
   if (given(casting)) {
-    check_casting(array.dtype(), target, py::handle(casting).cast<std::string>(), "astype");
+    check_casting(array.dtype(), target, value_of<std::string>(casting, "casting"), "astype");
   }
   if (!truth_in(copy, true) && target == array.dtype() && home == array.device() &&
       lies_in(wanted, array.layout(), layout_in(wanted, array.shape(), array.layout()))) {

@@ -14,6 +14,7 @@
 #include "py_call.hpp"
 #include "py_dtype.hpp"
 #include "py_scalar.hpp"
+#include "py_value.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
@@ -157,7 +158,8 @@ PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
     assign(target, src);
   } else {
     const Array source = assignable(src, target.dtype());
-    const std::string rule = given(casting) ? py::handle(casting).cast<std::string>() : "same_kind";
+    const std::string rule =
+        given(casting) ? value_of<std::string>(casting, "casting") : "same_kind";
     check_casting(source.dtype(), target.dtype(), rule, "copyto");
     assign(target, source);
   }

@@ -4,6 +4,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <utility>
+
 /// How the parts of the extension module find their way into it without a central list: each part
 /// says, at namespace scope in a source file of its own,
 ///
@@ -34,6 +36,19 @@ struct Part {
   // Constant-initialised, so it is there before the first part, whatever the order of the files.
   static inline Part* first = nullptr;
 };
+
+/// A member function for pybind11's def(), which by itself would take None for the object and call
+/// the function on a null pointer.
+template <class C, class Result, class... Args>
+auto member(Result (C::*function)(Args...) const) {
+  return [function](const C& self, Args... args) -> Result {
+    return (self.*function)(std::forward<Args>(args)...);
+  };
+}
+template <class C, class Result, class... Args>
+auto member(Result (C::*function)(Args...) const noexcept) {
+  return member(static_cast<Result (C::*)(Args...) const>(function));
+}
 
 }  // namespace spanwise::python
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bridge_typestr.hpp"
+#include "py_snapshot.hpp"
 #include "py_tuple.hpp"
 #include "spanwise/error.hpp"
 
@@ -71,7 +72,7 @@ class Parser {
     if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr()))
       fail<BridgeError>(who_, ": \"", key, "\" is a ", Py_TYPE(value.ptr())->tp_name,
                         "; expected a tuple of integers");
-    const auto items = py::reinterpret_borrow<py::sequence>(value);
+    const py::tuple items = items_of(value.ptr());
     if (items.size() > max_rank)
       fail<BridgeError>(who_, ": \"", key, "\" has ", items.size(), " axes; expected at most ",
                         max_rank);
@@ -110,7 +111,9 @@ class Parser {
                         "; expected 64 bits");
     result.has_address = true;
     result.memory.data = reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));
-    result.memory.readonly = PyObject_IsTrue(pair[1].ptr()) == 1;
+    const int readonly = PyObject_IsTrue(pair[1].ptr());
+    if (readonly < 0) throw py::error_already_set();
+    result.memory.readonly = readonly == 1;
   }
 
   py::handle dict_;

@@ -9,6 +9,7 @@
 #include "bridge_library.hpp"
 #include "bridge_streams.hpp"
 #include "gil.hpp"
+#include "py_snapshot.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -33,14 +34,14 @@ Device any_device() {
 }  // namespace
 
 bool LegacyLibrary::is_stand_in() const {
-  PyObject* module = PyDict_GetItemWithError(PyImport_GetModuleDict(), module_name_.get());
-  if (module == module_ || module == nullptr) [[likely]]
-    return module != nullptr && is_stand_in_;
+  const auto module = py::reinterpret_steal<py::object>(PyImport_GetModule(module_name_.get()));
+  if (!module) PyErr_Clear();
+  if (!module || module.ptr() == module_) [[likely]]
+    return module && is_stand_in_;
   static constinit const Name device_name("__spanwise_device__");
-  const py::object device = attribute_or_null(module, device_name);
+  const py::object device = attribute_or_null(module.ptr(), device_name);
   is_stand_in_ = device && PyUnicode_Check(device.ptr()) && py::cast<std::string>(device) == "cpu";
-  Py_INCREF(module);
-  Py_XDECREF(std::exchange(module_, module));
+  Py_XDECREF(std::exchange(module_, Py_NewRef(module.ptr())));
   return is_stand_in_;
 }
 
@@ -139,12 +140,12 @@ Shape integers_of(PyObject* object, const Name& name, std::string_view who) {
                       "; expected a tuple of integers");
   };
   if (!values || (!PyTuple_Check(values.ptr()) && !PyList_Check(values.ptr()))) refuse();
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(values.ptr());
-  if (count > max_rank)
-    fail<BridgeError>(who, ": ", count, " dimensions; expected at most ", max_rank);
-  Shape result(static_cast<int>(count));
+  const py::tuple items = items_of(values.ptr());
+  if (items.size() > max_rank)
+    fail<BridgeError>(who, ": ", items.size(), " dimensions; expected at most ", max_rank);
+  Shape result(static_cast<int>(items.size()));
   for (int i = 0; i < result.size(); ++i) {
-    PyObject* item = PySequence_Fast_GET_ITEM(values.ptr(), i);
+    PyObject* item = PyTuple_GET_ITEM(items.ptr(), i);
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item));
     result[i] = number ? PyLong_AsLongLong(number.ptr()) : -1;
     if (result[i] == -1 && PyErr_Occurred() != nullptr) {

@@ -4,6 +4,7 @@
 #include "bridge_library.hpp"
 
 #include "py_array.hpp"
+#include "py_snapshot.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
@@ -14,10 +15,10 @@ namespace py = pybind11;
 
 PyObject* ForeignClass::get() const noexcept {
   if (class_ == nullptr) {
-    PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), module_);
-    if (module == nullptr) return nullptr;
+    const py::object module = loaded_module(module_);
+    if (!module) return nullptr;
     // A module that is only half imported has no such class yet.
-    class_ = PyObject_GetAttrString(module, name_);
+    class_ = PyObject_GetAttrString(module.ptr(), name_);
     if (class_ == nullptr) PyErr_Clear();
   }
   return class_;

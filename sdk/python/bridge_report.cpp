@@ -10,6 +10,7 @@
 
 #include "bind.hpp"
 #include "bridge_convert.hpp"
+#include "py_value.hpp"
 #include "spanwise/error.hpp"
 
 /// explain(), bridges() and strict_copies(): what exchanges do, did, and may do.
@@ -89,7 +90,7 @@ SW_BIND(bridge_report, 63) {
       .def(py::init<>())
       .def("__enter__",
            [](py::object self) {
-             self.cast<StrictCopiesContext&>().enter();
+             value_of<StrictCopiesContext&>(self, "strict_copies").enter();
              return self;
            })
       .def("__exit__", [](StrictCopiesContext& self, const py::args&) { self.exit(); });

@@ -174,18 +174,20 @@ class Reader {
   std::vector<Array> arrays_;
 };
 
-// The most common list: floats alone, or integers alone that fit in int64. Reading these runs no
-// code of others, so nothing has to be held. Nothing where it is another.
+// The most common list: floats alone, or integers alone that fit in int64. Nothing where it is
+// another. An allocator in Python may change the list; reading such numbers runs no other code, so
+// after the allocation the items can be borrowed.
 std::optional<Array> array_of_numbers(PyObject* object, std::optional<DType> asked) {
   if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) return std::nullopt;
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
   if (count == 0) return std::nullopt;
-  PyObject* const* items = PySequence_Fast_ITEMS(object);
-  PyTypeObject* const type = Py_TYPE(items[0]);
+  PyTypeObject* const type = Py_TYPE(PySequence_Fast_GET_ITEM(object, 0));
   const bool is_float = type == &PyFloat_Type;
   const DType dtype = is_float ? float64 : int64;
   if ((!is_float && type != &PyLong_Type) || asked.value_or(dtype) != dtype) return std::nullopt;
   Array made = empty({count}, dtype, cpu);
+  if (PySequence_Fast_GET_SIZE(object) != count) return std::nullopt;
+  PyObject* const* items = PySequence_Fast_ITEMS(object);
   auto* place = static_cast<std::byte*>(made.data());
   for (Py_ssize_t i = 0; i < count; ++i, place += 8) {
     if (Py_TYPE(items[i]) != type) return std::nullopt;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "bridge_streams.hpp"
+#include "py_snapshot.hpp"
 
 namespace spanwise::python {
 
@@ -15,28 +16,23 @@ namespace py = pybind11;
 
 namespace {
 
-py::object loaded(const char* module) {
-  PyObject* found = PyDict_GetItemString(PyImport_GetModuleDict(), module);
-  return py::reinterpret_borrow<py::object>(found != nullptr ? found : Py_None);
-}
-
 std::uintptr_t torch_stream(int ordinal) {
-  const py::object cuda = loaded("torch.cuda");
-  if (cuda.is_none()) return 0;
+  const py::object cuda = loaded_module("torch.cuda");
+  if (!cuda) return 0;
   return cuda.attr("current_stream")(ordinal).attr("cuda_stream").cast<std::uintptr_t>();
 }
 
 // CuPy's current stream belongs to a device of its own choice, which has to be the array's.
 std::uintptr_t cupy_stream(int ordinal) {
-  const py::object cuda = loaded("cupy.cuda");
-  if (cuda.is_none()) return 0;
+  const py::object cuda = loaded_module("cupy.cuda");
+  if (!cuda) return 0;
   return cuda.attr("get_current_stream")(ordinal).attr("ptr").cast<std::uintptr_t>();
 }
 
 // Numba has one default stream a context: the legacy one unless it is set up otherwise.
 std::uintptr_t numba_stream(int) {
-  const py::object cuda = loaded("numba.cuda");
-  if (cuda.is_none()) return 0;
+  const py::object cuda = loaded_module("numba.cuda");
+  if (!cuda) return 0;
   const py::object handle = cuda.attr("default_stream")().attr("handle");
   const py::object value = py::getattr(handle, "value", handle);
   return value.is_none() ? 0 : py::int_(value).cast<std::uintptr_t>();

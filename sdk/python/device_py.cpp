@@ -13,6 +13,7 @@
 #include "bind.hpp"
 #include "gil.hpp"
 #include "py_array.hpp"
+#include "py_value.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 
@@ -49,7 +50,7 @@ std::optional<Device> foreign_device(py::handle object) {
   } else if (!text_of(py::type::handle_of(object).attr("__module__")).starts_with("cupy")) {
     return std::nullopt;
   }
-  return Device(DeviceKind::cuda, object.attr("id").cast<int>());
+  return Device(DeviceKind::cuda, value_of<int>(object.attr("id"), "device: id"));
 }
 
 // The spelling that programs write most, and write often.
@@ -155,7 +156,8 @@ void bind_device(py::module_& module) {
       "synchronize", [](const PyDevice& self) { synchronize(self.device); },
       py::call_guard<GilRelease>(), "Waits until all work on the device is done.");
   type.def("__enter__", [](const py::object& self) {
-    guards().push_back(std::make_unique<DeviceGuard>(py::cast<const PyDevice&>(self).device));
+    guards().push_back(
+        std::make_unique<DeviceGuard>(value_of<const PyDevice&>(self, "device").device));
     return self;
   });
   type.def("__exit__", [](const PyDevice&, const py::args&) { leave(); });

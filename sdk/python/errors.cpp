@@ -8,6 +8,7 @@
 #include "bind.hpp"
 #include "py_array.hpp"
 #include "py_errors.hpp"
+#include "py_value.hpp"
 #include "spanwise/axis_error.hpp"
 #include "spanwise/error.hpp"
 
@@ -80,6 +81,10 @@ void translate(const std::exception_ptr& exception) {
     raise(errors.graph, e);
   } catch (const Error& e) {
     raise(errors.error, e);
+  } catch (const py::reference_cast_error&) {
+    throw;  // pybind11 tries the next overload
+  } catch (const py::cast_error& e) {
+    PyErr_SetString(PyExc_TypeError, e.what());
   }
 }
 
@@ -96,6 +101,19 @@ bool set_error(const std::exception_ptr& exception) noexcept {
   } catch (...) {
     return false;
   }
+}
+
+void raise_unexpected(py::handle object, const char* what, const char* expected) {
+  constexpr std::size_t most_letters = 60;
+  std::string shown = py::repr(object);
+  if (shown.size() > most_letters) shown = shown.substr(0, most_letters) + "...";
+  throw py::type_error(text(what, ": expected ", expected, ", got ", shown, " of type ",
+                            Py_TYPE(object.ptr())->tp_name));
+}
+
+const Array& checked_array(PyObject* object, const char* what) {
+  if (!is_array(object)) raise_unexpected(object, what, "a spanwise.Array");
+  return array_in(object);
 }
 
 PyObject* raise_current() noexcept {

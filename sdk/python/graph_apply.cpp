@@ -10,6 +10,7 @@
 
 #include "bind.hpp"
 #include "py_array.hpp"
+#include "py_value.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -58,12 +59,15 @@ std::vector<Variable> inputs_of(const Apply& node) {
 Shape static_shape(py::handle object) {
   std::vector<std::int64_t> extents;
   for (const py::handle extent : py::iter(object)) {
+    // An iterator may have no end.
+    if (extents.size() == max_rank)
+      fail<LayoutError>("TensorType: expected at most ", max_rank, " dimensions, got more");
     if (extent.is_none())
       extents.push_back(TensorType::any);
     else if (py::isinstance<py::bool_>(extent))
       extents.push_back(extent.cast<bool>() ? 1 : TensorType::any);
     else
-      extents.push_back(extent.cast<std::int64_t>());
+      extents.push_back(value_of<std::int64_t>(extent, "TensorType: extent"));
   }
   for (const std::int64_t extent : extents)
     if (extent < TensorType::any)
@@ -104,11 +108,11 @@ void bind_type(py::module_& module) {
   type.def(py::init(&make_type), py::arg("dtype"), py::arg("shape"), py::arg("device") = py::none(),
            "None in `shape` is a free extent. Without a device the value lives wherever the "
            "function that computes it runs.")
-      .def_property_readonly("dtype", &TensorType::dtype)
-      .def_property_readonly("ndim", &TensorType::rank)
+      .def_property_readonly("dtype", member(&TensorType::dtype))
+      .def_property_readonly("ndim", member(&TensorType::rank))
       .def_property_readonly("shape", &shape_tuple)
       .def_property_readonly("broadcastable", &broadcast_pattern)
-      .def_property_readonly("device", &TensorType::device)
+      .def_property_readonly("device", member(&TensorType::device))
       .def(
           "__call__",
           [](const TensorType& self, const std::optional<std::string>& name) {
@@ -125,7 +129,7 @@ void bind_type(py::module_& module) {
           py::is_operator())
       .def("__reduce__", [](py::handle self) { return reduced("reduce_type", self); })
       .def("__hash__", [](const TensorType& self) { return std::hash<std::string>()(self.name()); })
-      .def("__repr__", &TensorType::name);
+      .def("__repr__", member(&TensorType::name));
 }
 
 }  // namespace
@@ -138,7 +142,7 @@ SW_BIND(graph_apply, 80) {
   apply.def(py::init(&make_apply), py::arg("op"), py::arg("inputs"), py::arg("outputs"))
       .def_property_readonly("op", [](const Apply& self) { return op_object(self.op_ref()); })
       .def_property_readonly("inputs", &inputs_of)
-      .def_property_readonly("outputs", &Apply::outputs)
+      .def_property_readonly("outputs", member(&Apply::outputs))
       .def_property_readonly("out",
                              [](const Apply& self) {
                                if (self.output_count() != 1)
@@ -147,13 +151,13 @@ SW_BIND(graph_apply, 80) {
                                return self.output(0);
                              })
       .def_property_readonly("nin", [](const Apply& self) { return self.inputs().size(); })
-      .def_property_readonly("nout", &Apply::output_count)
+      .def_property_readonly("nout", member(&Apply::output_count))
       .def_property_readonly("tag", [](const Apply& self) { return tag_of(self.attachment()); })
-      .def_property_readonly("trace", &Apply::trace, "Where the program made it; \"\" if unknown.")
+      .def_property_readonly("trace", member(&Apply::trace), "Where the program made it; \"\" if unknown.")
       .def("clone_with_new_inputs", &clone_with, py::arg("inputs"))
       .def("clone", [](const Apply& self) { return clone_with(self, inputs_of(self)); })
       .def("__reduce__", [](py::handle self) { return reduced("reduce_apply", self); })
-      .def("__repr__", &Apply::label);
+      .def("__repr__", member(&Apply::label));
 }
 
 }  // namespace spanwise::python

@@ -18,6 +18,8 @@
 #include "graph_object.hpp"
 #include "graph_variable.hpp"
 #include "py_array.hpp"
+#include "py_snapshot.hpp"
+#include "py_value.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk.hpp"
@@ -45,7 +47,7 @@ InputPlace place_from(py::handle in) {
   place.rule.allow_downcast = in.attr("allow_downcast").cast<std::optional<bool>>();
   const py::object name = in.attr("name");
   if (!name.is_none()) {
-    place.name = name.cast<std::string>();
+    place.name = value_of<std::string>(name, "In: name");
     PyObject* interned = py::str(place.name).release().ptr();
     PyUnicode_InternInPlace(&interned);
     place.name_object = share_object(py::reinterpret_steal<py::object>(interned));
@@ -72,9 +74,11 @@ using Pairs = std::vector<std::pair<Variable, Variable>>;
 
 Mode mode_from(const py::tuple& given) {
   const auto words = [&](int i) {
-    return given[static_cast<std::size_t>(i)].cast<std::vector<std::string>>();
+    return value_of<std::vector<std::string>>(given[static_cast<std::size_t>(i)], "mode");
   };
-  return {.name = given[0].cast<std::string>(), .including = words(1), .excluding = words(2)};
+  return {.name = value_of<std::string>(given[0], "mode"),
+          .including = words(1),
+          .excluding = words(2)};
 }
 
 py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
@@ -86,7 +90,7 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
   std::vector<Variable> inputs;
   std::vector<Variable> mutable_inputs;
   std::vector<InputPlace> places;
-  for (const py::handle in : ins) {
+  for (const py::handle in : items_of(ins.ptr())) {
     inputs.push_back(in.attr("variable").cast<Variable>());
     if (in.attr("mutable").cast<bool>()) mutable_inputs.push_back(inputs.back());
     places.push_back(place_from(in));
@@ -115,7 +119,7 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
 // A Python number keeps its kind; what the parameter makes of it is the kernel's business.
 Scalar scalar_from_number(const std::string& op, const std::string& name, py::handle value) {
   if (PyBool_Check(value.ptr())) return Scalar(value.cast<bool>());
-  if (PyLong_Check(value.ptr())) return Scalar(value.cast<std::int64_t>());
+  if (PyLong_Check(value.ptr())) return Scalar(value_of<std::int64_t>(value, name.c_str()));
   if (PyFloat_CheckExact(value.ptr())) return Scalar(value.cast<double>());
   if (PyComplex_CheckExact(value.ptr())) return Scalar(value.cast<std::complex<double>>());
   const Array array = import_array(value.ptr());
@@ -126,23 +130,27 @@ Scalar scalar_from_number(const std::string& op, const std::string& name, py::ha
 }
 
 KernelOpSpec spec_from(const py::dict& given) {
-  const auto texts = [&](const char* key) { return given[key].cast<std::vector<std::string>>(); };
+  const auto texts = [&](const char* key) {
+    return value_of<std::vector<std::string>>(given[key], key);
+  };
   KernelOpSpec spec;
-  spec.name = given["name"].cast<std::string>();
-  spec.source = given["source"].cast<std::string>();
-  spec.kernel = given["kernel"].cast<std::string>();
+  const auto word = [&](const char* key) { return value_of<std::string>(given[key], key); };
+  spec.name = word("name");
+  spec.source = word("source");
+  spec.kernel = word("kernel");
   spec.inputs = texts("inputs");
   spec.outputs = texts("outputs");
   spec.arguments = texts("arguments");
   spec.block = texts("block");
   spec.grid = texts("grid");
-  spec.shared = given["shared"].cast<std::string>();
-  for (const auto& [name, value] : given["scalars"].cast<py::dict>()) {
-    const auto key = name.cast<std::string>();
+  spec.shared = word("shared");
+  for (const auto& [name, value] : entries_of(py::object(given["scalars"]).ptr())) {
+    const auto key = value_of<std::string>(name, "scalars");
     spec.scalars.emplace(key, scalar_from_number(spec.name, key, value));
   }
   if (given.contains("overwrites"))  // not so in what was pickled before there was such a thing
-    spec.overwrites = given["overwrites"].cast<std::map<std::string, std::string>>();
+    spec.overwrites =
+        value_of<std::map<std::string, std::string>>(given["overwrites"], "overwrites");
   spec.options.options = texts("options");
   spec.options.include_dirs = texts("include_dirs");
   return spec;

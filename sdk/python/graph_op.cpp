@@ -16,6 +16,8 @@
 #include "graph_variable.hpp"
 #include "py_array.hpp"
 #include "py_call.hpp"
+#include "py_snapshot.hpp"
+#include "py_value.hpp"
 #include "spanwise/axis_error.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/op_sdk.hpp"
@@ -31,7 +33,7 @@ py::module_ graph_module() { return py::module_::import("spanwise.graph"); }
 AliasMap alias_map(py::handle op, const char* attribute) {
   const py::object map = py::getattr(op, attribute, py::none());
   if (map.is_none() || py::len(map) == 0) return {};
-  return map.cast<AliasMap>();
+  return value_of<AliasMap>(entries_of(map.ptr()), attribute);
 }
 
 /// An op written in Python, as the graph sees it. Its maps are read once: ops do not change after
@@ -101,19 +103,21 @@ struct OpHandle {
   Ref<const Op> op;
 };
 
-OpProperty property_from(py::handle value) {
+OpProperty property_from(py::handle value, const char* name) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
-  if (py::isinstance<py::int_>(value)) return value.cast<std::int64_t>();
+  if (py::isinstance<py::int_>(value)) return value_of<std::int64_t>(value, name);
   if (py::isinstance<py::float_>(value)) return value.cast<double>();
   if (py::isinstance<py::str>(value)) return value.cast<std::string>();
-  if (py::isinstance<py::sequence>(value)) return value.cast<std::vector<std::int64_t>>();
+  if (py::isinstance<py::sequence>(value)) return value_of<std::vector<std::int64_t>>(value, name);
   return py::str(value).cast<std::string>();  // a device, a dtype
 }
 
 OpHandle make_registered(const std::string& name, const py::dict& properties) {
   OpProperties given;
-  for (const auto& [key, value] : properties)
-    given.emplace(key.cast<std::string>(), property_from(value));
+  for (const auto& [key, value] : entries_of(properties.ptr())) {
+    const auto property = value_of<std::string>(key, "property");
+    given.emplace(property, property_from(value, property.c_str()));
+  }
   return {make_op(name, given)};
 }
 
@@ -205,7 +209,7 @@ SW_BIND(graph_op, 82) {
       [](py::handle value, py::handle name) {
         const Variable variable = as_variable(value);
         if (!name.is_none() && !is_variable(value.ptr()))
-          variable.set_name(name.cast<std::string>());
+          variable.set_name(value_of<std::string>(name, "name"));
         return variable;
       },
       py::arg("value"), py::arg("name") = py::none());

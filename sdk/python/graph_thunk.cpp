@@ -15,6 +15,7 @@
 #include "graph_cell.hpp"
 #include "graph_object.hpp"
 #include "graph_variable.hpp"
+#include "py_value.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 
@@ -60,7 +61,7 @@ class PythonThunk final : public Thunk {
       raise_type_error(text(name_,
                             ": a lazy thunk returns a list of the indices of the inputs that ",
                             "it needs, or None; got ", repr_of(result)));
-    return result.cast<std::vector<int>>();
+    return value_of<std::vector<int>>(result, name_.c_str());
   }
   [[noreturn]] void refuse(const py::object& result) const {
     raise_type_error(text(name_, ": a thunk that is not lazy returns None, got ", repr_of(result),

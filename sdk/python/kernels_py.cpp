@@ -16,6 +16,7 @@
 #include "gil.hpp"
 #include "kernels_function.hpp"
 #include "py_array.hpp"
+#include "py_value.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernel_text.hpp"
@@ -36,7 +37,7 @@ std::vector<std::string> strings_from(py::handle object, const char* what) {
     const py::object fspath = py::module_::import("os").attr("fspath");
     for (const py::handle item : object) {
       good &= py::isinstance<py::str>(item) || py::hasattr(item, "__fspath__");
-      if (good) out.push_back(fspath(item).cast<std::string>());
+      if (good) out.push_back(value_of<std::string>(fspath(item), what));
     }
   }
   if (good) return out;
@@ -98,7 +99,7 @@ Module load(py::handle source, py::handle device) {
   }
   const auto path = py::reinterpret_steal<py::object>(PyOS_FSPath(source.ptr()));
   if (!path) throw py::error_already_set();
-  const auto name = path.cast<std::string>();
+  const auto name = value_of<std::string>(path, "Module.load: path");
   const GilRelease unlocked;
   return Module::load_file(name, target);
 }
@@ -127,13 +128,13 @@ void bind_module(py::module_& module) {
       py::arg("name"),
       "The kernel of that name, a KernelFunction. Raises ArgumentError listing the kernels there "
       "are.");
-  type.def("get_global", &Module::get_global, py::arg("name"),
+  type.def("get_global", member(&Module::get_global), py::arg("name"),
            "A __device__ or __constant__ variable as a uint8 array over its bytes.");
-  type.def_property_readonly("function_names", &Module::function_names);
-  type.def_property_readonly("device", &Module::device);
-  type.def_property_readonly("handle", &Module::handle,
+  type.def_property_readonly("function_names", member(&Module::function_names));
+  type.def_property_readonly("device", member(&Module::device));
+  type.def_property_readonly("handle", member(&Module::handle),
                              "The CUmodule as an integer; 0 on the CPU.");
-  type.def("__int__", &Module::handle);
+  type.def("__int__", member(&Module::handle));
   type.def("__repr__", [](const Module& self) { return listed(self, "Module"); });
 }
 
@@ -155,7 +156,7 @@ void bind_source_module(py::module_& module) {
       "cubins, PTX, LTO-IR, fat binaries,\nobjects, archives). What is declared extern in one "
       "is found in another. Raises CompileError with .log\nand .source, also for what does not "
       "link.");
-  type.def_property_readonly("from_cache", &SourceModule::from_cache,
+  type.def_property_readonly("from_cache", member(&SourceModule::from_cache),
                              "True where the binary came from the disk cache.");
   type.def("__repr__", [](const SourceModule& self) { return listed(self, "SourceModule"); });
 }
@@ -222,8 +223,8 @@ void bind_helpers(py::module_& module) {
              "(name, line, is_template, has_barrier, [KernelParameter]) of each kernel.");
   module.def(
       "_order_use",
-      [](const Stream& stream, py::handle array, bool writes) {
-        order_use(stream, array_in(array.ptr()), writes);
+      [](const Stream& stream, const ArrayObject& array, bool writes) {
+        order_use(stream, array.array(), writes);
       },
       py::arg("stream"), py::arg("array"), py::arg("writes"),
       "Orders what comes on `stream` after all queued work on the array, and remembers the use.");

@@ -15,6 +15,7 @@
 #include "bridge_lifetime.hpp"
 #include "gil.hpp"
 #include "py_array.hpp"
+#include "py_value.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -69,9 +70,11 @@ class PythonSource final : public MemorySource {
           " returned a bare address; expected an object that holds the memory while "
           "it lives, with its address as .ptr, .data_ptr() or int()");
     }
-    if (py::hasattr(owner, "ptr")) return owner.attr("ptr").cast<std::uintptr_t>();
-    if (py::hasattr(owner, "data_ptr")) return owner.attr("data_ptr")().cast<std::uintptr_t>();
-    return py::int_(owner).cast<std::uintptr_t>();
+    if (py::hasattr(owner, "ptr"))
+      return value_of<std::uintptr_t>(owner.attr("ptr"), "memory: .ptr");
+    if (py::hasattr(owner, "data_ptr"))
+      return value_of<std::uintptr_t>(owner.attr("data_ptr")(), "memory: .data_ptr()");
+    return value_of<std::uintptr_t>(py::int_(owner), "memory: int()");
   }
 
   std::string name_;
@@ -105,7 +108,7 @@ using Source = std::shared_ptr<MemorySource>;
 
 SW_BIND(memory, 35) {
   py::class_<MemorySource, Source>(module, "_MemorySource")
-      .def_property_readonly("name", &MemorySource::name);
+      .def_property_readonly("name", member(&MemorySource::name));
   module.def("_memory_stats", &stats_of);
   module.def("_memory_reset_peak", &reset_peak_memory);
   module.def("_memory_trim", [](Device device) {

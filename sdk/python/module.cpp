@@ -2,12 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "bind.hpp"
 #include "spanwise/version.hpp"
 
 namespace {
+
+namespace py = pybind11;
+
+[[noreturn]] void* raise_not_initialised(std::size_t) {
+  throw py::type_error("spanwise: the object was not initialised; call its class, not __new__");
+}
+
+// A method of an object whose __init__ never ran (`T.__new__(T)`) asks pybind11 for the C++ object.
+// Instead of raising, pybind11 would allocate memory for it and construct nothing there. Only that
+// case calls operator_new of the type's record.
+void refuse_uninitialised_objects() {
+  py::detail::with_internals([](py::detail::internals& internals) {
+    for (const auto& [cpp_type, record] : internals.registered_types_cpp) {
+      const std::string module =
+          py::str(py::handle(reinterpret_cast<PyObject*>(record->type)).attr("__module__"));
+      if (module.starts_with("spanwise")) record->operator_new = &raise_not_initialised;
+    }
+  });
+}
 
 std::vector<const spanwise::python::Part*> parts_in_order() {
   std::vector<const spanwise::python::Part*> parts;
@@ -24,4 +45,5 @@ std::vector<const spanwise::python::Part*> parts_in_order() {
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The compiled half of spanwise. Import `spanwise` instead.";
   for (const auto* part : parts_in_order()) part->bind(module);
+  refuse_uninitialised_objects();
 }

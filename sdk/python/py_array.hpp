@@ -40,6 +40,9 @@ inline Array& array_in(PyObject* object) noexcept {
   return reinterpret_cast<PyArray*>(object)->array;
 }
 
+/// For any object, which `what` names in the error: throws TypeError where it is no spanwise.Array.
+const Array& checked_array(PyObject* object, const char* what);
+
 /// A new reference to a new spanwise.Array around `array`. Null with a Python error set when out of
 /// memory. Needs the GIL.
 PyObject* wrap(Array&& array) noexcept;

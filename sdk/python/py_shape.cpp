@@ -23,6 +23,10 @@ namespace {
                       std::string(py::repr(object)));
 }
 
+[[noreturn]] void refuse_rank() {
+  fail<LayoutError>("shape: expected at most ", max_rank, " dimensions, got more");
+}
+
 std::int64_t extent_in(PyObject* item, py::handle whole) {
   if (PyLong_CheckExact(item)) return integer_from(item);
   if (!PyIndex_Check(item) || PyBool_Check(item)) refuse(whole);
@@ -37,6 +41,8 @@ Shape from_iterable(py::handle object) {
   }
   std::vector<std::int64_t> extents;
   while (const auto item = py::reinterpret_steal<py::object>(PyIter_Next(iterator.ptr()))) {
+    // An iterator may have no end.
+    if (extents.size() == max_rank) refuse_rank();
     extents.push_back(extent_in(item.ptr(), object));
   }
   if (PyErr_Occurred()) throw py::error_already_set();
@@ -57,7 +63,7 @@ Shape shape_from(py::handle object) {
   if (PyLong_CheckExact(object.ptr())) return Shape(1, integer_from(object.ptr()));
   if (PyTuple_Check(object.ptr())) {
     const Py_ssize_t rank = PyTuple_GET_SIZE(object.ptr());
-    if (rank > max_rank) fail<LayoutError>("shape: at most ", max_rank, " dimensions, got ", rank);
+    if (rank > max_rank) refuse_rank();
     Shape shape(static_cast<int>(rank));
     for (int i = 0; i < shape.size(); ++i) {
       shape[i] = extent_in(PyTuple_GET_ITEM(object.ptr(), i), object);

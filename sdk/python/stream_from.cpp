@@ -8,6 +8,7 @@
 #include "bridge_lifetime.hpp"
 #include "py_array.hpp"
 #include "py_stream.hpp"
+#include "py_value.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -26,7 +27,7 @@ std::optional<std::uintptr_t> handle_number_in(py::handle value) {
                                                       : py::getattr(value, "value", value);
   if (number.is_none()) return 0;
   if (!PyIndex_Check(number.ptr())) return std::nullopt;
-  return static_cast<std::uintptr_t>(py::int_(number).cast<std::uint64_t>());
+  return value_of<std::uintptr_t>(py::int_(number), "stream: handle");
 }
 
 std::string type_name(py::handle object) {
@@ -63,7 +64,7 @@ void check_device(py::handle stream, Device device) {
   for (const char* name : {"device_index", "device_id"}) {
     const py::object ordinal = py::getattr(stream, name, py::none());
     if (!PyLong_Check(ordinal.ptr())) continue;
-    const auto value = ordinal.cast<std::int64_t>();
+    const auto value = value_of<std::int64_t>(ordinal, name);
     // CuPy says -1 for a stream that belongs to whatever device is current.
     if (value >= 0 && value != device.ordinal())
       fail<ArgumentError>("stream: expected one of ", device, ", got a ",

@@ -13,6 +13,7 @@
 #include "gil.hpp"
 #include "py_array.hpp"
 #include "py_stream.hpp"
+#include "py_value.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -54,7 +55,7 @@ Event foreign_event(py::handle event, Device device) {
         "Event.foreign: expected an integer handle or an event of another library "
         "(.cuda_event, .ptr or .handle), got ",
         std::string(py::repr(event)));
-  return Event::foreign(device, static_cast<std::uintptr_t>(py::int_(value).cast<std::uint64_t>()));
+  return Event::foreign(device, value_of<std::uintptr_t>(py::int_(value), "Event.foreign: handle"));
 }
 
 bool is_foreign_event(py::handle object) {
@@ -95,13 +96,13 @@ void bind_stream(py::module_& module) {
   type.def_static(
       "foreign", &stream_from, py::arg("stream"), py::arg("device") = py::none(),
       "Another library's stream object or integer handle as a Stream; it is not owned.");
-  type.def_property_readonly("device", &Stream::device);
-  type.def_property_readonly("handle", &Stream::handle,
+  type.def_property_readonly("device", member(&Stream::device));
+  type.def_property_readonly("handle", member(&Stream::handle),
                              "The CUstream as an integer; 0 on the CPU.");
-  type.def("__int__", &Stream::handle);
-  type.def("synchronize", &Stream::synchronize, py::call_guard<GilRelease>(),
+  type.def("__int__", member(&Stream::handle));
+  type.def("synchronize", member(&Stream::synchronize), py::call_guard<GilRelease>(),
            "Waits until the queue is empty. Errors of earlier asynchronous work surface here.");
-  type.def("query", &Stream::query, "True when all queued work is done. Never waits.");
+  type.def("query", member(&Stream::query), "True when all queued work is done. Never waits.");
   type.def(
       "wait", &wait_for, py::arg("x"), py::pos_only(),
       "Work queued from now on starts after `x`: an Event, a stream (any library's), or the work "

@@ -1,0 +1,99 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of wrong types: errors in Python's words, from private functions too, and no crash."""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.tree import ROOT
+
+import spanwise as sw
+
+core = sw._core
+
+
+def test_hostile_calls_leave_the_process_alive_and_raise_in_pythons_words():
+    program = (
+        "import resource, sys\n"
+        "from support import hostile_calls\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))\n"
+        "sys.exit(hostile_calls.main())\n"
+    )
+    path = os.pathsep.join([str(ROOT / "tests"), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-W", "ignore", "-c", program],
+        env=dict(os.environ, PYTHONPATH=path),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+@pytest.mark.parametrize("name", ["Stream", "Event", "Module", "Apply", "_OpHandle"])
+def test_an_object_that_was_not_initialised_raises(name):
+    raw = getattr(core, name).__new__(getattr(core, name))
+    with pytest.raises(TypeError, match="was not initialised"):
+        str(raw) if name == "Apply" else getattr(raw, "device" if name != "_OpHandle" else "name")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda counter: core._random_integers(counter, None, 0, 10),
+        lambda counter: core._random_picks(counter, sw.empty(3, "int64", device="cpu"), "table"),
+        lambda counter: core._random_permutation(counter, object(), 3),
+        lambda counter: core._random_draw(counter, "normal", 1, 0.0, 1.0),
+        lambda counter: core._order_use(sw.current_stream("cpu"), None, True),
+    ],
+)
+def test_private_functions_take_arrays_only(call):
+    with pytest.raises(TypeError, match=r"spanwise.Array|incompatible function arguments"):
+        call(core._random_counter(1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: sw.copyto(sw.ones(2), [1], casting=3), "casting: expected a str, got 3 of type int"),
+        (lambda: sw.ones(2).astype("f4", casting=3), "casting: expected a str"),
+        (lambda: sw.concatenate([sw.ones(2)], dtype="f4", casting=3), "casting: expected a str"),
+        (lambda: sw.tensor.TensorType("float32", (2**70,)), "extent: expected an int of 64 bits"),
+        (lambda: sw.tensor.TensorType("float32", ("a",)), "extent: expected an int of 64 bits"),
+        (lambda: sw.tensor.as_variable(1.0, name=3), "name: expected a str, got 3 of type int"),
+        (lambda: sw.Stream.foreign(2**70, "cuda:0"), "from 0 to 2|cuda"),
+    ],
+)
+def test_conversions_name_what_was_expected_and_what_came(call, words):
+    with pytest.raises((TypeError, sw.Error), match=words) as caught:
+        call()
+    assert "Unable to cast" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "make", [sw.ones, sw.empty, lambda shape: sw.tensor.TensorType("float32", shape)]
+)
+def test_a_shape_without_an_end_is_refused(make):
+    with pytest.raises(sw.LayoutError, match=f"at most {core._max_rank} dimensions, got more"):
+        make(itertools.count())
+
+
+def test_an_error_of_the_read_only_flag_is_raised():
+    class Flag:
+        def __bool__(self):
+            raise ZeroDivisionError("of the flag")
+
+    class Interface:
+        kept = np.ones(3)
+        __array_interface__ = {
+            "version": 3,
+            "typestr": "<f8",
+            "shape": (3,),
+            "data": (kept.ctypes.data, Flag()),
+        }
+
+    with pytest.raises(ZeroDivisionError, match="of the flag"):
+        sw.asarray(Interface(), device="cpu")
