@@ -14,4 +14,6 @@ function(spanwise_add_ops name)
     CXX_VISIBILITY_PRESET hidden
     C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
+  # A C++ library that is linked statically must not bind to another copy in the process.
+  target_link_options(${name} PRIVATE LINKER:--exclude-libs,ALL)
 endfunction()

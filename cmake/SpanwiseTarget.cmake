@@ -59,6 +59,14 @@ function(sw_compile_in_batches target)
     UNITY_BUILD_BATCH_SIZE 10)
 endfunction()
 
+# sw_export_only(<target> <list>): the dynamic symbols of a shared object are those of the version
+# script cmake/exports-<list>.map.
+function(sw_export_only target list)
+  set(script "${PROJECT_SOURCE_DIR}/cmake/exports-${list}.map")
+  target_link_options(${target} PRIVATE "LINKER:--version-script=${script}")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${script}")
+endfunction()
+
 # All objects of the library: linked once into libspanwise, and again into each test binary, which
 # may so test what the library hides. Linking objects (not archives) keeps self-registration alive.
 add_library(sw_objects INTERFACE)
