@@ -22,10 +22,10 @@ fs::path make_folder() {
   fs::path base = fs::temp_directory_path(error);
   if (error) base = "/tmp";
   std::string pattern = (base / "spanwise-kernel-XXXXXX").string();
-  require<DeviceError>(mkdtemp(pattern.data()) != nullptr,
-                       "SourceModule(keep=True): no folder can be made in ", base.string(), " (",
-                       std::generic_category().message(errno),
-                       "); set TMPDIR to a folder that can be written");
+  if (mkdtemp(pattern.data()) == nullptr)
+    fail<DeviceError>("SourceModule(keep=True): no folder can be made in ", base.string(), " (",
+                      std::generic_category().message(errno),
+                      "); set TMPDIR to a folder that can be written");
   return pattern;
 }
 
