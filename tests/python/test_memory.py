@@ -13,7 +13,6 @@ import pytest
 from support.arrays import numbers
 
 import spanwise as sw
-from spanwise import tensor as T
 
 MIB = 1 << 20
 
@@ -233,31 +232,6 @@ def test_results_on_the_host(gpu):
     for worker in workers:
         worker.join()
     np.testing.assert_array_equal((a * 2).numpy(), values * 2)
-
-
-def test_blocks_that_a_thread_drops_go_back_while_the_main_thread_waits():
-    """Memory dropped without Python's lock, by a function that runs without it."""
-    x = T.fmatrix("x")
-    f = sw.function([x], T.dot(T.dot(x, x), x).sum(), device="cpu", allow_gc=True)
-    value = sw.asarray(np.eye(256, dtype="float32"))
-    most = 0
-
-    def counted(ordinal, nbytes, stream):
-        nonlocal most
-        block = host_allocator(ordinal, nbytes, stream)
-        most = max(most, HostBlock.alive)
-        return block
-
-    def work():
-        for _ in range(100):
-            f(value)
-
-    before = HostBlock.alive
-    with sw.memory.use_allocator(counted, "cpu"):
-        worker = threading.Thread(target=work)
-        worker.start()
-        worker.join()
-    assert before < most < before + 20
 
 
 def reserved(name):
