@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "python/bind.hpp"
 #include "python/bridge_exchange.hpp"
 #include "python/bridge_library.hpp"
 #include "spanwise/bridge.hpp"
@@ -263,4 +264,12 @@ const TorchBridge torch_bridge;
 [[maybe_unused]] const bool torch_registered = register_bridge(torch_bridge);
 
 }  // namespace
+
+SW_BIND(torch_bridge, 64) {
+  module.def("_is_known_plain_tensor", [](py::handle x) {
+    return reinterpret_cast<PyObject*>(Py_TYPE(x.ptr())) == tensor_class.get() &&
+           is_known_plain(x.ptr());
+  });
+}
+
 }  // namespace spanwise::python

@@ -23,7 +23,7 @@ struct Dropped {
 // From threads without the GIL; pushed by any thread, taken all at once by one that has it.
 constinit std::atomic<Dropped*> dropped{nullptr};
 
-void release_dropped() noexcept {
+void release_all_dropped() noexcept {
   Dropped* entry = dropped.exchange(nullptr, std::memory_order_acquire);
   while (entry != nullptr) {
     Dropped* next = entry->next;
@@ -71,11 +71,11 @@ void release_with_gil(PyObject* object) noexcept {
   auto* entry = new (std::nothrow) Dropped{object, nullptr};
   if (entry == nullptr) return;  // the object is leaked, as the only safe thing left
   // One pending call empties the list, so only the first on it asks. Where the interpreter's queue
-  // is full, the next import does the work.
+  // is full, whoever takes the GIL next does the work.
   if (!push(entry)) return;
   Py_AddPendingCall(
       [](void*) {
-        release_dropped();
+        release_all_dropped();
         return 0;
       },
       nullptr);

@@ -4,34 +4,28 @@
 
 #include <Python.h>
 
-#include <atomic>
 #include <cstddef>
 
+#include "gil.hpp"
 #include "spanwise/bridge.hpp"
 
 /// Python objects that own memory which native code may let go of on any thread.
 namespace spanwise::python {
 
-/// Drops a reference under the GIL: at once where this thread holds it, otherwise soon, on the main
-/// thread. Never waits for the GIL, so that whoever drops a last reference under a lock cannot
+/// Drops a reference under the GIL: at once where this thread holds it, otherwise where a thread of
+/// ours takes it next, or on the main thread. Never waits for the GIL, so that whoever drops a last reference under a lock cannot
 /// deadlock. Does nothing once the interpreter has ended.
 void release_with_gil(PyObject* object) noexcept;
 
 /// A reference to `object` that native code may hold and drop on any thread. Needs the GIL.
 Ref<RefCounted> hold_object(PyObject* object);
 
-/// What was dropped without the GIL and waits for it, and what lets it go.
-struct Dropped;
-extern std::atomic<Dropped*> dropped;
-void release_dropped() noexcept;
-
 /// The same as a ReleaseFn, whose context is the object: what python_owner() tells.
 void release_object(void* object, void*, std::size_t, StreamUses&) noexcept;
 
 /// python_owner() of py_array.hpp, for who imports arrays by the million.
 inline ForeignOwner quick_owner(PyObject* object) {
-  if (dropped.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
-    release_dropped();
+  release_dropped();
   return ForeignOwner(&release_object, Py_NewRef(object));
 }
 

@@ -35,6 +35,7 @@ GilAcquire::GilAcquire() noexcept {
   // PyGILState_Ensure() cannot make a thread state any more for a thread that has none.
   if (PyGILState_GetThisThreadState() == nullptr && interpreter_is_ending()) stop_thread();
   state_ = PyGILState_Ensure();
+  release_dropped();
 }
 
 }  // namespace spanwise::python

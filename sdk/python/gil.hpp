@@ -4,6 +4,8 @@
 
 #include <Python.h>
 
+#include <atomic>
+
 /// The only places that release or take Python's global interpreter lock. Both classes may be used
 /// in threads that outlive the interpreter: where CPython before 3.14 ends a daemon thread by
 /// pthread_exit() when it asks for the lock after the interpreter has begun to end, the thread
@@ -14,6 +16,18 @@ namespace spanwise::python {
 /// interpreter shuts down, on the thread that does it; false on every thread once it has ended.
 bool holds_gil() noexcept;
 
+/// Objects that were dropped in threads without the GIL (release_with_gil() of bridge_lifetime.hpp).
+/// Whoever takes the GIL releases them, because the main thread, which is asked to as well, may be
+/// waiting for that thread.
+struct Dropped;
+extern std::atomic<Dropped*> dropped;
+/// Needs the GIL.
+void release_all_dropped() noexcept;
+inline void release_dropped() noexcept {
+  if (dropped.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+    release_all_dropped();
+}
+
 /// Releases the GIL for the lifetime of this object. The calling thread holds it.
 class GilRelease {
  public:
@@ -21,7 +35,9 @@ class GilRelease {
   /// Does nothing where `wanted` is false.
   explicit GilRelease(bool wanted) noexcept : state_(wanted ? PyEval_SaveThread() : nullptr) {}
   ~GilRelease() {
-    if (state_ != nullptr) PyEval_RestoreThread(state_);
+    if (state_ == nullptr) return;
+    PyEval_RestoreThread(state_);
+    release_dropped();
   }
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;

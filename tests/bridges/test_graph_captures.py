@@ -8,10 +8,20 @@ that ends with an error, are the faults that these tests look for.
 """
 
 import gc
-import time
+import threading
 
 import numpy as np
 import pytest
+from support.captures import (
+    BlockingCupyCapture,
+    CupyCapture,
+    TorchCapture,
+    assert_untouched,
+    falls_to,
+    filled,
+    fresh_arrays,
+    settled,
+)
 
 import spanwise as sw
 
@@ -26,81 +36,6 @@ extern "C" __global__ void spin(float* x, int n, float value, long long cycles) 
 }
 """
 CYCLES = 100_000_000  # some 50 milliseconds
-
-
-class TorchCapture:
-    """`with capture:` records torch's stream, which is spanwise's current one meanwhile."""
-
-    def __init__(self, gpu):
-        self.torch = pytest.importorskip("torch", reason="torch is not installed")
-        self.stream = self.torch.cuda.Stream()
-        self.graph = self.torch.cuda.CUDAGraph()
-        self.ours = sw.Stream.foreign(self.stream, gpu)
-        self.recording = self.torch.cuda.graph(self.graph, stream=self.stream)
-
-    def __enter__(self):
-        self.recording.__enter__()
-        self.ours.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        self.ours.__exit__(*error)
-        return self.recording.__exit__(*error)
-
-    def replay(self):
-        self.graph.replay()
-        self.torch.cuda.synchronize()
-
-    def drop(self):
-        self.torch.cuda.synchronize()
-        self.graph = self.recording = None
-        gc.collect()
-
-    def tensor(self, value, n):
-        return self.torch.full((n,), float(value), device="cuda")
-
-
-class CupyCapture:
-    """The same with a stream of CuPy's, which begins and ends the capture itself."""
-
-    non_blocking = True
-
-    def __init__(self, gpu):
-        self.cupy = pytest.importorskip("cupy", reason="cupy is not installed")
-        self.stream = self.cupy.cuda.Stream(non_blocking=self.non_blocking)
-        self.ours = sw.Stream.foreign(self.stream, gpu)
-
-    def __enter__(self):
-        self.cupy.cuda.Device().synchronize()
-        self.stream.__enter__()
-        self.stream.begin_capture()
-        self.ours.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        self.ours.__exit__(*error)
-        try:
-            self.graph = self.stream.end_capture()
-        finally:
-            self.stream.__exit__(*error)
-
-    def replay(self):
-        self.graph.launch(self.stream)
-        self.stream.synchronize()
-
-    def drop(self):
-        self.stream.synchronize()
-        self.graph = None
-        gc.collect()
-
-    def tensor(self, value, n):
-        return self.cupy.full(n, float(value), dtype="float32")
-
-
-class BlockingCupyCapture(CupyCapture):
-    """On a stream that the legacy default stream waits for, and which makes it unusable."""
-
-    non_blocking = False
 
 
 @pytest.fixture(params=[TorchCapture, CupyCapture], ids=["torch", "cupy"])
@@ -127,29 +62,6 @@ def spin(gpu):
         )
 
     return run
-
-
-def fresh_arrays(gpu, capture, n):
-    """Arrays made after a capture, on several streams, which all hold 7."""
-    sw.zeros(1, device=gpu)  # whatever waits for the end of the capture may go back now
-    sw.synchronize(gpu)
-    made = []
-    for stream in (sw.current_stream(gpu), capture.ours, sw.Stream(gpu)):
-        with stream:
-            made += [sw.full(n, 7, dtype="float32", device=gpu) for _ in range(16)]
-    sw.synchronize(gpu)
-    return made
-
-
-def assert_untouched(arrays):
-    for array in arrays:
-        np.testing.assert_array_equal(array.numpy(), np.full(array.size, 7, "float32"))
-
-
-def filled(gpu, n, value):
-    array = sw.full(n, value, dtype="float32", device=gpu)
-    sw.synchronize(gpu)
-    return array
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -210,7 +122,7 @@ def test_a_temporary_of_another_allocator_is_not_reused_while_the_graph_lives(
 def test_memory_of_a_graph_goes_back_when_the_graph_goes(gpu, capture):
     n = 1 << 20
     x = filled(gpu, n, 2)
-    pool = sw.memory.pool(gpu)
+    pool = settled(gpu)
     before = pool.used
     with capture:
         y = (x * 2) * 3 + 1
@@ -219,18 +131,14 @@ def test_memory_of_a_graph_goes_back_when_the_graph_goes(gpu, capture):
     assert pool.used >= before + 8 * n, "the graph still writes there"
     capture.replay()
     capture.drop()
-    deadline = time.monotonic() + 30  # the driver tells a thread of its own
-    while pool.used > before and time.monotonic() < deadline:
-        time.sleep(0.01)
-        sw.zeros(1, device=gpu)
-    assert pool.used == before
+    assert falls_to(pool, before)
 
 
 def test_a_capture_that_is_given_up_gives_its_memory_back(gpu):
     cupy = pytest.importorskip("cupy", reason="cupy is not installed")
     capture = CupyCapture(gpu)
     x = filled(gpu, 1 << 20, 2)
-    pool = sw.memory.pool(gpu)
+    pool = settled(gpu)
     before = pool.used
     with pytest.raises(cupy.cuda.runtime.CUDARuntimeError), capture:
         y = x * 2
@@ -239,11 +147,7 @@ def test_a_capture_that_is_given_up_gives_its_memory_back(gpu):
         capture.stream.end_capture()
     del y
     capture.drop()
-    deadline = time.monotonic() + 30
-    while pool.used > before and time.monotonic() < deadline:
-        time.sleep(0.01)
-        sw.zeros(1, device=gpu)
-    assert pool.used == before
+    assert falls_to(pool, before)
 
 
 @pytest.mark.parametrize("home", ["default", "own"])
@@ -326,8 +230,6 @@ def test_importing_in_a_capture_while_an_owner_waits_for_its_end(gpu, capture, s
 
 
 def test_another_thread_may_drop_arrays_during_a_capture(gpu, capture):
-    import threading
-
     x = filled(gpu, 1 << 20, 2)
     done = threading.Event()
 

@@ -103,6 +103,18 @@ def test_each_kind_of_tensor_is_told_from_the_others(device, order):
         assert sw._core._asks_tensor_functions()
 
 
+def test_views_are_read_by_libtorchs_functions_too(device):
+    if not sw._core._asks_tensor_functions():
+        pytest.skip("this release of torch is read through DLPack")
+    base = torch.arange(12, dtype=torch.float32, device=str(device))
+    watched = torch.ones(12, device=str(device), requires_grad=True)
+    for plain in (base, base.reshape(3, 4), base[::2], base.reshape(3, 4).T, watched.detach()):
+        assert sw.asarray(plain).tolist() == plain.tolist()
+        assert sw._core._is_known_plain_tensor(plain)
+    for other in (watched, watched.reshape(3, 4), watched[::2], 3.0):
+        assert not sw._core._is_known_plain_tensor(other)
+
+
 DTYPES = "bool int8 int16 int32 int64 uint8 float16 bfloat16 float32 float64 complex64 complex128"
 
 

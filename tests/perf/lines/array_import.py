@@ -65,6 +65,7 @@ def _torch(gpu):
         # what is asked of it later; most tensors are held by Python alone.
         sw.asarray(torch.ones(1, device=device))
         t = torch.arange(12, dtype=torch.float32, device=device)
+        view = torch.arange(12, dtype=torch.float32, device=device).reshape(3, 4)
         mine = sw.asarray(t)
         yield Result(
             f"exchange with PyTorch, {device}",
@@ -72,6 +73,7 @@ def _torch(gpu):
             interleave(
                 {
                     "sw.asarray(tensor)": Call(sw.asarray, t),
+                    "sw.asarray(view of a tensor)": Call(sw.asarray, view),
                     "sw.from_torch(tensor)": Call(sw.from_torch, t),
                     "torch.from_dlpack(tensor)": Call(torch.from_dlpack, t),
                     "torch.from_dlpack(sw array)": Call(torch.from_dlpack, mine),

@@ -1,0 +1,127 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Captures by PyTorch and CuPy, and arrays made after one that no replay may overwrite."""
+
+import gc
+import time
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+
+class TorchCapture:
+    """`with capture:` records torch's stream, which is spanwise's current one meanwhile."""
+
+    def __init__(self, gpu):
+        self.torch = pytest.importorskip("torch", reason="torch is not installed")
+        self.stream = self.torch.cuda.Stream()
+        self.graph = self.torch.cuda.CUDAGraph()
+        self.ours = sw.Stream.foreign(self.stream, gpu)
+        self.recording = self.torch.cuda.graph(self.graph, stream=self.stream)
+
+    def __enter__(self):
+        self.recording.__enter__()
+        self.ours.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.ours.__exit__(*error)
+        return self.recording.__exit__(*error)
+
+    def replay(self):
+        self.graph.replay()
+        self.torch.cuda.synchronize()
+
+    def drop(self):
+        self.torch.cuda.synchronize()
+        self.graph = self.recording = None
+        gc.collect()
+
+    def tensor(self, value, n):
+        return self.torch.full((n,), float(value), device="cuda")
+
+
+class CupyCapture:
+    """The same with a stream of CuPy's, which begins and ends the capture itself."""
+
+    non_blocking = True
+
+    def __init__(self, gpu):
+        self.cupy = pytest.importorskip("cupy", reason="cupy is not installed")
+        self.stream = self.cupy.cuda.Stream(non_blocking=self.non_blocking)
+        self.ours = sw.Stream.foreign(self.stream, gpu)
+
+    def __enter__(self):
+        self.cupy.cuda.Device().synchronize()
+        self.stream.__enter__()
+        self.stream.begin_capture()
+        self.ours.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.ours.__exit__(*error)
+        try:
+            self.graph = self.stream.end_capture()
+        finally:
+            self.stream.__exit__(*error)
+
+    def replay(self):
+        self.graph.launch(self.stream)
+        self.stream.synchronize()
+
+    def drop(self):
+        self.stream.synchronize()
+        self.graph = None
+        gc.collect()
+
+    def tensor(self, value, n):
+        return self.cupy.full(n, float(value), dtype="float32")
+
+
+class BlockingCupyCapture(CupyCapture):
+    """On a stream that the legacy default stream waits for, and which makes it unusable."""
+
+    non_blocking = False
+
+
+def fresh_arrays(gpu, capture, n):
+    """Arrays made after a capture, on several streams, which all hold 7."""
+    sw.zeros(1, device=gpu)  # whatever waits for the end of the capture may go back now
+    sw.synchronize(gpu)
+    made = []
+    for stream in (sw.current_stream(gpu), capture.ours, sw.Stream(gpu)):
+        with stream:
+            made += [sw.full(n, 7, dtype="float32", device=gpu) for _ in range(16)]
+    sw.synchronize(gpu)
+    return made
+
+
+def assert_untouched(arrays):
+    for array in arrays:
+        np.testing.assert_array_equal(array.numpy(), np.full(array.size, 7, "float32"))
+
+
+def filled(gpu, n, value):
+    array = sw.full(n, value, dtype="float32", device=gpu)
+    sw.synchronize(gpu)
+    return array
+
+
+def settled(gpu):
+    """The pool, once memory of graphs of earlier tests is back: the driver tells us on a thread of
+    its own."""
+    for _ in range(3):
+        gc.collect()
+        time.sleep(0.1)
+        sw.zeros(1, device=gpu)
+    return sw.memory.pool(gpu)
+
+
+def falls_to(pool, used):
+    deadline = time.monotonic() + 30
+    while pool.used > used and time.monotonic() < deadline:
+        time.sleep(0.01)
+        sw.zeros(1, device=pool.device)
+    return pool.used <= used
