@@ -21,9 +21,10 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 
+from cxx_tests import cxx_tests as run_cxx_tests
 from places import BUILD, ROOT, cuda_headers
 from python_tests import python_tests as run_python_tests
-from tools import ctest, environment
+from tools import environment
 
 PRESET = "release"
 WORK = BUILD / PRESET / "gpu-report"
@@ -134,9 +135,8 @@ def cxx_tests() -> dict:
     left_out = BUILD / PRESET / "cxx-tests-left-out.txt"
     if left_out.is_file():
         return {"passed": True, "left_out": left_out.read_text().strip()}
-    command = [ctest(), "--preset", PRESET, "--output-junit", WORK / "ctest.xml"]
-    command += ["--parallel", str(max(1, min(6, (os.cpu_count() or 1) // 2)))]
-    return {"passed": succeeds(command), **junit(WORK / "ctest.xml")}
+    passed = run_cxx_tests(PRESET, "--output-junit", WORK / "ctest.xml")
+    return {"passed": passed, **junit(WORK / "ctest.xml")}
 
 
 def python_tests() -> dict:

@@ -6,13 +6,11 @@ Each step runs even when an earlier one failed, so that one run shows all there 
 """
 
 import os
-import subprocess
 import time
 from dataclasses import dataclass
 
-from places import BUILD, ROOT
+from cxx_tests import cxx_tests
 from python_tests import python_tests
-from tools import ctest, environment
 
 from build import build
 
@@ -45,19 +43,6 @@ def step(name: str, run) -> Step:
     begin = time.monotonic()
     passed = run()
     return Step(name, passed, time.monotonic() - begin)
-
-
-def cxx_tests(preset: str) -> bool:
-    left_out = BUILD / preset / "cxx-tests-left-out.txt"
-    if left_out.is_file():
-        print(left_out.read_text())
-    command = [
-        ctest(),
-        "--preset",
-        preset,
-        "--no-tests=ignore" if left_out.is_file() else "--no-tests=error",
-    ]
-    return subprocess.run(command, cwd=ROOT, env=environment(preset)).returncode == 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,28 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the C++ tests for test.py and gpu_report.py: the parts of each program side by side."""
+
+import subprocess
+
+from places import BUILD, ROOT
+from tools import ctest, environment
+from workers import GIB, workers
+
+# What a test program needs at most: arrays under a sanitizer; a CUDA context and its pool.
+HOST_MEMORY = 2 * GIB
+GPU_MEMORY = 10 * GIB
+
+
+def cxx_tests(preset: str, *options: str) -> bool:
+    """Whether all tests passed. Where GoogleTest is not installed there are none, which is said."""
+    left_out = BUILD / preset / "cxx-tests-left-out.txt"
+    if left_out.is_file():
+        print(left_out.read_text())
+    command = [
+        ctest(),
+        *("--preset", preset),
+        *("--parallel", str(workers(HOST_MEMORY, GPU_MEMORY))),
+        "--no-tests=ignore" if left_out.is_file() else "--no-tests=error",
+        *map(str, options),
+    ]
+    return subprocess.run(command, cwd=ROOT, env=environment(preset)).returncode == 0

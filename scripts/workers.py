@@ -1,0 +1,39 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How many processes tests are shared by: one a processor, while memory suffices for all."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+GIB = 1 << 30
+MOST_WORKERS = 16
+
+
+def workers(host_bytes: int, gpu_bytes: int) -> int:
+    """The number where each process needs so much memory of the host and of the first GPU."""
+    bounds = [MOST_WORKERS, len(os.sched_getaffinity(0)), host_memory() // host_bytes]
+    if (free := free_gpu_memory()) is not None:
+        bounds.append(free // gpu_bytes)
+    return max(1, min(bounds))
+
+
+def host_memory() -> int:
+    """Bytes of the host's memory, or what the memory limit of this container leaves of it."""
+    bounds = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    folder = Path("/sys/fs/cgroup")
+    for limit in (folder / "memory.max", folder / "memory" / "memory.limit_in_bytes"):
+        if limit.is_file() and (text := limit.read_text().strip()).isdigit():
+            bounds.append(int(text))
+    return min(bounds)
+
+
+def free_gpu_memory() -> int | None:
+    """Free bytes of the first GPU; None where there is none."""
+    if not shutil.which("nvidia-smi"):
+        return None
+    command = ["nvidia-smi", "--query-gpu=memory.free", "--format=csv,noheader,nounits"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    first = done.stdout.partition("\n")[0].strip()
+    return int(first) << 20 if done.returncode == 0 and first.isdigit() else None
