@@ -60,6 +60,18 @@ std::string readable_log(std::string log, const runtime::TemporaryFolder& folder
   return log;
 }
 
+[[noreturn]] void fail_timeout(const runtime::CompileRequest& request, const HostCompiler& compiler,
+                               const std::string& log) {
+  throw CompileError(
+      text(
+          request.source->file_name, ": ", compiler.path, " was killed after ",
+          process_limits().time.count(),
+          " s, before it had compiled it for the CPU. Remedy: raise config compile_timeout_s (0 is "
+          "no limit), or see what the compiler waits for:\n",
+          log),
+      log, with_line_numbers(request.source->text));
+}
+
 [[noreturn]] void fail_compile(const runtime::CompileRequest& request, const HostCompiler& compiler,
                                const std::string& log) {
   const runtime::KernelSource* source = request.source;
@@ -120,6 +132,7 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
     }
     const ProcessResult result = run_process(command, folder.path());
     log = readable_log(result.output, folder);
+    if (result.timed_out) fail_timeout(request, compiler, log);
     return result.exit_code == 0 && fs::exists(output);
   };
   const bool is_whole =
