@@ -33,7 +33,8 @@ PUBLIC = {
         version view working_device
     """,
     "runtime": """
-        config copy creation devices element_text gemm gpu_context host_block instruction_sets kernel_types memory
+        config copy creation devices element_text gemm gpu_context host_block instruction_sets interrupt
+        kernel_types memory
         parallel scan stream tools
     """,
     "kernels": "kernel kernel_text source_module",

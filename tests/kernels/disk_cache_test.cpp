@@ -24,11 +24,6 @@ runtime::KernelBinary binary_of(std::string image) {
   return {.image = std::move(image), .symbols = {{"k<int>", "_Z1kIiE"}}};
 }
 
-std::string read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 class DiskCacheTest : public ::testing::Test {
  protected:
   DiskCache cache(std::int64_t limit = 1 << 20) const { return DiskCache(path_.string(), limit); }
@@ -48,15 +43,13 @@ class DiskCacheTest : public ::testing::Test {
   const std::string key_ = sha256("a key"), other_ = sha256("another");
 };
 
-TEST_F(DiskCacheTest, FindsWhatWasStoredAsBytesAndAsAFile) {
-  runtime::KernelBinary stored = binary_of("image bytes");
-  cache().store(key_, stored);
+TEST_F(DiskCacheTest, FindsWhatWasStored) {
+  const runtime::KernelBinary stored = binary_of("image bytes");
+  EXPECT_TRUE(cache().store(key_, stored));
   const auto found = cache().find(key_);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->image, "image bytes");
   EXPECT_EQ(found->symbols, stored.symbols);
-  EXPECT_EQ(found->path, stored.path);
-  EXPECT_EQ(read_text(found->path), "image bytes");
   EXPECT_FALSE(cache().find(other_));
   EXPECT_EQ(cache().usage().entries, 1);
 }
@@ -83,13 +76,23 @@ TEST_F(DiskCacheTest, DoesNotUseAFolderThatOthersMayWrite) {
   EXPECT_EQ(cache().problem(), "");
 }
 
+TEST_F(DiskCacheTest, DoesNotUseAFileThatOthersMayWrite) {
+  const runtime::KernelBinary stored = binary_of("x");
+  cache().store(key_, stored);
+  for (const std::string extension : {".bin", ".entry"}) {
+    fs::permissions(files(extension).at(0), fs::perms::group_write, fs::perm_options::add);
+    EXPECT_FALSE(cache().find(key_)) << extension;
+    cache().store(key_, stored);
+    EXPECT_TRUE(cache().find(key_));
+  }
+}
+
 TEST_F(DiskCacheTest, DoesNotFollowASymbolicLink) {
   fs::create_directories(path_.parent_path());
   fs::create_directory(folder_.path() / "elsewhere");
   fs::create_directory_symlink(folder_.path() / "elsewhere", path_);
   runtime::KernelBinary stored = binary_of("x");
-  cache().store(key_, stored);
-  EXPECT_EQ(stored.path, "");
+  EXPECT_FALSE(cache().store(key_, stored));
   EXPECT_TRUE(fs::is_empty(folder_.path() / "elsewhere"));
   EXPECT_NE(cache().problem().find("symbolic link"), std::string::npos) << cache().problem();
 }
@@ -113,7 +116,7 @@ TEST_F(DiskCacheTest, IgnoresAnyDamageAndReplacesIt) {
 TEST_F(DiskCacheTest, DoesNotFollowAnEntryOutOfItsFolder) {
   runtime::KernelBinary stored = binary_of("image bytes");
   cache().store(key_, stored);
-  const fs::path image = stored.path;
+  const fs::path image = files(".bin").at(0);
   const fs::path outside = folder_.write("outside", "image bytes");
   fs::remove(image);
   fs::create_symlink(outside, image);
@@ -144,8 +147,7 @@ TEST_F(DiskCacheTest, RemovesTheLeastRecentlyUsedFirst) {
 
 TEST_F(DiskCacheTest, KeepsNothingLargerThanItsLimit) {
   runtime::KernelBinary stored = binary_of(std::string(2000, 'x'));
-  cache(1000).store(key_, stored);
-  EXPECT_EQ(stored.path, "");
+  EXPECT_FALSE(cache(1000).store(key_, stored));
   EXPECT_FALSE(cache(1000).find(key_));
   cache(0).store(key_, stored);
   EXPECT_FALSE(fs::exists(path_));
@@ -183,23 +185,26 @@ TEST_F(DiskCacheTest, ADiskThatTakesNothingCostsOnlySpeed) {
   struct rlimit before;
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit tiny{1000, before.rlim_max};
+  const struct rlimit tiny { 1000, before.rlim_max };
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tiny), 0);
-  cache().store(other_, large);
+  EXPECT_FALSE(cache().store(other_, large));
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  EXPECT_EQ(large.path, "");
   EXPECT_FALSE(cache().find(other_));
   EXPECT_TRUE(cache().find(key_));
   EXPECT_TRUE(files(".tmp").empty()) << "a part of a file was left";
+  EXPECT_NE(cache().problem().find("cannot write to " + path_.string() + ": File too large"),
+            std::string::npos)
+      << cache().problem();
+  EXPECT_TRUE(cache().store(other_, small));
+  EXPECT_EQ(cache().problem(), "") << "a store that succeeded";
 }
 
 TEST_F(DiskCacheTest, AFolderThatCannotBeMadeCostsOnlySpeed) {
   folder_.write("file", "");
   const DiskCache nowhere((folder_.path() / "file" / "kernels").string(), 1 << 20);
   runtime::KernelBinary stored = binary_of("x");
-  nowhere.store(key_, stored);
-  EXPECT_EQ(stored.path, "");
+  EXPECT_FALSE(nowhere.store(key_, stored));
   EXPECT_FALSE(nowhere.find(key_));
   EXPECT_EQ(DiskCache("", 1 << 20).find(key_), std::nullopt);
   EXPECT_NE(DiskCache("", 1 << 20).problem().find("SPANWISE_CACHE_DIR"), std::string::npos);
@@ -227,10 +232,9 @@ TEST_F(DiskCacheTest, ProcessesMayWriteTheSameEntryAtOnce) {
         const std::string image(static_cast<std::size_t>(1000 + 500 * p),
                                 static_cast<char>('a' + p));
         runtime::KernelBinary stored = binary_of(image);
-        cache().store(key_, stored);
+        wrong += !cache().store(key_, stored);
         const auto found = cache().find(key_);
-        wrong += !found || found->image.size() != 1000 + 500 * std::size_t(found->image[0] - 'a') ||
-                 read_text(found->path) != found->image || stored.path.empty();
+        wrong += !found || found->image.size() != 1000 + 500 * std::size_t(found->image[0] - 'a');
       }
       ::_exit(wrong == 0 ? 0 : 1);
     }

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "kernels/sha256_block.hpp"
+
 namespace spanwise::kernels {
 
 // FIPS 180-4's examples, as NIST publishes them.
@@ -26,6 +28,19 @@ TEST(Sha256, DoesNotDependOnHowTheBytesAreFed) {
     for (std::size_t i = 0; i < text.size(); i += step)
       hash.update(std::string_view(text).substr(i, step));
     EXPECT_EQ(hash.hex(), sha256(text)) << "fed by " << step;
+  }
+}
+
+TEST(Sha256, IsTheSameByInstructionsOfItsOwn) {
+  if (sha256_instructions() == nullptr) GTEST_SKIP() << "this processor has none";
+  std::array<std::uint32_t, 8> plain{}, quick{};
+  std::array<unsigned char, 64> bytes{};
+  for (int round = 0; round < 1000; ++round) {
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<unsigned char>(bytes[i] * 7 + plain[i % 8] + i);
+    sha256_plain(plain, bytes.data());
+    sha256_instructions()(quick, bytes.data());
+    ASSERT_EQ(plain, quick);
   }
 }
 

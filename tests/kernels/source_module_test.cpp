@@ -216,7 +216,7 @@ TEST_F(SourceModuleTest, ABrokenEntryIsCompiledQuietly) {
 TEST_F(SourceModuleTest, AnEntryThatDoesNotLoadIsCompiledAnew) {
   const std::string source = "// unloadable\n" + source_;
   EXPECT_THROW(SourceModule(source, {}),
-               DeviceError);  // compiled and stored, refused once from its file
+               DeviceError);  // compiled and stored, refused once
   EXPECT_FALSE(after_restart(source).from_cache());
   EXPECT_TRUE(after_restart(source).from_cache());
 }

@@ -141,6 +141,26 @@ TEST(PluginHost, RefusesCallsOutOfTheirPlace) {
   host.release_kernel(nullptr);
 }
 
+TEST(PluginHost, RefusesOptionsThatAreNotThere) {
+  const sw_host& host = op_sdk::plugin_host();
+  sw_compiled_kernel* kernel = nullptr;
+  const char* const options[] = {"-DN=1", nullptr};
+  const auto message = [&](const char* const* given, std::int32_t count) -> std::string {
+    sw_call call(who);
+    call.device = cpu;
+    const sw_kernel_source source{sizeof source, "__global__ void f() {}", "f", given, count};
+    EXPECT_EQ(host.compile(&call, &source, &kernel), SW_HOST_FAILED);
+    try {
+      op_sdk::throw_plugin_failure(call, SW_HOST_FAILED);
+    } catch (const ArgumentError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(message(nullptr, 1), HasSubstr("1 options at no address"));
+  EXPECT_THAT(message(options, 2), HasSubstr("option 1 null"));
+  EXPECT_THAT(message(options, -1), HasSubstr("-1 options; expected option_count >= 0"));
+}
+
 TEST(PluginOps, AreDestroyedWithWhoeverHeldThemLast) {
   const int before = Seen::ops;
   {

@@ -72,6 +72,14 @@ def test_a_machine_without_a_compiler_is_told_the_package(tmp_path):
     assert re.search(r"host compiler: missing\. .*install", compilers), compilers
 
 
+def test_it_tells_why_nothing_is_kept(tmp_path):
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels").chmod(0o770)
+    done = run(SPANWISE_CACHE_DIR=str(tmp_path))
+    cache = section(done.stdout, "Kernel cache")
+    assert "nothing is kept: " in cache and "may be written by other users" in cache
+
+
 def test_it_knows_the_cache_and_the_bridges(report):
     assert sw.kernel_cache.info().path in section(report, "Kernel cache")
     bridges = section(report, "Bridges")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What sw.load_ops takes and what it refuses: libraries in plain C, wrong tables, files that are no plug-ins."""
 
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -85,10 +86,15 @@ def test_a_library_that_refuses_says_why(faulty, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def faulty(tmp_path_factory):
-    """Never loaded to the end, so each test finds it as it was built."""
+def built(tmp_path_factory):
     library = tmp_path_factory.mktemp("faulty") / "libfaulty.so"
     return compiled("gcc -std=c99", SOURCES / "plain_ops.c", library)
+
+
+@pytest.fixture
+def faulty(built, tmp_path):
+    """A library for each test, as one that was refused stays loaded, with what its code changed."""
+    return shutil.copy(built, tmp_path)
 
 
 def test_what_is_no_plug_in(tmp_path):
@@ -116,3 +122,55 @@ def test_an_exception_of_c_code_that_is_cpp_is_caught(tmp_path):
     library = compiled("g++ -std=c++20", source, tmp_path / "libthrows.so")
     with pytest.raises(sw.GraphError, match=r"libthrows.so: the plug-in let a C\+\+ exception out"):
         sw.load_ops(library)
+
+
+def test_a_wrong_library_that_started_a_thread(tmp_path):
+    """The thread runs on, so the library's code must stay where it is."""
+    source = tmp_path / "threads.c"
+    source.write_text("""
+        #include <pthread.h>
+        #include <stdio.h>
+        #include <unistd.h>
+        static int rounds;
+        static void* run(void* unused) {
+            for (;; usleep(100)) __atomic_add_fetch(&rounds, 1, __ATOMIC_SEQ_CST);
+            return unused;
+        }
+        __attribute__((constructor)) static void start(void) {
+            pthread_t thread;
+            pthread_create(&thread, NULL, run, NULL);
+        }
+        __attribute__((destructor)) static void stop(void) { puts("unloaded"); }
+    """)
+    library = compiled("gcc -pthread", source, tmp_path / "libthreads.so")
+    program = """
+        import os, sys, time, spanwise as sw
+        for _ in range(3):
+            try:
+                sw.load_ops(sys.argv[1])
+            except sw.GraphError as error:
+                assert "exports no function spanwise_plugin" in str(error)
+            time.sleep(0.1)
+        print("alive", flush=True)
+        os._exit(0)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program), str(library)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+
+
+def test_a_refused_library_may_be_built_again(tmp_path):
+    source = tmp_path / "wrong.c"
+    library = tmp_path / "libmended.so"
+    for _ in range(3):
+        source.write_text("int nothing;\n")
+        library.unlink(missing_ok=True)
+        compiled("gcc", source, library)
+        for _ in range(2):
+            with pytest.raises(sw.GraphError, match="exports no function spanwise_plugin"):
+                sw.load_ops(library)
+    library.unlink()
+    source.write_text((SOURCES / "plain_ops.c").read_text().replace('"plain"', '"mended"'))
+    compiled("gcc -std=c99", source, library)
+    for _ in range(2):
+        assert sw.load_ops(library) == sw.ops.mended

@@ -6,7 +6,10 @@
 
 Processes compile and run a handful of kernels from one cache, again and again. Meanwhile they are
 killed (SIGKILL) at random moments and replaced, and files of the cache are cut off, overwritten, swapped
-and removed. No process may ever see an error or a wrong kernel.
+and removed. No process may ever see an error or a wrong kernel, and nothing temporary may be left.
+
+Then another user's attacks, as far as one user can play both: folders and images are exchanged for forged
+ones (`cache_attacks`), which no process may ever run.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from torture import cache_attacks
 
 # Every kernel leaves a number of its own, so that one taken for another shows. The cache's bound is
 # small enough that entries are thrown out all the time.
@@ -45,16 +50,24 @@ print(count)
 SECONDS = 3.0
 
 
-def start(device: str, folder: Path, chance: random.Random) -> subprocess.Popen[str]:
+def start(
+    device: str, folder: Path, chance: random.Random, limit_mb: int = 1
+) -> subprocess.Popen[str]:
     environment = {
         **os.environ,
         "SPANWISE_CACHE_DIR": str(folder),
-        "SPANWISE_CACHE_LIMIT_MB": "1",
+        "SPANWISE_CACHE_LIMIT_MB": str(limit_mb),
+        "TMPDIR": str(temporary(folder)),
     }
     arguments = [sys.executable, "-c", WORKER, device, str(chance.randrange(10**6)), str(SECONDS)]
     return subprocess.Popen(
         arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
+
+
+def temporary(folder: Path) -> Path:
+    """The place of the temporary files of processes that use the cache `folder`."""
+    return folder.with_name(folder.name + "-tmp")
 
 
 def damage(folder: Path, chance: random.Random) -> None:
@@ -78,10 +91,10 @@ def damage(folder: Path, chance: random.Random) -> None:
         if new is None:
             file.unlink()
             return
-        temporary = file.with_name(f"torture-{chance.randrange(10**9)}")
-        temporary.write_bytes(new)
-        temporary.chmod(0o600)
-        temporary.replace(file)
+        replacement = file.with_name(f"torture-{chance.randrange(10**9)}")
+        replacement.write_bytes(new)
+        replacement.chmod(0o600)
+        replacement.replace(file)
     except FileNotFoundError:
         pass  # thrown out meanwhile
 
@@ -90,6 +103,7 @@ def torture(device: str, kills: int, processes: int, seed: int, folder: Path) ->
     """What the processes complained about; empty where all is well."""
     chance = random.Random(seed)
     complaints: list[str] = []
+    temporary(folder).mkdir(mode=0o700)
     running = [start(device, folder, chance) for _ in range(processes)]
     killed = 0
     while killed < kills and not complaints:
@@ -108,8 +122,30 @@ def torture(device: str, kills: int, processes: int, seed: int, folder: Path) ->
                 running[i] = start(device, folder, chance)
     for process in running:
         complaints += ended(process)
-    # After all that, one process alone finds nothing wrong.
-    return complaints + ended(start(device, folder, chance))
+    # After all that, one process alone finds nothing wrong. The last, without a cache, compiles, and so
+    # removes what killed processes left.
+    for limit_mb in (1, 0):
+        complaints += ended(start(device, folder, chance, limit_mb))
+    return complaints + [f"left behind: {path}" for path in temporary(folder).iterdir()]
+
+
+def attacks(device: str, rounds: int, folder: Path) -> list[str]:
+    """What was wrong while folders and images were exchanged for forged ones."""
+    complaints = []
+    shared = folder / "shared"
+    shared.mkdir(mode=0o700)
+    cache, forged = shared / "cache", shared / "forged"
+    cache_attacks.forge(device, cache, forged)
+    right = list(range(cache_attacks.KERNELS))
+    for attack in (cache_attacks.exchange_images, cache_attacks.exchange_folders):
+        if attack is cache_attacks.exchange_folders:
+            shared.chmod(0o770)  # or other users could exchange nothing
+        with cache_attacks.during(attack, cache, forged):
+            for _ in range(rounds):
+                seen = cache_attacks.victim(device, cache)
+                if seen.written != right:
+                    complaints.append(f"{attack.__name__}: kernels wrote {seen.written}")
+    return complaints
 
 
 def ended(process: subprocess.Popen[str]) -> list[str]:
@@ -122,6 +158,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--processes", type=int, default=8)
+    parser.add_argument("--attacks", type=int, default=20, help="processes under each attack")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9)
     given = parser.parse_args()
@@ -129,7 +166,11 @@ def main() -> int:
         complaints = torture(
             given.device, given.kills, given.processes, given.seed, Path(folder) / "cache"
         )
-    print(f"seed {given.seed}: {given.kills} kills, {len(complaints)} complaints")
+        complaints += attacks(given.device, given.attacks, Path(folder))
+    print(
+        f"seed {given.seed}: {given.kills} kills, {given.attacks} processes under each attack, "
+        f"{len(complaints)} complaints"
+    )
     print("\n".join(complaints))
     return 1 if complaints else 0
 

@@ -3,12 +3,15 @@
 """A short form of torture.kernel_cache, and what the cache does with folders that it must not use."""
 
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 
-from torture.kernel_cache import torture
+from torture import cache_attacks
+from torture.cache_attacks import KERNELS, during, victim
+from torture.kernel_cache import attacks, torture
 
 PROGRAM = """
 import sys
@@ -25,6 +28,35 @@ def test_processes_that_are_killed_and_files_that_are_damaged(device, tmp_path):
     assert torture(str(device), kills=8, processes=3, seed=os.getpid(), folder=tmp_path / "c") == []
 
 
+@pytest.fixture
+def caches(device, tmp_path):
+    """A cache, and one of an attacker with the same keys and intact digests, beside each other."""
+    (tmp_path / "shared").mkdir(mode=0o700)
+    cache, forged = tmp_path / "shared" / "cache", tmp_path / "shared" / "forged"
+    cache_attacks.forge(str(device), cache, forged)
+    return cache, forged
+
+
+RIGHT, FORGED = list(range(KERNELS)), [cache_attacks.FORGED] * KERNELS
+
+
+def test_forged_entries_are_what_they_are_taken_for(device, caches):
+    cache, forged = caches
+    assert victim(str(device), cache)[:2] == (RIGHT, KERNELS)
+    assert victim(str(device), forged)[:2] == (FORGED, KERNELS)
+
+
+def test_forged_entries_are_never_run(device, tmp_path):
+    assert attacks(str(device), rounds=5, folder=tmp_path) == []
+
+
+def test_files_that_go_before_they_are_loaded(device, tmp_path):
+    (tmp_path / "c" / "kernels").mkdir(parents=True, mode=0o700)
+    with during(cache_attacks.remove_files, tmp_path / "c"):
+        for _ in range(2):
+            assert victim(str(device), tmp_path / "c").written == RIGHT
+
+
 def run(device, folder, **environment):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(device)],
@@ -35,7 +67,7 @@ def run(device, folder, **environment):
         check=False,
     )
     assert done.returncode == 0 and done.stderr == "", done.stderr
-    return done.stdout.split(maxsplit=1)
+    return done.stdout.split(" ", maxsplit=1)
 
 
 def test_a_symbolic_link_is_not_followed(device, tmp_path):
@@ -48,13 +80,97 @@ def test_a_symbolic_link_is_not_followed(device, tmp_path):
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_a_folder_that_others_may_write_is_not_used(device, tmp_path):
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
+def test_a_folder_that_others_may_write_is_not_used(device, tmp_path, mode):
     folder = tmp_path / "c" / "kernels"
     folder.mkdir(parents=True)
-    folder.chmod(0o777)
+    folder.chmod(mode)
     from_cache, problem = run(device, tmp_path / "c")
-    assert from_cache == "False" and problem.strip() != ""
+    assert from_cache == "False" and f"{folder} may be written by other users" in problem
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(("mode", "is_used"), [(0o770, False), (0o707, False), (0o1777, True)])
+def test_every_folder_above_counts(device, tmp_path, mode, is_used):
+    above = tmp_path / "above"
+    above.mkdir()
+    above.chmod(mode)
+    for from_cache in (False, is_used):
+        cached, problem = run(device, above / "between" / "c")
+        assert cached == str(from_cache)
+        assert (f"{above} may be written by other users" in problem) == (not is_used), problem
+
+
+def test_the_folders_behind_a_symbolic_link_count_too(device, tmp_path):
+    for name in ("open", "private"):
+        (tmp_path / name).mkdir(mode=0o700)
+        (tmp_path / name / "inside").mkdir(mode=0o700)
+    (tmp_path / "link").symlink_to("open/../private/inside")
+    assert run(device, tmp_path / "link")[0] == "False"
+    assert run(device, tmp_path / "link")[0] == "True"
+    (tmp_path / "open").chmod(0o770)
+    cached, problem = run(device, tmp_path / "link")
+    assert cached == "False" and f"{tmp_path / 'open'} may be written by other users" in problem
+
+
+def in_folder_without_programs(folder, command, **environment):
+    """Runs a command with a file system mounted at `folder` from which no program may be started."""
+    unshare = shutil.which("unshare")
+    mounted = [unshare or "unshare", "-rm", "sh", "-c"]
+    script = 'mount -t tmpfs -o noexec,mode=700,size=8m tmpfs "$0" && exec "$@"'
+    if (
+        not unshare
+        or subprocess.run([*mounted, script, folder, "true"], capture_output=True).returncode
+    ):
+        pytest.skip("this system lets the user mount nothing")
+    return subprocess.run(
+        [*mounted, script, folder, *command],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_no_folder_needs_to_hold_programs(device, tmp_path):
+    done = in_folder_without_programs(
+        tmp_path,
+        [sys.executable, "-c", PROGRAM, str(device)],
+        SPANWISE_CACHE_DIR=str(tmp_path / "c"),
+        TMPDIR=str(tmp_path),
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    assert done.stdout.split() == ["False"]
+
+
+def test_without_proc_files_are_loaded(device, tmp_path):
+    """The loader opens the image in memory by a name in /proc; else it is written to a file."""
+    done = in_folder_without_programs(
+        "/proc",
+        [sys.executable, "-c", PROGRAM, str(device)],
+        SPANWISE_CACHE_DIR=str(tmp_path / "c"),
+        TMPDIR=str(tmp_path),
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    assert done.stdout.split() == ["False"]
+
+
+def test_a_full_disk_is_told(device, tmp_path):
+    fill = """
+import os, sys
+with open(os.environ["SPANWISE_CACHE_DIR"] + "/filler", "wb", buffering=0) as filler:
+    try:
+        while filler.write(bytes(1 << 20)): pass
+    except OSError: pass
+"""
+    done = in_folder_without_programs(
+        tmp_path,
+        [sys.executable, "-c", fill + PROGRAM, str(device)],
+        SPANWISE_CACHE_DIR=str(tmp_path),
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    assert "No space left on device" in done.stdout
 
 
 def test_a_folder_for_reading_only_costs_only_speed(device, tmp_path):

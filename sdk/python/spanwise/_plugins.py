@@ -70,6 +70,8 @@ def load_ops(path: str | os.PathLike[str]) -> OpNamespace:
 
     Raises ArgumentError where there is no such library, GraphError where it is no plug-in, is one of
     another version of the interface, or has tables that do not hold together or names that are taken.
+    A library that is refused stays loaded too, as its code may run on; the file may be built again and
+    loaded then.
     """
     name, ops = _core._load_ops(os.fspath(path))
     for op, summary in ops:

@@ -58,6 +58,8 @@ def _cache() -> Iterator[str]:
     yield f"{info.path}"
     yield f"{info.entries} kernels, {info.bytes / _MIB:.1f} MiB"
     yield f"{info.hits} hits and {info.misses} misses in this process"
+    if info.problem:
+        yield f"nothing is kept: {info.problem}"
 
 
 def _bridges() -> Iterator[str]:

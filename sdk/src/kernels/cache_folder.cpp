@@ -10,53 +10,17 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <system_error>
+#include <utility>
 
+#include "runtime/system/trusted_folder.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::kernels {
 namespace {
 
-namespace fs = std::filesystem;
-
-bool trusted_owner(const struct stat& status) noexcept {
-  return status.st_uid == ::geteuid() || status.st_uid == 0;
-}
-
 std::string system_error_text(int code) { return std::system_category().message(code); }
-
-// Makes the folders of `path` that are missing, each for this user alone.
-void make_folders(const fs::path& path) noexcept try {
-  if (path.has_parent_path() && path.parent_path() != path) {
-    struct stat status;
-    if (::stat(path.parent_path().c_str(), &status) != 0) make_folders(path.parent_path());
-  }
-  ::mkdir(path.c_str(), 0700);
-} catch (...) {
-  // Out of memory: opening the folder will say that it is not there.
-}
-
-// Whoever may rename entries of the parent may put another folder in our place.
-std::string parent_problem(const std::string& path) {
-  const std::string parent = fs::path(path).parent_path().string();
-  struct stat status;
-  if (::stat(parent.c_str(), &status) != 0) return "";
-  if (!trusted_owner(status)) return text(parent, " belongs to another user");
-  const bool others_may_rename = (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0;
-  return others_may_rename ? text(parent, " may be written by every user") : "";
-}
-
-std::string folder_problem(const std::string& path, const FileDescriptor& folder) {
-  struct stat status;
-  if (::fstat(folder.get(), &status) != 0) return text(path, ": ", system_error_text(errno));
-  if (!trusted_owner(status)) return text(path, " belongs to another user");
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    return text(path, " may be written by other users (chmod 700 it)");
-  return parent_problem(path);
-}
 
 // Unique among the processes and threads that share the folder, also over a network file system.
 std::string temporary_name(const std::string& name) {
@@ -76,47 +40,37 @@ CacheFolder CacheFolder::open(const std::string& path, bool create) {
     out.problem_ = "there is no home folder to keep compiled kernels in; set SPANWISE_CACHE_DIR";
     return out;
   }
-  if (create) make_folders(path);
-  FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder) {
-    // ELOOP or ENOTDIR: a symbolic link (open(2)), which may lead where others write.
-    const bool link = errno == ELOOP || errno == ENOTDIR;
-    if (link) {
-      out.problem_ = text(path, " is a symbolic link or no folder");
-    } else if (create || errno != ENOENT) {
-      out.problem_ = text(path, ": ", system_error_text(errno));
-    }
-    return out;
-  }
-  out.problem_ = folder_problem(path, folder);
-  if (out.problem_.empty()) out.folder_ = std::move(folder);
+  runtime::TrustedFolder opened = runtime::open_trusted_folder(
+      path, create ? runtime::MissingFolders::create : runtime::MissingFolders::leave);
+  out.problem_ = std::move(opened.problem);
+  out.folder_ = std::move(opened.folder);
   return out;
 }
 
 std::optional<std::string> CacheFolder::read(const std::string& name) const {
   if (!folder_) return std::nullopt;
-  const FileDescriptor file(
+  const runtime::FileDescriptor file(
       ::openat(folder_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status;
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      !trusted_owner(status))
+      !runtime::has_trusted_owner(status) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return std::nullopt;
-  return read_all(file);
+  return runtime::read_all(file);
 }
 
-bool CacheFolder::replace(const std::string& name, std::string_view contents) const {
-  if (!folder_) return false;
+std::string CacheFolder::replace(const std::string& name, std::string_view contents) const {
+  if (!folder_) return problem_;
   const std::string temporary = temporary_name(name);
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  FileDescriptor file(::openat(folder_.get(), temporary.c_str(), flags, 0600));
-  if (!file) return false;
+  runtime::FileDescriptor file(::openat(folder_.get(), temporary.c_str(), flags, 0600));
+  if (!file) return system_error_text(errno);
   // No fsync: after a crash the checksum tells a file that never reached the disk.
-  const bool written = write_all(file, contents);
-  if (file.close() && written &&
+  if (runtime::write_all(file, contents) && file.close() &&
       ::renameat(folder_.get(), temporary.c_str(), folder_.get(), name.c_str()) == 0)
-    return true;
+    return "";
+  std::string reason = system_error_text(errno);
   remove(temporary);
-  return false;
+  return reason;
 }
 
 void CacheFolder::remove(const std::string& name) const noexcept {
@@ -134,7 +88,7 @@ std::vector<CacheFolder::File> CacheFolder::list() const {
   const int fd = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
   if (!entries) {
-    FileDescriptor(fd).close();
+    runtime::FileDescriptor(fd).close();
     return files;
   }
   while (const dirent* entry = ::readdir(entries.get())) {

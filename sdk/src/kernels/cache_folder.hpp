@@ -8,13 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/unix_file.hpp"
+#include "runtime/system/unix_file.hpp"
 
 namespace spanwise::kernels {
 
 /// A folder of files whose contents will be run as code: made for this user alone (0700), and used
-/// only where nobody else could have written into it. Files are opened relative to the folder that
-/// was checked. No member throws for what the file system says; problem() has the sentence.
+/// only where no other user can change or replace it (runtime::open_trusted_folder). Files are
+/// opened relative to the folder that was checked. No member throws for what the file system says;
+/// problem() has the sentence.
 class CacheFolder {
  public:
   /// Opens `path`; with `create` makes it and its parents where they are not there.
@@ -25,11 +26,11 @@ class CacheFolder {
   const std::string& problem() const noexcept { return problem_; }
   explicit operator bool() const noexcept { return static_cast<bool>(folder_); }
 
-  /// Nothing where the file is absent, not ours, or not a regular file.
+  /// Nothing where the file is absent, not a regular file, or may be written by other users.
   std::optional<std::string> read(const std::string& name) const;
   /// Readers see the old contents or the new ones, never a part: a temporary name in this folder,
-  /// then a rename. False where the disk does not take it.
-  bool replace(const std::string& name, std::string_view contents) const;
+  /// then a rename. Where that fails, the reason in the system's words; else "".
+  std::string replace(const std::string& name, std::string_view contents) const;
   void remove(const std::string& name) const noexcept;
   /// Sets the time of the last use to now.
   void touch(const std::string& name) const noexcept;
@@ -44,7 +45,7 @@ class CacheFolder {
 
  private:
   std::string path_, problem_;
-  FileDescriptor folder_;
+  runtime::FileDescriptor folder_;
 };
 
 }  // namespace spanwise::kernels

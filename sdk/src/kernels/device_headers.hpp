@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/system/temporary_folder.hpp"
+
 namespace spanwise::kernels {
 
 /// The folder that kernels name: #include <spanwise/view.cuh>.
@@ -19,14 +21,11 @@ class DeviceHeaderFolder {
  public:
   /// Throws DeviceError where there is no temporary folder to write to.
   DeviceHeaderFolder();
-  ~DeviceHeaderFolder();
-  DeviceHeaderFolder(const DeviceHeaderFolder&) = delete;
-  DeviceHeaderFolder& operator=(const DeviceHeaderFolder&) = delete;
 
-  const std::string& path() const noexcept { return path_; }
+  const std::string& path() const noexcept { return folder_.path(); }
 
  private:
-  std::string path_;
+  runtime::TemporaryFolder folder_;
 };
 
 }  // namespace spanwise::kernels

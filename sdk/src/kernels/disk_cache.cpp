@@ -16,14 +16,15 @@
 namespace spanwise::kernels {
 namespace {
 
-// How large this process believes each folder to be, so that most stores need not list it.
-struct Estimate {
-  std::int64_t bytes = 0;
+// What this process knows of a folder.
+struct FolderState {
+  std::int64_t bytes = 0;  // its size as estimated, so that most stores need not list it
   int stores_until_listing = 0;
+  std::string failure{};  // of the last store, "" where it succeeded
 };
-std::mutex estimates_mutex;
-std::map<std::string, Estimate>& estimates() {
-  static auto& map = *new std::map<std::string, Estimate>;  // outlives static destructors
+std::mutex folders_mutex;
+std::map<std::string, FolderState>& folders() {
+  static auto& map = *new std::map<std::string, FolderState>;  // outlives static destructors
   return map;
 }
 // Other processes store as well; this often their share is looked at.
@@ -53,33 +54,40 @@ std::optional<runtime::KernelBinary> DiskCache::find(const std::string& key) con
     return std::nullopt;
   }
   folder.touch(entry_name(key));
-  return runtime::KernelBinary{.image = std::move(*image),
-                               .symbols = std::move(entry->symbols),
-                               .path = path_ + "/" + entry->image_name};
+  return runtime::KernelBinary{.image = std::move(*image), .symbols = std::move(entry->symbols)};
 }
 
-void DiskCache::store(const std::string& key, runtime::KernelBinary& binary) const {
-  const auto bytes = static_cast<std::int64_t>(binary.image.size());
-  if (bytes > limit_bytes_) return;
+bool DiskCache::store(const std::string& key, const runtime::KernelBinary& binary) const {
+  if (static_cast<std::int64_t>(binary.image.size()) > limit_bytes_) return false;
   const CacheFolder folder = CacheFolder::open(path_, true);
-  if (!folder.problem().empty())
-    return log_line(text("nothing is kept on disk: ", folder.problem()));
+  std::string failure = folder.problem().empty() ? write_entry(folder, key, binary) : "";
+  const bool is_stored = folder && failure.empty();
+  if (!is_stored) log_line(text("nothing is kept on disk: ", folder ? failure : folder.problem()));
+  const std::lock_guard lock(folders_mutex);
+  folders()[path_].failure = std::move(failure);
+  return is_stored;
+}
+
+std::string DiskCache::write_entry(const CacheFolder& folder, const std::string& key,
+                                   const runtime::KernelBinary& binary) const {
   const std::string digest = sha256(binary.image);
   const CacheEntry entry{key + "-" + digest.substr(0, 16) + ".bin", digest, binary.symbols};
   const std::string sidecar = entry.write();
-  if (!folder.replace(entry.image_name, binary.image) || !folder.replace(entry_name(key), sidecar))
-    return log_line(text("cannot write to ", path_, ": compiled kernels are not kept"));
-  binary.path = path_ + "/" + entry.image_name;
-  note_growth(folder, key, bytes + static_cast<std::int64_t>(sidecar.size()));
+  std::string failure = folder.replace(entry.image_name, binary.image);
+  if (failure.empty()) failure = folder.replace(entry_name(key), sidecar);
+  if (!failure.empty()) return text("cannot write to ", path_, ": ", failure);
+  note_growth(folder, key, static_cast<std::int64_t>(binary.image.size() + sidecar.size()));
+  return "";
 }
 
 void DiskCache::note_growth(const CacheFolder& folder, const std::string& key,
                             std::int64_t bytes) const {
-  const std::lock_guard lock(estimates_mutex);
-  Estimate& estimate = estimates()[path_];
-  estimate.bytes += bytes;
-  if (estimate.stores_until_listing-- > 0 && estimate.bytes <= limit_bytes_) return;
-  estimate = {shrink(folder, limit_bytes_, key), stores_between_listings};
+  const std::lock_guard lock(folders_mutex);
+  FolderState& state = folders()[path_];
+  state.bytes += bytes;
+  if (state.stores_until_listing-- > 0 && state.bytes <= limit_bytes_) return;
+  state.bytes = shrink(folder, limit_bytes_, key);
+  state.stores_until_listing = stores_between_listings;
 }
 
 void DiskCache::remove(const std::string& key) const {
@@ -90,8 +98,8 @@ void DiskCache::clear() const {
   const CacheFolder folder = CacheFolder::open(path_, false);
   for (const CacheFolder::File& file : folder.list())
     if (!key_of(file.name).empty() || is_temporary(file.name)) folder.remove(file.name);
-  const std::lock_guard lock(estimates_mutex);
-  estimates().erase(path_);
+  const std::lock_guard lock(folders_mutex);
+  folders().erase(path_);
 }
 
 void DiskCache::set_alias(const std::string& alias, const std::string& key) const {
@@ -116,7 +124,11 @@ DiskCache::Usage DiskCache::usage() const {
 
 std::string DiskCache::problem() const {
   if (!enabled()) return "config cache_limit_mb is 0";
-  return CacheFolder::open(path_, false).problem();
+  std::string problem = CacheFolder::open(path_, false).problem();
+  if (!problem.empty()) return problem;
+  const std::lock_guard lock(folders_mutex);
+  const auto found = folders().find(path_);
+  return found == folders().end() ? "" : found->second.failure;
 }
 
 }  // namespace spanwise::kernels

@@ -14,8 +14,8 @@ namespace spanwise::kernels {
 
 /// Compiled kernels on disk, by key.
 ///
-/// An entry is two files: "<key>-<digest>.bin", the image, for back ends that load files, and
-/// "<key>.entry", which names it and is written last. As an image's name depends on its contents,
+/// An entry is two files: "<key>-<digest>.bin", the image, and "<key>.entry", which names it and is
+/// written last. As an image's name depends on its contents,
 /// any number of processes may write the same entry at once: the last rename of "<key>.entry" wins,
 /// and both images are right. Nothing here throws for what the disk does: a cache that cannot be
 /// used costs time, never a result.
@@ -25,11 +25,12 @@ class DiskCache {
   /// As config "cache_dir" and "cache_limit_mb" say now.
   static DiskCache configured();
 
-  /// With `path` of the image. Nothing where there is no entry or it is damaged. Marks it as used.
+  /// The bytes whose digest the entry names, so that they can be loaded as they are. Nothing where
+  /// there is no entry or it is damaged. Marks it as used.
   std::optional<runtime::KernelBinary> find(const std::string& key) const;
-  /// Sets binary.path where the image went to disk. Removes the least recently used entries while
-  /// the whole is larger than the limit.
-  void store(const std::string& key, runtime::KernelBinary& binary) const;
+  /// True where the entry went to disk. Removes the least recently used entries while the whole is
+  /// larger than the limit.
+  bool store(const std::string& key, const runtime::KernelBinary& binary) const;
   void remove(const std::string& key) const;
   void clear() const;
 
@@ -42,11 +43,14 @@ class DiskCache {
   };
   Usage usage() const;
   const std::string& path() const noexcept { return path_; }
-  /// Why nothing is kept, one sentence; "" where it is.
+  /// Why nothing is kept, one sentence; "" where it is. Also where the last store of this process
+  /// failed, as on a full disk.
   std::string problem() const;
 
  private:
   bool enabled() const noexcept { return limit_bytes_ > 0; }
+  std::string write_entry(const CacheFolder& folder, const std::string& key,
+                          const runtime::KernelBinary& binary) const;
   void note_growth(const CacheFolder& folder, const std::string& key, std::int64_t bytes) const;
 
   std::string path_;

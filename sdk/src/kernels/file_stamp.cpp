@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "kernels/unix_file.hpp"
+#include "runtime/system/unix_file.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -29,10 +29,10 @@ FileStamp stamp_of(const std::string& path) noexcept {
 
 std::optional<StampedFile> read_file(const std::string& path) {
   // O_NONBLOCK: opening a FIFO of that name must not wait for a writer.
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const runtime::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status;
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  auto contents = read_all(file);
+  auto contents = runtime::read_all(file);
   if (!contents) return std::nullopt;
   return StampedFile{stamp_from(status), std::move(*contents)};
 }

@@ -85,16 +85,13 @@ class ModuleBuilder {
   Ref<ModuleState> from_compiler() {
     if (counted_) misses.fetch_add(1, std::memory_order_relaxed);
     const auto start = std::chrono::steady_clock::now();
-    runtime::KernelBinary binary = compile();
+    const runtime::KernelBinary binary = compile();
     if (logging()) {
       const std::chrono::duration<double, std::milli> passed =
           std::chrono::steady_clock::now() - start;
       log_line(text("miss ", key_, " on ", device_, ", compiled in ", passed.count(), " ms"));
     }
-    if (includes_.complete) {
-      disk_.store(key_, binary);
-      if (!binary.path.empty()) disk_.set_alias(alias_, key_);
-    }
+    if (includes_.complete && disk_.store(key_, binary)) disk_.set_alias(alias_, key_);
     return load(binary, false);
   }
 
@@ -119,11 +116,8 @@ class ModuleBuilder {
 
   Ref<ModuleState> load(const runtime::KernelBinary& binary, bool from_cache) const {
     Ref<runtime::LoadedModule> loaded = backend_.load(device_.ordinal(), binary);
-    std::shared_ptr<runtime::KernelBinary> again;
-    if (declares_variables()) {
-      again = std::make_shared<runtime::KernelBinary>(binary);
-      again->path.clear();  // the loader gives one file's module once
-    }
+    std::shared_ptr<const runtime::KernelBinary> again;
+    if (declares_variables()) again = std::make_shared<runtime::KernelBinary>(binary);
     return make_ref<ModuleState>(device_, source_, request_, binary.symbols, std::move(loaded),
                                  from_cache, std::move(again));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include "runtime/source/kernel_source.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/interrupt.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -59,32 +61,45 @@ class Build {
  public:
   template <class F>
   BuiltModule run(F&& build) {
-    BuiltModule built;
-    std::exception_ptr error;
     try {
-      built = build();
+      BuiltModule built = build();
+      finish(built.module, nullptr);
+      return built;
+    } catch (const Error&) {
+      finish(nullptr, std::current_exception());
+      throw;
     } catch (...) {
-      error = std::current_exception();
+      finish(nullptr, nullptr);
+      throw;
     }
-    {
-      const std::lock_guard lock(mutex_);
-      module_ = built.module;
-      error_ = error;
-      done_ = true;
-    }
-    finished_.notify_all();
-    if (error) std::rethrow_exception(error);
-    return built;
   }
 
+  /// Null where the thread that built was interrupted: a signal is not the other threads'. Throws
+  /// the build's error, and what check_interrupt() throws.
   Ref<ModuleState> wait() {
-    std::unique_lock lock(mutex_);
-    finished_.wait(lock, [this] { return done_; });
-    if (error_) std::rethrow_exception(error_);
-    return module_;
+    for (;;) {
+      {
+        std::unique_lock lock(mutex_);
+        finished_.wait_for(lock, std::chrono::milliseconds(interrupt_check_ms),
+                           [this] { return done_; });
+        if (done_ && error_) std::rethrow_exception(error_);
+        if (done_) return module_;
+      }
+      check_interrupt();
+    }
   }
 
  private:
+  void finish(Ref<ModuleState> module, std::exception_ptr error) {
+    {
+      const std::lock_guard lock(mutex_);
+      module_ = std::move(module);
+      error_ = std::move(error);
+      done_ = true;
+    }
+    finished_.notify_all();
+  }
+
   std::mutex mutex_;
   std::condition_variable finished_;
   bool done_ = false;
@@ -96,12 +111,15 @@ class ModuleCache {
  public:
   Ref<ModuleState> get(std::string_view source, const ModuleOptions& options, Device device) {
     const std::string key = request_key(source, options, device);
-    const std::shared_ptr<LoadedModule> seen = find_loaded(key);
-    if (seen && is_current(*seen)) return seen->built.module;
-    const Turn turn = take_turn(key, seen);
-    if (turn.loaded) return turn.loaded->built.module;
-    if (!turn.is_mine) return turn.build->wait();
-    return finish(key, *turn.build, [&] { return build_now(source, options, device); });
+    for (;;) {
+      const std::shared_ptr<LoadedModule> seen = find_loaded(key);
+      if (seen && is_current(*seen)) return seen->built.module;
+      const Turn turn = take_turn(key, seen);
+      if (turn.loaded) return turn.loaded->built.module;
+      if (turn.is_mine)
+        return finish(key, *turn.build, [&] { return build_now(source, options, device); });
+      if (Ref<ModuleState> built = turn.build->wait()) return built;
+    }
   }
 
   void clear() {

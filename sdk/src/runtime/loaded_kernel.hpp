@@ -128,9 +128,6 @@ inline constexpr const char* link_remedy =
 struct KernelBinary {
   std::string image;
   std::map<std::string, std::string> symbols;  ///< plain name or name expression -> symbol
-  /// The image as a file, where it came from or went to the disk cache; a back end that loads files
-  /// (dlopen) uses it, and otherwise writes a private temporary one.
-  std::string path{};
 };
 
 }  // namespace spanwise::runtime

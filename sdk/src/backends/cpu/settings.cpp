@@ -14,7 +14,8 @@
 namespace spanwise::host {
 namespace {
 
-constexpr int most_threads = 1024, most_stack_kb = 4096, most_slack = 16 << 20;
+constexpr int most_threads = 1024, most_stack_kb = 4096, most_slack = 16 << 20,
+              most_output_kb = 1 << 20;
 
 // -1 for what is no number.
 int parse(std::string_view value) {
@@ -56,6 +57,19 @@ void check_slack(std::string_view value) {
                         ", got '", value, "'");
 }
 
+void check_timeout(std::string_view value) {
+  if (parse(value) < 0)
+    fail<ArgumentError>("config compile_timeout_s: expected a number of seconds >= 0, got '", value,
+                        "'; 0 sets no limit");
+}
+
+void check_output(std::string_view value) {
+  const int kilobytes = parse(value);
+  if (kilobytes < 1 || kilobytes > most_output_kb)
+    fail<ArgumentError>("config compile_output_kb: expected a number from 1 to ", most_output_kb,
+                        ", got '", value, "'");
+}
+
 bool declare_all() {
   config::declare({.name = "cpu_threads",
                    .description = "threads that work on one CPU kernel or copy; 0 is what "
@@ -91,6 +105,21 @@ bool declare_all() {
                    .choices = {},
                    .source = {},
                    .check = check_slack});
+  config::declare({.name = "compile_timeout_s",
+                   .description = "seconds after which the CPU's compiler is killed with all that "
+                                  "it started, and the compile is an error; 0 is no limit",
+                   .value = {},
+                   .default_value = "600",
+                   .choices = {},
+                   .source = {},
+                   .check = check_timeout});
+  config::declare({.name = "compile_output_kb",
+                   .description = "KiB that are kept of what the CPU's compiler writes",
+                   .value = {},
+                   .default_value = "1024",
+                   .choices = {},
+                   .source = {},
+                   .check = check_output});
   return config::declare({.name = "cpu_sanitize",
                           .description = "sanitizer that kernels are compiled with on the CPU; "
                                          "address needs its runtime preloaded",
@@ -121,6 +150,12 @@ std::size_t stack_setting() {
 
 std::size_t slack_setting() {
   return static_cast<std::size_t>(std::max(0, parse(config::get("cpu_slack"))));
+}
+
+int compile_timeout_setting() { return std::max(0, parse(config::get("compile_timeout_s"))); }
+
+std::size_t compile_output_setting() {
+  return static_cast<std::size_t>(std::max(1, parse(config::get("compile_output_kb")))) << 10;
 }
 
 std::string sanitize_setting() {

@@ -25,4 +25,10 @@ std::size_t slack_setting();
 /// What -fsanitize= is given for users' kernels, "" for nothing: config "cpu_sanitize".
 std::string sanitize_setting();
 
+/// Seconds after which a compiler is killed, 0 for never: config "compile_timeout_s".
+int compile_timeout_setting();
+
+/// Bytes that are kept of what a compiler writes: config "compile_output_kb".
+std::size_t compile_output_setting();
+
 }  // namespace spanwise::host

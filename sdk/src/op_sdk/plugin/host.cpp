@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -114,6 +115,22 @@ const sw_array* host_scratch(sw_call* call, sw_dtype dtype, std::int32_t rank,
   });
 }
 
+std::vector<std::string> options_of(const sw_call& call, const sw_kernel_source& source) {
+  const std::int32_t count = source.option_count;
+  if (count < 0 || (count > 0 && source.options == nullptr))
+    fail<ArgumentError>(call.who, ": calls compile with ", count, " options",
+                        source.options == nullptr ? " at no address" : "",
+                        "; expected option_count >= 0 and an array of that many");
+  std::vector<std::string> options;
+  for (std::int32_t i = 0; i < count; ++i) {
+    if (source.options[i] == nullptr)
+      fail<ArgumentError>(call.who, ": calls compile with option ", i,
+                          " null; expected a text that ends in a zero byte");
+    options.emplace_back(source.options[i]);
+  }
+  return options;
+}
+
 sw_status host_compile(sw_call* call, const sw_kernel_source* source, sw_compiled_kernel** kernel) {
   return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
     if (!call->device.has_value())
@@ -124,8 +141,7 @@ sw_status host_compile(sw_call* call, const sw_kernel_source* source, sw_compile
       fail<ArgumentError>(call->who, ": calls compile without text, name, or struct_size");
     ModuleOptions options;
     options.device = *call->device;
-    for (std::int32_t i = 0; i < source->option_count; ++i)
-      options.options.emplace_back(source->options[i]);
+    options.options = options_of(*call, *source);
     const std::string name = source->name;
     if (name.find('<') != std::string::npos) options.names.push_back(name);
     const SourceModule module(source->text, std::move(options));

@@ -6,9 +6,12 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <string>
 #include <utility>
 
+#include "kernels/file_stamp.hpp"
 #include "op_sdk/plugin/plugin_op.hpp"
+#include "runtime/system/loader_path.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {
@@ -17,29 +20,49 @@ namespace {
 
 using Entry = sw_status (*)(const sw_host*, sw_call*, const sw_plugin**);
 
-/// An open shared library; closed again unless it is kept.
+struct Loaded {
+  std::mutex mutex;
+  std::map<void*, LoadedOps> libraries;         // by the loader's handle: one for each file
+  std::map<void*, kernels::FileStamp> refused;  // those that stay loaded all the same
+  std::deque<PluginTable> tables;               // which ops point to
+};
+
+// Never destroyed: what it names stays loaded to the end.
+Loaded& loaded() {
+  static Loaded& loaded = *new Loaded;
+  return loaded;
+}
+
+// The loader gives what it has loaded under a name, whatever file has that name by now. So a file
+// that has been built again after it was refused is opened by another spelling of its path.
+void* open_file(const std::filesystem::path& path) {
+  void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const auto& refused = loaded().refused;
+  const auto found = refused.find(handle);
+  if (found == refused.end() || found->second == kernels::stamp_of(path.string())) return handle;
+  const std::string again =
+      runtime::new_loader_path(path.parent_path().string(), path.filename().string());
+  return ::dlopen(again.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+/// An open shared library. It is never closed: its constructors have run, and threads that it
+/// started or functions that it registered would return into memory that is gone.
 class Library {
  public:
   explicit Library(const std::string& path) : path_(path) {
     // A file beside the program first, then what the loader knows by that name.
     std::error_code none;
     const bool is_file = std::filesystem::is_regular_file(path, none);
-    const std::string name = is_file ? std::filesystem::absolute(path).string() : path;
-    handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    const char* reason = handle_ == nullptr ? ::dlerror() : nullptr;
-    if (handle_ == nullptr)
-      fail<ArgumentError>("load_ops: expected a shared library, got \"", path,
-                          "\": ", reason == nullptr ? "" : reason,
-                          ". Remedy: give its full path, and see ldd for what it needs itself");
+    handle_ = is_file ? open_file(std::filesystem::absolute(path))
+                      : ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_ != nullptr) return;
+    const char* reason = ::dlerror();
+    fail<ArgumentError>("load_ops: expected a shared library, got \"", path,
+                        "\": ", reason == nullptr ? "" : reason,
+                        ". Remedy: give its full path, and see ldd for what it needs itself");
   }
-  ~Library() {
-    if (handle_ != nullptr) ::dlclose(handle_);
-  }
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
 
   void* handle() const noexcept { return handle_; }
-  void keep() noexcept { handle_ = nullptr; }
 
   const sw_plugin& plugin() const {
     const auto entry = reinterpret_cast<Entry>(::dlsym(handle_, "spanwise_plugin"));
@@ -58,18 +81,6 @@ class Library {
   const std::string& path_;
   void* handle_ = nullptr;
 };
-
-struct Loaded {
-  std::mutex mutex;
-  std::map<void*, LoadedOps> libraries;  // by the loader's handle: one for each file
-  std::deque<PluginTable> tables;        // which ops point to
-};
-
-// Never destroyed: what it names stays loaded to the end.
-Loaded& loaded() {
-  static Loaded& loaded = *new Loaded;
-  return loaded;
-}
 
 void check_names_free(const PluginTable& table, const std::string& path) {
   for (const std::string& taken : op_names()) {
@@ -102,15 +113,18 @@ LoadedOps register_all(PluginTable table, const std::string& path) {
 LoadedOps load_ops(const std::string& path) {
   using namespace op_sdk;
   const std::lock_guard lock(loaded().mutex);
-  Library library(path);
+  const Library library(path);
   auto& libraries = loaded().libraries;
   if (const auto found = libraries.find(library.handle()); found != libraries.end())
     return found->second;
-  PluginTable table = read_plugin_table(library.plugin(), path);
-  LoadedOps ops = register_all(std::move(table), path);
-  libraries.emplace(library.handle(), ops);
-  library.keep();
-  return ops;
+  try {
+    LoadedOps ops = register_all(read_plugin_table(library.plugin(), path), path);
+    libraries.emplace(library.handle(), ops);
+    return ops;
+  } catch (const Error&) {
+    loaded().refused.insert_or_assign(library.handle(), kernels::stamp_of(path));
+    throw;
+  }
 }
 
 }  // namespace spanwise

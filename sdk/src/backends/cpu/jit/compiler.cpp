@@ -59,6 +59,13 @@ std::optional<HostCompiler> compiler_from(const std::string& command) {
   return compiler;
 }
 
+// CXX, "" where it is not set or blank.
+std::string chosen_compiler() {
+  const char* chosen = std::getenv("CXX");
+  const std::string_view command = chosen != nullptr ? chosen : "";
+  return std::string(command.find_first_not_of(" \t\n") == command.npos ? "" : command);
+}
+
 using Flags = std::vector<std::string>;
 
 // -fno-strict-aliasing: CUDA code reads one type's bytes as another's freely.
@@ -176,20 +183,24 @@ std::string find_program(const std::string& name) {
 }
 
 std::optional<HostCompiler> find_compiler() {
-  if (const char* chosen = std::getenv("CXX"))
-    if (auto compiler = compiler_from(chosen)) return compiler;
+  // A compiler that was chosen is not replaced by another.
+  if (const std::string chosen = chosen_compiler(); !chosen.empty()) return compiler_from(chosen);
   if (auto compiler = compiler_from("g++")) return compiler;
   return compiler_from("clang++");
 }
 
 HostCompiler require_compiler() {
   if (auto compiler = find_compiler()) return *std::move(compiler);
-  const char* chosen = std::getenv("CXX");
+  if (const std::string chosen = chosen_compiler(); !chosen.empty())
+    fail<DeviceError>(
+        "cpu: kernels are compiled by the C++ compiler that the environment variable CXX names; "
+        "expected a program, got CXX=",
+        chosen,
+        ", of which the first word is none. Install it, set CXX to another, or unset CXX "
+        "to use the g++ or clang++ of PATH");
   fail<DeviceError>(
-      "cpu: kernels are compiled by the system's C++ compiler, and none was found: "
-      "looked for ",
-      chosen != nullptr && *chosen != '\0' ? text("CXX=", chosen, ", ") : "",
-      "g++ and clang++ in PATH. Install one: sudo apt-get install g++");
+      "cpu: kernels are compiled by the system's C++ compiler, and none was found: looked for g++ "
+      "and clang++ in PATH. Install one: sudo apt-get install g++");
 }
 
 std::vector<std::string> base_flags(const HostCompiler& compiler) {

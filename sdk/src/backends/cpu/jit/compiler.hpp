@@ -17,9 +17,10 @@ struct HostCompiler {
   std::string identity;
 };
 
-/// CXX, g++ or clang++, the first that can be run. Looks at the file system only.
+/// What CXX names, or, where it is unset or blank, g++ or clang++, the first that can be run. Looks
+/// at the file system only.
 std::optional<HostCompiler> find_compiler();
-/// Throws DeviceError naming what was looked for and the package to install.
+/// Throws DeviceError naming CXX, or what was looked for and the package to install.
 HostCompiler require_compiler();
 
 /// A program as the shell finds it; "" where it does not.

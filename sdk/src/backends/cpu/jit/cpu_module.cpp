@@ -12,38 +12,21 @@
 
 #include "backends/cpu/exec/worker.hpp"
 #include "backends/cpu/jit/compiler.hpp"
+#include "backends/cpu/jit/image.hpp"
 #include "backends/cpu/jit/process.hpp"
-#include "backends/cpu/jit/temporary_folder.hpp"
 #include "backends/cpu/jit/translation_unit.hpp"
+#include "runtime/system/temporary_folder.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
-namespace {
-
-void* open_library(const std::string& path) {
-  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library != nullptr) return library;
-  const char* reason = ::dlerror();
-  fail<DeviceError>("cpu: cannot load a compiled kernel: ", reason != nullptr ? reason : path,
-                    ". Where its folder must not hold programs (noexec), set TMPDIR or config "
-                    "cache_dir to another");
-}
-
-// The file may go as soon as it is mapped.
-void* open_image(const std::string& image) {
-  const TemporaryFolder folder;
-  return open_library(folder.write("kernel.so", image));
-}
-
-}  // namespace
 
 CpuModule::CpuModule(const runtime::KernelBinary& binary) {
-  library_ = binary.path.empty() ? open_image(binary.image) : open_library(binary.path);
+  library_ = load_image(binary.image);
   info_ = static_cast<const sw_module*>(::dlsym(library_, "sw_module_info"));
   if (info_ == nullptr || info_->magic != SW_MODULE_MAGIC) {
     ::dlclose(library_);
-    fail<DeviceError>("cpu: ", binary.path.empty() ? "the image" : binary.path,
-                      " is a library, but not one that this version of Spanwise compiled");
+    fail<DeviceError>(
+        "cpu: the image is a library, but not one that this version of Spanwise compiled");
   }
   // One a source that was linked into it.
   for (const sw_module* unit = info_; unit != nullptr;) {
@@ -90,7 +73,7 @@ std::string CpuModule::line_before(const void* code) const {
   std::ostringstream address;
   address << "0x" << std::hex << offset;
   try {
-    const TemporaryFolder folder;  // the loaded file may be gone
+    const runtime::TemporaryFolder folder;  // the tools read files
     const std::string file = folder.write("kernel.so", image_);
     for (const char* tool : {"addr2line", "llvm-addr2line", "llvm-symbolizer-14"}) {
       const std::string program = find_program(tool);

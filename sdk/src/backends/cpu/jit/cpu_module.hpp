@@ -13,8 +13,8 @@ namespace spanwise::host {
 /// A compiled module, loaded into this process.
 class CpuModule final : public runtime::LoadedModule {
  public:
-  /// Loads `binary.path`, or a private copy of the image. Throws DeviceError where it is no module
-  /// that this library can run.
+  /// Loads the image, with variables of its own. Throws DeviceError where it is no module that this
+  /// library can run.
   explicit CpuModule(const runtime::KernelBinary& binary);
   ~CpuModule() override;
 

@@ -12,11 +12,11 @@
 #include "backends/cpu/jit/process.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/jit/stack_usage.hpp"
-#include "backends/cpu/jit/temporary_folder.hpp"
 #include "backends/cpu/jit/translation_unit.hpp"
 #include "backends/cpu/jit/unsupported.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/settings.hpp"
+#include "runtime/system/temporary_folder.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -25,7 +25,8 @@ namespace {
 
 std::vector<std::string> command_line(const HostCompiler& compiler, const HostOptions& options,
                                       const std::vector<std::string>& sources,
-                                      const std::string& output, const TemporaryFolder& folder,
+                                      const std::string& output,
+                                      const runtime::TemporaryFolder& folder,
                                       const Translation& module) {
   std::vector<std::string> words{compiler.path};
   const auto add = [&](const std::vector<std::string>& more) {
@@ -52,11 +53,23 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
 }
 
 // The compiler's words with the user's names for files.
-std::string readable_log(std::string log, const TemporaryFolder& folder) {
+std::string readable_log(std::string log, const runtime::TemporaryFolder& folder) {
   const std::string prefix = folder.path() + "/";
   for (std::size_t at = log.find(prefix); at != std::string::npos; at = log.find(prefix, at))
     log.erase(at, prefix.size());
   return log;
+}
+
+[[noreturn]] void fail_timeout(const runtime::CompileRequest& request, const HostCompiler& compiler,
+                               const std::string& log) {
+  throw CompileError(
+      text(
+          request.source->file_name, ": ", compiler.path, " was killed after ",
+          process_limits().time.count(),
+          " s, before it had compiled it for the CPU. Remedy: raise config compile_timeout_s (0 is "
+          "no limit), or see what the compiler waits for:\n",
+          log),
+      log, with_line_numbers(request.source->text));
 }
 
 [[noreturn]] void fail_compile(const runtime::CompileRequest& request, const HostCompiler& compiler,
@@ -75,10 +88,10 @@ std::string readable_log(std::string log, const TemporaryFolder& folder) {
 }
 
 // -fstack-usage names its files after the output, each compiler in its own way.
-std::string stack_reports(const TemporaryFolder& folder) {
+std::string stack_reports(const runtime::TemporaryFolder& folder) {
   std::string all;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder.path()))
-    if (entry.path().extension() == ".su") all += read_whole_file(entry.path().string());
+    if (entry.path().extension() == ".su") all += runtime::read_whole_file(entry.path().string());
   return all;
 }
 
@@ -98,12 +111,11 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   Translation module = translate(request, options, reverse);
   const HostCompiler compiler = require_compiler();
 
-  TemporaryFolder folder;
-  if (request.keep) {
-    folder.keep();
+  using Lifetime = runtime::TemporaryFolder::Lifetime;
+  const runtime::TemporaryFolder folder(request.keep ? Lifetime::kept : Lifetime::scope);
+  if (request.keep)
     std::fprintf(stderr, "spanwise cpu: kept %s/kernel.cpp and what belongs to it\n",
                  folder.path().c_str());
-  }
   write_shim(folder);
   std::vector<std::string> names, inputs;
   for (const TranslationUnit& unit : module.units) {
@@ -120,6 +132,7 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
     }
     const ProcessResult result = run_process(command, folder.path());
     log = readable_log(result.output, folder);
+    if (result.timed_out) fail_timeout(request, compiler, log);
     return result.exit_code == 0 && fs::exists(output);
   };
   const bool is_whole =
@@ -130,7 +143,7 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
     fail_compile(request, compiler, log);
 
   runtime::KernelBinary binary;
-  binary.image = read_whole_file(output);
+  binary.image = runtime::read_whole_file(output);
   set_stack_need(binary.image, stack_need(stack_reports(folder), module));
   binary.symbols = std::move(module.symbols);
   return binary;

@@ -3,17 +3,23 @@
 #include "backends/cpu/jit/process.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
+#include "backends/cpu/settings.hpp"
+#include "runtime/system/unix_file.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/interrupt.hpp"
 
 extern char** environ;
 
@@ -21,35 +27,92 @@ namespace spanwise::host {
 namespace {
 
 struct Pipe {
-  int read_end = -1, write_end = -1;
+  runtime::FileDescriptor read_end, write_end;
   Pipe() {
     int ends[2];
     // Close-on-exec: a process that another thread starts at this moment must not keep it open.
     if (::pipe2(ends, O_CLOEXEC) != 0)
       fail<DeviceError>("cpu: no pipe to the compiler: ", std::strerror(errno));
-    read_end = ends[0];
-    write_end = ends[1];
+    read_end = runtime::FileDescriptor(ends[0]);
+    write_end = runtime::FileDescriptor(ends[1]);
+    // A program that the compiler leaves running may hold the other end open for ever.
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   }
-  ~Pipe() {
-    close_write();
-    ::close(read_end);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  void close_write() {
-    if (write_end >= 0) ::close(write_end);
-    write_end = -1;
-  }
-  std::string read_all() const {
-    std::string all;
-    std::array<char, 4096> buffer;
-    for (;;) {
-      const ssize_t count = ::read(read_end, buffer.data(), buffer.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return all;
-      all.append(buffer.data(), static_cast<std::size_t>(count));
+};
+
+// What a program writes, up to a limit.
+class Output {
+ public:
+  Output(const Pipe& pipe, std::size_t limit) : pipe_(pipe), limit_(limit) {}
+
+  bool at_end() const noexcept { return at_end_; }
+
+  // What has come up to now; of a program that writes without end, a full pipe at a time.
+  void read() {
+    std::array<char, 16384> buffer;
+    for (int i = 0; i < 4 && !at_end_; ++i) {
+      const ssize_t count = ::read(pipe_.read_end.get(), buffer.data(), buffer.size());
+      if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+      at_end_ = count <= 0;
+      if (!at_end_) add({buffer.data(), static_cast<std::size_t>(count)});
     }
   }
+
+  // Returns after `time`, as soon as there is something to read, or at a signal: then true.
+  bool wait(std::chrono::microseconds time) const {
+    pollfd entry{at_end_ ? -1 : pipe_.read_end.get(), POLLIN, 0};
+    const timespec limit{time.count() / 1'000'000, time.count() % 1'000'000 * 1000};
+    return ::ppoll(&entry, 1, &limit, nullptr) < 0 && errno == EINTR;
+  }
+
+  std::string take() {
+    if (dropped_ > 0)
+      text_ += spanwise::text("\n... and ", dropped_, " bytes more (config compile_output_kb)\n");
+    return std::move(text_);
+  }
+
+ private:
+  void add(std::string_view bytes) {
+    const std::string_view kept = bytes.substr(0, limit_ - text_.size());
+    text_ += kept;
+    dropped_ += bytes.size() - kept.size();
+  }
+
+  const Pipe& pipe_;
+  std::size_t limit_, dropped_ = 0;
+  std::string text_;
+  bool at_end_ = false;
+};
+
+// A started program and its process group, which are ended with the object.
+class Child {
+ public:
+  explicit Child(pid_t id) noexcept : id_(id) {}
+  ~Child() { kill(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  bool has_ended() noexcept { return has_ended_ || wait(WNOHANG); }
+  void kill() noexcept {
+    if (has_ended_) return;
+    ::kill(-id_, SIGKILL);
+    wait(0);
+  }
+  // Where the program ignores SIGCHLD the system keeps no status; the output file tells instead.
+  int status() const noexcept { return status_; }
+
+ private:
+  bool wait(int options) noexcept {
+    pid_t ended = 0;
+    do {
+      ended = ::waitpid(id_, &status_, options);
+    } while (ended < 0 && errno == EINTR);
+    return has_ended_ = ended != 0;
+  }
+
+  pid_t id_;
+  int status_ = 0;
+  bool has_ended_ = false;
 };
 
 class SpawnSetup {
@@ -57,8 +120,8 @@ class SpawnSetup {
   explicit SpawnSetup(const Pipe& output) {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output.write_end, 1);
-    posix_spawn_file_actions_adddup2(&actions, output.write_end, 2);
+    posix_spawn_file_actions_adddup2(&actions, output.write_end.get(), 1);
+    posix_spawn_file_actions_adddup2(&actions, output.write_end.get(), 2);
     // The caller's signal mask and ignored signals are not the compiler's business.
     posix_spawnattr_init(&attributes);
     sigset_t none, all;
@@ -66,7 +129,10 @@ class SpawnSetup {
     sigfillset(&all);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    // The programs that a compiler starts are killed with it.
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   }
   ~SpawnSetup() {
     posix_spawn_file_actions_destroy(&actions);
@@ -99,10 +165,8 @@ std::vector<std::string> environment(const std::string& folder) {
   return out;
 }
 
-}  // namespace
-
-ProcessResult run_process(const std::vector<std::string>& command, const std::string& folder) {
-  Pipe output;
+pid_t start(const std::vector<std::string>& command, const std::string& folder,
+            const Pipe& output) {
   const SpawnSetup setup(output);
   std::vector<std::string> words = command, variables = environment(folder);
   const std::vector<char*> arguments = pointers(words), settings = pointers(variables);
@@ -110,19 +174,55 @@ ProcessResult run_process(const std::vector<std::string>& command, const std::st
   const int error = ::posix_spawn(&child, words[0].c_str(), &setup.actions, &setup.attributes,
                                   arguments.data(), settings.data());
   if (error != 0) fail<DeviceError>("cpu: cannot start ", words[0], ": ", std::strerror(error));
-  output.close_write();
+  return child;
+}
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::microseconds longest_wait = std::chrono::milliseconds(interrupt_check_ms);
+// A program ends within microseconds of closing its output.
+constexpr std::chrono::microseconds shortest_wait{20};
+
+// Whether it ended before `limit`, 0 for none. Throws what check_interrupt() throws.
+bool wait_for_end(Child& child, Output& output, std::chrono::seconds limit) {
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point checked = begin;
+  for (auto wait = shortest_wait; !child.has_ended();) {
+    const bool had_signal = output.wait(output.at_end() ? wait : longest_wait);
+    if (output.at_end()) wait = std::min(2 * wait, longest_wait);
+    output.read();
+    const Clock::time_point now = Clock::now();
+    if (had_signal || now - checked >= longest_wait) {
+      check_interrupt();
+      checked = now;
+    }
+    if (limit.count() > 0 && now - begin >= limit) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+ProcessLimits process_limits() {
+  return {std::chrono::seconds(compile_timeout_setting()), compile_output_setting()};
+}
+
+ProcessResult run_process(const std::vector<std::string>& command, const std::string& folder,
+                          const ProcessLimits& limits) {
+  check_interrupt();
+  Pipe pipe;
+  Child child(start(command, folder, pipe));
+  pipe.write_end.close();
+  Output output(pipe, limits.output_bytes);
   ProcessResult result;
-  result.output = output.read_all();
-  int status = 0;
-  pid_t ended = 0;
-  do {
-    ended = ::waitpid(child, &status, 0);
-  } while (ended < 0 && errno == EINTR);
-  // Where the program ignores SIGCHLD the system keeps no status; the output file tells instead.
-  if (ended < 0) return result;
+  result.timed_out = !wait_for_end(child, output, limits.time);
+  child.kill();
+  output.read();
+  result.output = output.take();
+  const int status = child.status();
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  if (WIFSIGNALED(status))
-    result.output += text("\n", words[0], " was ended by signal ", WTERMSIG(status), "\n");
+  if (WIFSIGNALED(status) && !result.timed_out)
+    result.output += text("\n", command[0], " was ended by signal ", WTERMSIG(status), "\n");
   return result;
 }
 

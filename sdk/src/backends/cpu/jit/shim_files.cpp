@@ -106,7 +106,7 @@ bool is_shim_header(std::string_view name) {
                      [&](const embedded::TextFile& file) { return file.name == name; });
 }
 
-void write_shim(const TemporaryFolder& folder) {
+void write_shim(const runtime::TemporaryFolder& folder) {
   for (const embedded::TextFile& file : embedded::cpu_shim) folder.write(file.name, file.text);
 }
 

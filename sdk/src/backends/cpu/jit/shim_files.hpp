@@ -6,13 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include "backends/cpu/jit/temporary_folder.hpp"
+#include "runtime/system/temporary_folder.hpp"
 
 namespace spanwise::host {
 
 /// The headers that stand for CUDA's and the C library's, embedded in the library.
 bool is_shim_header(std::string_view name);
-void write_shim(const TemporaryFolder& folder);
+void write_shim(const runtime::TemporaryFolder& folder);
 /// Defines for the parts of spanwise_cpu.h that declare one of the names in `used`.
 std::string shim_parts(const std::set<std::string_view>& used);
 /// Changes with any of their texts.

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "backends/cpu/jit/shim_files.hpp"
-#include "backends/cpu/jit/temporary_folder.hpp"
 #include "backends/cpu/jit/unsupported.hpp"
+#include "runtime/system/temporary_folder.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -57,7 +57,7 @@ std::string SourceFiles::header_for(std::string_view directive, const std::strin
   const std::string name = place->second;
   if (is_new) {
     // Known before it is read: headers may include one another in a circle.
-    const std::string contents = read_whole_file(path);
+    const std::string contents = runtime::read_whole_file(path);
     std::string rewritten = add(contents, path, fs::path(path).parent_path().string());
     headers_.emplace_back(name, text("#line 1 ", c_literal(path), "\n", rewritten, "\n"));
   }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace spanwise::kernels {
+namespace spanwise::runtime {
 
 /// Owns an open file descriptor.
 class FileDescriptor {
@@ -35,4 +35,4 @@ std::optional<std::string> read_all(const FileDescriptor& file);
 /// False where not all bytes could be written.
 bool write_all(const FileDescriptor& file, std::string_view bytes) noexcept;
 
-}  // namespace spanwise::kernels
+}  // namespace spanwise::runtime

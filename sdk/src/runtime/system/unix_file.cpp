@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/unix_file.hpp"
+#include "runtime/system/unix_file.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 
-namespace spanwise::kernels {
+namespace spanwise::runtime {
 
 bool FileDescriptor::close() noexcept {
   const int fd = std::exchange(fd_, -1);
@@ -44,4 +44,4 @@ bool write_all(const FileDescriptor& file, std::string_view bytes) noexcept {
   return true;
 }
 
-}  // namespace spanwise::kernels
+}  // namespace spanwise::runtime

@@ -1,0 +1,28 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/interrupt.hpp"
+
+#include <pybind11/pybind11.h>
+#include <unistd.h>
+
+#include "bind.hpp"
+#include "gil.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// Python runs signal handlers in its main thread alone, so other threads need not take the GIL.
+void run_signal_handlers() {
+  if (::gettid() != ::getpid() || Py_IsInitialized() == 0) return;
+  const GilAcquire locked;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+}  // namespace
+
+SW_BIND(interrupt, 41) { set_interrupt_check(&run_signal_handlers); }
+
+}  // namespace spanwise::python

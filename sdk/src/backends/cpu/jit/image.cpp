@@ -1,0 +1,54 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/jit/image.hpp"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <string>
+
+#include "runtime/system/loader_path.hpp"
+#include "runtime/system/temporary_folder.hpp"
+#include "runtime/system/unix_file.hpp"
+#include "spanwise/error.hpp"
+
+#ifndef MFD_NOEXEC_SEAL  // Linux 6.3
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+namespace spanwise::host {
+namespace {
+
+runtime::FileDescriptor file_in_memory(std::string_view contents) {
+  // A system may forbid files in memory that can be executed (sysctl vm.memfd_noexec); the loader
+  // only maps this one. Kernels before Linux 6.3 do not know the flag.
+  runtime::FileDescriptor file(::memfd_create("spanwise-kernel", MFD_CLOEXEC | MFD_NOEXEC_SEAL));
+  if (!file && errno == EINVAL)
+    file = runtime::FileDescriptor(::memfd_create("spanwise-kernel", MFD_CLOEXEC));
+  if (file && !runtime::write_all(file, contents)) file.close();
+  return file;
+}
+
+void* open_library(const std::string& path) {
+  return ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+}  // namespace
+
+void* load_image(std::string_view image) {
+  // Descriptors are used again, so the same number may name another file before long.
+  if (const runtime::FileDescriptor file = file_in_memory(image))
+    if (void* library =
+            open_library(runtime::new_loader_path("/proc/self/fd", std::to_string(file.get()))))
+      return library;
+  // Without /proc, or where a policy forbids to map such files. The file may go once it is mapped.
+  const runtime::TemporaryFolder folder;
+  if (void* library = open_library(folder.write("kernel.so", image))) return library;
+  const char* reason = ::dlerror();
+  fail<DeviceError>("cpu: cannot load a compiled kernel: ", reason != nullptr ? reason : "",
+                    ". Where ", folder.path(),
+                    " must not hold programs (noexec), set TMPDIR to another folder");
+}
+
+}  // namespace spanwise::host

@@ -1,0 +1,140 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/system/temporary_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "runtime/system/trusted_folder.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Only these are ever removed by another process than the one that made them.
+constexpr std::string_view scope_prefix = "spanwise-tmp-";
+constexpr std::string_view kept_prefix = "spanwise-kernel-";
+
+enum class Lock { held, refused, unsupported };
+
+// `folder` is opened for the lock, which ends with it. Refused where the folder does not exist,
+// belongs to another user, or is locked by a live process.
+Lock lock_folder(const std::string& path, FileDescriptor& folder) {
+  folder = FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status;
+  if (!folder || ::fstat(folder.get(), &status) != 0 || status.st_uid != ::geteuid())
+    return Lock::refused;
+  if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return Lock::held;
+  return errno == EWOULDBLOCK ? Lock::refused : Lock::unsupported;
+}
+
+// Removes what killed processes left: the system unlocks a folder when its process ends. Once for
+// each parent, as that is listed, and only where no other user could have moved a folder there.
+void remove_abandoned(const std::string& parent) {
+  static auto& seen = *new std::set<std::string>;
+  static auto& mutex = *new std::mutex;
+  {
+    const std::lock_guard lock(mutex);
+    if (!seen.insert(parent).second) return;
+  }
+  std::error_code error;
+  std::vector<fs::path> found;
+  for (fs::directory_iterator entry(parent, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->path().filename().native().starts_with(scope_prefix)) found.push_back(entry->path());
+  for (const fs::path& path : found) {
+    FileDescriptor folder;
+    if (lock_folder(path, folder) == Lock::held) fs::remove_all(path, error);
+  }
+}
+
+bool is_at(const std::string& path, const FileDescriptor& folder) {
+  struct stat there, opened;
+  return ::stat(path.c_str(), &there) == 0 && ::fstat(folder.get(), &opened) == 0 &&
+         there.st_ino == opened.st_ino && there.st_dev == opened.st_dev;
+}
+
+struct Parent {
+  std::string path;
+  bool is_trusted = false;
+};
+
+// Those to try, in order.
+std::vector<Parent> parents() {
+  const char* chosen = std::getenv("TMPDIR");
+  std::vector<Parent> all;
+  for (const char* name : {chosen != nullptr ? chosen : "", "/tmp", "/var/tmp"}) {
+    std::error_code error;
+    const std::string path = fs::absolute(name, error).string();
+    if (name[0] != '\0' && !error) all.push_back({path, untrusted_parent(path).empty()});
+  }
+  std::stable_partition(all.begin(), all.end(), [](const Parent& p) { return p.is_trusted; });
+  return all;
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder(Lifetime lifetime) : lifetime_(lifetime) {
+  int reason = ENOENT;
+  for (const Parent& parent : parents()) {
+    if (parent.is_trusted) remove_abandoned(parent.path);
+    if (make_in(parent.path)) return;
+    reason = errno;
+  }
+  fail<DeviceError>("no folder for temporary files: ", std::strerror(reason),
+                    ". Set TMPDIR to a folder that can be written to");
+}
+
+bool TemporaryFolder::make_in(const std::string& parent) {
+  const std::string_view prefix = lifetime_ == Lifetime::scope ? scope_prefix : kept_prefix;
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    path_ = text(parent, "/", prefix, "XXXXXX");
+    if (::mkdtemp(path_.data()) == nullptr) return false;
+    if (lifetime_ == Lifetime::kept) return true;
+    // Another process may take the folder for an abandoned one before it is locked. Where a file
+    // system has no locks, that process cannot either.
+    const Lock lock = lock_folder(path_, lock_);
+    if (lock == Lock::unsupported || (lock == Lock::held && is_at(path_, lock_))) return true;
+  }
+  errno = EACCES;
+  return false;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (lifetime_ == Lifetime::scope) fs::remove_all(path_, ignored);
+}
+
+std::string TemporaryFolder::write(std::string_view name, std::string_view contents) const {
+  const fs::path path = fs::path(path_) / name;
+  std::error_code ignored;
+  if (name.find('/') != name.npos) fs::create_directories(path.parent_path(), ignored);
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file || !write_all(file, contents) || !file.close())
+    fail<DeviceError>("cannot write ", path.string(), ": ", std::strerror(errno),
+                      ". Make room there, or set TMPDIR to another folder");
+  return path.string();
+}
+
+std::string read_whole_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file.good()) fail<DeviceError>("cannot read ", path, ": ", std::strerror(errno));
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace spanwise::runtime

@@ -1,0 +1,42 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "runtime/system/unix_file.hpp"
+
+namespace spanwise::runtime {
+
+/// A private folder (0700) for the files of one compile.
+class TemporaryFolder {
+ public:
+  enum class Lifetime {
+    scope,  ///< removed with the object, or by a later process where this one was killed
+    kept    ///< stays for the user to read
+  };
+
+  /// In TMPDIR, /tmp or /var/tmp: the first that can be written to and that no other user can swap,
+  /// else the first that can be written to. Throws DeviceError.
+  explicit TemporaryFolder(Lifetime lifetime = Lifetime::scope);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  /// Writes a file, and the folders in `name`, and returns its path; throws DeviceError.
+  std::string write(std::string_view name, std::string_view contents) const;
+
+ private:
+  bool make_in(const std::string& parent);
+
+  Lifetime lifetime_;
+  std::string path_;
+  FileDescriptor lock_;  // held while the process lives: an unlocked folder is abandoned
+};
+
+/// The contents of a file; throws DeviceError.
+std::string read_whole_file(const std::string& path);
+
+}  // namespace spanwise::runtime

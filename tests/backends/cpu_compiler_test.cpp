@@ -1,0 +1,111 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which compiler is started, and what is known of it without starting it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/jit/jit_compiler.hpp"
+#include "backends/cpu_kernels.hpp"
+#include "runtime/system/temporary_folder.hpp"
+
+namespace spanwise::host {
+namespace {
+
+using runtime::TemporaryFolder;
+using test::CpuKernels;
+using test::Environment;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+void compile_empty() { CpuKernels("__global__ void k() {}"); }
+
+template <class E, class F>
+std::string message_of(F&& run) {
+  try {
+    run();
+  } catch (const E& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "expected an error";
+  return "";
+}
+
+TEST(CpuFingerprint, BeginsWithTheCompilerAndGoesOnWithoutIt) {
+  const std::string before = jit_fingerprint();
+  const std::string rest = before.substr(before.find('\n'));
+  EXPECT_THAT(before.substr(0, before.find('\n')), Not(testing::IsEmpty()));
+  {
+    const TemporaryFolder empty;
+    const Environment path("PATH", empty.path()), cxx("CXX", "");
+    EXPECT_EQ(jit_fingerprint(), rest);
+  }
+  if (std::filesystem::exists("/usr/bin/clang++")) {
+    const Environment cxx("CXX", "clang++");
+    EXPECT_NE(jit_fingerprint(), before);
+    EXPECT_EQ(jit_fingerprint().substr(jit_fingerprint().find('\n')), rest);
+  }
+  const test::Setting order("cpu_thread_order", "reverse");
+  EXPECT_NE(jit_fingerprint(), before);
+}
+
+TEST(CpuFingerprint, ChangesWithTheCompilersFile) {
+  const TemporaryFolder folder;
+  const std::string program = folder.write("g++", "#!/bin/sh\nexit 1\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Environment cxx("CXX", program);
+  const std::string before = jit_fingerprint();
+  EXPECT_THAT(before, HasSubstr(program));
+  folder.write("g++", "#!/bin/sh\nexit 1 \n");
+  EXPECT_NE(jit_fingerprint(), before);
+}
+
+TEST(CpuCompiler, NamesThePackageWhereThereIsNone) {
+  const TemporaryFolder empty;
+  const Environment path("PATH", empty.path()), cxx("CXX", " ");
+  const std::string message = message_of<DeviceError>([] { compile_empty(); });
+  EXPECT_THAT(message, AllOf(HasSubstr("g++"), HasSubstr("apt-get install g++")));
+}
+
+TEST(CpuCompiler, ThatCxxNamesIsNotReplacedByAnother) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> missing{"no-such-compiler -O3", folder.path() + "/g++"};
+  for (const std::string& chosen : missing) {
+    const Environment cxx("CXX", chosen);
+    const std::string message = message_of<DeviceError>([] { compile_empty(); });
+    EXPECT_THAT(message, AllOf(HasSubstr("CXX=" + chosen), HasSubstr("unset CXX")));
+    EXPECT_THAT(jit_fingerprint(), StartsWith("\n")) << "another compiler's kernels are taken";
+  }
+}
+
+TEST(CpuCompiler, ThatFailsIsQuoted) {
+  const TemporaryFolder folder;
+  const std::string program =
+      folder.write("g++", "#!/bin/sh\necho \"$LC_ALL: no licence\" >&2\nexit 3\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const Environment cxx("CXX", program);
+  try {
+    CpuKernels kernels("__global__ void k() {}");
+    FAIL();
+  } catch (const CompileError& error) {
+    EXPECT_EQ(error.log(), "C: no licence\n");
+    EXPECT_THAT(error.what(), HasSubstr(program));
+  }
+}
+
+TEST(CpuCompiler, LeavesNothingBehind) {
+  const TemporaryFolder folder;
+  const Environment temporary("TMPDIR", folder.path());
+  CpuKernels kernels("__global__ void k(int* out) { out[0] = 1; }");
+  EXPECT_THROW(CpuKernels("__global__ void k() { nonsense }"), CompileError);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace spanwise::host

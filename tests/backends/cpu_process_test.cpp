@@ -1,0 +1,143 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Programs that hang, write without end, or leave others running. A test that hangs has failed.
+#include "backends/cpu/jit/process.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+#include "backends/cpu_kernels.hpp"
+#include "runtime/system/temporary_folder.hpp"
+#include "spanwise/interrupt.hpp"
+
+namespace spanwise::host {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+class CpuProcess : public ::testing::Test {
+ protected:
+  ProcessResult run(const std::string& script, ProcessLimits limits = {600s, 1 << 20}) const {
+    return run_process({"/bin/sh", "-c", script, folder_.path()}, folder_.path(), limits);
+  }
+  std::string written(const std::string& name) const {
+    return runtime::read_whole_file(folder_.path() + "/" + name);
+  }
+  // Whether a process has ended; its parent, init, may take a while to collect it.
+  static bool is_gone(pid_t process) {
+    const std::string status = "/proc/" + std::to_string(process) + "/stat";
+    for (int i = 0; i < 10'000; ++i) {
+      std::string line;
+      try {
+        line = runtime::read_whole_file(status);
+      } catch (const Error&) {
+        return true;
+      }
+      if (line.empty() || line[line.rfind(')') + 2] == 'Z') return true;
+      std::this_thread::sleep_for(1ms);
+    }
+    return false;
+  }
+
+  runtime::TemporaryFolder folder_;
+};
+
+TEST_F(CpuProcess, GivesOutputAndStatus) {
+  const ProcessResult result = run("echo out; echo \"$TMPDIR\" >&2; exit 7");
+  EXPECT_EQ(result.exit_code, 7);
+  EXPECT_EQ(result.output, "out\n" + folder_.path() + "\n");
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_THAT(run("kill -11 $$").output, EndsWith("was ended by signal 11\n"));
+  EXPECT_THROW(run_process({"/no/such/program"}, folder_.path()), DeviceError);
+}
+
+TEST_F(CpuProcess, IsKilledAtTheTimeLimitWithAllThatItStarted) {
+  for (const char* output : {"", "exec >&- 2>&-;"}) {
+    const ProcessResult result =
+        run(std::string(output) + "sleep 10000 & echo $! > $0/child; wait", {1s, 1000});
+    EXPECT_TRUE(result.timed_out);
+    EXPECT_TRUE(is_gone(std::stoi(written("child"))));
+  }
+}
+
+TEST_F(CpuProcess, IsDoneWhenItHasEndedThoughAnotherHoldsItsOutput) {
+  const ProcessResult result = run("sleep 10000 & echo $! > $0/child; echo done");
+  EXPECT_EQ(result.output, "done\n");
+  EXPECT_EQ(result.exit_code, 0);
+  ::kill(std::stoi(written("child")), SIGKILL);
+}
+
+TEST_F(CpuProcess, KeepsTheBeginningOfItsOutput) {
+  const ProcessResult result = run("head -c 3000000 /dev/zero | tr '\\0' x", {600s, 1000});
+  EXPECT_EQ(result.output.substr(0, 1000), std::string(1000, 'x'));
+  EXPECT_THAT(result.output, EndsWith("... and 2999000 bytes more (config compile_output_kb)\n"));
+  const ProcessResult endless = run("exec yes", {1s, 1000});
+  EXPECT_TRUE(endless.timed_out);
+  EXPECT_LT(endless.output.size(), 1100u);
+}
+
+TEST_F(CpuProcess, IsDoneWhereTheSystemKeepsNoStatus) {
+  auto* const before = std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_EQ(run("echo done; exit 3").output, "done\n");
+  std::signal(SIGCHLD, before);
+}
+
+// A check that throws once a program runs, as Python's does after Ctrl-C.
+struct Interrupted : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+volatile std::sig_atomic_t has_signal = 0;
+
+TEST_F(CpuProcess, IsKilledWhereTheProgramIsInterrupted) {
+  const InterruptCheck before = set_interrupt_check([] {
+    if (has_signal != 0) throw Interrupted("by the test");
+  });
+  auto* const handler = std::signal(SIGUSR1, [](int) { has_signal = 1; });
+  for (const bool to_this_thread : {true, false}) {
+    has_signal = 0;
+    const pthread_t waiting = ::pthread_self();
+    std::jthread sender([&] {
+      // Once the child is there, the program has been started.
+      while (::access((folder_.path() + "/child").c_str(), F_OK) != 0)
+        std::this_thread::sleep_for(1ms);
+      to_this_thread ? ::pthread_kill(waiting, SIGUSR1) : ::pthread_kill(::pthread_self(), SIGUSR1);
+    });
+    EXPECT_THROW(run("sleep 10000 & echo $! > $0/new; mv $0/new $0/child; wait"), Interrupted);
+    sender.join();
+    EXPECT_TRUE(is_gone(std::stoi(written("child"))));
+    std::filesystem::remove(folder_.path() + "/child");
+  }
+  std::signal(SIGUSR1, handler);
+  set_interrupt_check(before);
+}
+
+TEST_F(CpuProcess, ThatIsACompilerIsBoundedBySettings) {
+  const std::string program = folder_.write("g++", "#!/bin/sh\necho waiting\nsleep 10000\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const test::Environment cxx("CXX", program);
+  const test::Setting timeout("compile_timeout_s", "1");
+  try {
+    test::CpuKernels kernels("__global__ void k() {}");
+    FAIL();
+  } catch (const CompileError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(program + " was killed after 1 s"));
+    EXPECT_THAT(error.what(), HasSubstr("config compile_timeout_s"));
+    EXPECT_EQ(error.log(), "waiting\n");
+  }
+  for (const char* wrong : {"-1", "1.5", "soon"})
+    EXPECT_THROW(config::set("compile_timeout_s", wrong), ArgumentError);
+  EXPECT_THROW(config::set("compile_output_kb", "0"), ArgumentError);
+}
+
+}  // namespace
+}  // namespace spanwise::host

@@ -1,0 +1,188 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C and other signals while the CPU's compiler hangs. Each in a process of its own."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+# A compiler that hangs the first time, with a program of its own beside it, and then compiles.
+COMPILER = """\
+#!/bin/sh
+if mkdir "$COMPILER_FOLDER/first" 2> /dev/null
+then
+  sleep 10000 &
+  echo $! > "$COMPILER_FOLDER/new"
+  mv "$COMPILER_FOLDER/new" "$COMPILER_FOLDER/child"
+  wait
+fi
+exec g++ "$@"
+"""
+
+
+@pytest.fixture
+def start(tmp_path):
+    """start(program): runs Python text once `child` is there; gives the process and that child's id."""
+    compiler = tmp_path / "g++-that-hangs"
+    compiler.write_text(COMPILER)
+    compiler.chmod(stat.S_IRWXU)
+    (tmp_path / "tmp").mkdir()
+    child = tmp_path / "child"
+    processes = []
+
+    def run(program):
+        environment = {
+            **os.environ,
+            "CXX": str(compiler),
+            "COMPILER_FOLDER": str(tmp_path),
+            "SPANWISE_CACHE_DIR": str(tmp_path / "cache"),
+            "TMPDIR": str(tmp_path / "tmp"),
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(program)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        while not child.exists():
+            assert process.poll() is None, process.communicate()
+        return process, int(child.read_text())
+
+    yield run
+    for process in processes:
+        process.kill()
+        process.communicate()
+    if child.exists() and is_running(int(child.read_text())):  # after a failure
+        os.kill(int(child.read_text()), signal.SIGKILL)
+
+
+def is_running(process):
+    try:
+        with open(f"/proc/{process}/stat") as status:
+            return status.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until_gone(process):
+    while is_running(process):
+        pass
+
+
+SOURCE = '"__global__ void k(int *x) { x[0] = 42; }"'
+
+
+def test_ctrl_c_ends_a_compile_and_all_that_it_started(start, tmp_path):
+    process, child = start(f"""
+        import spanwise as sw
+        try:
+            sw.SourceModule({SOURCE}, device="cpu")
+        except KeyboardInterrupt:
+            print("interrupted")
+        module = sw.SourceModule({SOURCE}, device="cpu")
+        print(module.function_names)
+    """)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    assert (output, errors) == ("interrupted\n['k']\n", "")
+    wait_until_gone(child)
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_what_a_signal_handler_raises_ends_a_compile(start):
+    process, child = start(f"""
+        import signal
+        import spanwise as sw
+
+        def stop(number, frame):
+            raise TimeoutError("by the handler")
+
+        signal.signal(signal.SIGUSR1, stop)
+        try:
+            sw.SourceModule({SOURCE}, device="cpu")
+        except TimeoutError as error:
+            print(error)
+    """)
+    process.send_signal(signal.SIGUSR1)
+    output, errors = process.communicate(timeout=120)
+    assert (output, errors) == ("by the handler\n", "")
+    wait_until_gone(child)
+
+
+def test_a_handler_that_raises_nothing_does_not_end_a_compile(start):
+    process, child = start(f"""
+        import os, signal
+        import spanwise as sw
+
+        def go_on(number, frame):
+            print("handled")
+            os.kill(int(open(os.environ["COMPILER_FOLDER"] + "/child").read()), signal.SIGKILL)
+
+        signal.signal(signal.SIGUSR1, go_on)
+        print(sw.SourceModule({SOURCE}, device="cpu").function_names)
+    """)
+    process.send_signal(signal.SIGUSR1)
+    output, errors = process.communicate(timeout=120)
+    assert (output, errors) == ("handled\n['k']\n", "")
+    assert not is_running(child)
+
+
+def test_a_thread_that_waits_for_an_interrupted_compile_compiles_itself(start):
+    process, child = start(f"""
+        import os, threading
+        import spanwise as sw
+
+        def compile():
+            while not os.path.exists(os.environ["COMPILER_FOLDER"] + "/child"):
+                pass  # the main thread begins
+            done.append(sw.SourceModule({SOURCE}, device="cpu").function_names)
+
+        done = []
+        thread = threading.Thread(target=compile)
+        thread.start()
+        try:
+            sw.SourceModule({SOURCE}, device="cpu")
+        except KeyboardInterrupt:
+            print("interrupted")
+        thread.join()
+        print(done)
+    """)
+    time.sleep(0.5)  # so that it waits, most likely; the result is the same where it does not yet
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    assert (output, errors) == ("interrupted\n[['k']]\n", "")
+    wait_until_gone(child)
+
+
+def test_ctrl_c_ends_the_wait_for_another_threads_compile(start):
+    process, child = start(f"""
+        import os, threading
+        import spanwise as sw
+
+        def compile():
+            print(sw.SourceModule({SOURCE}, device="cpu").function_names)
+
+        thread = threading.Thread(target=compile)
+        thread.start()
+        marker = os.environ["COMPILER_FOLDER"] + "/child"
+        while not os.path.exists(marker):
+            pass
+        try:
+            compile()
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+            os.kill(int(open(marker).read()), 9)
+        thread.join()
+    """)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    assert (output, errors) == ("interrupted\n['k']\n", "")
+    assert not is_running(child)
