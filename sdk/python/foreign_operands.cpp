@@ -69,6 +69,7 @@ bool takes_in_place_operators(PyObject* other) noexcept {
 }
 
 bool overrides_ufuncs(PyObject* object) noexcept {
+  if (is_variable(object)) return false;  // ours, though its class has __array_ufunc__
   const PyObject* ufunc = said_by_class(object, ufunc_name);
   return ufunc != nullptr && ufunc != Py_None && !has_readable_memory(object);
 }

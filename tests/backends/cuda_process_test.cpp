@@ -27,7 +27,9 @@ struct Outcome {
 // Runs one test of this program in a new process, with `environment` ("A=1 B=2") added.
 Outcome run_alone(const std::string& test, const std::string& environment = "") {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::string command = environment + " '" + program +
+  // The new process runs the one test, whichever part of the tests this one runs.
+  const std::string command = "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX " + environment +
+                              " '" + program +
                               "' --gtest_also_run_disabled_tests --gtest_filter=" + test + " 2>&1";
   Outcome outcome;
   FILE* pipe = popen(command.c_str(), "r");

@@ -74,7 +74,7 @@ TEST_F(CudaStreams, WithoutAnEventStreamsDoNotWaitForEachOther) {
   DeviceBytes place(4), seen(4);
   clear(place);
   clear(seen);
-  write_later(*a, place, 7, 200);
+  write_later(*a, place, 7, 2000);  // other processes may use the GPU meanwhile
   copy_int(*b, place, seen);
   b->synchronize();
   EXPECT_FALSE(a->query());

@@ -176,12 +176,14 @@ def test_ctrl_c_ends_the_wait_for_another_threads_compile(start):
         while not os.path.exists(marker):
             pass
         try:
+            print("waiting", flush=True)
             compile()
         except KeyboardInterrupt:
             print("interrupted", flush=True)
             os.kill(int(open(marker).read()), 9)
         thread.join()
     """)
+    assert process.stdout.readline() == "waiting\n"  # before this a signal is not caught
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=120)
     assert (output, errors) == ("interrupted\n['k']\n", "")

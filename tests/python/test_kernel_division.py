@@ -36,9 +36,10 @@ TYPES = {
 
 
 def divided(a, b, bits):
-    """Quotient and remainder as C has them, modulo 2**bits; all bits set for a divisor of 0."""
+    """Quotient and remainder as C has them, modulo 2**bits; for a divisor of 0 what a GPU gives: all
+    bits set, of 64 bits the lower 32 where the dividend has no others."""
     if b == 0:
-        quotient = remainder = -1
+        quotient = remainder = 2**32 - 1 if bits == 64 and 0 <= a < 2**32 else -1
     else:
         quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
         remainder = a - quotient * b

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a process that several CUDA libraries share needs: memory for all, and one current context."""
 
+import contextlib
 import ctypes
 import os
 from functools import cache
@@ -44,3 +45,14 @@ def current_gpu():
 def restore_context(context):
     """Makes a context of `current_context` current again."""
     _driver().cuCtxSetCurrent(ctypes.c_void_p(context))
+
+
+@contextlib.contextmanager
+def restored_context():
+    """Puts back the context that was current at the beginning, where there was a driver to ask."""
+    before = current_context()
+    try:
+        yield
+    finally:
+        if current_context() != before:
+            restore_context(before)

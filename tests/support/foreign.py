@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from support import gnumpy_source, stand_pycuda
+from support import cuda_process, gnumpy_source, stand_pycuda
 
 import spanwise as sw
 
@@ -320,7 +320,8 @@ def _torch():
 def _jax():
     jax = _import("jax")
     _import("jax.numpy")
-    platform = jax.devices()[0].platform
+    with cuda_process.restored_context():  # JAX leaves the last GPU's context current
+        platform = jax.devices()[0].platform
     return Jax("jax", jax, "cpu" if platform == "cpu" else "cuda:0")
 
 

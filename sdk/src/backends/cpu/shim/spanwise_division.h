@@ -3,15 +3,15 @@
 #pragma once
 
 // Integer division by zero, and of the least number by -1, ends an x86 process by SIGFPE. On a GPU
-// neither does: the first gives a quotient and a remainder with all bits set, the second wraps
-// around. Compilers write division as one instruction, div or idiv, whose names are macros of the
+// neither does: the first gives a quotient and a remainder with all bits set (of 64 bits the lower
+// 32 where the dividend has no others, as measured on an H200), the second wraps around. Compilers write division as one instruction, div or idiv, whose names are macros of the
 // assembler here (GNU as, "Macro"): the divisor is compared first. {load} in front of the
 // instruction keeps the assembler from taking it for the macro again. The rare ways are in a
 // subsection of their own, so that the usual one takes no jump.
 
 // `low` is where the quotient comes, `high` where the remainder does.
 // clang-format off
-#define SW_GUARDED(name, size, low, high, unless_minus_one, minus_one) \
+#define SW_GUARDED(name, size, low, high, zero, unless_minus_one, minus_one) \
   __asm__(".macro " name " divisor:vararg\n"       \
           "  cmp" size " $0, \\divisor\n"          \
           "  je .Lsw_zero\\@\n"                    \
@@ -20,27 +20,34 @@
           ".Lsw_divided\\@:\n"                     \
           ".subsection 1\n"                        \
           ".Lsw_zero\\@:\n"                        \
-          "  mov" size " $-1, " low "\n"           \
-          "  mov" size " $-1, " high "\n"          \
+          zero                                     \
           "  jmp .Lsw_divided\\@\n"                \
           minus_one                                \
           ".subsection 0\n"                        \
           ".endm\n")
-#define SW_GUARDED_DIVISION(size, low, high)       \
-  SW_GUARDED("div" size, size, low, high, "", ""); \
-  SW_GUARDED("idiv" size, size, low, high,         \
+#define SW_GUARDED_DIVISION(size, low, high, zero)       \
+  SW_GUARDED("div" size, size, low, high, zero, "", ""); \
+  SW_GUARDED("idiv" size, size, low, high, zero,         \
              "  cmp" size " $-1, \\divisor\n"      \
              "  je .Lsw_minus_one\\@\n",           \
              ".Lsw_minus_one\\@:\n"                \
              "  neg" size " " low "\n"             \
              "  mov" size " $0, " high "\n"        \
              "  jmp .Lsw_divided\\@\n")
+// All bits of both.
+#define SW_ALL_BITS(size, low, high) "  mov" size " $-1, " low "\n  mov" size " $-1, " high "\n"
+// Bits 32 to 63 as well only where the dividend has one of them: neg sets the carry, which sbb makes
+// all bits of.
+#define SW_BITS_OF_DIVIDEND "  shrq $32, %rax\n  negq %rax\n  sbbq %rax, %rax\n" \
+                            "  movl $-1, %edx\n  orq %rdx, %rax\n  movq %rax, %rdx\n"
 // clang-format on
 
-SW_GUARDED_DIVISION("b", "%al", "%ah");
-SW_GUARDED_DIVISION("w", "%ax", "%dx");
-SW_GUARDED_DIVISION("l", "%eax", "%edx");
-SW_GUARDED_DIVISION("q", "%rax", "%rdx");
+SW_GUARDED_DIVISION("b", "%al", "%ah", SW_ALL_BITS("b", "%al", "%ah"));
+SW_GUARDED_DIVISION("w", "%ax", "%dx", SW_ALL_BITS("w", "%ax", "%dx"));
+SW_GUARDED_DIVISION("l", "%eax", "%edx", SW_ALL_BITS("l", "%eax", "%edx"));
+SW_GUARDED_DIVISION("q", "%rax", "%rdx", SW_BITS_OF_DIVIDEND);
 
+#undef SW_BITS_OF_DIVIDEND
+#undef SW_ALL_BITS
 #undef SW_GUARDED_DIVISION
 #undef SW_GUARDED
