@@ -125,8 +125,9 @@ void IndexPattern::check(const Op& op, std::span<const Variable> inputs, int fir
       const Variable& index = inputs[static_cast<std::size_t>(at)];
       const DType dtype = index.type().dtype();
       if (!dtype.is_integer() && !dtype.is_bool())
-        fail<BoundsError>(op.name(), ": input ", at++, " (", index.label(),
+        fail<BoundsError>(op.name(), ": input ", at, " (", index.label(),
                           "): expected an integer or bool dtype, got ", dtype);
+      ++at;
     }
     for (const auto& number : {part.start, part.stop, part.step})
       if (number && number->is_input) expect_integer(op, inputs, at++);
