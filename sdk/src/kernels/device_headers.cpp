@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/lazy_value.hpp"
 #include "embedded/device_headers.hpp"
 #include "kernels/sha256.hpp"
 #include "kernels/unix_file.hpp"
@@ -40,15 +41,15 @@ std::string make_temporary_folder() {
 }  // namespace
 
 const std::string& device_headers_digest() {
-  static const std::string digest = [] {
+  static auto& digest = *new LazyValue<std::string>;
+  return digest.get([] {
     Sha256 hash;
     for (const embedded::TextFile& header : embedded::device_headers) {
       hash.field(header.name);
       hash.field(header.text);
     }
     return hash.hex();
-  }();
-  return digest;
+  });
 }
 
 DeviceHeaderFolder::DeviceHeaderFolder() : path_(make_temporary_folder()) {

@@ -12,6 +12,7 @@
 #include "kernels/log.hpp"
 #include "kernels/sha256.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -21,7 +22,10 @@ struct Estimate {
   std::int64_t bytes = 0;
   int stores_until_listing = 0;
 };
-std::mutex estimates_mutex;
+Mutex& estimates_mutex() {
+  static auto& mutex = *new Mutex;
+  return mutex;
+}
 std::map<std::string, Estimate>& estimates() {
   static auto& map = *new std::map<std::string, Estimate>;  // outlives static destructors
   return map;
@@ -75,7 +79,7 @@ void DiskCache::store(const std::string& key, runtime::KernelBinary& binary) con
 
 void DiskCache::note_growth(const CacheFolder& folder, const std::string& key,
                             std::int64_t bytes) const {
-  const std::lock_guard lock(estimates_mutex);
+  const std::lock_guard lock(estimates_mutex());
   Estimate& estimate = estimates()[path_];
   estimate.bytes += bytes;
   if (estimate.stores_until_listing-- > 0 && estimate.bytes <= limit_bytes_) return;
@@ -90,7 +94,7 @@ void DiskCache::clear() const {
   const CacheFolder folder = CacheFolder::open(path_, false);
   for (const CacheFolder::File& file : folder.list())
     if (!key_of(file.name).empty() || is_temporary(file.name)) folder.remove(file.name);
-  const std::lock_guard lock(estimates_mutex);
+  const std::lock_guard lock(estimates_mutex());
   estimates().erase(path_);
 }
 

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -15,11 +13,14 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "kernels/build_ticket.hpp"
 #include "kernels/module_builder.hpp"
 #include "runtime/source/kernel_source.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -54,54 +55,16 @@ std::string request_key(std::string_view source, const ModuleOptions& options, D
   return key;
 }
 
-/// A build that threads wait for.
-class Build {
- public:
-  template <class F>
-  BuiltModule run(F&& build) {
-    BuiltModule built;
-    std::exception_ptr error;
-    try {
-      built = build();
-    } catch (...) {
-      error = std::current_exception();
-    }
-    {
-      const std::lock_guard lock(mutex_);
-      module_ = built.module;
-      error_ = error;
-      done_ = true;
-    }
-    finished_.notify_all();
-    if (error) std::rethrow_exception(error);
-    return built;
-  }
-
-  Ref<ModuleState> wait() {
-    std::unique_lock lock(mutex_);
-    finished_.wait(lock, [this] { return done_; });
-    if (error_) std::rethrow_exception(error_);
-    return module_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable finished_;
-  bool done_ = false;
-  Ref<ModuleState> module_;
-  std::exception_ptr error_;
-};
-
-class ModuleCache {
+class ModuleCache final : ForkParticipant {
  public:
   Ref<ModuleState> get(std::string_view source, const ModuleOptions& options, Device device) {
     const std::string key = request_key(source, options, device);
     const std::shared_ptr<LoadedModule> seen = find_loaded(key);
     if (seen && is_current(*seen)) return seen->built.module;
-    const Turn turn = take_turn(key, seen);
-    if (turn.loaded) return turn.loaded->built.module;
-    if (!turn.is_mine) return turn.build->wait();
-    return finish(key, *turn.build, [&] { return build_now(source, options, device); });
+    const Place place = find_place(key, seen);
+    if (place.loaded) return place.loaded->built.module;
+    if (!place.is_mine) return place.ticket->wait(InterpreterUnlocked());
+    return finish(key, *place.ticket, [&] { return build_now(source, options, device); });
   }
 
   void clear() {
@@ -155,27 +118,27 @@ class ModuleCache {
     return true;
   }
 
-  struct Turn {
+  struct Place {
     std::shared_ptr<LoadedModule> loaded;  // by another thread since `seen`
-    std::shared_ptr<Build> build;
+    std::shared_ptr<BuildTicket> ticket;
     bool is_mine = false;
   };
 
-  Turn take_turn(const std::string& key, const std::shared_ptr<LoadedModule>& seen) {
+  Place find_place(const std::string& key, const std::shared_ptr<LoadedModule>& seen) {
     const std::lock_guard lock(mutex_);
     if (const auto found = loaded_.find(key); found != loaded_.end() && found->second != seen)
-      return {.loaded = found->second, .build = nullptr};
+      return {.loaded = found->second, .ticket = nullptr};
     const auto [place, is_new] = building_.try_emplace(key);
-    if (is_new) place->second = std::make_shared<Build>();
-    return {.loaded = nullptr, .build = place->second, .is_mine = is_new};
+    if (is_new) place->second = std::make_shared<BuildTicket>();
+    return {.loaded = nullptr, .ticket = place->second, .is_mine = is_new};
   }
 
   template <class F>
-  Ref<ModuleState> finish(const std::string& key, Build& build, F&& make) {
+  Ref<ModuleState> finish(const std::string& key, BuildTicket& ticket, F&& make) {
     std::shared_ptr<LoadedModule> made;
     const std::uint64_t settings = config::version();
     try {
-      made = std::make_shared<LoadedModule>(build.run(make), settings);
+      made = std::make_shared<LoadedModule>(ticket.build(make), settings);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       building_.erase(key);
@@ -201,12 +164,21 @@ class ModuleCache {
     return out;
   }
 
+  // The threads that build are not in the child. Their tickets stay as they are: threads that the
+  // child does not have wait for them.
+  void after_fork_in_child(bool) noexcept override {
+    for (auto& [key, ticket] : building_) orphans_.push_back(std::move(ticket));
+    building_.clear();
+  }
+
   // A program that makes sources without end must not fill the device with them.
   static constexpr std::size_t capacity = 512;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<LoadedModule>> loaded_;
-  std::unordered_map<std::string, std::shared_ptr<Build>> building_;
+  std::unordered_map<std::string, std::shared_ptr<BuildTicket>> building_;
+  std::vector<std::shared_ptr<BuildTicket>>
+      orphans_;  // of the process that this one was forked from
   std::uint64_t uses_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "runtime/bytes_text.hpp"
 #include "runtime/registry.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise {
 namespace runtime {
@@ -19,7 +20,7 @@ MemoryUse& MemoryUse::of(Device device) {
   static auto& host = *new MemoryUse;
   if (execution_device(device).is_cpu()) [[likely]]
     return host;
-  static auto& mutex = *new std::mutex;
+  static auto& mutex = *new Mutex;
   static auto& gpus = *new std::deque<MemoryUse>;  // whose elements stay where they are
   static std::atomic<MemoryUse*> first{nullptr};
   if (MemoryUse* use = first.load(std::memory_order_acquire);

@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstddef>
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include "runtime/backend.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::host {
 
@@ -39,7 +39,7 @@ class MemoryPool {
   bool keep(void* data, std::size_t size) noexcept;
   void drop(void* data, std::size_t size) noexcept;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::map<std::size_t, std::vector<void*>> kept_;  // by rounded size
   // Of arrays, and of all that came from the system.
   std::atomic<std::size_t> used_bytes_{0}, held_bytes_{0};

@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/stream.hpp"
 #include "runtime/backend.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 
@@ -70,15 +70,15 @@ class MemoryPool {
     CUdeviceptr data;
     Ref<CudaStream> stream;
   };
-  std::mutex deferred_mutex_;
+  Mutex deferred_mutex_;
   std::vector<Deferred> deferred_;
   std::atomic<bool> has_deferred_{false};
 
-  std::mutex shelves_mutex_;
+  Mutex shelves_mutex_;
   std::vector<SmallBlocks*> shelves_;  // of all streams
   std::atomic<std::int64_t> kept_{0};  // bytes on them
 
-  std::mutex peers_mutex_;
+  Mutex peers_mutex_;
   std::vector<int> peers_;
 };
 

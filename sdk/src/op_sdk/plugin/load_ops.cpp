@@ -10,6 +10,7 @@
 
 #include "op_sdk/plugin/plugin_op.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise {
 namespace op_sdk {
@@ -58,7 +59,7 @@ class Library {
 };
 
 struct Loaded {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<void*, LoadedOps> libraries;  // by the loader's handle: one for each file
   std::deque<PluginTable> tables;        // which ops point to
 };

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <sstream>
 
 #include "backends/cpu/exec/worker.hpp"
@@ -16,6 +17,7 @@
 #include "backends/cpu/jit/temporary_folder.hpp"
 #include "backends/cpu/jit/translation_unit.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::host {
 namespace {
@@ -38,6 +40,7 @@ void* open_image(const std::string& image) {
 }  // namespace
 
 CpuModule::CpuModule(const runtime::KernelBinary& binary) {
+  const std::lock_guard loading(loader_mutex());
   library_ = binary.path.empty() ? open_image(binary.image) : open_library(binary.path);
   info_ = static_cast<const sw_module*>(::dlsym(library_, "sw_module_info"));
   if (info_ == nullptr || info_->magic != SW_MODULE_MAGIC) {
@@ -55,7 +58,10 @@ CpuModule::CpuModule(const runtime::KernelBinary& binary) {
   if (info_->checked != 0) image_ = binary.image;
 }
 
-CpuModule::~CpuModule() { ::dlclose(library_); }
+CpuModule::~CpuModule() {
+  const std::lock_guard loading(loader_mutex());
+  ::dlclose(library_);
+}
 
 Ref<runtime::LoadedKernel> CpuModule::kernel(const std::string& symbol) {
   std::string there;
