@@ -130,7 +130,7 @@ KERNELS = {
         "result": "kernel(sw.ones(3, 'float64')).tolist()",
     },
     "scan": {
-        "kernel": "sw.InclusiveScanKernel('float', 'a + b')",
+        "kernel": "sw.InclusiveScanKernel('float32', 'a + b')",
         "first": "kernel(sw.ones(3, 'float32'), 'new')",
         "second": "kernel(sw.ones((3, 4, 5), 'float32')[:, ::2], 'new', axis=1)",
         "result": "kernel(sw.ones(3, 'float32'), 'new').tolist()",
@@ -144,7 +144,7 @@ def run(program, *arguments, **environment):
         env={**os.environ, "SPANWISE_DEVICE": "cpu", **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=60,
         check=False,
     )
     assert done.returncode == 0, done.stderr
