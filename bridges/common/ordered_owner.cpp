@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "spanwise/fork.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise {
@@ -59,7 +60,7 @@ class Waiting {
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::vector<std::unique_ptr<Held>> held_;
 };
 

@@ -5,12 +5,13 @@
 #include <mutex>
 
 #include "spanwise/bridge.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise {
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<const Bridge*> bridges;  // ascending order()
 };
 

@@ -3,11 +3,13 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 
 #include "compute.hpp"
 #include "cpu_kernels.hpp"
 #include "cpu_tiles.hpp"
+#include "spanwise/fork.hpp"
 #include "spanwise/parallel.hpp"
 
 namespace spanwise::ops {
@@ -23,13 +25,11 @@ const CpuKernel& cpu_kernel_for(const Signature& signature) {
   const int column = signature.mixed ? dtype_count : place_of(signature.compute);
   Entry& entry = entries[static_cast<int>(signature.op) * (dtype_count + 1) + column];
   if (!entry.is_known.load(std::memory_order_acquire)) {
-    static std::atomic_flag busy = ATOMIC_FLAG_INIT;
+    static auto& mutex = *new Mutex;
     const CpuKernel found = find_cpu_kernel(signature);
-    while (busy.test_and_set(std::memory_order_acquire)) {
-    }
+    const std::lock_guard lock(mutex);
     entry.kernel = found;
     entry.is_known.store(true, std::memory_order_release);
-    busy.clear(std::memory_order_release);
   }
   return entry.kernel;
 }

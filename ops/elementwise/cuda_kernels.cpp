@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_kernels.hpp"
 
-#include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
 #include <utility>
+
+#include "spanwise/kernel_table.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -52,26 +52,21 @@ KernelKey key_of(const KernelShape& shape, Device device) {
 
 }  // namespace
 
-// Never destroyed: arrays may outlive static objects.
 const Function& cuda_kernel_for(const KernelShape& shape, Device device) {
-  static auto& mutex = *new std::shared_mutex;
-  static auto& known = *new std::unordered_map<KernelKey, Function, KernelKeyHash>;
+  static auto& known = *new KernelTable<std::unordered_map<KernelKey, Function, KernelKeyHash>>;
   // A loop of a program asks for the same kernel again.
   thread_local std::pair<KernelKey, const Function*> last{{}, nullptr};
   const KernelKey key = key_of(shape, device);
   if (last.first == key && last.second != nullptr) return *last.second;
-  {
-    const std::shared_lock lock(mutex);
-    if (const auto found = known.find(key); found != known.end())
-      return *(last = {key, &found->second}).second;
-  }
-  ModuleOptions options;
-  options.device = device;
-  // As on the host, products are rounded before they are added.
-  options.options = {"--fmad=false"};
-  const Function made = SourceModule(cuda_source(shape), options).get_function("run");
-  const std::unique_lock lock(mutex);
-  return known.emplace(key, made).first->second;
+  const Function& function = known.get(key, [&] {
+    ModuleOptions options;
+    options.device = device;
+    // As on the host, products are rounded before they are added.
+    options.options = {"--fmad=false"};
+    return SourceModule(cuda_source(shape), options).get_function("run");
+  });
+  last = {key, &function};
+  return function;
 }
 
 KernelShape shape_of(const Signature& signature, std::span<const Operand> operands,

@@ -1,15 +1,18 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu_kernels.hpp"
+#include "spanwise/fork.hpp"
 
 #if defined(__x86_64__) && defined(__linux__)
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <mutex>
 
 namespace spanwise::ops {
 namespace {
@@ -151,7 +154,11 @@ SW_END_INSTRUCTIONS
 
 // Never closed: loops may run until the process ends.
 void* vector_library() {
-  static void* const handle = ::dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL);
+  static constinit std::atomic<void*> known{nullptr};
+  if (void* handle = known.load(std::memory_order_acquire)) return handle;
+  const std::lock_guard lock(loader_mutex());
+  void* handle = ::dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL);
+  known.store(handle, std::memory_order_release);
   return handle;
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "problem.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
+#include "spanwise/kernel_table.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::ops::linalg {
@@ -37,9 +37,7 @@ struct PackedProblem {
 
 SourceModule product_module(const Problem& problem, Device device) {
   using Key = std::array<int, 6>;
-  // Never destroyed: a GPU may be gone before static objects are.
-  static auto& mutex = *new std::mutex;
-  static auto& modules = *new std::map<Key, SourceModule>;
+  static auto& modules = *new KernelTable<std::map<Key, SourceModule>>;
   const bool conjugates = problem.conjugate_left && problem.dtype.is_complex();
   const Key key{static_cast<int>(device.kind()),
                 device.ordinal(),
@@ -47,12 +45,12 @@ SourceModule product_module(const Problem& problem, Device device) {
                 problem.dtype.bits(),
                 conjugates,
                 problem.batch_rank};
-  const std::lock_guard lock(mutex);
-  if (const auto found = modules.find(key); found != modules.end()) return found->second;
-  ModuleOptions options;
-  options.device = device;
-  const std::string source = cuda_product_source(problem.dtype, conjugates, problem.batch_rank);
-  return modules.emplace(key, SourceModule(source, options)).first->second;
+  return modules.get(key, [&] {
+    ModuleOptions options;
+    options.device = device;
+    return SourceModule(cuda_product_source(problem.dtype, conjugates, problem.batch_rank),
+                        options);
+  });
 }
 
 std::vector<std::byte> packed_problem(const Problem& problem) {

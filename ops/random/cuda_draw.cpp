@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <span>
 #include <tuple>
 
 #include "cuda_source.hpp"
 #include "draw.hpp"
 #include "spanwise/kernel.hpp"
+#include "spanwise/kernel_table.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::ops::random {
@@ -18,19 +18,17 @@ namespace {
 
 constexpr std::int64_t threads = 256, most_thread_blocks = 1 << 16;
 
-// Compiled at first use, then found. Never destroyed: a GPU may be gone before static objects are.
+// Compiled at first use, then found.
 template <class MakeSource>
 Function random_kernel(Device device, int kind, int itemsize, MakeSource&& make_source) {
-  static auto& mutex = *new std::mutex;
-  static auto& known = *new std::map<std::tuple<int, int, int>, Function>;
-  const std::lock_guard lock(mutex);
-  const std::tuple key(device.ordinal(), kind, itemsize);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  ModuleOptions options;
-  options.device = device;
-  // As on the host, products are rounded before they are added.
-  options.options = {"--fmad=false"};
-  return known.emplace(key, SourceModule(make_source(), options).get_function("run")).first->second;
+  static auto& known = *new KernelTable<std::map<std::tuple<int, int, int>, Function>>;
+  return known.get({device.ordinal(), kind, itemsize}, [&] {
+    ModuleOptions options;
+    options.device = device;
+    // As on the host, products are rounded before they are added.
+    options.options = {"--fmad=false"};
+    return SourceModule(make_source(), options).get_function("run");
+  });
 }
 
 LaunchConfig launch_for(std::int64_t work, const Stream& stream) {

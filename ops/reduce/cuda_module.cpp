@@ -4,7 +4,8 @@
 
 #include <array>
 #include <map>
-#include <mutex>
+
+#include "spanwise/kernel_table.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {
@@ -54,13 +55,8 @@ ReduceKernels compiled(const CudaShape& shape, Device device) {
 }  // namespace
 
 const ReduceKernels& reduce_kernels(const CudaShape& shape, Device device) {
-  // Never destroyed: a GPU may be gone before static objects are.
-  static auto& mutex = *new std::mutex;
-  static auto& known = *new std::map<Key, ReduceKernels>;
-  const Key key = key_of(shape, device);
-  const std::lock_guard lock(mutex);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  return known.emplace(key, compiled(shape, device)).first->second;
+  static auto& known = *new KernelTable<std::map<Key, ReduceKernels>>;
+  return known.get(key_of(shape, device), [&] { return compiled(shape, device); });
 }
 
 }  // namespace spanwise::ops::reduce

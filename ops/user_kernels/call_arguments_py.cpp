@@ -137,10 +137,10 @@ py::object KernelOutputs::object_of(std::size_t output) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-bool is_long_call(bool is_compiled, Device device, std::int64_t bytes) {
+bool is_long_call(Device device, std::int64_t bytes) {
   static constinit const config::Flag launch_blocking{"launch_blocking"};
   constexpr std::int64_t small = 1 << 16;
-  return !is_compiled || (device.is_cuda() ? launch_blocking.get() : bytes >= small);
+  return device.is_cuda() ? launch_blocking.get() : bytes >= small;
 }
 
 StreamForCall::StreamForCall(PyObject* stream, Device device) {

@@ -74,8 +74,9 @@ class KernelOutputs {
 };
 
 /// Whether other Python threads should run during a call on arrays of at most `bytes` bytes: while
-/// it compiles, and while the CPU works through much. A GPU is only told what to do.
-bool is_long_call(bool is_compiled, Device device, std::int64_t bytes);
+/// the CPU works through much. A GPU is only told what to do. They run during a compile in any
+/// case.
+bool is_long_call(Device device, std::int64_t bytes);
 
 /// Makes `stream` (null and None: nothing) the current one of `device` while this lives.
 class StreamForCall {

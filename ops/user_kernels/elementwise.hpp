@@ -2,16 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <list>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "arguments.hpp"
+#include "compiled_plans.hpp"
 #include "kernel_text.hpp"
 #include "parameter.hpp"
 #include "spanwise/export.hpp"
@@ -45,9 +43,6 @@ class SW_API ElementwiseKernel : public RefCounted {
   /// Of Spelling::values; the outputs come after them.
   std::size_t inputs() const noexcept { return inputs_; }
 
-  /// Whether a call has compiled it already; the next one may still need another form of it.
-  bool is_compiled() const noexcept { return is_compiled_.load(std::memory_order_relaxed); }
-
   /// Arrays are broadcast to one shape (that of `size` elements where it is given); outputs must
   /// have it. An input that shares memory with an output is copied first unless both are the same
   /// window. Queued on the current stream. Arguments are as many as parameters(); absent outputs
@@ -73,9 +68,7 @@ class SW_API ElementwiseKernel : public RefCounted {
   std::int64_t apiece_ = 1;
   std::string operation_;  // as it goes into the text
 
-  mutable std::atomic<bool> is_compiled_{false};
-  mutable std::mutex mutex_;
-  mutable std::list<Plan> plans_;  // the last one used first
+  mutable CompiledPlans<Plan> plans_;
 };
 
 }  // namespace spanwise::ops::user_kernels

@@ -24,21 +24,15 @@ std::string ElementwiseKernel::Call::source() const {
 }
 
 const Function& ElementwiseKernel::Call::function() {
-  const std::lock_guard lock(kernel_.mutex_);
-  auto& plans = kernel_.plans_;
-  const auto found = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
+  const auto matches = [&](const Plan& plan) {
     return plan.device == operands_.device() && plan.shape == plan_;
-  });
-  if (found == plans.begin() && found != plans.end()) return found->function;
-  if (found != plans.end()) {
-    plans.splice(plans.begin(), plans, found);
-  } else {
-    plans.push_front({plan_, operands_.device(),
-                      compiled(kernel_.spec_.common, source(), kernel_.spec_.common.name,
-                               operands_.device(), kernel_.spec_.operation)});
-    kernel_.is_compiled_.store(true, std::memory_order_relaxed);
-  }
-  return plans.front().function;
+  };
+  const auto make = [&] {
+    return Plan{plan_, operands_.device(),
+                compiled(kernel_.spec_.common, source(), kernel_.spec_.common.name,
+                         operands_.device(), kernel_.spec_.operation)};
+  };
+  return kernel_.plans_.get(matches, make).function;
 }
 
 void ElementwiseKernel::Call::launch() {

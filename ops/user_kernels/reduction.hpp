@@ -3,14 +3,13 @@
 #pragma once
 
 #include <bitset>
-#include <list>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "arguments.hpp"
+#include "compiled_plans.hpp"
 #include "kernel_text.hpp"
 #include "parameter.hpp"
 #include "spanwise/dims.hpp"
@@ -53,10 +52,6 @@ class SW_API ReductionKernel : public RefCounted {
   const std::string& who() const noexcept { return who_; }
   std::span<const Parameter> parameters() const noexcept { return parameters_; }
   std::size_t inputs() const noexcept { return inputs_; }
-  bool is_compiled() const {
-    const std::lock_guard lock(mutex_);
-    return !plans_.empty();
-  }
 
   /// As ElementwiseKernel's. Throws ArgumentError for no elements without an identity, too.
   void operator()(std::span<const Argument> arguments, const ReductionAxes& axes,
@@ -76,8 +71,7 @@ class SW_API ReductionKernel : public RefCounted {
   bool needs_index_ = false;
   std::string map_expr_;  // as it goes into the text
 
-  mutable std::mutex mutex_;
-  mutable std::list<Plan> plans_;
+  mutable CompiledPlans<Plan> plans_;
 };
 
 }  // namespace spanwise::ops::user_kernels

@@ -30,21 +30,19 @@ std::string ReductionKernel::Call::source_text(bool on_gpu) const {
 }
 
 const ReductionKernel::Plan& ReductionKernel::Call::plan_for_launch() {
-  const std::lock_guard lock(kernel_.mutex_);
-  auto& plans = kernel_.plans_;
-  const auto found = std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) {
+  const auto matches = [&](const Plan& plan) {
     return plan.device == operands_.device() && plan.shape == plan_;
-  });
-  if (found != plans.end()) return *found;
-  const std::string source = source_text(on_gpu_);
-  const std::string& name = kernel_.spec_.common.name;
-  const auto get = [&](const std::string& kernel) {
-    return compiled(kernel_.spec_.common, source, kernel, operands_.device(),
-                    text(kernel_.spec_.map_expr, "\n", kernel_.spec_.reduce_expr, "\n",
-                         kernel_.spec_.post_map_expr));
   };
-  plans.push_front({plan_, operands_.device(), get(name), get(name + "_fold")});
-  return plans.front();
+  return kernel_.plans_.get(matches, [&] {
+    const std::string source = source_text(on_gpu_);
+    const std::string& name = kernel_.spec_.common.name;
+    const auto get = [&](const std::string& kernel) {
+      return compiled(kernel_.spec_.common, source, kernel, operands_.device(),
+                      text(kernel_.spec_.map_expr, "\n", kernel_.spec_.reduce_expr, "\n",
+                           kernel_.spec_.post_map_expr));
+    };
+    return Plan{plan_, operands_.device(), get(name), get(name + "_fold")};
+  });
 }
 
 void ReductionKernel::Call::launch() {

@@ -73,8 +73,8 @@ class ReductionCall {
         outputs_(kernel_.who(), arguments_, values, count, kernel_.inputs(), total_, keywords.out) {
     read_axes(keywords);
     const StreamForCall stream(keywords.stream, arguments_.device());
-    const Unlocked unlocked = Unlocked::where(
-        is_long_call(kernel_.is_compiled(), arguments_.device(), arguments_.bytes()));
+    const Unlocked unlocked =
+        Unlocked::where(is_long_call(arguments_.device(), arguments_.bytes()));
     kernel_({arguments_.data(), total_}, axes_, outputs_.made());
   }
 

@@ -133,11 +133,13 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, bool is_packed) const
 }
 
 const ScanKernel::Plan& ScanKernel::plan_for(Device device, int line_rank, bool is_packed) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = std::find_if(plans_.begin(), plans_.end(), [&](const Plan& plan) {
+  const auto matches = [&](const Plan& plan) {
     return plan.device == device && plan.line_rank == line_rank && plan.is_packed == is_packed;
-  });
-  if (found != plans_.end()) return *found;
+  };
+  return plans_.get(matches, [&] { return compiled_plan(device, line_rank, is_packed); });
+}
+
+ScanKernel::Plan ScanKernel::compiled_plan(Device device, int line_rank, bool is_packed) const {
   const bool on_gpu = is_as_on_gpu(device);
   const std::string words = source(line_rank, on_gpu, is_packed);
   const auto get = [&](const char* part) {
@@ -151,8 +153,7 @@ const ScanKernel::Plan& ScanKernel::plan_for(Device device, int line_rank, bool 
     plan.totals = get("totals");
     plan.carries = get("carries");
   }
-  plans_.push_front(std::move(plan));
-  return plans_.front();
+  return plan;
 }
 
 void ScanKernel::check(const Array& input, const Array& output) const {

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <list>
-#include <mutex>
 #include <string>
 
+#include "compiled_plans.hpp"
 #include "kernel_text.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/export.hpp"
@@ -32,10 +31,6 @@ class SW_API ScanKernel : public RefCounted {
 
   const ScanSpec& spec() const noexcept { return spec_; }
   const std::string& who() const noexcept { return who_; }
-  bool is_compiled() const {
-    const std::lock_guard lock(mutex_);
-    return !plans_.empty();
-  }
 
   /// Along `axis` (from the end where negative), from `input` to `output`, which may be the same
   /// window. Both have the kernel's dtype and one shape. Queued on the current stream. Throws
@@ -50,6 +45,7 @@ class SW_API ScanKernel : public RefCounted {
   struct Job;
   bool is_as_on_gpu(Device device) const;
   const Plan& plan_for(Device device, int line_rank, bool is_packed) const;
+  Plan compiled_plan(Device device, int line_rank, bool is_packed) const;
   void scan_as_on_gpu(const Job& job) const;
   void scan_on_cpu(const Job& job) const;
   void check(const Array& input, const Array& output) const;
@@ -58,8 +54,7 @@ class SW_API ScanKernel : public RefCounted {
   std::string who_;
   Parameter element_;
 
-  mutable std::mutex mutex_;
-  mutable std::list<Plan> plans_;
+  mutable CompiledPlans<Plan> plans_;
 };
 
 }  // namespace spanwise::ops::user_kernels

@@ -108,7 +108,7 @@ int set_writeable(PyObject* self, PyObject* value, void*) noexcept {
       fail<ReadOnlyError>(
           "Array.flags: ", array,
           " was handed out for reading only and cannot be made writeable; copy it: a.copy()");
-    array = array.as_readonly();
+    array.set_readonly();  // nothing else of it: other threads may be reading the array
     return 0;
   } catch (...) {
     raise_current();

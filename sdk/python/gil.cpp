@@ -7,6 +7,9 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "bind.hpp"
+#include "spanwise/interpreter_lock.hpp"
+
 namespace spanwise::python {
 namespace {
 
@@ -23,6 +26,14 @@ bool interpreter_is_ending() noexcept {
   for (;;) pause();
 }
 
+void* release_gil() noexcept { return holds_gil() ? PyEval_SaveThread() : nullptr; }
+
+void acquire_gil(void* released) noexcept {
+  PyEval_RestoreThread(static_cast<PyThreadState*>(released));
+}
+
+constexpr InterpreterLock gil{&release_gil, &acquire_gil};
+
 }  // namespace
 
 bool holds_gil() noexcept {
@@ -37,6 +48,8 @@ GilAcquire::GilAcquire() noexcept {
   state_ = PyGILState_Ensure();
   release_dropped();
 }
+
+SW_BIND(gil, 0) { set_interpreter_lock(gil); }
 
 }  // namespace spanwise::python
 

@@ -95,7 +95,7 @@ PyObject* free_memory(PyObject* self, PyObject*) noexcept {
 
 PyObject* get_profile(PyObject* self, void*) noexcept {
   return answered([&]() -> py::object {
-    if (!face_in(self).function.profile()) return py::none();
+    if (!face_in(self).function.is_profiled()) return py::none();
     return py::module_::import("spanwise.profile").attr("Profile")(py::handle(self));
   });
 }
@@ -104,11 +104,7 @@ PyObject* get_profile(PyObject* self, void*) noexcept {
 PyObject* profile_data(PyObject* self, PyObject*) noexcept {
   return answered([&] {
     const CompiledFunction& function = face_in(self).function;
-    std::optional<FunctionProfile> profile;
-    {
-      const GilRelease unlocked;
-      profile = function.profile();
-    }
+    const std::optional<FunctionProfile> profile = function.profile();
     if (!profile.has_value())
       fail<GraphError>("function ", function.name(),
                        " is not profiled; compile it with profile=True");

@@ -42,8 +42,20 @@ std::vector<const spanwise::python::Part*> parts_in_order() {
 
 }  // namespace
 
-PYBIND11_MODULE(_core, module) {
+PYBIND11_MODULE(_core_of_main_interpreter, module) {
   module.doc() = "The compiled half of spanwise. Import `spanwise` instead.";
   for (const auto* part : parts_in_order()) part->bind(module);
   refuse_uninitialised_objects();
+}
+
+// What importing the module calls. pybind11 would wait for ever for a thread state of the main
+// interpreter, which a sub-interpreter's thread holds the GIL of.
+extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main())
+    return PyInit__core_of_main_interpreter();
+  PyErr_SetString(PyExc_ImportError,
+                  "spanwise: expected the main interpreter, got a sub-interpreter, in which the "
+                  "compiled half cannot run; import it in the main interpreter, or run the work in "
+                  "a process of its own (multiprocessing)");
+  return nullptr;
 }

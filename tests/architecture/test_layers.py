@@ -29,15 +29,15 @@ ALLOWED = {
 # The layer of each public header; a folder under include/spanwise is the layer of its name.
 PUBLIC = {
     "core": """
-        array axis_error device dims dtype error export half layout ref scalar storage
-        version view working_device
+        array axis_error device dims dtype error export fork half interpreter_lock layout ref scalar
+        storage version view working_device
     """,
     "runtime": """
         config copy creation devices element_text gemm gpu_context host_block instruction_sets interrupt
         kernel_types memory
         parallel scan stream tools
     """,
-    "kernels": "kernel kernel_text source_module",
+    "kernels": "kernel kernel_table kernel_text source_module",
     "op_sdk": "op_sdk plugin plugin_array plugin_call walk",
     "bridge": "bridge dlpack",
     "umbrella": "spanwise",

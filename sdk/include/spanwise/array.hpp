@@ -79,6 +79,8 @@ class SW_API Array {
   void forget() noexcept { storage_.forget(); }
   /// The same window, for reading only.
   Array as_readonly() const;
+  /// Makes this window one for reading only. Other threads may read and copy the array meanwhile.
+  void set_readonly() noexcept { storage_.set_readonly(); }
 
   // Views, each NumPy's of the same name; they share the storage. Errors as Layout's.
   Array index(int axis, std::int64_t i) const { return view(layout_.index(axis, i)); }

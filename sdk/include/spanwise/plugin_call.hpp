@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -204,20 +205,31 @@ class Kernel {
     return made;
   }
 
-  sw_compiled_kernel* kernel(sw_call* call, sw_device device) const {
-    const std::lock_guard lock(mutex_);
+  sw_compiled_kernel* find(sw_device device) const {
     for (const Compiled& compiled : compiled_)
       if (compiled.device.kind == device.kind && compiled.device.ordinal == device.ordinal)
         return compiled.kernel;
+    return nullptr;
+  }
+
+  sw_compiled_kernel* kernel(sw_call* call, sw_device device) const {
+    {
+      const std::lock_guard lock(mutex_);
+      if (sw_compiled_kernel* known = find(device)) return known;
+    }
+    // Without the mutex, which a forked child could find locked for as long as a compile takes.
     std::vector<const char*> options;
     for (const std::string& option : options_) options.push_back(option.c_str());
     const sw_kernel_source source{sizeof(sw_kernel_source), source_.c_str(), name_.c_str(),
                                   options.data(), static_cast<std::int32_t>(options.size())};
-    compiled_.reserve(compiled_.size() + 1);
-    sw_compiled_kernel* made = nullptr;
-    check_host(host->compile(call, &source, &made));
-    compiled_.push_back({device, made});
-    return made;
+    sw_compiled_kernel* compiled = nullptr;
+    check_host(host->compile(call, &source, &compiled));
+    std::unique_ptr<sw_compiled_kernel, decltype(host->release_kernel)> made(compiled,
+                                                                             host->release_kernel);
+    const std::lock_guard lock(mutex_);
+    if (sw_compiled_kernel* known = find(device)) return known;  // another thread was sooner
+    compiled_.push_back({device, made.get()});
+    return made.release();
   }
 
   std::string source_, name_;
@@ -226,5 +238,5 @@ class Kernel {
   mutable std::vector<Compiled> compiled_;
 };
 
-}  // namespace plugin
+}  // namespace gnu::visibility("hidden")]]plugin
 }  // namespace spanwise

@@ -119,7 +119,7 @@ class SW_API StreamUses {
     return reinterpret_cast<const StreamIdentity*>(this);
   }
 
-  mutable std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+  mutable std::atomic<std::uint32_t> busy_{0};  // process_generation() of who holds it; 0: free
   std::atomic<bool> sole_user_wrote_{false};
   // Null while nobody, the stream while exactly one, several() while more have used the storage;
   // the stream is kept alive by home_, writer_ or reader_.
@@ -134,6 +134,22 @@ class SW_API StreamUses {
 namespace core {
 class KeptStorages;
 }
+
+/// A bool that may be set while other threads read or copy it; costs what a bool does.
+class ReadonlyBit {
+ public:
+  ReadonlyBit() noexcept = default;
+  ReadonlyBit(bool value) noexcept : value_(value) {}
+  ReadonlyBit(const ReadonlyBit& other) noexcept : value_(other) {}
+  ReadonlyBit& operator=(const ReadonlyBit& other) noexcept {
+    value_.store(other, std::memory_order_relaxed);
+    return *this;
+  }
+  operator bool() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> value_{false};
+};
 
 /// Bytes on a device and who keeps them alive. Copying a Storage copies a reference.
 class SW_API Storage {
@@ -150,6 +166,8 @@ class SW_API Storage {
   Device device() const noexcept { return block_ ? block_->device : Device{}; }
   /// True where the owner handed the memory out for reading only; views keep it.
   bool readonly() const noexcept { return readonly_; }
+  /// May be called while other threads read or copy this object.
+  void set_readonly() noexcept { readonly_ = true; }
   /// The same bytes, for reading only.
   Storage as_readonly() const noexcept;
   /// The same bytes, without being one of their holders. It has to be let go by forget() before the
@@ -218,7 +236,7 @@ class SW_API Storage {
   };
 
   Ref<Block> block_;
-  bool readonly_ = false;
+  ReadonlyBit readonly_;
 };
 
 }  // namespace spanwise

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from hashlib import blake2b
 from threading import Lock
 from typing import Any
@@ -13,6 +14,13 @@ from . import _core
 from ._core import Array
 from ._random_arguments import words_of_seed
 
+# One for all generators, which hold it for a few assignments. A child is forked when it is free.
+_lock = Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
+
 _POSITIONS = 1 << 64
 _JUMP = 1 << 48  # blocks
 
@@ -20,12 +28,11 @@ _JUMP = 1 << 48  # blocks
 class Philox:
     """The state of a Philox4x32-10 generator, and where it makes arrays. Any thread may use it."""
 
-    __slots__ = ("_children", "_counter", "_device", "_entropy", "_lock", "_spawn_key")
+    __slots__ = ("_children", "_counter", "_device", "_entropy", "_spawn_key")
 
     def __init__(self, seed: Any = None, device: Any = None) -> None:
         self._restart(words_of_seed(seed), (), 0, 0)
         self._device = None if device is None else _core.device(device)
-        self._lock = Lock()
 
     def _restart(
         self, entropy: tuple[int, ...], spawn_key: tuple[int, ...], position: int, children: int
@@ -41,7 +48,7 @@ class Philox:
     @property
     def state(self) -> dict[str, Any]:
         """All that decides what comes next, as plain numbers; may be assigned."""
-        with self._lock:
+        with _lock:
             return {
                 "bit_generator": "Philox4x32-10",
                 "seed": list(self._entropy),
@@ -65,7 +72,7 @@ class Philox:
                 "Generator.state: expected the state of a Philox4x32-10 generator with a position "
                 f"of 64 bits, got {state!r}"
             )
-        with self._lock:
+        with _lock:
             self._restart(entropy, spawn_key, position, children)
 
     def spawn(self, n_children: int) -> list[Any]:
@@ -73,7 +80,7 @@ class Philox:
         count = operator.index(n_children)
         if count < 0:
             raise _core.ArgumentError(f"spawn: n_children must be non-negative, got {count}")
-        with self._lock:
+        with _lock:
             first, self._children = self._children, self._children + count
         return [self._like((*self._spawn_key, i), 0) for i in range(first, first + count)]
 
@@ -89,7 +96,7 @@ class Philox:
 
     def _like(self, spawn_key: tuple[int, ...], position: int) -> Any:
         made = type(self).__new__(type(self))
-        made._lock, made._device = Lock(), self._device
+        made._device = self._device
         made._restart(self._entropy, spawn_key, position, 0)
         return made
 

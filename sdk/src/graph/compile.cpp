@@ -167,8 +167,8 @@ void Compilation::make_result_slots() {
     state_->updates.emplace_back(shared, outputs_[output_count_ + i]);
     state_->updated.emplace_back(shared.container());
   }
-  state_->turns.assign(state_->updated.begin(), state_->updated.end());
-  std::sort(state_->turns.begin(), state_->turns.end(),
+  state_->locking_order.assign(state_->updated.begin(), state_->updated.end());
+  std::sort(state_->locking_order.begin(), state_->locking_order.end(),
             [](const auto& a, const auto& b) { return a.get() < b.get(); });
 }
 

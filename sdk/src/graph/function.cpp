@@ -41,6 +41,7 @@ const std::vector<RewriteReport>& CompiledFunction::rewrites() const noexcept {
 }
 const std::string& CompiledFunction::mode() const noexcept { return state_in(state_).mode; }
 
+bool CompiledFunction::is_profiled() const noexcept { return state_in(state_).times != nullptr; }
 std::optional<FunctionProfile> CompiledFunction::profile() const {
   return state_in(state_).profile();
 }

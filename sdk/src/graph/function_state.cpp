@@ -38,54 +38,73 @@ bool same_memory(const Array& a, const Array& b) {
 }  // namespace
 
 /// One call at a time.
-class FunctionState::Turn {
+class FunctionState::Running {
  public:
-  explicit Turn(FunctionState& function) : turn_(function.turn_) {
-    if (turn_.is_mine())
+  Running(FunctionState& function, const InterpreterUnlocked& unlocked) : mutex_(function.mutex_) {
+    if (mutex_.is_mine())
       fail<GraphError>("function ", function.name,
                        " was called by an op that it is just running; expected "
                        "no recursion: compile a second function for the inner call");
-    turn_.lock();
+    if (!mutex_.lock(unlocked))
+      fail<GraphError>("function ", function.name,
+                       " is running in another thread, in an op that waits for a function which "
+                       "this thread is running; expected no two functions whose ops call each "
+                       "other: compile a second function for the inner call");
   }
-  ~Turn() { turn_.unlock(); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  ~Running() { mutex_.unlock(); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
 
  private:
-  TurnLock& turn_;
+  OwnedMutex& mutex_;
 };
 
-/// From when a call reads shared values that it updates until it has: nobody else changes them.
+/// From when a call reads shared values that it updates until it has: no other thread changes them.
 class FunctionState::Updating {
  public:
-  explicit Updating(const FunctionState& function) : turns_(function.turns) {
-    for (const Ref<SharedValue>& shared : turns_)
-      if (shared->turn().is_mine())
+  Updating(const FunctionState& function, const InterpreterUnlocked& unlocked)
+      : shared_(function.locking_order) {
+    for (const Ref<SharedValue>& shared : shared_)
+      if (shared->mutex().is_mine())
         fail<GraphError>("function ", function.name,
                          " updates a shared variable that the calling op's function updates too; "
                          "expected one of the two to leave it alone");
-    for (const Ref<SharedValue>& shared : turns_) shared->turn().lock();
+    for (const Ref<SharedValue>& shared : shared_) {
+      if (shared->mutex().lock(unlocked)) {
+        ++locked_;
+        continue;
+      }
+      release();
+      fail<GraphError>("function ", function.name,
+                       " updates a shared variable that is being updated in another thread, by a "
+                       "function whose op waits for one that this thread is running; expected no "
+                       "two functions whose ops call each other");
+    }
   }
-  ~Updating() {
-    for (const Ref<SharedValue>& shared : turns_) shared->turn().unlock();
-  }
+  ~Updating() { release(); }
   Updating(const Updating&) = delete;
   Updating& operator=(const Updating&) = delete;
 
  private:
-  const std::vector<Ref<SharedValue>>& turns_;
+  void release() noexcept {
+    while (locked_ > 0) shared_[--locked_]->mutex().unlock();
+  }
+
+  const std::vector<Ref<SharedValue>>& shared_;
+  std::size_t locked_ = 0;
 };
 
 std::vector<Array> FunctionState::call(std::span<const Array> arguments) {
-  const Turn turn(*this);
-  const Updating updating(*this);
+  const InterpreterUnlocked unlocked;
+  const Running running(*this, unlocked);
+  const Updating updating(*this, unlocked);
   return run(arguments);
 }
 
 std::optional<std::vector<Array>> FunctionState::call_at_once(std::span<const Array> arguments) {
-  if (!program.only_queues() || !updated.empty() || !are_there(arguments) || !turn_.try_lock())
+  if (!program.only_queues() || !updated.empty() || !are_there(arguments) || !mutex_.try_lock())
     return std::nullopt;
-  const std::lock_guard turn(turn_, std::adopt_lock);
+  const std::lock_guard running(mutex_, std::adopt_lock);
   return run(arguments);
 }
 
@@ -94,7 +113,7 @@ bool FunctionState::are_there(std::span<const Array> arguments) const noexcept {
                     is_there);
 }
 
-// The turn is this thread's.
+// This thread has the mutex.
 std::vector<Array> FunctionState::run(std::span<const Array> arguments) {
   struct Cleaner {
     FunctionState& function;
@@ -113,18 +132,21 @@ std::vector<Array> FunctionState::run(std::span<const Array> arguments) {
 
 std::optional<FunctionProfile> FunctionState::profile() {
   if (times == nullptr) return std::nullopt;
-  const Turn turn(*this);
+  const InterpreterUnlocked unlocked;
+  const Running running(*this, unlocked);
   return times->profile(program.steps());
 }
 
 std::vector<StepSpan> FunctionState::spans() {
   if (times == nullptr) return {};
-  const Turn turn(*this);
+  const InterpreterUnlocked unlocked;
+  const Running running(*this, unlocked);
   return times->spans();
 }
 
 void FunctionState::free() {
-  const Turn turn(*this);
+  const InterpreterUnlocked unlocked;
+  const Running running(*this, unlocked);
   for (const Ref<Cell>& cell : kept_cells) cell->value.reset();
 }
 

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "graph/owned_mutex.hpp"
 #include "graph/program.hpp"
 #include "graph/step_times.hpp"
-#include "graph/turn.hpp"
 #include "spanwise/graph/function.hpp"
 #include "spanwise/graph/shared.hpp"
 
@@ -50,9 +50,9 @@ class FunctionState final : public RefCounted {
   std::vector<InputSlot> input_slots;
   bool has_mutable_inputs = false;
   std::vector<SharedSlot> shared_slots;
-  std::vector<ResultSlot> result_slots;   // of the outputs, then of `updated`
-  std::vector<Ref<SharedValue>> updated;  // in the order of `updates`
-  std::vector<Ref<SharedValue>> turns;    // the same in the order in which all functions wait
+  std::vector<ResultSlot> result_slots;         // of the outputs, then of `updated`
+  std::vector<Ref<SharedValue>> updated;        // in the order of `updates`
+  std::vector<Ref<SharedValue>> locking_order;  // the same as all functions lock them
   std::vector<Ref<Cell>> constant_cells;
   /// Emptied after each call: what leaves the function or views what does, and what views or
   /// overwrites other cells' memory, so that a thunk never finds another's buffer in its cell.
@@ -70,7 +70,7 @@ class FunctionState final : public RefCounted {
   void free();
 
  private:
-  class Turn;
+  class Running;
   class Updating;
   std::vector<Array> run(std::span<const Array> arguments);
   bool are_there(std::span<const Array> arguments) const noexcept;
@@ -83,7 +83,7 @@ class FunctionState final : public RefCounted {
   bool is_taken(const Array& result, std::span<const Array> earlier) const;
   void tidy() noexcept;
 
-  TurnLock turn_;
+  OwnedMutex mutex_;  // held by the call that runs
 };
 
 }  // namespace spanwise::graph

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise {
 namespace {
@@ -26,8 +27,8 @@ class CallableThunk final : public Thunk {
 };
 
 // One lock for all ops: recipes are set once and read by who writes graphs down.
-std::mutex& recipe_mutex() {
-  static std::mutex& mutex = *new std::mutex;
+Mutex& recipe_mutex() {
+  static Mutex& mutex = *new Mutex;
   return mutex;
 }
 

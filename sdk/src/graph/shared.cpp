@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "graph/turn.hpp"
+#include "graph/owned_mutex.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/function.hpp"
@@ -15,8 +15,8 @@ namespace spanwise {
 namespace {
 
 // One for all values: held for as long as it takes to read or replace a few pointers.
-std::mutex& access_mutex() {
-  static auto& mutex = *new std::mutex;  // values may go after static objects have
+Mutex& access_mutex() {
+  static auto& mutex = *new Mutex;  // values may go after static objects have
   return mutex;
 }
 
@@ -30,7 +30,7 @@ void SharedAccess::exchange(SharedValue& shared, Array& value) noexcept {
 }
 
 SharedValue::SharedValue(TensorType type, Array value)
-    : type_(std::move(type)), turn_(std::make_unique<graph::TurnLock>()) {
+    : type_(std::move(type)), mutex_(std::make_unique<graph::OwnedMutex>()) {
   check(value);
   value_ = to_device(value, device());
 }
@@ -51,11 +51,13 @@ Array SharedValue::get() const {
 void SharedValue::set(Array value) {
   check(value);
   value = to_device(value, device());
-  if (turn_->is_mine())
+  const InterpreterUnlocked unlocked;
+  if (!mutex_->lock(unlocked))
     fail<GraphError>("shared variable of ", type_,
-                     ": set_value was called by an op of a function that updates the variable; "
-                     "expected the function to have returned");
-  const std::lock_guard turn(*turn_);
+                     ": set_value was called by an op of a function that updates the variable, or "
+                     "while such a function waits for this thread; expected the function to have "
+                     "returned");
+  const std::lock_guard updating(*mutex_, std::adopt_lock);
   SharedAccess().exchange(*this, value);
 }
 

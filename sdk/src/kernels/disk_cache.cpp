@@ -12,6 +12,7 @@
 #include "kernels/log.hpp"
 #include "kernels/sha256.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -22,7 +23,10 @@ struct FolderState {
   int stores_until_listing = 0;
   std::string failure{};  // of the last store, "" where it succeeded
 };
-std::mutex folders_mutex;
+Mutex& folders_mutex() {
+  static auto& mutex = *new Mutex;
+  return mutex;
+}
 std::map<std::string, FolderState>& folders() {
   static auto& map = *new std::map<std::string, FolderState>;  // outlives static destructors
   return map;
@@ -63,7 +67,7 @@ bool DiskCache::store(const std::string& key, const runtime::KernelBinary& binar
   std::string failure = folder.problem().empty() ? write_entry(folder, key, binary) : "";
   const bool is_stored = folder && failure.empty();
   if (!is_stored) log_line(text("nothing is kept on disk: ", folder ? failure : folder.problem()));
-  const std::lock_guard lock(folders_mutex);
+  const std::lock_guard lock(folders_mutex());
   folders()[path_].failure = std::move(failure);
   return is_stored;
 }
@@ -82,7 +86,7 @@ std::string DiskCache::write_entry(const CacheFolder& folder, const std::string&
 
 void DiskCache::note_growth(const CacheFolder& folder, const std::string& key,
                             std::int64_t bytes) const {
-  const std::lock_guard lock(folders_mutex);
+  const std::lock_guard lock(folders_mutex());
   FolderState& state = folders()[path_];
   state.bytes += bytes;
   if (state.stores_until_listing-- > 0 && state.bytes <= limit_bytes_) return;
@@ -98,7 +102,7 @@ void DiskCache::clear() const {
   const CacheFolder folder = CacheFolder::open(path_, false);
   for (const CacheFolder::File& file : folder.list())
     if (!key_of(file.name).empty() || is_temporary(file.name)) folder.remove(file.name);
-  const std::lock_guard lock(folders_mutex);
+  const std::lock_guard lock(folders_mutex());
   folders().erase(path_);
 }
 
@@ -126,7 +130,7 @@ std::string DiskCache::problem() const {
   if (!enabled()) return "config cache_limit_mb is 0";
   std::string problem = CacheFolder::open(path_, false).problem();
   if (!problem.empty()) return problem;
-  const std::lock_guard lock(folders_mutex);
+  const std::lock_guard lock(folders_mutex());
   const auto found = folders().find(path_);
   return found == folders().end() ? "" : found->second.failure;
 }

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -16,12 +13,14 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "kernels/build_ticket.hpp"
 #include "kernels/module_builder.hpp"
 #include "runtime/source/kernel_source.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/interrupt.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -56,69 +55,18 @@ std::string request_key(std::string_view source, const ModuleOptions& options, D
   return key;
 }
 
-/// A build that threads wait for.
-class Build {
- public:
-  template <class F>
-  BuiltModule run(F&& build) {
-    try {
-      BuiltModule built = build();
-      finish(built.module, nullptr);
-      return built;
-    } catch (const Error&) {
-      finish(nullptr, std::current_exception());
-      throw;
-    } catch (...) {
-      finish(nullptr, nullptr);
-      throw;
-    }
-  }
-
-  /// Null where the thread that built was interrupted: a signal is not the other threads'. Throws
-  /// the build's error, and what check_interrupt() throws.
-  Ref<ModuleState> wait() {
-    for (;;) {
-      {
-        std::unique_lock lock(mutex_);
-        finished_.wait_for(lock, std::chrono::milliseconds(interrupt_check_ms),
-                           [this] { return done_; });
-        if (done_ && error_) std::rethrow_exception(error_);
-        if (done_) return module_;
-      }
-      check_interrupt();
-    }
-  }
-
- private:
-  void finish(Ref<ModuleState> module, std::exception_ptr error) {
-    {
-      const std::lock_guard lock(mutex_);
-      module_ = std::move(module);
-      error_ = std::move(error);
-      done_ = true;
-    }
-    finished_.notify_all();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable finished_;
-  bool done_ = false;
-  Ref<ModuleState> module_;
-  std::exception_ptr error_;
-};
-
-class ModuleCache {
+class ModuleCache final : ForkParticipant {
  public:
   Ref<ModuleState> get(std::string_view source, const ModuleOptions& options, Device device) {
     const std::string key = request_key(source, options, device);
     for (;;) {
       const std::shared_ptr<LoadedModule> seen = find_loaded(key);
       if (seen && is_current(*seen)) return seen->built.module;
-      const Turn turn = take_turn(key, seen);
-      if (turn.loaded) return turn.loaded->built.module;
-      if (turn.is_mine)
-        return finish(key, *turn.build, [&] { return build_now(source, options, device); });
-      if (Ref<ModuleState> built = turn.build->wait()) return built;
+      const Place place = find_place(key, seen);
+      if (place.loaded) return place.loaded->built.module;
+      if (place.is_mine)
+        return finish(key, *place.ticket, [&] { return build_now(source, options, device); });
+      if (Ref<ModuleState> built = place.ticket->wait(InterpreterUnlocked())) return built;
     }
   }
 
@@ -173,27 +121,27 @@ class ModuleCache {
     return true;
   }
 
-  struct Turn {
+  struct Place {
     std::shared_ptr<LoadedModule> loaded;  // by another thread since `seen`
-    std::shared_ptr<Build> build;
+    std::shared_ptr<BuildTicket> ticket;
     bool is_mine = false;
   };
 
-  Turn take_turn(const std::string& key, const std::shared_ptr<LoadedModule>& seen) {
+  Place find_place(const std::string& key, const std::shared_ptr<LoadedModule>& seen) {
     const std::lock_guard lock(mutex_);
     if (const auto found = loaded_.find(key); found != loaded_.end() && found->second != seen)
-      return {.loaded = found->second, .build = nullptr};
+      return {.loaded = found->second, .ticket = nullptr};
     const auto [place, is_new] = building_.try_emplace(key);
-    if (is_new) place->second = std::make_shared<Build>();
-    return {.loaded = nullptr, .build = place->second, .is_mine = is_new};
+    if (is_new) place->second = std::make_shared<BuildTicket>();
+    return {.loaded = nullptr, .ticket = place->second, .is_mine = is_new};
   }
 
   template <class F>
-  Ref<ModuleState> finish(const std::string& key, Build& build, F&& make) {
+  Ref<ModuleState> finish(const std::string& key, BuildTicket& ticket, F&& make) {
     std::shared_ptr<LoadedModule> made;
     const std::uint64_t settings = config::version();
     try {
-      made = std::make_shared<LoadedModule>(build.run(make), settings);
+      made = std::make_shared<LoadedModule>(ticket.build(make), settings);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       building_.erase(key);
@@ -219,12 +167,21 @@ class ModuleCache {
     return out;
   }
 
+  // The threads that build are not in the child. Their tickets stay as they are: threads that the
+  // child does not have wait for them.
+  void after_fork_in_child(bool) noexcept override {
+    for (auto& [key, ticket] : building_) orphans_.push_back(std::move(ticket));
+    building_.clear();
+  }
+
   // A program that makes sources without end must not fill the device with them.
   static constexpr std::size_t capacity = 512;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<LoadedModule>> loaded_;
-  std::unordered_map<std::string, std::shared_ptr<Build>> building_;
+  std::unordered_map<std::string, std::shared_ptr<BuildTicket>> building_;
+  std::vector<std::shared_ptr<BuildTicket>>
+      orphans_;  // of the process that this one was forked from
   std::uint64_t uses_ = 0;
 };
 

@@ -4,13 +4,14 @@
 #include <mutex>
 #include <utility>
 
+#include "spanwise/fork.hpp"
 #include "spanwise/op_sdk.hpp"
 
 namespace spanwise {
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<std::string, OpFactoryWithProperties, std::less<>> factories;
 };
 

@@ -10,12 +10,13 @@
 #include <numeric>
 
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::config {
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<std::string, Setting, std::less<>> settings;
 };
 

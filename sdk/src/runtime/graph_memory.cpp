@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/ordering.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::runtime {
 
@@ -67,7 +68,7 @@ struct Kept {
 };
 
 struct Table {
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<Ref<Graph>> graphs;
   std::unordered_map<const void*, Ref<Graph>> allocated;  // for which graph, by address
   std::list<Kept> kept;

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include "spanwise/fork.hpp"
+
 namespace spanwise::runtime {
 namespace {
 
@@ -32,7 +34,7 @@ Ref<StreamState> learn(Device device, std::uintptr_t handle) {
   constexpr std::uintptr_t per_thread = 2;
   Ref<StreamState> stream = backend_for(device).foreign_stream(device.ordinal(), handle);
   if (handle == per_thread) return stream;
-  static constinit std::mutex learning;
+  static auto& learning = *new Mutex;
   const std::lock_guard lock(learning);
   // Another thread may have been sooner.
   if (const Known* known = find(device, handle)) return known->stream;

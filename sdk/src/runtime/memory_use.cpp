@@ -11,6 +11,7 @@
 #include "runtime/graph_memory.hpp"
 #include "runtime/registry.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise {
 namespace runtime {
@@ -20,7 +21,7 @@ MemoryUse& MemoryUse::of(Device device) {
   static auto& host = *new MemoryUse;
   if (execution_device(device).is_cpu()) [[likely]]
     return host;
-  static auto& mutex = *new std::mutex;
+  static auto& mutex = *new Mutex;
   static auto& gpus = *new std::deque<MemoryUse>;  // whose elements stay where they are
   static std::atomic<MemoryUse*> first{nullptr};
   if (MemoryUse* use = first.load(std::memory_order_acquire);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "spanwise/fork.hpp"
 #include "spanwise/memory.hpp"
 
 namespace spanwise::runtime {
@@ -60,7 +61,7 @@ class MemoryUse {
 
   std::atomic<std::int64_t> used_{0}, peak_{0}, allocations_{0}, limit_{no_limit};
   std::atomic<bool> has_source_{false};
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::shared_ptr<MemorySource> source_;
 };
 

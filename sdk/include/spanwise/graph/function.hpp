@@ -82,7 +82,8 @@ class SW_API InputError : public GraphError {
 };
 
 /// A graph bound to storage and ready to call. Copying shares it. Calls from several threads are
-/// right; they take turns. A function that calls itself throws GraphError.
+/// right; one runs after the other. A function that calls itself throws GraphError, and so does one
+/// of two whose ops call each other from two threads.
 class SW_API CompiledFunction {
  public:
   explicit CompiledFunction(Ref<RefCounted> state) noexcept;
@@ -118,7 +119,8 @@ class SW_API CompiledFunction {
   /// The rewrites that ran, in order.
   const std::vector<RewriteReport>& rewrites() const noexcept;
   const std::string& mode() const noexcept;
-  /// Nothing for a function that was compiled without `profile`.
+  bool is_profiled() const noexcept;
+  /// Nothing for a function that was compiled without `profile`. Waits for the call that runs.
   std::optional<FunctionProfile> profile() const;
   /// The first hundred thousand runs of its nodes, where it is profiled.
   std::vector<StepSpan> spans() const;

@@ -14,7 +14,7 @@
 namespace spanwise {
 
 namespace graph {
-class TurnLock;
+class OwnedMutex;
 }
 
 /// The value of a shared variable: one place that every function which uses the variable reads, and
@@ -31,20 +31,21 @@ class SW_API SharedValue final : public RefCounted {
   /// The array itself, not a copy: it is never written to, only replaced.
   Array get() const;
   /// Takes `value` as it is, moved to device(). Waits while a function that updates this runs;
-  /// throws GraphError where this thread runs it, and InputError where `value` does not fit.
+  /// throws GraphError where this thread runs it or that one waits for this thread, and InputError
+  /// where `value` does not fit.
   void set(Array value);
   /// Throws InputError saying what was expected.
   void check(const Array& value) const;
 
   /// What functions that update it hold while they run.
-  graph::TurnLock& turn() const noexcept { return *turn_; }
+  graph::OwnedMutex& mutex() const noexcept { return *mutex_; }
 
  private:
   friend class SharedAccess;
 
   TensorType type_;
   Array value_;
-  std::unique_ptr<graph::TurnLock> turn_;
+  std::unique_ptr<graph::OwnedMutex> mutex_;
 };
 
 /// Reads and replaces several values at one moment, so that who reads them sees all of an update or

@@ -6,12 +6,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "backends/cpu/slabs.hpp"
 #include "runtime/backend.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::host {
 
@@ -51,7 +51,7 @@ class MemoryPool {
   bool keep(void* data, std::size_t size_class) noexcept;
   void release_slabs() noexcept;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   // Of arrays, and of all that came from the system, without the slack.
   std::atomic<std::size_t> used_bytes_{0}, held_bytes_{0};
   std::size_t most_kept_of_slabs_ = std::size_t{1} << 30;

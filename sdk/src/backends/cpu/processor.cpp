@@ -22,6 +22,8 @@
 #include <sys/auxv.h>
 #endif
 
+#include "core/lazy_value.hpp"
+
 namespace spanwise::host {
 namespace {
 
@@ -77,8 +79,8 @@ std::string processor_name() {
 }
 
 const std::string& processor_features() {
-  static const std::string features = read_features();
-  return features;
+  static auto& features = *new LazyValue<std::string>;
+  return features.get(read_features);
 }
 
 int processor_count() {

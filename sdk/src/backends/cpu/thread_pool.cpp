@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/thread_pool.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <chrono>
 #include <system_error>
@@ -11,6 +9,7 @@
 
 #include "backends/cpu/settings.hpp"
 #include "spanwise/config.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::host {
 namespace {
@@ -82,13 +81,16 @@ void HelperTrust::learn(Clock::time_point now, Duration took, Duration alone) no
 ThreadPool& ThreadPool::instance() {
   ThreadPool* pool = shared_pool.load(std::memory_order_acquire);
   if (pool != nullptr) return *pool;
-  static std::mutex creating;
+  static auto& creating = *new Mutex;
   const std::lock_guard lock(creating);
   if (pool = shared_pool.load(std::memory_order_acquire); pool != nullptr) return *pool;
   // Threads do not survive a fork: the child forgets the parent's pool, with whatever state its
   // mutex was in, and makes its own.
-  static const int once = pthread_atfork(nullptr, nullptr, [] { shared_pool.store(nullptr); });
-  (void)once;
+  struct Forgetting final : ForkParticipant {
+    void after_fork_in_child(bool) noexcept override { shared_pool.store(nullptr); }
+  };
+  static auto& forgetting = *new Forgetting;
+  static_cast<void>(forgetting);
   pool = new ThreadPool;
   shared_pool.store(pool, std::memory_order_release);
   return *pool;

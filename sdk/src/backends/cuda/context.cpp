@@ -13,6 +13,7 @@
 #include "backends/cuda/memory_pool.hpp"
 #include "backends/cuda/staging.hpp"
 #include "backends/cuda/stream.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -58,8 +59,8 @@ namespace {
 
 // More devices than a process can see. Never destroyed, as the contexts in them.
 constinit std::array<std::atomic<DeviceContext*>, 256> contexts{};
-std::mutex& making_contexts() {
-  static std::mutex& mutex = *new std::mutex;
+Mutex& making_contexts() {
+  static Mutex& mutex = *new Mutex;
   return mutex;
 }
 

@@ -10,6 +10,7 @@
 #include "backends/cuda/device_info.hpp"
 #include "backends/cuda/driver.hpp"
 #include "spanwise/device.hpp"
+#include "spanwise/fork.hpp"
 #include "spanwise/ref.hpp"
 
 namespace spanwise::runtime {
@@ -62,7 +63,7 @@ class DeviceContext {
   std::unique_ptr<CopyKernels> copy_kernels_;
   std::unique_ptr<LaunchPace> launch_pace_;
   Ref<runtime::StreamState> default_stream_;
-  std::mutex successor_mutex_;
+  Mutex successor_mutex_;
   CUstream successor_stream_ = nullptr;
 };
 

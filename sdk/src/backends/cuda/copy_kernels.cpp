@@ -6,7 +6,7 @@
 namespace spanwise::cuda {
 
 runtime::LoadedKernel* CopyKernels::find(CopyKernelKey key) {
-  const std::shared_lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto found = kernels_.find(key);
   return found != kernels_.end() ? found->second.get() : nullptr;
 }

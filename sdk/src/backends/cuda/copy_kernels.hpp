@@ -3,11 +3,11 @@
 #pragma once
 
 #include <map>
-#include <shared_mutex>
 
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/copy_source.hpp"
 #include "runtime/backend.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 
@@ -34,7 +34,7 @@ class CopyKernels {
   runtime::LoadedKernel& make(CopyKernelKey key, const CopyKernelText& kernel);
 
   DeviceContext& context_;
-  std::shared_mutex mutex_;
+  Mutex mutex_;
   std::map<CopyKernelKey, Ref<runtime::LoadedKernel>> kernels_;
 };
 

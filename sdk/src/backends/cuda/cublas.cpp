@@ -5,10 +5,12 @@
 #include <dlfcn.h>
 
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "backends/cuda/found_library.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda::cublas {
 namespace {
@@ -42,6 +44,7 @@ void load_companion(const FoundLibrary& library) {
 
 // Never closed: it has memory on devices.
 std::unique_ptr<Api> open_cublas(const FoundLibrary& library) {
+  const std::lock_guard loading(loader_mutex());
   load_companion(library);
   void* handle = dlopen(library.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   auto api = std::make_unique<Api>();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/lazy_value.hpp"
 #include "embedded/rtc_headers.hpp"
 #include "embedded/rtc_toolkit_headers.hpp"
 #include "spanwise/error.hpp"
@@ -64,7 +65,8 @@ RtcHeaders rtc_headers(bool has_toolkit_headers) {
 }
 
 const std::string& default_options_digest() {
-  static const std::string& made = *[] {
+  static auto& digest_of_options = *new LazyValue<std::string>;
+  return digest_of_options.get([] {
     Digest digest;
     for (const std::string& option : default_options({})) digest.add(option);
     const RtcHeaders headers = rtc_headers(false);
@@ -72,9 +74,8 @@ const std::string& default_options_digest() {
       digest.add(headers.names[i]);
       digest.add(headers.texts[i]);
     }
-    return new std::string(digest.hex());
-  }();
-  return made;
+    return digest.hex();
+  });
 }
 
 }  // namespace spanwise::cuda

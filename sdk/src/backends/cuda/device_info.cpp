@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/cuda/check.hpp"
+#include "core/lazy_value.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -64,11 +65,12 @@ DeviceInfo read(int ordinal) {
 
 const DeviceInfo& device_info(int ordinal) {
   driver();  // says why there is none
-  static const std::vector<DeviceInfo>& all = *[] {
-    auto* infos = new std::vector<DeviceInfo>;
-    for (int i = 0; i < driver_status().device_count; ++i) infos->push_back(read(i));
-    return infos;
-  }();
+  static auto& infos = *new LazyValue<std::vector<DeviceInfo>>;
+  const std::vector<DeviceInfo>& all = infos.get([] {
+    std::vector<DeviceInfo> made;
+    for (int i = 0; i < driver_status().device_count; ++i) made.push_back(read(i));
+    return made;
+  });
   if (ordinal < 0 || ordinal >= static_cast<int>(all.size()))
     fail<DeviceError>("cuda: there is no cuda:", ordinal, "; this process sees ", all.size(),
                       " device", all.size() == 1 ? "" : "s", ", cuda:0",

@@ -3,12 +3,14 @@
 #include "backends/cuda/driver.hpp"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include <array>
 #include <cstdlib>
+#include <mutex>
 
+#include "core/lazy_value.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -19,6 +21,7 @@ constexpr std::array driver_files{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1
 
 // Never closed: code of the driver may be on other threads' stacks until the process ends.
 void* open_first(std::span<const char* const> file_names, std::string& reason) {
+  const std::lock_guard loading(loader_mutex());
   for (const char* name : file_names) {
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
     const char* error = dlerror();
@@ -99,8 +102,6 @@ std::string start(const DriverApi& api, int& device_count) {
                           : text("the CUDA driver shows no device", hint(CUDA_ERROR_NO_DEVICE));
 }
 
-void mark_forked_child() noexcept { forked_after_start.store(true, std::memory_order_relaxed); }
-
 }  // namespace
 
 std::string version_text(int version) { return text(version / 1000, '.', version % 1000 / 10); }
@@ -136,13 +137,16 @@ DriverStatus load_driver(std::span<const char* const> file_names) {
 }
 
 const DriverStatus& driver_status() {
+  struct Marking final : ForkParticipant {
+    void after_fork_in_child(bool) noexcept override { forked_after_start.store(true); }
+  };
   // Kept for ever: destructors of other static objects may still need the table.
-  static const DriverStatus& status = *[] {
-    auto* loaded = new DriverStatus(load_driver(driver_files));
-    if (loaded->usable) pthread_atfork(nullptr, nullptr, mark_forked_child);
+  static auto& status = *new LazyValue<DriverStatus>;
+  return status.get([] {
+    DriverStatus loaded = load_driver(driver_files);
+    if (loaded.usable) new Marking;
     return loaded;
-  }();
-  return status;
+  });
 }
 
 const DriverApi& driver() {

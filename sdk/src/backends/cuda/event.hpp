@@ -3,11 +3,11 @@
 #pragma once
 
 #include <array>
-#include <mutex>
 #include <vector>
 
 #include "backends/cuda/context.hpp"
 #include "runtime/backend.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 
@@ -26,7 +26,7 @@ class EventPool {
 
  private:
   const DriverApi& api_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::array<std::vector<CUevent>, 2> free_;  // without timing, with it
 };
 

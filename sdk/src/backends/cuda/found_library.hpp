@@ -15,6 +15,7 @@
 #include "backends/cuda/driver.hpp"
 #include "backends/cuda/library_search.hpp"
 #include "spanwise/config.hpp"
+#include "spanwise/fork.hpp"
 
 /// What the libraries that are loaded at run time, and may be absent, share.
 namespace spanwise::cuda {
@@ -61,7 +62,7 @@ class LoadedOnce {
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::atomic<const Library*> loaded_{nullptr};
   std::uint64_t failed_at_ = 0;  // version of the settings
 };

@@ -12,6 +12,7 @@
 #include "backends/cuda/stream.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -40,12 +41,12 @@ void check_cublas(const cublas::Api& api, cublas::Status status, const What&... 
 
 /// One handle a device; whoever calls holds the lock until the call is queued.
 struct CublasHandle {
-  std::mutex mutex;
+  Mutex mutex;
   cublas::Handle handle = nullptr;
 };
 CublasHandle& handle_of(int ordinal) {
   // Never destroyed: the driver may be gone before static objects are.
-  static auto& mutex = *new std::mutex;
+  static auto& mutex = *new Mutex;
   static auto& handles = *new std::map<int, CublasHandle>;
   const std::lock_guard lock(mutex);
   return handles[ordinal];

@@ -6,11 +6,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <vector>
 
 #include "backends/cuda/context.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 
@@ -51,7 +51,7 @@ class LandingBlocks {
   void* make(std::size_t bytes);
 
   DeviceContext& context_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::array<Size, std::countr_zero(most_bytes / least_bytes) + 1> sizes_;
   std::set<const void*> made_;
   std::size_t held_ = 0;

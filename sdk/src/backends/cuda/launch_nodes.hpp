@@ -3,12 +3,12 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/launch_chain.hpp"
 #include "backends/cuda/per_stream.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 
@@ -29,7 +29,7 @@ class LaunchNodes {
   using Chain = std::unique_ptr<LaunchChain>;
 
   const DeviceContext& context_;
-  std::mutex mutex_;
+  Mutex mutex_;
   PerStream<Chain> chains_;
 };
 

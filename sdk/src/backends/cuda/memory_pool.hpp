@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/stream.hpp"
 #include "runtime/backend.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 
@@ -66,11 +66,11 @@ class MemoryPool {
   CUstream side_stream_ = nullptr;          // for allocations that must not enter a graph
   std::atomic<std::int64_t> allocated_{0};  // without a pool: by us
 
-  std::mutex shelves_mutex_;
+  Mutex shelves_mutex_;
   std::vector<SmallBlocks*> shelves_;  // of all streams
   std::atomic<std::int64_t> kept_{0};  // bytes on them
 
-  std::mutex peers_mutex_;
+  Mutex peers_mutex_;
   std::vector<int> peers_;
 };
 

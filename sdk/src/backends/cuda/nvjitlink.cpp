@@ -3,9 +3,11 @@
 #include "backends/cuda/nvjitlink.hpp"
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "backends/cuda/found_library.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda::nvjitlink {
 namespace {
@@ -20,6 +22,7 @@ bool fill_linker(Api& api, void* handle) {
 
 // Null where it cannot be loaded or is older than CUDA 12.3. Never closed.
 std::unique_ptr<Library> open_linker(const FoundLibrary& found) {
+  const std::lock_guard loading(loader_mutex());
   void* handle = dlopen(found.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   auto library = std::make_unique<Library>();
   unsigned major = 0, minor = 0;

@@ -13,6 +13,7 @@
 #include "backends/cuda/library_search.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda::nvrtc {
 namespace {
@@ -48,6 +49,7 @@ void read_versions(Library& library) {
 
 // Null where `path` cannot be loaded or is too old; `reason` then says why. Never closed.
 std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& reason) {
+  const std::lock_guard loading(loader_mutex());
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* error = dlerror();
@@ -77,7 +79,7 @@ std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& re
 }
 
 struct State {
-  std::mutex mutex;
+  Mutex mutex;
   std::uint64_t searched_at = 0;  // version of the settings
   std::string searched_path;
   std::shared_ptr<const Installation> found;

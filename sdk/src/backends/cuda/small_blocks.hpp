@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "backends/cuda/driver.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 
@@ -63,7 +64,7 @@ class SmallBlocks {
     return shelves_[static_cast<std::size_t>(std::countr_zero(rounded(bytes) / least_bytes))];
   }
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::array<Shelf, std::countr_zero(most_bytes / least_bytes) + 1> shelves_;
 };
 

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cstddef>
-#include <mutex>
 
 #include "backends/cuda/context.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::cuda {
 
@@ -47,9 +47,9 @@ class StagingArea {
   void put_back(Block& block) noexcept;
 
   DeviceContext& context_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::array<Block, 16> blocks_;
-  std::mutex pieces_mutex_;  // held through a whole copy; another thread's copy goes without
+  Mutex pieces_mutex_;  // held through a whole copy; another thread's copy goes without
   std::array<Block, 4> pieces_;
 };
 

@@ -14,13 +14,14 @@
 #include "graph/hooks_in_use.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise {
 namespace graph {
 namespace {
 
 struct KnownRewrites {
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<Rewrite> all;
 };
 

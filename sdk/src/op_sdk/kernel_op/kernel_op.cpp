@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "op_sdk/kernel_op/extents.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise {
 namespace op_sdk {
@@ -99,7 +100,7 @@ std::size_t KernelOp::hash() const {
 namespace {
 
 struct Counters {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<std::string, CopyCounter> by_name;
 };
 

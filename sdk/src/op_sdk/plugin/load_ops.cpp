@@ -13,6 +13,7 @@
 #include "op_sdk/plugin/plugin_op.hpp"
 #include "runtime/system/loader_path.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise {
 namespace op_sdk {
@@ -21,7 +22,7 @@ namespace {
 using Entry = sw_status (*)(const sw_host*, sw_call*, const sw_plugin**);
 
 struct Loaded {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<void*, LoadedOps> libraries;         // by the loader's handle: one for each file
   std::map<void*, kernels::FileStamp> refused;  // those that stay loaded all the same
   std::deque<PluginTable> tables;               // which ops point to

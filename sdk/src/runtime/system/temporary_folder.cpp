@@ -20,6 +20,7 @@
 
 #include "runtime/system/trusted_folder.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::runtime {
 namespace {
@@ -47,7 +48,7 @@ Lock lock_folder(const std::string& path, FileDescriptor& folder) {
 // each parent, as that is listed, and only where no other user could have moved a folder there.
 void remove_abandoned(const std::string& parent) {
   static auto& seen = *new std::set<std::string>;
-  static auto& mutex = *new std::mutex;
+  static auto& mutex = *new Mutex;
   {
     const std::lock_guard lock(mutex);
     if (!seen.insert(parent).second) return;

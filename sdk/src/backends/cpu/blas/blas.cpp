@@ -269,6 +269,7 @@ bool run_with(const Library& library, const GemmCall& call, int threads) {
 bool blas_gemm(const GemmCall& call) {
   const Library* found = library();
   if (found == nullptr) return false;
+  const RunningProduct running;
   if (shares_by_itself(*found, call)) return run_with(*found, call, 0);
   const OneThread one_thread(*found);
   return run_with(*found, call, calling_threads(*found));

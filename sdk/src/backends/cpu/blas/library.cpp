@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <shared_mutex>
 #include <string>
 #include <system_error>
 #include <type_traits>
@@ -18,6 +20,7 @@
 
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::host::blas {
 namespace {
@@ -81,6 +84,7 @@ std::string version_of_blas(const Symbols& symbols) {
 // Null where it cannot be used; `reason` then says why. Never closed: it has threads.
 std::unique_ptr<Library> open_blas(const std::string& path, bool must_be_openblas,
                                    std::string& reason) {
+  const std::lock_guard loading(loader_mutex());
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* error = dlerror();
@@ -139,7 +143,7 @@ std::unique_ptr<Library> search(const std::string& setting, std::string& reason)
 }
 
 struct Current {
-  std::mutex mutex;
+  Mutex mutex;
   std::string setting, why;
   std::vector<std::unique_ptr<Library>> opened;
   std::atomic<std::uint64_t> version{0};  // of the settings, at which the rest was made
@@ -152,17 +156,41 @@ Current& current_blas() {
 
 // Who wants the libraries to use one thread. One count serves all: a library is left for another
 // only when a setting changes.
-struct Callers {
-  std::mutex mutex;
+struct Callers final : ForkParticipant {
+  // Products of other threads do not end in the child.
+  void after_fork_in_child(bool) noexcept override { count = 0; }
+
+  Mutex mutex;
   int count = 0;
   int before = 0;  // the threads to be given back; 0: none
 };
+
+// OpenBLAS ends its threads before a fork, and hangs in that where a product is running.
+class Products final : public ForkParticipant {
+ public:
+  std::shared_mutex mutex;  // shared by products, a fork's alone
+
+ private:
+  bool try_pause() noexcept override { return mutex.try_lock(); }
+  void resume() noexcept override { mutex.unlock(); }
+  // Its owner is known by the number of the thread, which the child has changed.
+  void after_fork_in_child(bool) noexcept override { new (&mutex) std::shared_mutex; }
+  std::chrono::milliseconds patience() const noexcept override { return std::chrono::minutes(5); }
+};
+Products& products() {
+  static auto& made = *new Products;
+  return made;
+}
+
 Callers& callers() {
   static Callers& made = *new Callers;
   return made;
 }
 
 }  // namespace
+
+RunningProduct::RunningProduct() { products().mutex.lock_shared(); }
+RunningProduct::~RunningProduct() { products().mutex.unlock_shared(); }
 
 OneThread::OneThread(const Library& library) : library_(library) {
   Callers& all = callers();
@@ -192,6 +220,7 @@ const Library* library(std::string* why) {
     now.why.clear();
     auto made = search(now.setting, now.why);
     now.library.store(made.get(), std::memory_order_relaxed);
+    if (made) renew_fork_handlers();
     if (made) now.opened.push_back(std::move(made));
   }
   now.version.store(version, std::memory_order_release);

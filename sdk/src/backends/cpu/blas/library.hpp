@@ -59,6 +59,15 @@ struct Library {
   bool can_be_told() const noexcept { return threads > 0 && set_threads != nullptr; }
 };
 
+/// While this lives, the library's functions may be called: no fork happens.
+class RunningProduct {
+ public:
+  RunningProduct();
+  ~RunningProduct();
+  RunningProduct(const RunningProduct&) = delete;
+  RunningProduct& operator=(const RunningProduct&) = delete;
+};
+
 /// While one exists the library works in the calling thread alone: its calls are shared among our
 /// threads, of which none waits for a thread of the library. Whoever else uses the library (NumPy's
 /// is the same) has its threads back afterwards; meanwhile its products are right, and slower.

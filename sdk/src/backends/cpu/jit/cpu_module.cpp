@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <sstream>
 
 #include "backends/cpu/exec/worker.hpp"
@@ -17,10 +18,12 @@
 #include "backends/cpu/jit/translation_unit.hpp"
 #include "runtime/system/temporary_folder.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
 
 namespace spanwise::host {
 
 CpuModule::CpuModule(const runtime::KernelBinary& binary) {
+  const std::lock_guard loading(loader_mutex());
   library_ = load_image(binary.image);
   info_ = static_cast<const sw_module*>(::dlsym(library_, "sw_module_info"));
   if (info_ == nullptr || info_->magic != SW_MODULE_MAGIC) {
@@ -38,7 +41,10 @@ CpuModule::CpuModule(const runtime::KernelBinary& binary) {
   if (info_->checked != 0) image_ = binary.image;
 }
 
-CpuModule::~CpuModule() { ::dlclose(library_); }
+CpuModule::~CpuModule() {
+  const std::lock_guard loading(loader_mutex());
+  ::dlclose(library_);
+}
 
 Ref<runtime::LoadedKernel> CpuModule::kernel(const std::string& symbol) {
   std::string there;

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "core/lazy_value.hpp"
 #include "embedded/cpu_shim.hpp"
 #include "runtime/source/kernel_source.hpp"
 
@@ -82,12 +83,14 @@ constexpr std::array<Part, 6> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics
 }  // namespace
 
 std::string shim_parts(const std::set<std::string_view>& used) {
-  static const auto declared = [] {
-    std::array<std::set<std::string_view>, parts.size()> names;
+  using Names = std::array<std::set<std::string_view>, parts.size()>;
+  static auto& all_names = *new LazyValue<Names>;
+  const Names& declared = all_names.get([] {
+    Names names;
     for (std::size_t i = 0; i < parts.size(); ++i)
       names[i] = names_in(embedded::file_text(embedded::cpu_shim, parts[i].file));
     return names;
-  }();
+  });
   std::string defines;
   const auto define = [&](const char* name) {
     defines.append("#define ").append(name).append(" 1\n");
@@ -111,15 +114,15 @@ void write_shim(const runtime::TemporaryFolder& folder) {
 }
 
 const std::string& shim_fingerprint() {
-  static const std::string fingerprint = [] {
+  static auto& fingerprint = *new LazyValue<std::string>;
+  return fingerprint.get([] {
     std::uint64_t hash = 0xcbf29ce484222325ull;
     for (const embedded::TextFile& file : embedded::cpu_shim)
       hash = hashed(hashed(hash, file.name), file.text);
     std::ostringstream out;
     out << std::hex << hash;
     return out.str();
-  }();
-  return fingerprint;
+  });
 }
 
 }  // namespace spanwise::host

@@ -1,0 +1,52 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <utility>
+
+#include "spanwise/fork.hpp"
+#include "spanwise/interpreter_lock.hpp"
+
+namespace spanwise::ops::user_kernels {
+
+/// The compiled forms of one kernel, the last used first. Any thread may use it.
+template <class Plan>
+class CompiledPlans {
+ public:
+  /// The plan that `matches` accepts, else what make() returns: it compiles, so it is called
+  /// without the mutex and without the interpreter's lock. Two threads may both call it, and one
+  /// result is kept. The reference is valid as long as this object.
+  template <class Matches, class Make>
+  const Plan& get(Matches&& matches, Make&& make) {
+    if (const Plan* known = find(matches)) return *known;
+    const InterpreterUnlocked unlocked;
+    Plan made = std::forward<Make>(make)();
+    const std::lock_guard lock(mutex_);
+    if (const Plan* known = to_front(matches)) return *known;
+    plans_.push_front(std::move(made));
+    return plans_.front();
+  }
+
+ private:
+  template <class Matches>
+  const Plan* find(const Matches& matches) {
+    const std::lock_guard lock(mutex_);
+    return to_front(matches);
+  }
+
+  template <class Matches>
+  const Plan* to_front(const Matches& matches) {
+    const auto found = std::find_if(plans_.begin(), plans_.end(), matches);
+    if (found == plans_.end()) return nullptr;
+    if (found != plans_.begin()) plans_.splice(plans_.begin(), plans_, found);
+    return &*found;
+  }
+
+  Mutex mutex_;
+  std::list<Plan> plans_;
+};
+
+}  // namespace spanwise::ops::user_kernels

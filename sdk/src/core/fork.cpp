@@ -1,0 +1,119 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/fork.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <new>
+#include <thread>
+#include <utility>
+
+namespace spanwise {
+namespace {
+
+using ForkClock = std::chrono::steady_clock;
+
+// Between two attempts to find all participants at rest.
+constexpr auto pause_between_attempts = std::chrono::microseconds(100);
+
+// Protects the list. The forking thread holds it from the end of prepare() to the end of the fork.
+constinit std::mutex registry_mutex;
+constinit ForkParticipant* first_participant = nullptr;
+constinit bool has_handlers = false;
+// The handlers may be registered several times: the first that runs in the forking thread prepares,
+// the last one in the parent and in the child resumes.
+constinit thread_local int preparations = 0;
+constinit std::atomic<std::uint32_t> fork_generation{1};
+
+}  // namespace
+
+struct ForkRegistry {
+  static void add(ForkParticipant& participant) noexcept {
+    const std::lock_guard lock(registry_mutex);
+    if (!has_handlers) has_handlers = register_handlers();
+    participant.next_ = first_participant;
+    if (first_participant != nullptr) first_participant->previous_ = &participant;
+    first_participant = &participant;
+  }
+
+  static void remove(ForkParticipant& participant) noexcept {
+    const std::lock_guard lock(registry_mutex);
+    ForkParticipant*& from_previous =
+        participant.previous_ != nullptr ? participant.previous_->next_ : first_participant;
+    from_previous = participant.next_;
+    if (participant.next_ != nullptr) participant.next_->previous_ = participant.previous_;
+  }
+
+  static bool register_handlers() noexcept {
+    return pthread_atfork(&prepare, &in_parent, &in_child) == 0;
+  }
+
+ private:
+  // Nothing is kept while this waits, so threads that hold one of the mutexes can take another.
+  static void prepare() noexcept {
+    if (preparations++ > 0) return;
+    const ForkClock::time_point begin = ForkClock::now();
+    for (;;) {
+      registry_mutex.lock();
+      if (pause_all(ForkClock::now() - begin)) return;
+      resume_all();
+      registry_mutex.unlock();
+      std::this_thread::sleep_for(pause_between_attempts);
+    }
+  }
+
+  static void in_parent() noexcept {
+    if (--preparations > 0) return;
+    resume_all();
+    registry_mutex.unlock();
+  }
+
+  static void in_child() noexcept {
+    if (--preparations > 0) return;
+    fork_generation.fetch_add(1, std::memory_order_relaxed);
+    for (ForkParticipant* p = first_participant; p != nullptr; p = p->next_)
+      p->after_fork_in_child(std::exchange(p->is_paused_, false));
+    registry_mutex.unlock();
+  }
+
+  // Those that are in use for longer than they have patience are left as they are.
+  static bool pause_all(ForkClock::duration waited) noexcept {
+    for (ForkParticipant* p = first_participant; p != nullptr; p = p->next_) {
+      p->is_paused_ = p->try_pause();
+      if (!p->is_paused_ && waited < p->patience()) return false;
+    }
+    return true;
+  }
+
+  static void resume_all() noexcept {
+    for (ForkParticipant* p = first_participant; p != nullptr; p = p->next_)
+      if (std::exchange(p->is_paused_, false)) p->resume();
+  }
+};
+
+ForkParticipant::ForkParticipant() noexcept { ForkRegistry::add(*this); }
+ForkParticipant::~ForkParticipant() { ForkRegistry::remove(*this); }
+
+bool Mutex::try_pause() noexcept { return mutex_.try_lock(); }
+void Mutex::resume() noexcept { mutex_.unlock(); }
+
+void Mutex::after_fork_in_child(bool was_paused) noexcept {
+  if (was_paused)
+    mutex_.unlock();
+  else
+    new (&mutex_) std::mutex;  // its owner is not in this process
+}
+
+void renew_fork_handlers() noexcept { ForkRegistry::register_handlers(); }
+
+std::uint32_t process_generation() noexcept {
+  return fork_generation.load(std::memory_order_relaxed);
+}
+
+Mutex& loader_mutex() {
+  static auto& mutex = *new Mutex;  // modules may be unloaded until the process ends
+  return mutex;
+}
+
+}  // namespace spanwise

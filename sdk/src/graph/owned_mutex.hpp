@@ -1,0 +1,62 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "spanwise/fork.hpp"
+#include "spanwise/interpreter_lock.hpp"
+
+namespace spanwise::graph {
+
+/// A mutex that knows its owner and is held while ops run, which may need the interpreter's lock or
+/// take further mutexes of this class. So waiting for it takes an InterpreterUnlocked, and a wait
+/// that could never end is refused. In a forked child it is free unless the forking thread holds
+/// it.
+class OwnedMutex final : ForkParticipant {
+ public:
+  OwnedMutex() noexcept = default;
+  ~OwnedMutex() = default;
+
+  bool is_mine() const noexcept {
+    return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+  /// Waits until this thread has it. False, at once, where that could never be: this thread has it
+  /// already, or its owner waits, through any number of such mutexes, for one that this thread has.
+  [[nodiscard]] bool lock(const InterpreterUnlocked&) {
+    if (is_mine()) return false;
+    if (!mutex_.try_lock()) return wait();
+    own();
+    return true;
+  }
+  bool try_lock() {
+    if (is_mine() || !mutex_.try_lock()) return false;
+    own();
+    return true;
+  }
+  void unlock() noexcept {
+    owner_.store({}, std::memory_order_relaxed);
+    mutex_.unlock();
+  }
+
+ private:
+  class Waits;
+  static Waits& waits();
+  void own() noexcept { owner_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
+  bool wait();
+
+  bool try_pause() noexcept override;
+  void resume() noexcept override;
+  void after_fork_in_child(bool was_paused) noexcept override;
+  /// Short: what its owner does may need the interpreter's lock, which the forking thread holds.
+  std::chrono::milliseconds patience() const noexcept override {
+    return std::chrono::milliseconds(10);
+  }
+
+  std::mutex mutex_;
+  std::atomic<std::thread::id> owner_{};
+};
+
+}  // namespace spanwise::graph

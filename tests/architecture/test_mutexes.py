@@ -1,0 +1,35 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Mutexes survive a fork: spanwise::Mutex and OwnedMutex, and std::mutex inside such only."""
+
+import re
+from pathlib import Path
+
+from support.tree import ROOT, tree_files
+
+# They implement the types, or are given up as a whole in a child; a plug-in links no library of ours.
+EXCEPTIONS = {
+    Path(name)
+    for name in (
+        "sdk/include/spanwise/fork.hpp",
+        "sdk/include/spanwise/plugin_call.hpp",
+        "sdk/src/core/fork.cpp",
+        "sdk/src/graph/owned_mutex.hpp",
+        "sdk/src/graph/owned_mutex.cpp",
+        "sdk/src/kernels/build_ticket.hpp",
+        "sdk/src/backends/cpu/thread_pool.hpp",
+        "sdk/src/backends/cpu/blas/library.cpp",
+    )
+}
+STANDARD = re.compile(r"std::(\w+_)?mutex\b|std::once_flag|std::call_once|pthread_atfork")
+
+
+def test_mutexes_are_of_the_types_that_a_fork_knows():
+    found = [
+        f"{file}:{number}: {line.strip()}"
+        for file in tree_files(("sdk", "ops", "bridges"), (".cpp", ".hpp", ".h"))
+        if file not in EXCEPTIONS
+        for number, line in enumerate((ROOT / file).read_text().splitlines(), 1)
+        if STANDARD.search(line)
+    ]
+    assert not found, "\n".join(["", *found, "Use spanwise::Mutex; docs/adr/0013 says why."])

@@ -1,0 +1,117 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/owned_mutex.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <barrier>
+#include <future>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "support/graph_ops.hpp"
+
+namespace spanwise::graph {
+namespace {
+
+using ::testing::HasSubstr;
+
+template <class Mutex>
+concept LocksWithoutProof = requires(Mutex& mutex) { mutex.lock(); };
+static_assert(!LocksWithoutProof<OwnedMutex>, "the interpreter's lock could be held");
+
+TEST(OwnedMutex, IsRefusedToItsOwner) {
+  OwnedMutex mutex;
+  const InterpreterUnlocked unlocked;
+  EXPECT_TRUE(mutex.lock(unlocked));
+  EXPECT_TRUE(mutex.is_mine());
+  EXPECT_FALSE(mutex.lock(unlocked));
+  EXPECT_FALSE(mutex.try_lock());
+  mutex.unlock();
+  EXPECT_FALSE(mutex.is_mine());
+}
+
+// Each of three threads has one mutex and wants the next: exactly one is refused, and the others end.
+TEST(OwnedMutex, AWaitThatClosesACircleIsRefused) {
+  constexpr std::size_t count = 3;
+  for (int round = 0; round < 100; ++round) {
+    std::array<OwnedMutex, count> mutexes;
+    std::barrier all_have_one(count);
+    std::atomic<int> refused{0};
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < count; ++i)
+      threads.emplace_back([&, i] {
+        const InterpreterUnlocked unlocked;
+        ASSERT_TRUE(mutexes[i].lock(unlocked));
+        all_have_one.arrive_and_wait();
+        OwnedMutex& next = mutexes[(i + 1) % count];
+        if (next.lock(unlocked))
+          next.unlock();
+        else
+          ++refused;
+        mutexes[i].unlock();
+      });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(refused, 1);
+  }
+}
+
+TEST(OwnedMutex, IsFreeInAForkedChildUnlessTheForkingThreadHasIt) {
+  OwnedMutex other_owner, own;
+  std::promise<void> locked, finish;
+  std::thread other([&] {
+    ASSERT_TRUE(other_owner.lock(InterpreterUnlocked()));
+    locked.set_value();
+    finish.get_future().wait();
+    other_owner.unlock();
+  });
+  locked.get_future().wait();
+  ASSERT_TRUE(own.lock(InterpreterUnlocked()));
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(other_owner.try_lock() && own.is_mine() && !own.try_lock() ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_FALSE(other_owner.try_lock());
+  finish.set_value();
+  other.join();
+  own.unlock();
+}
+
+// f's op calls g and g's op calls f, each in a thread of its own, and both are in their op.
+TEST(OwnedMutex, OfTwoFunctionsWhoseOpsCallEachOtherOneFails) {
+  const Variable x = test::input("x");
+  std::barrier both_run(2);
+  std::array<std::atomic<bool>, 2> has_run{};
+  std::array<std::optional<CompiledFunction>, 2> functions;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto op = test::make_test_op("CallsOther", [&, i](const auto& in, const auto& out) {
+      out[0]->value = *in[0]->value;
+      if (has_run[i].exchange(true)) return;  // called by the other one, whose call failed
+      both_run.arrive_and_wait();
+      out[0]->value = (*functions[1 - i])({*in[0]->value})[0];
+    });
+    functions[i] = test::compile({x}, {test::apply(op, {x})});
+  }
+  std::array<std::string, 2> messages;
+  const auto call = [&](std::size_t i) {
+    try {
+      (*functions[i])({test::vector_of({1})});
+    } catch (const GraphError& error) {
+      messages[i] = error.what();
+    }
+  };
+  std::thread other([&] { call(1); });
+  call(0);
+  other.join();
+  EXPECT_THAT(messages[0] + messages[1], HasSubstr("ops call each other"));
+  EXPECT_TRUE(messages[0].empty() || messages[1].empty());
+}
+
+}  // namespace
+}  // namespace spanwise::graph

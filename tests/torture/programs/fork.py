@@ -1,0 +1,113 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The main thread forks children while other threads compile, call functions, draw and multiply.
+
+The threads do some of the works below, others in each run. Each child does all of them; it must end, and with status 0. It does not run the exit handlers of the
+program, as children of multiprocessing do not.
+"""
+
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import traceback
+import warnings
+from itertools import count
+
+import numpy as np
+
+import spanwise as sw
+from spanwise import tensor as T
+
+# Since Python 3.12: what this program is about.
+warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+CHILDREN, THREADS = 4, 4
+LIMIT = 90  # seconds that a child may take; far more than it needs
+sys.setswitchinterval(1e-4)
+number = count()
+ours = sw.ones((300, 300), "float32", device="cpu")
+host = np.ones((40, 50), "float32")
+generator = sw.random.default_rng(7)
+x = T.matrix("x", dtype="float32")
+total = sw.shared(np.zeros((), "float32"), "total")
+
+
+class Twice(sw.Op):
+    def make_node(self, value):
+        return sw.Apply(self, [value], [value.type()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = np.asarray(inputs[0]) * 2
+
+
+native = sw.function([x], (x * 2 + 1).sum(), device="cpu", profile=True)
+through_python = sw.function([x], Twice()(x), updates={total: total + 1}, device="cpu")
+doubled = sw.ElementwiseKernel("T x", "T y", "y = x * 2", "doubled")
+
+
+def compile_kernel(which):
+    source = f"__global__ void k(int *x) {{ x[0] = {which}; }}"
+    x = sw.zeros(1, "int32", device="cpu")
+    sw.SourceModule(source, device="cpu").get_function("k")(x, block=1)
+    assert x.tolist() == [which], x
+
+
+# Each is what a thread of the parent does again and again, and what every child does.
+WORKS = [
+    lambda: compile_kernel(os.getpid() * 1000 + next(number)),
+    lambda: compile_kernel(1),  # the parent may be building it: a child must not wait for that
+    lambda: native(host).tolist() == 2 * 40 * 50 + 40 * 50 or fail("native"),
+    lambda: through_python(host)[0, 0] == 2 or fail("through_python"),
+    lambda: generator.standard_normal((300, 300), dtype="float32", device="cpu"),
+    lambda: float((ours @ ours)[0, 0]) == 300 or fail("product"),
+    lambda: float((ours + ours).sum()) == 2 * 300 * 300 or fail("sum"),
+    lambda: doubled(sw.ones(5, "float64", device="cpu")).tolist() == [2] * 5 or fail("doubled"),
+    lambda: native.profile and sw.exp(ours),
+    lambda: generator.state and generator.spawn(2),
+]
+
+
+def fail(what):
+    raise AssertionError(what)
+
+
+def again_and_again(work, ends):
+    while not ends.is_set():
+        work()
+
+
+def in_child():
+    signal.alarm(LIMIT)
+    status = 1
+    try:
+        for work in WORKS:
+            work()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def main():
+    ends = threading.Event()
+    threads = [threading.Thread(target=again_and_again, args=(w, ends)) for w in random.sample(WORKS, THREADS)]
+    for thread in threads:
+        thread.start()
+    statuses = []
+    for _ in range(CHILDREN):
+        child = os.fork()
+        if child == 0:
+            in_child()
+        statuses.append(os.waitpid(child, 0)[1])
+    ends.set()
+    for thread in threads:
+        thread.join()
+    assert statuses == [0] * CHILDREN, statuses
+
+
+with tempfile.TemporaryDirectory() as folder:
+    sw.config.cache_dir = folder
+    main()
