@@ -32,7 +32,7 @@ void acquire_gil(void* released) noexcept {
   PyEval_RestoreThread(static_cast<PyThreadState*>(released));
 }
 
-constexpr InterpreterLock gil{&release_gil, &acquire_gil};
+constexpr InterpreterLock python_gil{&release_gil, &acquire_gil};
 
 }  // namespace
 
@@ -49,7 +49,7 @@ GilAcquire::GilAcquire() noexcept {
   release_dropped();
 }
 
-SW_BIND(gil, 0) { set_interpreter_lock(gil); }
+SW_BIND(gil, 0) { set_interpreter_lock(python_gil); }
 
 }  // namespace spanwise::python
 

@@ -91,7 +91,8 @@ Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream,
   auto own = std::make_unique<SourceBlock>();
   own->device = device;
   Counted counted(device, bytes);
-  own->block = source->allocate(device, bytes, stream.handle());
+  backend_for(device).run_beside_captures(
+      [&] { own->block = source->allocate(device, bytes, stream.handle()); });
   own->source = std::move(source);
   counted.keep();
   void* data = own->block.data;

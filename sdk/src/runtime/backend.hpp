@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,9 @@ class Backend {
   virtual void* allocate_beside_graph(int ordinal, std::size_t bytes, StreamState& stream) {
     return allocate(ordinal, bytes, stream);
   }
+  /// Runs `work`, which may make calls of the driver that captures in other threads or of other
+  /// libraries forbid by default: another library's allocator takes its memory so.
+  virtual void run_beside_captures(const std::function<void()>& work) { work(); }
   /// As allocate, filled with zeros, where that is cheaper than filling afterwards; else nullptr.
   virtual void* allocate_zeroed([[maybe_unused]] int ordinal, [[maybe_unused]] std::size_t bytes,
                                 [[maybe_unused]] StreamState& stream) {

@@ -59,6 +59,10 @@ class CudaBackend final : public runtime::Backend {
     DeviceContext& context = DeviceContext::of(ordinal);
     return context.memory().allocate_beside_graph(bytes, cuda_stream(context, stream));
   }
+  void run_beside_captures(const std::function<void()>& work) override {
+    const RelaxedCaptureMode relaxed(driver());
+    work();
+  }
   void deallocate(int ordinal, void* data, std::size_t bytes,
                   StreamState& stream) noexcept override {
     if (!driver_survives() || data == nullptr) return;
