@@ -59,12 +59,19 @@ function(sw_compile_in_batches target)
     UNITY_BUILD_BATCH_SIZE 10)
 endfunction()
 
-# sw_export_only(<target> <list>): the dynamic symbols of a shared object are those of the version
-# script cmake/exports-<list>.map.
-function(sw_export_only target list)
+# sw_shared_object(<target> <list>): the dynamic symbols of a shared object are those of the version
+# script cmake/exports-<list>.map, and its exceptions may be caught in another one.
+include(CheckLinkerFlag)
+check_linker_flag(CXX -lgcc_s SPANWISE_HAS_LIBGCC_S)
+function(sw_shared_object target list)
   set(script "${PROJECT_SOURCE_DIR}/cmake/exports-${list}.map")
   target_link_options(${target} PRIVATE "LINKER:--version-script=${script}")
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${script}")
+  if(SPANWISE_HAS_LIBGCC_S)
+    # One unwinder in the process, also where the toolchain links libgcc statically: a frame that is
+    # entered by one copy's unwinder cannot be left by another's.
+    target_link_libraries(${target} PRIVATE gcc_s)
+  endif()
 endfunction()
 
 # All objects of the library: linked once into libspanwise, and again into each test binary, which
