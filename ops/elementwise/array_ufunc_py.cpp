@@ -84,7 +84,9 @@ int set_imag(PyObject* self, PyObject* value, void*) noexcept {
   return -1;
 }
 
+// A real array is its own conjugate, as in NumPy; the function makes a new one.
 PyObject* array_conj(PyObject* self, PyObject*) noexcept {
+  if (!array_in(self).dtype().is_complex()) return Py_NewRef(self);
   try {
     return py::module_::import("spanwise._core")
         .attr("conjugate")(py::handle(self))

@@ -97,6 +97,15 @@ class UfuncCall {
   }
   Device device() const noexcept { return device_; }
   bool is_weak(int i) const noexcept { return weak_[at(i)] != NumberKind::none; }
+  const OpFacts& facts_of_op() const noexcept { return facts_; }
+  /// What the number is beside an array of `dtype`: that dtype, where it has the number's kind; of
+  /// a lower kind the narrowest dtype, which casts to the array's safely.
+  DType number_dtype(int i, DType dtype) const {
+    const NumberKind kind = weak_[at(i)];
+    if (kind == NumberKind::int_ && !dtype.is_integer() && !dtype.is_bool()) return int8;
+    if (kind == NumberKind::float_ && dtype.is_complex()) return float16;
+    return number_kind_dtype(kind, dtype);
+  }
 
   /// The numbers' values, as what the operation computes in. Throws OverflowError.
   void convert_numbers(const ops::Signature& signature, PyObject* const* values) {
@@ -291,6 +300,19 @@ std::optional<bool> decided_comparison(OpId op, const UfuncCall& call, PyObject*
   return {};
 }
 
+// What dtype= makes of the operands. A Python number has a kind alone, which must not get lower.
+void check_operands(const UfuncCall& call, const ops::Signature& signature, Casting casting) {
+  const OpFacts& known = call.facts_of_op();
+  if ((known.traits & (ops::truths | ops::chooses)) != 0 || signature.mixed) return;
+  for (int i = 0; i < known.inputs; ++i) {
+    const DType to = signature.operand(i);
+    if (call.is_weak(i))
+      check_cast(known, "a Python number", call.number_dtype(i, to), to, casting);
+    else
+      check_cast(known, "an operand", call.dtypes()[static_cast<std::size_t>(i)], to, casting);
+  }
+}
+
 // ---- variables of graphs
 
 bool has_variable(const PyObject* const* values, int count) {
@@ -325,14 +347,9 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
   const ops::Signature signature =
       uniform ? resolved(op, dtypes[0]) : resolve(op, dtypes, options.dtype);
   const std::optional<bool> answer = decided_comparison(op, call, values);
+  if (options.dtype || options.casting != Casting::same_kind)
+    check_operands(call, signature, options.casting);
   if (!answer) call.convert_numbers(signature, values);
-  if (options.dtype || options.casting != Casting::same_kind) {
-    const bool any_truth = (known.traits & (ops::truths | ops::chooses)) != 0;
-    for (int i = 0; i < known.inputs && !any_truth && !signature.mixed; ++i)
-      if (!call.is_weak(i))
-        check_cast(known, "an operand", dtypes[static_cast<std::size_t>(i)], signature.operand(i),
-                   options.casting);
-  }
   const bool has_out = given(options.out);
   const std::optional<Array> out =
       has_out ? std::optional(writable_array(options.out)) : std::nullopt;

@@ -438,8 +438,8 @@ SW_BIND(ufuncs, 85) {
     const auto op = static_cast<OpId>(i);
     const py::object made = make_ufunc(op);
     ufuncs[i] = made.ptr();
-    // clip() and where() have faces of their own, with arguments that may be left out.
-    const bool has_face = op == OpId::clip || op == OpId::where;
+    // These have faces of their own, with arguments that may be left out.
+    const bool has_face = op == OpId::clip || op == OpId::where || op == OpId::angle;
     module.add_object(((has_face ? "_" : "") + std::string(facts(op).name)).c_str(), made);
   }
   for (const UfuncAlias& alias : ufunc_aliases)

@@ -92,6 +92,28 @@ SW_FN Complex<T> times(Complex<T> a, Complex<T> b) {
   return z;
 }
 
+// What changes no number that it is added to: -0, since 0 + -0 is 0. A sum starts from it, and 0 is
+// added at the end where no initial value is.
+template <class A>
+struct NoTerm {
+  static SW_FN A value() { return (A)0; }
+};
+template <>
+struct NoTerm<float> {
+  static SW_FN float value() { return -0.0f; }
+};
+template <>
+struct NoTerm<double> {
+  static SW_FN double value() { return -0.0; }
+};
+template <class A>
+struct NoTerm<Complex<A> > {
+  static SW_FN Complex<A> value() {
+    Complex<A> z = {NoTerm<A>::value(), NoTerm<A>::value()};
+    return z;
+  }
+};
+
 struct NoParam {};
 
 // Whole numbers are added up modulo 2^64, as NumPy's are; real ones in double precision, so that a
@@ -100,7 +122,7 @@ template <class A>
 struct Sum {
   typedef A Acc;
   typedef NoParam Param;
-  static SW_FN A identity() { return To<A>::from(0); }
+  static SW_FN A identity() { return NoTerm<A>::value(); }
   template <class T>
   static SW_FN A lift(T x, Param) {
     return To<A>::from(x);
@@ -122,11 +144,11 @@ template <class A>
 struct SumOfNumbers {
   typedef A Acc;
   typedef NoParam Param;
-  static SW_FN A identity() { return To<A>::from(0); }
+  static SW_FN A identity() { return NoTerm<A>::value(); }
   template <class T>
   static SW_FN A lift(T x, Param) {
     const A value = To<A>::from(x);
-    return is_nan(value) ? identity() : value;
+    return is_nan(value) ? To<A>::from(0) : value;
   }
   static SW_FN A combine(A a, A b) { return plus(a, b); }
 };

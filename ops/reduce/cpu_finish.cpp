@@ -64,6 +64,13 @@ bool can_store(DType accumulator, DType result) noexcept {
   return accumulator == complex128 && result == complex64;
 }
 
+void add_zero(DType dtype, void* values, std::int64_t n) {
+  if (dtype != float64 && dtype != complex128) return;
+  auto* x = static_cast<double*>(values);
+  const int parts = dtype == complex128 ? 2 : 1;
+  for (std::int64_t i = 0; i < n * parts; ++i) x[i] += 0.0;
+}
+
 void divide(DType dtype, void* values, const double* divisors, std::int64_t n) {
   auto* x = static_cast<double*>(values);
   if (dtype == int64) {

@@ -158,8 +158,11 @@ class HostJob {
       places_of(kernel_, accumulators, count, places.data());
       return store(int64, places.data(), count, int64, out, columns_.result);
     }
-    if (job_.initial) join_initial(accumulators, count);
     DType dtype = job_.kernel.accumulator;
+    if (job_.initial)
+      join_initial(accumulators, count);
+    else if (is_sum(job_.kernel.kind))
+      add_zero(dtype, accumulators, count);
     if (job_.finish == Finish::subtract) {
       const Array& others = *job_.companion;
       const auto* data =

@@ -38,6 +38,9 @@ struct Kernel {
 
 /// What the accumulator of `kind` is for `element`; `inexact` where whole numbers are to be taken
 /// as real ones (a mean).
+/// Starts from -0, which 0 is added to at the end.
+constexpr bool is_sum(Kind kind) noexcept { return kind == Kind::sum || kind == Kind::nansum; }
+
 DType accumulator_for(Kind kind, DType element, bool inexact) noexcept;
 
 inline bool is_half(DType dtype) noexcept { return dtype == float16 || dtype == bfloat16; }

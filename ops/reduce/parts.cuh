@@ -165,6 +165,8 @@ __device__ __forceinline__ void deliver(const Arrays& arrays, const Axes& axes, 
   const Offsets at = kept_at(axes, output);
 #if HAS_INITIAL
   a = Body::combine(a, arrays.initial);
+#elif IS_SUM
+  a = Body::combine(a, To<A>::from(0));
 #endif
 #if FINISH == 0
   arrays.result[at.result] = Store<Z>::from(a);

@@ -17,6 +17,7 @@
 #include "python/py_dtype.hpp"
 #include "python/py_snapshot.hpp"
 #include "python/py_value.hpp"
+#include "spanwise/axis_error.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/op_sdk.hpp"
@@ -40,8 +41,10 @@ py::tuple sequence_in(PyObject* sequence, const char* who) {
   }
 }
 
-// Arrays of any library as they are; lists and numbers go where the first array is.
-std::vector<Array> arrays_in(const py::tuple& items, const char* who) {
+// Arrays of any library as they are; lists go where the first array is. `promotion` gets what they
+// are together, Python numbers as such.
+std::vector<Array> arrays_in(const py::tuple& items, const char* who,
+                             Promotion* promotion = nullptr) {
   const std::size_t size = items.size();
   if (size == 0) fail<ArgumentError>(who, ": need at least one array to ", who);
   std::vector<Array> arrays(size);
@@ -52,13 +55,15 @@ std::vector<Array> arrays_in(const py::tuple& items, const char* who) {
       if (is_listed(item) != listed) continue;
       arrays[i] = listed ? import_array(item, values) : import_array(item);
       if (!values.device) values.device = arrays[i].device();
+      if (promotion != nullptr && !promotion->add_number(item)) promotion->add(arrays[i].dtype());
     }
   }
   return arrays;
 }
 
+// `promoted` is the dtype where neither out nor dtype says one; their promotion unless given.
 PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObject* dtype,
-               PyObject* casting, const char* who) {
+               PyObject* casting, const char* who, std::optional<DType> promoted = {}) {
   if (given(out) && given(dtype)) {
     throw py::type_error(text(who,
                               "() only takes `out` or `dtype` as an argument, but both were "
@@ -71,7 +76,7 @@ PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObje
     target = writable_array(out);
     wanted = target.dtype();
   }
-  const DType common = ops::common_dtype(arrays, wanted);
+  const DType common = ops::common_dtype(arrays, wanted ? wanted : promoted);
   if (wanted) {
     const std::string rule =
         given(casting) ? value_of<std::string>(casting, "casting") : "same_kind";
@@ -149,10 +154,12 @@ PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
   const py::tuple items = sequence_in(sequence, "concatenate");
   if (std::vector<Variable> variables = variables_in(items); !variables.empty())
     return concatenate_variables(std::move(variables), axis, out, dtype);
-  std::vector<Array> arrays = arrays_in(items, "concatenate");
+  // Numbers are operands where everything is flattened; along an axis they are refused.
+  Promotion promotion;
+  std::vector<Array> arrays = arrays_in(items, "concatenate", &promotion);
   if (axis == Py_None) {
     for (Array& array : arrays) array = reshape(array, {-1});
-    return join(arrays, 0, out, dtype, casting, "concatenate");
+    return join(arrays, 0, out, dtype, casting, "concatenate", promotion.result());
   }
   for (const Array& array : arrays)
     if (array.rank() <= 0)
@@ -178,7 +185,7 @@ PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
                         array.shape());
   const std::int64_t wanted = integer_in(axis, 0), rank = shape.size() + 1;
   if (wanted < -rank || wanted >= rank)
-    fail<LayoutError>("stack: axis ", wanted, " is out of bounds for array of dimension ", rank,
+    fail<AxisError>("stack: axis ", wanted, " is out of bounds for array of dimension ", rank,
                       " (arrays of shape ", shape, ")");
   const int place = static_cast<int>(wanted < 0 ? wanted + rank : wanted);
   for (Array& array : arrays) array = array.expand(place);

@@ -143,8 +143,15 @@ PyObject* ascontiguousarray(PyObject*, PyObject* const* values, Py_ssize_t count
 }
 
 PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  static constexpr Signature<3> signature{"copyto", {"dst", "src", "casting"}, 2, 3};
-  const auto [dst, src, casting] = signature.read(values, count, words);
+  static constexpr Signature<4> signature{"copyto", {"dst", "src", "casting", "where"}, 2, 4};
+  const auto [dst, src, casting, where] = signature.read(values, count, words);
+  if (where != nullptr && where != Py_True)
+    return py::module_::import("spanwise._elementwise")
+        .attr("copyto_where")(py::handle(dst), py::handle(src),
+                              given(casting) ? py::handle(casting) : py::str("same_kind"),
+                              py::handle(where))
+        .release()
+        .ptr();
   if (is_array(dst) && is_array(src) && array_in(src).dtype() == array_in(dst).dtype() &&
       !given(casting)) {
     assign(array_in(dst), array_in(src));  // nothing to bring here and nothing to cast
@@ -154,12 +161,15 @@ PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
   options.copy = CopyMode::never;
   options.writable = true;
   const Array target = import_array(dst, options);
+  const std::string rule = given(casting) ? value_of<std::string>(casting, "casting") : "same_kind";
   if (is_python_scalar(src)) {
+    Promotion promotion;  // the target's dtype for a number of its kind
+    promotion.add(target.dtype());
+    if (promotion.add_number(src))
+      check_casting(promotion.result(), target.dtype(), rule, "copyto");
     assign(target, src);
   } else {
     const Array source = assignable(src, target.dtype());
-    const std::string rule =
-        given(casting) ? value_of<std::string>(casting, "casting") : "same_kind";
     check_casting(source.dtype(), target.dtype(), rule, "copyto");
     assign(target, source);
   }

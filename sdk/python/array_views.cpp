@@ -28,7 +28,11 @@ using Axes = std::array<int, max_rank>;
 Shape shape_in(PyObject* const* values, Py_ssize_t count) {
   if (count == 1) return shape_from(values[0]);
   Shape shape(static_cast<int>(count));
-  for (Py_ssize_t i = 0; i < count; ++i) shape[static_cast<int>(i)] = integer_from(values[i]);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (PyBool_Check(values[i]))
+      fail<DTypeError>("reshape: expected ints, got a bool; say int(x) where it is meant");
+    shape[static_cast<int>(i)] = integer_from(values[i]);
+  }
   return shape;
 }
 

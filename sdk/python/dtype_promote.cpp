@@ -63,18 +63,12 @@ DType with_weak(DType strong, Weak weak) {
 DType result_type(const py::args& operands) {
   if (operands.empty())
     fail<ArgumentError>("result_type: expected at least one array, dtype or number, got none");
-  std::vector<DType> strong;
-  Weak weak = Weak::none;
-  for (const py::handle operand : operands) {
-    const Weak kind = weak_kind(operand.ptr());
-    if (kind != Weak::none) {
-      weak = std::max(weak, kind);
-      continue;
-    }
-    strong.push_back(is_array(operand.ptr()) ? array_in(operand.ptr()).dtype()
-                                             : dtype_from(operand));
-  }
-  return strong.empty() ? default_of(weak) : with_weak(promote(strong), weak);
+  Promotion promotion;
+  for (const py::handle operand : operands)
+    if (!promotion.add_number(operand.ptr()))
+      promotion.add(is_array(operand.ptr()) ? array_in(operand.ptr()).dtype()
+                                            : dtype_from(operand));
+  return promotion.result();
 }
 
 Casting casting_from(const std::string& word) {
@@ -89,6 +83,17 @@ Casting casting_from(const std::string& word) {
 }
 
 }  // namespace
+
+bool Promotion::add_number(PyObject* object) {
+  const Weak kind = weak_kind(object);
+  weak_ = std::max(weak_, static_cast<int>(kind));
+  return kind != Weak::none;
+}
+
+DType Promotion::result() const {
+  const auto weak = static_cast<Weak>(weak_);
+  return dtypes_.empty() ? default_of(weak) : with_weak(promote(dtypes_), weak);
+}
 
 void check_casting(DType from, DType to, const std::string& casting, const char* who) {
   const Casting rule = casting_from(casting);

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "spanwise/dtype.hpp"
 
@@ -18,6 +19,20 @@ const DType* dtype_in(pybind11::handle object) noexcept;
 
 /// As dtype_from(), or nothing. Never leaves a Python error set.
 std::optional<DType> try_dtype_from(pybind11::handle object) noexcept;
+
+/// The dtype of an operation on what was added, by NumPy 2's rule: a Python number changes the kind
+/// where it must and never the width. Of nothing at all float64.
+class Promotion {
+ public:
+  void add(DType dtype) { dtypes_.push_back(dtype); }
+  /// False, and nothing is added, where `object` is no Python number.
+  bool add_number(PyObject* object);
+  DType result() const;
+
+ private:
+  std::vector<DType> dtypes_;
+  int weak_ = 0;  // the highest kind of number
+};
 
 /// Throws DTypeError in the name of `who` unless NumPy's rule `casting` ("safe", ...) allows the
 /// cast, ArgumentError where there is no such rule.

@@ -19,8 +19,8 @@ namespace py = pybind11;
 namespace {
 
 [[noreturn]] void refuse(py::handle object) {
-  fail<ArgumentError>("shape: expected an int or a sequence of ints, got ",
-                      std::string(py::repr(object)));
+  fail<DTypeError>("shape: expected an int or a sequence of ints, got ",
+                   std::string(py::repr(object)));
 }
 
 [[noreturn]] void refuse_rank() {

@@ -129,7 +129,7 @@ def test_paths_and_dtypes(device):
         sw.einsum("i->", sw.ones(3, dtype="float32", device=device), dtype="float64").dtype
         == "float64"
     )
-    assert sw.einsum("ij->ij", arrays[0], order="F").flags.f_contiguous
+    assert sw.einsum("ij,jk->ik", *arrays[:2], order="F").flags.f_contiguous
     with pytest.raises(TypeError, match="casting"):
         sw.einsum("ij->", arrays[0], dtype="int8")
 

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ._dtypes import iinfo as iinfo
     from ._dtypes import isdtype as isdtype
     from ._einsum import einsum as einsum
+    from ._elementwise import angle as angle
     from ._elementwise import around as around
     from ._elementwise import clip as clip
     from ._elementwise import divmod as divmod
@@ -180,7 +181,7 @@ _NAMES = {
     "_einsum": "einsum",
     "_pad": "pad",
     "_array_pickle": "rebuild_array",
-    "_elementwise": "around clip divmod imag modf real round where",
+    "_elementwise": "angle around clip divmod imag modf real round where",
     "_exponents": "frexp ldexp",
     "_compare": "allclose array_equal isclose",
     "_dtypes": "astype finfo iinfo isdtype",

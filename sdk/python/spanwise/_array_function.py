@@ -164,10 +164,6 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **words
     return clip(a, low, high, out=out, **words)
 
 
-def _angle(z: Any, deg: bool = False) -> Any:
-    return _core.rad2deg(_core.angle(z)) if deg else _core.angle(z)
-
-
 def _copy(a: Any, order: Any = "K") -> Array:
     return _core._asarray(a).copy(order)
 
@@ -178,7 +174,6 @@ def _extent(a: Any, axis: Any = None) -> int:
 
 
 _ADAPTED: dict[str, Callable[..., Any]] = {
-    "angle": _angle,
     "clip": _clip,
     "copy": _copy,
     "shape": lambda a: _core._operand(a).shape,

@@ -32,19 +32,31 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Of each pair whether |a - b| <= atol + rtol |b|; infinities are close to themselves only."""
-    x, y = asarray(a), asarray(b)
-    y = y.astype(_core.result_type(y, 1.0), copy=False)
-    within = _core.less_equal(_core.absolute(_core.subtract(x, y)), _core.absolute(y) * rtol + atol)
+    """Of each pair whether |a - b| <= atol + rtol |b|; infinities are close to themselves only.
+
+    Python numbers take the dtype of the array beside them.
+    """
+    x, y = _number_or_array(a), _number_or_array(b)
+    if isinstance(y, Array):  # the magnitude of the least integer is none
+        y = y.astype(_core.result_type(y, 1.0), copy=False)
+    elif isinstance(y, int):
+        y = float(y)
+    within = _core.less_equal(_core.absolute(_core.subtract(x, y)), abs(y) * rtol + atol)
     close = (within & _core.isfinite(y)) | _core.equal(x, y)
     if equal_nan:
         close = close | (_core.not_equal(x, x) & _core.not_equal(y, y))
     return close  # type: ignore[no-any-return]
 
 
+def _number_or_array(x: Any) -> Any:
+    return x if isinstance(x, (int, float, complex)) else asarray(x)
+
+
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
     """Whether isclose() of all pairs, wherever the arrays are; waits for the device."""
-    return bool(isclose(*_together(a, b), rtol, atol, equal_nan).all())
+    if not isinstance(a, (int, float, complex)) and not isinstance(b, (int, float, complex)):
+        a, b = _together(a, b)
+    return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
 def contains(array: Array, key: Any) -> bool:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ._core_bridges import *  # noqa: F403
 from ._core_bridges import _bridge_rows as _bridge_rows
 from ._core_elementwise import *  # noqa: F403
+from ._core_elementwise import _angle as _angle
 from ._core_elementwise import _clip as _clip
 from ._core_elementwise import _where as _where
 from ._core_graph import *  # noqa: F403

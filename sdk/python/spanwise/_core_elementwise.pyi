@@ -32,6 +32,7 @@ class ufunc:  # noqa: N801  (NumPy's name)
     def at(self, a: Any, indices: Any, b: Any, /) -> None: ...
     def __reduce__(self) -> str: ...
 
+_angle: ufunc
 _clip: ufunc
 _where: ufunc
 abs: ufunc
@@ -39,7 +40,6 @@ absolute: ufunc
 acos: ufunc
 acosh: ufunc
 add: ufunc
-angle: ufunc
 arccos: ufunc
 arccosh: ufunc
 arcsin: ufunc

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import prod
+from operator import index
 from typing import Any, NamedTuple
 
 from . import _core
@@ -49,6 +50,7 @@ class _Plan(NamedTuple):
     order: tuple[int, ...] | None
     # The axes of one contraction, where there is nothing else to do.
     direct: tuple[tuple[int, ...], ...] | None
+    is_view: bool  # of the only operand
 
 
 def einsum(
@@ -59,13 +61,17 @@ def einsum(
     casting: str = "safe",
     optimize: Any = False,
 ) -> Any:
-    """Einstein's sum over the operands as numpy.einsum; `optimize` may also be a path."""
+    """Einstein's sum over the operands as numpy.einsum; `optimize` may also be a path.
+
+    What is a view of the one operand is that view, whatever `order` says.
+    """
     subscripts: str | tuple[Any, ...]
     if len(operands) > 1 and type(operands[0]) is str:  # what most programs write
         subscripts, arrays = operands[0], as_arrays(*operands[1:])
     else:
         subscripts, arrays = _read_operands(operands)
     path = None if optimize is False or optimize is True else _path_in(optimize)
+    wanted = None if order == "K" else _order_in(order, arrays)
     plan = _plan_for(subscripts, tuple([a.shape for a in arrays]), path)
     if plan.direct is not None and dtype is None:
         result = _core._contract("einsum", arrays[0], arrays[1], *plan.direct)
@@ -80,7 +86,21 @@ def einsum(
             )
         _core.copyto(out, result, casting="same_kind" if casting == "safe" else casting)
         return out
-    return _core._asarray(result, order=order) if order in ("C", "F") else result
+    if wanted is None or (plan.is_view and result.dtype == arrays[0].dtype):
+        return result
+    return _core._asarray(result, order=wanted)
+
+
+def _order_in(order: Any, arrays: list[_core.Array]) -> str | None:
+    """ "C", "F", or None for whatever comes out. "A" is "F" where all operands lie so."""
+    word = order.upper() if isinstance(order, str) else "C" if order is None else order
+    if word not in ("C", "F", "A", "K"):
+        raise _core.ArgumentError(
+            f"einsum: order must be one of 'C', 'F', 'A', or 'K', got {order!r}"
+        )
+    if word == "A":
+        return "F" if all(a.flags.f_contiguous for a in arrays) else "C"
+    return None if word == "K" else word
 
 
 def _of_one_dtype(arrays: list[_core.Array], dtype: Any, casting: str) -> list[_core.Array]:
@@ -144,10 +164,14 @@ def _path_in(optimize: Any) -> tuple[tuple[int, ...], ...] | None:
                 f"einsum: optimize={optimize!r}; expected a bool, 'greedy', 'optimal' or a path"
             )
         return None
-    steps = [tuple(step) for step in optimize if not isinstance(step, str | int)]
-    if any(not isinstance(n, int) for step in steps for n in step):
-        raise TypeError(f"einsum: did not understand the path {optimize}")
-    return tuple(steps)
+    if len(optimize) and optimize[0] == "einsum_path":
+        return tuple(tuple(map(index, step)) for step in optimize[1:])
+    # The name of a method, and the memory that it may take.
+    if len(optimize) == 2 and isinstance(optimize[0], str) and isinstance(optimize[1], int | float):
+        return _path_in(optimize[0])
+    raise TypeError(
+        f"einsum: did not understand the path {optimize!r}; expected ['einsum_path', (0, 1), ...]"
+    )
 
 
 # ---- subscripts
@@ -257,15 +281,7 @@ def _plan_for(
         preparation, left = _prepare(labels, shape, whole[i], others, i)
         preparations.append(preparation)
         terms.append(left)
-    pairs = []
-    while len(terms) > 1:
-        first, second = _next_pair(terms, output, extents, path, len(pairs))
-        others = [t for k, t in enumerate(terms) if k not in (first, second)]
-        needed = {n for t in others for n in t} | set(output)
-        pair, made = _pair(first, second, terms[first], terms[second], needed)
-        pairs.append(pair)
-        terms = [*others, made]
-    (last,) = terms
+    pairs, last = _contractions(terms, output, extents, path)
     order = tuple(last.index(label) for label in output)
     direct = None
     if len(pairs) == 1 and preparations == [None, None] and pairs[0].aligned is None:
@@ -275,7 +291,50 @@ def _plan_for(
         tuple(pairs),
         None if order == tuple(range(len(last))) else order,
         direct,
+        len(inputs) == 1 and not any(how is not None and how.summed for how in preparations),
     )
+
+
+def _contractions(
+    terms: list[_Labels],
+    output: list[_Label],
+    extents: dict[_Label, int],
+    path: tuple[tuple[int, ...], ...] | None,
+) -> tuple[list[_Pair], _Labels]:
+    """The products in order, and the labels of the last. Those of a step of the path, and all
+    without a path, are taken in the order that needs least room."""
+    pairs: list[_Pair] = []
+    live = dict(enumerate(terms))  # by number: those that the running list holds, in its order
+    left = list(live)  # as the path counts them
+
+    def contract(numbers: list[int]) -> int:
+        while len(numbers) > 1:
+            one, two = sorted(_next_pair(numbers, live, output, extents))
+            places = [list(live).index(number) for number in (one, two)]
+            first, second = live.pop(one), live.pop(two)
+            needed = {n for t in live.values() for n in t} | set(output)
+            pair, made = _pair(places[0], places[1], first, second, needed)
+            number = len(terms) + len(pairs)
+            pairs.append(pair)
+            live[number] = made
+            numbers = [*(n for n in numbers if n not in (one, two)), number]
+        return numbers[0]
+
+    if path is None:
+        return pairs, live[contract(left)]
+    for step in path:
+        if not step or any(not 0 <= place < len(left) for place in step):
+            raise _core.BoundsError(
+                f"einsum: the step {step} of the path names no operands; {len(left)} are left"
+            )
+        chosen = [left[place] for place in sorted(set(step))]
+        left = [*(number for number in left if number not in chosen), contract(chosen)]
+    if len(left) > 1:
+        raise RuntimeError(
+            f"einsum: invalid einsum_path: {len(left) - 1} more operands have to be contracted; "
+            "add steps to the path"
+        )
+    return pairs, live[left[0]]
 
 
 def _extents(inputs: list[list[_Label]], shapes: tuple[tuple[int, ...], ...]) -> dict[_Label, int]:
@@ -327,33 +386,24 @@ def _prepare(
 
 
 def _next_pair(
-    terms: list[_Labels],
+    numbers: list[int],
+    live: dict[int, _Labels],
     output: list[_Label],
     extents: dict[_Label, int],
-    path: tuple[tuple[int, ...], ...] | None,
-    step: int,
 ) -> tuple[int, int]:
-    """Of the path; else the pair whose product takes least room beyond what it replaces."""
-    if path is not None and step < len(path):
-        chosen = sorted(path[step])
-        if len(chosen) == 2 and 0 <= chosen[0] < chosen[1] < len(terms):
-            return chosen[0], chosen[1]
-        if len(chosen) < 2:
-            raise _core.ArgumentError(
-                f"einsum: a step of the path must name operands, got {path[step]}"
-            )
-    if len(terms) == 2:
-        return 0, 1
+    """The two of `numbers` whose product takes least room beyond what it replaces."""
+    if len(numbers) == 2:
+        return numbers[0], numbers[1]
 
     def cost(pair: tuple[int, int]) -> tuple[int, int]:
-        one, two = terms[pair[0]], terms[pair[1]]
-        needed = {n for k, t in enumerate(terms) if k not in pair for n in t} | set(output)
+        one, two = live[pair[0]], live[pair[1]]
+        needed = {n for k, t in live.items() if k not in pair for n in t} | set(output)
         both = set(one) | set(two)
         room = prod(extents[n] for n in both & needed)
         freed = prod(extents[n] for n in one) + prod(extents[n] for n in two)
         return room - freed, prod(extents[n] for n in both)
 
-    return min(combinations(range(len(terms)), 2), key=cost)
+    return min(combinations(numbers, 2), key=cost)
 
 
 def _pair(

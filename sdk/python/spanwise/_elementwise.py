@@ -4,20 +4,77 @@
 
 from __future__ import annotations
 
+from math import pi
 from typing import Any
 
 from . import _core
 
 
 def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
-    """`a` limited to [`min`, `max`], as numpy.clip; None is no limit."""
-    if min is None and max is None:
-        return _core.positive(a, out=out, **options)
-    if max is None:
-        return _core.maximum(a, min, out=out, **options)
-    if min is None:
-        return _core.minimum(a, max, out=out, **options)
-    return _core._clip(a, min, max, out=out, **options)
+    """`a` limited to [`min`, `max`], as numpy.clip; None is no limit, and neither is a Python integer
+    beyond what the integer dtype of `a` can hold."""
+    try:
+        if min is None and max is None:
+            return _core.positive(a, out=out, **options)
+        if max is None:
+            return _core.maximum(a, min, out=out, **options)
+        if min is None:
+            return _core.minimum(a, max, out=out, **options)
+        return _core._clip(a, min, max, out=out, **options)
+    except OverflowError:
+        low, high = _limits_within(a, min, max)
+        if low is min and high is max:
+            raise
+        return clip(a, low, high, out, **options)
+
+
+def _limits_within(a: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """The limits; None in place of a Python integer that no element can pass."""
+    from ._dtypes import iinfo
+
+    dtype = _core._operand(a).dtype
+    if dtype.kind not in "iu":
+        return low, high
+    info = iinfo(dtype)
+    return (
+        None if type(low) is int and low < info.min else low,
+        None if type(high) is int and high > info.max else high,
+    )
+
+
+def angle(z: Any, deg: bool = False, **options: Any) -> Any:
+    """The angle of each element with the positive real axis, in radians, or in degrees with `deg`,
+    as numpy.angle. Takes the options of elementwise operations."""
+    z = _core._operand(z)
+    if z.dtype == "bool":
+        z = z.astype("float64")  # NumPy's dtype for it
+    radians = _core._angle(z, **options)
+    if not deg:
+        return radians
+    # NumPy's factor, which has the dtype of the array.
+    return _core.multiply(
+        radians, 180.0 / pi, out=options.get("out"), where=options.get("where", True)
+    )
+
+
+def copyto_where(dst: Any, src: Any, casting: str, where: Any) -> None:
+    """copyto() where the mask is true; the other elements of `dst` are not written."""
+    target = _core._asarray(dst, copy=False)
+    if isinstance(src, (bool, int, float, complex)):
+        beside = _core.result_type(target, src)  # the target's dtype for a number of its kind
+        if beside == target.dtype:
+            src = _core.full((), src, target.dtype, device="cpu")
+    else:
+        src = _core._asarray(src, device=target.device if isinstance(src, (list, tuple)) else None)
+        beside = src.dtype
+    if not _core.can_cast(beside, target.dtype, casting):
+        raise _core.DTypeError(
+            f"copyto: cannot cast {beside} to {target.dtype} under casting={casting!r}; allow more "
+            'with casting="unsafe"'
+        )
+    if isinstance(where, (list, tuple)):
+        where = _core._asarray(where, device=target.device)
+    _core._where(True, src, src, out=target, where=where, casting=casting)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
@@ -61,7 +118,11 @@ def divmod(
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """`a` rounded to `decimals` places, halves to even, as numpy.round."""
     a = a if isinstance(a, _core.Variable) else _core._asarray(a)
-    exact = a.dtype.kind in "biu"
+    if a.dtype == "bool" and decimals != 0:
+        raise _core.DTypeError(
+            f"round: cannot round bool to {decimals} places; cast it first: a.astype('float64')"
+        )
+    exact = a.dtype.kind in "iu"
     if decimals == 0 or (exact and decimals > 0):
         return _core.positive(a, out=out) if exact else _core.rint(a, out=out)
     scale = 10.0 ** abs(decimals)
@@ -126,10 +187,28 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
         return on_host(called, getattr(ufunc, method), inputs, options, why)
     if method != "__call__":
         options.setdefault("axis", 0)
+        inputs = _reduced_in_dtype(_REDUCTIONS[name, method], inputs, options)
     out = options.pop("out", None)
     if out is not None:
         options["out"] = out if name == "divmod" else out[0]
     return ours(*inputs, **options)
+
+
+def _reduced_in_dtype(
+    ours: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The operand of a reduction that takes no dtype=, cast to the one that is asked for."""
+    if ours not in ("min", "max", "all", "any"):
+        return inputs
+    dtype = options.pop("dtype", None)
+    if dtype is None:
+        return inputs
+    wanted = _core.dtype(dtype)
+    if ours in ("min", "max"):
+        return (_core._asarray(inputs[0]).astype(wanted, copy=False), *inputs[1:])
+    if wanted != "bool":
+        raise _core.DTypeError(f"{ours}: no loop gives dtype={wanted}; the result is bool")
+    return inputs
 
 
 def _of_ufunc(name: str) -> Any:

@@ -51,10 +51,22 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     count = int(_core.count_nonzero(chosen))
     if count == 0:
         return
-    values = asarray(vals, device=array.device).reshape(-1)
+    values = _values_for(array, vals, "place").reshape(-1)
     if values.size == 0:
         raise _core.ArgumentError("place: cannot insert from an empty array")
     array[chosen] = _cycled(values, count)
+
+
+def _values_for(array: Array, values: Any, who: str) -> Array:
+    """The values that are written to `array`: arrays must cast to its dtype safely, as in NumPy."""
+    given = asarray(values, device=array.device)
+    is_array = hasattr(values, "dtype") and hasattr(values, "__setitem__")  # no scalar of NumPy
+    if is_array and not _core.can_cast(given.dtype, array.dtype, "safe"):
+        raise _core.DTypeError(
+            f"{who}: cannot cast values from {given.dtype} to {array.dtype} under casting='safe'; "
+            f"cast them first: values.astype('{array.dtype}')"
+        )
+    return given
 
 
 def _cycled(values: Array, count: int) -> Array:
@@ -76,7 +88,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
             f"putmask: mask and data must be the same size, got shapes {chosen.shape} and {array.shape}"
         )
     chosen = chosen.reshape(array.shape)
-    given = asarray(values, device=array.device)
+    given = _values_for(array, values, "putmask")
     if given.size == 0:
         return
     if given.size == 1:

@@ -203,7 +203,7 @@ def _named(obj: Any, extent: int | None, who: str) -> Array:
     named = asarray(obj, device="cpu")
     if named.size == 0 and isinstance(obj, list | tuple):
         return named.astype("int64")
-    if named.dtype == "bool" and named.ndim > 0 and extent is not None and named.shape != (extent,):
+    if named.dtype == "bool" and extent is not None and named.shape != (extent,):
         raise _core.ArgumentError(
             f"{who}: boolean array argument obj to {who} must be one dimensional and match the "
             f"axis length of {extent}, got shape {named.shape}"

@@ -163,10 +163,31 @@ def _all_whole(values: Any) -> bool:
     return isinstance(values, int)
 
 
-def whole_array(values: Any, device: Any) -> Array:
-    array = asarray(values)
-    if array.dtype == "float64" and _all_whole(values):  # integers of more than 63 bits
-        array = asarray(values, "uint64")
+def with_inclusive_high(high: Any, endpoint: bool) -> tuple[Any, bool]:
+    """(high, endpoint) where 2**64, which is no element of an array, stands among exclusive bounds:
+    the inclusive ones."""
+    if endpoint or not _all_whole(high):
+        return high, endpoint
+
+    def has_end(values: Any) -> bool:
+        return any(map(has_end, values)) if isinstance(values, list | tuple) else values == 1 << 64
+
+    def less_one(values: Any) -> Any:
+        return list(map(less_one, values)) if isinstance(values, list | tuple) else values - 1
+
+    return (less_one(high), True) if has_end(high) else (high, False)
+
+
+def whole_array(which: str, values: Any, dtype: Any, device: Any) -> Array:
+    """The bounds `which`, "low" or "high", as int64, or uint64 where they are."""
+    try:
+        array = asarray(values)
+        if array.dtype == "float64" and _all_whole(values):  # integers of more than 63 bits
+            array = asarray(values, "uint64")
+    except OverflowError:
+        raise _core.ArgumentError(
+            f"integers: {which} is out of bounds for {dtype}: got {values}; use a wider dtype"
+        ) from None
     array = array.to(device)
     if array.size and array.dtype.kind not in "biu":
         raise _core.DTypeError(
@@ -185,7 +206,13 @@ def check_span(finite: bool, negative: bool, low: Any, high: Any) -> None:
         )
 
 
-def check_scale(who: str, negative: bool, scale: Any) -> None:
+def check_scale(who: str, scale: Any) -> None:
+    """-0 is below 0, as in NumPy; NaN is not."""
+    if is_number(scale):
+        negative = math.copysign(1.0, scale) < 0 and not math.isnan(scale)
+    else:
+        signs = _core.signbit(scale) & _core.logical_not(_core.isnan(scale))
+        negative = bool(_core.any(signs))
     if negative:
         raise _core.ArgumentError(f"{who}: scale < 0: expected a width >= 0, got {scale}")
 

@@ -89,7 +89,7 @@ def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Array:
     moved = axis_in(axis, rank, "rollaxis")
     place = operator.index(start)
     if not -rank <= place <= rank:
-        raise _core.LayoutError(
+        raise _core.AxisError(
             f"rollaxis: start {place} is out of bounds; expected {-rank} to {rank}"
         )
     place += rank if place < 0 else 0

@@ -32,6 +32,7 @@ from ._random_arguments import (
     result_for,
     whole,
     whole_array,
+    with_inclusive_high,
 )
 from ._random_state import Philox
 from ._shape import axis_in
@@ -181,13 +182,13 @@ class Generator(Philox):
         """loc + scale * standard_normal(); `loc` and `scale` may be arrays, whose values are looked
         at."""
         if is_number(loc) and is_number(scale):
-            check_scale("normal", float(scale) < 0, scale)
+            check_scale("normal", scale)
             return self._draw(
                 "normal", "normal", size, dtype, out, device, float(loc), float(scale)
             )
         center = asarray(loc, device=home_of(loc, scale))
         width = asarray(scale, device=center.device)
-        check_scale("normal", bool(_core.any(width < 0)), scale)
+        check_scale("normal", width)
         home = self._home(device, loc, scale)
         return self._moved("normal", "normal", center, width, size, dtype, out, home)
 
@@ -202,12 +203,12 @@ class Generator(Philox):
     ) -> Array:
         """scale * standard_exponential(); `scale` may be an array, whose values are looked at."""
         if is_number(scale):
-            check_scale("exponential", float(scale) < 0, scale)
+            check_scale("exponential", scale)
             return self._draw(
                 "exponential", "exponential", size, dtype, out, device, 0.0, float(scale)
             )
         width = asarray(scale)
-        check_scale("exponential", bool(_core.any(width < 0)), scale)
+        check_scale("exponential", width)
         zero = _core.zeros((), "float64", device=width.device)
         home = self._home(device, scale)
         return self._moved("exponential", "exponential", zero, width, size, dtype, out, home)
@@ -250,7 +251,9 @@ class Generator(Philox):
     ) -> Array:
         _, least, most = bounds_of(wanted)
         place = asarray(out).device if out is not None else home
-        starts, stops = (whole_array(x, place) for x in (low, high))
+        high, endpoint = with_inclusive_high(high, endpoint)
+        starts = whole_array("low", low, wanted, place)
+        stops = whole_array("high", high, wanted, place)
         shape = broadcast_with("integers", size, out, starts.shape, stops.shape)
         result = result_for("integers", shape, wanted, out, home)
         if result.size == 0:
