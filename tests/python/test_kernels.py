@@ -587,6 +587,42 @@ class TestModules:
         third = sw.SourceModule(source, **options)
         assert (calls(third, 1), calls(second, 1)) == (11, 13)
 
+    def test_without_file_descriptors_the_error_says_so(self, tmp_path):
+        program = """
+import os, resource
+import spanwise as sw
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+sw.ones(3, device="cpu")
+taken = []
+try:
+    while True:
+        taken.append(os.open("/dev/null", os.O_RDONLY))
+except OSError:
+    pass
+refusals = 0
+for number in range(20):
+    try:
+        sw.SourceModule(f"__global__ void k(int* x) {{ *x = {number}; }}", device="cpu")
+        break
+    except sw.Error as error:
+        assert "Too many open files" in str(error), error
+        refusals += 1
+    os.close(taken.pop())
+print("refused first" if 0 < refusals < 20 else refusals)
+"""
+        folder = tmp_path / "temporary"
+        folder.mkdir()
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"TMPDIR": str(folder), "SPANWISE_CACHE_DIR": str(tmp_path / "cache")},
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (0, "refused first\n"), done.stderr
+        assert list(folder.iterdir()) == []
+
     def test_modules_without_variables_are_loaded_once(self, device):
         source = "__device__ int f(int x) { return x; }\n__global__ void k(int *x) { *x = f(1); }"
         first, second = (sw.SourceModule(source, device=device) for _ in range(2))

@@ -111,6 +111,12 @@ bool TemporaryFolder::make_in(const std::string& parent) {
     // system has no locks, that process cannot either.
     const Lock lock = lock_folder(path_, lock_);
     if (lock == Lock::unsupported || (lock == Lock::held && is_at(path_, lock_))) return true;
+    // Not taken by another process, but not to be opened: no descriptors are left.
+    if (const int reason = errno; !lock_ && reason != ENOENT) {
+      ::rmdir(path_.c_str());
+      errno = reason;
+      return false;
+    }
   }
   errno = EACCES;
   return false;
