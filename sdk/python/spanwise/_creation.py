@@ -20,12 +20,15 @@ def arange(
     *,
     device: Any = None,
 ) -> _core.Array:
-    """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange."""
+    """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange; where the first array
+    among the numbers is, unless told."""
     wanted = None if dtype is None else _core.dtype(dtype)
     import numpy as np
 
+    home = _home(device, start, stop, step)
+    start, stop, step = map(on_host, (start, stop, step))
     values = np.arange(start, stop, step, dtype=_dtype_of_values(wanted))
-    return _moved(values, wanted, device)
+    return _core.array(values, wanted, device=home)
 
 
 def linspace(
@@ -39,14 +42,22 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """`num` values from `start` to `stop`, as numpy.linspace; (values, step) with `retstep`."""
+    """`num` values from `start` to `stop`, as numpy.linspace, where the first array among these is,
+    unless told; (values, step) with `retstep`."""
     import numpy as np
 
+    home = _home(device, start, stop)
     wanted = None if dtype is None else _core.dtype(dtype)
     values, step = np.linspace(
-        start, stop, num, endpoint, retstep=True, dtype=_dtype_of_values(wanted), axis=axis
+        on_host(start),
+        on_host(stop),
+        num,
+        endpoint,
+        retstep=True,
+        dtype=_dtype_of_values(wanted),
+        axis=axis,
     )
-    made = _moved(values, wanted, device)
+    made = _core.array(values, wanted, device=home)
     return (made, step) if retstep else made
 
 
@@ -57,5 +68,16 @@ def _dtype_of_values(wanted: _core.dtype | None) -> Any:
     return wanted.dtype
 
 
-def _moved(values: Any, dtype: _core.dtype | None, device: Any) -> _core.Array:
-    return _core.array(values, dtype, device=_core.device(device))
+def on_host(x: Any) -> Any:
+    """`x` for NumPy's functions, which would ask ours for arrays of ours."""
+    if not isinstance(x, _core.Array):
+        return x
+    return (x.astype("float64") if x.dtype == _core.bfloat16 else x).numpy()
+
+
+def _home(device: Any, *values: Any) -> _core.device:
+    if device is None:
+        for value in values:
+            if isinstance(value, _core.Array):
+                return value.device
+    return _core.device(device)

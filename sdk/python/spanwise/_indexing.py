@@ -251,7 +251,9 @@ def tri(
     """A matrix of ones on and below the k-th diagonal, zeros above."""
     import numpy as np
 
-    ones = np.tri(N, M, k, dtype=bool)
+    rows = operator.index(N)
+    columns = rows if M is None else operator.index(M)
+    ones = np.tri(rows, columns, operator.index(k), dtype=bool)
     wanted = _core.dtype("float64" if dtype is None else dtype)
     return _core.array(ones, wanted, device=_core.device(device))
 
@@ -264,7 +266,8 @@ def _without(m: Any, k: int, lower: bool, who: str) -> Array:
     import numpy as np
 
     rows, columns = square.shape[-2:]
-    triangle = np.tri(rows, columns, k if lower else k - 1, dtype=bool)
+    diagonal = operator.index(k) - (not lower)
+    triangle = np.tri(rows, columns, diagonal, dtype=bool)
     result = square.copy()
     mask = _core._asarray(~triangle if lower else triangle, device=array.device)
     result[..., mask] = 0
@@ -294,7 +297,7 @@ def triu_indices(
     """The indices of the upper triangle of an (n, m) matrix."""
     import numpy as np
 
-    mask = ~np.tri(n, m, k - 1, dtype=bool)
+    mask = ~np.tri(n, m, operator.index(k) - 1, dtype=bool)
     return _core.nonzero(_core.array(mask, device=_core.device(device)))
 
 

@@ -12,6 +12,7 @@ from typing import Any, SupportsIndex
 from . import _core
 from ._core import Array, _operand, concatenate
 from ._core import _asarray as asarray
+from ._listed import is_listed
 from ._shape import atleast_1d, atleast_2d, atleast_3d, axis_in, moveaxis
 
 
@@ -70,7 +71,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> 
     array = asarray(ary)
     at = axis_in(axis, array.ndim, "array_split")
     extent = array.shape[at]
-    if isinstance(indices_or_sections, Iterable):
+    if is_listed(indices_or_sections):
         cuts = [0, *(operator.index(i) for i in indices_or_sections), extent]
     else:
         parts = operator.index(indices_or_sections)
@@ -87,7 +88,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> 
 def split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> list[Array]:
     """As array_split, but a number of parts must divide the extent."""
     array = asarray(ary)
-    if not isinstance(indices_or_sections, Iterable):
+    if not is_listed(indices_or_sections):
         parts = operator.index(indices_or_sections)
         extent = array.shape[axis_in(axis, array.ndim, "split")]
         if parts <= 0 or extent % parts:

@@ -11,6 +11,8 @@ from typing import Any
 from . import _core
 from ._core import Array
 from ._core import _asarray as asarray
+from ._creation import on_host
+from ._listed import is_listed, listed
 
 _Pairs = list[tuple[Any, Any]]
 
@@ -104,7 +106,7 @@ class _Line:
                 continue
             stop = self.at(slice(edge, edge + 1)).numpy().squeeze(self.axis)
             steps = np.linspace(
-                start=end, stop=stop, num=width, endpoint=False, dtype=stop.dtype, axis=self.axis
+                on_host(end), stop, num=width, endpoint=False, dtype=stop.dtype, axis=self.axis
             )
             place = slice(0, width) if side == 0 else slice(self.before + self.extent, None)
             self.write(place, steps if side == 0 else np.flip(steps, self.axis))
@@ -206,7 +208,7 @@ def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
     if isinstance(pad_width, dict):
         whole: list[Any] = [(0, 0)] * rank
         for axis, width in pad_width.items():
-            whole[axis] = (width, width) if not isinstance(width, Iterable) else tuple(width)
+            whole[axis] = tuple(width) if is_listed(width) else (width, width)
         pad_width = whole
     pairs = [(operator.index(a), operator.index(b)) for a, b in _pairs(pad_width, rank)]
     if any(width < 0 for pair in pairs for width in pair):
@@ -216,16 +218,12 @@ def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
 
 def _pairs(value: Any, rank: int) -> _Pairs:
     """v, (v,), (before, after), ((before, after),) or one pair an axis, as pairs."""
-    if not isinstance(value, Iterable):
-        return [(value, value)] * rank
-    listed = list(value)
-    if all(not isinstance(x, Iterable) for x in listed):
-        if len(listed) == 1:
-            return [(listed[0], listed[0])] * rank
-        if len(listed) == 2:
-            return [(listed[0], listed[1])] * rank
+    values = listed(value)
+    if not any(map(is_listed, values)):
+        if len(values) in (1, 2):
+            return [(values[0], values[-1])] * rank
     else:
-        pairs = [tuple(x) for x in listed]
+        pairs = [tuple(x) for x in values]
         pairs = [p if len(p) == 2 else p * 2 for p in pairs]
         if all(len(p) == 2 for p in pairs) and len(pairs) in (1, rank):
             return [(p[0], p[1]) for p in (pairs * rank if len(pairs) == 1 else pairs)]

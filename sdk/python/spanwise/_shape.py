@@ -8,12 +8,13 @@ What makes views takes variables of graphs too, and makes nodes of them.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from . import _core
 from ._core import Array, _operand
 from ._core import _asarray as asarray
+from ._listed import integers, listed
 
 _Axes = SupportsIndex | Sequence[SupportsIndex]
 
@@ -31,8 +32,7 @@ def axis_in(axis: SupportsIndex, rank: int, who: str) -> int:
 
 def axes_in(axes: _Axes, rank: int, who: str) -> tuple[int, ...]:
     """One axis or several, each counted from the front and named once."""
-    listed: Iterable[SupportsIndex] = axes if isinstance(axes, Iterable) else (axes,)
-    found = tuple(axis_in(axis, rank, who) for axis in listed)
+    found = tuple(axis_in(axis, rank, who) for axis in listed(axes))
     if len(set(found)) != len(found):
         raise _core.LayoutError(f"{who}: repeated axis in {axes} for an array of {rank} dimensions")
     return found
@@ -113,8 +113,9 @@ def expand_dims(a: Any, axis: _Axes) -> Array:
     if isinstance(axis, int):
         place = axis_in(axis, array.ndim + 1, "expand_dims")
         return array[(slice(None),) * place + (None,)]
-    count = len(axis) if isinstance(axis, Sequence) else 1
-    places = axes_in(axis, array.ndim + count, "expand_dims")
+    axes = listed(axis)
+    count = len(axes)
+    places = axes_in(axes, array.ndim + count, "expand_dims")
     key = (None if i in places else slice(None) for i in range(array.ndim + count))
     return array[(*key, ...)]  # of rank 0 a view too
 
@@ -200,9 +201,8 @@ def roll(a: Any, shift: _Axes, axis: _Axes | None = None) -> Array:
     array = asarray(a)
     if axis is None:
         return roll(array.reshape(-1), shift, 0).reshape(array.shape)
-    shifts = [operator.index(s) for s in (shift if isinstance(shift, Iterable) else (shift,))]
-    listed = axis if isinstance(axis, Iterable) else (axis,)
-    axes = [axis_in(one, array.ndim, "roll") for one in listed]  # one may be named twice
+    shifts = integers(shift)
+    axes = [axis_in(one, array.ndim, "roll") for one in listed(axis)]  # one may be named twice
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise _core.ArgumentError(
             f"roll: `shift` and `axis` do not go together: {len(shifts)} shifts, {len(axes)} axes"
@@ -238,8 +238,7 @@ def tile(A: Any, reps: _Axes) -> Array:  # noqa: N803
         if line.size > 0:
             line.reshape(reps, array.size)[...] = array
         return line
-    listed = reps if isinstance(reps, Iterable) else (reps,)
-    times = [operator.index(n) for n in listed]
+    times = list(integers(reps))
     if min(times, default=0) < 0:
         raise _core.ArgumentError(
             f"tile: repeats may not contain negative values, got {tuple(times)}"
@@ -261,8 +260,7 @@ def tile(A: Any, reps: _Axes) -> Array:  # noqa: N803
 def resize(a: Any, new_shape: SupportsIndex | Sequence[SupportsIndex]) -> Array:
     """A new array of that shape, filled with the elements of `a`, over and over."""
     array = asarray(a)
-    extents = new_shape if isinstance(new_shape, Iterable) else (new_shape,)
-    shape = tuple(operator.index(n) for n in extents)
+    shape = integers(new_shape)
     size = 1
     for extent in shape:
         if extent < 0:
@@ -282,9 +280,7 @@ def resize(a: Any, new_shape: SupportsIndex | Sequence[SupportsIndex]) -> Array:
 
 def broadcast_shapes(*args: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
     """The one shape that arrays of these shapes broadcast to."""
-    shapes = [
-        tuple(operator.index(n) for n in (s if isinstance(s, Iterable) else (s,))) for s in args
-    ]
+    shapes = [integers(shape) for shape in args]
     rank = max((len(shape) for shape in shapes), default=0)
     common = [1] * rank
     for shape in shapes:

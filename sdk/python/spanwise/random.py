@@ -390,5 +390,5 @@ class Generator(Philox):
 
 
 def _is_count(x: Any) -> bool:
-    """An integer, or what NumPy takes for one; arrays of rank 0 are not."""
-    return hasattr(x, "__index__") and not isinstance(x, Array) and not getattr(x, "shape", ())
+    """An integer, arrays of rank 0 too."""
+    return hasattr(x, "__index__") and not getattr(x, "shape", ())
