@@ -171,6 +171,25 @@ TEST(Array, ReinterpretReadsTheSameBytes) {
   EXPECT_THROW(floats({2, 4}).transpose().reinterpret(uint8), LayoutError);
 }
 
+TEST(Array, ReinterpretBeginsAtAnyByteOnTheHost) {
+  const Array bytes = floats({2, 6}).reinterpret(uint8);
+  const Array odd = bytes.slice(1, {3, 19, 1});
+  const Array view = odd.reinterpret(float64);
+  EXPECT_EQ(view.shape(), (Shape{2, 2}));
+  EXPECT_EQ(view.data(), odd.data());
+  EXPECT_EQ(bytes_of(view), bytes_of(odd));
+  EXPECT_EQ(&view.storage().uses(), &bytes.storage().uses());
+  EXPECT_NE(view.storage(), bytes.storage());
+  EXPECT_EQ(view.slice(0, {1, 2, 1}).data(), odd.slice(0, {1, 2, 1}).data());
+  EXPECT_EQ(view.as_readonly().data(), view.data());
+  const Array back = view.reinterpret(uint8);
+  EXPECT_EQ(back.layout(), odd.layout());
+  EXPECT_EQ(back.storage(), bytes.storage());
+  Array lent = view.lend(Layout(view.layout()));
+  EXPECT_EQ(lent.data(), view.data());
+  lent.forget();
+}
+
 TEST(Array, PrintsInOneLine) {
   std::ostringstream out;
   out << floats({2, 3}) << '|' << floats({3}).as_readonly();

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from support.arrays import assert_same, assert_same_layout, numbers, pair, windows
+from support.arrays import Window, assert_same, assert_same_layout, numbers, pair, windows
 
 import spanwise as sw
 
@@ -173,6 +173,22 @@ def test_the_host_reads_views_at_any_address():
     assert not view.flags.aligned
     assert memory[start : start + 16].view("float64").tolist() == view.tolist() == [1.5, -2.5]
     assert (view + view).tolist() == [3.0, -5.0]
+
+
+@pytest.mark.parametrize("key", [slice(4, -4), slice(3, 11), (slice(None, None, -1), slice(1, 9))])
+@pytest.mark.parametrize("target", ["float64", "float32", "int16", "complex64"])
+def test_views_of_another_dtype_begin_at_any_byte_on_the_host(key, target):
+    shape = (3, 24) if isinstance(key, tuple) else (24,)
+    ours, oracle = pair(Window(shape, (("index", key),)), "int8", sw.device("cpu"), 5)
+    view, expected = ours.view(target), oracle.view(target)
+    assert_same(view, expected)
+    assert_same(view[..., ::-1].copy(), expected[..., ::-1])
+    assert_same(sw.asarray(np.asarray(view)), expected)
+    assert view.view("int8").ptr == ours.ptr
+    view[...] = 0
+    assert not ours.numpy().any()
+    oracle[...] = 0
+    assert_same(ours.base, oracle.base)
 
 
 def test_view_without_a_dtype_is_another_object_on_the_same_memory(device):

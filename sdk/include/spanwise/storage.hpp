@@ -15,10 +15,10 @@ namespace spanwise {
 
 class StreamUses;
 
-/// Gives the bytes back. Runs once, on whichever thread drops the last reference or a later one that
-/// allocates or releases, with or without the GIL, possibly after the interpreter has ended; must
-/// not throw. `uses` names the streams whose queued work has to pass first; where they have a home,
-/// that one waits for them already. None of them is being recorded into a graph.
+/// Gives the bytes back. Runs once, on whichever thread drops the last reference or a later one
+/// that allocates or releases, with or without the GIL, possibly after the interpreter has ended;
+/// must not throw. `uses` names the streams whose queued work has to pass first; where they have a
+/// home, that one waits for them already. None of them is being recorded into a graph.
 using ReleaseFn = void (*)(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept;
 
 /// Bytes that have no holder any more, and what gives them back.
@@ -161,8 +161,17 @@ class SW_API Storage {
   static Storage adopt(void* data, std::size_t bytes, Device device, ReleaseFn release,
                        void* context, bool readonly = false);
 
-  void* data() const noexcept { return block_ ? block_->data : nullptr; }
-  std::size_t bytes() const noexcept { return block_ ? block_->bytes : 0; }
+  void* data() const noexcept {
+    return block_ ? static_cast<std::byte*>(block_->data) + start_ : nullptr;
+  }
+  std::size_t bytes() const noexcept {
+    return block_ ? block_->bytes - static_cast<std::size_t>(start_) : 0;
+  }
+  /// The first of the bytes that adopt() took which data() points to.
+  std::int32_t start() const noexcept { return start_; }
+  /// The same bytes from `start`, at most the bytes there are: elements of several bytes may begin
+  /// at any of them. One owner and one record of queued work serve both.
+  Storage from_byte(std::int32_t start) const noexcept;
   Device device() const noexcept { return block_ ? block_->device : Device{}; }
   /// True where the owner handed the memory out for reading only; views keep it.
   bool readonly() const noexcept { return readonly_; }
@@ -176,6 +185,7 @@ class SW_API Storage {
     Storage storage;
     storage.block_ = Ref<Block>::adopt(block_.get());
     storage.readonly_ = readonly_;
+    storage.start_ = start_;
     return storage;
   }
   /// Lets go what lent() gave.
@@ -210,12 +220,13 @@ class SW_API Storage {
     block_->release_fn = release;
     block_->context = context;
     readonly_ = readonly;
+    start_ = 0;
   }
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
   /// Same bytes, same owner.
   friend bool operator==(const Storage& a, const Storage& b) noexcept {
-    return a.block_ == b.block_;
+    return a.block_ == b.block_ && a.start_ == b.start_;
   }
 
  private:
@@ -237,6 +248,7 @@ class SW_API Storage {
 
   Ref<Block> block_;
   ReadonlyBit readonly_;
+  std::int32_t start_ = 0;
 };
 
 }  // namespace spanwise

@@ -114,7 +114,14 @@ std::optional<Array> Array::try_reshape(const Shape& shape) const {
 }
 
 Array Array::reinterpret(DType dtype) const {
-  Array view(Inside{}, Storage(storage_), layout_.reinterpret(dtype_.itemsize(), dtype.itemsize()),
+  const std::int64_t from = dtype_.itemsize(), to = dtype.itemsize();
+  Layout layout = layout_;
+  layout.offset = 0;
+  layout = layout.reinterpret(dtype_.itemsize(), dtype.itemsize());
+  // The first element may be at any byte: what is no multiple of an element is left to the storage.
+  const std::int64_t first = size() == 0 ? 0 : storage_.start() + layout_.offset * from;
+  layout.offset = first / to;
+  Array view(Inside{}, storage_.from_byte(static_cast<std::int32_t>(first % to)), std::move(layout),
              dtype);
   // The host reads anywhere; a kernel that did would end the device's context.
   const std::int64_t alignment = device().is_cpu() ? 1 : alignment_of(dtype, device());

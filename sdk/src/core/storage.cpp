@@ -50,4 +50,10 @@ Storage Storage::as_readonly() const noexcept {
   return storage;
 }
 
+Storage Storage::from_byte(std::int32_t start) const noexcept {
+  Storage storage = *this;
+  storage.start_ = start;
+  return storage;
+}
+
 }  // namespace spanwise
