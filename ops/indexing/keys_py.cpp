@@ -39,14 +39,6 @@ bool is_number_like(PyObject* part) {
          PyBytes_Check(part) || PyDict_Check(part);
 }
 
-// Arrays have __index__ too, but only without a length are they single integers.
-bool is_sized(PyObject* part) {
-  if (!PySequence_Check(part)) return false;
-  if (PyObject_Size(part) >= 0) return true;
-  PyErr_Clear();
-  return false;
-}
-
 ops::IndexPart part_from(PyObject* part) {
   if (is_array(part)) {
     const Array& array = array_in(part);
@@ -57,7 +49,7 @@ ops::IndexPart part_from(PyObject* part) {
   if (part == Py_None) return ops::NewAxis{};
   if (PySlice_Check(part)) return slice_from(part);
   if (PyBool_Check(part)) return index_array_in(part);
-  if (PyIndex_Check(part) && !is_sized(part)) {
+  if (PyIndex_Check(part) && !has_length(part)) {
     const Py_ssize_t value = PyNumber_AsSsize_t(part, nullptr);  // clips
     if (value != -1 || !PyErr_Occurred()) return std::int64_t{value};
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();

@@ -15,6 +15,7 @@
 #include "array_index.hpp"
 #include "array_slots.hpp"
 #include "py_array.hpp"
+#include "py_call.hpp"
 #include "py_errors.hpp"
 #include "spanwise/error.hpp"
 
@@ -40,10 +41,9 @@ PartKind kind_of(PyObject* part) {
     return array.rank() == 0 && array.dtype().is_integer() ? PartKind::basic : PartKind::by_array;
   }
   if (!PyIndex_Check(part)) return PartKind::by_array;
-  if (!PySequence_Check(part)) return PartKind::basic;
-  // Arrays have __index__ whether or not they are single integers; those of rank 0 have no length.
-  if (PyObject_Size(part) >= 0) return PartKind::by_array;
-  PyErr_Clear();
+  if (!may_have_length(part)) return PartKind::basic;
+  if (has_length(part)) return PartKind::by_array;
+  // An array of rank 0, which may be no integer.
   const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(part));
   if (integer) return PartKind::basic;
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();

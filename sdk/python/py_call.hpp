@@ -71,6 +71,21 @@ Device device_in(PyObject* argument, Device otherwise);
 
 using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
+/// Whether the type has __len__, as a sequence or, like PyTorch's tensors, as a mapping alone.
+inline bool may_have_length(PyObject* object) noexcept {
+  const PyTypeObject* type = Py_TYPE(object);
+  return (type->tp_as_sequence != nullptr && type->tp_as_sequence->sq_length != nullptr) ||
+         (type->tp_as_mapping != nullptr && type->tp_as_mapping->mp_length != nullptr);
+}
+/// Whether len() counts the object's items. Arrays of every library have __index__; those that are
+/// single integers have no length.
+inline bool has_length(PyObject* object) noexcept {
+  if (!may_have_length(object)) return false;
+  if (PyObject_Size(object) >= 0) return true;
+  PyErr_Clear();
+  return false;
+}
+
 /// A function that throws, as CPython wants it: null and a Python error instead.
 template <FastCall function>
 PyObject* guarded(PyObject* self, PyObject* const* values, Py_ssize_t count,

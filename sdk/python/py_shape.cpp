@@ -49,14 +49,6 @@ Shape from_iterable(py::handle object) {
   return Shape(std::span<const std::int64_t>(extents));
 }
 
-// Arrays have __index__ and a length too; only those of rank 0, which have no length, are an int.
-bool has_length(PyObject* object) {
-  if (PyLong_Check(object) || !PySequence_Check(object)) return false;
-  if (PyObject_Size(object) >= 0) return true;
-  PyErr_Clear();
-  return false;
-}
-
 }  // namespace
 
 Shape shape_from(py::handle object) {

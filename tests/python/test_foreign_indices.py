@@ -1,0 +1,54 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Index arrays and masks of other libraries, whose types are sequences to CPython or mappings."""
+
+import numpy as np
+import pytest
+from support.arrays import assert_same, numbers
+from support.mapping_array import MappingArray, is_sequence
+
+import spanwise as sw
+
+KEYS = {
+    "mask": [True, False, True],
+    "mask of one": [True],
+    "true": True,
+    "false": False,
+    "indices": [2, 0, 0, -1],
+    "an index in a list": [1],
+    "an index": 1,
+    "a matrix of indices": [[0, 1], [2, 2]],
+    "a matrix of truths": [[True, False], [False, True], [True, True]],
+    "no indices": np.zeros(0, "int64"),
+}
+
+
+def of_torch(values):
+    return pytest.importorskip("torch", reason="torch is not installed").tensor(values)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, MappingArray, of_torch])
+@pytest.mark.parametrize("name", KEYS)
+def test_arrays_of_other_libraries_are_indices(device, kind, name):
+    values = numbers((1 if name == "mask of one" else 3, 2), "int32", 1)
+    key, oracle = kind(KEYS[name]), np.asarray(KEYS[name])
+    array = sw.array(values, device=device)
+    assert_same(array[key], np.asarray(values[oracle]))
+    if oracle.ndim < 2:
+        assert_same(array[key, 1], np.asarray(values[oracle, 1]))
+        assert_same(array[..., None][key], np.asarray(values[..., None][oracle]))
+    array[key] = -1
+    values[oracle] = -1
+    assert_same(array, values)
+
+
+def test_a_mapping_array_is_no_sequence():
+    assert not is_sequence(MappingArray([1]))
+    assert is_sequence(np.asarray([1]))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, MappingArray, of_torch])
+def test_shapes_of_other_libraries(device, kind):
+    assert sw.zeros(kind([2, 3]), device=device).shape == (2, 3)
+    assert sw.zeros(kind([4]), device=device).shape == (4,)
+    assert sw.zeros(kind(5), device=device).shape == (5,)

@@ -1,0 +1,59 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""An array whose type is a mapping to CPython and no sequence, as torch.Tensor's is."""
+
+import ctypes
+
+import numpy as np
+
+MP_SUBSCRIPT = 5  # Py_mp_subscript of CPython's typeslots.h
+BASETYPE = 1 << 10  # Py_TPFLAGS_BASETYPE
+
+
+class _Slot(ctypes.Structure):
+    _fields_ = [("slot", ctypes.c_int), ("function", ctypes.c_void_p)]
+
+
+class _Spec(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("basicsize", ctypes.c_int),
+        ("itemsize", ctypes.c_int),
+        ("flags", ctypes.c_uint),
+        ("slots", ctypes.POINTER(_Slot)),
+    ]
+
+
+_SUBSCRIPT = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object)(
+    lambda self, key: self.values[key]
+)
+
+
+def _mapping_type():
+    subscript = ctypes.cast(_SUBSCRIPT, ctypes.c_void_p)
+    slots = (_Slot * 2)(_Slot(MP_SUBSCRIPT, subscript), _Slot(0, None))
+    spec = _Spec(b"support.Mapping", 0, 0, BASETYPE, slots)
+    make = ctypes.pythonapi.PyType_FromSpec
+    make.restype = ctypes.py_object
+    return make(ctypes.byref(spec))
+
+
+class MappingArray(_mapping_type()):
+    def __init__(self, values):
+        self.values = np.asarray(values)
+        self.__array_interface__ = self.values.__array_interface__
+
+    def __len__(self):
+        if self.values.ndim == 0:
+            raise TypeError("len() of a 0-d array")
+        return len(self.values)
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __index__(self):
+        return self.values.__index__()
+
+
+def is_sequence(x):
+    return ctypes.pythonapi.PySequence_Check(ctypes.py_object(x)) == 1
