@@ -6,8 +6,9 @@
 #include "python/bind.hpp"
 #include "python/bridge_interface.hpp"
 #include "python/py_array.hpp"
+#include "python/py_dtype.hpp"
 
-/// Array.__array_interface__, version 3: arrays on the CPU have it, others do not.
+/// Array.__array_interface__, version 3: arrays on the CPU of NumPy's own dtypes have it.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -19,6 +20,14 @@ PyObject* get_interface(PyObject* self, void*) noexcept {
   if (!array.device().is_cpu()) {
     PyErr_SetString(PyExc_AttributeError,
                     "__array_interface__: the array is on a GPU; copy it with x.numpy()");
+    return nullptr;
+  }
+  // NumPy would read the elements as raw bytes; without the interface it asks __array__(), which
+  // imports what knows the dtype.
+  if (buffer_format(array.dtype()) == nullptr) {
+    PyErr_Format(PyExc_AttributeError,
+                 "__array_interface__: the interface has no type for %s; use x.numpy()",
+                 array.dtype().name().c_str());
     return nullptr;
   }
   try {
@@ -33,10 +42,12 @@ PyObject* get_interface(PyObject* self, void*) noexcept {
   }
 }
 
-PyGetSetDef interface_attributes[] = {
-    {"__array_interface__", &get_interface, nullptr,
-     "NumPy's array interface, version 3. Arrays on a GPU do not have it.", nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef interface_attributes[] = {{"__array_interface__", &get_interface, nullptr,
+                                       "NumPy's array interface, version 3. Arrays on a GPU do not "
+                                       "have it, nor those of dtypes that\n"
+                                       "it has no type for.",
+                                       nullptr},
+                                      {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace
 

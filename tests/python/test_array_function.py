@@ -180,6 +180,30 @@ def test_a_call_that_only_numpy_takes(device):
         np.may_share_memory(ours, ours, max_work=1)
 
 
+def test_arguments_that_numpy_makes_objects_or_text_of(device):
+    ours, objects = sw.asarray(A, device=device), np.asarray([None, 1])
+    calls = {
+        "broadcast_arrays": lambda a: np.broadcast_arrays(a, None),
+        "concatenate": lambda a: np.concatenate([a[0, :2], objects]),
+        "stack": lambda a: np.stack([a[0, :1], np.asarray(["b"])]),
+    }
+    for name, call in calls.items():
+        if device.kind != "cpu":
+            with pytest.raises(TypeError, match=r"a\.numpy\(\)"):
+                call(ours)
+            continue
+        found, expected = call(ours), call(A)
+        if name == "broadcast_arrays":
+            assert_same(found[0], expected[0])
+            found, expected = found[1], expected[1]
+        assert isinstance(found, np.ndarray)
+        assert found.tolist() == expected.tolist()
+    with pytest.raises(sw.BridgeError):
+        sw.broadcast_arrays(ours, None)
+    with pytest.raises(sw.DTypeError):
+        np.sum(ours, dtype="U3")
+
+
 def test_saving(tmp_path):
     ours = sw.asarray(A, device="cpu")
     file = io.BytesIO()

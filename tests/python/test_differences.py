@@ -29,6 +29,23 @@ def test_elements_can_be_written(device):
         np.ones(1)[0][...] = 7
 
 
+def test_numpys_assert_equal_takes_numpys_arrays_and_scalars_alone(device):
+    total = sw.asarray([4, 6], device=device).sum()
+    with pytest.raises(AssertionError):
+        np.testing.assert_equal(total, 10)
+    np.testing.assert_equal(total.item(), 10)
+    np.testing.assert_equal(total, np.asarray(10))
+    np.testing.assert_array_equal(total, 10)
+    np.testing.assert_allclose(total, 10)
+
+
+def test_rows_at_strides_that_are_no_multiple_of_a_wider_dtype():
+    rows = sw.zeros((2, 12), "uint8", device="cpu")[:, :8]
+    with pytest.raises(sw.LayoutError, match="stride"):
+        rows.view("float64")
+    assert rows.numpy().view("float64").shape == (2, 1)
+
+
 def test_shape_and_dtype_are_fixed(device):
     a = sw.zeros(4, device=device)
     for name, value in (("shape", (2, 2)), ("dtype", "int64"), ("strides", (8,))):
@@ -70,7 +87,7 @@ def test_subclasses_are_left(device):
 
 def test_methods_that_numpy_alone_has(device):
     a = sw.zeros(2, device=device)
-    for name in ("flat", "data", "ctypes", "tobytes", "resize", "byteswap", "sort"):
+    for name in ("flat", "data", "ctypes", "resize", "byteswap", "sort"):
         assert not hasattr(a, name)
         assert hasattr(a.numpy(), name)
 

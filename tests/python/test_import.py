@@ -4,6 +4,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,14 @@ def test_what_it_needs_itself_is_not_offered():
     assert "TYPE_CHECKING" not in dir(sw)
     with pytest.raises(AttributeError):
         sw.TYPE_CHECKING  # noqa: B018
+
+
+def test_folders_of_files_are_no_modules():
+    folders = {file.name for file in Path(sw.__file__).parent.iterdir() if file.is_dir()}
+    assert "lib" in folders
+    for name in folders - {"compat"}:
+        assert not hasattr(sw, name), name
+    assert sw.compat.__name__ == "spanwise.compat"
 
 
 def test_settings_hold_inside_a_block_again_and_around_a_function():

@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from ._join import vstack as vstack
     from ._linalg import outer as outer
     from ._linalg import tensordot as tensordot
+    from ._linalg import trace as trace
     from ._lines import cumulative_prod as cumulative_prod
     from ._lines import cumulative_sum as cumulative_sum
     from ._lines import diff as diff
@@ -177,7 +178,7 @@ _NAMES = {
         ix_ meshgrid mgrid ogrid place putmask ravel_multi_index select tri tril tril_indices
         tril_indices_from triu triu_indices triu_indices_from unravel_index
     """,
-    "_linalg": "outer tensordot",
+    "_linalg": "outer tensordot trace",
     "_einsum": "einsum",
     "_pad": "pad",
     "_array_pickle": "rebuild_array",
@@ -209,7 +210,8 @@ if not TYPE_CHECKING:  # for a checker it would make every misspelt name a good 
             return value
         from importlib.util import find_spec
 
-        if not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
+        found = None if name.startswith("_") else find_spec(f"{__name__}.{name}")
+        if found is not None and found.origin is not None:  # a folder of files has none
             return _import_module(f"{__name__}.{name}")
         if name == "fft":
             from ._missing import EXTENSIONS

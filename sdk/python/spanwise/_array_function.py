@@ -63,6 +63,10 @@ def array_function(
         return ours(*args, **kwargs)
     except NotImplementedError as error:  # norms by singular values, sorting
         return on_host(name, function, args, kwargs, str(error))
+    except (_core.BridgeError, _core.DTypeError) as error:
+        if not any(map(_is_of_no_dtype, args)):
+            raise
+        return on_host(name, function, args, kwargs, str(error))
 
 
 def on_host(
@@ -95,6 +99,17 @@ def on_host(
 
     lent = {word: lend(value) for word, value in kwargs.items()}
     return take_back(function(*(lend(x) for x in args), **lent))
+
+
+def _is_of_no_dtype(x: Any) -> bool:
+    """Whether NumPy makes objects or text of an argument, or of a part of it."""
+    import numpy as np
+
+    if type(x) in (tuple, list):
+        return any(map(_is_of_no_dtype, x))
+    if isinstance(x, np.ndarray | np.generic):
+        return x.dtype.kind in "OSUMmV"
+    return x is None or isinstance(x, str | bytes)
 
 
 def _mapped(f: Callable[[Any], Any], x: Any) -> Any:

@@ -26,6 +26,14 @@ def outer(a: Any, b: Any, out: Any = None) -> _core.Array:
     return _core.multiply(column, b) if out is None else _core.multiply(column, b, out)
 
 
+def trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> _core.Array:
+    """The sum along the diagonal of two axes, as numpy.trace."""
+    diagonal = as_arrays(a)[0].diagonal(offset, axis1, axis2)
+    return diagonal.sum(axis=-1, dtype=dtype, out=out)
+
+
 def tensordot(a: Any, b: Any, axes: Any = 2) -> _core.Array:
     """The sum over pairs of axes; a number n is a's last n with b's first n, as numpy.tensordot."""
     a, b = as_arrays(a, b)

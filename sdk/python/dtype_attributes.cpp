@@ -1,0 +1,86 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "bind.hpp"
+#include "py_array.hpp"
+#include "py_dtype.hpp"
+#include "spanwise/error.hpp"
+
+/// The attributes of numpy.dtype that programs ask dtypes for. What is the same for every number in
+/// this machine's byte order is written here; the rest is NumPy's own answer.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// Throws AttributeError where no installed library gives NumPy the dtype, as hasattr() expects.
+py::object numpys(const py::object& self, const char* name) {
+  const DType dtype = *dtype_in(self);
+  if (!has_numpy_dtype(dtype)) {
+    throw py::attribute_error(
+        text("dtype.", name, ": NumPy has no dtype for ", dtype,
+             "; install ml_dtypes, which has the narrow floats, for NumPy's attributes of it"));
+  }
+  return numpy_dtype(dtype).attr(name);
+}
+
+py::object with_byte_order(const py::object& self, const py::object& new_order) {
+  const py::object ordered = numpys(self, "newbyteorder")(new_order);
+  return ordered.attr("isnative").cast<bool>() ? self : ordered;
+}
+
+struct Attribute {
+  const char* name;
+  const char* doc;
+};
+
+constexpr Attribute numpys_own[] = {
+    {"type", "NumPy's scalar type."},
+    {"char", "NumPy's letter for the type."},
+    {"num", "NumPy's number for the type."},
+    {"str", "Byte order, kind and bytes, as in the array interface: \"<f4\"."},
+    {"descr", "As in the array interface: [(\"\", \"<f4\")]."},
+    {"byteorder", "\"=\", this machine's, or \"|\" where there is one byte."},
+    {"alignment", "What an address of an element is a multiple of in NumPy's own arrays."},
+    {"flags", "NumPy's bits for how elements are handled."},
+    {"isbuiltin", "1 for NumPy's own types, 2 for those of ml_dtypes."},
+    {"isalignedstruct", "False."}};
+
+}  // namespace
+
+SW_BIND(dtype_attributes, 11) {
+  const py::object type = module.attr("dtype");
+  const py::object property =
+      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(&PyProperty_Type));
+  const auto add = [&](const char* name, const char* doc, auto getter) {
+    type.attr(name) =
+        property(py::cpp_function(getter, py::is_method(type)), py::none(), py::none(), doc);
+  };
+  for (const Attribute& attribute : numpys_own)
+    add(attribute.name, attribute.doc,
+        [name = attribute.name](const py::object& self) { return numpys(self, name); });
+
+  const auto constant = [&](const char* name, const char* doc, const py::object& value) {
+    add(name, doc, [held = value.inc_ref()](const py::object&) -> py::object {
+      return py::reinterpret_borrow<py::object>(held);
+    });
+  };
+  constant("names", "None: no dtype here has fields.", py::none());
+  constant("fields", "None: no dtype here has fields.", py::none());
+  constant("subdtype", "None: an element is one number.", py::none());
+  constant("metadata", "None.", py::none());
+  constant("shape", "(): an element is one number.", py::tuple());
+  constant("ndim", "0: an element is one number.", py::int_(0));
+  constant("isnative", "True: elements are in this machine's byte order.", py::bool_(true));
+  constant("hasobject", "False: elements are numbers.", py::bool_(false));
+  add("base", "The dtype itself.", [](const py::object& self) { return self; });
+  type.attr("newbyteorder") =
+      py::cpp_function(&with_byte_order, py::name("newbyteorder"), py::is_method(type),
+                       py::arg("new_order") = "S", py::pos_only(),
+                       "NumPy's dtype in another byte order: \"<\", \">\", \"S\" for the other "
+                       "one; the dtype itself\n"
+                       "for this machine's.");
+}
+
+}  // namespace spanwise::python
