@@ -48,8 +48,10 @@ class Words {
 };
 
 py::object our_version() {
-  static PyObject* const pair =
-      Py_BuildValue("(ii)", static_cast<int>(version.major), static_cast<int>(version.minor));
+  static constinit PyObject* pair = nullptr;  // under the GIL
+  if (pair == nullptr)
+    pair = Py_BuildValue("(ii)", static_cast<int>(version.major), static_cast<int>(version.minor));
+  if (pair == nullptr) throw py::error_already_set();
   return py::reinterpret_borrow<py::object>(pair);
 }
 

@@ -68,7 +68,11 @@ bool is_packed(const std::int64_t* shape, const std::int64_t* strides, int rank)
 // A new ndarray over the memory of `array`, which is kept alive.
 PyObject* ndarray_over(const Array& array) {
   // NumPy's own call: pybind11's array makes two vectors first, and asks for the flags by name.
-  static const py::detail::npy_api& api = py::detail::npy_api::get();
+  // No initialiser: it imports NumPy, which lets other threads run, and one that then waited for it
+  // would hold the GIL.
+  static constinit const py::detail::npy_api* known_api = nullptr;
+  if (known_api == nullptr) known_api = &py::detail::npy_api::get();
+  const py::detail::npy_api& api = *known_api;
   using Flags = py::detail::npy_api::constants;
   const int rank = array.rank();
   const std::int64_t* shape = array.shape().data();

@@ -105,7 +105,8 @@ py::object find_numpy_dtype(DType dtype) {
 }  // namespace
 
 const DType* dtype_in(py::handle object) noexcept {
-  static PyObject* const type = py::type::of<PyDType>().release().ptr();
+  static constinit PyObject* type = nullptr;  // under the GIL
+  if (type == nullptr) type = py::type::of<PyDType>().release().ptr();
   if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != type) return nullptr;
   return &py::cast<const PyDType&>(object).dtype;
 }

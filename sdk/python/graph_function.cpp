@@ -104,7 +104,11 @@ PyObject* get_profile(PyObject* self, void*) noexcept {
 PyObject* profile_data(PyObject* self, PyObject*) noexcept {
   return answered([&] {
     const CompiledFunction& function = face_in(self).function;
-    const std::optional<FunctionProfile> profile = function.profile();
+    std::optional<FunctionProfile> profile;
+    {
+      const GilRelease unlocked;
+      profile = function.profile();
+    }
     if (!profile.has_value())
       fail<GraphError>("function ", function.name(),
                        " is not profiled; compile it with profile=True");
@@ -117,8 +121,13 @@ PyObject* profile_data(PyObject* self, PyObject*) noexcept {
 
 PyObject* profile_spans(PyObject* self, PyObject*) noexcept {
   return answered([&] {
+    std::vector<StepSpan> all;
+    {
+      const GilRelease unlocked;
+      all = face_in(self).function.spans();
+    }
     py::list spans;
-    for (const StepSpan& span : face_in(self).function.spans())
+    for (const StepSpan& span : all)
       spans.append(py::make_tuple(span.step, span.start, span.seconds));
     return spans;
   });

@@ -18,7 +18,6 @@ EXCEPTIONS = {
         "sdk/src/graph/owned_mutex.cpp",
         "sdk/src/kernels/build_ticket.hpp",
         "sdk/src/backends/cpu/thread_pool.hpp",
-        "sdk/src/backends/cpu/blas/library.cpp",
     )
 }
 STANDARD = re.compile(r"std::(\w+_)?mutex\b|std::once_flag|std::call_once|pthread_atfork")

@@ -11,7 +11,6 @@
 #include <barrier>
 #include <future>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include "support/graph_ops.hpp"
@@ -21,22 +20,45 @@ namespace {
 
 using ::testing::HasSubstr;
 
-template <class Mutex>
-concept LocksWithoutProof = requires(Mutex& mutex) { mutex.lock(); };
-static_assert(!LocksWithoutProof<OwnedMutex>, "the interpreter's lock could be held");
-
 TEST(OwnedMutex, IsRefusedToItsOwner) {
   OwnedMutex mutex;
-  const InterpreterUnlocked unlocked;
-  EXPECT_TRUE(mutex.lock(unlocked));
+  EXPECT_TRUE(mutex.lock());
   EXPECT_TRUE(mutex.is_mine());
-  EXPECT_FALSE(mutex.lock(unlocked));
+  EXPECT_FALSE(mutex.lock());
   EXPECT_FALSE(mutex.try_lock());
   mutex.unlock();
   EXPECT_FALSE(mutex.is_mine());
 }
 
-// Each of three threads has one mutex and wants the next: exactly one is refused, and the others end.
+// The owner goes on when the other thread has given up the lock that it holds.
+TEST(OwnedMutex, AThreadThatWaitsGivesUpTheInterpretersLock) {
+  static std::promise<void>* given_up = nullptr;
+  static constexpr InterpreterLock held{[]() noexcept -> void* {
+                                          given_up->set_value();
+                                          return given_up;
+                                        },
+                                        [](void*) noexcept {}};
+  static constexpr InterpreterLock not_held{[]() noexcept -> void* { return nullptr; },
+                                            [](void*) noexcept {}};
+  OwnedMutex mutex;
+  std::promise<void> locked, told;
+  given_up = &told;
+  std::thread owner([&] {
+    ASSERT_TRUE(mutex.try_lock());
+    locked.set_value();
+    told.get_future().wait();
+    mutex.unlock();
+  });
+  locked.get_future().wait();
+  set_interpreter_lock(held);
+  EXPECT_TRUE(mutex.lock());
+  set_interpreter_lock(not_held);
+  mutex.unlock();
+  owner.join();
+}
+
+// Each of three threads has one mutex and wants the next: exactly one is refused, and the others
+// end.
 TEST(OwnedMutex, AWaitThatClosesACircleIsRefused) {
   constexpr std::size_t count = 3;
   for (int round = 0; round < 100; ++round) {
@@ -46,11 +68,10 @@ TEST(OwnedMutex, AWaitThatClosesACircleIsRefused) {
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < count; ++i)
       threads.emplace_back([&, i] {
-        const InterpreterUnlocked unlocked;
-        ASSERT_TRUE(mutexes[i].lock(unlocked));
+        ASSERT_TRUE(mutexes[i].lock());
         all_have_one.arrive_and_wait();
         OwnedMutex& next = mutexes[(i + 1) % count];
-        if (next.lock(unlocked))
+        if (next.lock())
           next.unlock();
         else
           ++refused;
@@ -65,13 +86,13 @@ TEST(OwnedMutex, IsFreeInAForkedChildUnlessTheForkingThreadHasIt) {
   OwnedMutex other_owner, own;
   std::promise<void> locked, finish;
   std::thread other([&] {
-    ASSERT_TRUE(other_owner.lock(InterpreterUnlocked()));
+    ASSERT_TRUE(other_owner.lock());
     locked.set_value();
     finish.get_future().wait();
     other_owner.unlock();
   });
   locked.get_future().wait();
-  ASSERT_TRUE(own.lock(InterpreterUnlocked()));
+  ASSERT_TRUE(own.lock());
   const pid_t child = ::fork();
   if (child == 0) ::_exit(other_owner.try_lock() && own.is_mine() && !own.try_lock() ? 0 : 1);
   int status = 0;

@@ -40,12 +40,12 @@ bool same_memory(const Array& a, const Array& b) {
 /// One call at a time.
 class FunctionState::Running {
  public:
-  Running(FunctionState& function, const InterpreterUnlocked& unlocked) : mutex_(function.mutex_) {
+  explicit Running(FunctionState& function) : mutex_(function.mutex_) {
     if (mutex_.is_mine())
       fail<GraphError>("function ", function.name,
                        " was called by an op that it is just running; expected "
                        "no recursion: compile a second function for the inner call");
-    if (!mutex_.lock(unlocked))
+    if (!mutex_.lock())
       fail<GraphError>("function ", function.name,
                        " is running in another thread, in an op that waits for a function which "
                        "this thread is running; expected no two functions whose ops call each "
@@ -62,15 +62,14 @@ class FunctionState::Running {
 /// From when a call reads shared values that it updates until it has: no other thread changes them.
 class FunctionState::Updating {
  public:
-  Updating(const FunctionState& function, const InterpreterUnlocked& unlocked)
-      : shared_(function.locking_order) {
+  explicit Updating(const FunctionState& function) : shared_(function.locking_order) {
     for (const Ref<SharedValue>& shared : shared_)
       if (shared->mutex().is_mine())
         fail<GraphError>("function ", function.name,
                          " updates a shared variable that the calling op's function updates too; "
                          "expected one of the two to leave it alone");
     for (const Ref<SharedValue>& shared : shared_) {
-      if (shared->mutex().lock(unlocked)) {
+      if (shared->mutex().lock()) {
         ++locked_;
         continue;
       }
@@ -95,9 +94,8 @@ class FunctionState::Updating {
 };
 
 std::vector<Array> FunctionState::call(std::span<const Array> arguments) {
-  const InterpreterUnlocked unlocked;
-  const Running running(*this, unlocked);
-  const Updating updating(*this, unlocked);
+  const Running running(*this);
+  const Updating updating(*this);
   return run(arguments);
 }
 
@@ -132,21 +130,18 @@ std::vector<Array> FunctionState::run(std::span<const Array> arguments) {
 
 std::optional<FunctionProfile> FunctionState::profile() {
   if (times == nullptr) return std::nullopt;
-  const InterpreterUnlocked unlocked;
-  const Running running(*this, unlocked);
+  const Running running(*this);
   return times->profile(program.steps());
 }
 
 std::vector<StepSpan> FunctionState::spans() {
   if (times == nullptr) return {};
-  const InterpreterUnlocked unlocked;
-  const Running running(*this, unlocked);
+  const Running running(*this);
   return times->spans();
 }
 
 void FunctionState::free() {
-  const InterpreterUnlocked unlocked;
-  const Running running(*this, unlocked);
+  const Running running(*this);
   for (const Ref<Cell>& cell : kept_cells) cell->value.reset();
 }
 

@@ -44,7 +44,7 @@ OwnedMutex::Waits& OwnedMutex::waits() {
   return waits;
 }
 
-bool OwnedMutex::wait() {
+bool OwnedMutex::wait(const InterpreterUnlocked&) {
   if (!waits().begin(*this)) return false;
   mutex_.lock();
   own();

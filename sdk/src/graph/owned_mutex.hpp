@@ -12,9 +12,9 @@
 namespace spanwise::graph {
 
 /// A mutex that knows its owner and is held while ops run, which may need the interpreter's lock or
-/// take further mutexes of this class. So waiting for it takes an InterpreterUnlocked, and a wait
-/// that could never end is refused. In a forked child it is free unless the forking thread holds
-/// it.
+/// take further mutexes of this class. So a thread that waits for it gives up the interpreter's
+/// lock meanwhile, and a wait that could never end is refused. In a forked child it is free unless
+/// the forking thread holds it.
 class OwnedMutex final : ForkParticipant {
  public:
   OwnedMutex() noexcept = default;
@@ -25,9 +25,9 @@ class OwnedMutex final : ForkParticipant {
   }
   /// Waits until this thread has it. False, at once, where that could never be: this thread has it
   /// already, or its owner waits, through any number of such mutexes, for one that this thread has.
-  [[nodiscard]] bool lock(const InterpreterUnlocked&) {
+  [[nodiscard]] bool lock() {
     if (is_mine()) return false;
-    if (!mutex_.try_lock()) return wait();
+    if (!mutex_.try_lock()) return wait(InterpreterUnlocked());
     own();
     return true;
   }
@@ -45,7 +45,7 @@ class OwnedMutex final : ForkParticipant {
   class Waits;
   static Waits& waits();
   void own() noexcept { owner_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
-  bool wait();
+  bool wait(const InterpreterUnlocked&);
 
   bool try_pause() noexcept override;
   void resume() noexcept override;

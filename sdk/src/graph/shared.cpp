@@ -51,8 +51,7 @@ Array SharedValue::get() const {
 void SharedValue::set(Array value) {
   check(value);
   value = to_device(value, device());
-  const InterpreterUnlocked unlocked;
-  if (!mutex_->lock(unlocked))
+  if (!mutex_->lock())
     fail<GraphError>("shared variable of ", type_,
                      ": set_value was called by an op of a function that updates the variable, or "
                      "while such a function waits for this thread; expected the function to have "

@@ -6,14 +6,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <new>
-#include <shared_mutex>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -168,14 +168,30 @@ struct Callers final : ForkParticipant {
 // OpenBLAS ends its threads before a fork, and hangs in that where a product is running.
 class Products final : public ForkParticipant {
  public:
-  std::shared_mutex mutex;  // shared by products, a fork's alone
+  void enter() noexcept {
+    while (running_.fetch_add(1), is_forking_.load()) {
+      leave();
+      std::this_thread::sleep_for(std::chrono::microseconds(50));  // a fork takes longer
+    }
+  }
+  void leave() noexcept { running_.fetch_sub(1); }
 
  private:
-  bool try_pause() noexcept override { return mutex.try_lock(); }
-  void resume() noexcept override { mutex.unlock(); }
-  // Its owner is known by the number of the thread, which the child has changed.
-  void after_fork_in_child(bool) noexcept override { new (&mutex) std::shared_mutex; }
+  bool try_pause() noexcept override {
+    is_forking_.store(true);
+    if (running_.load() == 0) return true;
+    resume();
+    return false;
+  }
+  void resume() noexcept override { is_forking_.store(false); }
+  void after_fork_in_child(bool) noexcept override {
+    running_.store(0);
+    resume();
+  }
   std::chrono::milliseconds patience() const noexcept override { return std::chrono::minutes(5); }
+
+  std::atomic<int> running_{0};
+  std::atomic<bool> is_forking_{false};
 };
 Products& products() {
   static auto& made = *new Products;
@@ -189,8 +205,8 @@ Callers& callers() {
 
 }  // namespace
 
-RunningProduct::RunningProduct() { products().mutex.lock_shared(); }
-RunningProduct::~RunningProduct() { products().mutex.unlock_shared(); }
+RunningProduct::RunningProduct() { products().enter(); }
+RunningProduct::~RunningProduct() { products().leave(); }
 
 OneThread::OneThread(const Library& library) : library_(library) {
   Callers& all = callers();
