@@ -41,19 +41,22 @@ py::tuple sequence_in(PyObject* sequence, const char* who) {
   }
 }
 
-// Arrays of any library as they are; lists go where the first array is. `promotion` gets what they
-// are together, Python numbers as such.
+// What is on no device yet: lists and numbers.
+bool is_on_no_device(PyObject* object) { return is_listed(object) || is_python_scalar(object); }
+
+// Arrays of any library as they are; lists and numbers go where the first array is. `promotion`
+// gets what they are together, Python numbers as such.
 std::vector<Array> arrays_in(const py::tuple& items, const char* who,
                              Promotion* promotion = nullptr) {
   const std::size_t size = items.size();
   if (size == 0) fail<ArgumentError>(who, ": need at least one array to ", who);
   std::vector<Array> arrays(size);
   ImportOptions values;
-  for (const bool listed : {false, true}) {
+  for (const bool is_value : {false, true}) {
     for (std::size_t i = 0; i < size; ++i) {
       PyObject* item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
-      if (is_listed(item) != listed) continue;
-      arrays[i] = listed ? import_array(item, values) : import_array(item);
+      if (is_on_no_device(item) != is_value) continue;
+      arrays[i] = is_value ? import_array(item, values) : import_array(item);
       if (!values.device) values.device = arrays[i].device();
       if (promotion != nullptr && !promotion->add_number(item)) promotion->add(arrays[i].dtype());
     }
@@ -186,7 +189,7 @@ PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
   const std::int64_t wanted = integer_in(axis, 0), rank = shape.size() + 1;
   if (wanted < -rank || wanted >= rank)
     fail<AxisError>("stack: axis ", wanted, " is out of bounds for array of dimension ", rank,
-                      " (arrays of shape ", shape, ")");
+                    " (arrays of shape ", shape, ")");
   const int place = static_cast<int>(wanted < 0 ? wanted + rank : wanted);
   for (Array& array : arrays) array = array.expand(place);
   return join(arrays, place, out, dtype, casting, "stack");

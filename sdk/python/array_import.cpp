@@ -201,9 +201,10 @@ PyMethodDef import_functions[] = {
         "ascontiguousarray(a, dtype=None, *, device=None)\n--\n\n"
         "`a` itself where it is C-contiguous, else a copy that is; rank 1 at least."),
     method<&copyto>("copyto",
-                    "copyto(dst, src, casting='same_kind')\n--\n\n"
+                    "copyto(dst, src, casting='same_kind', where=True)\n--\n\n"
                     "dst[...] = src: broadcasts, casts, crosses devices and is right where the two "
-                    "overlap.\n`dst` may be any library's writeable array."),
+                    "overlap.\n`dst` may be any library's writeable array. Where the mask `where` "
+                    "is false it is not written."),
     method<&share_memory>("may_share_memory",
                           "may_share_memory(a, b)\n--\n\n"
                           "Whether the two can touch a common byte; False is certain, True may be "

@@ -111,6 +111,7 @@ void bind_stream(py::module_& module) {
            "An Event that marks this point of the queue.");
   type.def("__cuda_stream__", &cuda_stream, "(0, handle), for other libraries.");
   type.def("__enter__", [](const py::object& self) {
+    if (!py::isinstance<Stream>(self)) raise_unexpected(self, "Stream.__enter__", "a Stream");
     guards().push_back(std::make_unique<StreamGuard>(py::cast<const Stream&>(self)));
     return self;
   });
@@ -147,9 +148,7 @@ void bind_event(py::module_& module) {
       "Marks this point of `stream`, by default the current stream of the device.");
   type.def_static(
       "foreign",
-      [](py::handle event, Device device) {
-        return PyEvent{true, foreign_event(event, device)};
-      },
+      [](py::handle event, Device device) { return PyEvent{true, foreign_event(event, device)}; },
       py::arg("event"), py::arg("device") = py::none(),
       "Another library's event object or integer handle, recorded already, as an Event; it is not "
       "owned.");

@@ -74,7 +74,9 @@ TEST_F(CudaStreams, WithoutAnEventStreamsDoNotWaitForEachOther) {
   DeviceBytes place(4), seen(4);
   clear(place);
   clear(seen);
-  write_later(*a, place, 7, 2000);  // other processes may use the GPU meanwhile
+  copy_int(*b, place, seen);  // loads the kernel, which may wait for all streams
+  b->synchronize();
+  write_later(*a, place, 7, 500);
   copy_int(*b, place, seen);
   b->synchronize();
   EXPECT_FALSE(a->query());

@@ -13,7 +13,8 @@ from support.tree import BUILD
 def run(*command, **words) -> str:
     """What the command prints; a failed assertion with all that it said where it fails."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **words)
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
+    said = f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{said}"
     return done.stdout
 
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The main thread forks children while other threads compile, call functions, draw and multiply.
 
-The threads do some of the works below, others in each run. Each child does all of them; it must end, and with status 0. It does not run the exit handlers of the
-program, as children of multiprocessing do not.
+The threads do some of the works below, others in each run. Each child does all of them; it must end,
+and with status 0. It does not run the exit handlers of the program, as children of multiprocessing
+do not.
 """
 
 import os
@@ -23,6 +24,7 @@ from spanwise import tensor as T
 
 # Since Python 3.12: what this program is about.
 warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+sw.config.device = "cpu"  # a child cannot use a GPU that its parent has used
 CHILDREN, THREADS = 4, 4
 LIMIT = 90  # seconds that a child may take; far more than it needs
 sys.setswitchinterval(1e-4)

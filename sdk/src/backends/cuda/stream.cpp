@@ -21,6 +21,7 @@ CudaStream::~CudaStream() {
   const ContextGuard guard(context_, std::nothrow);
   if (small_blocks_ != nullptr && guard.ok()) context_.memory().forget(*small_blocks_, current());
   if (owner_ != Owner::ours) return;
+  const RelaxedCaptureMode relaxed(context_.api);  // another stream may be captured
   // Returns at once; the driver lets go of the stream when its work is done.
   if (guard.ok()) context_.api.stream_destroy(current());
 }
@@ -113,8 +114,7 @@ void CudaStream::detach() noexcept {
   try {
     const CUstream successor = context_.successor_stream();
     const CudaEvent end(context_, raw(), /*timing=*/false);
-    check(context_.api,
-          context_.api.stream_wait_event(successor, end.raw(), CU_EVENT_WAIT_DEFAULT),
+    check(context_.api, context_.api.stream_wait_event(successor, end.raw(), CU_EVENT_WAIT_DEFAULT),
           "taking over the work of a stream of ", device());
     stream_.store(successor, std::memory_order_release);
   } catch (const std::exception&) {  // a device that fails says so to whoever waits for it
@@ -133,6 +133,7 @@ Ref<runtime::StreamState> make_default_stream(DeviceContext& context) {
 
 Ref<runtime::StreamState> create_stream(DeviceContext& context) {
   const ContextGuard guard(context);
+  const RelaxedCaptureMode relaxed(context.api);  // another stream may be captured
   CUstream stream = nullptr;
   check(context.api, context.api.stream_create(&stream, CU_STREAM_NON_BLOCKING),
         "creating a stream on ", context.device);
