@@ -4,6 +4,7 @@
 #include "bind.hpp"
 #include "py_array.hpp"
 #include "py_dtype.hpp"
+#include "py_value.hpp"
 #include "spanwise/error.hpp"
 
 /// The attributes of numpy.dtype that programs ask dtypes for. What is the same for every number in
@@ -16,7 +17,8 @@ namespace {
 
 // Throws AttributeError where no installed library gives NumPy the dtype, as hasattr() expects.
 py::object numpys(const py::object& self, const char* name) {
-  const DType dtype = *dtype_in(self);
+  if (!py::isinstance<DType>(self)) raise_unexpected(self, name, "a dtype");
+  const DType dtype = self.cast<DType>();  // throws for one that was not initialised
   if (!has_numpy_dtype(dtype)) {
     throw py::attribute_error(
         text("dtype.", name, ": NumPy has no dtype for ", dtype,
