@@ -17,8 +17,9 @@ namespace {
 
 // Throws AttributeError where no installed library gives NumPy the dtype, as hasattr() expects.
 py::object numpys(const py::object& self, const char* name) {
-  if (!py::isinstance<DType>(self)) raise_unexpected(self, name, "a dtype");
-  const DType dtype = self.cast<DType>();  // throws for one that was not initialised
+  const DType* own = dtype_in(self);
+  if (own == nullptr) raise_unexpected(self, name, "a dtype that was initialised");
+  const DType dtype = *own;
   if (!has_numpy_dtype(dtype)) {
     throw py::attribute_error(
         text("dtype.", name, ": NumPy has no dtype for ", dtype,

@@ -108,7 +108,11 @@ const DType* dtype_in(py::handle object) noexcept {
   static constinit PyObject* type = nullptr;  // under the GIL
   if (type == nullptr) type = py::type::of<PyDType>().release().ptr();
   if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != type) return nullptr;
-  return &py::cast<const PyDType&>(object).dtype;
+  try {
+    return &py::cast<const PyDType&>(object).dtype;
+  } catch (const py::type_error&) {  // made by dtype.__new__ alone
+    return nullptr;
+  }
 }
 
 namespace {

@@ -14,7 +14,8 @@
 /// for what it does not know, is in py_array.hpp.
 namespace spanwise::python {
 
-/// The DType in a spanwise.dtype object, or null where `object` is something else.
+/// The DType in a spanwise.dtype object; null where `object` is something else or was not
+/// initialised.
 const DType* dtype_in(pybind11::handle object) noexcept;
 
 /// As dtype_from(), or nothing. Never leaves a Python error set.

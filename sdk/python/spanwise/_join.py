@@ -15,6 +15,8 @@ from ._core import _asarray as asarray
 from ._listed import is_listed
 from ._shape import atleast_1d, atleast_2d, atleast_3d, axis_in, moveaxis
 
+_ON_NO_DEVICE = (bool, int, float, complex, list, tuple)
+
 
 def _listed(arrays: Any, who: str) -> list[Array]:
     if not isinstance(arrays, Iterable):
@@ -22,7 +24,10 @@ def _listed(arrays: Any, who: str) -> list[Array]:
             f'{who}: arrays to stack must be passed as a "sequence" type such as list or tuple, '
             f"got a {type(arrays).__name__}"
         )
-    listed = [_operand(x) for x in arrays]
+    # Numbers and lists go where the first array is.
+    given = [x if isinstance(x, _ON_NO_DEVICE) else _operand(x) for x in arrays]
+    device = next((x.device for x in given if isinstance(x, Array)), None)
+    listed = [x if isinstance(x, Array) else asarray(x, device=device) for x in given]
     if not listed:
         raise _core.ArgumentError(f"{who}: need at least one array to concatenate")
     return listed
