@@ -91,7 +91,6 @@ LaunchChain::Launch LaunchChain::at(std::size_t i) const noexcept {
 }
 
 std::optional<CUresult> LaunchChain::launch(CUstream stream) noexcept {
-  const RelaxedCaptureMode relaxed(api_);  // other threads' captures are not concerned
   if (count_ < links_.size()) {  // fewer than before
     drop_graph();
     links_.resize(count_);
@@ -106,6 +105,7 @@ void LaunchChain::next_round() noexcept { count_ = 0; }
 bool LaunchChain::make() noexcept {
   if (graphs_left_ == 0) return false;
   --graphs_left_;
+  const RelaxedCaptureMode relaxed(api_);  // other threads' captures are not concerned
   bool is_taken = api_.graph_create(&graph_, 0) == CUDA_SUCCESS;
   const CUgraphNode* last = nullptr;
   for (const std::unique_ptr<Link>& link : links_) {
