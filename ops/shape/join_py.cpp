@@ -41,6 +41,19 @@ py::tuple sequence_in(PyObject* sequence, const char* who) {
   }
 }
 
+// Of a list or tuple of Spanwise's arrays alone, the usual case: reading them runs no other code,
+// so no snapshot is needed. Empty where an item is another.
+std::vector<Array> own_arrays_in(PyObject* sequence) {
+  if (!is_listed(sequence)) return {};
+  const std::span items(PySequence_Fast_ITEMS(sequence),
+                        static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence)));
+  if (!std::all_of(items.begin(), items.end(), &is_array)) return {};
+  std::vector<Array> arrays;
+  arrays.reserve(items.size());
+  for (PyObject* item : items) arrays.push_back(array_in(item));
+  return arrays;
+}
+
 // What is on no device yet: lists and numbers.
 bool is_on_no_device(PyObject* object) { return is_listed(object) || is_python_scalar(object); }
 
@@ -154,15 +167,20 @@ PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
   static constexpr Signature<5> signature{
       "concatenate", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
   const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
-  const py::tuple items = sequence_in(sequence, "concatenate");
-  if (std::vector<Variable> variables = variables_in(items); !variables.empty())
-    return concatenate_variables(std::move(variables), axis, out, dtype);
+  std::vector<Array> arrays = own_arrays_in(sequence);
   // Numbers are operands where everything is flattened; along an axis they are refused.
-  Promotion promotion;
-  std::vector<Array> arrays = arrays_in(items, "concatenate", &promotion);
+  std::optional<Promotion> promotion;
+  if (arrays.empty()) {
+    const py::tuple items = sequence_in(sequence, "concatenate");
+    if (std::vector<Variable> variables = variables_in(items); !variables.empty())
+      return concatenate_variables(std::move(variables), axis, out, dtype);
+    arrays = arrays_in(items, "concatenate", &promotion.emplace());
+  }
   if (axis == Py_None) {
     for (Array& array : arrays) array = reshape(array, {-1});
-    return join(arrays, 0, out, dtype, casting, "concatenate", promotion.result());
+    const std::optional<DType> promoted =
+        promotion ? std::optional(promotion->result()) : std::nullopt;
+    return join(arrays, 0, out, dtype, casting, "concatenate", promoted);
   }
   for (const Array& array : arrays)
     if (array.rank() <= 0)
@@ -177,10 +195,13 @@ PyObject* stack(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
   static constexpr Signature<5> signature{
       "stack", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
   const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
-  const py::tuple items = sequence_in(sequence, "stack");
-  if (std::vector<Variable> variables = variables_in(items); !variables.empty())
-    return stack_variables(std::move(variables), axis, out, dtype);
-  std::vector<Array> arrays = arrays_in(items, "stack");
+  std::vector<Array> arrays = own_arrays_in(sequence);
+  if (arrays.empty()) {
+    const py::tuple items = sequence_in(sequence, "stack");
+    if (std::vector<Variable> variables = variables_in(items); !variables.empty())
+      return stack_variables(std::move(variables), axis, out, dtype);
+    arrays = arrays_in(items, "stack");
+  }
   const Shape shape = arrays[0].shape();
   for (const Array& array : arrays)
     if (array.shape() != shape)
