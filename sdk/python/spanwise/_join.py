@@ -27,7 +27,7 @@ def _listed(arrays: Any, who: str) -> list[Array]:
     # Numbers and lists go where the first array is.
     given = [x if isinstance(x, _ON_NO_DEVICE) else _operand(x) for x in arrays]
     device = next((x.device for x in given if isinstance(x, Array)), None)
-    listed = [x if isinstance(x, Array) else asarray(x, device=device) for x in given]
+    listed = [asarray(x, device=device) if isinstance(x, _ON_NO_DEVICE) else x for x in given]
     if not listed:
         raise _core.ArgumentError(f"{who}: need at least one array to concatenate")
     return listed
