@@ -110,7 +110,7 @@ pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Arr
                                        StreamStays stream_stays) {
   if (const Device device = array.device(); !device.is_cpu()) {
     const std::uintptr_t stream = dlpack::stream_of(api, device);
-    // Remembered as a user: when the library has let go of the memory, its last work on it may
+    // Remembered as a user: after the library has released the memory, its last work on it may
     // still run, and the memory's next use has to come after that.
     if (stream_stays(stream, device.ordinal()))
       order_use(Stream::lasting(device, stream), array, true);

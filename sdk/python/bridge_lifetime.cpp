@@ -71,7 +71,7 @@ void release_with_gil(PyObject* object) noexcept {
   auto* entry = new (std::nothrow) Dropped{object, nullptr};
   if (entry == nullptr) return;  // the object is leaked, as the only safe thing left
   // One pending call empties the list, so only the first on it asks. Where the interpreter's queue
-  // is full, whoever takes the GIL next does the work.
+  // is full, the next thread that takes the GIL does the work.
   if (!push(entry)) return;
   Py_AddPendingCall(
       [](void*) {

@@ -9,12 +9,12 @@
 #include "gil.hpp"
 #include "spanwise/bridge.hpp"
 
-/// Python objects that own memory which native code may let go of on any thread.
+/// Python objects that own memory which native code may release on any thread.
 namespace spanwise::python {
 
-/// Drops a reference under the GIL: at once where this thread holds it, otherwise where a thread of
-/// ours takes it next, or on the main thread. Never waits for the GIL, so that whoever drops a last reference under a lock cannot
-/// deadlock. Does nothing once the interpreter has ended.
+/// Drops a reference under the GIL: at once where this thread holds it, otherwise where GilRelease
+/// or GilAcquire takes it next, or on the main thread. Never waits for the GIL, so that dropping
+/// the last reference under a lock cannot deadlock. Does nothing once the interpreter has ended.
 void release_with_gil(PyObject* object) noexcept;
 
 /// A reference to `object` that native code may hold and drop on any thread. Needs the GIL.

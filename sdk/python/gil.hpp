@@ -16,9 +16,9 @@ namespace spanwise::python {
 /// interpreter shuts down, on the thread that does it; false on every thread once it has ended.
 bool holds_gil() noexcept;
 
-/// Objects that were dropped in threads without the GIL (release_with_gil() of bridge_lifetime.hpp).
-/// Whoever takes the GIL releases them, because the main thread, which is asked to as well, may be
-/// waiting for that thread.
+/// Objects that were dropped in threads without the GIL (release_with_gil() of
+/// bridge_lifetime.hpp). The next thread that takes the GIL releases them, because the main thread,
+/// which is asked to as well, may be waiting for the thread that dropped them.
 struct Dropped;
 extern std::atomic<Dropped*> dropped;
 /// Needs the GIL.

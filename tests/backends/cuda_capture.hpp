@@ -6,6 +6,20 @@
 
 namespace spanwise::cuda {
 
+/// Two streams, and kernels that are loaded before any capture.
+class CaptureTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (IsSkipped()) return;
+    relay();
+    late_write();
+    stream_ = backend().create_stream(0);
+    side_ = backend().create_stream(0);
+  }
+  Ref<runtime::StreamState> stream_, side_;
+};
+
 /// Another library's capture of one of our streams, and the graph that comes of it.
 class Capture {
  public:

@@ -18,16 +18,8 @@ namespace {
 
 using runtime::StreamState;
 
-class CudaCaptureMemory : public CudaTest {
+class CudaCaptureMemory : public CaptureTest {
  protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (IsSkipped()) return;
-    relay();  // compiled and loaded before any capture
-    late_write();
-    stream_ = backend().create_stream(0);
-    side_ = backend().create_stream(0);
-  }
   static void backend_synchronize() { backend().synchronize(0); }
   // Memory of graphs of earlier tests is back.
   static void settle() {
@@ -37,7 +29,7 @@ class CudaCaptureMemory : public CudaTest {
     }
     backend_synchronize();
   }
-  // The driver lets go of a graph on a thread of its own.
+  // The driver destroys a graph on a thread of its own.
   static bool falls_to(std::int64_t used) {
     for (int i = 0; i < 3000; ++i) {
       static_cast<void>(runtime::allocate_on(*default_stream(), 4));
@@ -57,7 +49,6 @@ class CudaCaptureMemory : public CudaTest {
     return std::any_of(made.begin(), made.end(),
                        [&](const Storage& storage) { return storage.data() == data; });
   }
-  Ref<StreamState> stream_, side_;
 };
 
 TEST_F(CudaCaptureMemory, MemoryThatAGraphWritesIsNotGivenOutWhileTheGraphLives) {

@@ -13,18 +13,7 @@ namespace {
 
 using runtime::StreamState;
 
-class CudaCapture : public CudaTest {
- protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (IsSkipped()) return;
-    relay();  // compiled and loaded before any capture
-    late_write();
-    stream_ = backend().create_stream(0);
-    side_ = backend().create_stream(0);
-  }
-  Ref<StreamState> stream_, side_;
-};
+class CudaCapture : public CaptureTest {};
 
 TEST_F(CudaCapture, LaunchesAndForksBecomeNodes) {
   DeviceBytes a(4), b(4), c(4);
@@ -124,7 +113,7 @@ TEST_F(CudaCapture, HostCopiesOnTheCapturedStreamAreRefusedClearly) {
 }
 
 TEST_F(CudaCapture, OtherStreamsGoOnDuringACapture) {
-  SKIP_UNDER_TOOLS("the tool's own calls while a module loads end the capture");
+  SKIP_UNDER_TOOLS("calls on other streams invalidate the capture");
   DeviceBytes a(4);
   const int sent = 6;
   int got = 0;

@@ -53,7 +53,7 @@ def destroyed(handle):
 """
 
 PROGRAMS = {
-    "an object that nobody holds": """
+    "an object without another reference": """
         for value in range(1, 21):
             y = sw.zeros(N, dtype="float32", device=gpu)
             sw.synchronize(gpu)

@@ -240,11 +240,13 @@ def test_another_thread_may_drop_arrays_during_a_capture(gpu, capture):
             b = a * 2 + 1
             del b
 
+    captures = []  # kept: destroying a graph of PyTorch's during its next capture ends that capture
     worker = threading.Thread(target=work)
     worker.start()
     try:
         for _ in range(5):
             with capture.__class__(gpu) as again:
+                captures.append(again)
                 y = (x * 2) * 3 + 1
             again.replay()
             np.testing.assert_array_equal(y.numpy(), np.full(1 << 20, 13, "float32"))

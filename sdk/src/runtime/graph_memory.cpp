@@ -179,7 +179,7 @@ void release_graph_memory() noexcept {
 }
 
 void StreamState::release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept {
-  // Whoever gets the memory next may queue work at once, on any thread.
+  // The next owner of the memory may queue work at once, on any thread.
   flush();
   if (!keep_for_graph(memory, uses)) give_back_now(memory, uses);
 }

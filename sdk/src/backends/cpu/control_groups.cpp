@@ -40,7 +40,7 @@ class Reader {
     const auto limit = number_in(group / limit_file);
     if (!limit || *limit >= unlimited) return;
     const std::int64_t usage = number_in(group / usage_file).value_or(0);
-    // Cached files that nobody reads now are given up first.
+    // Inactive cached files are reclaimed first.
     const std::int64_t used = usage - value_of(group / "memory.stat", reclaimable);
     const std::int64_t available = std::clamp<std::int64_t>(*limit - used, 0, *limit);
     if (limits.memory && limits.memory->available <= available)

@@ -117,7 +117,7 @@ void CudaStream::detach() noexcept {
     check(context_.api, context_.api.stream_wait_event(successor, end.raw(), CU_EVENT_WAIT_DEFAULT),
           "taking over the work of a stream of ", device());
     stream_.store(successor, std::memory_order_release);
-  } catch (const std::exception&) {  // a device that fails says so to whoever waits for it
+  } catch (const std::exception&) {  // the next wait for the device reports its failure
   }
 }
 

@@ -4,9 +4,9 @@
 
 #if defined(SW_WATCH_ADDRESSES) || defined(SW_WATCH_THREADS)
 
-#include <pthread.h>
-
 #include <algorithm>
+
+#include "backends/cpu/exec/stack_limit.hpp"
 
 #if defined(SW_WATCH_ADDRESSES)
 #include <sanitizer/asan_interface.h>
@@ -17,20 +17,6 @@
 #endif
 
 namespace spanwise::host {
-namespace {
-
-std::span<std::byte> own_stack() {
-  pthread_attr_t attributes;
-  void* low = nullptr;
-  std::size_t bytes = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-    pthread_attr_getstack(&attributes, &low, &bytes);
-    pthread_attr_destroy(&attributes);
-  }
-  return {static_cast<std::byte*>(low), bytes};
-}
-
-}  // namespace
 
 #if defined(SW_WATCH_ADDRESSES)
 void forget_frames(std::span<std::byte> region) noexcept {
@@ -42,7 +28,7 @@ void forget_frames(std::span<std::byte> region) noexcept {
 
 FiberWatch::FiberWatch() {
   known_.resize(1);
-  known_[0].stack = own_stack();
+  known_[0].stack = thread_stack();
 #if defined(SW_WATCH_THREADS)
   known_[0].thread = __tsan_get_current_fiber();
 #endif

@@ -10,6 +10,13 @@ namespace {
 constexpr std::size_t reserve = 64 << 10;
 
 std::span<std::byte> read_own_stack() {
+  const std::span<std::byte> all = thread_stack();
+  return all.subspan(all.size() < 2 * reserve ? all.size() / 2 : reserve);
+}
+
+}  // namespace
+
+std::span<std::byte> thread_stack() {
   pthread_attr_t attributes;
   void* low = nullptr;
   std::size_t bytes = 0;
@@ -17,11 +24,8 @@ std::span<std::byte> read_own_stack() {
     pthread_attr_getstack(&attributes, &low, &bytes);
     pthread_attr_destroy(&attributes);
   }
-  const std::size_t kept = bytes < 2 * reserve ? bytes / 2 : reserve;
-  return {static_cast<std::byte*>(low) + kept, bytes - kept};
+  return {static_cast<std::byte*>(low), bytes};
 }
-
-}  // namespace
 
 std::span<std::byte> own_stack() {
   // For the main thread the C library reads a file of the system.

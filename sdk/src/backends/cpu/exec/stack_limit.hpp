@@ -40,6 +40,9 @@ class StackLimitGuard {
   void* before_;
 };
 
+/// The calling thread's own stack; empty where the C library does not tell.
+std::span<std::byte> thread_stack();
+
 /// What kernels may use of the calling thread's own stack: all but what library functions and an
 /// error's message need.
 std::span<std::byte> own_stack();
