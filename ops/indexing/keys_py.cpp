@@ -49,11 +49,10 @@ ops::IndexPart part_from(PyObject* part) {
   if (part == Py_None) return ops::NewAxis{};
   if (PySlice_Check(part)) return slice_from(part);
   if (PyBool_Check(part)) return index_array_in(part);
-  if (PyIndex_Check(part) && !has_length(part)) {
+  if (is_integer_index(part)) {
     const Py_ssize_t value = PyNumber_AsSsize_t(part, nullptr);  // clips
-    if (value != -1 || !PyErr_Occurred()) return std::int64_t{value};
-    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
-    PyErr_Clear();  // an array of several
+    if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
+    return std::int64_t{value};
   }
   if (is_number_like(part)) refuse_index(part);
   try {

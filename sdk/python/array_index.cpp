@@ -14,6 +14,7 @@
 #include "array_element.hpp"
 #include "array_index.hpp"
 #include "array_slots.hpp"
+#include "bridge_import.hpp"
 #include "py_array.hpp"
 #include "py_call.hpp"
 #include "py_errors.hpp"
@@ -40,15 +41,7 @@ PartKind kind_of(PyObject* part) {
     const Array& array = array_in(part);
     return array.rank() == 0 && array.dtype().is_integer() ? PartKind::basic : PartKind::by_array;
   }
-  if (!PyIndex_Check(part)) return PartKind::by_array;
-  if (!may_have_length(part)) return PartKind::basic;
-  if (has_length(part)) return PartKind::by_array;
-  // An array of rank 0, which may be no integer.
-  const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(part));
-  if (integer) return PartKind::basic;
-  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
-  PyErr_Clear();
-  return PartKind::by_array;
+  return is_integer_index(part) ? PartKind::basic : PartKind::by_array;
 }
 
 bool is_by_array(PyObject* key) {
@@ -210,6 +203,21 @@ Array view_by(const Array& array, PyObject* key) {
 }  // namespace
 
 ArrayIndexing array_indexing;
+
+bool is_integer_index(PyObject* part) {
+  if (!PyIndex_Check(part)) return false;
+  if (!may_have_length(part)) return true;
+  if (has_length(part)) return false;
+  if (const auto found = find_view(part, /*may_copy=*/true, /*may_compute=*/false)) {
+    const ForeignView& view = found->view;
+    return (view.made ? view.made->dtype() : view.memory.dtype).is_integer();
+  }
+  const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(part));
+  if (integer) return true;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+  PyErr_Clear();
+  return false;
+}
 
 void refuse_index(PyObject* part) {
   fail<BoundsError>(

@@ -19,6 +19,10 @@ struct ArrayIndexing {
 };
 extern ArrayIndexing array_indexing;
 
+/// Whether `part`, which is no Array, bool or list, is one integer: it has an __index__ and, where it
+/// is an array of rank 0, an integer dtype. PyTorch's masks of rank 0 have an __index__ as well.
+bool is_integer_index(PyObject* part);
+
 /// Throws BoundsError for what is no part of an index, naming its type.
 [[noreturn]] void refuse_index(PyObject* part);
 

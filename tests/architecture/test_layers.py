@@ -30,7 +30,7 @@ ALLOWED = {
 PUBLIC = {
     "core": """
         array axis_error device dims dtype error export fork half interpreter_lock layout ref scalar
-        storage version view working_device
+        storage text version view working_device
     """,
     "runtime": """
         config copy creation devices element_text gemm gpu_context host_block instruction_sets interrupt

@@ -52,6 +52,8 @@ class MappingArray(_mapping_type()):
         return iter(self.values)
 
     def __index__(self):
+        if self.values.dtype == bool and self.values.size == 1:
+            return int(self.values)  # as a mask of torch's does
         return self.values.__index__()
 
 

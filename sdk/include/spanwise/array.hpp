@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
-#include <ostream>
 #include <span>
 #include <utility>
 

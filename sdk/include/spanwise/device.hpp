@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <ostream>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -34,7 +34,7 @@ class SW_API Device {
   std::string name() const;
 
   friend constexpr bool operator==(Device, Device) noexcept = default;
-  friend std::ostream& operator<<(std::ostream& out, Device device) { return out << device.name(); }
+  friend SW_API std::ostream& operator<<(std::ostream& out, Device device);
 
  private:
   DeviceKind kind_ = DeviceKind::cpu;

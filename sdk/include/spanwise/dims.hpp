@@ -6,14 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <ostream>
+#include <iosfwd>
 #include <span>
 #include <utility>
+
+#include "spanwise/export.hpp"
 
 namespace spanwise {
 
 /// The largest rank, NumPy's since 2.0.
 inline constexpr int max_rank = 64;
+
+/// Prints as Python prints a tuple: (), (3,), (2, 3).
+SW_API std::ostream& print_tuple(std::ostream& out, std::span<const std::int64_t> values);
 
 /// A short list of 64-bit integers, one per axis. Up to six axes live inside the object, so making
 /// a view of an ordinary array allocates nothing. Tag keeps shapes and strides apart.
@@ -79,11 +84,8 @@ class Dims {
   friend bool operator==(const Dims& a, const Dims& b) noexcept {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
-  /// Prints as Python prints a tuple: (), (3,), (2, 3).
   friend std::ostream& operator<<(std::ostream& out, const Dims& dims) {
-    out << '(';
-    for (int i = 0; i < dims.size_; ++i) out << (i ? ", " : "") << dims[i];
-    return out << (dims.size_ == 1 ? ",)" : ")");
+    return print_tuple(out, {dims.data(), static_cast<std::size_t>(dims.size_)});
   }
 
  private:

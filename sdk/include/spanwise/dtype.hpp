@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
-#include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,7 +57,7 @@ class SW_API DType {
   bool is_computable() const noexcept;
 
   friend constexpr bool operator==(DType, DType) noexcept = default;
-  friend std::ostream& operator<<(std::ostream& out, DType dtype) { return out << dtype.name(); }
+  friend SW_API std::ostream& operator<<(std::ostream& out, DType dtype);
 
  private:
   struct Unchecked {};

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "spanwise/export.hpp"
+#include "spanwise/text.hpp"
 
 namespace spanwise {
 
@@ -112,14 +112,6 @@ class SW_API GraphError : public Error {
  public:
   using Error::Error;
 };
-
-/// Joins `parts` with operator<< to one string.
-template <class... Parts>
-std::string text(const Parts&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return out.str();
-}
 
 /// Throws E with the joined parts as its message. A check is an `if` in front of it: the parts are
 /// then computed only where the check fails.

@@ -113,7 +113,8 @@ struct LoadedOps {
 /// for in the current folder, then where the loader looks. Throws ArgumentError where there is no
 /// such library, GraphError where it is no plug-in, is one of another version of the interface, or
 /// has tables that do not hold together or names that are taken; nothing is registered then, but
-/// the library stays loaded, as its code may run on. A file that is built again after that is loaded.
+/// the library stays loaded, as its code may run on. A file that is built again after that is
+/// loaded.
 SW_API LoadedOps load_ops(const std::string& path);
 
 /// A CUDA C kernel declared as an op.

@@ -166,5 +166,5 @@ class Array {
   const sw_array* array_;
 };
 
-}  // namespace plugin
+}  // namespace gnu::visibility("hidden")]]plugin
 }  // namespace spanwise

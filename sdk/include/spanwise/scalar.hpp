@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <ostream>
+#include <iosfwd>
 #include <type_traits>
 
 #include "spanwise/dtype.hpp"

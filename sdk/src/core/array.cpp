@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
+#include <ostream>
 
 #include "core/checked_int.hpp"
 #include "spanwise/error.hpp"

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <ostream>
 
 #include "spanwise/error.hpp"
 
@@ -50,5 +51,7 @@ std::string Device::name() const {
     if (candidate.kind == kind_) return text(candidate.name, ":", ordinal_);
   return text("device", static_cast<int>(kind_), ":", ordinal_);
 }
+
+std::ostream& operator<<(std::ostream& out, Device device) { return out << device.name(); }
 
 }  // namespace spanwise

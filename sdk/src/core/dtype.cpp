@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <numeric>
+#include <ostream>
 
 #include "spanwise/error.hpp"
 
@@ -127,5 +128,7 @@ bool DType::is_computable() const noexcept {
   }
   return false;
 }
+
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << dtype.name(); }
 
 }  // namespace spanwise

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <ostream>
 
 #include "core/checked_int.hpp"
 #include "spanwise/axis_error.hpp"
@@ -147,6 +148,12 @@ int Layout::normalise_axis(std::int64_t axis) const {
 std::ostream& operator<<(std::ostream& out, const Layout& layout) {
   return out << "shape " << layout.shape << ", strides " << layout.strides << ", offset "
              << layout.offset;
+}
+
+std::ostream& print_tuple(std::ostream& out, std::span<const std::int64_t> values) {
+  out << '(';
+  for (std::size_t i = 0; i < values.size(); ++i) out << (i > 0 ? ", " : "") << values[i];
+  return out << (values.size() == 1 ? ",)" : ")");
 }
 
 }  // namespace spanwise

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <ostream>
 #include <string_view>
 
 #include "core/convert.hpp"

@@ -3,6 +3,7 @@
 #include "spanwise/graph/type.hpp"
 
 #include <algorithm>
+#include <ostream>
 #include <utility>
 
 #include "spanwise/error.hpp"
@@ -78,5 +79,7 @@ std::string TensorType::name() const {
   if (device_) name += text(", ", *device_);
   return name + ")";
 }
+
+std::ostream& operator<<(std::ostream& out, const TensorType& type) { return out << type.name(); }
 
 }  // namespace spanwise

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <iosfwd>
 #include <optional>
-#include <ostream>
 #include <string>
 
 #include "spanwise/array.hpp"
@@ -46,9 +46,7 @@ class SW_API TensorType {
   std::string name() const;
 
   friend bool operator==(const TensorType&, const TensorType&) noexcept = default;
-  friend std::ostream& operator<<(std::ostream& out, const TensorType& type) {
-    return out << type.name();
-  }
+  friend SW_API std::ostream& operator<<(std::ostream& out, const TensorType& type);
 
  private:
   DType dtype_;

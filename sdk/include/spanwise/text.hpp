@@ -1,0 +1,82 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "spanwise/export.hpp"
+
+namespace spanwise {
+
+/// One part of a text: a reference to a value that can be printed with operator<<. What prints it
+/// is compiled into the library, so that code that only throws errors includes no streams, and the
+/// locale of a C++ library that is linked statically into an extension module is not used.
+/// Valid as long as the value that it was made of.
+class SW_API TextPart {
+ public:
+  template <class T>
+  TextPart(const T& value) noexcept {
+    if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      set(std::string_view(value));
+    } else if constexpr (std::same_as<T, char>) {
+      set(std::string_view(&value, 1));
+    } else if constexpr (std::signed_integral<T>) {
+      kind_ = Kind::integer;
+      integer_ = value;
+    } else if constexpr (std::unsigned_integral<T>) {
+      kind_ = Kind::natural;
+      natural_ = value;
+    } else if constexpr (std::floating_point<T>) {
+      kind_ = Kind::real;
+      real_ = static_cast<double>(value);
+    } else {
+      kind_ = Kind::printed;
+      printed_ = {&value, [](std::ostream& out, const void* object) {
+                    out << *static_cast<const T*>(object);
+                  }};
+    }
+  }
+
+  void append_to(std::string& out) const;
+
+ private:
+  enum class Kind : unsigned char { characters, integer, natural, real, printed };
+  struct Characters {
+    const char* first;
+    std::size_t count;
+  };
+  struct Printed {
+    const void* object;
+    void (*print)(std::ostream&, const void*);
+  };
+
+  void set(std::string_view characters) noexcept {
+    kind_ = Kind::characters;
+    characters_ = {characters.data(), characters.size()};
+  }
+
+  Kind kind_;
+  union {
+    Characters characters_;
+    long long integer_;
+    unsigned long long natural_;
+    double real_;
+    Printed printed_;
+  };
+};
+
+/// The parts, one after the other.
+SW_API std::string join_text(std::initializer_list<TextPart> parts);
+
+/// Joins `parts` to one string, each as operator<< prints it.
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  return join_text({TextPart(parts)...});
+}
+
+}  // namespace spanwise
