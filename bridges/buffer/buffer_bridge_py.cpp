@@ -3,8 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/bridge_typestr.hpp"
-#include "python/py_array.hpp"
+#include "python/interop/typestr.hpp"
+#include "python/support/array.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/bridge_interface.hpp"
-#include "python/bridge_streams.hpp"
-#include "python/py_array.hpp"
+#include "python/interop/interface.hpp"
+#include "python/interop/streams.hpp"
+#include "python/support/array.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"

@@ -3,9 +3,9 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/bind.hpp"
-#include "python/bridge_interface.hpp"
-#include "python/py_array.hpp"
+#include "python/interop/interface.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
 #include "spanwise/stream.hpp"
 
 /// Array.__cuda_array_interface__, version 3: arrays on a GPU have it, others do not.

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "cudamat_struct.hpp"
-#include "python/bridge_interface.hpp"
-#include "python/bridge_legacy.hpp"
-#include "python/bridge_library.hpp"
-#include "python/py_array.hpp"
+#include "python/interop/interface.hpp"
+#include "python/interop/legacy.hpp"
+#include "python/interop/library.hpp"
+#include "python/support/array.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 

@@ -3,14 +3,14 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/bind.hpp"
-#include "python/bridge_convert.hpp"
-#include "python/bridge_import.hpp"
-#include "python/bridge_library.hpp"
-#include "python/bridge_words.hpp"
-#include "python/gil.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
+#include "python/interop/convert.hpp"
+#include "python/interop/import.hpp"
+#include "python/interop/library.hpp"
+#include "python/interop/words.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/gil.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"

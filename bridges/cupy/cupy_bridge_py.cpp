@@ -5,12 +5,12 @@
 
 #include <cstdint>
 
-#include "python/bridge_exchange.hpp"
-#include "python/bridge_library.hpp"
-#include "python/bridge_look.hpp"
-#include "python/bridge_streams.hpp"
-#include "python/py_dtype.hpp"
-#include "python/py_tuple.hpp"
+#include "python/interop/exchange.hpp"
+#include "python/interop/library.hpp"
+#include "python/interop/look.hpp"
+#include "python/interop/streams.hpp"
+#include "python/support/dtype.hpp"
+#include "python/support/tuple.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 

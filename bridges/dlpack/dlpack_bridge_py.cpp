@@ -8,8 +8,8 @@
 
 #include "dlpack_capsule.hpp"
 #include "dlpack_tensor.hpp"
-#include "python/bridge_interface.hpp"
-#include "python/py_array.hpp"
+#include "python/interop/interface.hpp"
+#include "python/support/array.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"

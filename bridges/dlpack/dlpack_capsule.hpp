@@ -5,7 +5,7 @@
 #include <Python.h>
 
 #include "dlpack_abi.hpp"
-#include "python/bridge_exchange.hpp"
+#include "python/interop/exchange.hpp"
 #include "spanwise/bridge.hpp"
 
 namespace spanwise::dlpack {

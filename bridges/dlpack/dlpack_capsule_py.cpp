@@ -7,8 +7,8 @@
 
 #include "dlpack_capsule.hpp"
 #include "dlpack_tensor.hpp"
-#include "python/bridge_lifetime.hpp"
-#include "python/gil.hpp"
+#include "python/interop/lifetime.hpp"
+#include "python/support/gil.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::dlpack {

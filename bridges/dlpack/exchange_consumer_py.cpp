@@ -8,10 +8,10 @@
 #include "dlpack_capsule.hpp"
 #include "dlpack_export.hpp"
 #include "dlpack_tensor.hpp"
-#include "python/bridge_exchange.hpp"
-#include "python/bridge_interface.hpp"
-#include "python/bridge_lifetime.hpp"
-#include "python/gil.hpp"
+#include "python/interop/exchange.hpp"
+#include "python/interop/interface.hpp"
+#include "python/interop/lifetime.hpp"
+#include "python/support/gil.hpp"
 #include "spanwise/error.hpp"
 
 /// DLPack's C exchange API, read: a type that carries the table gives its tensors without a Python

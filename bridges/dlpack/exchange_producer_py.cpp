@@ -7,7 +7,7 @@
 
 #include "dlpack_capsule.hpp"
 #include "dlpack_tensor.hpp"
-#include "python/py_array.hpp"
+#include "python/support/array.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"

@@ -6,9 +6,9 @@
 #include "dlpack_capsule.hpp"
 #include "dlpack_export.hpp"
 #include "dlpack_tensor.hpp"
-#include "python/bind.hpp"
-#include "python/bridge_exchange.hpp"
-#include "python/py_array.hpp"
+#include "python/interop/exchange.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
 
 namespace spanwise {
 namespace {

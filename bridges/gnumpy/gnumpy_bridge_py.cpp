@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <string>
 
-#include "python/bind.hpp"
-#include "python/bridge_legacy.hpp"
-#include "python/bridge_library.hpp"
-#include "python/gil.hpp"
-#include "python/py_array.hpp"
-#include "python/py_dtype.hpp"
-#include "python/py_snapshot.hpp"
-#include "python/py_tuple.hpp"
+#include "python/interop/legacy.hpp"
+#include "python/interop/library.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/dtype.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/snapshot.hpp"
+#include "python/support/tuple.hpp"
 #include "reuse_cache.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"

@@ -3,7 +3,7 @@
 
 #include "reuse_cache.hpp"
 
-#include "python/py_snapshot.hpp"
+#include "python/support/snapshot.hpp"
 
 #include <cstdint>
 #include <string>

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "python/bridge_exchange.hpp"
-#include "python/bridge_library.hpp"
+#include "python/interop/exchange.hpp"
+#include "python/interop/library.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 

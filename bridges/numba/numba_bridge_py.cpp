@@ -3,8 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/bridge_library.hpp"
-#include "python/bridge_streams.hpp"
+#include "python/interop/library.hpp"
+#include "python/interop/streams.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"

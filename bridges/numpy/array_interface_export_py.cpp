@@ -3,10 +3,10 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/bind.hpp"
-#include "python/bridge_interface.hpp"
-#include "python/py_array.hpp"
-#include "python/py_dtype.hpp"
+#include "python/interop/interface.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/dtype.hpp"
 
 /// Array.__array_interface__, version 3: arrays on the CPU of NumPy's own dtypes have it.
 namespace spanwise::python {

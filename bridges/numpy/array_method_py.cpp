@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "numpy_types.hpp"
-#include "python/bridge_interface.hpp"
+#include "python/interop/interface.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 

@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "numpy_types.hpp"
-#include "python/numpy_descriptor.hpp"
-#include "python/py_array.hpp"
-#include "python/py_dtype.hpp"
-#include "python/py_snapshot.hpp"
+#include "python/support/array.hpp"
+#include "python/support/dtype.hpp"
+#include "python/support/numpy_descriptor.hpp"
+#include "python/support/snapshot.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <Python.h>
 
-#include "python/bridge_typestr.hpp"
+#include "python/interop/typestr.hpp"
 
 namespace spanwise::python {
 

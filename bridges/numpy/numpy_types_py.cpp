@@ -7,8 +7,8 @@
 
 #include <string>
 
-#include "python/numpy_descriptor.hpp"
-#include "python/py_snapshot.hpp"
+#include "python/support/numpy_descriptor.hpp"
+#include "python/support/snapshot.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {

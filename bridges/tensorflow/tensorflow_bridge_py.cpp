@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "python/bridge_exchange.hpp"
-#include "python/bridge_library.hpp"
+#include "python/interop/exchange.hpp"
+#include "python/interop/library.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"

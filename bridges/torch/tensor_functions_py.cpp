@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "python/bind.hpp"
+#include "python/support/bind.hpp"
 #include "tensor_words.hpp"
 
 namespace spanwise::python {

@@ -8,7 +8,7 @@
 #include <bitset>
 #include <optional>
 
-#include "python/bind.hpp"
+#include "python/support/bind.hpp"
 
 namespace spanwise::python {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "python/bind.hpp"
-#include "python/bridge_exchange.hpp"
-#include "python/bridge_library.hpp"
+#include "python/interop/exchange.hpp"
+#include "python/interop/library.hpp"
+#include "python/support/bind.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 #include "tensor_functions.hpp"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "python/bridge_library.hpp"
+#include "python/interop/library.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 

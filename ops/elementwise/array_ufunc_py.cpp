@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "python/bind.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
 
 /// The array's own elementwise elementwise_methods, and the method by which NumPy's ufuncs take our
 /// arrays.
@@ -19,10 +19,10 @@ namespace py = pybind11;
 namespace {
 
 py::object function_of_module(const char* name) {
-  return py::module_::import("spanwise._elementwise").attr(name);
+  return py::module_::import("spanwise._numpy.elementwise").attr(name);
 }
 
-// Calls a function of spanwise._elementwise with the array before the arguments. It is looked up
+// Calls a function of spanwise._numpy.elementwise with the array before the arguments. It is looked up
 // once: small arrays would feel it.
 template <int N>
 struct FunctionName {

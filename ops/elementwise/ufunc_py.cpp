@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "python/array_index.hpp"
-#include "python/bind.hpp"
-#include "python/foreign_operands.hpp"
-#include "python/graph_variable.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
-#include "python/py_operators.hpp"
+#include "python/array/index.hpp"
+#include "python/graph/variable.hpp"
+#include "python/interop/foreign_operands.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/operators.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 

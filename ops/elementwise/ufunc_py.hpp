@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "python/array_order.hpp"
+#include "python/array/order.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/export.hpp"
 #include "table.hpp"

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "indexing.hpp"
-#include "python/array_assign.hpp"
-#include "python/gil.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
-#include "python/py_scalar.hpp"
+#include "python/array/assign.hpp"
+#include "python/support/array.hpp"
+#include "python/support/call.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/scalar.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/scalar.hpp"
 #include "spanwise/storage.hpp"

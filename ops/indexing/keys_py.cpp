@@ -9,11 +9,11 @@
 
 #include "arguments_py.hpp"
 #include "indexing.hpp"
-#include "python/array_index.hpp"
-#include "python/bind.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
-#include "python/py_host.hpp"
+#include "python/array/index.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/host.hpp"
 #include "spanwise/error.hpp"
 
 /// array[key] for keys that hold index arrays, lists or masks.

@@ -10,14 +10,14 @@
 #include <optional>
 #include <utility>
 
-#include "python/bind.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/devices.hpp"
 
 /// arange and linspace of Python's numbers. What else NumPy takes for a range (arrays, other number
-/// types, values without an end) goes to spanwise._creation, where NumPy computes it.
+/// types, values without an end) goes to spanwise._numpy.creation, where NumPy computes it.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -110,7 +110,7 @@ std::optional<Array> range_of(PyObject* start_in, PyObject* stop_in, PyObject* s
 
 // The same call of the module's Python half.
 PyObject* by_numpy(const char* name, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  const py::object function = py::module_::import("spanwise._creation").attr(name);
+  const py::object function = py::module_::import("spanwise._numpy.creation").attr(name);
   return PyObject_Vectorcall(function.ptr(), values, static_cast<std::size_t>(count), words);
 }
 

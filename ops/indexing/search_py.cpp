@@ -1,9 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "arguments_py.hpp"
-#include "python/bind.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
 #include "search.hpp"
 
 namespace spanwise::python {

@@ -12,13 +12,13 @@
 
 #include "matmul_op.hpp"
 #include "product.hpp"
-#include "python/array_order.hpp"
-#include "python/bind.hpp"
-#include "python/foreign_operands.hpp"
-#include "python/graph_variable.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
-#include "python/py_operators.hpp"
+#include "python/array/order.hpp"
+#include "python/graph/variable.hpp"
+#include "python/interop/foreign_operands.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/operators.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
@@ -93,7 +93,7 @@ Array product_unlocked(Product product, const Factors& factors, const ProductOpt
 }
 
 py::object from_linalg_module(const char* name) {
-  return py::module_::import("spanwise._linalg").attr(name);
+  return py::module_::import("spanwise._numpy.linalg").attr(name);
 }
 
 constexpr const char* product_names[] = {"matmul", "vecdot", "matvec", "vecmat"};

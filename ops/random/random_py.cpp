@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "draw.hpp"
-#include "python/bind.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 

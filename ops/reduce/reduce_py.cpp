@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "python/bind.hpp"
-#include "python/graph_variable.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
-#include "python/py_scalar.hpp"
+#include "python/graph/variable.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/scalar.hpp"
 #include "reduce.hpp"
 #include "reduce_op.hpp"
 #include "spanwise/axis_error.hpp"

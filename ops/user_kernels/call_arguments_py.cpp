@@ -8,10 +8,10 @@
 #include <utility>
 #include <variant>
 
-#include "python/kernels_values.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
-#include "python/py_stream.hpp"
+#include "python/kernels/values.hpp"
+#include "python/support/array.hpp"
+#include "python/support/call.hpp"
+#include "python/support/stream.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"

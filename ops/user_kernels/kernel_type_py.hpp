@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "python/py_array.hpp"
-#include "python/py_slot.hpp"
+#include "python/support/array.hpp"
+#include "python/support/slot.hpp"
 #include "spanwise/ref.hpp"
 
 /// Python types around a user's kernel: plain heap types with a vectorcall slot, which a class of

@@ -15,10 +15,10 @@
 
 #include "call_arguments_py.hpp"
 #include "kernel_type_py.hpp"
-#include "python/bind.hpp"
-#include "python/py_array.hpp"
-#include "python/py_call.hpp"
-#include "python/py_value.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/value.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "bind.hpp"
+#include "python/support/bind.hpp"
 #include "spanwise/config.hpp"
 
 /// The settings as strings; spanwise/_config.py gives them their Python face.

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "bind.hpp"
-#include "gil.hpp"
-#include "py_array.hpp"
-#include "py_value.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/value.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 

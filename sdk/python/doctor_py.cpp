@@ -4,8 +4,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "bind.hpp"
-#include "gil.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/gil.hpp"
 #include "spanwise/tools.hpp"
 #include "spanwise/version.hpp"
 

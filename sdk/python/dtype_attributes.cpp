@@ -1,10 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "bind.hpp"
-#include "py_array.hpp"
-#include "py_dtype.hpp"
-#include "py_value.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/dtype.hpp"
+#include "python/support/value.hpp"
 #include "spanwise/error.hpp"
 
 /// The attributes of numpy.dtype that programs ask dtypes for. What is the same for every number in

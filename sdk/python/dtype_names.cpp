@@ -8,8 +8,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "py_array.hpp"
-#include "py_dtype.hpp"
+#include "python/support/array.hpp"
+#include "python/support/dtype.hpp"
 #include "spanwise/error.hpp"
 
 /// Reading the many ways in which Python programs name a dtype.

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "bind.hpp"
-#include "py_array.hpp"
-#include "py_dtype.hpp"
-#include "py_scalar.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/dtype.hpp"
+#include "python/support/scalar.hpp"
 #include "spanwise/error.hpp"
 
 /// result_type, promote_types and can_cast: NumPy 2's rules, Python numbers being weak (NEP 50).

@@ -10,9 +10,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "bind.hpp"
-#include "py_array.hpp"
-#include "py_dtype.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/dtype.hpp"
 #include "spanwise/error.hpp"
 
 /// spanwise.dtype: the Python object around a DType, one for each.

@@ -5,8 +5,8 @@
 #include <pybind11/pybind11.h>
 #include <unistd.h>
 
-#include "bind.hpp"
-#include "gil.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/gil.hpp"
 
 namespace spanwise::python {
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <utility>
 
-#include "bind.hpp"
-#include "bridge_lifetime.hpp"
-#include "gil.hpp"
-#include "py_array.hpp"
-#include "py_value.hpp"
+#include "python/interop/lifetime.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/value.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bind.hpp"
+#include "python/support/bind.hpp"
 #include "spanwise/version.hpp"
 
 namespace {

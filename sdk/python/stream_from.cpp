@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "bridge_lifetime.hpp"
-#include "py_array.hpp"
-#include "py_stream.hpp"
-#include "py_value.hpp"
+#include "python/interop/lifetime.hpp"
+#include "python/support/array.hpp"
+#include "python/support/stream.hpp"
+#include "python/support/value.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {
@@ -52,8 +52,8 @@ std::optional<std::uintptr_t> handle_of(py::handle stream) {
   return std::nullopt;
 }
 
-// Whether the stream lives as long as the object: not where it only names another's, as PyTorch's and
-// CuPy's ExternalStream do, and Numba's external_stream().
+// Whether the stream lives as long as the object: not where it only names another's, as PyTorch's
+// and CuPy's ExternalStream do, and Numba's external_stream().
 bool owns_its_stream(py::handle stream) {
   const py::object external = py::getattr(stream, "external", py::none());
   return type_name(stream) != "ExternalStream" && external.ptr() != Py_True;

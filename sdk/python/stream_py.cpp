@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "bind.hpp"
-#include "gil.hpp"
-#include "py_array.hpp"
-#include "py_stream.hpp"
-#include "py_value.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/stream.hpp"
+#include "python/support/value.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::python {

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python's containers are read through snapshots (py_snapshot.hpp): a borrowed item, or a length that
+"""Python's containers are read through snapshots (support/snapshot.hpp): a borrowed item, or a length that
 was asked for before, is not valid once code of an item or another thread has run."""
 
 import re
@@ -15,10 +15,10 @@ BORROWING = re.compile(
 )
 #: file: why nothing runs between the look and the use
 ALLOWED = {
-    "sdk/python/py_snapshot.hpp": "makes the snapshots",
-    "sdk/python/bridge_sequence.cpp": "asks for the length again at each item, and holds the item",
+    "sdk/python/support/snapshot.hpp": "makes the snapshots",
+    "sdk/python/interop/sequence.cpp": "asks for the length again at each item, and holds the item",
     "ops/shape/join_py.cpp": "looks at the items of lists of Spanwise's arrays alone, in C++ alone",
-    "sdk/python/bridge_interface.cpp": "takes a reference in the next line",
+    "sdk/python/interop/interface.cpp": "takes a reference in the next line",
     "bridges/gnumpy/reuse_cache_py.cpp": "holds the list, and reads it by index with a check",
     "bridges/cupy/cupy_bridge_py.cpp": "reads a C pointer out of the capsule at once",
     "bridges/dlpack/dlpack_methods_py.cpp": "compares a str at once",
@@ -34,7 +34,11 @@ def test_containers_that_change_are_read_through_snapshots():
             if match := BORROWING.search(line.split("//")[0]):
                 found.append(f"{file}:{number}: {match[0]}")
     assert not found, "\n".join(
-        ["", *found, "Use items_of(), entries_of() or loaded_module() of python/py_snapshot.hpp."]
+        [
+            "",
+            *found,
+            "Use items_of(), entries_of() or loaded_module() of python/support/snapshot.hpp.",
+        ]
     )
 
 

@@ -1,13 +1,13 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One pair of classes releases and takes the GIL: sdk/python/gil.hpp."""
+"""One pair of classes releases and takes the GIL: sdk/python/support/gil.hpp."""
 
 import re
 from pathlib import Path
 
 from support.tree import ROOT, tree_files
 
-GUARDS = {Path("sdk/python/gil.hpp"), Path("sdk/python/gil.cpp")}
+GUARDS = {Path("sdk/python/support/gil.hpp"), Path("sdk/python/support/gil.cpp")}
 DIRECT = re.compile(
     r"gil_scoped_(release|acquire)|PyEval_(Save|Restore|Acquire|Release)\w+|PyGILState_(Ensure|Release)\b"
     r"|Py_(BEGIN|END)_ALLOW_THREADS"
@@ -26,7 +26,9 @@ def test_only_the_guard_classes_release_and_take_the_gil():
         for number, line in enumerate((ROOT / file).read_text().splitlines(), 1)
         if DIRECT.search(line)
     ]
-    assert not found, "\n".join(["", *found, "Use GilRelease or GilAcquire of python/gil.hpp."])
+    assert not found, "\n".join(
+        ["", *found, "Use GilRelease or GilAcquire of python/support/gil.hpp."]
+    )
 
 
 def test_no_static_variable_is_initialised_by_python():

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/cpu/memory_pool.hpp"
+#include "backends/cpu/memory/memory_pool.hpp"
 #include "backends/cpu_kernels.hpp"
 #include "spanwise/error.hpp"
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/compile_options.hpp"
+#include "backends/cuda/compile/compile_options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/compile/compiler.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 #include <fstream>
 #include <thread>
 
-#include "backends/cuda/binary_symbols.hpp"
-#include "backends/cuda/device_runtime.hpp"
-#include "backends/cuda/nvjitlink.hpp"
-#include "backends/cuda/nvrtc.hpp"
+#include "backends/cuda/compile/binary_symbols.hpp"
+#include "backends/cuda/compile/device_runtime.hpp"
+#include "backends/cuda/compile/nvjitlink.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 

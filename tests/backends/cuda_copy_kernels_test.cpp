@@ -14,10 +14,10 @@
 #include <numeric>
 #include <vector>
 
-#include "backends/cuda/compiler.hpp"
-#include "backends/cuda/copy_plan.hpp"
-#include "backends/cuda/copy_source.hpp"
-#include "backends/cuda/nvrtc.hpp"
+#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
+#include "backends/cuda/copy/copy_plan.hpp"
+#include "backends/cuda/copy/copy_source.hpp"
 #include "core/convert.hpp"
 #include "embedded/cuda_kernels.hpp"
 #include "spanwise/error.hpp"

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/image_contents.hpp"
+#include "backends/cuda/compile/image_contents.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/compiler.hpp"
-#include "backends/cuda/nvrtc.hpp"
+#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "backends/cuda/launch_pace.hpp"
+#include "backends/cuda/launch/launch_pace.hpp"
 #include "cuda_device.hpp"
 
 namespace spanwise::cuda {

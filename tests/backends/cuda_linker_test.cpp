@@ -1,16 +1,16 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/linker.hpp"
+#include "backends/cuda/compile/linker.hpp"
 
 #include <gmock/gmock.h>
 
 #include <array>
 #include <numeric>
 
-#include "backends/cuda/compiler.hpp"
-#include "backends/cuda/image_contents.hpp"
-#include "backends/cuda/nvjitlink.hpp"
-#include "backends/cuda/nvrtc.hpp"
+#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/image_contents.hpp"
+#include "backends/cuda/compile/nvjitlink.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
 #include "cuda_device.hpp"
 
 namespace spanwise::cuda {

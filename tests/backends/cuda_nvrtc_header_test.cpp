@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "backends/cuda/nvrtc.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
 
 #if __has_include(<nvrtc.h>)
 #include <nvrtc.h>

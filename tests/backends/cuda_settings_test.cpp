@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "backends/cuda/check.hpp"
-#include "backends/cuda/launch_limits.hpp"
-#include "backends/cuda/preallocate.hpp"
+#include "backends/cuda/launch/launch_limits.hpp"
+#include "backends/cuda/memory/preallocate.hpp"
 #include "runtime/bytes_text.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"

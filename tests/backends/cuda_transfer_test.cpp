@@ -3,7 +3,7 @@
 #include <numeric>
 #include <thread>
 
-#include "backends/cuda/staging.hpp"
+#include "backends/cuda/memory/staging.hpp"
 #include "cuda_device.hpp"
 
 namespace spanwise::cuda {

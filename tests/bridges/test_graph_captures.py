@@ -57,8 +57,13 @@ def spin(gpu):
 
     def run(x, value, stream):
         kernel(
-            x, np.int32(x.size), np.float32(value), np.int64(CYCLES),
-            block=(256, 1, 1), grid=(1, 1), stream=stream,
+            x,
+            np.int32(x.size),
+            np.float32(value),
+            np.int64(CYCLES),
+            block=(256, 1, 1),
+            grid=(1, 1),
+            stream=stream,
         )
 
     return run

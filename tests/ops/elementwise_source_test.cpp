@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "../../ops/elementwise/cuda_source.hpp"
-#include "backends/cuda/compiler.hpp"
-#include "backends/cuda/nvrtc.hpp"
+#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {

@@ -9,8 +9,8 @@
 
 #include "../../ops/indexing/cuda_source.hpp"
 #include "../../ops/indexing/search.hpp"
-#include "backends/cuda/compiler.hpp"
-#include "backends/cuda/nvrtc.hpp"
+#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops {

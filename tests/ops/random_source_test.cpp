@@ -13,8 +13,8 @@
 
 #include "../../ops/random/cpu_kernels.hpp"
 #include "../../ops/random/cuda_source.hpp"
-#include "backends/cuda/compiler.hpp"
-#include "backends/cuda/nvrtc.hpp"
+#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops::random {

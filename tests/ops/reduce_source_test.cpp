@@ -6,8 +6,8 @@
 
 #include "../../ops/reduce/cuda_source.hpp"
 #include "../../ops/reduce/job.hpp"
-#include "backends/cuda/compiler.hpp"
-#include "backends/cuda/nvrtc.hpp"
+#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
 #include "kernels/device_headers.hpp"
 #include "spanwise/error.hpp"
 

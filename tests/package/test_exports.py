@@ -21,7 +21,9 @@ import spanwise as sw
 PACKAGE = Path(sw.__file__).parent
 EXTENSION = Path(sw._core.__file__)
 LIBRARY = next(iter(sorted((PACKAGE / "lib").glob("libspanwise.so*"))), None)
-OF_THE_LIBRARY = re.compile(r"_ZN[KRO]*8spanwise|_ZT[VITS]N8spanwise|_ZT[hv]\w*N[KRO]*8spanwise|_ZGVN8spanwise")
+OF_THE_LIBRARY = re.compile(
+    r"_ZN[KRO]*8spanwise|_ZT[VITS]N8spanwise|_ZT[hv]\w*N[KRO]*8spanwise|_ZGVN8spanwise"
+)
 OF_THE_EXTENSION = re.compile(r"PyInit__core$|_ZT[IS]N8spanwise")
 
 
@@ -78,7 +80,10 @@ def static_package(tmp_path_factory):
     made = folder / "python" / "spanwise"
     shutil.copytree(PACKAGE, made, ignore=shutil.ignore_patterns("__pycache__", "*.so*"))
     (made / "lib").mkdir(exist_ok=True)
-    for target, place in (("spanwise", made / "lib" / "libspanwise.so.0.1"), ("sw_python", made / EXTENSION.name)):
+    for target, place in (
+        ("spanwise", made / "lib" / "libspanwise.so.0.1"),
+        ("sw_python", made / EXTENSION.name),
+    ):
         command, output = link_command(target)
         words = f" -o {place} -static-libstdc++ -static-libgcc"
         package.run("sh", "-c", command.replace(f" -o {output}", words), cwd=BUILD)

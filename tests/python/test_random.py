@@ -19,7 +19,8 @@ from support.arrays import INTEGERS, poisoned, windows
 
 import spanwise as sw
 from spanwise import _core
-from spanwise._random_state import _hashed
+from spanwise._numpy.random_arguments import bounds_of
+from spanwise._numpy.random_state import _hashed
 from spanwise.random import Generator, default_rng
 
 FLOATS = ("float16", "float32", "float64", "bfloat16")
@@ -241,7 +242,7 @@ def lemire(generator, size, low, span, bits):
 
 @pytest.mark.parametrize("dtype", ["bool", *INTEGERS])
 def test_integers_are_those_of_the_definition(device, dtype):
-    _, least, most = sw._random_arguments.bounds_of(dtype)
+    _, least, most = bounds_of(dtype)
     for first, last in ((least, most), (least, least + most // 2), (most // 3, most // 3)):
         g = default_rng([1, 2], device)
         span = last - first + 1
@@ -405,7 +406,7 @@ def draws(device):
         yield f"normal {dtype}", g.normal(1.5, 2.25, 2345, dtype)
         yield f"exponential {dtype}", g.exponential(0.75, 2345, dtype)
     for dtype in ("bool", *INTEGERS):
-        _, least, most = sw._random_arguments.bounds_of(dtype)
+        _, least, most = bounds_of(dtype)
         yield f"integers {dtype}", g.integers(least, most, 999, dtype, endpoint=True)
         yield f"some {dtype}", g.integers(0, 2 + most // 3, 999, dtype)
     yield "arrays", g.uniform(np.arange(50.0), np.arange(50.0) + 2, (20, 50))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import spanwise as sw
-from spanwise import _cuda_arrays
+from spanwise._driver import cuda_arrays as _cuda_arrays
 
 READ = {
     1: "tex1D<ELEMENT>(t, at[3 * i])",

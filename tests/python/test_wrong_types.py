@@ -58,7 +58,10 @@ def test_private_functions_take_arrays_only(call):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: sw.copyto(sw.ones(2), [1], casting=3), "casting: expected a str, got 3 of type int"),
+        (
+            lambda: sw.copyto(sw.ones(2), [1], casting=3),
+            "casting: expected a str, got 3 of type int",
+        ),
         (lambda: sw.ones(2).astype("f4", casting=3), "casting: expected a str"),
         (lambda: sw.concatenate([sw.ones(2)], dtype="f4", casting=3), "casting: expected a str"),
         (lambda: sw.tensor.TensorType("float32", (2**70,)), "extent: expected an int of 64 bits"),

@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from . import _core
-from ._contexts import current_context
+from ._driver.contexts import current_context
 
 _STREAM_TYPES = {"cudaStream_t", "CUstream"}
 _NUMBERS: dict[str, Any] = {

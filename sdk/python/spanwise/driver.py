@@ -19,7 +19,7 @@ from ._core import (
 from ._core import _DriverIn as In
 from ._core import _DriverInOut as InOut
 from ._core import _DriverOut as Out
-from ._driver_attributes import (
+from ._driver.attributes import (
     attribute_of,
     attributes_of,
     ctx_flags,
@@ -31,14 +31,14 @@ from ._driver_attributes import (
     start_profiler,
     stop_profiler,
 )
-from ._driver_context import (
+from ._driver.context import (
     Context,
     func_cache,
     function_attribute,
     module_from_buffer,
     module_from_file,
 )
-from ._driver_host import (
+from ._driver.host import (
     aligned_empty,
     aligned_zeros,
     host_alloc_flags,
@@ -49,7 +49,7 @@ from ._driver_host import (
     pagelocked_zeros_like,
     register_host_memory,
 )
-from ._driver_memory import (
+from ._driver.memory import (
     DeviceAllocation,
     from_device,
     from_device_like,
@@ -72,7 +72,7 @@ from ._driver_memory import (
     memset_d32_async,
     to_device,
 )
-from ._driver_pitched import (
+from ._driver.pitched import (
     Memcpy2D,
     Memcpy3D,
     mem_alloc_pitch,
@@ -153,7 +153,7 @@ __all__ = [
 
 def __getattr__(name):
     """The driver's own functions, cuMemAdvise and its like, by cuda.bindings where it is installed."""
-    from ._driver_bindings import forwarded
+    from ._driver.bindings import forwarded
 
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,11 +13,11 @@ from typing import Any
 
 from . import _core
 from ._core import matmul, vecdot
-from ._indexing import diagonal as _diagonal
-from ._linalg import outer as _outer
-from ._linalg import tensordot
-from ._shape import axis_in as _axis_in
-from ._shape import matrix_transpose, moveaxis
+from ._numpy.indexing import diagonal as _diagonal
+from ._numpy.linalg import outer as _outer
+from ._numpy.linalg import tensordot
+from ._numpy.shape import axis_in as _axis_in
+from ._numpy.shape import matrix_transpose, moveaxis
 
 __all__ = [
     "diagonal",

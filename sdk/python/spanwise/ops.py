@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from ._plugins import OpNamespace, op_function
+from ._graph.plugins import OpNamespace, op_function
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from ._core import Apply, CompiledFunction
-from ._op import NativeOp
+from ._graph.op import NativeOp
 
 __all__ = ["Profile", "summary", "trace"]
 

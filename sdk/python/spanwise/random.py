@@ -16,7 +16,7 @@ from typing import Any, SupportsIndex
 from . import _core
 from ._core import Array
 from ._core import _asarray as asarray
-from ._random_arguments import (
+from ._numpy.random_arguments import (
     Shape,
     as_shape,
     bounds_of,
@@ -34,8 +34,8 @@ from ._random_arguments import (
     whole_array,
     with_inclusive_high,
 )
-from ._random_state import Philox
-from ._shape import axis_in
+from ._numpy.random_state import Philox
+from ._numpy.shape import axis_in
 
 __all__ = ["Generator", "default_rng"]
 

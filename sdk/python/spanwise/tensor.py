@@ -42,10 +42,10 @@ from ._core import (
     take,
     var,
 )
-from ._dtypes import astype
-from ._elementwise import clip, divmod, round, where
-from ._join import column_stack, dstack, hstack, vstack
-from ._shape import (
+from ._numpy.dtypes import astype
+from ._numpy.elementwise import clip, divmod, round, where
+from ._numpy.join import column_stack, dstack, hstack, vstack
+from ._numpy.shape import (
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -59,8 +59,8 @@ from ._shape import (
     swapaxes,
     transpose,
 )
-from ._softmax import log_softmax, softmax
-from ._subtensor import inc_subtensor, set_subtensor
+from ._numpy.softmax import log_softmax, softmax
+from ._graph.subtensor import inc_subtensor, set_subtensor
 from .graph import as_variable, contiguous
 
 as_tensor_variable = as_variable

@@ -45,7 +45,8 @@ def works():
     # One each, so that no thread waits for a call of another's.
     functions = iter([sw.function([x], Twice()(x) + 1, device="cpu") for _ in range(16)])
     doubled = sw.SourceModule(
-        "__global__ void k(float *x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }", device="cpu"
+        "__global__ void k(float *x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }",
+        device="cpu",
     ).get_function("k")
     return [
         lambda: lambda: ours + ours,

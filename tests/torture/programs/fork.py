@@ -95,7 +95,10 @@ def in_child():
 
 def main():
     ends = threading.Event()
-    threads = [threading.Thread(target=again_and_again, args=(w, ends)) for w in random.sample(WORKS, THREADS)]
+    threads = [
+        threading.Thread(target=again_and_again, args=(w, ends))
+        for w in random.sample(WORKS, THREADS)
+    ]
     for thread in threads:
         thread.start()
     statuses = []

@@ -11,7 +11,7 @@
 #include "backends/cpu/jit/cpu_module.hpp"
 #include "backends/cpu/jit/jit_compiler.hpp"
 #include "backends/cpu/jit/tools.hpp"
-#include "backends/cpu/memory_pool.hpp"
+#include "backends/cpu/memory/memory_pool.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/thread_pool.hpp"
 #include "spanwise/error.hpp"

@@ -6,12 +6,12 @@
 #include <atomic>
 #include <mutex>
 
-#include "backends/cuda/copy_kernels.hpp"
+#include "backends/cuda/copy/copy_kernels.hpp"
 #include "backends/cuda/event.hpp"
-#include "backends/cuda/landing_blocks.hpp"
-#include "backends/cuda/launch_pace.hpp"
-#include "backends/cuda/memory_pool.hpp"
-#include "backends/cuda/staging.hpp"
+#include "backends/cuda/launch/launch_pace.hpp"
+#include "backends/cuda/memory/landing_blocks.hpp"
+#include "backends/cuda/memory/memory_pool.hpp"
+#include "backends/cuda/memory/staging.hpp"
 #include "backends/cuda/stream.hpp"
 #include "spanwise/fork.hpp"
 

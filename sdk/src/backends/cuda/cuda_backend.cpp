@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
 
-#include "backends/cuda/compiler.hpp"
+#include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/context.hpp"
-#include "backends/cuda/copy_kernels.hpp"
+#include "backends/cuda/copy/copy_kernels.hpp"
 #include "backends/cuda/event.hpp"
 #include "backends/cuda/gemm.hpp"
-#include "backends/cuda/landing_blocks.hpp"
-#include "backends/cuda/launch_row.hpp"
-#include "backends/cuda/memory_pool.hpp"
+#include "backends/cuda/launch/launch_row.hpp"
+#include "backends/cuda/memory/landing_blocks.hpp"
+#include "backends/cuda/memory/memory_pool.hpp"
+#include "backends/cuda/memory/pointer.hpp"
 #include "backends/cuda/module.hpp"
-#include "backends/cuda/pointer.hpp"
 #include "backends/cuda/stream.hpp"
 #include "backends/cuda/tools.hpp"
 #include "backends/cuda/transfer.hpp"

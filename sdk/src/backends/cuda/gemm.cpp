@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "backends/cuda/context.hpp"
-#include "backends/cuda/memory_pool.hpp"
+#include "backends/cuda/memory/memory_pool.hpp"
 #include "backends/cuda/stream.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"

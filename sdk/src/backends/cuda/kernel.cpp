@@ -4,8 +4,8 @@
 #include <chrono>
 #include <optional>
 
-#include "backends/cuda/binary_symbols.hpp"
-#include "backends/cuda/launch_row.hpp"
+#include "backends/cuda/compile/binary_symbols.hpp"
+#include "backends/cuda/launch/launch_row.hpp"
 #include "backends/cuda/module.hpp"
 #include "backends/cuda/stream.hpp"
 #include "runtime/settings.hpp"

@@ -5,9 +5,9 @@
 #include <array>
 #include <bit>
 
-#include "backends/cuda/binary_symbols.hpp"
-#include "backends/cuda/image_contents.hpp"
-#include "backends/cuda/linker.hpp"
+#include "backends/cuda/compile/binary_symbols.hpp"
+#include "backends/cuda/compile/image_contents.hpp"
+#include "backends/cuda/compile/linker.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "backends/cuda/context.hpp"
-#include "backends/cuda/launch_limits.hpp"
-#include "backends/cuda/launch_nodes.hpp"
-#include "backends/cuda/launch_pace.hpp"
+#include "backends/cuda/launch/launch_limits.hpp"
+#include "backends/cuda/launch/launch_nodes.hpp"
+#include "backends/cuda/launch/launch_pace.hpp"
 #include "runtime/backend.hpp"
 
 namespace spanwise::cuda {

@@ -6,7 +6,7 @@
 #include <exception>
 
 #include "backends/cuda/event.hpp"
-#include "backends/cuda/memory_pool.hpp"
+#include "backends/cuda/memory/memory_pool.hpp"
 
 namespace spanwise::cuda {
 

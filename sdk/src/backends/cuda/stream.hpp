@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "backends/cuda/context.hpp"
-#include "backends/cuda/small_blocks.hpp"
+#include "backends/cuda/memory/small_blocks.hpp"
 #include "runtime/backend.hpp"
 
 namespace spanwise::cuda {

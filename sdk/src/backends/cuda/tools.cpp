@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/tools.hpp"
 
+#include "backends/cuda/compile/nvjitlink.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
 #include "backends/cuda/cublas.hpp"
-#include "backends/cuda/nvjitlink.hpp"
-#include "backends/cuda/nvrtc.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/transfer.hpp"
 
-#include "backends/cuda/landing_blocks.hpp"
-#include "backends/cuda/memory_pool.hpp"
-#include "backends/cuda/staging.hpp"
+#include "backends/cuda/memory/landing_blocks.hpp"
+#include "backends/cuda/memory/memory_pool.hpp"
+#include "backends/cuda/memory/staging.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/cpu/exec/stack_limit.hpp"
-#include "backends/cpu/memory_pool.hpp"
+#include "backends/cpu/memory/memory_pool.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {

@@ -5,7 +5,7 @@
 // What textures and surfaces have in common: the memory behind them, which sw.Texture and
 // sw.Surface describe, and the types that a kernel may read there.
 
-// As _textures.py writes it. Texel (x, y, z) of a layer has its channels at
+// As _driver/textures.py writes it. Texel (x, y, z) of a layer has its channels at
 // texels + ((layer * extent[2] + z) * extent[1] + y) * pitch + x * bytes of a texel.
 struct sw_texture {
   const char* texels;

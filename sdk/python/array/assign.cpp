@@ -1,0 +1,60 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assign.hpp"
+
+#include "python/support/array.hpp"
+#include "python/support/call.hpp"
+#include "python/support/scalar.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace {
+
+// NumPy lets a value have more axes than the target as long as the surplus ones have extent 1.
+Array without_surplus_axes(Array value, int rank) {
+  while (value.rank() > rank && value.shape()[0] == 1) value = value.squeeze(0);
+  return value;
+}
+
+void check_writeable(const Array& target) {
+  if (target.readonly())
+    fail<ReadOnlyError>("Array: cannot assign to ", target,
+                        ", whose owner handed it out for reading only; assign to a copy: a.copy()");
+}
+
+}  // namespace
+
+Array assignable(PyObject* value, DType dtype) {
+  if (is_array(value)) return array_in(value);
+  ImportOptions options;
+  if (PyList_Check(value) || PyTuple_Check(value)) {
+    options.dtype = dtype;
+    options.device = cpu;  // where the values are; the copy to the target moves them
+  }
+  return import_array(value, options);
+}
+
+void assign(const Array& target, PyObject* value) {
+  if (is_array(value)) return assign(target, array_in(value));
+  if (!is_python_scalar(value)) return assign(target, assignable(value, target.dtype()));
+  check_writeable(target);
+  const Scalar scalar = scalar_from(value, target.dtype());
+  const Unlocked unlocked(target);
+  fill(target, scalar);
+}
+
+void assign(const Array& target, const Array& source) {
+  check_writeable(target);
+  if (source.rank() > target.rank()) {
+    const Array fitting = without_surplus_axes(source, target.rank());
+    const Unlocked unlocked(fitting, target);
+    return copy(fitting, target);
+  }
+  const Unlocked unlocked(source, target);
+  copy(source, target);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,99 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+#include <vector>
+
+#include "python/support/array.hpp"
+#include "python/support/dtype.hpp"
+#include "slots.hpp"
+#include "spanwise/error.hpp"
+
+/// The buffer protocol (PEP 3118) of arrays on the CPU: memory is shared, strides and the read-only
+/// bit are told as they are.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// What a Py_buffer points to; lives until the buffer is released.
+struct Exported {
+  std::vector<Py_ssize_t> shape, strides;
+};
+
+void check_request(const Array& array, int flags) {
+  const auto refuse = [&](const char* why, const char* remedy) {
+    PyErr_Format(PyExc_BufferError, "Array: %s (%s); %s", why, text(array).c_str(), remedy);
+    throw py::error_already_set();
+  };
+  if (!array.device().is_cpu()) {
+    refuse("the memory of a GPU has no host buffer",
+           "copy it to the host with a.numpy() or a.to('cpu')");
+  }
+  if ((flags & PyBUF_WRITABLE) != 0 && array.readonly()) {
+    refuse("a writable buffer of read-only memory was asked for", "copy it first: a.copy()");
+  }
+  const bool row_major = array.layout().is_row_major(),
+             column_major = array.layout().is_column_major();
+  const char* remedy = "copy it first: spanwise.ascontiguousarray(a)";
+  const auto asked = [flags](int form) { return (flags & form) == form; };
+  if (asked(PyBUF_C_CONTIGUOUS) && !row_major) refuse("it is not C-contiguous", remedy);
+  if (asked(PyBUF_F_CONTIGUOUS) && !column_major) refuse("it is not Fortran-contiguous", remedy);
+  if (asked(PyBUF_ANY_CONTIGUOUS) && !row_major && !column_major)
+    refuse("it is not contiguous", remedy);
+  if (!asked(PyBUF_STRIDES) && !row_major) {
+    refuse("a buffer without strides was asked for, but it is not C-contiguous", remedy);
+  }
+}
+
+void fill_buffer(PyObject* self, Py_buffer* view, int flags) {
+  const Array& array = array_in(self);
+  check_request(array, flags);
+  const char* format = buffer_format(array.dtype());
+  const auto asked = [flags](int form) { return (flags & form) == form; };
+  if (format == nullptr && asked(PyBUF_FORMAT)) {
+    PyErr_Format(PyExc_BufferError,
+                 "Array: the buffer protocol has no format for dtype %s; pass a.view('uint%d')",
+                 array.dtype().name().c_str(), array.dtype().itemsize() * 8);
+    throw py::error_already_set();
+  }
+  auto exported = std::make_unique<Exported>();
+  exported->shape.assign(array.shape().begin(), array.shape().end());
+  for (const std::int64_t stride : array.strides())
+    exported->strides.push_back(stride * array.dtype().itemsize());
+  // Consumers may take a null pointer for an error, also where there is nothing to read.
+  static char nothing[16];
+  view->buf = array.data() != nullptr ? array.data() : nothing;
+  view->len = array.nbytes();
+  view->itemsize = array.dtype().itemsize();
+  view->readonly = array.readonly();
+  view->ndim = array.rank();
+  view->format = asked(PyBUF_FORMAT) ? const_cast<char*>(format) : nullptr;
+  view->shape = asked(PyBUF_ND) ? exported->shape.data() : nullptr;
+  view->strides = asked(PyBUF_STRIDES) ? exported->strides.data() : nullptr;
+  view->suboffsets = nullptr;
+  view->internal = exported.release();
+  Py_INCREF(self);
+  view->obj = self;
+}
+
+}  // namespace
+
+int array_get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
+  view->obj = nullptr;
+  try {
+    fill_buffer(self, view, flags);
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
+}
+
+void array_release_buffer(PyObject*, Py_buffer* view) noexcept {
+  delete static_cast<Exported*>(view->internal);
+  view->internal = nullptr;
+}
+
+}  // namespace spanwise::python

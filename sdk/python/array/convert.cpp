@@ -1,0 +1,120 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+#include <utility>
+
+#include "assign.hpp"
+#include "order.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/dtype.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/value.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/stream.hpp"
+
+/// The methods that copy to another dtype, order or device, and that write or wait.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+bool lies_in(Order order, const Layout& layout, const Layout& wanted) {
+  if (order == Order::k) return true;
+  return wanted.is_row_major() ? layout.is_row_major() : layout.is_column_major();
+}
+
+PyObject* astype(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<5> signature{
+      "astype", {"dtype", "order", "casting", "copy", "device"}, 1, 3};
+  const auto [dtype, order, casting, copy, device] = signature.read(values, count, words);
+  const Array& array = array_in(self);
+  const DType target = dtype_from(dtype);
+  const Device home = device_in(device, array.device());
+  const Order wanted = order_in(order, Order::k);
+  if (given(casting)) {
+    check_casting(array.dtype(), target, value_of<std::string>(casting, "casting"), "astype");
+  }
+  if (!truth_in(copy, true) && target == array.dtype() && home == array.device() &&
+      lies_in(wanted, array.layout(), layout_in(wanted, array.shape(), array.layout()))) {
+    return Py_NewRef(self);
+  }
+  return wrap(copied(array, target, home, wanted));
+}
+
+PyObject* copied_in(PyObject* self, Order order) {
+  const Array& array = array_in(self);
+  return wrap(copied(array, array.dtype(), array.device(), order));
+}
+
+PyObject* copy(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"copy", {"order"}, 0, 1};
+  const auto [order] = signature.read(values, count, words);
+  return copied_in(self, order_in(order, Order::c));
+}
+
+PyObject* shallow_copy(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+  return copied_in(self, Order::k);
+}
+
+PyObject* fill(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"fill", {"value"}, 1, 1};
+  const auto [value] = signature.read(values, count, words);
+  assign(array_in(self), value);
+  Py_RETURN_NONE;
+}
+
+PyObject* to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"to", {"device", "copy"}, 1, 1};
+  const auto [device, copy_word] = signature.read(values, count, words);
+  const Array& array = array_in(self);
+  const Device target = device_from(device);
+  const CopyMode mode = mode_in(copy_word);
+  if (mode != CopyMode::always && target == array.device()) return Py_NewRef(self);
+  Array moved;
+  {
+    const GilRelease unlocked;
+    moved = to_device(array, target, mode);
+  }
+  return wrap(std::move(moved));
+}
+
+PyObject* sync(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+  const Array array = array_in(self);
+  if (array.storage()) {
+    const GilRelease unlocked;
+    for (const Ref<StreamIdentity>& user : array.storage().uses().all()) {
+      Stream::of(*user).synchronize();
+    }
+  }
+  return Py_NewRef(self);
+}
+
+PyMethodDef convert_methods[] = {
+    method<&astype>(
+        "astype",
+        "astype($self, dtype, order='K', casting='unsafe', *, copy=True, device=None)\n--\n\n"
+        "The elements cast to `dtype`; the array itself where copy=False and nothing changes."),
+    method<&copy>("copy", "copy($self, order='C')\n--\n\nA new array with the same elements."),
+    method<&shallow_copy>("__copy__", "__copy__($self)\n--\n\n"),
+    method<&shallow_copy>("__deepcopy__", "__deepcopy__($self, memo=None)\n--\n\n"),
+    method<&fill>("fill", "fill($self, value)\n--\n\nSets every element."),
+    method<&to>("to",
+                "to($self, device, *, copy=None)\n--\n\n"
+                "The array on `device`: itself if it is there, else a copy; copy=True always "
+                "copies."),
+    method<&sync>("sync",
+                  "sync($self)\n--\n\n"
+                  "Waits until all work queued on the array is done, and returns it."),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(array_convert, 55) { add_array_methods(convert_methods); }
+
+}  // namespace spanwise::python

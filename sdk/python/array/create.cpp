@@ -1,0 +1,185 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdint>
+#include <utility>
+
+#include "assign.hpp"
+#include "order.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+
+/// empty, zeros, ones, full, their *_like forms and eye: NumPy's signatures plus device=.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// What a new array is filled with.
+enum class Content { nothing, zeros, ones };
+
+void fill_with(const Array& array, Content content) {
+  if (content == Content::nothing) return;
+  const Scalar value = Scalar(std::int64_t{content == Content::ones}).cast(array.dtype());
+  const Unlocked unlocked(array);
+  fill(array, value);
+}
+
+Array zeros_of(const Shape& shape, DType dtype, Device device) {
+  std::int64_t size = dtype.itemsize();  // may overflow: then zeros() refuses
+  for (const std::int64_t extent : shape)
+    if (__builtin_mul_overflow(size, extent, &size)) break;
+  const Unlocked unlocked(device, size);
+  return zeros(shape, dtype, device);
+}
+
+// Zeroed memory costs nothing where the system hands out fresh pages.
+Array make_array(const Layout& layout, DType dtype, Device device, Content content) {
+  if (content == Content::zeros && layout.is_row_major()) {
+    return zeros_of(layout.shape, dtype, device);
+  }
+  Array made = empty_in(layout, dtype, device);
+  fill_with(made, content);
+  return made;
+}
+
+Device home_of(PyObject* device) { return given(device) ? device_from(device) : default_device(); }
+
+// float64 is NumPy's default where nothing else says a dtype.
+template <Content content>
+PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr const char* who = content == Content::zeros  ? "zeros"
+                                     : content == Content::ones ? "ones"
+                                                                : "empty";
+  if (content != Content::ones && count == 1 && words == nullptr) {
+    const Shape extents = shape_from(values[0]);
+    const Device home = default_device();
+    return wrap(content == Content::nothing ? empty(extents, float64, home)
+                                            : zeros_of(extents, float64, home));
+  }
+  static constexpr Signature<4> signature{who, {"shape", "dtype", "order", "device"}, 1, 3};
+  const auto [shape, dtype, order, device] = signature.read(values, count, words);
+  if (content != Content::ones && !given(order)) {  // the layout is made with the array
+    const Shape extents = shape_from(shape);
+    const DType type = dtype_in(dtype, float64);
+    const Device home = home_of(device);
+    if (content == Content::nothing) return wrap(empty(extents, type, home));
+    return wrap(zeros_of(extents, type, home));
+  }
+  const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
+  return wrap(make_array(layout, dtype_in(dtype, float64), home_of(device), content));
+}
+
+// The dtype of an array of this one value: NumPy's for a Python number, else the value's own.
+DType dtype_of_value(PyObject* value) {
+  if (PyBool_Check(value)) return bool_;
+  if (PyLong_Check(value)) return int64;
+  if (PyFloat_Check(value)) return float64;
+  if (PyComplex_Check(value)) return complex128;
+  return import_array(value).dtype();
+}
+
+PyObject* full(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<5> signature{
+      "full", {"shape", "fill_value", "dtype", "order", "device"}, 2, 4};
+  const auto [shape, value, dtype, order, device] = signature.read(values, count, words);
+  const DType type = given(dtype) ? dtype_from(dtype) : dtype_of_value(value);
+  const Layout layout = layout_in(order_in(order, Order::c), shape_from(shape));
+  Array made = empty_in(layout, type, home_of(device));
+  assign(made, value);
+  return wrap(std::move(made));
+}
+
+// Like `a` but for what is given.
+Array make_array_like(PyObject* a, PyObject* dtype, PyObject* order, PyObject* shape,
+                      PyObject* device, Content content) {
+  const Array model = import_array(a);
+  const Shape extents = given(shape) ? shape_from(shape) : model.shape();
+  const Layout layout = layout_in(order_in(order, Order::k), extents, model.layout());
+  return make_array(layout, dtype_in(dtype, model.dtype()), device_in(device, model.device()),
+                    content);
+}
+
+template <Content content>
+PyObject* make_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr const char* who = content == Content::zeros  ? "zeros_like"
+                                     : content == Content::ones ? "ones_like"
+                                                                : "empty_like";
+  static constexpr Signature<5> signature{who, {"a", "dtype", "order", "shape", "device"}, 1, 3};
+  const auto [a, dtype, order, shape, device] = signature.read(values, count, words);
+  return wrap(make_array_like(a, dtype, order, shape, device, content));
+}
+
+PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<6> signature{
+      "full_like", {"a", "fill_value", "dtype", "order", "shape", "device"}, 2, 4};
+  const auto [a, value, dtype, order, shape, device] = signature.read(values, count, words);
+  Array made = make_array_like(a, dtype, order, shape, device, Content::nothing);
+  assign(made, value);
+  return wrap(std::move(made));
+}
+
+// However far off, a diagonal outside the matrix is an empty one.
+std::int64_t clipped_in(PyObject* k) {
+  if (!given(k)) return 0;
+  const Py_ssize_t value = PyNumber_AsSsize_t(k, nullptr);  // clips what does not fit
+  if (value == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return value;
+}
+
+PyObject* eye(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<6> signature{"eye", {"N", "M", "k", "dtype", "order", "device"}, 1, 5};
+  const auto [rows, columns, k, dtype, order, device] = signature.read(values, count, words);
+  const std::int64_t n = integer_from(rows);
+  const Layout layout = layout_in(order_in(order, Order::c), Shape{n, integer_in(columns, n)});
+  const DType type = dtype_in(dtype, float64);
+  Array matrix = make_array(layout, type, home_of(device), Content::zeros);
+  fill_with(matrix.diagonal(clipped_in(k)), Content::ones);
+  return wrap(std::move(matrix));
+}
+
+PyMethodDef create_functions[] = {
+    method<&make<Content::nothing>>(
+        "empty",
+        "empty(shape, dtype=None, order='C', *, device=None)\n--\n\n"
+        "An array of `shape`, uninitialised; float64 unless told otherwise."),
+    method<&make<Content::zeros>>("zeros",
+                                  "zeros(shape, dtype=None, order='C', *, device=None)\n--\n\n"
+                                  "An array of zeros; float64 unless told otherwise."),
+    method<&make<Content::ones>>("ones",
+                                 "ones(shape, dtype=None, order='C', *, device=None)\n--\n\n"
+                                 "An array of ones; float64 unless told otherwise."),
+    method<&full>("full",
+                  "full(shape, fill_value, dtype=None, order='C', *, device=None)\n--\n\n"
+                  "An array filled with `fill_value`, which may be an array that broadcasts."),
+    method<&make_like<Content::nothing>>(
+        "empty_like",
+        "empty_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
+        "Uninitialised, with the shape, dtype, device and order of axes of `a`."),
+    method<&make_like<Content::zeros>>(
+        "zeros_like",
+        "zeros_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
+        "Zeros, with the shape, dtype, device and order of axes of `a`."),
+    method<&make_like<Content::ones>>(
+        "ones_like",
+        "ones_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
+        "Ones, with the shape, dtype, device and order of axes of `a`."),
+    method<&full_like>(
+        "full_like",
+        "full_like(a, fill_value, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
+        "Filled with `fill_value`, with the shape, dtype, device and order of axes of `a`."),
+    method<&eye>("eye",
+                 "eye(N, M=None, k=0, dtype=None, order='C', *, device=None)\n--\n\n"
+                 "A matrix with ones on the k-th diagonal and zeros elsewhere."),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(array_create, 57) { add_functions(module, create_functions); }
+
+}  // namespace spanwise::python

@@ -1,0 +1,79 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "element.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "python/support/array.hpp"
+#include "python/support/call.hpp"
+#include "python/support/host.hpp"
+#include "python/support/scalar.hpp"
+#include "spanwise/copy.hpp"
+
+namespace spanwise::python {
+
+namespace {
+
+// Sets where in the storage the element is, in elements, if the key is all ints inside their axes.
+// False for other keys, which take the longer way with all its checks. No std::optional: reading
+// its two parts as one word waits for both to reach the cache.
+bool find_offset(const Layout& layout, PyObject* key, std::int64_t& offset) noexcept {
+  const bool is_tuple = PyTuple_CheckExact(key);
+  const Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(key) : 1;
+  if (count != layout.rank()) return false;
+  offset = layout.offset;
+  for (int axis = 0; axis < layout.rank(); ++axis) {
+    PyObject* part = is_tuple ? PyTuple_GET_ITEM(key, axis) : key;
+    if (!PyLong_CheckExact(part)) return false;
+    int overflow = 0;
+    std::int64_t i = PyLong_AsLongLongAndOverflow(part, &overflow);
+    const std::int64_t extent = layout.shape[axis];
+    if (i < 0) i += extent;
+    if (overflow != 0 || i < 0 || i >= extent) return false;
+    offset += i * layout.strides[axis];
+  }
+  return true;
+}
+
+std::byte* address_of(const Array& array, std::int64_t offset) noexcept {
+  return static_cast<std::byte*>(array.storage().data()) + offset * array.dtype().itemsize();
+}
+
+}  // namespace
+
+PyObject* wrap_element(const Array& array, std::int64_t offset) {
+  if (array.device() == cpu && is_settled(array))
+    return wrap_copy_of(address_of(array, offset), array.dtype());
+  const Array element = array.with_layout({{}, {}, offset});
+  Array copied;
+  {
+    const Unlocked unlocked(element);
+    copied = copy(element);
+  }
+  return wrap(std::move(copied));
+}
+
+PyObject* try_element(const Array& array, PyObject* key) {
+  std::int64_t offset = 0;
+  return find_offset(array.layout(), key, offset) ? wrap_element(array, offset) : nullptr;
+}
+
+bool try_assign_element(const Array& array, PyObject* key, PyObject* value) {
+  if (!is_python_scalar(value) || array.readonly() || !is_settled(array)) return false;
+  std::int64_t offset = 0;
+  if (!find_offset(array.layout(), key, offset)) return false;
+  std::byte* place = address_of(array, offset);
+  if (PyFloat_CheckExact(value) && array.dtype() == float64) {
+    const double number = PyFloat_AS_DOUBLE(value);
+    std::memcpy(place, &number, sizeof number);
+    return true;
+  }
+  const Scalar scalar = scalar_from(value, array.dtype());
+  std::memcpy(place, scalar.data(), static_cast<std::size_t>(array.dtype().itemsize()));
+  return true;
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,184 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <Python.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "slots.hpp"
+#include "spanwise/error.hpp"
+
+/// a.flags, as numpy.ndarray.flags: attributes in lower case, items under NumPy's names. A plain
+/// heap type, as spanwise.Array is: programs look at the flags of every array that they are given.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+struct PyFlags {
+  PyObject_HEAD
+  PyObject* owner;  // the spanwise.Array
+};
+
+PyTypeObject* flags_type = nullptr;
+
+PyObject* owner_in(PyObject* flags) noexcept { return reinterpret_cast<PyFlags*>(flags)->owner; }
+
+enum class Flag { c_contiguous, f_contiguous, owndata, writeable, aligned, fnc, forc };
+
+bool is_aligned(const Array& array) {
+  const auto address = reinterpret_cast<std::uintptr_t>(array.data());
+  const DType dtype = array.dtype();
+  // A complex number is aligned as its parts are.
+  const int unit = dtype.is_complex() ? dtype.itemsize() / 2 : dtype.itemsize();
+  return array.size() == 0 || address % static_cast<std::uintptr_t>(unit) == 0;
+}
+
+bool holds(PyObject* owner, Flag flag) {
+  const Array& array = array_in(owner);
+  const Layout& layout = array.layout();
+  switch (flag) {
+    case Flag::c_contiguous:
+      return layout.is_row_major();
+    case Flag::f_contiguous:
+      return layout.is_column_major();
+    case Flag::owndata:
+      return py::handle(owner).attr("base").is_none();
+    case Flag::writeable:
+      return !array.readonly();
+    case Flag::aligned:
+      return is_aligned(array);
+    case Flag::fnc:
+      return layout.is_column_major() && !layout.is_row_major();
+    case Flag::forc:
+      return layout.is_column_major() || layout.is_row_major();
+  }
+  return false;
+}
+
+template <Flag flag>
+PyObject* get_flag(PyObject* self, void*) noexcept {
+  try {
+    return PyBool_FromLong(holds(owner_in(self), flag));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+Flag flag_named(std::string_view name) {
+  if (name == "C_CONTIGUOUS" || name == "C" || name == "CONTIGUOUS") return Flag::c_contiguous;
+  if (name == "F_CONTIGUOUS" || name == "F" || name == "FORTRAN") return Flag::f_contiguous;
+  if (name == "OWNDATA" || name == "O") return Flag::owndata;
+  if (name == "WRITEABLE" || name == "W") return Flag::writeable;
+  if (name == "ALIGNED" || name == "A") return Flag::aligned;
+  if (name == "FNC") return Flag::fnc;
+  if (name == "FORC") return Flag::forc;
+  throw py::key_error(
+      text("Array.flags: no flag \"", name,
+           "\"; there are C_CONTIGUOUS, F_CONTIGUOUS, OWNDATA, WRITEABLE, ALIGNED, FNC, FORC"));
+}
+
+PyObject* flags_subscript(PyObject* self, PyObject* key) noexcept {
+  try {
+    if (!PyUnicode_Check(key)) throw py::type_error("Array.flags: the name of a flag is a str");
+    Py_ssize_t size = 0;
+    const char* name = PyUnicode_AsUTF8AndSize(key, &size);
+    if (name == nullptr) return nullptr;
+    const Flag flag = flag_named({name, static_cast<std::size_t>(size)});
+    return PyBool_FromLong(holds(owner_in(self), flag));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// The bit belongs to the window: other arrays on the same memory keep theirs.
+int set_writeable(PyObject* self, PyObject* value, void*) noexcept {
+  try {
+    if (value == nullptr) throw py::attribute_error("Array.flags: writeable cannot be deleted");
+    const int writeable = PyObject_IsTrue(value);
+    if (writeable < 0) return -1;
+    Array& array = array_in(owner_in(self));
+    if ((writeable == 1) == !array.readonly()) return 0;
+    if (writeable != 0)
+      fail<ReadOnlyError>(
+          "Array.flags: ", array,
+          " was handed out for reading only and cannot be made writeable; copy it: a.copy()");
+    array.set_readonly();  // nothing else of it: other threads may be reading the array
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
+}
+
+PyObject* flags_repr(PyObject* self) noexcept {
+  try {
+    std::string out;
+    for (const char* name : {"C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED"}) {
+      const bool set = holds(owner_in(self), flag_named(name));
+      out += text("  ", name, " : ", set ? "True" : "False", "\n");
+    }
+    return PyUnicode_FromStringAndSize(out.data(), static_cast<Py_ssize_t>(out.size()));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+void flags_dealloc(PyObject* self) noexcept {
+  PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(owner_in(self));
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* array_flags(PyObject* self, void*) noexcept {
+  PyFlags* flags = PyObject_New(PyFlags, flags_type);
+  if (flags == nullptr) return nullptr;
+  flags->owner = Py_NewRef(self);
+  return reinterpret_cast<PyObject*>(flags);
+}
+
+PyGetSetDef flag_attributes[] = {
+    {"c_contiguous", &get_flag<Flag::c_contiguous>, nullptr, nullptr, nullptr},
+    {"contiguous", &get_flag<Flag::c_contiguous>, nullptr, nullptr, nullptr},
+    {"f_contiguous", &get_flag<Flag::f_contiguous>, nullptr, nullptr, nullptr},
+    {"owndata", &get_flag<Flag::owndata>, nullptr, nullptr, nullptr},
+    {"writeable", &get_flag<Flag::writeable>, &set_writeable, nullptr, nullptr},
+    {"aligned", &get_flag<Flag::aligned>, nullptr, nullptr, nullptr},
+    {"fnc", &get_flag<Flag::fnc>, nullptr, nullptr, nullptr},
+    {"forc", &get_flag<Flag::forc>, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyGetSetDef attributes[] = {{"flags", &array_flags, nullptr, "As numpy.ndarray.flags.", nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+template <class F>
+PyType_Slot slot(int id, F* function) {
+  return {id, reinterpret_cast<void*>(function)};
+}
+
+}  // namespace
+
+SW_BIND(array_flags, 52) {
+  static PyType_Slot slots[] = {
+      slot(Py_tp_dealloc, &flags_dealloc),
+      slot(Py_tp_repr, &flags_repr),
+      slot(Py_mp_subscript, &flags_subscript),
+      {Py_tp_getset, flag_attributes},
+      {Py_tp_doc, const_cast<char*>("How an array lies in memory and what may be done to it.")},
+      {0, nullptr}};
+  static PyType_Spec spec = {"spanwise._core._Flags", sizeof(PyFlags), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  flags_type = reinterpret_cast<PyTypeObject*>(type);
+  module.add_object("_Flags", py::reinterpret_borrow<py::object>(type));
+  add_array_attributes(attributes);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,254 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "order.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/host.hpp"
+#include "python/support/scalar.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/error.hpp"
+
+/// The methods that bring elements to the host: as Python's numbers, lists and text, as NumPy's.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// C order, as numpy.ndarray.item counts.
+Array element_at(const Array& array, std::int64_t flat) {
+  const std::int64_t size = array.size();
+  if (flat < -size || flat >= size)
+    fail<BoundsError>("item: index ", flat, " is outside an array of ", size, " elements");
+  if (flat < 0) flat += size;
+  Layout layout = array.layout();
+  for (int axis = layout.rank() - 1; axis >= 0; --axis) {
+    const std::int64_t extent = layout.shape[axis];
+    layout = layout.index(axis, flat % extent);
+    flat /= extent;
+  }
+  return array.with_layout(std::move(layout));
+}
+
+Array element_at(const Array& array, const Shape& index) {
+  if (index.size() != array.rank())
+    fail<BoundsError>("item: expected ", array.rank(), " indices for shape ", array.shape(),
+                      ", got ", index.size());
+  Layout layout = array.layout();
+  for (const std::int64_t i : index) layout = layout.index(0, i);
+  return array.with_layout(std::move(layout));
+}
+
+Array element_at(const Array& array, PyObject* const* values, Py_ssize_t count) {
+  if (count == 0) return array;
+  if (count == 1) {
+    return PyTuple_Check(values[0]) ? element_at(array, shape_from(values[0]))
+                                    : element_at(array, integer_from(values[0]));
+  }
+  Shape index(static_cast<int>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) index[static_cast<int>(i)] = integer_from(values[i]);
+  return element_at(array, index);
+}
+
+PyObject* item_method(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<0> signature{"item", {}, 0, 0};
+  signature.read(values + count, 0, words);
+  return number_of(element_at(array_in(self), values, count));
+}
+
+template <class T>
+PyObject* number_at(const std::byte* place) noexcept {
+  T value;
+  std::memcpy(&value, place, sizeof value);
+  if constexpr (std::is_floating_point_v<T>)
+    return PyFloat_FromDouble(static_cast<double>(value));
+  else if constexpr (std::is_signed_v<T>)
+    return PyLong_FromLongLong(value);
+  else
+    return PyLong_FromUnsignedLongLong(value);
+}
+struct Truth {};
+template <>
+PyObject* number_at<Truth>(const std::byte* place) noexcept {
+  return PyBool_FromLong(place[0] != std::byte{0});
+}
+
+// Puts n elements, `step` bytes apart, into a new list. False with Python's error set.
+using FillList = bool (*)(PyObject* list, const std::byte* place, std::int64_t step,
+                          std::int64_t n);
+template <class T>
+bool fill_list(PyObject* list, const std::byte* place, std::int64_t step, std::int64_t n) noexcept {
+  for (std::int64_t i = 0; i < n; ++i, place += step) {
+    PyObject* made = number_at<T>(place);
+    if (made == nullptr) return false;
+    PyList_SET_ITEM(list, i, made);
+  }
+  return true;
+}
+
+FillList filler_of(DType dtype) noexcept {
+  if (dtype == float64) return &fill_list<double>;
+  if (dtype == float32) return &fill_list<float>;
+  if (dtype == int64) return &fill_list<std::int64_t>;
+  if (dtype == bool_) return &fill_list<Truth>;
+  if (dtype == int32) return &fill_list<std::int32_t>;
+  if (dtype == int16) return &fill_list<std::int16_t>;
+  if (dtype == int8) return &fill_list<std::int8_t>;
+  if (dtype == uint64) return &fill_list<std::uint64_t>;
+  if (dtype == uint32) return &fill_list<std::uint32_t>;
+  if (dtype == uint16) return &fill_list<std::uint16_t>;
+  return dtype == uint8 ? &fill_list<std::uint8_t> : nullptr;
+}
+
+py::object list_from(const Array& array, const std::byte* place, int axis, FillList fill) {
+  const std::int64_t extent = array.shape()[axis];
+  const std::int64_t step = array.strides()[axis] * array.dtype().itemsize();
+  auto list = py::reinterpret_steal<py::object>(PyList_New(extent));
+  if (!list) throw py::error_already_set();
+  if (axis == array.rank() - 1) {
+    if (!fill(list.ptr(), place, step, extent)) throw py::error_already_set();
+    return list;
+  }
+  for (std::int64_t i = 0; i < extent; ++i, place += step)
+    PyList_SET_ITEM(list.ptr(), i, list_from(array, place, axis + 1, fill).release().ptr());
+  return list;
+}
+
+PyObject* tolist(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+  const Array& array = array_in(self);
+  const FillList fill = filler_of(array.dtype());
+  if (fill != nullptr && array.rank() > 0 && is_settled(array))
+    return list_from(array, static_cast<const std::byte*>(array.data()), 0, fill).release().ptr();
+  // NumPy may lack it; every value is a float32.
+  const bool is_foreign = array.dtype() == bfloat16;
+  return to_numpy(is_foreign ? copied(array, float32, array.device(), Order::k) : array)
+      .attr("tolist")()
+      .release()
+      .ptr();
+}
+
+PyObject* numpy(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+  return to_numpy(array_in(self)).release().ptr();
+}
+
+// NumPy's protocol (numpy.org/doc/stable/user/basics.interoperability.html): copy=False must raise
+// where a copy is needed.
+PyObject* array_protocol(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                         PyObject* words) {
+  static constexpr Signature<2> signature{"__array__", {"dtype", "copy"}, 0, 1};
+  const auto [dtype, copy_word] = signature.read(values, count, words);
+  const Array& array = array_in(self);
+  const CopyMode mode = mode_in(copy_word);
+  if (mode == CopyMode::never && !array.device().is_cpu())
+    fail<CopyNeededError>("__array__: ", array,
+                          " cannot be shared with NumPy, which sees host memory only; allow the "
+                          "copy: a.numpy()");
+  const py::object host = to_numpy(array);
+  if (given(dtype) && dtype_from(dtype) != array.dtype()) {
+    if (mode == CopyMode::never)
+      fail<CopyNeededError>("__array__: ", array.dtype(), " cannot be read as ",
+                            std::string(py::str(dtype)),
+                            " without a copy; allow it with copy=None");
+    return host.attr("astype")(py::handle(dtype)).release().ptr();
+  }
+  const bool is_shared = array.device().is_cpu();
+  const py::object result = mode == CopyMode::always && is_shared ? host.attr("copy")() : host;
+  return Py_NewRef(result.ptr());
+}
+
+PyObject* complex_number(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
+  const Array& array = array_in(self);
+  if (array.rank() != 0)
+    fail<DTypeError>("Array: only an array of rank 0 converts to complex, this one has shape ",
+                     array.shape(), "; use a.item() or index it");
+  const auto number = py::reinterpret_steal<py::object>(number_of(array));
+  return PyComplex_FromCComplex(PyComplex_AsCComplex(number.ptr()));
+}
+
+// Rank 0 formats as its number; other arrays have no format but the empty one, as in NumPy.
+PyObject* format(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"__format__", {"format_spec"}, 1, 1};
+  const auto [spec] = signature.read(values, count, words);
+  const Array& array = array_in(self);
+  const bool is_empty = PyUnicode_Check(spec) && PyUnicode_GET_LENGTH(spec) == 0;
+  if (array.rank() == 0 && array.dtype().is_computable()) {
+    const auto number = py::reinterpret_steal<py::object>(number_of(array));
+    return PyObject_Format(number.ptr(), spec);
+  }
+  if (is_empty) return PyObject_Str(self);
+  throw py::type_error(
+      "a format applies to one number: f\"{a.item():.3f}\", not to an array of shape " +
+      text(array.shape()));
+}
+
+PyMethodDef host_methods[] = {
+    method<&item_method>("item",
+                         "The one element, or that at the index given, as a Python number."),
+    method<&tolist>("tolist",
+                    "tolist($self)\n--\n\nThe elements as nested lists of Python numbers."),
+    method<&numpy>("numpy",
+                   "numpy($self)\n--\n\n"
+                   "As a numpy.ndarray: shares memory on the CPU, copies from a GPU."),
+    method<&array_protocol>("__array__", "__array__($self, dtype=None, *, copy=None)\n--\n\n"),
+    method<&complex_number>("__complex__", "__complex__($self)\n--\n\n"),
+    method<&format>("__format__", "__format__($self, format_spec, /)\n--\n\n"),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+Scalar item_of(const Array& array) {
+  const Unlocked unlocked(array);
+  return item(array);
+}
+
+PyObject* number_of(const Array& array) {
+  // Those that programs ask for in their loops.
+  if (array.size() != 1 || !is_settled(array)) return python_number(item_of(array));
+  const auto as = [&]<class T>(T value) {
+    std::memcpy(&value, array.data(), sizeof value);
+    return value;
+  };
+  PyObject* number = nullptr;
+  if (array.dtype() == float64)
+    number = PyFloat_FromDouble(as(double{}));
+  else if (array.dtype() == int64)
+    number = PyLong_FromLongLong(as(std::int64_t{}));
+  else if (array.dtype() == float32)
+    number = PyFloat_FromDouble(static_cast<double>(as(float{})));
+  else if (array.dtype() == bool_)
+    number = PyBool_FromLong(as(std::uint8_t{}));
+  else
+    return python_number(item_of(array));
+  if (number == nullptr) throw py::error_already_set();
+  return number;
+}
+
+Array on_host(const Array& array) {
+  if (array.device().is_cpu()) return array;
+  const GilRelease unlocked;
+  return to_device(array, cpu);
+}
+
+py::object to_numpy(const Array& array) {
+  const Bridge* bridge = find_bridge("numpy");
+  if (bridge == nullptr)
+    fail<BridgeError>("numpy(): this build of spanwise has no bridge to NumPy");
+  const Array host = on_host(array);
+  if (auto obstacle = bridge->obstacle(host)) throw SharingError("numpy()", *std::move(obstacle));
+  PyObject* made = bridge->wrap(host);
+  if (made == nullptr) throw py::error_already_set();
+  bridge->count_export(!array.device().is_cpu(), array.nbytes());
+  return py::reinterpret_steal<py::object>(made);
+}
+
+SW_BIND(array_host, 56) { add_array_methods(host_methods); }
+
+}  // namespace spanwise::python

@@ -1,0 +1,218 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "assign.hpp"
+#include "order.hpp"
+#include "python/interop/import.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "python/support/dtype.hpp"
+#include "python/support/scalar.hpp"
+#include "python/support/value.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+/// array, asarray and their kin: anything in, an Array out.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+bool lies_in(Order order, const Layout& layout) {
+  if (order == Order::c) return layout.is_row_major();
+  if (order == Order::f) return layout.is_column_major();
+  return true;  // "A" and "K" keep what there is
+}
+
+ImportOptions options_in(PyObject* dtype, PyObject* device, CopyMode mode) {
+  ImportOptions options{.copy = mode, .may_compute = true};
+  if (given(dtype)) options.dtype = dtype_from(dtype);
+  if (given(device)) options.device = device_from(device);
+  return options;
+}
+
+PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
+  Array array = import_array(x, options);
+  if (!lies_in(order, array.layout())) {
+    if (options.copy == CopyMode::never)
+      fail<CopyNeededError>("asarray: ", array,
+                            " does not lie in the order asked for; allow the copy with copy=None, "
+                            "or leave order out");
+    array = copied(array, array.dtype(), array.device(), order);
+  }
+  // The same window is the same object, so that asarray(asarray(x)) costs nothing and keeps its
+  // base.
+  if (is_array(x)) {
+    const Array& source = array_in(x);
+    if (source.storage() == array.storage() && source.layout() == array.layout() &&
+        source.dtype() == array.dtype()) {
+      return Py_NewRef(x);
+    }
+  }
+  return wrap(std::move(array));
+}
+
+[[gnu::noinline]] PyObject* asarray_of_any(PyObject* const* values, Py_ssize_t count,
+                                           PyObject* words, bool may_compute) {
+  if (count == 1 && words == nullptr) {
+    if (PyErr_Occurred() != nullptr) return nullptr;
+    return wrap(import_array(values[0], {.may_compute = may_compute}));
+  }
+  static constexpr Signature<5> signature{
+      "asarray", {"x", "dtype", "device", "copy", "order"}, 1, 2};
+  const auto [x, dtype, device, copy, order] = signature.read(values, count, words);
+  ImportOptions options = options_in(dtype, device, mode_in(copy));
+  options.may_compute = may_compute;
+  return as_array(x, options, order_in(order, Order::k));
+}
+
+// Programs that mix libraries call this for every array that they pass, so what most of them are is
+// found out before anything is made room for. Functions written in Python call it for their
+// operands, which are not computed where they are lazy.
+template <bool may_compute>
+PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  if (count == 1 && words == nullptr) {
+    if (is_array(values[0])) return Py_NewRef(values[0]);
+    if (PyObject* shared = shared_object(values[0])) return shared;
+  }
+  return asarray_of_any(values, count, words, may_compute);
+}
+
+Array with_rank(Array array, std::int64_t rank) {
+  if (rank > max_rank) fail<LayoutError>("array: expected ndmin <= ", max_rank, ", got ", rank);
+  while (array.rank() < rank) array = array.expand(0);
+  return array;
+}
+
+// Numbers and lists make an array of their own anyway, which needs no copy after that.
+bool is_values(PyObject* x) { return is_python_scalar(x) || PyList_Check(x) || PyTuple_Check(x); }
+
+// A copy made once, in the order asked for: of memory that is shared, or lent, until then.
+Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
+  const auto copy = [&](const Array& source) {
+    return copied(source, options.dtype.value_or(source.dtype()),
+                  options.device.value_or(source.device()), order);
+  };
+  if (is_array(x)) return copy(array_in(x));
+  if (!options.device && !options.dtype && order != Order::f)
+    if (const auto memory = small_memory(x)) {
+      Array made = empty(memory->shape, memory->dtype, cpu);
+      std::memcpy(made.data(), memory->data, static_cast<std::size_t>(memory->bytes));
+      return made;
+    }
+  if (!options.device || options.device->is_cpu())
+    if (const std::optional<Array> lent = lent_array(x)) return copy(*lent);
+  ImportOptions sharing{.may_compute = true};
+  if (StrictCopies::active()) sharing.copy = CopyMode::always;  // this copy has been asked for
+  return copy(import_array(x, sharing));
+}
+
+PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  if (count == 1 && words == nullptr && !is_values(values[0]))
+    return wrap(copy_of(values[0], {}, Order::k));
+  static constexpr Signature<6> signature{
+      "array", {"x", "dtype", "device", "copy", "order", "ndmin"}, 1, 2};
+  const auto [x, dtype, device, copy, order, ndmin] = signature.read(values, count, words);
+  const CopyMode mode = copy == nullptr ? CopyMode::always : mode_in(copy);
+  const Order wanted = order_in(order, Order::k);
+  ImportOptions options = options_in(dtype, device, mode);
+  if (mode != CopyMode::always || is_values(x)) {
+    if (mode == CopyMode::always) options.copy = CopyMode::if_needed;
+    const auto made = py::reinterpret_steal<py::object>(as_array(x, options, wanted));
+    if (!made || !given(ndmin)) return Py_XNewRef(made.ptr());
+    return wrap_view(made.ptr(), with_rank(array_in(made.ptr()), integer_from(ndmin)));
+  }
+  return wrap(with_rank(copy_of(x, options, wanted), integer_in(ndmin, 0)));
+}
+
+// As NumPy's, which never gives rank 0.
+PyObject* ascontiguousarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"ascontiguousarray", {"a", "dtype", "device"}, 1, 2};
+  const auto [a, dtype, device] = signature.read(values, count, words);
+  PyObject* made = as_array(a, options_in(dtype, device, CopyMode::if_needed), Order::c);
+  if (made == nullptr || array_in(made).rank() > 0) return made;
+  const auto rank_0 = py::reinterpret_steal<py::object>(made);
+  return wrap_view(made, array_in(made).expand(0));
+}
+
+PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<4> signature{"copyto", {"dst", "src", "casting", "where"}, 2, 4};
+  const auto [dst, src, casting, where] = signature.read(values, count, words);
+  if (where != nullptr && where != Py_True)
+    return py::module_::import("spanwise._numpy.elementwise")
+        .attr("copyto_where")(py::handle(dst), py::handle(src),
+                              given(casting) ? py::handle(casting) : py::str("same_kind"),
+                              py::handle(where))
+        .release()
+        .ptr();
+  if (is_array(dst) && is_array(src) && array_in(src).dtype() == array_in(dst).dtype() &&
+      !given(casting)) {
+    assign(array_in(dst), array_in(src));  // nothing to bring here and nothing to cast
+    Py_RETURN_NONE;
+  }
+  ImportOptions options;
+  options.copy = CopyMode::never;
+  options.writable = true;
+  const Array target = import_array(dst, options);
+  const std::string rule = given(casting) ? value_of<std::string>(casting, "casting") : "same_kind";
+  if (is_python_scalar(src)) {
+    Promotion promotion;  // the target's dtype for a number of its kind
+    promotion.add(target.dtype());
+    if (promotion.add_number(src))
+      check_casting(promotion.result(), target.dtype(), rule, "copyto");
+    assign(target, src);
+  } else {
+    const Array source = assignable(src, target.dtype());
+    check_casting(source.dtype(), target.dtype(), rule, "copyto");
+    assign(target, source);
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* share_memory(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"may_share_memory", {"a", "b"}, 2, 2};
+  const auto [a, b] = signature.read(values, count, words);
+  return PyBool_FromLong(may_share_memory(import_array(a), import_array(b)));
+}
+
+PyMethodDef import_functions[] = {
+    method<&asarray<true>>(
+        "asarray",
+        "asarray(x, dtype=None, *, device=None, copy=None, order=None)\n--\n\n"
+        "`x` as an Array: shares its memory where it can. copy=False raises CopyNeededError where\n"
+        "it cannot, copy=True always copies. `x` is a number, nested lists, or any library's "
+        "array."),
+    method<&asarray<false>>("_asarray",
+                            "_asarray(x, dtype=None, *, device=None, copy=None, order=None)\n--\n\n"
+                            "asarray() of a function's operand: a lazy array is a TypeError."),
+    method<&array>(
+        "array",
+        "array(x, dtype=None, *, device=None, copy=True, order='K', ndmin=0)\n--\n\n"
+        "A new array with the elements of `x`: a number, nested lists, or any library's array."),
+    method<&ascontiguousarray>(
+        "ascontiguousarray",
+        "ascontiguousarray(a, dtype=None, *, device=None)\n--\n\n"
+        "`a` itself where it is C-contiguous, else a copy that is; rank 1 at least."),
+    method<&copyto>("copyto",
+                    "copyto(dst, src, casting='same_kind', where=True)\n--\n\n"
+                    "dst[...] = src: broadcasts, casts, crosses devices and is right where the two "
+                    "overlap.\n`dst` may be any library's writeable array. Where the mask `where` "
+                    "is false it is not written."),
+    method<&share_memory>("may_share_memory",
+                          "may_share_memory(a, b)\n--\n\n"
+                          "Whether the two can touch a common byte; False is certain, True may be "
+                          "too careful."),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(array_import, 58) { add_functions(module, import_functions); }
+
+}  // namespace spanwise::python

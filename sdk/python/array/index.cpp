@@ -1,0 +1,292 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "assign.hpp"
+#include "element.hpp"
+#include "index.hpp"
+#include "python/interop/import.hpp"
+#include "python/support/array.hpp"
+#include "python/support/call.hpp"
+#include "python/support/errors.hpp"
+#include "slots.hpp"
+#include "spanwise/error.hpp"
+
+/// NumPy's basic indexing (numpy.org/doc/stable/user/basics.indexing.html): integers, slices,
+/// Ellipsis and newaxis make views, but for keys that name one element, which make copies of it.
+/// Keys with arrays in them go to array_indexing.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// Integers, slices, Ellipsis and None need no index array; a key with anything else in it does.
+enum class PartKind { basic, by_array };
+
+PartKind kind_of(PyObject* part) {
+  if (PyLong_CheckExact(part) || PySlice_Check(part) || part == Py_None || part == Py_Ellipsis)
+    return PartKind::basic;
+  // bool is an int to Python, but to NumPy a mask; numpy.bool is no sequence and has no __index__.
+  if (PyBool_Check(part) || PyList_Check(part) || PyTuple_Check(part)) return PartKind::by_array;
+  if (is_array(part)) {
+    const Array& array = array_in(part);
+    return array.rank() == 0 && array.dtype().is_integer() ? PartKind::basic : PartKind::by_array;
+  }
+  return is_integer_index(part) ? PartKind::basic : PartKind::by_array;
+}
+
+bool is_by_array(PyObject* key) {
+  if (!PyTuple_Check(key)) return kind_of(key) == PartKind::by_array;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i)
+    if (kind_of(PyTuple_GET_ITEM(key, i)) == PartKind::by_array) return true;
+  return false;
+}
+
+std::int64_t integer_from(PyObject* key) {
+  const Py_ssize_t value = PyNumber_AsSsize_t(key, nullptr);  // clips: far outside stays outside
+  if (value == -1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+    PyErr_Clear();
+    refuse_index(key);
+  }
+  return value;
+}
+
+// One axis under a slice, by CPython's own arithmetic.
+struct Cut {
+  std::int64_t start, extent, step;
+};
+
+Cut cut(PyObject* key, std::int64_t extent) {
+  Py_ssize_t start = 0, stop = 0, step = 0;
+  if (PySlice_Unpack(key, &start, &stop, &step) < 0) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw py::error_already_set();
+    PyErr_Clear();
+    fail<ArgumentError>("Array: the step of a slice cannot be 0, got ", std::string(py::repr(key)));
+  }
+  const Py_ssize_t length = PySlice_AdjustIndices(extent, &start, &stop, step);
+  return {start, length, step};
+}
+
+void check_rank(const Layout& layout, int consumed) {
+  if (consumed > layout.rank())
+    fail<BoundsError>("Array: too many indices: ", consumed, " for an array of ", layout.rank(),
+                      " dimensions, shape ", layout.shape);
+}
+
+// How many axes the indices use up; finds a second Ellipsis.
+int count_axes(std::span<PyObject* const> keys) {
+  int axes = 0, ellipses = 0;
+  for (PyObject* key : keys) {
+    if (key == Py_Ellipsis) {
+      ++ellipses;
+    } else if (key != Py_None) {
+      ++axes;
+    }
+  }
+  if (ellipses > 1)
+    fail<BoundsError>("Array: an index can hold one Ellipsis ('...'), got ", ellipses);
+  return axes;
+}
+
+// A view being put together, axis by axis.
+class View {
+ public:
+  explicit View(const Layout& source) noexcept : source_(source), offset_(source.offset) {}
+
+  void keep() { add(source_.shape[axis_], source_.strides[axis_]), ++axis_; }
+  void insert() { add(1, 0); }
+  void take(std::int64_t i) {
+    const std::int64_t extent = source_.shape[axis_];
+    if (i < -extent || i >= extent)
+      fail<BoundsError>("Array: index ", i, " is outside axis ", axis_, " of shape ",
+                        source_.shape);
+    offset_ += (i < 0 ? i + extent : i) * source_.strides[axis_];
+    ++axis_;
+  }
+  void take(const Cut& cut) {
+    const std::int64_t stride = source_.strides[axis_];
+    if (cut.extent > 0) offset_ += cut.start * stride;
+    // With one element or none the step leads nowhere, and might not fit in 64 bits.
+    add(cut.extent, cut.extent > 1 ? cut.step * stride : stride);
+    ++axis_;
+  }
+  int axis() const noexcept { return axis_; }
+  std::int64_t extent() const noexcept { return source_.shape[axis_]; }
+  Layout layout() const {
+    const auto size = static_cast<std::size_t>(rank_);
+    const std::span shape(shape_.data(), size);
+    const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+    // Indices into axes beside an empty one lead outside the memory; a view of nothing stays in it.
+    return {Shape(shape), Strides(std::span(strides_.data(), size)),
+            is_empty ? source_.offset : offset_};
+  }
+
+ private:
+  void add(std::int64_t extent, std::int64_t stride) {
+    if (rank_ >= max_rank)
+      fail<BoundsError>("Array: the index makes more than ", max_rank, " dimensions");
+    shape_[static_cast<std::size_t>(rank_)] = extent;
+    strides_[static_cast<std::size_t>(rank_++)] = stride;
+  }
+
+  const Layout& source_;
+  std::int64_t offset_;
+  int axis_ = 0, rank_ = 0;
+  std::array<std::int64_t, max_rank> shape_, strides_;  // the first rank_ of each are set
+};
+
+Layout layout_by(const Layout& source, std::span<PyObject* const> keys) {
+  const int consumed = count_axes(keys);
+  check_rank(source, consumed);
+  View view(source);
+  for (PyObject* key : keys) {
+    if (key == Py_Ellipsis) {
+      for (int i = source.rank() - consumed; i > 0; --i) view.keep();
+    } else if (key == Py_None) {
+      view.insert();
+    } else if (PySlice_Check(key)) {
+      view.take(cut(key, view.extent()));
+    } else {
+      view.take(integer_from(key));
+    }
+  }
+  while (view.axis() < source.rank()) view.keep();
+  return view.layout();
+}
+
+// a[i], the most frequent key, where i is inside; null without a Python error for any other.
+PyObject* try_first(PyObject* self, PyObject* key) {
+  const Array& array = array_in(self);
+  const Layout& layout = array.layout();
+  if (!PyLong_CheckExact(key) || layout.rank() == 0) return nullptr;
+  int overflow = 0;
+  const std::int64_t i = PyLong_AsLongLongAndOverflow(key, &overflow), n = layout.shape[0];
+  if (overflow != 0 || i < -n || i >= n) return nullptr;
+  if (layout.rank() > 1) return wrap_view(self, layout.index(0, i));
+  return wrap_element(array, layout.offset + (i < 0 ? i + n : i) * layout.strides[0]);
+}
+
+Layout layout_by(const Layout& source, PyObject* key) {
+  if (!PyTuple_Check(key)) return layout_by(source, {&key, 1});
+  const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(key));
+  return layout_by(source, {&PyTuple_GET_ITEM(key, 0), size});
+}
+
+bool has_ellipsis(PyObject* key) noexcept {
+  if (!PyTuple_Check(key)) return key == Py_Ellipsis;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i)
+    if (PyTuple_GET_ITEM(key, i) == Py_Ellipsis) return true;
+  return false;
+}
+
+// NumPy's rule: a key that names one element gives a copy, unless it holds an Ellipsis.
+PyObject* view_or_element(PyObject* self, PyObject* key) {
+  Layout layout = layout_by(array_in(self).layout(), key);
+  if (layout.rank() == 0 && !has_ellipsis(key)) return wrap_element(array_in(self), layout.offset);
+  return wrap_view(self, std::move(layout));
+}
+
+Array view_by(const Array& array, PyObject* key) {
+  return array.with_layout(layout_by(array.layout(), key));
+}
+
+}  // namespace
+
+ArrayIndexing array_indexing;
+
+bool is_integer_index(PyObject* part) {
+  if (!PyIndex_Check(part)) return false;
+  if (!may_have_length(part)) return true;
+  if (has_length(part)) return false;
+  if (const auto found = find_view(part, /*may_copy=*/true, /*may_compute=*/false)) {
+    const ForeignView& view = found->view;
+    return (view.made ? view.made->dtype() : view.memory.dtype).is_integer();
+  }
+  const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(part));
+  if (integer) return true;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+  PyErr_Clear();
+  return false;
+}
+
+void refuse_index(PyObject* part) {
+  fail<BoundsError>(
+      "Array: only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+      "boolean arrays are valid indices, got a ",
+      Py_TYPE(part)->tp_name);
+}
+
+PyObject* array_subscript(PyObject* self, PyObject* key) noexcept {
+  try {
+    PyObject* found =
+        PyTuple_CheckExact(key) ? try_element(array_in(self), key) : try_first(self, key);
+    if (found != nullptr || PyErr_Occurred()) return found;
+    if (!PyTuple_Check(key) && !PySlice_Check(key))
+      if (PyObject* taken = array_indexing.take_few(self, key)) return taken;
+    if (is_by_array(key)) return array_indexing.read(self, key);
+    return view_or_element(self, key);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+int array_assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
+  try {
+    if (value == nullptr)
+      fail<ArgumentError>("Array: elements cannot be deleted; take a view or a copy of the rest");
+    if (try_assign_element(array_in(self), key, value)) return 0;
+    if (is_by_array(key))
+      array_indexing.assign(self, key, value);
+    else
+      assign(view_by(array_in(self), key), value);
+    return 0;
+  } catch (...) {
+    raise_current();
+    return -1;
+  }
+}
+
+PyObject* array_item(PyObject* self, Py_ssize_t index) noexcept {
+  const Array& array = array_in(self);
+  // The end of an iteration: raised directly, as it is no failure and comes with every loop.
+  if (array.rank() == 0 || index < 0 || index >= array.shape()[0]) {
+    PyErr_Format(errors.bounds, "Array: index %zd is outside the first axis", index);
+    return nullptr;
+  }
+  try {
+    const Layout& layout = array.layout();
+    if (layout.rank() == 1) return wrap_element(array, layout.offset + index * layout.strides[0]);
+    return wrap_view(self, layout.index(0, index));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+Py_ssize_t array_length(PyObject* self) noexcept {
+  const Array& array = array_in(self);
+  if (array.rank() == 0) {
+    PyErr_SetString(PyExc_TypeError, "len() of an array of rank 0; use .size or .item()");
+    return -1;
+  }
+  return array.shape()[0];
+}
+
+PyObject* array_iter(PyObject* self) noexcept {
+  if (array_in(self).rank() == 0) {
+    PyErr_SetString(PyExc_TypeError, "an array of rank 0 cannot be iterated over; use .item()");
+    return nullptr;
+  }
+  return PySeqIter_New(self);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,81 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <Python.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+
+/// Methods of arrays that a function of the Python half computes, the array being its first
+/// argument.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// The module is imported when the method is first called.
+PyObject* by_module(const char* module, const char* function, PyObject* self,
+                    PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  const py::object called = py::module_::import(module).attr(function);
+  const Py_ssize_t given = count + (words != nullptr ? PyTuple_GET_SIZE(words) : 0);
+  std::vector<PyObject*> arguments{self};
+  arguments.insert(arguments.end(), values, values + given);
+  return PyObject_Vectorcall(called.ptr(), arguments.data(), static_cast<std::size_t>(count) + 1,
+                             words);
+}
+
+PyObject* choose(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  return by_module("spanwise._numpy.indexing", "choose", self, values, count, words);
+}
+PyObject* searchsorted(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  return by_module("spanwise._numpy.lines", "searchsorted", self, values, count, words);
+}
+PyObject* trace(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  return by_module("spanwise._numpy.linalg", "trace", self, values, count, words);
+}
+PyObject* setflags(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  return by_module("spanwise._numpy.array_methods", "setflags", self, values, count, words);
+}
+PyObject* tobytes(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  return by_module("spanwise._numpy.array_methods", "tobytes", self, values, count, words);
+}
+
+PyMethodDef module_methods[] = {
+    method<&choose>("choose",
+                    "choose($self, choices, out=None, mode='raise')\n--\n\n"
+                    "Of each element the one in the array that it names."),
+    method<&searchsorted>("searchsorted",
+                          "searchsorted($self, v, side='left', sorter=None)\n--\n\n"
+                          "Where in the sorted vector each of `v` belongs."),
+    method<&trace>("trace",
+                   "trace($self, offset=0, axis1=0, axis2=1, dtype=None, out=None)\n--\n\n"
+                   "The sum along the diagonal of two axes."),
+    method<&setflags>("setflags",
+                      "setflags($self, write=None, align=None, uic=None)\n--\n\n"
+                      "As numpy.ndarray.setflags; write=False is for good."),
+    method<&tobytes>("tobytes",
+                     "tobytes($self, order='C')\n--\n\n"
+                     "The elements as bytes, in C order, or \"F\"; waits for them."),
+    {nullptr, nullptr, 0, nullptr}};
+
+// Below which objects of other libraries are left to their own operators (numpy.ndarray's own).
+PyObject* array_priority(PyObject*, void*) noexcept { return PyFloat_FromDouble(0.0); }
+
+PyGetSetDef priority_attribute[] = {
+    {"__array_priority__", &array_priority, nullptr,
+     "0, as numpy.ndarray's: operators leave objects with more to their own.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+SW_BIND(array_module_methods, 59) {
+  add_array_methods(module_methods);
+  add_array_attributes(priority_attribute);
+}
+
+}  // namespace spanwise::python

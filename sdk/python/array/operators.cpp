@@ -1,0 +1,110 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "python/support/operators.hpp"
+#include "slots.hpp"
+
+/// Python's operators on arrays. What they do is an op's business, so the slots only pass on.
+namespace spanwise::python {
+
+ArrayOperators operators_of_arrays;
+ArrayProducts products_of_arrays;
+
+namespace {
+
+template <Operator op>
+PyObject* array_unary(PyObject* self) noexcept {
+  if (operators_of_arrays.unary == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  return operators_of_arrays.unary(op, self);
+}
+
+template <Operator op>
+PyObject* array_binary(PyObject* left, PyObject* right) noexcept {
+  if (operators_of_arrays.binary == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  return operators_of_arrays.binary(op, left, right);
+}
+
+template <Operator op>
+PyObject* array_in_place(PyObject* self, PyObject* other) noexcept {
+  if (operators_of_arrays.in_place == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  return operators_of_arrays.in_place(op, self, other);
+}
+
+// A third argument is a modulus, which arrays do not have.
+PyObject* array_power(PyObject* left, PyObject* right, PyObject* modulus) noexcept {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return array_binary<Operator::power>(left, right);
+}
+PyObject* array_in_place_power(PyObject* self, PyObject* other, PyObject* modulus) noexcept {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return array_in_place<Operator::power>(self, other);
+}
+
+PyObject* array_divmod(PyObject* left, PyObject* right) noexcept {
+  PyObject* quotient = array_binary<Operator::floor_divide>(left, right);
+  if (quotient == nullptr || quotient == Py_NotImplemented) return quotient;
+  PyObject* rest = array_binary<Operator::remainder>(left, right);
+  PyObject* both = rest != nullptr ? PyTuple_Pack(2, quotient, rest) : nullptr;
+  Py_DECREF(quotient);
+  Py_XDECREF(rest);
+  return both;
+}
+
+PyObject* array_matmul(PyObject* left, PyObject* right) noexcept {
+  if (products_of_arrays.matmul == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  return products_of_arrays.matmul(left, right);
+}
+PyObject* array_in_place_matmul(PyObject* self, PyObject* other) noexcept {
+  if (products_of_arrays.in_place == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  return products_of_arrays.in_place(self, other);
+}
+
+PyObject* compare_arrays(PyObject* self, PyObject* other, int operation) noexcept {
+  if (operators_of_arrays.binary == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  const auto op = static_cast<Operator>(static_cast<int>(Operator::less) + operation);
+  return operators_of_arrays.binary(op, self, other);
+}
+
+template <class F>
+PyType_Slot operator_slot(int id, F* function) {
+  return {id, reinterpret_cast<void*>(function)};
+}
+
+}  // namespace
+
+PyType_Slot array_operators[] = {
+    operator_slot(Py_nb_add, &array_binary<Operator::add>),
+    operator_slot(Py_nb_subtract, &array_binary<Operator::subtract>),
+    operator_slot(Py_nb_multiply, &array_binary<Operator::multiply>),
+    operator_slot(Py_nb_true_divide, &array_binary<Operator::divide>),
+    operator_slot(Py_nb_floor_divide, &array_binary<Operator::floor_divide>),
+    operator_slot(Py_nb_remainder, &array_binary<Operator::remainder>),
+    operator_slot(Py_nb_divmod, &array_divmod),
+    operator_slot(Py_nb_power, &array_power),
+    operator_slot(Py_nb_lshift, &array_binary<Operator::left_shift>),
+    operator_slot(Py_nb_rshift, &array_binary<Operator::right_shift>),
+    operator_slot(Py_nb_and, &array_binary<Operator::bitwise_and>),
+    operator_slot(Py_nb_or, &array_binary<Operator::bitwise_or>),
+    operator_slot(Py_nb_xor, &array_binary<Operator::bitwise_xor>),
+    operator_slot(Py_nb_negative, &array_unary<Operator::negative>),
+    operator_slot(Py_nb_positive, &array_unary<Operator::positive>),
+    operator_slot(Py_nb_absolute, &array_unary<Operator::absolute>),
+    operator_slot(Py_nb_invert, &array_unary<Operator::invert>),
+    operator_slot(Py_nb_inplace_add, &array_in_place<Operator::add>),
+    operator_slot(Py_nb_inplace_subtract, &array_in_place<Operator::subtract>),
+    operator_slot(Py_nb_inplace_multiply, &array_in_place<Operator::multiply>),
+    operator_slot(Py_nb_inplace_true_divide, &array_in_place<Operator::divide>),
+    operator_slot(Py_nb_inplace_floor_divide, &array_in_place<Operator::floor_divide>),
+    operator_slot(Py_nb_inplace_remainder, &array_in_place<Operator::remainder>),
+    operator_slot(Py_nb_inplace_power, &array_in_place_power),
+    operator_slot(Py_nb_inplace_lshift, &array_in_place<Operator::left_shift>),
+    operator_slot(Py_nb_inplace_rshift, &array_in_place<Operator::right_shift>),
+    operator_slot(Py_nb_inplace_and, &array_in_place<Operator::bitwise_and>),
+    operator_slot(Py_nb_inplace_or, &array_in_place<Operator::bitwise_or>),
+    operator_slot(Py_nb_inplace_xor, &array_in_place<Operator::bitwise_xor>),
+    operator_slot(Py_nb_matrix_multiply, &array_matmul),
+    operator_slot(Py_nb_inplace_matrix_multiply, &array_in_place_matmul),
+    operator_slot(Py_tp_richcompare, &compare_arrays),
+    {0, nullptr}};
+
+}  // namespace spanwise::python

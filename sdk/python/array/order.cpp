@@ -1,0 +1,120 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "order.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+#include "python/support/call.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace {
+
+// The axes of `like` as NumPy walks over elements in order "K": longest stride first, but a stride
+// of 0 says nothing about the order in memory, so such an axis stays where it is among its
+// neighbours. An insertion sort from the innermost axis on, since "0 equals everything" is no
+// ordering that std::sort may be given, and since the order of the comparisons decides.
+std::vector<int> axes_as_walked(const Layout& like) {
+  std::vector<int> axes(static_cast<std::size_t>(like.rank()));
+  std::iota(axes.rbegin(), axes.rend(), 0);
+  const auto step = [&](int axis) -> std::int64_t {
+    return like.shape[axis] == 1 ? 0 : std::abs(like.strides[axis]);
+  };
+  for (std::size_t i = 1; i < axes.size(); ++i) {
+    std::size_t place = i;
+    for (std::size_t j = i; j > 0; --j) {
+      const std::int64_t inner = step(axes[j - 1]), here = step(axes[i]);
+      if (inner == 0 || here == 0) continue;
+      if (inner <= here) break;
+      place = j - 1;
+    }
+    std::rotate(axes.begin() + static_cast<std::ptrdiff_t>(place),
+                axes.begin() + static_cast<std::ptrdiff_t>(i),
+                axes.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+  }
+  std::reverse(axes.begin(), axes.end());
+  return axes;
+}
+
+Shape reversed(const Shape& shape) {
+  Shape out = shape;
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+Order order_from(std::string_view word) {
+  if (word == "C" || word == "c") return Order::c;
+  if (word == "F" || word == "f") return Order::f;
+  if (word == "A" || word == "a") return Order::a;
+  if (word == "K" || word == "k") return Order::k;
+  fail<ArgumentError>("order: expected \"C\", \"F\", \"A\" or \"K\", got \"", word, "\"");
+}
+
+Order order_in(PyObject* argument, Order otherwise) {
+  if (!given(argument)) return otherwise;
+  Py_ssize_t size = 0;
+  const char* word = PyUnicode_AsUTF8AndSize(argument, &size);
+  if (word == nullptr) throw pybind11::error_already_set();
+  return order_from({word, static_cast<std::size_t>(size)});
+}
+
+Order settled(Order order, std::span<const Array* const> operands) noexcept {
+  if (order != Order::a) return order;
+  const bool all_columns = std::all_of(operands.begin(), operands.end(), [](const Array* array) {
+    return array == nullptr || array->layout().is_column_major();
+  });
+  return all_columns ? Order::f : Order::c;
+}
+
+Layout layout_in(Order order, const Shape& shape, const Layout& like) {
+  const bool like_is_column_major = like.is_column_major() && !like.is_row_major();
+  if (order == Order::f || (order == Order::a && like_is_column_major))
+    return Layout::column_major(shape);
+  if (order == Order::k && like.rank() == shape.size() && !like.is_row_major())
+    return like.packed(shape);
+  return Layout::row_major(shape);
+}
+
+Array copied(const Array& source, DType dtype, Device device, Order order) {
+  if (order != Order::f && source.layout().is_row_major()) {  // most are
+    Array target = empty(source.shape(), dtype, device);
+    const Unlocked unlocked(source, target);
+    copy(source, target);
+    return target;
+  }
+  const Layout layout = layout_in(order, source.shape(), source.layout());
+  Array target = empty_in(layout, dtype, device);
+  const Unlocked unlocked(source, target);
+  copy(source, target);
+  return target;
+}
+
+// Column-major reading is row-major reading of the transposed, both ways.
+Array reshaped(const Array& source, const Shape& shape, Order order, CopyMode mode) {
+  const bool is_column_major = source.layout().is_column_major() && !source.layout().is_row_major();
+  const Unlocked unlocked(source);
+  if (order == Order::f || (order == Order::a && is_column_major)) {
+    return reshape(source.transpose(), reversed(shape), mode).transpose();
+  }
+  return reshape(source, shape, mode);
+}
+
+Array flattened(const Array& source, Order order, CopyMode mode) {
+  const Shape flat{source.size()};
+  if (order != Order::k) return reshaped(source, flat, order, mode);
+  return reshaped(source.permute(axes_as_walked(source.layout())), flat, Order::c, mode);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,194 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "order.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/dtype.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/host.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+
+/// Pickling through host bytes in the array's own order of axes; an axis of stride 0 is written
+/// once. From protocol 5 on the bytes are a PickleBuffer, which multiprocessing and others may
+/// carry beside the stream instead of copying it in; what comes back uses such a buffer where it
+/// lies.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// ---- writing
+
+bool is_repeated(const Layout& layout, int axis) {
+  return layout.strides[axis] == 0 && layout.shape[axis] > 1;
+}
+
+// The elements that differ in memory: axes of stride 0 have an extent of 1.
+Array without_repeats(const Array& array) {
+  Layout layout = array.layout();
+  if (layout.size() == 0) return array;
+  for (int axis = 0; axis < layout.rank(); ++axis)
+    if (is_repeated(layout, axis)) layout.shape[axis] = 1;
+  return array.with_layout(std::move(layout));
+}
+
+bool is_packed(const Layout& layout, const Layout& packed) {
+  for (int axis = 0; axis < layout.rank(); ++axis)
+    if (layout.shape[axis] != 1 && layout.strides[axis] != packed.strides[axis]) return false;
+  return true;
+}
+
+// The strides in bytes, or None where the elements lie in C order.
+py::object strides_to_write(const Array& array, const Array& host) {
+  const Layout& layout = array.layout();
+  const std::int64_t item = array.dtype().itemsize();
+  py::tuple strides(static_cast<std::size_t>(layout.rank()));
+  bool is_c_order = true;
+  for (int axis = 0; axis < layout.rank(); ++axis) {
+    const bool repeats = layout.size() > 0 && is_repeated(layout, axis);
+    is_c_order &= !repeats;
+    strides[static_cast<std::size_t>(axis)] = repeats ? 0 : host.strides()[axis] * item;
+  }
+  if (layout.size() == 0 || (is_c_order && host.layout().is_row_major())) return py::none();
+  return strides;
+}
+
+// As bytes, so that dtypes without a format of the buffer protocol travel too.
+py::object content_of(const Array& host, int protocol) {
+  const Array bytes(
+      host.storage(),
+      Layout{Shape{host.nbytes()}, Strides{1}, host.layout().offset * host.dtype().itemsize()},
+      uint8);
+  const py::object content = py::cast(bytes);
+  if (protocol >= 5) return py::module_::import("pickle").attr("PickleBuffer")(content);
+  py::object copied = py::reinterpret_steal<py::object>(PyBytes_FromObject(content.ptr()));
+  if (!copied) throw py::error_already_set();
+  return copied;
+}
+
+py::object reduce(const ArrayObject& self, int protocol) {
+  const Array& array = self.array();
+  const Array whole = without_repeats(array);
+  const Layout packed = whole.layout().packed(whole.shape());
+  const bool is_dense = whole.size() == 0 || is_packed(whole.layout(), packed);
+  Array host = on_host(is_dense ? whole : copied(whole, whole.dtype(), whole.device(), Order::k));
+  if (host.size() > 0 && is_packed(host.layout(), packed))
+    host = host.with_layout({host.shape(), packed.strides, host.layout().offset});
+  // A writeable array is None from protocol 5 on: it comes back as its buffer is.
+  const py::object readonly = array.readonly() || protocol < 5
+                                  ? py::object(py::bool_(array.readonly()))
+                                  : py::object(py::none());
+  const bool is_plain = Py_TYPE(self.ptr()) == array_type;
+  const py::tuple arguments =
+      py::make_tuple(content_of(host, protocol), array.dtype().name(), self.attr("shape"),
+                     strides_to_write(array, host), array.device().name(), readonly,
+                     is_plain ? py::object(py::none()) : py::object(py::type::of(self)));
+  return py::make_tuple(py::module_::import("spanwise._numpy.array_pickle").attr("rebuild_array"),
+                        arguments, py::getattr(self, "__dict__", py::none()));
+}
+
+// ---- reading
+
+Device present_or_cpu(const std::string& name) {
+  const Device wanted = Device::parse(name);
+  const std::vector<Device> present = devices();
+  return std::find(present.begin(), present.end(), wanted) != present.end() ? wanted : cpu;
+}
+
+[[noreturn]] void refuse_pickle(const std::string& what) {
+  fail<ArgumentError>("pickle: ", what, "; the pickle is damaged");
+}
+
+// As the pickle says, in elements; C order where it says nothing.
+Layout layout_to_read(const Shape& shape, const std::optional<std::vector<std::int64_t>>& strides,
+                      std::int64_t item) {
+  Layout layout = Layout::row_major(shape);
+  if (item < 1) refuse_pickle("expected a dtype of whole bytes");
+  if (!strides) return layout;
+  if (strides->size() != static_cast<std::size_t>(shape.size()))
+    refuse_pickle(
+        text("expected ", shape.size(), " strides for shape ", shape, ", got ", strides->size()));
+  for (int axis = 0; axis < shape.size(); ++axis) {
+    const std::int64_t stride = (*strides)[static_cast<std::size_t>(axis)];
+    if (stride < 0 || stride % item != 0)
+      refuse_pickle(text("expected strides that are multiples of ", item, ", got ", stride));
+    layout.strides[axis] = stride / item;
+  }
+  return layout;
+}
+
+// The bytes from the first element to the end of the last, for strides >= 0.
+std::int64_t span_of(const Layout& layout, std::int64_t item) {
+  std::int64_t last = 0, step = 0, bytes = 0;
+  if (layout.size() == 0) return 0;
+  for (int axis = 0; axis < layout.rank(); ++axis)
+    if (__builtin_mul_overflow(layout.shape[axis] - 1, layout.strides[axis], &step) ||
+        __builtin_add_overflow(last, step, &last))
+      refuse_pickle(text("the strides ", layout.strides, " reach too far"));
+  if (__builtin_mul_overflow(last + 1, item, &bytes))
+    refuse_pickle(text("the strides ", layout.strides, " reach too far"));
+  return bytes;
+}
+
+// The buffer as bytes, and what keeps it: a memoryview, Python's own object for a buffer that is
+// held. In any dense order, as pickle.PickleBuffer.raw() has it.
+Storage storage_over(const py::object& content, std::int64_t expected, const Shape& shape,
+                     DType dtype) {
+  const auto holder = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(content.ptr()));
+  if (!holder) throw py::error_already_set();
+  const Py_buffer& buffer = *PyMemoryView_GET_BUFFER(holder.ptr());
+  if (PyBuffer_IsContiguous(&buffer, 'A') == 0)
+    fail<ArgumentError>("pickle: expected a contiguous buffer of ", expected,
+                        " bytes, got a strided one; pass its copy: bytes(buffer)");
+  if (buffer.len != expected)
+    refuse_pickle(
+        text("expected ", expected, " bytes for ", dtype, ' ', shape, ", got ", buffer.len));
+  return keep_alive(holder.ptr(), buffer.buf, static_cast<std::size_t>(buffer.len), cpu,
+                    buffer.readonly != 0);
+}
+
+py::object array_from_buffer(const py::object& content, const std::string& dtype_name,
+                             const Shape& shape,
+                             const std::optional<std::vector<std::int64_t>>& strides,
+                             const std::string& device_name, std::optional<bool> readonly) {
+  const DType dtype = DType::parse(dtype_name);
+  const Layout layout = layout_to_read(shape, strides, dtype.itemsize());
+  const std::int64_t bytes = span_of(layout, dtype.itemsize());
+  const Storage storage = storage_over(content, bytes, shape, dtype);
+  const Device device = present_or_cpu(device_name);
+  const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
+  const bool is_aligned = address % static_cast<std::uintptr_t>(alignment_of(dtype, cpu)) == 0;
+  const bool adopts = is_aligned && !(storage.readonly() && readonly == false);
+  // The bytes move as they are, so that the strides stay what they were.
+  Array line(storage, Layout::row_major(Shape{bytes}), uint8);
+  if (!device.is_cpu() || !adopts) {
+    const GilRelease unlocked;
+    line = device.is_cpu() ? copy(line) : to_device(line, device);
+  }
+  Array array(line.storage(), layout, dtype);
+  if (readonly == true) array = array.as_readonly();
+  return py::cast(std::move(array));
+}
+
+}  // namespace
+
+SW_BIND(array_pickle, 59) {
+  def_array_method("__reduce_ex__", &reduce, py::arg("protocol"), py::pos_only());
+  def_array_method("__reduce__", [](const ArrayObject& self) { return reduce(self, 2); });
+  module.def("_array_from_buffer", &array_from_buffer);
+}
+
+}  // namespace spanwise::python

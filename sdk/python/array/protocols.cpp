@@ -1,0 +1,85 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "spanwise/dims.hpp"
+
+/// What others ask an array for: its namespace (data-apis.org/array-api), its copy on a device, and
+/// NumPy's functions on it (numpy.org/neps/nep-0018). The answers are Python's, in the modules
+/// named.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+PyObject* or_none(PyObject* argument) noexcept { return argument == nullptr ? Py_None : argument; }
+
+PyObject* array_namespace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"__array_namespace__", {"api_version"}, 0, 0};
+  const auto [version] = signature.read(values, count, words);
+  return py::module_::import("spanwise._numpy.namespace")
+      .attr("namespace_for")(py::handle(or_none(version)))
+      .release()
+      .ptr();
+}
+
+PyObject* to_device_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                           PyObject* words) {
+  static constexpr Signature<2> signature{"to_device", {"device", "stream"}, 1, 1};
+  const auto [device, stream] = signature.read(values, count, words);
+  return py::module_::import("spanwise._numpy.namespace")
+      .attr("to_device")(py::handle(self), py::handle(device), py::handle(or_none(stream)))
+      .release()
+      .ptr();
+}
+
+PyObject* array_function(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                         PyObject* words) {
+  static constexpr Signature<4> signature{
+      "__array_function__", {"func", "types", "args", "kwargs"}, 4, 4};
+  const auto [func, types, args, kwargs] = signature.read(values, count, words);
+  return py::module_::import("spanwise._numpy.array_function")
+      .attr("array_function")(py::handle(self), py::handle(func), py::handle(types),
+                              py::handle(args), py::handle(kwargs))
+      .release()
+      .ptr();
+}
+
+PyObject* contains(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"__contains__", {"key"}, 1, 1};
+  const auto [key] = signature.read(values, count, words);
+  return py::module_::import("spanwise._numpy.compare")
+      .attr("contains")(py::handle(self), py::handle(key))
+      .release()
+      .ptr();
+}
+
+PyMethodDef protocol_methods[] = {
+    method<&contains>("__contains__",
+                      "__contains__($self, key, /)\n--\n\n"
+                      "Whether any element equals `key`, which may be an array that broadcasts."),
+    method<&array_namespace>("__array_namespace__",
+                             "__array_namespace__($self, *, api_version=None)\n--\n\n"
+                             "The namespace of the array API standard: spanwise itself."),
+    method<&to_device_method>("to_device",
+                              "to_device($self, device, /, *, stream=None)\n--\n\n"
+                              "The array on `device`: itself if it is there, else a copy, made in "
+                              "the order of `stream`."),
+    method<&array_function>("__array_function__",
+                            "__array_function__($self, func, types, args, kwargs, /)\n--\n\n"
+                            "NumPy's functions on Spanwise arrays give Spanwise arrays."),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(array_protocols, 58) {
+  module.attr("_max_rank") = max_rank;
+  add_array_methods(protocol_methods);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,36 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+
+#include "spanwise/array.hpp"
+
+/// The slots of spanwise.Array, each in the file named. All follow CPython's contracts for their
+/// slot: they return null or -1 with a Python error set.
+namespace spanwise::python {
+
+// index.cpp
+PyObject* array_subscript(PyObject* self, PyObject* key) noexcept;
+int array_assign(PyObject* self, PyObject* key, PyObject* value) noexcept;
+PyObject* array_item(PyObject* self, Py_ssize_t index) noexcept;
+Py_ssize_t array_length(PyObject* self) noexcept;
+PyObject* array_iter(PyObject* self) noexcept;
+
+// buffer.cpp
+int array_get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept;
+void array_release_buffer(PyObject* self, Py_buffer* view) noexcept;
+
+// number.cpp
+int array_bool(PyObject* self) noexcept;
+PyObject* array_index(PyObject* self) noexcept;
+PyObject* array_int(PyObject* self) noexcept;
+PyObject* array_float(PyObject* self) noexcept;
+
+// operators.cpp
+extern PyType_Slot array_operators[];
+
+// attributes.cpp
+extern PyGetSetDef array_attributes[];
+
+}  // namespace spanwise::python

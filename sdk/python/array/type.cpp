@@ -1,0 +1,240 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <Python.h>
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "python/interop/lifetime.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/kept_objects.hpp"
+#include "slots.hpp"
+#include "spanwise/creation.hpp"
+
+namespace spanwise::python {
+
+PyTypeObject* array_type = nullptr;
+
+namespace {
+
+namespace py = pybind11;
+
+constinit KeptObjects kept_objects;
+
+// Puts the array that make() returns into fresh object memory; null stays null.
+template <class Make>
+PyObject* construct(PyObject* object, const Make& make, PyObject* base = nullptr,
+                    bool is_lent = false) noexcept {
+  if (object == nullptr) return nullptr;
+  auto* self = reinterpret_cast<PyArray*>(object);
+  new (&self->array) Array(make());
+  self->base = Py_XNewRef(base);
+  self->weakrefs = nullptr;
+  self->is_lent = is_lent;
+  self->is_element = false;
+  return object;
+}
+
+// The sizes of most dtypes as one load and one store.
+void copy_element(const void* from, void* to, std::size_t bytes) noexcept {
+  if (bytes == 8)
+    std::memcpy(to, from, 8);
+  else if (bytes == 4)
+    std::memcpy(to, from, 4);
+  else
+    std::memcpy(to, from, bytes);
+}
+
+// Of an array its own base, since a base is never a view.
+PyObject* base_for_view_of(PyObject* source) noexcept {
+  PyObject* base = reinterpret_cast<PyArray*>(source)->base;
+  return base != nullptr ? base : source;
+}
+
+// Array(x, dtype=None, device=None) is asarray(x, ...) of the class: it serves subclasses.
+PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
+  PyObject *source = nullptr, *dtype = Py_None, *device = Py_None;
+  static const char* names[] = {"", "dtype", "device", nullptr};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Array", const_cast<char**>(names), &source,
+                                   &dtype, &device)) {
+    return nullptr;
+  }
+  try {
+    ImportOptions options{.may_compute = true};
+    if (dtype != Py_None) options.dtype = dtype_from(dtype);
+    if (device != Py_None) options.device = device_from(device);
+    Array array = import_array(source, options);
+    return construct(type->tp_alloc(type, 0), [&] { return std::move(array); });
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+void array_dealloc(PyObject* object) noexcept {
+  auto* self = reinterpret_cast<PyArray*>(object);
+  if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
+  if (self->is_element && kept_objects.keep_element(object)) return;
+  if (self->is_lent) self->array.forget();
+  // Whoever runs this has the GIL, which release_object() would have to find out.
+  PyObject* owner = static_cast<PyObject*>(self->array.reclaim(&release_object));
+  PyObject* base = self->base;
+  if (owner != nullptr) {
+    Storage spare = self->array.take_storage();
+    self->array.~Array();
+    kept_objects.keep_with(object, std::move(spare));
+    Py_DECREF(owner);
+  } else {
+    self->array.~Array();
+    kept_objects.keep(object);
+  }
+  Py_XDECREF(base);
+}
+
+PyObject* call_printer(const char* function, PyObject* self) noexcept {
+  try {
+    return py::module_::import("spanwise._numpy.print").attr(function)(py::handle(self)).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+PyObject* array_repr(PyObject* self) noexcept { return call_printer("array_repr", self); }
+PyObject* array_str(PyObject* self) noexcept { return call_printer("array_str", self); }
+
+template <class F>
+PyType_Slot slot(int id, F* function) {
+  return {id, reinterpret_cast<void*>(function)};
+}
+
+constexpr const char* array_doc =
+    "A typed, strided window onto memory of a device, which other arrays may share.\n\n"
+    "Made by spanwise.array, asarray, empty, zeros, ..., or Array(x), which shares x's memory "
+    "where\n"
+    "it can. Indexing with integers, slices, Ellipsis and None makes views; with arrays, lists and "
+    "masks, and where integers name a single element, it makes copies.";
+
+PyTypeObject* make_type() {
+  static PyMemberDef members[] = {
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(PyArray, weakrefs), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  std::vector<PyType_Slot> slots = {
+      slot(Py_tp_new, &array_new),
+      slot(Py_tp_dealloc, &array_dealloc),
+      slot(Py_tp_repr, &array_repr),
+      slot(Py_tp_str, &array_str),
+      // Elements may change, and == is elementwise, so arrays cannot be keys; as in NumPy.
+      slot(Py_tp_hash, &PyObject_HashNotImplemented),
+      slot(Py_tp_iter, &array_iter),
+      {Py_tp_members, members},
+      {Py_tp_getset, array_attributes},
+      {Py_tp_doc, const_cast<char*>(array_doc)},
+      slot(Py_mp_subscript, &array_subscript),
+      slot(Py_mp_ass_subscript, &array_assign),
+      slot(Py_mp_length, &array_length),
+      slot(Py_sq_item, &array_item),
+      slot(Py_sq_length, &array_length),
+      slot(Py_bf_getbuffer, &array_get_buffer),
+      slot(Py_bf_releasebuffer, &array_release_buffer),
+      slot(Py_nb_bool, &array_bool),
+      slot(Py_nb_index, &array_index),
+      slot(Py_nb_int, &array_int),
+      slot(Py_nb_float, &array_float)};
+  for (const PyType_Slot* next = array_operators; next->slot != 0; ++next) slots.push_back(*next);
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"spanwise.Array", sizeof(PyArray), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+void attach(const char* name, PyObject* descriptor) {
+  if (descriptor == nullptr) throw py::error_already_set();
+  const auto owned = py::reinterpret_steal<py::object>(descriptor);
+  py::setattr(reinterpret_cast<PyObject*>(array_type), name, owned);
+}
+
+}  // namespace
+
+PyObject* wrap(Array&& array) noexcept {
+  return construct(kept_objects.make(), [&] { return std::move(array); });
+}
+
+PyObject* wrap(const Array& array) noexcept {
+  return construct(kept_objects.make(), [&] { return array; });
+}
+
+PyObject* wrap_copy_of(const void* place, DType dtype) {
+  const auto bytes = static_cast<std::size_t>(dtype.itemsize());
+  PyObject* object = kept_objects.make_element(dtype);
+  if (object == nullptr) {
+    Storage storage = allocate(bytes, cpu);
+    object = construct(kept_objects.make(),
+                       [&] { return Array(Array::Inside{}, std::move(storage), Layout{}, dtype); });
+    if (object == nullptr) return nullptr;
+    reinterpret_cast<PyArray*>(object)->is_element = true;
+  }
+  copy_element(place, array_in(object).storage().data(), bytes);
+  return object;
+}
+
+void drop_kept_elements() noexcept { kept_objects.drop_elements(); }
+void keep_elements(bool is_on) noexcept { kept_objects.keep_elements(is_on); }
+
+PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner) {
+  Storage spare;
+  PyObject* object = kept_objects.make_with(spare);
+  if (object == nullptr) return nullptr;
+  auto* self = reinterpret_cast<PyArray*>(object);
+  try {
+    if (share_at(&self->array, memory, std::move(owner), std::move(spare))) {
+      self->base = self->weakrefs = nullptr;
+      self->is_lent = self->is_element = false;
+      return object;
+    }
+  } catch (...) {
+    kept_objects.keep(object);
+    throw;
+  }
+  kept_objects.keep(object);
+  return nullptr;
+}
+
+PyObject* wrap_view(PyObject* source, Array&& view) noexcept {
+  return construct(kept_objects.make(), [&] { return std::move(view); }, base_for_view_of(source));
+}
+
+PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept {
+  PyObject* base = base_for_view_of(source);
+  const Array& array = array_in(source);
+  // A view may have its memory from elsewhere than its base, and would go before the new one.
+  if (array.storage() != array_in(base).storage())
+    return wrap_view(source, array.with_layout(std::move(layout)));
+  return construct(
+      kept_objects.make(), [&] { return array.lend(std::move(layout)); }, base, /*is_lent=*/true);
+}
+
+void add_array_methods(PyMethodDef* methods) {
+  for (; methods->ml_name != nullptr; ++methods) {
+    attach(methods->ml_name, PyDescr_NewMethod(array_type, methods));
+  }
+}
+
+void add_array_attributes(PyGetSetDef* attributes) {
+  for (; attributes->name != nullptr; ++attributes) {
+    attach(attributes->name, PyDescr_NewGetSet(array_type, attributes));
+  }
+}
+
+SW_BIND(array_type, 5) {
+  array_type = make_type();
+  module.add_object("Array",
+                    py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(array_type)));
+}
+
+}  // namespace spanwise::python

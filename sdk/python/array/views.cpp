@@ -1,0 +1,246 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "order.hpp"
+#include "python/graph/variable.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/call.hpp"
+#include "spanwise/error.hpp"
+
+/// The methods that make views, and reshape and its kin, which make one where they can.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using Axes = std::array<int, max_rank>;
+
+// f(2, 3) and f((2, 3)) are the same call.
+Shape shape_in(PyObject* const* values, Py_ssize_t count) {
+  if (count == 1) return shape_from(values[0]);
+  Shape shape(static_cast<int>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (PyBool_Check(values[i]))
+      fail<DTypeError>("reshape: expected ints, got a bool; say int(x) where it is meant");
+    shape[static_cast<int>(i)] = integer_from(values[i]);
+  }
+  return shape;
+}
+
+// Who asks for .base learns whether the result is a view.
+PyObject* view_or_copy(PyObject* self, Array result) {
+  if (result.storage() == array_in(self).storage()) return wrap_view(self, std::move(result));
+  return wrap(std::move(result));
+}
+
+PyObject* reshape_to(PyObject* self, const Shape& shape, PyObject* order, PyObject* copy) {
+  const Order wanted = order_in(order, Order::c);
+  if (wanted == Order::k)
+    fail<ArgumentError>("reshape: expected order \"C\", \"F\" or \"A\", got ",
+                        "\"K\", which says nothing about a new shape");
+  const CopyMode mode = mode_in(copy);
+  if (wanted == Order::c && mode != CopyMode::always)
+    if (std::optional<Layout> layout = array_in(self).layout().reshape(shape))
+      return wrap_view(self, *std::move(layout));
+  return view_or_copy(self, reshaped(array_in(self), shape, wanted, mode));
+}
+
+PyObject* reshape(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"reshape", {"shape", "order", "copy"}, 0, 0};
+  const auto [shape, order, copy] = signature.read(values + count, 0, words);
+  const bool is_named = shape != nullptr;
+  if (is_named ? count != 0 : count == 0) {
+    throw py::type_error("reshape() needs one shape: a.reshape(2, 3) or a.reshape((2, 3))");
+  }
+  return reshape_to(self, is_named ? shape_from(shape) : shape_in(values, count), order, copy);
+}
+
+Layout permuted(const Array& array, const Axes& axes) {
+  return array.layout().permute({axes.data(), static_cast<std::size_t>(array.rank())});
+}
+
+PyObject* transpose(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<0> signature{"transpose", {}, 0, 0};
+  signature.read(values + count, 0, words);
+  const Array& array = array_in(self);
+  if (count == 0 || (count == 1 && values[0] == Py_None)) {
+    return wrap_view(self, array.layout().transpose());
+  }
+  const Shape given_axes = shape_in(values, count);
+  if (given_axes.size() != array.rank())
+    fail<LayoutError>("transpose: expected ", array.rank(), " axes for shape ", array.shape(),
+                      ", got ", given_axes);
+  Axes axes;
+  for (int i = 0; i < array.rank(); ++i) {
+    axes[static_cast<std::size_t>(i)] = array.layout().normalise_axis(given_axes[i]);
+  }
+  return wrap_view(self, permuted(array, axes));
+}
+
+PyObject* swapaxes(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<2> signature{"swapaxes", {"axis1", "axis2"}, 2, 2};
+  const auto [axis1, axis2] = signature.read(values, count, words);
+  const Array& array = array_in(self);
+  Axes axes{};
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto place = [&array](PyObject* axis) {
+    return static_cast<std::size_t>(array.layout().normalise_axis(integer_from(axis)));
+  };
+  std::swap(axes[place(axis1)], axes[place(axis2)]);
+  return wrap_view(self, permuted(array, axes));
+}
+
+PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"squeeze", {"axis"}, 0, 1};
+  const auto [axis] = signature.read(values, count, words);
+  const Layout& layout = array_in(self).layout();
+  std::array<bool, max_rank> drop{};
+  for (int i = 0; i < layout.rank(); ++i) {
+    drop[static_cast<std::size_t>(i)] = !given(axis) && layout.shape[i] == 1;
+  }
+  // Of rank 0 NumPy takes axis 0 and -1 though there is none.
+  const bool is_none = given(axis) && layout.rank() == 0 && PyLong_Check(axis) &&
+                       (integer_from(axis) == 0 || integer_from(axis) == -1);
+  if (given(axis) && !is_none) {
+    for (const std::int64_t a : shape_from(axis)) {
+      bool& is_dropped = drop[static_cast<std::size_t>(layout.normalise_axis(a))];
+      if (is_dropped)
+        fail<LayoutError>("squeeze: axis ", a, " is named twice for shape ", layout.shape);
+      is_dropped = true;
+    }
+  }
+  Layout squeezed = layout;
+  // From the last, so that dropping one does not renumber the rest.
+  for (int i = layout.rank() - 1; i >= 0; --i) {
+    if (drop[static_cast<std::size_t>(i)]) squeezed = squeezed.squeeze(i);
+  }
+  return wrap_view(self, std::move(squeezed));
+}
+
+PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"ravel", {"order"}, 0, 1};
+  const auto [order] = signature.read(values, count, words);
+  const Array& array = array_in(self);
+  const Order wanted = order_in(order, Order::c);
+  // What lies in C order is flat already.
+  if (wanted != Order::f && array.layout().is_row_major())
+    return wrap_view(self, Layout{Shape{array.size()}, Strides{1}, array.layout().offset});
+  return view_or_copy(self, flattened(array, wanted, CopyMode::if_needed));
+}
+
+PyObject* flatten(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"flatten", {"order"}, 0, 1};
+  const auto [order] = signature.read(values, count, words);
+  return wrap(flattened(array_in(self), order_in(order, Order::c), CopyMode::always));
+}
+
+PyObject* view(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"view", {"dtype"}, 0, 1};
+  const auto [dtype] = signature.read(values, count, words);
+  const Array& array = array_in(self);
+  if (!given(dtype)) return wrap_view(self, Layout(array.layout()));
+  return wrap_view(self, array.reinterpret(dtype_from(dtype)));
+}
+
+PyObject* diagonal(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<3> signature{"diagonal", {"offset", "axis1", "axis2"}, 0, 3};
+  const auto [offset, axis1, axis2] = signature.read(values, count, words);
+  const Layout& layout = array_in(self).layout();
+  const int first = layout.normalise_axis(integer_in(axis1, 0));
+  const int second = layout.normalise_axis(integer_in(axis2, 1));
+  return wrap_view(self, layout.diagonal(integer_in(offset, 0), first, second));
+}
+
+// Read-only as in NumPy: several elements may be one in memory.
+PyObject* stretched(PyObject* source, PyObject* shape) {
+  return wrap_view(source, array_in(source).broadcast_to(shape_from(shape)).as_readonly());
+}
+
+PyObject* broadcast_to(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<1> signature{"broadcast_to", {"shape"}, 1, 1};
+  const auto [shape] = signature.read(values, count, words);
+  return stretched(self, shape);
+}
+
+PyMethodDef view_methods[] = {
+    method<&reshape>(
+        "reshape",
+        "The same elements under another shape, given as (2, 3) or as 2, 3; one extent may be -1.\n"
+        "order='C', copy=None: a view where the strides allow (then .base is not None), else a "
+        "copy;\n"
+        "copy=False refuses to copy, copy=True always does."),
+    method<&transpose>("transpose",
+                       "View with the axes reversed, or in the order given: (1, 0) or 1, 0."),
+    method<&swapaxes>("swapaxes",
+                      "swapaxes($self, axis1, axis2)\n--\n\nView with two axes exchanged."),
+    method<&squeeze>("squeeze",
+                     "squeeze($self, axis=None)\n--\n\n"
+                     "View without the axes of extent 1, or without those named."),
+    method<&ravel>("ravel",
+                   "ravel($self, order='C')\n--\n\n"
+                   "One-dimensional; a view where the strides allow."),
+    method<&flatten>(
+        "flatten", "flatten($self, order='C')\n--\n\nA new one-dimensional array of the elements."),
+    method<&view>("view", "view($self, dtype=None)\n--\n\nThe same bytes, read as another dtype."),
+    method<&diagonal>(
+        "diagonal",
+        "diagonal($self, offset=0, axis1=0, axis2=1)\n--\n\n"
+        "View of a diagonal, which becomes the last axis; writeable as the array is."),
+    method<&broadcast_to>("broadcast_to",
+                          "broadcast_to($self, shape)\n--\n\n"
+                          "Read-only view stretched to `shape` with strides of 0."),
+    {nullptr, nullptr, 0, nullptr}};
+
+// A function of the module takes any library's array; the result's base is then the imported one.
+py::object as_object(PyObject* x) {
+  if (is_array(x)) return py::reinterpret_borrow<py::object>(x);
+  return py::cast(import_array(x));
+}
+
+PyObject* reshape_function(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
+  static constexpr Signature<4> signature{"reshape", {"a", "shape", "order", "copy"}, 2, 3};
+  const auto [a, shape, order, copy] = signature.read(values, count, words);
+  if (is_variable(a)) {
+    if (given(order) || given(copy))
+      fail<GraphError>("reshape: order= and copy= are for arrays; of a variable the order is C");
+    return py::handle(a).attr("reshape")(py::handle(shape)).release().ptr();
+  }
+  return reshape_to(as_object(a).ptr(), shape_from(shape), order, copy);
+}
+
+PyObject* broadcast_to_function(PyObject*, PyObject* const* values, Py_ssize_t count,
+                                PyObject* words) {
+  static constexpr Signature<2> signature{"broadcast_to", {"array", "shape"}, 2, 2};
+  const auto [array, shape] = signature.read(values, count, words);
+  if (is_variable(array))
+    return py::handle(array).attr("broadcast_to")(py::handle(shape)).release().ptr();
+  const py::object object = as_object(array);
+  return stretched(object.ptr(), shape);
+}
+
+PyMethodDef view_functions[] = {
+    method<&reshape_function>("reshape",
+                              "reshape(a, shape, order='C', *, copy=None)\n--\n\n"
+                              "As Array.reshape, for any library's array."),
+    method<&broadcast_to_function>("broadcast_to",
+                                   "broadcast_to(array, shape)\n--\n\n"
+                                   "As Array.broadcast_to, for any library's array."),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(array_views, 54) {
+  add_array_methods(view_methods);
+  add_functions(module, view_functions);
+}
+
+}  // namespace spanwise::python

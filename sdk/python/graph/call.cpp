@@ -1,0 +1,136 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "call.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "errors.hpp"
+#include "function.hpp"
+#include "python/interop/convert.hpp"
+#include "python/support/array.hpp"
+#include "python/support/gil.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+std::string label_of(const FunctionFace& face, std::size_t index) {
+  return face.function.inputs()[index].label();
+}
+
+Array argument_from(const FunctionFace& face, std::size_t index, PyObject* value) {
+  const InputPlace& place = face.inputs[index];
+  if (is_array(value) && array_in(value).dtype() == place.type.dtype()) [[likely]]
+    return array_in(value);
+  try {
+    if (face.trust_input)
+      fail<InputError>("expected a spanwise.Array of dtype ", place.type.dtype(),
+                       " (trust_input), got ", std::string(py::repr(value)));
+    return input_from(value, place.type, place.rule);
+  } catch (const Error& error) {
+    fail<InputError>("Bad input argument to function ", face.function.name(), " at index ", index,
+                     " (0-based), ", label_of(face, index), " of ", place.type, ": ", error.what());
+  }
+}
+
+std::size_t find_name(const FunctionFace& face, PyObject* name) {
+  for (std::size_t i = 0; i < face.inputs.size(); ++i)
+    if (face.inputs[i].name_object.get() == name) return i;
+  const auto text = py::handle(name).cast<std::string>();
+  for (std::size_t i = 0; i < face.inputs.size(); ++i)
+    if (!face.inputs[i].name.empty() && face.inputs[i].name == text) return i;
+  fail<InputError>("function ", face.function.name(), ": there is no input named ", text);
+}
+
+// Arguments that came by name, or not at all, in the order of the inputs.
+std::vector<PyObject*> in_order(const FunctionFace& face, PyObject* const* values,
+                                std::size_t count, PyObject* names) {
+  const std::size_t expected = face.inputs.size();
+  if (count > expected)
+    fail<InputError>("Too many parameters passed to function ", face.function.name(),
+                     ": expected at most ", expected, ", got ", count);
+  std::vector<PyObject*> all(values, values + count);
+  all.resize(expected, nullptr);
+  const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    const std::size_t index = find_name(face, PyTuple_GET_ITEM(names, i));
+    if (all[index] != nullptr)
+      fail<InputError>("function ", face.function.name(), ": input ", label_of(face, index),
+                       " was given twice");
+    all[index] = values[count + static_cast<std::size_t>(i)];
+  }
+  for (std::size_t i = 0; i < expected; ++i)
+    if (all[i] == nullptr && !face.inputs[i].default_value)
+      fail<InputError>("function ", face.function.name(),
+                       ": Missing required input: ", label_of(face, i));
+  return all;
+}
+
+std::vector<Array> arguments_from(const FunctionFace& face, PyObject* const* values,
+                                  std::size_t count, PyObject* names) {
+  std::vector<Array> arguments;
+  arguments.reserve(face.inputs.size());
+  if (names == nullptr && count == face.inputs.size()) [[likely]] {
+    for (std::size_t i = 0; i < count; ++i) arguments.push_back(argument_from(face, i, values[i]));
+    return arguments;
+  }
+  const std::vector<PyObject*> all = in_order(face, values, count, names);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    arguments.push_back(all[i] == nullptr ? *face.inputs[i].default_value
+                                          : argument_from(face, i, all[i]));
+  return arguments;
+}
+
+py::object hand_over(Array result, const Bridge* library) {
+  PyObject* object = wrap(std::move(result));
+  if (object == nullptr) throw py::error_already_set();
+  py::object ours = py::reinterpret_steal<py::object>(object);
+  return library == nullptr ? ours : convert(ours, *library, CopyMode::if_needed);
+}
+
+py::object results_from(const ResultForm& form, std::vector<Array> results) {
+  if (form.kind == ResultForm::Kind::one)
+    return hand_over(std::move(results[0]), form.libraries[0]);
+  if (form.kind == ResultForm::Kind::dict) {
+    py::dict named;
+    for (std::size_t i = 0; i < results.size(); ++i)
+      named[py::handle(form.keys[i].get())] = hand_over(std::move(results[i]), form.libraries[i]);
+    return named;
+  }
+  py::list list(results.size());
+  for (std::size_t i = 0; i < results.size(); ++i)
+    list[i] = hand_over(std::move(results[i]), form.libraries[i]);
+  return list;
+}
+
+}  // namespace
+
+PyObject* call_compiled(PyObject* self, PyObject* const* values, std::size_t flags,
+                        PyObject* names) noexcept {
+  try {
+    const FunctionFace& face = reinterpret_cast<PyFunction*>(self)->face;
+    // Held until the GIL is back, so that no argument's last reference goes without it.
+    const std::vector<Array> arguments =
+        arguments_from(face, values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), names);
+    // To let go of the GIL and take it again is a tenth of what a small function costs.
+    std::optional<std::vector<Array>> results = face.function.call_at_once(arguments);
+    if (!results) {
+      const GilRelease unlocked;
+      results = face.function(std::span<const Array>(arguments));
+    }
+    return results_from(face.form, std::move(*results)).release().ptr();
+  } catch (...) {
+    return raise_graph_error();
+  }
+}
+
+}  // namespace spanwise::python

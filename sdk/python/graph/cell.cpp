@@ -1,0 +1,193 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cell.hpp"
+
+#include <new>
+#include <utility>
+
+#include "errors.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/graph/function.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+struct PyStorageCell {
+  PyObject_HEAD
+  Ref<Cell> cell;
+  CellPlace place;
+
+  static inline PyTypeObject* type = nullptr;
+  PyObject* get() const {
+    if (!cell->value) Py_RETURN_NONE;
+    return wrap(*cell->value);
+  }
+  void set(PyObject* value);
+};
+
+struct PyComputeCell {
+  PyObject_HEAD
+  Ref<Cell> cell;
+
+  static inline PyTypeObject* type = nullptr;
+  PyObject* get() const { return PyBool_FromLong(cell->computed); }
+  void set(PyObject* value) {
+    const int computed = PyObject_IsTrue(value);
+    if (computed < 0) throw py::error_already_set();
+    cell->computed = computed != 0;
+  }
+};
+
+// Any library's array, moved to where the node's outputs live; never cast.
+void PyStorageCell::set(PyObject* value) {
+  if (value == Py_None) {
+    cell->value.reset();
+    return;
+  }
+  Array array = is_array(value) && array_in(value).device() == place.device
+                    ? array_in(value)
+                    : import_array(value, {.device = place.device});
+  if (array.dtype() != place.type.dtype())
+    fail<InputError>(place.label, ": expected dtype ", place.type.dtype(), ", got ", array.dtype(),
+                     "; cast the value with astype, or declare its dtype in make_node");
+  if (array.rank() != place.type.rank())
+    fail<InputError>(place.label, ": expected ", place.type.rank(), " axes, got ", array.rank(),
+                     " (shape ", array.shape(), ")");
+  cell->value = std::move(array);
+}
+
+template <class T>
+T& self_in(PyObject* object) noexcept {
+  return *reinterpret_cast<T*>(object);
+}
+
+template <class T>
+void cell_dealloc(PyObject* object) noexcept {
+  PyTypeObject* type = Py_TYPE(object);
+  self_in<T>(object).cell.~Ref<Cell>();
+  if constexpr (std::is_same_v<T, PyStorageCell>) self_in<T>(object).place.~CellPlace();
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+Py_ssize_t length(PyObject*) noexcept { return 1; }
+
+bool check_index(Py_ssize_t index) noexcept {
+  if (index == 0 || index == -1) return true;
+  PyErr_SetString(PyExc_IndexError, "a cell has one element, [0]");
+  return false;
+}
+
+template <class T>
+PyObject* item(PyObject* self, Py_ssize_t index) noexcept {
+  return check_index(index) ? self_in<T>(self).get() : nullptr;
+}
+
+template <class T>
+PyObject* subscript(PyObject* self, PyObject* key) noexcept {
+  if (PyLong_Check(key)) return item<T>(self, PyLong_AsSsize_t(key));
+  PyObject* list = PySequence_List(self);
+  if (list == nullptr) return nullptr;
+  PyObject* part = PyObject_GetItem(list, key);
+  Py_DECREF(list);
+  return part;
+}
+
+template <class T>
+int assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
+  if (value == nullptr) {
+    PyErr_SetString(PyExc_TypeError, "a cell's element cannot be deleted; assign None to empty it");
+    return -1;
+  }
+  const Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
+  if ((index == -1 && PyErr_Occurred() != nullptr) || !check_index(index)) return -1;
+  try {
+    self_in<T>(self).set(value);
+    return 0;
+  } catch (...) {
+    raise_graph_error();
+    return -1;
+  }
+}
+
+// As lists compare: by their one element; cells of one variable are equal without looking.
+template <class T>
+PyObject* compare_cells(PyObject* self, PyObject* other, int operation) noexcept {
+  if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
+  if (Py_TYPE(other) == T::type)
+    return PyBool_FromLong((self_in<T>(self).cell == self_in<T>(other).cell) ==
+                           (operation == Py_EQ));
+  if (!PyList_Check(other)) Py_RETURN_NOTIMPLEMENTED;
+  PyObject* list = PySequence_List(self);
+  if (list == nullptr) return nullptr;
+  PyObject* result = PyObject_RichCompare(list, other, operation);
+  Py_DECREF(list);
+  return result;
+}
+
+template <class T>
+PyObject* show(PyObject* self) noexcept {
+  PyObject* list = PySequence_List(self);
+  if (list == nullptr) return nullptr;
+  PyObject* text = PyObject_Repr(list);
+  Py_DECREF(list);
+  return text;
+}
+
+template <class T>
+void make_type(const char* name, const char* doc) {
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(cell_dealloc<T>)},
+                         {Py_tp_richcompare, reinterpret_cast<void*>(compare_cells<T>)},
+                         {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
+                         {Py_tp_repr, reinterpret_cast<void*>(show<T>)},
+                         {Py_tp_doc, const_cast<char*>(doc)},
+                         {Py_sq_length, reinterpret_cast<void*>(length)},
+                         {Py_sq_item, reinterpret_cast<void*>(item<T>)},
+                         {Py_mp_length, reinterpret_cast<void*>(length)},
+                         {Py_mp_subscript, reinterpret_cast<void*>(subscript<T>)},
+                         {Py_mp_ass_subscript, reinterpret_cast<void*>(assign<T>)},
+                         {0, nullptr}};
+  PyType_Spec spec{name, sizeof(T), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                   slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  T::type = reinterpret_cast<PyTypeObject*>(type);
+}
+
+template <class T>
+T& allocate() {
+  PyObject* object = T::type->tp_alloc(T::type, 0);
+  if (object == nullptr) throw py::error_already_set();
+  return self_in<T>(object);
+}
+
+}  // namespace
+
+py::object make_storage_cell(Ref<Cell> cell, CellPlace place) {
+  auto& self = allocate<PyStorageCell>();
+  new (&self.cell) Ref<Cell>(std::move(cell));
+  new (&self.place) CellPlace(std::move(place));
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(&self));
+}
+
+py::object make_compute_cell(Ref<Cell> cell) {
+  auto& self = allocate<PyComputeCell>();
+  new (&self.cell) Ref<Cell>(std::move(cell));
+  return py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(&self));
+}
+
+SW_BIND(graph_cell, 83) {
+  make_type<PyStorageCell>("spanwise.StorageCell",
+                           "Where a compiled function keeps one variable's value: a list of one "
+                           "element, an Array or None.");
+  make_type<PyComputeCell>("spanwise.ComputeCell",
+                           "Whether a variable is computed: a list of one bool.");
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,190 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/stl.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apply.hpp"
+#include "function.hpp"
+#include "object.hpp"
+#include "python/interop/convert.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/snapshot.hpp"
+#include "python/support/value.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/graph/rewrite.hpp"
+#include "spanwise/op_sdk.hpp"
+#include "variable.hpp"
+
+/// What spanwise.graph.function() and kernel_op() call once they have read their arguments.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+UnusedInput unused_from(const std::string& how) {
+  if (how == "raise") return UnusedInput::raise;
+  if (how == "warn") return UnusedInput::warn;
+  if (how == "ignore") return UnusedInput::ignore;
+  fail<ArgumentError>("function: on_unused_input must be \"raise\", \"warn\" or \"ignore\", got \"",
+                      how, "\"");
+}
+
+// An In of spanwise.graph, read by its attributes.
+InputPlace place_from(py::handle in) {
+  const auto variable = in.attr("variable").cast<Variable>();
+  InputPlace place{variable.type(), {}, "", nullptr, std::nullopt};
+  place.rule.strict = in.attr("strict").cast<bool>();
+  place.rule.allow_downcast = in.attr("allow_downcast").cast<std::optional<bool>>();
+  const py::object name = in.attr("name");
+  if (!name.is_none()) {
+    place.name = value_of<std::string>(name, "In: name");
+    PyObject* interned = py::str(place.name).release().ptr();
+    PyUnicode_InternInPlace(&interned);
+    place.name_object = share_object(py::reinterpret_steal<py::object>(interned));
+  }
+  const py::object value = in.attr("value");
+  if (!value.is_none()) place.default_value = input_from(value, place.type, place.rule);
+  return place;
+}
+
+ResultForm form_from(py::handle keys, const std::vector<std::optional<std::string>>& libraries,
+                     bool single) {
+  ResultForm form;
+  form.kind = single ? ResultForm::Kind::one : ResultForm::Kind::list;
+  for (const auto& library : libraries)
+    form.libraries.push_back(library ? &target_bridge(*library) : nullptr);
+  if (keys.is_none()) return form;
+  form.kind = ResultForm::Kind::dict;
+  for (const py::handle key : py::iter(keys))
+    form.keys.push_back(share_object(py::reinterpret_borrow<py::object>(key)));
+  return form;
+}
+
+using Pairs = std::vector<std::pair<Variable, Variable>>;
+
+Mode mode_from(const py::tuple& given) {
+  const auto words = [&](int i) {
+    return value_of<std::vector<std::string>>(given[static_cast<std::size_t>(i)], "mode");
+  };
+  return {.name = value_of<std::string>(given[0], "mode"),
+          .including = words(1),
+          .excluding = words(2)};
+}
+
+py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
+                   const std::vector<std::optional<std::string>>& libraries,
+                   std::vector<bool> borrowed, bool single, py::handle keys, Pairs updates,
+                   Pairs givens, const std::string& name, const std::string& on_unused_input,
+                   py::handle device, const py::tuple& mode, bool profile,
+                   std::optional<bool> allow_gc, bool preallocate, py::object recipe) {
+  std::vector<Variable> inputs;
+  std::vector<Variable> mutable_inputs;
+  std::vector<InputPlace> places;
+  for (const py::handle in : items_of(ins.ptr())) {
+    inputs.push_back(in.attr("variable").cast<Variable>());
+    if (in.attr("mutable").cast<bool>()) mutable_inputs.push_back(inputs.back());
+    places.push_back(place_from(in));
+  }
+  ResultForm form = form_from(keys, libraries, single);
+  FunctionOptions options{.name = name,
+                          .givens = std::move(givens),
+                          .on_unused_input = unused_from(on_unused_input),
+                          .updates = std::move(updates),
+                          .borrowed_outputs = std::move(borrowed),
+                          .mode = mode_from(mode),
+                          .profile = profile,
+                          .allow_gc = allow_gc,
+                          .preallocate = preallocate};
+  if (!device.is_none()) options.device = device_from(device);
+  options.mutable_inputs = std::move(mutable_inputs);
+  std::optional<CompiledFunction> function;
+  {
+    const GilRelease unlocked;
+    function = spanwise::function(std::move(inputs), outputs, std::move(options));
+  }
+  return wrap_compiled(
+      {std::move(*function), std::move(places), std::move(form), share_object(std::move(recipe))});
+}
+
+// A Python number keeps its kind; what the parameter makes of it is the kernel's business.
+Scalar scalar_from_number(const std::string& op, const std::string& name, py::handle value) {
+  if (PyBool_Check(value.ptr())) return Scalar(value.cast<bool>());
+  if (PyLong_Check(value.ptr())) return Scalar(value_of<std::int64_t>(value, name.c_str()));
+  if (PyFloat_CheckExact(value.ptr())) return Scalar(value.cast<double>());
+  if (PyComplex_CheckExact(value.ptr())) return Scalar(value.cast<std::complex<double>>());
+  const Array array = import_array(value.ptr());
+  if (array.size() != 1)
+    fail<ArgumentError>("kernel_op ", op, ": scalar ", name,
+                        ": expected a number, got an array of shape ", array.shape());
+  return item(array);
+}
+
+KernelOpSpec spec_from(const py::dict& given) {
+  const auto texts = [&](const char* key) {
+    return value_of<std::vector<std::string>>(given[key], key);
+  };
+  KernelOpSpec spec;
+  const auto word = [&](const char* key) { return value_of<std::string>(given[key], key); };
+  spec.name = word("name");
+  spec.source = word("source");
+  spec.kernel = word("kernel");
+  spec.inputs = texts("inputs");
+  spec.outputs = texts("outputs");
+  spec.arguments = texts("arguments");
+  spec.block = texts("block");
+  spec.grid = texts("grid");
+  spec.shared = word("shared");
+  for (const auto& [name, value] : entries_of(py::object(given["scalars"]).ptr())) {
+    const auto key = value_of<std::string>(name, "scalars");
+    spec.scalars.emplace(key, scalar_from_number(spec.name, key, value));
+  }
+  if (given.contains("overwrites"))  // not so in what was pickled before there was such a thing
+    spec.overwrites =
+        value_of<std::map<std::string, std::string>>(given["overwrites"], "overwrites");
+  spec.options.options = texts("options");
+  spec.options.include_dirs = texts("include_dirs");
+  return spec;
+}
+
+py::list counts() {
+  py::list all;
+  for (const KernelOpCounts& counts : kernel_op_counts()) {
+    py::dict entry;
+    entry["name"] = counts.name;
+    entry["shared"] = counts.shared;
+    entry["copied"] = counts.copied;
+    entry["bytes_copied"] = counts.bytes_copied;
+    all.append(std::move(entry));
+  }
+  return all;
+}
+
+}  // namespace
+
+SW_BIND(graph_compile, 85) {
+  module.def("_compile", &compile);
+  module.def("_rewrites", [] {
+    py::list all;
+    for (const Rewrite& rewrite : rewrites())
+      all.append(py::make_tuple(rewrite.name, rewrite.position, rewrite.tags));
+    return all;
+  });
+  module.def("_kernel_op", [](const py::dict& given) {
+    const Ref<const Op> op = kernel_op(spec_from(given));
+    op->attachment() = std::make_shared<SharedObject>(share_object(given));
+    return op_object(op);
+  });
+  module.def("_kernel_op_counts", &counts);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,150 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "spanwise/graph/hooks.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <vector>
+
+#include "errors.hpp"
+#include "object.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/errors.hpp"
+#include "python/support/gil.hpp"
+#include "spanwise/graph/function.hpp"
+
+/// What the graph asks of Python: where the program is, how its exceptions take a note, and who
+/// hears a warning.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+PyObject* input_error = nullptr;
+// Frames of files in this folder are ours, not the user's.
+std::string* package_folder = nullptr;
+
+constexpr int most_frames = 4;
+
+py::object steal(void* object) {
+  return py::reinterpret_steal<py::object>(static_cast<PyObject*>(object));
+}
+
+bool is_ours(const std::string& file) {
+  return file.starts_with(*package_folder) || file.starts_with("<frozen ");
+}
+
+std::string describe_frame(PyFrameObject* frame, const std::string& file, py::handle code) {
+  return "  File \"" + file + "\", line " + std::to_string(PyFrame_GetLineNumber(frame)) + ", in " +
+         py::str(code.attr("co_name")).cast<std::string>();
+}
+
+std::string user_frames() {
+  std::vector<std::string> lines;  // innermost first
+  py::object frame =
+      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  while (frame && lines.size() < most_frames) {
+    auto* raw = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    const py::object code = steal(PyFrame_GetCode(raw));
+    const auto file = py::str(code.attr("co_filename")).cast<std::string>();
+    if (!is_ours(file)) lines.push_back(describe_frame(raw, file, code));
+    frame = steal(PyFrame_GetBack(raw));
+  }
+  std::string all;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+    if (!all.empty()) all += '\n';
+    all += *line;
+  }
+  return all;
+}
+
+// Graphs are also built and rebuilt by threads that hold no GIL: these nodes have no place in a
+// Python program.
+std::string trace() {
+  if (!holds_gil()) return "";
+  try {
+    return user_frames();
+  } catch (py::error_already_set&) {
+    return "";
+  }
+}
+
+// Before Python 3.11 exceptions take no notes: there the note is the cause of the innermost one.
+void chain_note(py::object exception, const std::string& note) {
+  for (;;) {
+    PyObject* cause = PyException_GetCause(exception.ptr());
+    if (cause == nullptr) cause = PyException_GetContext(exception.ptr());
+    if (cause == nullptr) break;
+    exception = steal(cause);
+  }
+  py::object cause = py::reinterpret_borrow<py::object>(errors.graph)(note);
+  PyException_SetCause(exception.ptr(), cause.release().ptr());
+}
+
+bool add_note(const std::exception_ptr& exception, const std::string& note) noexcept {
+  try {
+    std::rethrow_exception(exception);
+  } catch (py::error_already_set& error) {
+    const GilAcquire gil;
+    try {
+      const py::object value = error.value();
+      if (py::hasattr(value, "add_note"))
+        value.attr("add_note")(note);
+      else
+        chain_note(value, note);
+      return true;
+    } catch (const std::exception&) {
+      return false;
+    }
+  } catch (...) {
+    return false;
+  }
+}
+
+void warn(const std::string& message) {
+  const GilAcquire gil;
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 2) != 0) throw py::error_already_set();
+}
+
+void translate(std::exception_ptr exception) {
+  try {
+    if (exception) std::rethrow_exception(exception);
+  } catch (const InputError& error) {
+    PyErr_SetString(input_error, error.what());
+  }
+}
+
+}  // namespace
+
+PyObject* raise_graph_error() noexcept {
+  try {
+    throw;
+  } catch (const InputError& error) {
+    PyErr_SetString(input_error, error.what());
+    return nullptr;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+SW_BIND(graph_hooks, 79) {
+  const auto folder = py::module_::import("os.path").attr("dirname")(module.attr("__file__"));
+  package_folder = new std::string(folder.cast<std::string>() + "/");
+  const py::tuple bases = py::make_tuple(py::reinterpret_borrow<py::object>(errors.graph),
+                                         py::reinterpret_borrow<py::object>(PyExc_TypeError));
+  input_error = PyErr_NewExceptionWithDoc(
+      "spanwise.InputError", "A value that does not fit the input that it was given for.",
+      bases.ptr(), nullptr);
+  if (input_error == nullptr) throw py::error_already_set();
+  module.add_object("InputError", py::reinterpret_borrow<py::object>(input_error));
+  py::register_exception_translator(&translate);
+  graph::set_trace_source(&trace);
+  graph::set_exception_noter(&add_note);
+  graph::set_warning_sink(&warn);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,96 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "input.hpp"
+
+#include "object.hpp"
+#include "python/support/array.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/scalar.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/graph/function.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// Integers fit into floats and both into complex numbers, whatever the width.
+int kind_of_dtype(DType dtype) {
+  if (dtype.is_bool()) return 0;
+  if (dtype.is_integer()) return 1;
+  return dtype.is_floating() ? 2 : 3;
+}
+
+bool is_plain_number(PyObject* value) {
+  return PyBool_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
+         PyComplex_CheckExact(value);
+}
+
+bool is_list(PyObject* value) { return PyList_Check(value) || PyTuple_Check(value); }
+
+int kind_of_number(PyObject* value) {
+  if (PyBool_Check(value)) return 0;
+  if (PyLong_Check(value)) return 1;
+  return PyFloat_Check(value) ? 2 : 3;
+}
+
+// Python's numbers have no width; a narrower float takes them unless that was forbidden.
+bool may_narrow(const InputRule& rule, DType natural, DType wanted) {
+  const bool loses =
+      wanted.is_floating() && natural.is_floating() && wanted.bits() < natural.bits();
+  return !loses || rule.allow_downcast != false;
+}
+
+Array cast(const Array& array, DType dtype, const InputRule& rule) {
+  const bool is_allowed =
+      rule.allow_downcast == true || can_cast(array.dtype(), dtype, Casting::safe);
+  if (!is_allowed)
+    fail<InputError>("expected dtype ", dtype, ", got ", array.dtype(),
+                     "; cast the value, or say allow_input_downcast=True");
+  const GilRelease unlocked;
+  return astype(array, dtype);
+}
+
+Array from_number(PyObject* value, DType dtype, const InputRule& rule) {
+  const bool fits = rule.allow_downcast == true || (kind_of_number(value) <= kind_of_dtype(dtype) &&
+                                                    may_narrow(rule, float64, dtype));
+  if (!fits)
+    fail<InputError>("expected dtype ", dtype, ", got the Python number ",
+                     std::string(py::repr(value)), "; convert it");
+  const Scalar scalar = scalar_from(value, dtype);
+  return full(Shape{}, scalar, dtype, cpu);
+}
+
+Array from_list(py::handle value, DType dtype, const InputRule& rule) {
+  const Array natural = import_array(value.ptr());
+  if (natural.dtype() == dtype) return natural;
+  const bool fits = kind_of_dtype(natural.dtype()) <= kind_of_dtype(dtype) &&
+                    may_narrow(rule, natural.dtype(), dtype);
+  if (!fits) return cast(natural, dtype, rule);
+  return import_array(value.ptr(), {.dtype = dtype});  // an integer that does not fit raises
+}
+
+}  // namespace
+
+Array input_from(py::handle value, const TensorType& type, const InputRule& rule) {
+  const DType dtype = type.dtype();
+  if (rule.strict) {
+    if (is_plain_number(value.ptr()) || is_list(value.ptr()))
+      fail<InputError>("expected an array of dtype ", dtype, " (strict), got ",
+                       std::string(py::repr(value)));
+    const Array array = import_array(value.ptr());
+    if (array.dtype() != dtype)
+      fail<InputError>("expected dtype ", dtype, " (strict), got ", array.dtype());
+    return array;
+  }
+  if (is_plain_number(value.ptr())) return from_number(value.ptr(), dtype, rule);
+  if (is_list(value.ptr())) return from_list(value, dtype, rule);
+  Array array = import_array(value.ptr());
+  return array.dtype() == dtype ? array : cast(array, dtype, rule);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,171 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "errors.hpp"
+#include "python/support/array.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/scalar.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/op_sdk.hpp"
+#include "variable.hpp"
+
+/// Variables and numbers: the arithmetic slots, and what a Python number is beside a variable.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// NumPy's own scalars derive from Python's, but have a dtype that they insist on.
+bool is_weak_number(PyObject* value) noexcept {
+  return PyBool_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
+         PyComplex_CheckExact(value);
+}
+
+DType default_float() { return DType::parse(config::get("floatX")); }
+
+// numpy.result_type for a Python number beside an array of `beside` (NEP 50); a float beside
+// integers becomes floatX.
+DType number_dtype(PyObject* number, std::optional<DType> beside) {
+  const bool beside_real = beside && beside->is_floating();
+  const bool beside_complex = beside && beside->is_complex();
+  if (PyBool_Check(number)) return bool_;
+  if (PyLong_Check(number)) return beside && !beside->is_bool() ? *beside : int64;
+  if (PyFloat_Check(number)) return beside_real || beside_complex ? *beside : default_float();
+  if (beside_complex) return *beside;
+  return beside_real && beside->bits() <= 32 ? complex64 : complex128;
+}
+
+Array filled(const Scalar& value) { return full(Shape{}, value, value.dtype(), cpu); }
+
+// Python's operators by the name of their op in the registry.
+constexpr const char* operation_names[] = {
+    "add",        "subtract",    "multiply",   "divide",        "floor_divide",
+    "remainder",  "power",       "left_shift", "right_shift",   "bitwise_and",
+    "bitwise_or", "bitwise_xor", "negative",   "absolute",      "invert",
+    "less",       "less_equal",  "greater",    "greater_equal", "matmul"};
+
+constexpr int index_of(std::string_view name) {
+  for (int i = 0; i < static_cast<int>(std::size(operation_names)); ++i)
+    if (name == operation_names[i]) return i;
+  return -1;
+}
+
+// Looked up once. Never destroyed: the ops may outlive the interpreter, not the other way round.
+const Op& operation(int index) {
+  static auto& all = *new std::vector<Ref<const Op>>(std::size(operation_names));
+  Ref<const Op>& op = all[static_cast<std::size_t>(index)];
+  if (!op) op = make_op(operation_names[index]);
+  return *op;
+}
+
+// Not an operand of ours, perhaps one that knows what to do with a variable.
+bool is_foreign(PyObject* value) {
+  if (is_variable(value) || is_weak_number(value) || is_array(value)) return false;
+  try {
+    import_array(value);
+    return false;
+  } catch (const BridgeError&) {
+    return true;
+  }
+}
+
+template <int index>
+PyObject* variable_binary(PyObject* left, PyObject* right) noexcept {
+  try {
+    if (is_foreign(left) || is_foreign(right)) Py_RETURN_NOTIMPLEMENTED;
+    const auto dtype_of = [](PyObject* value) -> std::optional<DType> {
+      if (!is_variable(value)) return std::nullopt;
+      return variable_in(value).type().dtype();
+    };
+    const Variable operands[] = {as_variable(left, dtype_of(right)),
+                                 as_variable(right, dtype_of(left))};
+    return wrap_variable(operation(index)(operands)[0]);
+  } catch (...) {
+    return raise_graph_error();
+  }
+}
+
+template <int index>
+PyObject* variable_unary(PyObject* self) noexcept {
+  try {
+    return wrap_variable(operation(index)(std::span(&variable_in(self), 1))[0]);
+  } catch (...) {
+    return raise_graph_error();
+  }
+}
+
+PyObject* variable_power(PyObject* left, PyObject* right, PyObject* modulus) noexcept {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return variable_binary<index_of("power")>(left, right);
+}
+
+PyObject* variable_divmod(PyObject* left, PyObject* right) noexcept {
+  PyObject* quotient = variable_binary<index_of("floor_divide")>(left, right);
+  if (quotient == nullptr || quotient == Py_NotImplemented) return quotient;
+  PyObject* rest = variable_binary<index_of("remainder")>(left, right);
+  PyObject* both = rest != nullptr ? PyTuple_Pack(2, quotient, rest) : nullptr;
+  Py_DECREF(quotient);
+  Py_XDECREF(rest);
+  return both;
+}
+
+PyObject* positive(PyObject* self) noexcept { return Py_NewRef(self); }
+
+}  // namespace
+
+Variable as_variable(py::handle value, std::optional<DType> beside) {
+  if (is_variable(value.ptr())) return variable_in(value.ptr());
+  if (is_weak_number(value.ptr()))
+    return Variable::constant(filled(scalar_from(value.ptr(), number_dtype(value.ptr(), beside))));
+  // The caller may go on to change the array; a constant stays what it was.
+  const Array array = import_array(value.ptr());
+  const GilRelease unlocked;
+  return Variable::constant(copy(array));
+}
+
+PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noexcept {
+  switch (operation) {
+    case Py_LT:
+      return variable_binary<index_of("less")>(self, other);
+    case Py_LE:
+      return variable_binary<index_of("less_equal")>(self, other);
+    case Py_GT:
+      return variable_binary<index_of("greater")>(self, other);
+    case Py_GE:
+      return variable_binary<index_of("greater_equal")>(self, other);
+    default:
+      Py_RETURN_NOTIMPLEMENTED;
+  }
+}
+
+PyType_Slot variable_number_slots[] = {
+    {Py_nb_add, reinterpret_cast<void*>(variable_binary<index_of("add")>)},
+    {Py_nb_subtract, reinterpret_cast<void*>(variable_binary<index_of("subtract")>)},
+    {Py_nb_multiply, reinterpret_cast<void*>(variable_binary<index_of("multiply")>)},
+    {Py_nb_true_divide, reinterpret_cast<void*>(variable_binary<index_of("divide")>)},
+    {Py_nb_floor_divide, reinterpret_cast<void*>(variable_binary<index_of("floor_divide")>)},
+    {Py_nb_remainder, reinterpret_cast<void*>(variable_binary<index_of("remainder")>)},
+    {Py_nb_lshift, reinterpret_cast<void*>(variable_binary<index_of("left_shift")>)},
+    {Py_nb_rshift, reinterpret_cast<void*>(variable_binary<index_of("right_shift")>)},
+    {Py_nb_and, reinterpret_cast<void*>(variable_binary<index_of("bitwise_and")>)},
+    {Py_nb_or, reinterpret_cast<void*>(variable_binary<index_of("bitwise_or")>)},
+    {Py_nb_xor, reinterpret_cast<void*>(variable_binary<index_of("bitwise_xor")>)},
+    {Py_nb_negative, reinterpret_cast<void*>(variable_unary<index_of("negative")>)},
+    {Py_nb_absolute, reinterpret_cast<void*>(variable_unary<index_of("absolute")>)},
+    {Py_nb_invert, reinterpret_cast<void*>(variable_unary<index_of("invert")>)},
+    {Py_nb_power, reinterpret_cast<void*>(variable_power)},
+    {Py_nb_matrix_multiply, reinterpret_cast<void*>(variable_binary<index_of("matmul")>)},
+    {Py_nb_divmod, reinterpret_cast<void*>(variable_divmod)},
+    {Py_nb_positive, reinterpret_cast<void*>(positive)},
+    {0, nullptr}};
+
+}  // namespace spanwise::python

@@ -1,0 +1,133 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "spanwise/graph/shared.hpp"
+
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "errors.hpp"
+#include "input.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/gil.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+#include "variable.hpp"
+
+/// spanwise.SharedVariable: what it adds to Variable, and how one is made.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+SharedValue& shared_in(PyObject* self) { return *variable_in(self).container(); }
+
+PyObject* get_shared_value(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
+  static const char* names[] = {"borrow", "return_internal_type", nullptr};
+  int borrow = 0, internal = 0;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|pp:get_value", const_cast<char**>(names),
+                                   &borrow, &internal))
+    return nullptr;
+  try {
+    std::optional<Array> value;
+    {
+      const GilRelease unlocked;
+      value = shared_in(self).get();
+      if (!borrow) value = copy(*value);
+    }
+    return wrap(std::move(*value));
+  } catch (...) {
+    return raise_graph_error();
+  }
+}
+
+PyObject* set_shared_value(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
+  static const char* names[] = {"value", "borrow", nullptr};
+  PyObject* given = nullptr;
+  int borrow = 0;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|p:set_value", const_cast<char**>(names),
+                                   &given, &borrow))
+    return nullptr;
+  try {
+    SharedValue& shared = shared_in(self);
+    Array value = input_from(given, shared.type(), {});
+    shared.check(value);
+    {
+      const GilRelease unlocked;
+      shared.set(
+          to_device(value, shared.device(), borrow ? CopyMode::if_needed : CopyMode::always));
+    }
+    Py_RETURN_NONE;
+  } catch (...) {
+    return raise_graph_error();
+  }
+}
+
+PyObject* refuse_value(PyObject*, void*) noexcept {
+  PyErr_SetString(PyExc_AttributeError,
+                  "a shared variable has no attribute value: ask it with get_value(), and change "
+                  "it with set_value()");
+  return nullptr;
+}
+
+PyObject* get_shared_device(PyObject* self, void*) noexcept {
+  try {
+    return device_object(shared_in(self).device()).release().ptr();
+  } catch (...) {
+    return raise_graph_error();
+  }
+}
+
+PyCFunction with_keywords(PyObject* (*method)(PyObject*, PyObject*, PyObject*) noexcept) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
+}
+
+// Integers of rank 0 count and index: their place is the host, whatever the default device.
+Device place_of_shared(py::handle target, const Array& value) {
+  if (!target.is_none()) return device_from(target);
+  const bool is_count =
+      value.rank() == 0 && (value.dtype().is_integer() || value.dtype().is_bool());
+  return is_count ? cpu : default_device();
+}
+
+Variable make_shared_variable(py::handle value, const std::optional<std::string>& name, bool borrow,
+                              py::handle target) {
+  if (is_variable(value.ptr()))
+    fail<GraphError>("shared: expected a value, got a variable; give what it evaluates to");
+  const Array given = import_array(value.ptr());
+  const Device device = place_of_shared(target, given);
+  const GilRelease unlocked;
+  return shared(to_device(given, device, borrow ? CopyMode::if_needed : CopyMode::always),
+                name.value_or(""), device);
+}
+
+}  // namespace
+
+PyMethodDef shared_methods[] = {
+    {"get_value", with_keywords(get_shared_value), METH_VARARGS | METH_KEYWORDS,
+     "get_value($self, borrow=False, return_internal_type=False)\n--\n\n"
+     "An array of its own, on the variable's device; with borrow=True the variable's own array."},
+    {"set_value", with_keywords(set_shared_value), METH_VARARGS | METH_KEYWORDS,
+     "set_value($self, value, borrow=False)\n--\n\n"
+     "Takes a copy of an array of any library or a number; with borrow=True the array itself, "
+     "where "
+     "it is on the variable's device."},
+    {}};
+
+PyGetSetDef shared_attributes[] = {
+    {"value", refuse_value, nullptr, "Not there; see get_value().", nullptr},
+    {"device", get_shared_device, nullptr, "Where its value lives.", nullptr},
+    {}};
+
+SW_BIND(graph_shared, 86) {
+  module.def("_shared", &make_shared_variable, py::arg("value"), py::arg("name"), py::arg("borrow"),
+             py::arg("target"), py::pos_only());
+}
+
+}  // namespace spanwise::python

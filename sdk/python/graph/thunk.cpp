@@ -1,0 +1,119 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "thunk.hpp"
+
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apply.hpp"
+#include "cell.hpp"
+#include "object.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/value.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+#include "variable.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+std::string repr_of(py::handle object) { return py::repr(object).cast<std::string>(); }
+
+// As a Python exception from the start, so that it takes the note on the node.
+[[noreturn]] void raise_type_error(const std::string& message) {
+  PyErr_SetString(PyExc_TypeError, message.c_str());
+  throw py::error_already_set();
+}
+
+class PythonThunk final : public Thunk {
+ public:
+  PythonThunk(py::object thunk, const ThunkContext& context)
+      : name_(context.node().op().name()),
+        device_(context.device()),
+        lazy_(py::bool_(py::getattr(thunk, "lazy", py::bool_(false)))),
+        thunk_(share_object(std::move(thunk))) {}
+
+  bool lazy() const override { return lazy_; }
+
+  std::vector<int> run() override {
+    const GilAcquire gil;
+    std::optional<DeviceGuard> on_device;  // what the thunk makes without saying where is here
+    if (default_device() != device_) on_device.emplace(device_);
+    PyObject* result = PyObject_CallNoArgs(thunk_.get());
+    if (result == nullptr) throw py::error_already_set();
+    const auto owned = py::reinterpret_steal<py::object>(result);
+    if (result == Py_None) return {};
+    if (!lazy_) refuse(owned);
+    return needed(owned);
+  }
+
+ private:
+  std::vector<int> needed(const py::object& result) const {
+    if (!py::isinstance<py::list>(result) && !py::isinstance<py::tuple>(result))
+      raise_type_error(text(name_,
+                            ": a lazy thunk returns a list of the indices of the inputs that ",
+                            "it needs, or None; got ", repr_of(result)));
+    return value_of<std::vector<int>>(result, name_.c_str());
+  }
+  [[noreturn]] void refuse(const py::object& result) const {
+    raise_type_error(text(name_, ": a thunk that is not lazy returns None, got ", repr_of(result),
+                          "; put results into the cells of storage_map"));
+  }
+
+  std::string name_;
+  Device device_;
+  bool lazy_;
+  SharedObject thunk_;
+};
+
+/// The dictionaries that make_thunk gets: the cells of the node's own variables.
+struct Maps {
+  py::dict storage, compute;
+  py::list no_recycling;
+
+  void add(const ThunkContext& context, const Variable& variable, const Ref<Cell>& cell,
+           const std::string& label) {
+    const py::object key = py::cast(variable);
+    if (storage.contains(key)) return;
+    const Device device = variable.type().device().value_or(context.device());
+    storage[key] = make_storage_cell(cell, {variable.type(), device, label});
+    compute[key] = make_compute_cell(cell);
+  }
+};
+
+Maps maps_for(const ThunkContext& context) {
+  const Apply& node = context.node();
+  const std::string label = node.label();
+  Maps maps;
+  for (int i = 0; i < node.output_count(); ++i) {
+    const Variable output = node.output(i);
+    maps.add(context, output, context.output(i), text(label, ": output ", i));
+    if (!context.recyclable(i)) maps.no_recycling.append(py::cast(output));
+  }
+  for (std::size_t i = 0; i < node.inputs().size(); ++i)
+    maps.add(context, node.inputs()[i], context.input(static_cast<int>(i)),
+             text(label, ": input ", i));
+  return maps;
+}
+
+}  // namespace
+
+std::unique_ptr<Thunk> make_python_thunk(py::object op, const ThunkContext& context) {
+  const Maps maps = maps_for(context);
+  const DeviceGuard on_device(context.device());
+  const Ref<Apply> node(const_cast<Apply*>(&context.node()));
+  py::object thunk =
+      py::module_::import("spanwise.graph")
+          .attr("call_make_thunk")(op, node, maps.storage, maps.compute, maps.no_recycling);
+  return std::make_unique<PythonThunk>(std::move(thunk), context);
+}
+
+}  // namespace spanwise::python

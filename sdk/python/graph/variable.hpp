@@ -1,0 +1,89 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "object.hpp"
+#include "spanwise/graph/op.hpp"
+#include "spanwise/graph/variable.hpp"
+
+/// spanwise.Variable as CPython sees it. While a wrapper of a variable lives, wrapping the variable
+/// again gives the same object, so `is` means what it means in C++'s ==.
+namespace spanwise::python {
+
+struct PyVariable {
+  PyObject_HEAD
+  Variable variable;
+  PyObject* weakrefs;
+};
+
+/// Set while the module is being initialised, never changed after. Constant and SharedVariable
+/// derive from Variable.
+extern PyTypeObject* variable_type;
+extern PyTypeObject* constant_type;
+extern PyTypeObject* shared_type;
+
+inline bool is_variable(PyObject* object) noexcept {
+  return PyObject_TypeCheck(object, variable_type);
+}
+/// Only for objects that is_variable() accepts.
+inline Variable& variable_in(PyObject* object) noexcept {
+  return reinterpret_cast<PyVariable*>(object)->variable;
+}
+/// A new reference. Null with a Python error set when out of memory. Needs the GIL.
+PyObject* wrap_variable(const Variable& variable) noexcept;
+
+/// The variable itself, or a constant that holds a copy of the value. A Python number becomes 0-d:
+/// of `beside`'s dtype where that holds its kind, as NumPy 2 treats Python numbers beside arrays.
+/// Throws what importing the value throws.
+Variable as_variable(pybind11::handle value, std::optional<DType> beside = std::nullopt);
+
+/// What SharedVariable has besides.
+extern PyMethodDef shared_methods[];
+extern PyGetSetDef shared_attributes[];
+
+/// The numeric slots of Variable, and <, <=, > and >= (element by element; == is by identity).
+extern PyType_Slot variable_number_slots[];
+/// Index, length and iteration.
+extern PyType_Slot variable_item_slots[];
+PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noexcept;
+
+/// The one output of a registered op (make_op) on `inputs`.
+Variable apply_op(const char* name, const OpProperties& properties,
+                  std::span<const Variable> inputs);
+
+/// `axis` of the variable counted from the front, where it had `more` axes besides. Throws
+/// AxisError.
+int variable_axis(const Variable& variable, std::int64_t axis, int more = 0);
+
+/// Adds methods that look at their first argument, array or variable, themselves; call from SW_BIND
+/// parts of an order above 81. The table ends with an empty entry and lives as long as the process.
+void add_variable_methods(PyMethodDef* methods);
+
+/// The scratchpad of a variable or an Apply (Theano's `tag`), made on first use.
+pybind11::object tag_of(std::shared_ptr<void>& attachment);
+
+}  // namespace spanwise::python
+
+namespace pybind11::detail {
+template <>
+struct type_caster<spanwise::Variable> {
+  PYBIND11_TYPE_CASTER(spanwise::Variable, const_name("spanwise.Variable"));
+  bool load(handle source, bool) {
+    if (!spanwise::python::is_variable(source.ptr())) return false;
+    value = spanwise::python::variable_in(source.ptr());
+    return true;
+  }
+  static handle cast(const spanwise::Variable& variable, return_value_policy, handle) {
+    PyObject* object = spanwise::python::wrap_variable(variable);
+    if (object == nullptr) throw error_already_set();
+    return object;
+  }
+};
+}  // namespace pybind11::detail

@@ -1,0 +1,177 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include "errors.hpp"
+#include "python/support/bind.hpp"
+#include "variable.hpp"
+
+/// What variables do as arrays do: spanwise._graph.variable has it, as functions of the variable.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// Methods that spanwise._graph.variable has as functions: name(self, ...).
+template <const char* function>
+PyObject* forward(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
+  return answered([&] {
+    py::tuple all(1 + PyTuple_GET_SIZE(arguments));
+    all[0] = py::reinterpret_borrow<py::object>(self);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i)
+      all[static_cast<std::size_t>(i + 1)] = py::handle(PyTuple_GET_ITEM(arguments, i));
+    const py::object target = py::module_::import("spanwise._graph.variable").attr(function);
+    PyObject* result = PyObject_Call(target.ptr(), all.ptr(), keywords);
+    if (result == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(result);
+  });
+}
+
+// Attributes that spanwise._graph.variable has as functions of the variable.
+template <const char* function>
+PyObject* forward_attribute(PyObject* self, void*) noexcept {
+  return answered(
+      [&] { return py::module_::import("spanwise._graph.variable").attr(function)(py::handle(self)); });
+}
+
+Py_ssize_t length(PyObject* self) noexcept {
+  const Shape& shape = variable_in(self).type().shape();
+  if (!shape.empty() && shape[0] != TensorType::any) return shape[0];
+  PyErr_Format(PyExc_TypeError,
+               "%s has no length yet: its first extent is not fixed. Ask for x.shape[0], a "
+               "variable of the graph",
+               variable_in(self).label().c_str());
+  return -1;
+}
+
+PyObject* iterate(PyObject* self) noexcept {
+  const Shape& shape = variable_in(self).type().shape();
+  if (!shape.empty() && shape[0] != TensorType::any)
+    return answered(
+        [&] { return py::module_::import("spanwise._graph.variable").attr("items")(py::handle(self)); });
+  PyErr_Format(PyExc_TypeError,
+               "%s cannot be iterated over: its first extent is not fixed. Perhaps sum, min, max, "
+               "any or all of Python was called, where the method or T.sum was meant",
+               variable_in(self).label().c_str());
+  return nullptr;
+}
+
+PyObject* reduce(PyObject* self, PyObject*) noexcept {
+  return answered([&] {
+    return py::module_::import("spanwise._graph.pickle").attr("reduce_variable")(py::handle(self));
+  });
+}
+
+PyObject* subscript(PyObject* self, PyObject* key) noexcept {
+  return answered([&] {
+    return py::module_::import("spanwise._graph.variable")
+        .attr("getitem")(py::handle(self), py::handle(key));
+  });
+}
+
+constexpr char eval_[] = "evaluate", clone_[] = "clone", transfer_[] = "transfer", dot_[] = "dot",
+               reshape_[] = "reshape", transpose_[] = "transpose", dimshuffle_[] = "dimshuffle",
+               swapaxes_[] = "swapaxes", squeeze_[] = "squeeze", ravel_[] = "ravel",
+               flatten_[] = "flatten", broadcast_to_[] = "broadcast_to", astype_[] = "astype",
+               take_[] = "take", clip_[] = "clip", round_[] = "round_", conj_[] = "conj",
+               array_[] = "refuse_array", array_function_[] = "array_function",
+               array_ufunc_[] = "array_ufunc", shape_[] = "shape", size_[] = "size",
+               matrix_transpose_[] = "matrix_transpose";
+
+template <const char* function>
+PyMethodDef forwarded(const char* name, const char* doc) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&forward<function>)),
+          METH_VARARGS | METH_KEYWORDS, doc};
+}
+
+PyMethodDef variable_methods[] = {
+    forwarded<eval_>("eval",
+                     "eval($self, inputs_to_values=None, /)\n--\n\n"
+                     "The value, given those of the inputs: z.eval({x: 1.0})."),
+    forwarded<transfer_>("transfer",
+                         "transfer($self, target, /)\n--\n\n"
+                         "The value on another device: a name or a spanwise.device."),
+    forwarded<dot_>("dot", "dot($self, other, /)\n--\n\nspanwise.dot(self, other)."),
+    forwarded<clone_>("clone",
+                      "clone($self, name=None, /)\n--\n\n"
+                      "A new variable of the same type, without an owner."),
+    forwarded<reshape_>(
+        "reshape",
+        "reshape($self, *shape, ndim=None)\n--\n\n"
+        "The same elements in C order under another shape, of numbers and variables "
+        "of the graph, or one vector of these; one extent may be -1."),
+    forwarded<transpose_>("transpose",
+                          "transpose($self, *axes)\n--\n\n"
+                          "View with the axes in another order, reversed unless told."),
+    forwarded<dimshuffle_>("dimshuffle",
+                           "dimshuffle($self, *pattern)\n--\n\n"
+                           "View with the axes in this order, 'x' standing for a new one of extent "
+                           "1; axes left out must have that extent."),
+    forwarded<swapaxes_>("swapaxes",
+                         "swapaxes($self, axis1, axis2)\n--\n\nView with two axes exchanged."),
+    forwarded<squeeze_>("squeeze",
+                        "squeeze($self, axis=None)\n--\n\n"
+                        "View without the axes named, whose extent must be 1; unless told, without "
+                        "those that are known to have it."),
+    forwarded<ravel_>("ravel", "ravel($self, order='C')\n--\n\nOne axis, in C order."),
+    forwarded<flatten_>("flatten",
+                        "flatten($self, ndim=1)\n--\n\n"
+                        "`ndim` axes in C order: the last is all that are too many."),
+    forwarded<broadcast_to_>("broadcast_to",
+                             "broadcast_to($self, shape)\n--\n\n"
+                             "View of that shape, of numbers and variables."),
+    forwarded<astype_>("astype",
+                       "astype($self, dtype, copy=True)\n--\n\n"
+                       "Cast to a dtype; the variable itself where it has it."),
+    forwarded<take_>("take",
+                     "take($self, indices, axis=None)\n--\n\n"
+                     "The slices along `axis` that integers name, of the flattened value unless "
+                     "told."),
+    forwarded<clip_>("clip", "clip($self, min=None, max=None)\n--\n\nLimited to [min, max]."),
+    forwarded<round_>("round", "round($self, decimals=0)\n--\n\nRounded, halves to even."),
+    forwarded<conj_>("conj", "conj($self)\n--\n\nThe complex conjugate."),
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    forwarded<array_>(
+        "__array__",
+        "__array__($self, dtype=None, copy=None)\n--\n\nRefused: it has no value yet."),
+    forwarded<array_function_>("__array_function__",
+                               "numpy.<function>(variable): a node of the graph."),
+    forwarded<array_ufunc_>("__array_ufunc__", "numpy.<ufunc>(variable): a node of the graph."),
+    {}};
+
+PyGetSetDef shape_attributes[] = {
+    {"shape", forward_attribute<shape_>, nullptr,
+     "Its extents, a vector of int64 on the host: shape[0] is a variable.", nullptr},
+    {"size", forward_attribute<size_>, nullptr, "The number of elements, a variable.", nullptr},
+    {"T", forward_attribute<transpose_>, nullptr, "View with all axes reversed.", nullptr},
+    {"mT", forward_attribute<matrix_transpose_>, nullptr, "View with the last two axes exchanged.",
+     nullptr},
+    {}};
+
+void attach(const char* name, PyObject* descriptor) {
+  if (descriptor == nullptr) throw py::error_already_set();
+  py::setattr(reinterpret_cast<PyObject*>(variable_type), name,
+              py::reinterpret_steal<py::object>(descriptor));
+}
+
+}  // namespace
+
+PyType_Slot variable_item_slots[] = {{Py_mp_subscript, reinterpret_cast<void*>(subscript)},
+                                     {Py_mp_length, reinterpret_cast<void*>(length)},
+                                     {Py_tp_iter, reinterpret_cast<void*>(iterate)},
+                                     {0, nullptr}};
+
+void add_variable_methods(PyMethodDef* methods) {
+  for (; methods->ml_name != nullptr; ++methods)
+    attach(methods->ml_name, PyDescr_NewMethod(variable_type, methods));
+}
+
+SW_BIND(graph_variable_methods, 82) {
+  add_variable_methods(variable_methods);
+  for (PyGetSetDef* attribute = shape_attributes; attribute->name != nullptr; ++attribute)
+    attach(attribute->name, PyDescr_NewGetSet(variable_type, attribute));
+}
+
+}  // namespace spanwise::python

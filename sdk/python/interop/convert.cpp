@@ -1,0 +1,181 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "convert.hpp"
+
+#include <optional>
+#include <string>
+
+#include "foreign_operands.hpp"
+#include "import.hpp"
+#include "python/support/array.hpp"
+#include "python/support/gil.hpp"
+#include "spanwise/error.hpp"
+#include "types.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+std::string exporting_bridges() {
+  std::string names;
+  for (const Bridge* bridge : registered_bridges())
+    if (bridge->exports()) names += (names.empty() ? "" : ", ") + std::string(bridge->name());
+  return names;
+}
+
+CopyMode unless_strict(CopyMode mode) noexcept {
+  return mode == CopyMode::if_needed && StrictCopies::active() ? CopyMode::never : mode;
+}
+
+std::string to_name(const Bridge& target) { return "to_" + std::string(target.name()); }
+
+py::object wrapped(const Bridge& target, const Array& array) {
+  PyObject* made = target.wrap(array);
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+// Where nothing is in the way.
+py::object shared_out(const Bridge& target, const Array& array) {
+  py::object made = wrapped(target, array);
+  target.count_shared_export();
+  return made;
+}
+
+// Ours, and those of other libraries, are told by their type alone; so asking a class, which takes
+// some libraries long, is for types that were not met yet and for those that offer protocols.
+bool is_of(PyObject* object, const Bridge& target) {
+  if (is_array(object)) return false;
+  const Bridge* known = bridge_of_type(Py_TYPE(object));
+  const bool is_library = known != nullptr && !known->module().empty();
+  return is_library ? known == &target : target.accepts(object);
+}
+
+py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
+  std::optional<Obstacle> obstacle = target.obstacle(array);
+  if (!obstacle) return shared_out(target, array);
+  if (unless_strict(mode) == CopyMode::never)
+    throw SharingError(to_name(target), *std::move(obstacle));
+  Array fitting = array;  // who else holds it might let it go meanwhile
+  {
+    const GilRelease unlocked;
+    fitting = target.fitting(fitting);
+  }
+  py::object made = wrapped(target, fitting);
+  target.count_export(true, array.nbytes());
+  return made;
+}
+
+std::string order_of(const Layout& layout) {
+  if (layout.is_row_major()) return "C-contiguous";
+  return layout.is_column_major() ? "Fortran-contiguous" : "strided";
+}
+
+std::string described(const ForeignMemory& memory) {
+  const std::string strides =
+      memory.row_major ? "C-contiguous" : text("strides ", memory.byte_strides, " bytes");
+  return text(memory.dtype, ' ', memory.shape, " on ", memory.device, ", ", strides);
+}
+
+Exchange refused(const Obstacle& obstacle, std::int64_t bytes, std::string layout) {
+  return {false, obstacle.reason, bytes, std::move(layout), obstacle.remedy};
+}
+
+Exchange shared_exchange(const Array& array) {
+  return {true, text(order_of(array.layout()), ' ', array.dtype(), " on ", array.device()), 0,
+          text(array), ""};
+}
+
+// The array without a copy, or what stands in the way.
+struct Look {
+  std::optional<Array> array{};
+  Exchange refusal{};
+};
+
+Look look_at(PyObject* object) {
+  if (is_array(object)) return {array_in(object), {}};
+  std::optional<Found> found = find_view(object, /*may_copy=*/false, /*may_compute=*/true);
+  if (!found || found->view.created) {
+    const Array made = import_array(object);
+    return {{},
+            refused({"numbers have no memory to share", "make an array of them first"},
+                    made.nbytes(), text(made))};
+  }
+  ForeignView& view = found->view;
+  if (auto array = share(view)) {
+    if (!view.copied) return {std::move(array), {}};
+    return {{},
+            refused({"its producer gives out copies", "ask the producer for its own memory"},
+                    array->nbytes(), text(*array))};
+  }
+  const std::int64_t bytes = Layout{view.memory.shape, {}, 0}.size() * view.memory.dtype.itemsize();
+  return {{}, refused(*obstacle_of(view.memory), bytes, described(view.memory))};
+}
+
+// explain() for what `target` says of the array itself.
+template <class F>
+Exchange explain_by(py::handle object, F&& target) {
+  try {
+    const Look look = look_at(object.ptr());
+    return look.array ? target(*look.array) : look.refusal;
+  } catch (const SharingError& error) {
+    if (is_lazy(object.ptr())) return refused(error.obstacle(), 0, "not computed yet");
+    // The producer would have to copy: how much shows once it has.
+    const Array copied = import_array(object.ptr());
+    return refused(error.obstacle(), copied.nbytes(), text(copied));
+  }
+}
+
+}  // namespace
+
+const Bridge& target_bridge(std::string_view library) {
+  const Bridge* bridge = find_bridge(library);
+  if (bridge != nullptr && bridge->exports()) return *bridge;
+  if (bridge != nullptr)
+    fail<BridgeError>(
+        "convert: ", library,
+        " is a protocol, and has no arrays of its own; supported: ", exporting_bridges());
+  fail<ArgumentError>("convert: no library is called \"", library,
+                      "\"; supported: ", exporting_bridges());
+}
+
+PyObject* shared_with(const Bridge& target, const Array& array) {
+  return target.obstacle(array) ? nullptr : shared_out(target, array).release().ptr();
+}
+
+py::object convert(py::handle object, const Bridge& target, CopyMode mode) {
+  if (is_array(object.ptr())) return exported(array_in(object.ptr()), target, mode);
+  if (is_of(object.ptr(), target)) return py::reinterpret_borrow<py::object>(object);
+  return exported(import_array(object.ptr(), {.copy = mode, .may_compute = true}), target, mode);
+}
+
+Exchange explain(py::handle object, const Bridge& target) {
+  if (is_of(object.ptr(), target)) {
+    const std::string name(target.name());
+    return {true, "it is an array of " + name + " already", 0,
+            std::string(py::str(py::type::of(object))), ""};
+  }
+  return explain_by(object, [&](const Array& array) {
+    if (const auto obstacle = target.obstacle(array))
+      return refused(*obstacle, array.nbytes(), text(array));
+    return shared_exchange(array);
+  });
+}
+
+Exchange explain(py::handle object) {
+  return explain_by(object, [](const Array& array) { return shared_exchange(array); });
+}
+
+Exchange explain(py::handle object, Device target) {
+  return explain_by(object, [&](const Array& array) {
+    if (array.device() == target) return shared_exchange(array);
+    return refused({text("it lives on ", array.device()),
+                    text("keep it there, or copy: x.to(\"", target, "\")")},
+                   array.nbytes(), text(array));
+  });
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,96 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "foreign_operands.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include "interface.hpp"
+#include "python/graph/variable.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "spanwise/bridge.hpp"
+#include "types.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+constinit const Name ufunc_name("__array_ufunc__");
+constinit const Name priority_name("__array_priority__");
+constinit const Name dask_name("__dask_graph__");
+constinit const Name to_numpy_name("to_numpy");
+
+// What the class itself says, borrowed; null where it says nothing. Cached by CPython, and no
+// exception is made for the many that have no such attribute.
+PyObject* said_by_class(PyObject* object, const Name& name) noexcept {
+  return _PyType_Lookup(Py_TYPE(object), name.get());
+}
+
+bool has_readable_memory(PyObject* object) noexcept {
+  if (const Bridge* known = bridge_of_type(Py_TYPE(object))) return !known->is_conversion();
+  for (const Bridge* bridge : registered_bridges())
+    if (!bridge->is_conversion() && bridge->accepts(object)) return true;
+  return false;
+}
+
+double priority_of(PyObject* object) noexcept {
+  const py::object priority = attribute_or_null(object, priority_name);
+  const double value = priority ? PyFloat_AsDouble(priority.ptr()) : 0.0;
+  PyErr_Clear();
+  return value;
+}
+
+bool has_higher_priority(PyObject* object) noexcept {
+  return said_by_class(object, priority_name) != nullptr && !has_readable_memory(object) &&
+         priority_of(object) > 0.0;
+}
+
+PyObject* overrides(PyObject*, PyObject* object) noexcept {
+  return PyBool_FromLong(!is_array(object) && overrides_ufuncs(object));
+}
+
+}  // namespace
+
+bool takes_operators(PyObject* other) noexcept {
+  if (is_variable(other)) return true;
+  const PyObject* ufunc = said_by_class(other, ufunc_name);
+  if (ufunc == Py_None) return true;
+  if (ufunc == nullptr) return has_higher_priority(other);
+  return !has_readable_memory(other);
+}
+
+bool takes_in_place_operators(PyObject* other) noexcept {
+  if (is_variable(other)) return true;
+  const PyObject* ufunc = said_by_class(other, ufunc_name);
+  return ufunc == nullptr ? has_higher_priority(other) : ufunc == Py_None;
+}
+
+bool overrides_ufuncs(PyObject* object) noexcept {
+  if (is_variable(object)) return false;  // ours, though its class has __array_ufunc__
+  const PyObject* ufunc = said_by_class(object, ufunc_name);
+  return ufunc != nullptr && ufunc != Py_None && !has_readable_memory(object);
+}
+
+bool is_lazy(PyObject* object) noexcept {
+  if (const py::object graph = attribute_or_null(object, dask_name)) {
+    const auto value = py::reinterpret_steal<py::object>(PyObject_CallNoArgs(graph.ptr()));
+    PyErr_Clear();
+    if (value && !value.is_none()) return true;
+  }
+  const PyObject* ufunc = said_by_class(object, ufunc_name);
+  return ufunc != nullptr && ufunc != Py_None && said_by_class(object, to_numpy_name) == nullptr;
+}
+
+SW_BIND(foreign_operands, 60) {
+  static PyMethodDef functions[] = {
+      {"_overrides_ufuncs", &overrides, METH_O,
+       "_overrides_ufuncs(x, /)\n--\n\n"
+       "Whether a foreign object answers NumPy's ufuncs itself and shows no memory."},
+      {nullptr, nullptr, 0, nullptr}};
+  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw py::error_already_set();
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,265 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "import.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "foreign_operands.hpp"
+#include "lifetime.hpp"
+#include "python/support/gil.hpp"
+#include "sequence.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+#include "types.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+std::string type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
+
+// Copies nobody asked for become errors while the caller holds spanwise.strict_copies().
+CopyMode effective(CopyMode mode) noexcept {
+  return mode == CopyMode::if_needed && StrictCopies::active() ? CopyMode::never : mode;
+}
+
+[[noreturn]] void fail_unknown(PyObject* object) {
+  std::string names;
+  for (const Bridge* bridge : registered_bridges())
+    names += (names.empty() ? "" : ", ") + std::string(bridge->name());
+  fail<BridgeError>("asarray: an object of type ", type_name(object),
+                    " is no array that Spanwise knows; expected a number, a nested sequence, or an "
+                    "array offering __dlpack__, __cuda_array_interface__, __array_interface__, the "
+                    "buffer protocol or __array__ (tried: ",
+                    names, "); convert it with its own library first");
+}
+
+void check_lazy(PyObject* object, bool may_copy, bool may_compute) {
+  if (!is_lazy(object)) return;
+  if (!may_compute)
+    fail<BridgeError>(
+        "spanwise: a ", type_name(object),
+        " computes when it is made an array, which only a "
+        "conversion may ask for; apply the function to its blocks, x.map_blocks(f), or convert it "
+        "first: spanwise.asarray(x)");
+  if (!may_copy)
+    throw SharingError("asarray",
+                       {text("a ", type_name(object), " has no memory before it is computed"),
+                        "compute it first, or allow a copy (copy=None, copyif=True)"});
+}
+
+// Whether the object's memory as it is would do.
+bool may_share_at_once(const ImportOptions& options) noexcept {
+  return options.copy != CopyMode::always && !options.dtype && !options.device && !options.writable;
+}
+
+// What most imports are: no copy, nothing to decide, and no view to be made and taken apart again.
+std::optional<Array> shared_at_once(const Bridge& bridge, PyObject* object) {
+  OpenMemory memory;
+  if (!bridge.look(object, memory)) return std::nullopt;
+  std::optional<Array> array = share(memory, python_owner(object));
+  if (array) bridge.count_shared_import();
+  return array;
+}
+
+// The same as an object, in which the array is made at once.
+inline PyObject* shared_object_at_once(const Bridge& bridge, PyObject* object) {
+  OpenMemory memory;
+  if (!bridge.look(object, memory)) return nullptr;
+  PyObject* shared = wrap_shared(memory, quick_owner(object));
+  if (shared != nullptr) bridge.count_shared_import();
+  return shared;
+}
+
+Array copied_out(Found& found) {
+  const Array bytes = share_bytes(found.view);
+  // Dropped after the GIL is back: the bytes' owner is a Python object.
+  const GilRelease unlocked;
+  return gather(bytes, found.view.memory);
+}
+
+}  // namespace
+
+std::optional<Found> find_view(PyObject* object, bool may_copy, bool may_compute) {
+  PyTypeObject* type = Py_TYPE(object);
+  // It has its instances' protocols as attributes, which then say nothing.
+  if (PyType_Check(object)) {
+    fail<BridgeError>("asarray: ", std::string(py::repr(object)),
+                      " is a class; expected an array, which may be one of its instances");
+  }
+  const Bridge* known = bridge_of_type(type);
+  std::optional<Found> found;
+  std::string refusals;
+  // Straight into its place: a view is some hundred bytes, which would be moved at each return.
+  const auto attempt = [&](const Bridge& bridge) {
+    if (bridge.is_conversion()) check_lazy(object, may_copy, may_compute);
+    try {
+      found.emplace(bridge, object, may_copy);
+      return true;
+    } catch (const BridgeError& refusal) {
+      refusals += (refusals.empty() ? "" : "; ") + std::string(refusal.what());
+      return false;
+    }
+  };
+  if (known != nullptr && attempt(*known)) return found;
+  for (const Bridge* bridge : registered_bridges()) {
+    if (bridge == known || !bridge->accepts(object) || !attempt(*bridge)) continue;
+    // A bridge that served the type before is asked first the next time too.
+    if (known == nullptr) remember_bridge(type, *bridge);
+    return found;
+  }
+  if (!refusals.empty())
+    fail<BridgeError>("asarray: an object of type ", type_name(object),
+                      " cannot be taken: ", refusals);
+  return found;
+}
+
+Array adapt(Array array, const ImportOptions& options, std::string_view who, bool private_already) {
+  const CopyMode mode = effective(options.copy);
+  const auto refuse = [&](const std::string& reason) {
+    if (mode == CopyMode::never) {
+      throw SharingError(who,
+                         {reason, "allow a copy (copy=None, copyif=True), or leave it as it is"});
+    }
+  };
+  if (options.dtype && *options.dtype != array.dtype()) {
+    refuse(text("its dtype is ", array.dtype(), ", and ", *options.dtype, " was asked for"));
+    const GilRelease unlocked;
+    array = astype(array, *options.dtype);
+    private_already = true;
+  }
+  if (options.device && *options.device != array.device()) {
+    refuse(text("it is on ", array.device(), ", and ", *options.device, " was asked for"));
+    const GilRelease unlocked;
+    array = to_device(array, *options.device);
+    private_already = true;
+  }
+  if (options.copy == CopyMode::always && !private_already) {
+    const GilRelease unlocked;
+    array = copy(array);
+  }
+  if (options.writable && array.readonly())
+    fail<ReadOnlyError>(who, ": ", array,
+                        " was handed out for reading only; expected writable memory, pass a copy");
+  return array;
+}
+
+Array finish_import(Found& found, const ImportOptions& options, std::string_view who) {
+  const CopyMode mode = effective(options.copy);
+  ForeignView& view = found.view;
+  std::optional<Array> array = share(view);
+  if (view.created) {
+    if (options.copy == CopyMode::never) {
+      throw SharingError(who, {"numbers have no memory to share", "leave copy=False out"});
+    }
+    return adapt(*std::move(array), {.dtype = options.dtype, .device = options.device}, who, true);
+  }
+  if (mode == CopyMode::never && !array) throw SharingError(who, *obstacle_of(view.memory));
+  if (mode == CopyMode::never && view.copied) {
+    throw SharingError(who, {"the producer could only give a copy", "allow a copy (copy=None)"});
+  }
+  bool copied = view.copied;
+  if (!array) {
+    array = copied_out(found);
+    copied = true;
+  }
+  const bool changes = (options.dtype && *options.dtype != array->dtype()) ||
+                       (options.device && *options.device != array->device());
+  const bool always = options.copy == CopyMode::always;
+  if (changes || always || options.writable) array = adapt(*std::move(array), options, who, copied);
+  copied |= changes || always;
+  found.bridge->count_import(copied, array->nbytes());
+  return *std::move(array);
+}
+
+Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions& options) {
+  if (may_share_at_once(options) && bridge_of_type(Py_TYPE(object)) == &bridge)
+    if (auto array = shared_at_once(bridge, object)) return *std::move(array);
+  if (!bridge.accepts(object))
+    fail<BridgeError>("from_", bridge.name(), ": expected an array of ", bridge.name(),
+                      ", got an object of type ", type_name(object),
+                      "; spanwise.asarray() takes any array");
+  const bool may_copy = effective(options.copy) != CopyMode::never;
+  Found found(bridge, object, may_copy);
+  return finish_import(found, options, bridge.name());
+}
+
+std::optional<Array> lent_array(PyObject* object) {
+  const Bridge* known = bridge_of_type(Py_TYPE(object));
+  OpenMemory memory;
+  // A GPU reads later, when nobody may hold the object any more.
+  if (known == nullptr || !known->look(object, memory) || !memory.device.is_cpu())
+    return std::nullopt;
+  std::optional<Array> array = share(memory, ForeignOwner());
+  if (array) known->count_shared_import();
+  return array;
+}
+
+std::optional<SmallMemory> small_memory(PyObject* object) {
+  constexpr std::int64_t most_bytes = 1 << 14;
+  const Bridge* known = bridge_of_type(Py_TYPE(object));
+  OpenMemory memory;
+  if (known == nullptr || !known->look(object, memory) || !memory.device.is_cpu())
+    return std::nullopt;
+  const std::int64_t item = memory.dtype.itemsize();
+  if (item * 8 != memory.dtype.bits()) return std::nullopt;  // several lanes, or parts of a byte
+  const std::int64_t unit = memory.in_elements ? 1 : item;
+  std::int64_t size = 1;
+  for (int axis = memory.rank - 1; axis >= 0; --axis) {
+    const std::int64_t extent = memory.shape[axis];
+    if (extent <= 0 || extent > most_bytes) return std::nullopt;
+    if (extent != 1 && memory.strides[axis] != size * unit) return std::nullopt;
+    size *= extent;
+    if (size * item > most_bytes) return std::nullopt;
+  }
+  known->count_shared_import();
+  const std::span shape(memory.shape, static_cast<std::size_t>(memory.rank));
+  return SmallMemory{memory.data, memory.dtype, Shape(shape), size * item};
+}
+
+PyObject* shared_object(PyObject* object) {
+  const Bridge* known = bridge_of_type(Py_TYPE(object));
+  return known != nullptr ? shared_object_at_once(*known, object) : nullptr;
+}
+
+PyObject* shared_object_through(const Bridge& bridge, PyObject* object) {
+  return bridge_of_type(Py_TYPE(object)) == &bridge ? shared_object_at_once(bridge, object)
+                                                    : nullptr;
+}
+
+Array import_array(PyObject* object, const ImportOptions& options) {
+  if (is_array(object)) return adapt(array_in(object), options, "asarray", false);
+  if (may_share_at_once(options)) {
+    const Bridge* known = bridge_of_type(Py_TYPE(object));
+    if (known != nullptr)
+      if (auto array = shared_at_once(*known, object)) return *std::move(array);
+  }
+  const bool plain = PyList_CheckExact(object) || PyTuple_CheckExact(object) ||
+                     PyFloat_CheckExact(object) || PyLong_CheckExact(object);
+  if (!plain) {
+    const bool may_copy = effective(options.copy) != CopyMode::never;
+    if (auto found = find_view(object, may_copy, options.may_compute))
+      return finish_import(*found, options, found->bridge->name());
+  }
+  if (!is_nested_sequence(object)) fail_unknown(object);
+  if (options.copy == CopyMode::never) {
+    throw SharingError("asarray",
+                       {"numbers and sequences have no memory to share", "leave copy=False out"});
+  }
+  return array_from_sequence(object, options.dtype, options.device.value_or(default_device()),
+                             options.may_compute);
+}
+
+Array writable_array(PyObject* object) {
+  if (is_array(object)) return array_in(object);
+  return import_array(object, {.copy = CopyMode::never, .writable = true});
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,151 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "interface.hpp"
+
+#include <string>
+
+#include "python/support/snapshot.hpp"
+#include "python/support/tuple.hpp"
+#include "spanwise/error.hpp"
+#include "typestr.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+class Parser {
+ public:
+  Parser(py::handle dict, std::string_view who) : dict_(dict), who_(who) {}
+
+  InterfaceDict parse() {
+    if (!PyDict_Check(dict_.ptr()))
+      fail<BridgeError>(who_, ": expected a dict, got ", Py_TYPE(dict_.ptr())->tp_name);
+    InterfaceDict result;
+    ForeignMemory& memory = result.memory;
+    memory.shape = dims<Shape>(required("shape"), "shape");
+    read_element(memory);
+    const py::object strides = optional("strides");
+    memory.row_major = !strides;
+    if (strides) memory.byte_strides = dims<Strides>(strides, "strides");
+    read_data(result);
+    if (const py::object version = optional("version"))
+      result.version = integer(version, "version");
+    if (const py::object offset = optional("offset")) result.offset = integer(offset, "offset");
+    if (const py::object stream = optional("stream"))
+      result.stream = static_cast<std::uintptr_t>(integer(stream, "stream"));
+    if (optional("mask"))
+      fail<ArgumentError>(who_, ": an array with a mask; expected elements that ",
+                          "are all there, fill the masked ones first");
+    return result;
+  }
+
+ private:
+  // Null where the entry is absent or None.
+  py::object optional(const char* key) const {
+    PyObject* value = PyDict_GetItemString(dict_.ptr(), key);
+    if (value == nullptr || value == Py_None) return {};
+    return py::reinterpret_borrow<py::object>(value);
+  }
+  py::object required(const char* key) const {
+    py::object value = optional(key);
+    if (!value) fail<BridgeError>(who_, ": the dict has no \"", key, "\"");
+    return value;
+  }
+
+  std::int64_t integer(py::handle value, const char* key) const {
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    int overflow = 0;
+    long long result = -1;
+    if (number) result = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    PyErr_Clear();
+    if (!number || overflow != 0)
+      fail<BridgeError>(who_, ": \"", key, "\" holds ", std::string(py::repr(value)),
+                        "; expected an integer of 64 bits");
+    return result;
+  }
+
+  template <class D>
+  D dims(const py::object& value, const char* key) const {
+    if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr()))
+      fail<BridgeError>(who_, ": \"", key, "\" is a ", Py_TYPE(value.ptr())->tp_name,
+                        "; expected a tuple of integers");
+    const py::tuple items = items_of(value.ptr());
+    if (items.size() > max_rank)
+      fail<BridgeError>(who_, ": \"", key, "\" has ", items.size(), " axes; expected at most ",
+                        max_rank);
+    D result(static_cast<int>(items.size()));
+    for (int axis = 0; axis < result.size(); ++axis)
+      result[axis] = integer(items[static_cast<std::size_t>(axis)], key);
+    return result;
+  }
+
+  void read_element(ForeignMemory& memory) const {
+    const py::object typestr = required("typestr");
+    if (!PyUnicode_Check(typestr.ptr()))
+      fail<BridgeError>(who_, ": \"typestr\" is a ", Py_TYPE(typestr.ptr())->tp_name,
+                        "; expected text such as \"<f4\"");
+    const ElementType element = element_from_typestr(std::string(py::str(typestr)), who_);
+    memory.dtype = element.dtype;
+    memory.byte_swapped = element.byte_swapped;
+  }
+
+  void read_data(InterfaceDict& result) const {
+    result.data = optional("data");
+    if (!result.data || !PyTuple_Check(result.data.ptr())) return;
+    const auto pair = py::reinterpret_steal<py::tuple>(result.data.release());
+    if (pair.size() != 2)
+      fail<BridgeError>(who_, ": \"data\" has ", pair.size(),
+                        " entries; expected (address, read-only)");
+    // Addresses above 2^63 are no int64, so they are read as unsigned.
+    const py::object address = pair[0].is_none() ? py::int_(0) : py::object(pair[0]);
+    const unsigned long long number =
+        PyLong_Check(address.ptr()) ? PyLong_AsUnsignedLongLong(address.ptr())
+                                    : static_cast<unsigned long long>(integer(address, "data"));
+    const bool failed = PyErr_Occurred() != nullptr;
+    PyErr_Clear();
+    if (failed)
+      fail<BridgeError>(who_, ": \"data\" holds the address ", std::string(py::repr(address)),
+                        "; expected 64 bits");
+    result.has_address = true;
+    result.memory.data = reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));
+    const int readonly = PyObject_IsTrue(pair[1].ptr());
+    if (readonly < 0) throw py::error_already_set();
+    result.memory.readonly = readonly == 1;
+  }
+
+  py::handle dict_;
+  std::string_view who_;
+};
+
+}  // namespace
+
+InterfaceDict parse_interface(py::handle dict, std::string_view who) {
+  return Parser(dict, who).parse();
+}
+
+py::dict interface_of(const Array& array) {
+  const std::string typestr = typestr_of(array.dtype());
+  py::object strides = py::none();
+  if (!array.layout().is_row_major())
+    strides = integer_tuple(array.strides(), array.dtype().itemsize());
+  py::list descr;
+  descr.append(py::make_tuple("", typestr));
+  py::dict result;
+  result["shape"] = integer_tuple(array.shape());
+  result["typestr"] = typestr;
+  result["descr"] = std::move(descr);
+  result["strides"] = std::move(strides);
+  result["version"] = 3;
+  return result;
+}
+
+py::object attribute_or_null(PyObject* object, const Name& name) noexcept {
+  PyObject* value = PyObject_GetAttr(object, name.get());
+  if (value == nullptr) PyErr_Clear();
+  return py::reinterpret_steal<py::object>(value);
+}
+
+}  // namespace spanwise::python

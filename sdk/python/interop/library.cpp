@@ -1,0 +1,96 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "library.hpp"
+
+#include "python/support/array.hpp"
+#include "python/support/snapshot.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/devices.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+PyObject* ForeignClass::get() const noexcept {
+  if (class_ == nullptr) {
+    const py::object module = loaded_module(module_);
+    if (!module) return nullptr;
+    // A module that is only half imported has no such class yet.
+    class_ = PyObject_GetAttrString(module.ptr(), name_);
+    if (class_ == nullptr) PyErr_Clear();
+  }
+  return class_;
+}
+
+bool ForeignClass::has(PyObject* object) const noexcept {
+  PyObject* type = get();
+  if (type == nullptr) return false;
+  // Sooner than isinstance(), which asks a class of another metaclass, such as torch's, in Python.
+  if (PyType_Check(type)) {
+    if (PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(type))) return true;
+    if (PyType_CheckExact(type)) return false;
+  }
+  const int result = PyObject_IsInstance(object, type);
+  if (result < 0) PyErr_Clear();
+  return result == 1;
+}
+
+py::module_ import_library(const char* module, const char* package) {
+  return import_library(module, package, text("install it: pip install ", package).c_str());
+}
+
+py::module_ import_library(const char* module, const char* library, const char* remedy) {
+  try {
+    return py::module_::import(module);
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+    fail<BridgeError>(library, ": cannot be imported here (", std::string(py::str(error.value())),
+                      "); ", remedy);
+  }
+}
+
+py::object object_of(const Array& array) {
+  auto object = py::reinterpret_steal<py::object>(wrap(array));
+  if (!object) throw py::error_already_set();
+  return object;
+}
+
+std::optional<Obstacle> readonly_obstacle(const Array& array, std::string_view library) {
+  if (!array.readonly()) return std::nullopt;
+  return Obstacle{text("its memory is read-only, and ", library, "'s arrays can always be written"),
+                  "allow a copy (copyif=True)"};
+}
+
+std::optional<Obstacle> host_obstacle(const Array& array, std::string_view library) {
+  if (array.device().is_cuda()) return std::nullopt;
+  return Obstacle{
+      text("its memory is on ", array.device(), ", and ", library, "'s arrays are on a GPU"),
+      "allow a copy (copyif=True), or move it first: x.to(\"cuda\")"};
+}
+
+Array copy_on_gpu(const Array& array) {
+  if (array.device().is_cuda()) return copy(array);
+  const std::string reason = why_no_cuda();
+  if (!reason.empty()) fail<DeviceError>("copy to a GPU: ", reason);
+  const Device chosen = default_device();
+  return copy(to_device(array, chosen.is_cuda() ? chosen : Device(DeviceKind::cuda, 0)));
+}
+
+bool truth_of(PyObject* object, const Name& name) {
+  const auto value = py::reinterpret_steal<py::object>(PyObject_GetAttr(object, name.get()));
+  const int truth = value ? PyObject_IsTrue(value.ptr()) : -1;
+  if (truth < 0) throw py::error_already_set();
+  return truth == 1;
+}
+
+bool answer_of(PyObject* object, const Name& name) {
+  const auto value =
+      py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(object, name.get()));
+  const int truth = value ? PyObject_IsTrue(value.ptr()) : -1;
+  if (truth < 0) throw py::error_already_set();
+  return truth == 1;
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,32 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Python.h>
+
+#include <cstddef>
+
+#include "python/support/gil.hpp"
+#include "spanwise/bridge.hpp"
+
+/// Python objects that own memory which native code may release on any thread.
+namespace spanwise::python {
+
+/// Drops a reference under the GIL: at once where this thread holds it, otherwise where GilRelease
+/// or GilAcquire takes it next, or on the main thread. Never waits for the GIL, so that dropping
+/// the last reference under a lock cannot deadlock. Does nothing once the interpreter has ended.
+void release_with_gil(PyObject* object) noexcept;
+
+/// A reference to `object` that native code may hold and drop on any thread. Needs the GIL.
+Ref<RefCounted> hold_object(PyObject* object);
+
+/// The same as a ReleaseFn, whose context is the object: what python_owner() tells.
+void release_object(void* object, void*, std::size_t, StreamUses&) noexcept;
+
+/// python_owner() of support/array.hpp, for who imports arrays by the million.
+inline ForeignOwner quick_owner(PyObject* object) {
+  release_dropped();
+  return ForeignOwner(&release_object, Py_NewRef(object));
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,83 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "look.hpp"
+
+#include <optional>
+
+#include "python/support/numpy_descriptor.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+// Extents that are not positive are for others to find.
+bool write_packed_strides(std::span<const std::int64_t> shape, std::int64_t step,
+                          std::span<std::int64_t> strides) noexcept {
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = step;
+    if (__builtin_mul_overflow(step, shape[axis], &step)) return false;
+  }
+  return true;
+}
+}  // namespace
+
+void QuickAttribute::find(PyTypeObject* type) const noexcept {
+  // The lookup gives the class its number, where it has none.
+  PyObject* found = _PyType_Lookup(type, name_.get());
+  const bool is_own = found != nullptr && Py_IS_TYPE(found, &PyGetSetDescr_Type) &&
+                      PyType_IsSubtype(type, PyDescr_TYPE(found)) != 0 &&
+                      type->tp_getattro == PyObject_GenericGetAttr;
+  const PyGetSetDef* definition =
+      is_own ? reinterpret_cast<PyGetSetDescrObject*>(found)->d_getset : nullptr;
+  type_ = type;
+  version_ = type->tp_version_tag;
+  get_ = definition != nullptr && version_ != 0 ? definition->get : nullptr;
+  closure_ = definition != nullptr ? definition->closure : nullptr;
+}
+
+int look_at_integers(PyObject* object, const QuickAttribute& name,
+                     std::span<std::int64_t> room) noexcept {
+  const py::object values = name.of(object);
+  if (!values || !PyTuple_Check(values.ptr())) return -1;
+  const Py_ssize_t count = PyTuple_GET_SIZE(values.ptr());
+  if (count > static_cast<Py_ssize_t>(room.size())) return -1;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const long long value = PyLong_AsLongLong(PyTuple_GET_ITEM(values.ptr(), i));
+    if (value == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return -1;
+    }
+    room[static_cast<std::size_t>(i)] = value;
+  }
+  return static_cast<int>(count);
+}
+
+std::uintptr_t look_at_address(PyObject* object, const QuickAttribute& name) noexcept {
+  const py::object value = name.of(object);
+  if (!value || value.is_none()) return 0;
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Long(value.ptr()));
+  void* address = number ? PyLong_AsVoidPtr(number.ptr()) : nullptr;
+  if (address == nullptr) PyErr_Clear();
+  return reinterpret_cast<std::uintptr_t>(address);
+}
+
+bool look_at_layout(PyObject* array, const LayoutAttributes& attributes, OpenMemory& memory,
+                    bool is_packed) noexcept {
+  const py::object dtype = attributes.dtype.of(array);
+  const std::optional<DType> native = dtype ? native_numpy_dtype(dtype.ptr()) : std::nullopt;
+  if (!native) return false;
+  const auto room = std::span(memory.room);
+  memory.rank = look_at_integers(array, attributes.shape, room.first(max_rank));
+  memory.dtype = *native;
+  memory.shape = room.data();
+  memory.strides = room.data() + max_rank;
+  if (memory.rank >= 0 && is_packed)
+    return write_packed_strides(room.first(static_cast<std::size_t>(memory.rank)),
+                                memory.dtype.itemsize(), room.last(max_rank));
+  return memory.rank >= 0 &&
+         look_at_integers(array, attributes.strides, room.last(max_rank)) == memory.rank;
+}
+
+}  // namespace spanwise::python

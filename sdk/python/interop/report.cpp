@@ -1,0 +1,99 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convert.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/value.hpp"
+#include "spanwise/error.hpp"
+
+/// explain(), bridges() and strict_copies(): what exchanges do, did, and may do.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+std::string sentence(const Exchange& exchange) {
+  if (exchange.shares) return text("shares memory: ", exchange.reason);
+  return text("copies ", exchange.bytes, " bytes: ", exchange.reason, " (", exchange.layout,
+              "); remedy: ", exchange.remedy);
+}
+
+// The guard counts on the thread that made it, so one is made at each entry.
+class StrictCopiesContext {
+ public:
+  void enter() { guards_.push_back(std::make_unique<StrictCopies>()); }
+  void exit() {
+    if (!guards_.empty()) guards_.pop_back();
+  }
+
+ private:
+  std::vector<std::unique_ptr<StrictCopies>> guards_;
+};
+
+py::list bridge_rows() {
+  py::list rows;
+  for (const Bridge* bridge : registered_bridges()) {
+    const BridgeCounts counts = bridge->counts();
+    py::dict row;
+    row["name"] = counts.name;
+    row["module"] = std::string(bridge->module());
+    row["protocols"] = std::string(bridge->protocols());
+    row["exports"] = bridge->exports();
+    row["imports_shared"] = counts.imports_shared;
+    row["imports_copied"] = counts.imports_copied;
+    row["exports_shared"] = counts.exports_shared;
+    row["exports_copied"] = counts.exports_copied;
+    row["bytes_copied"] = counts.bytes_copied;
+    rows.append(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+SW_BIND(bridge_report, 63) {
+  py::class_<Exchange>(module, "Exchange", "What an exchange between two libraries would do.")
+      .def_readonly("shares", &Exchange::shares, "Whether memory would be shared.")
+      .def_readonly("reason", &Exchange::reason, "Why, in one clause.")
+      .def_readonly("bytes", &Exchange::bytes, "Bytes that would be copied.")
+      .def_readonly("layout", &Exchange::layout, "Dtype, shape, device and strides of the source.")
+      .def_readonly("remedy", &Exchange::remedy, "What would make it share; \"\" where it does.")
+      .def("__str__", &sentence)
+      .def("__repr__", [](const Exchange& self) { return "<Exchange: " + sentence(self) + ">"; });
+  module.def(
+      "explain",
+      [](py::handle x, const std::string& target) {
+        if (target == "spanwise") return explain(x);
+        const bool names_device =
+            target.starts_with("cpu") || target == "cuda" || target.starts_with("cuda:");
+        return names_device ? explain(x, Device::parse(target)) : explain(x, target_bridge(target));
+      },
+      py::arg("x"), py::arg("library"),
+      "Whether convert(x, library) would share or copy, why, and how many bytes. \"spanwise\" for "
+      "the library asks about asarray(x), a device's name about x.to(device).");
+  module.def("_bridge_rows", &bridge_rows);
+  module.def(
+      "bridges", [] { return py::module_::import("spanwise._bridges").attr("bridges")(); },
+      "A list, printed as a table: each bridge's library, installed version, directions, "
+      "protocols, and its copies so far.");
+  py::class_<StrictCopiesContext>(module, "strict_copies",
+                                  "with strict_copies(): copies that nobody asked for raise "
+                                  "CopyNeededError on this thread.")
+      .def(py::init<>())
+      .def("__enter__",
+           [](py::object self) {
+             value_of<StrictCopiesContext&>(self, "strict_copies").enter();
+             return self;
+           })
+      .def("__exit__", [](StrictCopiesContext& self, const py::args&) { self.exit(); });
+}
+
+}  // namespace spanwise::python

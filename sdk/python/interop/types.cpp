@@ -1,0 +1,113 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "types.hpp"
+
+#include <cstdint>
+#include <new>
+#include <vector>
+
+namespace spanwise::python {
+namespace {
+
+struct Entry {
+  PyTypeObject* type = nullptr;
+  const Bridge* bridge = nullptr;
+  PyObject* watch = nullptr;  // a weak reference whose callback forgets the entry
+};
+
+// Open addressing over a power of two, at most half full; guarded by the GIL.
+struct Table {
+  std::vector<Entry> entries = std::vector<Entry>(64);
+  std::size_t count = 0;
+  int shift = 58;  // the hash's upper bits choose the entry
+
+  std::size_t place(const PyTypeObject* type) const noexcept {
+    // Fibonacci hashing: types lie at multiples of 16, so the low bits alone would collide.
+    return static_cast<std::size_t>((reinterpret_cast<std::uint64_t>(type) * 0x9E3779B97F4A7C15u) >>
+                                    shift);
+  }
+  Entry& find(const PyTypeObject* type) noexcept {
+    std::size_t i = place(type);
+    while (entries[i].type != nullptr && entries[i].type != type) i = (i + 1) % entries.size();
+    return entries[i];
+  }
+  void insert(const Entry& entry) {
+    if (2 * (count + 1) > entries.size()) rebuild(2 * entries.size(), shift - 1, nullptr);
+    find(entry.type) = entry;
+    ++count;
+  }
+  // Linear probing has no holes, so erasing puts the others anew.
+  void rebuild(std::size_t size, int new_shift, const PyTypeObject* without) {
+    std::vector<Entry> old(size);
+    old.swap(entries);
+    shift = new_shift;
+    for (const Entry& entry : old)
+      if (entry.type != nullptr && entry.type != without) find(entry.type) = entry;
+  }
+  void erase(const PyTypeObject* type) {
+    if (find(type).type == nullptr) return;
+    --count;
+    rebuild(entries.size(), shift, type);
+  }
+};
+
+Table& table() {
+  static Table* const the_table = new Table;  // types may go while statics are destroyed
+  return *the_table;
+}
+
+// A type's memory may become another type's; so what is remembered must go with the type.
+PyObject* forget(PyObject* address, PyObject* weak_reference) noexcept {
+  auto* type = static_cast<PyTypeObject*>(PyLong_AsVoidPtr(address));
+  if (detail::recent_type.type == type) detail::recent_type = {};
+  try {
+    table().erase(type);
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  }
+  Py_DECREF(weak_reference);  // the reference that the entry held
+  Py_RETURN_NONE;
+}
+
+PyObject* watch(PyTypeObject* type) noexcept {
+  static PyMethodDef method = {"forget", &forget, METH_O, nullptr};
+  PyObject* address = PyLong_FromVoidPtr(type);
+  if (address == nullptr) return nullptr;
+  PyObject* callback = PyCFunction_New(&method, address);
+  Py_DECREF(address);
+  if (callback == nullptr) return nullptr;
+  PyObject* weak = PyWeakref_NewRef(reinterpret_cast<PyObject*>(type), callback);
+  Py_DECREF(callback);
+  return weak;
+}
+
+}  // namespace
+
+constinit detail::RecentType detail::recent_type;
+
+const Bridge* detail::find_bridge_of_type(PyTypeObject* type) noexcept {
+  const Bridge* bridge = table().find(type).bridge;
+  if (bridge != nullptr) recent_type = {type, bridge};
+  return bridge;
+}
+
+void remember_bridge(PyTypeObject* type, const Bridge& bridge) noexcept {
+  detail::recent_type = {};
+  try {
+    if (Entry& known = table().find(type); known.type != nullptr) {
+      known.bridge = &bridge;
+      return;
+    }
+    PyObject* weak = nullptr;
+    if (PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) {
+      weak = watch(type);
+      if (weak == nullptr) return PyErr_Clear();
+    }
+    table().insert({type, &bridge, weak});
+  } catch (const std::bad_alloc&) {
+    // Only slower.
+  }
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,103 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "typestr.hpp"
+
+#include <bit>
+#include <charconv>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+namespace {
+
+constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
+constexpr char other_order = std::endian::native == std::endian::little ? '>' : '<';
+
+[[noreturn]] void fail_kind(std::string_view what, std::string_view remedy, std::string_view who) {
+  fail<DTypeError>(who, ": elements of type \"", what, "\" are no numbers that Spanwise has; ",
+                   remedy);
+}
+
+DType of_kind(DTypeCode code, int bytes, std::string_view what, std::string_view who) {
+  const bool known = (bytes > 0 && bytes <= 16) && DType(code, 8 * bytes).is_computable();
+  if (!known) fail_kind(what, "convert them to a narrower type, for instance float64", who);
+  return DType(code, 8 * bytes);
+}
+
+}  // namespace
+
+ElementType element_from_typestr(std::string_view typestr, std::string_view who) {
+  int bytes = 0;
+  const bool shaped = typestr.size() >= 3;
+  const char* last = typestr.data() + typestr.size();
+  if (shaped) {
+    const auto [end, error] = std::from_chars(typestr.data() + 2, last, bytes);
+    if (error != std::errc{} || (end != last && *end != '[')) bytes = 0;  // "<M8[ns]" has a unit
+  }
+  if (!shaped || bytes <= 0)
+    fail<BridgeError>(who, ": type string \"", typestr,
+                      "\"; expected byte order, kind and bytes, such as \"<f4\"");
+  const bool swapped = typestr[0] == other_order;
+  switch (typestr[1]) {
+    case 'b':
+      return {of_kind(DTypeCode::bool_, bytes, typestr, who), false};
+    case 'i':
+      return {of_kind(DTypeCode::int_, bytes, typestr, who), swapped};
+    case 'u':
+      return {of_kind(DTypeCode::uint, bytes, typestr, who), swapped};
+    case 'f':
+      return {of_kind(DTypeCode::float_, bytes, typestr, who), swapped};
+    case 'c':
+      return {of_kind(DTypeCode::complex, bytes, typestr, who), swapped};
+    case 'V':
+      // PyTorch and ml_dtypes write bfloat16 as two bytes with an order; a struct has none ('|').
+      if (bytes == 2 && typestr[0] != '|') return {bfloat16, swapped};
+      fail_kind(typestr, "view one field of the struct, or the bytes as uint8", who);
+    case 'm':
+    case 'M':
+      fail_kind(typestr, "view the times as int64: x.view('int64')", who);
+    case 'O':
+      fail_kind(typestr, "convert the objects to numbers: x.astype('float64')", who);
+    default:
+      fail_kind(typestr, "convert them to numbers first", who);
+  }
+}
+
+ElementType element_from_format(std::string_view format, int itemsize, std::string_view who) {
+  std::string_view code = format;
+  bool swapped = false;
+  if (!code.empty() && std::string_view("@=<>!").find(code[0]) != std::string_view::npos) {
+    const char order = code[0] == '!' ? '>' : code[0];
+    swapped = order == other_order;
+    code.remove_prefix(1);
+  }
+  // "Zf" is complex of float; some write NumPy's 'F' and 'D' instead.
+  if (code == "Zf" || code == "Zd" || code == "F" || code == "D")
+    return {of_kind(DTypeCode::complex, itemsize, format, who), swapped};
+  if (code.size() == 1) {
+    if (code[0] == '?') return {of_kind(DTypeCode::bool_, itemsize, format, who), false};
+    if (std::string_view("bhilqn").find(code[0]) != std::string_view::npos)
+      return {of_kind(DTypeCode::int_, itemsize, format, who), swapped};
+    if (std::string_view("BHILQNc").find(code[0]) != std::string_view::npos)
+      return {of_kind(DTypeCode::uint, itemsize, format, who), swapped};
+    if (std::string_view("efd").find(code[0]) != std::string_view::npos)
+      return {of_kind(DTypeCode::float_, itemsize, format, who), swapped};
+  }
+  fail_kind(format, "cast the buffer to numbers first: memoryview(x).cast('B')", who);
+}
+
+std::string typestr_of(DType dtype) {
+  const char* kind = "V";
+  if (dtype.lanes() == 1) {
+    if (dtype.is_bool()) kind = "b";
+    if (dtype.code() == DTypeCode::int_) kind = "i";
+    if (dtype.code() == DTypeCode::uint) kind = "u";
+    if (dtype.code() == DTypeCode::float_) kind = "f";
+    if (dtype.is_complex()) kind = "c";
+  }
+  const char order = dtype.itemsize() == 1 ? '|' : native_order;
+  return text(order, kind, dtype.itemsize());
+}
+
+}  // namespace spanwise::python

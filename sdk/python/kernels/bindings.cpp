@@ -1,0 +1,270 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "function.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/value.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/kernel.hpp"
+#include "spanwise/kernel_text.hpp"
+#include "spanwise/stream.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// A list of strings; a single string is a list of letters to Python, and never what was meant.
+std::vector<std::string> strings_from(py::handle object, const char* what) {
+  std::vector<std::string> out;
+  if (object.is_none()) return out;
+  bool good = py::isinstance<py::iterable>(object) && !py::isinstance<py::str>(object);
+  if (good) {
+    const py::object fspath = py::module_::import("os").attr("fspath");
+    for (const py::handle item : object) {
+      good &= py::isinstance<py::str>(item) || py::hasattr(item, "__fspath__");
+      if (good) out.push_back(value_of<std::string>(fspath(item), what));
+    }
+  }
+  if (good) return out;
+  fail<ArgumentError>("SourceModule: expected ", what, " as a list of strings, got ",
+                      std::string(py::repr(object)), "; write [",
+                      std::string(py::repr(py::str(object))), "] for a single one");
+}
+
+// CUDA C++ as a str, compiled device code as anything with a buffer.
+std::vector<std::string> link_inputs(py::handle object) {
+  std::vector<std::string> out;
+  const bool is_list = py::isinstance<py::iterable>(object) && !py::isinstance<py::str>(object) &&
+                       PyObject_CheckBuffer(object.ptr()) == 0;
+  if (!is_list)
+    fail<ArgumentError>(
+        "SourceModule: expected link as a list of sources (str) and compiled device "
+        "code (bytes), got ",
+        std::string(py::str(py::type::of(object).attr("__name__"))),
+        "; write [it] for a single one");
+  for (const py::handle item : object) {
+    if (py::isinstance<py::str>(item)) {
+      out.push_back(item.cast<std::string>());
+    } else if (PyObject_CheckBuffer(item.ptr()) != 0) {
+      const auto bytes = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(item.ptr()));
+      if (!bytes) throw py::error_already_set();
+      out.push_back(bytes);
+    } else {
+      fail<ArgumentError>(
+          "SourceModule: expected each of link as CUDA C++ (str) or compiled device "
+          "code (bytes), got ",
+          std::string(py::repr(item)),
+          "; of a file give its contents, path.read_text() or path.read_bytes()");
+    }
+  }
+  return out;
+}
+
+SourceModule compile(const std::string& source, py::handle options, py::handle names,
+                     py::handle include_dirs, py::handle device, bool keep, py::handle link) {
+  ModuleOptions request{.options = strings_from(options, "options"),
+                        .names = strings_from(names, "names"),
+                        .include_dirs = strings_from(include_dirs, "include_dirs"),
+                        .keep = keep,
+                        .link = link_inputs(link)};
+  if (!device.is_none()) request.device = device_from(device);
+  const GilRelease unlocked;
+  return SourceModule(source, std::move(request));
+}
+
+Module load(py::handle source, py::handle device) {
+  std::optional<Device> target;
+  if (!device.is_none()) target = device_from(device);
+  if (PyObject_CheckBuffer(source.ptr())) {
+    const auto bytes = py::reinterpret_steal<py::bytes>(PyBytes_FromObject(source.ptr()));
+    if (!bytes) throw py::error_already_set();
+    const std::string_view image = bytes;
+    const GilRelease unlocked;
+    return Module::load(std::as_bytes(std::span(image)), target);
+  }
+  const auto path = py::reinterpret_steal<py::object>(PyOS_FSPath(source.ptr()));
+  if (!path) throw py::error_already_set();
+  const auto name = value_of<std::string>(path, "Module.load: path");
+  const GilRelease unlocked;
+  return Module::load_file(name, target);
+}
+
+std::string listed(const Module& module, const char* kind) {
+  std::string names;
+  for (const std::string& name : module.function_names())
+    names += (names.empty() ? "" : ", ") + name;
+  return text("<", kind, " on ", module.device(), ": ", names, ">");
+}
+
+void bind_module(py::module_& module) {
+  py::class_<Module> type(module, "Module", "Compiled kernels, loaded on one device.");
+  type.attr("__module__") = "spanwise";
+  type.def_static(
+      "load", &load, py::arg("path_or_bytes"), py::arg("device") = py::none(),
+      "A cubin, PTX, fat binary or LTO-IR. Raises DeviceError saying which architectures it "
+      "holds where none\nruns on the device.");
+  type.def(
+      "get_function",
+      [](const Module& self, const std::string& name) {
+        PyObject* function = wrap_function(self.get_function(name));
+        if (function == nullptr) throw py::error_already_set();
+        return py::reinterpret_steal<py::object>(function);
+      },
+      py::arg("name"),
+      "The kernel of that name, a KernelFunction. Raises ArgumentError listing the kernels there "
+      "are.");
+  type.def("get_global", member(&Module::get_global), py::arg("name"),
+           "A __device__ or __constant__ variable as a uint8 array over its bytes.");
+  type.def_property_readonly("function_names", member(&Module::function_names));
+  type.def_property_readonly("device", member(&Module::device));
+  type.def_property_readonly("handle", member(&Module::handle),
+                             "The CUmodule as an integer; 0 on the CPU.");
+  type.def("__int__", member(&Module::handle));
+  type.def("__repr__", [](const Module& self) { return listed(self, "Module"); });
+}
+
+void bind_source_module(py::module_& module) {
+  py::class_<SourceModule, Module> type(
+      module, "SourceModule",
+      "CUDA C/C++ text compiled for one device: by NVRTC for a GPU, by the system's C++ "
+      "compiler for the CPU.");
+  type.attr("__module__") = "spanwise";
+  type.def(
+      py::init(&compile), py::arg("source"), py::arg("options") = py::tuple(),
+      py::arg("names") = py::tuple(), py::arg("include_dirs") = py::tuple(),
+      py::arg("device") = py::none(), py::arg("keep") = false, py::arg("link") = py::tuple(),
+      "`names` lists the instances of templates to compile, such as \"scale<float>\". `keep` "
+      "keeps the "
+      "compiler's files.\n\n"
+      "`link` lists further translation units: sources (str), each compiled by itself with the "
+      "same options,\nand on a GPU device code that is compiled already (bytes: relocatable "
+      "cubins, PTX, LTO-IR, fat binaries,\nobjects, archives). What is declared extern in one "
+      "is found in another. Raises CompileError with .log\nand .source, also for what does not "
+      "link.");
+  type.def_property_readonly("from_cache", member(&SourceModule::from_cache),
+                             "True where the binary came from the disk cache.");
+  type.def("__repr__", [](const SourceModule& self) { return listed(self, "SourceModule"); });
+}
+
+void bind_records(py::module_& module) {
+  py::class_<KernelAttributes> attributes(module, "KernelAttributes",
+                                          "What the compiler made of a kernel.");
+  attributes.attr("__module__") = "spanwise";
+  attributes.def_readonly("registers", &KernelAttributes::registers, "A thread; 0 on the CPU.")
+      .def_readonly("static_shared_bytes", &KernelAttributes::static_shared_bytes, "A block.")
+      .def_readonly("local_bytes", &KernelAttributes::local_bytes, "A thread.")
+      .def_readonly("const_bytes", &KernelAttributes::const_bytes)
+      .def_readonly("max_threads_per_block", &KernelAttributes::max_threads_per_block)
+      .def_readonly("architecture", &KernelAttributes::architecture)
+      .def("__repr__", [](const KernelAttributes& self) {
+        return text("<", self.architecture, ": ", self.registers, " registers, ",
+                    self.static_shared_bytes, " bytes shared, ", self.local_bytes, " local, ",
+                    self.const_bytes, " constant, at most ", self.max_threads_per_block,
+                    " threads a block>");
+      });
+  py::class_<KernelParameter> parameter(
+      module, "KernelParameter",
+      "A kernel's parameter: name and type from the source (\"\" where it does not "
+      "say), place and size in bytes from the binary.");
+  parameter.attr("__module__") = "spanwise";
+  parameter.def_readonly("name", &KernelParameter::name)
+      .def_readonly("type", &KernelParameter::type)
+      .def_readonly("offset", &KernelParameter::offset)
+      .def_readonly("size", &KernelParameter::size)
+      .def_readonly("is_pointer", &KernelParameter::is_pointer)
+      .def_readonly("is_const", &KernelParameter::is_const, "A pointer or view that is only read.")
+      .def_readonly("view_rank", &KernelParameter::view_rank,
+                    "N of a spanwise::View<T, N>, else 0.")
+      .def_property_readonly(
+          "layout",
+          [](const KernelParameter& self) {
+            constexpr std::array words{"", "raw", "contiguous", "strided"};
+            return words[static_cast<std::size_t>(self.layout)];
+          },
+          "How it takes an array: raw, contiguous or strided; \"\" for a value.")
+      .def_property_readonly(
+          "dtype",
+          [](const KernelParameter& self) -> py::object {
+            return self.dtype ? dtype_object(*self.dtype) : py::none();
+          },
+          "Of the number or of what a pointer leads to; None where unknown.")
+      .def("__repr__", [](const KernelParameter& self) {
+        return text("<", self.type.empty() ? "parameter" : self.type + " " + self.name, ", ",
+                    self.size, " bytes at ", self.offset, ">");
+      });
+}
+
+// What a text declares, for sw.wrap_cu and the declarations of host launchers.
+py::list scan_text(const std::string& source) {
+  py::list out;
+  for (const DeclaredKernel& kernel : declared_kernels(source))
+    out.append(py::make_tuple(kernel.name, kernel.line, kernel.is_template, kernel.has_barrier,
+                              kernel.parameters));
+  return out;
+}
+
+void bind_helpers(py::module_& module) {
+  module.def("_scan_kernels", &scan_text, py::arg("source"),
+             "(name, line, is_template, has_barrier, [KernelParameter]) of each kernel.");
+  module.def(
+      "_order_use",
+      [](const Stream& stream, const ArrayObject& array, bool writes) {
+        order_use(stream, array.array(), writes);
+      },
+      py::arg("stream"), py::arg("array"), py::arg("writes"),
+      "Orders what comes on `stream` after all queued work on the array, and remembers the use.");
+}
+
+struct KernelCache {};
+
+void bind_kernel_cache(py::module_& module) {
+  using kernel_cache::Info;
+  py::class_<Info> info(module, "KernelCacheInfo",
+                        "The disk cache of compiled kernels: what it holds and how it served.");
+  info.attr("__module__") = "spanwise";
+  info.def_readonly("path", &Info::path)
+      .def_readonly("entries", &Info::entries)
+      .def_readonly("bytes", &Info::bytes)
+      .def_readonly("hits", &Info::hits, "Of this process.")
+      .def_readonly("misses", &Info::misses, "Of this process.")
+      .def_readonly("problem", &Info::problem, "Why nothing is kept on disk; \"\" where it is.")
+      .def("__repr__", [](const Info& self) {
+        return text("<kernel cache ", self.path, ": ", self.entries, " entries, ", self.bytes,
+                    " bytes, ", self.hits, " hits, ", self.misses, " misses",
+                    self.problem.empty() ? "" : ", not kept: " + self.problem, ">");
+      });
+  py::class_<KernelCache> cache(module, "_KernelCache", "The disk cache of compiled kernels.");
+  cache.def(
+           "info", [](const KernelCache&) { return kernel_cache::info(); }, "A KernelCacheInfo.")
+      .def(
+          "clear", [](const KernelCache&) { kernel_cache::clear(); }, "Removes every entry.")
+      .def_property_readonly("path", [](const KernelCache&) { return kernel_cache::info().path; });
+  module.attr("kernel_cache") = KernelCache{};
+}
+
+}  // namespace
+
+SW_BIND(kernels, 72) {
+  bind_records(module);
+  bind_module(module);
+  bind_source_module(module);
+  bind_helpers(module);
+  bind_kernel_cache(module);
+}
+
+}  // namespace spanwise::python

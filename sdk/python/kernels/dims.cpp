@@ -1,0 +1,75 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "dims.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// What went wrong is said in our own words, so the interpreter's error is dropped.
+[[noreturn]] void fail_dims(PyObject* object, const char* what) {
+  PyErr_Clear();
+  const bool is_float = PyFloat_Check(object);
+  fail<KernelArgumentError>("launch: expected ", what,
+                            " as a whole number or up to three of them, got ",
+                            std::string(py::repr(object)), " of type ", Py_TYPE(object)->tp_name,
+                            is_float ? "; round it yourself, for example -(-n // 256)" : "");
+}
+
+bool read(PyObject* object, std::int64_t& value) {
+  if (PyLong_CheckExact(object)) {
+    value = PyLong_AsLongLong(object);
+    return value != -1 || PyErr_Occurred() == nullptr;
+  }
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object));
+  return number && read(number.ptr(), value);
+}
+
+// A tuple is the usual form, and its items can be looked at without new references.
+bool read_tuple(PyObject* tuple, Dim3& dims) {
+  const Py_ssize_t size = PyTuple_GET_SIZE(tuple);
+  if (size < 1 || size > 3) return false;
+  std::int64_t* const places[] = {&dims.x, &dims.y, &dims.z};
+  for (Py_ssize_t i = 0; i < size; ++i)
+    if (!read(PyTuple_GET_ITEM(tuple, i), *places[i])) return false;
+  return true;
+}
+
+}  // namespace
+
+Dim3 dim3_from(PyObject* object, const char* what) {
+  Dim3 dims;
+  bool good = false;
+  if (PyTuple_Check(object)) {
+    good = read_tuple(object, dims);
+  } else if (PyLong_Check(object)) {
+    good = read(object, dims.x);
+  } else if (PySequence_Check(object) && !PyUnicode_Check(object) && PySequence_Size(object) >= 0) {
+    const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(object));
+    good = items && read_tuple(items.ptr(), dims);
+  } else {
+    PyErr_Clear();  // a 0-d array is a sequence without a length
+    good = PyIndex_Check(object) && read(object, dims.x);
+  }
+  if (!good) fail_dims(object, what);
+  return dims;
+}
+
+std::int64_t whole_number_from(PyObject* object, const char* what) {
+  std::int64_t value = 0;
+  if (PyIndex_Check(object) && read(object, value)) return value;
+  PyErr_Clear();
+  fail<KernelArgumentError>("launch: expected ", what, " as a whole number, got ",
+                            std::string(py::repr(object)), " of type ", Py_TYPE(object)->tp_name);
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,186 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "function.hpp"
+#include "python/support/slot.hpp"
+
+#include <pybind11/pybind11.h>
+#include <structmember.h>
+
+#include <cstddef>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "launch.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+PyTypeObject* kernel_function_type = nullptr;
+PyTypeObject* kernel_launch_type = nullptr;
+
+namespace {
+
+PyObject* call_function(PyObject* self, PyObject* const* values, std::size_t flags,
+                        PyObject* names) noexcept {
+  try {
+    const Function& function = function_in(self);
+    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    LaunchConfig config;
+    if (!read_keywords(names, values + count, function, config)) [[unlikely]]
+      fail<KernelArgumentError>("kernel '", function.name(),
+                                "': expected block=, the threads of a block, got none; "
+                                "pass block=(x, y, z) and grid=(x, y, z)");
+    launch(function, config, values, count);
+    Py_RETURN_NONE;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* call_launch(PyObject* object, PyObject* const* values, std::size_t flags,
+                      PyObject* names) noexcept {
+  try {
+    const auto* self = reinterpret_cast<PyKernelLaunch*>(object);
+    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    if (names == nullptr) {
+      launch(self->function, self->config, values, count);
+    } else {
+      LaunchConfig config = self->config;
+      read_keywords(names, values + count, self->function, config);
+      launch(self->function, config, values, count);
+    }
+    Py_RETURN_NONE;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+template <class T>
+void kernel_dealloc(PyObject* object) noexcept {
+  PyTypeObject* type = Py_TYPE(object);
+  auto* self = reinterpret_cast<T*>(object);
+  if constexpr (std::is_same_v<T, PyKernelLaunch>) {
+    Py_XDECREF(self->stream_owner);
+    self->config.~LaunchConfig();
+  }
+  self->function.~Function();
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+PyObject* from_text(const std::string& text) noexcept {
+  return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+}
+
+PyObject* function_repr(PyObject* self) noexcept {
+  try {
+    const Function& function = function_in(self);
+    std::string parameters;
+    for (const KernelParameter& parameter : function.parameters()) {
+      if (!parameters.empty()) parameters += ", ";
+      const bool starred = parameter.type.ends_with('*');
+      parameters += parameter.type.empty() ? text(parameter.size, " bytes")
+                                           : parameter.type + (starred ? "" : " ") + parameter.name;
+    }
+    return from_text(
+        text("<kernel ", function.name(), "(", parameters, ") on ", function.device(), ">"));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* launch_repr(PyObject* object) noexcept {
+  try {
+    const auto* self = reinterpret_cast<PyKernelLaunch*>(object);
+    const auto shown = [](const Dim3& d) { return text('(', d.x, ", ", d.y, ", ", d.z, ')'); };
+    return from_text(text("<kernel ", self->function.name(), " on ", self->function.device(),
+                          ", grid ", shown(self->config.grid), ", block ",
+                          shown(self->config.block), ">"));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+constexpr const char* function_doc =
+    "A compiled kernel: f(*args, block=(x, y, z), grid=(x, y, z), shared=0, stream=None), or\n"
+    "f[grid, block, stream](*args). Arguments are checked against the kernel before it is "
+    "launched.\n\n"
+    "Arguments are arrays of any library, numbers, NumPy and ctypes scalars and structs, None for "
+    "a\n"
+    "null pointer, and host arrays wrapped in spanwise.driver.In, Out or InOut.";
+
+constexpr const char* launch_doc =
+    "A kernel with its grid, block and stream, to be called with the kernel's arguments.";
+
+PyTypeObject* make_function_type() {
+  static PyMemberDef own_members[] = {{"__vectorcalloffset__", T_PYSSIZET,
+                                       offsetof(PyKernelFunction, vectorcall), READONLY, nullptr},
+                                      {nullptr, 0, 0, 0, nullptr}};
+  static PyType_Slot slots[] = {slot(Py_tp_dealloc, &kernel_dealloc<PyKernelFunction>),
+                                slot(Py_tp_call, &PyVectorcall_Call),
+                                slot(Py_tp_repr, &function_repr),
+                                slot(Py_mp_subscript, &function_subscript),
+                                {Py_tp_members, own_members},
+                                {Py_tp_methods, function_methods},
+                                {Py_tp_getset, function_attributes},
+                                {Py_tp_doc, const_cast<char*>(function_doc)},
+                                {0, nullptr}};
+  static PyType_Spec spec = {
+      "spanwise.KernelFunction", sizeof(PyKernelFunction), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+}
+
+PyTypeObject* make_launch_type() {
+  static PyMemberDef own_members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyKernelLaunch, vectorcall), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyType_Slot slots[] = {slot(Py_tp_dealloc, &kernel_dealloc<PyKernelLaunch>),
+                                slot(Py_tp_call, &PyVectorcall_Call),
+                                slot(Py_tp_repr, &launch_repr),
+                                {Py_tp_members, own_members},
+                                {Py_tp_doc, const_cast<char*>(launch_doc)},
+                                {0, nullptr}};
+  static PyType_Spec spec = {
+      "spanwise.KernelLaunch", sizeof(PyKernelLaunch), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+}
+
+}  // namespace
+
+PyObject* wrap_function(Function function) noexcept {
+  auto* self = PyObject_New(PyKernelFunction, kernel_function_type);
+  if (self == nullptr) return nullptr;
+  self->vectorcall = &call_function;
+  new (&self->function) Function(std::move(function));
+  return reinterpret_cast<PyObject*>(self);
+}
+
+PyObject* wrap_launch(const Function& function, const LaunchConfig& config,
+                      PyObject* stream) noexcept {
+  auto* self = PyObject_New(PyKernelLaunch, kernel_launch_type);
+  if (self == nullptr) return nullptr;
+  self->vectorcall = &call_launch;
+  new (&self->function) Function(function);
+  new (&self->config) LaunchConfig(config);
+  self->stream_owner = Py_XNewRef(stream);
+  return reinterpret_cast<PyObject*>(self);
+}
+
+SW_BIND(kernels_function, 71) {
+  kernel_function_type = make_function_type();
+  if (kernel_function_type == nullptr) throw py::error_already_set();
+  kernel_launch_type = make_launch_type();
+  if (kernel_launch_type == nullptr) throw py::error_already_set();
+  module.add_object("KernelFunction", py::reinterpret_borrow<py::object>(
+                                          reinterpret_cast<PyObject*>(kernel_function_type)));
+}
+
+}  // namespace spanwise::python

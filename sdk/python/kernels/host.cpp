@@ -1,0 +1,154 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "host.hpp"
+#include "python/support/slot.hpp"
+
+#include <structmember.h>
+
+#include <array>
+#include <cstddef>
+
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+struct Kind {
+  Around around;
+  const char* module_name;  // in the extension module, where sw.driver takes it from
+  const char* type_name;
+  const char* doc;
+};
+
+constexpr std::array<Kind, 4> kinds{{
+    {Around::in, "_DriverIn", "spanwise.driver.In",
+     "In(x)\n--\n\nA host array that a kernel reads: copied to the device before the call."},
+    {Around::out, "_DriverOut", "spanwise.driver.Out",
+     "Out(x)\n--\n\nA host array that a kernel fills: copied back after the call, which waits for "
+     "it. What the\n"
+     "kernel does not write is undefined afterwards."},
+    {Around::in_out, "_DriverInOut", "spanwise.driver.InOut",
+     "InOut(x)\n--\n\nA host array that a kernel reads and writes: copied there and back."},
+    {Around::memory, "_DriverMemory", "spanwise.driver.Memory",
+     "Memory(array)\n--\n\nAn array's memory as a kernel argument for a pointer to anything."},
+}};
+
+// Set while the module is being initialised, never changed after.
+std::array<PyTypeObject*, kinds.size()> types{};
+
+template <std::size_t I>
+PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
+  PyObject* array = nullptr;
+  static const char* names[] = {"", nullptr};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O", const_cast<char**>(names), &array))
+    return nullptr;
+  if (kinds[I].around == Around::memory && !is_array(array)) {
+    PyErr_Format(PyExc_TypeError, "spanwise.driver.Memory: expected a spanwise.Array, got %s",
+                 Py_TYPE(array)->tp_name);
+    return nullptr;
+  }
+  PyObject* object = type->tp_alloc(type, 0);
+  if (object == nullptr) return nullptr;
+  auto* self = reinterpret_cast<PyWrapped*>(object);
+  self->array = Py_NewRef(array);
+  self->around = kinds[I].around;
+  return object;
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(reinterpret_cast<PyWrapped*>(object)->array);
+  return 0;
+}
+
+int clear(PyObject* object) {
+  Py_CLEAR(reinterpret_cast<PyWrapped*>(object)->array);
+  return 0;
+}
+
+void wrapped_dealloc(PyObject* object) noexcept {
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject_GC_UnTrack(object);
+  clear(object);
+  type->tp_free(object);
+  Py_DECREF(type);
+}
+
+PyObject* repr(PyObject* object) noexcept {
+  return PyUnicode_FromFormat("%s(%R)", Py_TYPE(object)->tp_name,
+                              reinterpret_cast<PyWrapped*>(object)->array);
+}
+
+template <std::size_t I>
+void add_type(py::module_& module) {
+  static PyMemberDef own_members[] = {
+      {"array", T_OBJECT, offsetof(PyWrapped, array),
+       kinds[I].around == Around::memory ? 0 : READONLY, "What was wrapped."},
+      {nullptr, 0, 0, 0, nullptr}};
+  static PyType_Slot slots[] = {slot(Py_tp_new, &make<I>),
+                                slot(Py_tp_dealloc, &wrapped_dealloc),
+                                slot(Py_tp_traverse, &traverse),
+                                slot(Py_tp_clear, &clear),
+                                slot(Py_tp_repr, &repr),
+                                {Py_tp_members, own_members},
+                                {Py_tp_doc, const_cast<char*>(kinds[I].doc)},
+                                {0, nullptr}};
+  static PyType_Spec spec = {kinds[I].type_name, sizeof(PyWrapped), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) throw py::error_already_set();
+  types[I] = reinterpret_cast<PyTypeObject*>(type);
+  module.add_object(kinds[I].module_name, py::reinterpret_borrow<py::object>(type));
+}
+
+Array imported(const PyWrapped& wrapped) {
+  const bool writes = wrapped.around != Around::in;
+  ImportOptions options;
+  options.copy = writes ? CopyMode::never : CopyMode::if_needed;
+  options.writable = writes;
+  return import_array(wrapped.array, options);
+}
+
+}  // namespace
+
+const PyWrapped* wrapped_in(PyObject* object) noexcept {
+  for (PyTypeObject* type : types)
+    if (Py_TYPE(object) == type || PyType_IsSubtype(Py_TYPE(object), type))
+      return reinterpret_cast<const PyWrapped*>(object);
+  return nullptr;
+}
+
+HostArgument::HostArgument(const PyWrapped& wrapped, Device device, bool only_reads)
+    : host_(imported(wrapped)), target_(device), around_(wrapped.around) {
+  // What the kernel does to an In array must not reach memory that nobody may write.
+  const bool may_lend = only_reads || !host_.readonly();
+  is_temporary_ = host_.device() != device || !host_.layout().is_row_major() || !may_lend;
+  if (!is_temporary_) device_ = host_;
+}
+
+void HostArgument::bring() {
+  if (!is_temporary_) return;
+  device_ = empty(host_.shape(), host_.dtype(), target_);
+  if (around_ != Around::out) copy(host_, device_);
+}
+
+void HostArgument::take_back() const {
+  if (is_temporary_ && around_ != Around::in) copy(device_, host_);
+}
+
+SW_BIND(kernels_host, 70) {
+  add_type<0>(module);
+  add_type<1>(module);
+  add_type<2>(module);
+  add_type<3>(module);
+}
+
+}  // namespace spanwise::python

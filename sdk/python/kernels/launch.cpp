@@ -1,0 +1,134 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "launch.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+
+#include "arguments.hpp"
+#include "dims.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/stream.hpp"
+#include "spanwise/bridge.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+enum Keyword : std::size_t { block, grid, shared, stream, cooperative, cluster, keyword_count };
+
+// Callers' names are interned constants of their code, so comparing addresses nearly always does.
+std::array<PyObject*, keyword_count> keywords{};
+constexpr std::array<const char*, keyword_count> spellings{"block",  "grid",        "shared",
+                                                           "stream", "cooperative", "cluster"};
+
+std::size_t find_keyword(PyObject* name) {
+  for (std::size_t i = 0; i < keyword_count; ++i)
+    if (keywords[i] == name) return i;
+  for (std::size_t i = 0; i < keyword_count; ++i)
+    if (PyUnicode_CompareWithASCIIString(name, spellings[i]) == 0) return i;
+  return keyword_count;
+}
+
+bool may_wait(const Function& function) {
+  static constinit const config::Flag launch_blocking{"launch_blocking"};
+  return function.device().is_cpu() || launch_blocking.get();
+}
+
+// Under sw.strict_copies() a declared layout copies as little as a bridge does.
+void refuse_copies(const Function& function, std::span<const KernelArg> arguments) {
+  const auto parameters = function.parameters();
+  for (std::size_t i = 0; i < std::min(parameters.size(), arguments.size()); ++i) {
+    const bool copies = parameters[i].layout == ParameterLayout::contiguous &&
+                        arguments[i].kind() == KernelArg::Kind::array &&
+                        !arguments[i].array().layout().is_row_major();
+    if (copies)
+      fail<CopyNeededError>("kernel '", function.name(), "', argument ", i + 1, " of ",
+                            parameters.size(),
+                            ": expected a C-contiguous array inside strict_copies(), got ",
+                            arguments[i].is_array() ? text(arguments[i].array()) : std::string(),
+                            ". Remedy: make it contiguous outside, or let the kernel take a "
+                            "spanwise::View");
+  }
+}
+
+void launch_with_transfers(const Function& function, const LaunchConfig& config,
+                           PackedArguments& packed) {
+  const GilRelease unlocked;
+  const StreamGuard guard(config.stream ? *config.stream : Stream::current(function.device()));
+  packed.bring();
+  function.launch(config, packed.arguments());
+  packed.take_back();
+}
+
+}  // namespace
+
+bool read_keywords(PyObject* names, PyObject* const* values, const Function& function,
+                   LaunchConfig& config) {
+  const Py_ssize_t count = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+  bool has_block = false;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    switch (find_keyword(PyTuple_GET_ITEM(names, i))) {
+      case block:
+        config.block = dim3_from(values[i], "block=");
+        has_block = true;
+        break;
+      case grid:
+        config.grid = dim3_from(values[i], "grid=");
+        break;
+      case shared:
+        config.shared_bytes = whole_number_from(values[i], "shared=");
+        break;
+      case stream:
+        if (values[i] != Py_None) config.stream = stream_from(values[i], function.device());
+        break;
+      case cooperative:
+        config.cooperative = PyObject_IsTrue(values[i]) == 1;
+        break;
+      case cluster:
+        config.cluster = dim3_from(values[i], "cluster=");
+        break;
+      default:
+        fail<KernelArgumentError>(
+            "kernel '", function.name(), "': unexpected keyword argument '",
+            std::string(py::str(PyTuple_GET_ITEM(names, i))),
+            "'; there are block, grid, shared, stream, cooperative and cluster, and kernel "
+            "arguments go by position");
+    }
+  }
+  return has_block;
+}
+
+void launch(const Function& function, const LaunchConfig& config, PyObject* const* values,
+            std::size_t count) {
+  PackedArguments packed(function, values, count);
+  if (StrictCopies::active()) [[unlikely]]
+    refuse_copies(function, packed.arguments());
+  if (packed.needs_transfers()) {
+    launch_with_transfers(function, config, packed);
+  } else if (may_wait(function)) {
+    const GilRelease unlocked;
+    function.launch(config, packed.arguments());
+  } else {
+    function.launch(config, packed.arguments());
+  }
+}
+
+SW_BIND(kernels_launch, 70) {
+  for (std::size_t i = 0; i < keyword_count; ++i) {
+    keywords[i] = PyUnicode_InternFromString(spellings[i]);
+    if (keywords[i] == nullptr) throw py::error_already_set();
+  }
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,297 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "dims.hpp"
+#include "function.hpp"
+#include "launch.hpp"
+#include "python/support/array.hpp"
+#include "python/support/call.hpp"
+#include "python/support/stream.hpp"
+#include "spanwise/error.hpp"
+
+/// What a kernel function offers besides being called: attributes, PyCUDA's prepared calls, and
+/// f[grid, block].
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// A getter from a function of Function, so that no exception leaves it.
+template <auto Get>
+PyObject* attribute(PyObject* self, void*) noexcept {
+  try {
+    auto value = Get(function_in(self));
+    if constexpr (std::is_base_of_v<py::object, decltype(value)>) {
+      return value.release().ptr();
+    } else {
+      return py::cast(std::move(value)).release().ptr();
+    }
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+py::tuple parameters(const Function& function) {
+  const auto all = function.parameters();
+  py::tuple out(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) out[i] = py::cast(all[i]);
+  return out;
+}
+
+// shared_size=, PyCUDA's name, is the only keyword of a prepared call.
+void read_prepared_keywords(PyObject* names, PyObject* const* values, LaunchConfig& config) {
+  const Py_ssize_t count = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* name = PyTuple_GET_ITEM(names, i);
+    if (PyUnicode_CompareWithASCIIString(name, "shared_size") != 0)
+      fail<KernelArgumentError>("prepared call: unexpected keyword argument '",
+                                std::string(py::str(name)), "'; there is shared_size");
+    config.shared_bytes = whole_number_from(values[i], "shared_size=");
+  }
+}
+
+// (grid, block[, stream], *args): `leading` of them before the kernel's arguments.
+PyObject* prepared(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names,
+                   Py_ssize_t leading) noexcept {
+  try {
+    const Function& function = function_in(self);
+    if (count < leading)
+      fail<KernelArgumentError>("kernel '", function.name(), "': expected grid, block",
+                                leading == 3 ? ", stream" : "", " and the kernel's arguments, got ",
+                                count, " arguments");
+    LaunchConfig config;
+    config.grid = dim3_from(values[0], "grid");
+    config.block = dim3_from(values[1], "block");
+    if (leading == 3 && values[2] != Py_None)
+      config.stream = stream_from(values[2], function.device());
+    read_prepared_keywords(names, values + count, config);
+    launch(function, config, values + leading, static_cast<std::size_t>(count - leading));
+    Py_RETURN_NONE;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* prepared_call(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                        PyObject* names) noexcept {
+  return prepared(self, values, count, names, 2);
+}
+
+PyObject* prepared_async_call(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                              PyObject* names) noexcept {
+  return prepared(self, values, count, names, 3);
+}
+
+PyObject* prepare(PyObject* self, PyObject* arg_types) noexcept {
+  try {
+    py::module_::import("spanwise.kernels")
+        .attr("check_prepared")(py::handle(self), py::handle(arg_types));
+    return Py_NewRef(self);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// bind(args), or bind(args=...): PyCUDA has no such word, CuPy neither.
+std::vector<std::string> declarations_from(PyObject* object) {
+  const bool is_list = PyTuple_Check(object) || PyList_Check(object);
+  if (!is_list)
+    fail<KernelArgumentError>(
+        "bind: expected args as a tuple of texts, one a parameter, "
+        "got ",
+        std::string(py::repr(object)));
+  std::vector<std::string> out;
+  for (const py::handle item : py::reinterpret_borrow<py::object>(object)) {
+    if (!py::isinstance<py::str>(item))
+      fail<KernelArgumentError>("bind: expected a text such as ", "\"contiguous float32*\", got ",
+                                std::string(py::repr(item)));
+    out.push_back(item.cast<std::string>());
+  }
+  return out;
+}
+
+PyObject* bind(PyObject* self, PyObject* const* values, Py_ssize_t count,
+               PyObject* names) noexcept {
+  try {
+    const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+    const bool is_args =
+        named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "args") == 0;
+    if (count + named != 1 || (named != 0 && !is_args))
+      fail<KernelArgumentError>("bind: expected args alone, a tuple of texts");
+    return wrap_function(function_in(self).bind(declarations_from(values[0])));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// (threads, shared=0), both whole numbers, by position or as shared=.
+std::int64_t shared_from(PyObject* const* values, Py_ssize_t count, PyObject* names,
+                         Py_ssize_t leading) {
+  const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
+  const bool is_shared =
+      named == 1 && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "shared") == 0;
+  if (count < leading || count + named > leading + 1 || (named != 0 && !is_shared))
+    fail<KernelArgumentError>("occupancy: expected ",
+                              leading == 1 ? "the threads of a block and " : "",
+                              "shared=, the bytes of dynamic shared memory");
+  return count + named > leading ? whole_number_from(values[leading], "shared=") : 0;
+}
+
+PyObject* max_active_blocks(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                            PyObject* names) noexcept {
+  try {
+    const std::int64_t shared = shared_from(values, count, names, 1);
+    const Dim3 block = dim3_from(values[0], "the block");
+    return PyLong_FromLong(
+        function_in(self).max_active_blocks(static_cast<int>(block.x * block.y * block.z), shared));
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* occupancy_block_size(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                               PyObject* names) noexcept {
+  try {
+    const BlockSize best =
+        function_in(self).occupancy_block_size(shared_from(values, count, names, 0));
+    return py::make_tuple(best.min_blocks, best.threads).release().ptr();
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+// What is no launch is written in Python: spanwise/kernels.py has functions of the same name that
+// take the kernel first.
+PyObject* in_python(const char* name, PyObject* self, PyObject* arguments, PyObject* named) {
+  try {
+    const py::object function = py::module_::import("spanwise.kernels").attr(name);
+    const auto all =
+        py::make_tuple(py::handle(self)) + py::reinterpret_borrow<py::tuple>(arguments);
+    PyObject* result = PyObject_Call(function.ptr(), py::object(all).ptr(), named);
+    return result;
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyObject* prepared_timed_call(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("prepared_timed_call", self, arguments, named);
+}
+PyObject* get_attribute(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("get_attribute", self, arguments, named);
+}
+PyObject* set_attribute(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("set_attribute", self, arguments, named);
+}
+PyObject* set_cache_config(PyObject* self, PyObject* arguments, PyObject* named) noexcept {
+  return in_python("set_cache_config", self, arguments, named);
+}
+PyMethodDef python_method(const char* name,
+                          PyObject* (*function)(PyObject*, PyObject*, PyObject*) noexcept,
+                          const char* doc) {
+  return {name, as_c_function(function), METH_VARARGS | METH_KEYWORDS, doc};
+}
+
+PyMethodDef method(const char* name,
+                   PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t,
+                                         PyObject*) noexcept,
+                   const char* doc) {
+  return {name, as_c_function(function), METH_FASTCALL | METH_KEYWORDS, doc};
+}
+
+}  // namespace
+
+PyObject* function_subscript(PyObject* self, PyObject* key) noexcept {
+  try {
+    const Function& function = function_in(self);
+    const Py_ssize_t size = PyTuple_Check(key) ? PyTuple_GET_SIZE(key) : 0;
+    if (size < 2 || size > 4)
+      fail<KernelArgumentError>(
+          "kernel '", function.name(),
+          "': expected f[grid, block], f[grid, block, stream] or f[grid, block, stream, shared], "
+          "got ",
+          std::string(py::repr(key)));
+    LaunchConfig config;
+    config.grid = dim3_from(PyTuple_GET_ITEM(key, 0), "grid");
+    config.block = dim3_from(PyTuple_GET_ITEM(key, 1), "block");
+    PyObject* stream = size > 2 ? PyTuple_GET_ITEM(key, 2) : Py_None;
+    if (stream != Py_None) config.stream = stream_from(stream, function.device());
+    if (size > 3) config.shared_bytes = whole_number_from(PyTuple_GET_ITEM(key, 3), "shared");
+    return wrap_launch(function, config, stream);
+  } catch (...) {
+    return raise_current();
+  }
+}
+
+PyMethodDef function_methods[] = {
+    {"prepare", &prepare, METH_O,
+     "prepare(arg_types)\n--\n\nChecks PyCUDA's argument types against the kernel and returns the "
+     "function. The kernel's\n"
+     "own signature decides how arguments are passed, so calling it is not needed."},
+    method("bind", &bind,
+           "bind(args)\n--\n\nThe kernel with declared parameters, one text each: \"raw "
+           "float32*\", \"contiguous float32*\"\n(other layouts are copied in and back out), "
+           "\"strided float32[2]\" (spanwise::View), \"int32\"."),
+    method("max_active_blocks", &max_active_blocks,
+           "max_active_blocks(block, shared=0)\n--\n\nBlocks of that many threads that run at once "
+           "on one multiprocessor."),
+    method("occupancy_block_size", &occupancy_block_size,
+           "occupancy_block_size(shared=0)\n--\n\n(min_grid, block): the block that keeps most "
+           "threads busy, and the smallest grid that\nthen fills the device."),
+    method(
+        "prepared_call", &prepared_call,
+        "prepared_call(grid, block, *args, shared_size=0)\n--\n\nLaunches on the current stream."),
+    method("prepared_async_call", &prepared_async_call,
+           "prepared_async_call(grid, block, stream, *args, shared_size=0)\n--\n\nLaunches on "
+           "`stream`."),
+    python_method("prepared_timed_call", &prepared_timed_call,
+                  "prepared_timed_call(grid, block, *args, shared_size=0)\n--\n\nLaunches, and "
+                  "returns a function that waits and gives the seconds it took."),
+    python_method("get_attribute", &get_attribute,
+                  "get_attribute(attribute)\n--\n\nPyCUDA's: one of "
+                  "spanwise.driver.function_attribute."),
+    python_method("set_attribute", &set_attribute,
+                  "set_attribute(attribute, value)\n--\n\nPyCUDA's; the limit of dynamic shared "
+                  "memory is raised by itself, so that this only checks it."),
+    python_method("set_cache_config", &set_cache_config,
+                  "set_cache_config(config)\n--\n\nPyCUDA's: a wish that today's GPUs are free to "
+                  "follow; it is checked, and not passed on."),
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef function_attributes[] = {
+    {"name", &attribute<[](const Function& f) { return f.name(); }>, nullptr, "The kernel's name.",
+     nullptr},
+    {"__name__", &attribute<[](const Function& f) { return f.name(); }>, nullptr, nullptr, nullptr},
+    {"device", &attribute<[](const Function& f) { return device_object(f.device()); }>, nullptr,
+     "Where it is loaded.", nullptr},
+    {"handle", &attribute<[](const Function& f) { return f.handle(); }>, nullptr,
+     "The CUfunction as an integer; 0 on the CPU.", nullptr},
+    {"parameters", &attribute<&parameters>, nullptr,
+     "A tuple of KernelParameter: name, type, size, offset, dtype, as far as they are known.",
+     nullptr},
+    {"attributes", &attribute<[](const Function& f) { return f.attributes(); }>, nullptr,
+     "What the compiler made of it: a KernelAttributes.", nullptr},
+    {"num_regs", &attribute<[](const Function& f) { return f.attributes().registers; }>, nullptr,
+     "Registers a thread.", nullptr},
+    {"shared_size_bytes",
+     &attribute<[](const Function& f) { return f.attributes().static_shared_bytes; }>, nullptr,
+     "Static shared memory a block.", nullptr},
+    {"local_size_bytes", &attribute<[](const Function& f) { return f.attributes().local_bytes; }>,
+     nullptr, "Local memory a thread.", nullptr},
+    {"const_size_bytes", &attribute<[](const Function& f) { return f.attributes().const_bytes; }>,
+     nullptr, "Constant memory.", nullptr},
+    {"max_threads_per_block",
+     &attribute<[](const Function& f) { return f.attributes().max_threads_per_block; }>, nullptr,
+     "The largest block that can be launched.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace spanwise::python

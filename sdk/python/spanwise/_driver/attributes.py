@@ -1,0 +1,212 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyCUDA's numbers of devices and limits of contexts, and its profiler's switch."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+from typing import Any
+
+from . import contexts as _contexts
+from .. import _core
+
+# CUdevice_attribute of CUDA 13.0: the first is 1, and each other one more than that before it.
+device_attribute = enum.IntEnum(
+    "device_attribute",
+    """
+    MAX_THREADS_PER_BLOCK MAX_BLOCK_DIM_X MAX_BLOCK_DIM_Y MAX_BLOCK_DIM_Z MAX_GRID_DIM_X MAX_GRID_DIM_Y
+    MAX_GRID_DIM_Z MAX_SHARED_MEMORY_PER_BLOCK TOTAL_CONSTANT_MEMORY WARP_SIZE MAX_PITCH
+    MAX_REGISTERS_PER_BLOCK CLOCK_RATE TEXTURE_ALIGNMENT GPU_OVERLAP MULTIPROCESSOR_COUNT
+    KERNEL_EXEC_TIMEOUT INTEGRATED CAN_MAP_HOST_MEMORY COMPUTE_MODE MAXIMUM_TEXTURE1D_WIDTH
+    MAXIMUM_TEXTURE2D_WIDTH MAXIMUM_TEXTURE2D_HEIGHT MAXIMUM_TEXTURE3D_WIDTH MAXIMUM_TEXTURE3D_HEIGHT
+    MAXIMUM_TEXTURE3D_DEPTH MAXIMUM_TEXTURE2D_LAYERED_WIDTH MAXIMUM_TEXTURE2D_LAYERED_HEIGHT
+    MAXIMUM_TEXTURE2D_LAYERED_LAYERS SURFACE_ALIGNMENT CONCURRENT_KERNELS ECC_ENABLED PCI_BUS_ID
+    PCI_DEVICE_ID TCC_DRIVER MEMORY_CLOCK_RATE GLOBAL_MEMORY_BUS_WIDTH L2_CACHE_SIZE
+    MAX_THREADS_PER_MULTIPROCESSOR ASYNC_ENGINE_COUNT UNIFIED_ADDRESSING MAXIMUM_TEXTURE1D_LAYERED_WIDTH
+    MAXIMUM_TEXTURE1D_LAYERED_LAYERS CAN_TEX2D_GATHER MAXIMUM_TEXTURE2D_GATHER_WIDTH
+    MAXIMUM_TEXTURE2D_GATHER_HEIGHT MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE
+    MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE PCI_DOMAIN_ID TEXTURE_PITCH_ALIGNMENT MAXIMUM_TEXTURECUBEMAP_WIDTH
+    MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS MAXIMUM_SURFACE1D_WIDTH
+    MAXIMUM_SURFACE2D_WIDTH MAXIMUM_SURFACE2D_HEIGHT MAXIMUM_SURFACE3D_WIDTH MAXIMUM_SURFACE3D_HEIGHT
+    MAXIMUM_SURFACE3D_DEPTH MAXIMUM_SURFACE1D_LAYERED_WIDTH MAXIMUM_SURFACE1D_LAYERED_LAYERS
+    MAXIMUM_SURFACE2D_LAYERED_WIDTH MAXIMUM_SURFACE2D_LAYERED_HEIGHT MAXIMUM_SURFACE2D_LAYERED_LAYERS
+    MAXIMUM_SURFACECUBEMAP_WIDTH MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH
+    MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS MAXIMUM_TEXTURE1D_LINEAR_WIDTH MAXIMUM_TEXTURE2D_LINEAR_WIDTH
+    MAXIMUM_TEXTURE2D_LINEAR_HEIGHT MAXIMUM_TEXTURE2D_LINEAR_PITCH MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH
+    MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT COMPUTE_CAPABILITY_MAJOR COMPUTE_CAPABILITY_MINOR
+    MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH STREAM_PRIORITIES_SUPPORTED GLOBAL_L1_CACHE_SUPPORTED
+    LOCAL_L1_CACHE_SUPPORTED MAX_SHARED_MEMORY_PER_MULTIPROCESSOR MAX_REGISTERS_PER_MULTIPROCESSOR
+    MANAGED_MEMORY MULTI_GPU_BOARD MULTI_GPU_BOARD_GROUP_ID HOST_NATIVE_ATOMIC_SUPPORTED
+    SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO PAGEABLE_MEMORY_ACCESS CONCURRENT_MANAGED_ACCESS
+    COMPUTE_PREEMPTION_SUPPORTED CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM CAN_USE_STREAM_MEM_OPS_V1
+    CAN_USE_64_BIT_STREAM_MEM_OPS_V1 CAN_USE_STREAM_WAIT_VALUE_NOR_V1 COOPERATIVE_LAUNCH
+    COOPERATIVE_MULTI_DEVICE_LAUNCH MAX_SHARED_MEMORY_PER_BLOCK_OPTIN CAN_FLUSH_REMOTE_WRITES
+    HOST_REGISTER_SUPPORTED PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES
+    DIRECT_MANAGED_MEM_ACCESS_FROM_HOST VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED
+    HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED HANDLE_TYPE_WIN32_HANDLE_SUPPORTED
+    HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED MAX_BLOCKS_PER_MULTIPROCESSOR GENERIC_COMPRESSION_SUPPORTED
+    MAX_PERSISTING_L2_CACHE_SIZE MAX_ACCESS_POLICY_WINDOW_SIZE GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED
+    RESERVED_SHARED_MEMORY_PER_BLOCK SPARSE_CUDA_ARRAY_SUPPORTED READ_ONLY_HOST_REGISTER_SUPPORTED
+    TIMELINE_SEMAPHORE_INTEROP_SUPPORTED MEMORY_POOLS_SUPPORTED GPU_DIRECT_RDMA_SUPPORTED
+    GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS GPU_DIRECT_RDMA_WRITES_ORDERING
+    """,
+)
+
+# CUlimit.
+limit = enum.IntEnum(
+    "limit",
+    "STACK_SIZE PRINTF_FIFO_SIZE MALLOC_HEAP_SIZE DEV_RUNTIME_SYNC_DEPTH DEV_RUNTIME_PENDING_LAUNCH_COUNT",
+    start=0,
+)
+
+# Limits that the driver fixes with what kernels need of them (cuCtxSetLimit in its documentation).
+_BEFORE_KERNELS = {limit.PRINTF_FIFO_SIZE: "prints", limit.MALLOC_HEAP_SIZE: "allocates"}
+_INVALID_VALUE = 1  # CUDA_ERROR_INVALID_VALUE
+
+# CUevent_flags; Event times in any case, and neither blocks nor crosses processes.
+event_flags = enum.IntFlag(
+    "event_flags", {"DEFAULT": 0, "BLOCKING_SYNC": 1, "DISABLE_TIMING": 2, "INTERPROCESS": 4}
+)
+
+# CUctx_flags; the primary context keeps those that it was made with.
+ctx_flags = enum.IntFlag(
+    "ctx_flags",
+    {
+        "SCHED_AUTO": 0,
+        "SCHED_SPIN": 1,
+        "SCHED_YIELD": 2,
+        "SCHED_BLOCKING_SYNC": 4,
+        "MAP_HOST": 8,
+        "LMEM_RESIZE_TO_MAX": 16,
+    },
+)
+
+
+def _of_properties(device: _core.device) -> dict[str, int]:
+    """What of the attributes the CPU has as well."""
+    known = device.properties
+    return {
+        "MAX_THREADS_PER_BLOCK": known.max_threads_per_block,
+        **{f"MAX_BLOCK_DIM_{c}": n for c, n in zip("XYZ", known.max_block, strict=True)},
+        **{f"MAX_GRID_DIM_{c}": n for c, n in zip("XYZ", known.max_grid, strict=True)},
+        "MAX_SHARED_MEMORY_PER_BLOCK": known.max_shared_bytes,
+        "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": known.max_shared_bytes_optin,
+        "WARP_SIZE": known.warp_size,
+        "MULTIPROCESSOR_COUNT": known.multiprocessors,
+    }
+
+
+def attribute_of(device: _core.device, which: Any) -> int:
+    """A number of `device`. Raises DeviceError for what the CPU or the driver does not know."""
+    which = device_attribute(which)
+    if device.kind == "cpu":
+        known = _of_properties(device)
+        if which.name not in known:
+            raise _core.DeviceError(
+                f"Device.get_attribute: the CPU has no {which.name}; it has {', '.join(sorted(known))}"
+            )
+        return known[which.name]
+    handle, value = ctypes.c_int(), ctypes.c_int()
+    _core.zeros(1, dtype="uint8", device=device)  # starts the driver
+    _contexts.call("cuDeviceGet", ctypes.byref(handle), device.ordinal)
+    _contexts.call("cuDeviceGetAttribute", ctypes.byref(value), int(which), handle)
+    return value.value
+
+
+def attributes_of(device: _core.device) -> dict[Any, int]:
+    """All that are known of `device`."""
+    found = {}
+    for which in device_attribute:
+        try:
+            found[which] = attribute_of(device, which)
+        except _core.DeviceError:  # another driver's, or a GPU's alone
+            continue
+    return found
+
+
+def _gpu(what: str) -> _core.device:
+    device = _core.device()
+    if device.kind == "cpu":
+        raise _core.DeviceError(
+            f"{what}: the CPU has no such limit; its kernels' stacks are config.cpu_stack_kb, their heap is the host's"
+        )
+    return device
+
+
+def get_limit(which: Any) -> int:
+    """Bytes, or a count, of the default device's primary context. Raises DeviceError on the CPU."""
+    value = ctypes.c_size_t()
+    with _contexts.current_context(_gpu("Context.get_limit")):
+        _contexts.call("cuCtxGetLimit", ctypes.byref(value), int(which))
+    return value.value
+
+
+def set_limit(which: Any, value: int) -> None:
+    """Sets it, for all libraries that share the primary context. Raises DeviceError on the CPU, and
+    for a limit that the driver takes no longer."""
+    with _contexts.current_context(_gpu("Context.set_limit")):
+        code = _contexts.driver().cuCtxSetLimit(int(which), ctypes.c_size_t(value))
+    if code == _INVALID_VALUE and which in _BEFORE_KERNELS:
+        raise _core.DeviceError(
+            f"Context.set_limit: the driver takes {limit(which).name} only before the first kernel "
+            f"that {_BEFORE_KERNELS[which]} is loaded; set it where the program starts"
+        )
+    _contexts.check(code, "cuCtxSetLimit")
+
+
+def _profile(name: str) -> None:
+    device = _core.device()
+    if device.kind != "cpu":
+        with _contexts.current_context(device):
+            _contexts.call(name)
+
+
+def start_profiler() -> None:
+    """Lets a profiler that the program runs under record from here; on the CPU nothing."""
+    _profile("cuProfilerStart")
+
+
+def stop_profiler() -> None:
+    """Until here."""
+    _profile("cuProfilerStop")
+
+
+def get_driver_version() -> int:
+    """13000 for a driver of CUDA 13.0; 0 on the CPU."""
+    words = _core.device().properties.driver
+    major, _, minor = words.partition(".")
+    return int(major) * 1000 + int(minor or 0) * 10 if major.isdigit() else 0
+
+
+def get_version() -> tuple[int, int, int]:
+    """(13, 0, 0) for the same."""
+    version = get_driver_version()
+    return version // 1000, version % 1000 // 10, 0
+
+
+# Names that programs for PyCUDA may have and that are not here, with what takes their place.
+_TEXTURES = "texture and surface references ended with CUDA 12: pass a sw.Texture or sw.Surface as an argument"
+_ARRAYS = "CUDA arrays are made by sw.Texture(x) and sw.Surface(x), which take any array"
+_MANAGED = (
+    "memory is of one device here, and goes between by copies: sw.array(x), x.numpy(); the driver's own "
+    "cuMemAllocManaged is there by cuda.bindings"
+)
+_IPC = "memory of the stream-ordered pool has no such handles: send x.numpy(), or share by the driver's own functions"
+INSTEAD = {
+    **dict.fromkeys(("TextureReference", "SurfaceReference", "bind_array_to_texref"), _TEXTURES),
+    **dict.fromkeys(("matrix_to_texref", "make_multichannel_2d_array"), _TEXTURES),
+    **dict.fromkeys(("address_mode", "filter_mode"), _TEXTURES),
+    **dict.fromkeys(("Array", "ArrayDescriptor", "ArrayDescriptor3D", "array_format"), _ARRAYS),
+    **dict.fromkeys(("matrix_to_array", "np_to_array", "gpuarray_to_array"), _ARRAYS),
+    **dict.fromkeys(("memcpy_htoa", "memcpy_atoh", "memcpy_atod", "memcpy_dtoa"), _ARRAYS),
+    **dict.fromkeys(("managed_empty", "managed_zeros", "mem_attach_flags"), _MANAGED),
+    **dict.fromkeys(("managed_empty_like", "managed_zeros_like"), _MANAGED),
+    **dict.fromkeys(("IPCMemoryHandle", "mem_get_ipc_handle"), _IPC),
+    "Memcpy3DPeer": "Memcpy3D copies between any devices",
+    "PointerHolderBase": "a kernel takes any library's array, and any object with __cuda_array_interface__",
+    "Linker": "several sources are linked by SourceModule(source, link=[...])",
+    "initialize_profiler": "ended with CUDA 12: run the program under nsys or ncu, see start_profiler()",
+    "shared_config": "banks of shared memory are fixed since compute capability 5.0",
+    "jit_option": "the driver's messages come with the error, and options with SourceModule(options=)",
+}

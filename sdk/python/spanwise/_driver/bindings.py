@@ -1,0 +1,104 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of CUDA's driver that PyCUDA has no name for, by NVIDIA's cuda.bindings.
+
+They take our objects for handles, work in the default device's primary context, give their results
+without the status, and raise DeviceError where the status is an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from . import contexts as _contexts
+from .. import _core
+from .attributes import INSTEAD
+
+_PREFIXES = ("cu", "CU")
+# They make, change or tell what context is current, so that none must be put around them.
+_OF_CONTEXTS = (
+    "cuCtxAttach",
+    "cuCtxCreate",
+    "cuCtxDestroy",
+    "cuCtxDetach",
+    "cuCtxFromGreenCtx",
+    "cuCtxGetCurrent",
+    "cuCtxPopCurrent",
+    "cuCtxPushCurrent",
+    "cuCtxSetCurrent",
+    "cuDevicePrimaryCtx",
+    "cuGreenCtx",
+)
+
+
+def forwarded(name: str) -> Any:
+    """What `cuda.bindings.driver` has under that name. Raises AttributeError saying what to do."""
+    absent = f"module 'spanwise.driver' has no attribute {name!r}"
+    if name in INSTEAD:
+        raise AttributeError(f"{absent}: {INSTEAD[name]}")
+    if not name.startswith(_PREFIXES):
+        raise AttributeError(
+            f"{absent}; docs/coming-from-pycuda.md lists what there is of PyCUDA's, and the driver's own functions "
+            "go by their own names (cuMemAdvise)"
+        )
+    try:
+        from cuda.bindings import driver
+    except ImportError:
+        raise AttributeError(
+            f"{absent}; the driver's own functions come with cuda.bindings: python3 -m pip install cuda-bindings"
+        ) from None
+    found = getattr(driver, name, None)
+    if found is None:
+        raise AttributeError(f"{absent}, and cuda.bindings has none either")
+    # Constants, enumerations and structures are taken as they are.
+    is_function = name.startswith("cu") and callable(found) and not isinstance(found, type)
+    return _function(name, found) if is_function else found
+
+
+def _function(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        handles = [handle_of(value) for value in arguments]
+        named_handles = {word: handle_of(value) for word, value in named.items()}
+        with _context_for(name):
+            return _result(name, function(*handles, **named_handles))
+
+    return call
+
+
+def _context_for(name: str) -> contextlib.AbstractContextManager[None]:
+    if name.startswith(_OF_CONTEXTS):
+        return contextlib.nullcontext()
+    return _contexts.current_context(_core.device())
+
+
+def handle_of(value: Any) -> Any:
+    """The integer that stands for one of our objects in the driver; other values as they are."""
+    from .. import driver
+    from .textures import Surface, Texture
+
+    if isinstance(value, _core.Array):
+        return value.ptr
+    if isinstance(value, _core.device):
+        return value.ordinal
+    if isinstance(value, (_core.Stream, _core.Event, _core.Module, _core.KernelFunction)):
+        return value.handle
+    if isinstance(value, (driver.Context, Texture, Surface)):
+        return value.handle
+    return int(value) if isinstance(value, (driver.Device, driver.DeviceAllocation)) else value
+
+
+def _result(name: str, answer: Any) -> Any:
+    if not isinstance(answer, tuple):
+        return answer
+    status, *values = answer
+    if int(status) != 0:
+        error = _core.DeviceError(
+            f"{name}: the driver says {status.name} ({int(status)}); see its entry in the CUDA driver API"
+        )
+        error.code, error.name = int(status), status.name
+        raise error
+    return tuple(values) if len(values) > 1 else values[0] if values else None

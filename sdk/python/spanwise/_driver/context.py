@@ -1,0 +1,123 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyCUDA's contexts and modules over ours: one primary context a device, never made or destroyed."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from . import contexts as _contexts
+from .. import _core
+from .attributes import get_limit, set_limit
+
+
+class _Stack(threading.local):
+    """The contexts that this thread has pushed, innermost last."""
+
+    def __init__(self) -> None:
+        self.entered: list[Context] = []
+
+
+_stack = _Stack()
+
+
+class Context:
+    """A device's primary context. PyCUDA's make_context(), push() and pop() work as they do there:
+    between them the device is this thread's default, and on a GPU its context is CUDA's current one.
+    """
+
+    def __init__(self, device: _core.device) -> None:
+        self._device = device
+
+    @property
+    def handle(self) -> int:
+        """CUcontext as an integer; 0 on the CPU."""
+        return 0 if self._device.kind == "cpu" else _contexts.primary_context(self._device.ordinal)
+
+    def __int__(self) -> int:
+        return self.handle
+
+    def push(self) -> None:
+        if self._device.kind != "cpu":
+            _contexts.push(self._device.ordinal)
+        self._device.__enter__()
+        _stack.entered.append(self)
+
+    @staticmethod
+    def pop() -> None:
+        if not _stack.entered:
+            raise _core.ArgumentError(
+                "Context.pop: expected a context that this thread has pushed, got none; each pop() takes back one "
+                "push() or make_context()"
+            )
+        context = _stack.entered.pop()
+        context._device.__exit__(None, None, None)
+        if context._device.kind != "cpu":
+            _contexts.pop()
+
+    def detach(self) -> None:
+        """Nothing: the primary context lives as long as the process."""
+
+    @staticmethod
+    def get_current() -> Context:
+        """The innermost pushed, else that of the default device."""
+        return _stack.entered[-1] if _stack.entered else Context(_core.device())
+
+    @staticmethod
+    def synchronize() -> None:
+        """Waits until all work on the default device is done."""
+        _core.device().synchronize()
+
+    get_limit, set_limit = staticmethod(get_limit), staticmethod(set_limit)
+
+    @staticmethod
+    def get_device() -> Any:
+        from ..driver import Device
+
+        return Device(str(_core.device()))
+
+    def __enter__(self) -> Context:
+        self.push()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.pop()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Context) and self._device == other._device
+
+    def __hash__(self) -> int:
+        return hash(str(self._device))
+
+    def __repr__(self) -> str:
+        return f"Context({str(self._device)!r})"
+
+
+class _Names:
+    """PyCUDA's enumerations: each name stands for itself."""
+
+    def __init__(self, *names: str) -> None:
+        for name in names:
+            setattr(self, name, name)
+
+
+function_attribute = _Names(
+    "MAX_THREADS_PER_BLOCK",
+    "SHARED_SIZE_BYTES",
+    "CONST_SIZE_BYTES",
+    "LOCAL_SIZE_BYTES",
+    "NUM_REGS",
+    "MAX_DYNAMIC_SHARED_SIZE_BYTES",
+)
+func_cache = _Names("PREFER_NONE", "PREFER_SHARED", "PREFER_L1", "PREFER_EQUAL")
+
+
+def module_from_file(filename: Any) -> _core.Module:
+    """A cubin, PTX or fat binary from a file."""
+    return _core.Module.load(filename)
+
+
+def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> _core.Module:
+    """The same from memory. The driver's messages come with the error, so the rest is not used."""
+    return _core.Module.load(bytes(buffer))

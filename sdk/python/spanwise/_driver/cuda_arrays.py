@@ -1,0 +1,255 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA arrays and the objects over them, by the driver's own calls (CUDA driver API 12 and newer)."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+from . import contexts as _contexts
+from .. import _core
+from .texels import REALS, Texels
+
+# CUarray_format.
+_FORMATS = {
+    "uint8": 0x01,
+    "uint16": 0x02,
+    "uint32": 0x03,
+    "int8": 0x08,
+    "int16": 0x09,
+    "int32": 0x0A,
+    "float16": 0x10,
+    "float32": 0x20,
+}
+_LAYERED, _SURFACE = 0x01, 0x02  # CUDA_ARRAY3D_LAYERED, CUDA_ARRAY3D_SURFACE_LDST
+_TEXTURE_ALIGNMENT, _PITCH_ALIGNMENT = 14, 51  # CUdevice_attribute
+_AS_INTEGER, _NORMALIZED = 0x01, 0x02  # CU_TRSF_READ_AS_INTEGER, CU_TRSF_NORMALIZED_COORDINATES
+_DEVICE_MEMORY, _ARRAY_MEMORY = 0x02, 0x03  # CUmemorytype
+
+
+class _ArrayDescriptor(ctypes.Structure):
+    """CUDA_ARRAY3D_DESCRIPTOR"""
+
+    _fields_ = (
+        ("width", ctypes.c_size_t),
+        ("height", ctypes.c_size_t),
+        ("depth", ctypes.c_size_t),
+        ("format", ctypes.c_int),
+        ("channels", ctypes.c_uint),
+        ("flags", ctypes.c_uint),
+    )
+
+
+class _End(ctypes.Structure):
+    """One half of CUDA_MEMCPY3D: where bytes come from or go to."""
+
+    _fields_ = (
+        ("x_bytes", ctypes.c_size_t),
+        ("y", ctypes.c_size_t),
+        ("z", ctypes.c_size_t),
+        ("level", ctypes.c_size_t),
+        ("memory", ctypes.c_int),
+        ("host", ctypes.c_void_p),
+        ("device", ctypes.c_uint64),
+        ("array", ctypes.c_void_p),
+        ("reserved", ctypes.c_void_p),
+        ("pitch", ctypes.c_size_t),
+        ("height", ctypes.c_size_t),
+    )
+
+
+class _Copy(ctypes.Structure):
+    """CUDA_MEMCPY3D"""
+
+    _fields_ = (
+        ("source", _End),
+        ("target", _End),
+        ("width_bytes", ctypes.c_size_t),
+        ("height", ctypes.c_size_t),
+        ("depth", ctypes.c_size_t),
+    )
+
+
+class _LinearMemory(ctypes.Structure):
+    _fields_ = (
+        ("address", ctypes.c_uint64),
+        ("format", ctypes.c_int),
+        ("channels", ctypes.c_uint),
+        ("bytes", ctypes.c_size_t),
+    )
+
+
+class _PitchedMemory(ctypes.Structure):
+    _fields_ = (
+        ("address", ctypes.c_uint64),
+        ("format", ctypes.c_int),
+        ("channels", ctypes.c_uint),
+        ("width", ctypes.c_size_t),
+        ("height", ctypes.c_size_t),
+        ("pitch", ctypes.c_size_t),
+    )
+
+
+class _Resource(ctypes.Union):
+    _fields_ = (
+        ("array", ctypes.c_void_p),
+        ("linear", _LinearMemory),
+        ("pitched", _PitchedMemory),
+        ("reserved", ctypes.c_int * 32),
+    )
+
+
+class _ResourceDescriptor(ctypes.Structure):
+    """CUDA_RESOURCE_DESC"""
+
+    _fields_ = (("kind", ctypes.c_int), ("resource", _Resource), ("flags", ctypes.c_uint))
+
+
+_OF_ARRAY, _OF_LINEAR_MEMORY, _OF_PITCHED_MEMORY = 0x00, 0x02, 0x03  # CUresourcetype
+
+
+class _TextureDescriptor(ctypes.Structure):
+    """CUDA_TEXTURE_DESC"""
+
+    _fields_ = (
+        ("address", ctypes.c_int * 3),
+        ("filter", ctypes.c_int),
+        ("flags", ctypes.c_uint),
+        ("max_anisotropy", ctypes.c_uint),
+        ("level_filter", ctypes.c_int),
+        ("level_bias", ctypes.c_float),
+        ("least_level", ctypes.c_float),
+        ("most_level", ctypes.c_float),
+        ("border", ctypes.c_float * 4),
+        ("reserved", ctypes.c_int * 12),
+    )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a texture is read: the driver's address modes, and whether it filters, takes coordinates
+    from 0 to 1, and gives integers as fractions."""
+
+    address: list[int]
+    linear: int
+    normalized: bool
+    as_fraction: bool
+
+    def descriptor(self, dtype: str) -> _TextureDescriptor:
+        out = _TextureDescriptor(filter=self.linear)
+        out.address[:] = self.address
+        if not self.as_fraction and dtype not in REALS:
+            out.flags |= _AS_INTEGER
+        if self.normalized:
+            out.flags |= _NORMALIZED
+        return out
+
+
+class _CudaArray:
+    """A CUDA array of the extents, channels and layers of texels."""
+
+    def __init__(self, like: Texels, flags: int = 0) -> None:
+        self.device, self.width_bytes = like.array.device, like.width_bytes
+        width, height, depth = (*like.extent, 0, 0)[:3]  # 0: no such dimension
+        if like.layers:
+            depth, flags = like.layers, flags | _LAYERED
+        self.height, self.depth = max(height, 1), max(depth, 1)
+        self.handle = ctypes.c_void_p()
+        kind = _FORMATS[like.array.dtype.name]
+        wanted = _ArrayDescriptor(width, height, depth, kind, like.channels, flags)
+        _contexts.call("cuArray3DCreate_v2", ctypes.byref(self.handle), ctypes.byref(wanted))
+
+    def end(self) -> _End:
+        return _End(memory=_ARRAY_MEMORY, array=self.handle)
+
+    def end_like_it(self, array: _core.Array) -> _End:
+        """C-contiguous memory of the same extents."""
+        return _End(
+            memory=_DEVICE_MEMORY,
+            device=array.ptr,
+            pitch=self.width_bytes,
+            height=self.height,
+        )
+
+    def copy(self, source: _End, target: _End) -> None:
+        """Returns when the bytes are there."""
+        job = _Copy(source, target, self.width_bytes, self.height, self.depth)
+        stream = _core.current_stream(self.device)
+        _contexts.call("cuMemcpy3DAsync_v2", ctypes.byref(job), ctypes.c_void_p(stream.handle))
+        stream.synchronize()
+
+
+def _filled(source: Texels, flags: int, kept: contextlib.ExitStack) -> _CudaArray:
+    made = _CudaArray(source, flags)
+    kept.callback(_contexts.destroy, made.device, "cuArrayDestroy", made.handle)
+    made.copy(made.end_like_it(source.array), made.end())
+    return made
+
+
+def _object(
+    name: str, resource: _ResourceDescriptor, device: _core.device, kept: Any, *more: Any
+) -> int:
+    handle = ctypes.c_uint64()
+    _contexts.call(f"cu{name}ObjectCreate", ctypes.byref(handle), ctypes.byref(resource), *more)
+    kept.callback(_contexts.destroy, device, f"cu{name}ObjectDestroy", handle)
+    return handle.value
+
+
+def _over(array: _CudaArray) -> _ResourceDescriptor:
+    return _ResourceDescriptor(_OF_ARRAY, _Resource(array=array.handle))
+
+
+def texture(source: Texels, reading: Reading, kept: contextlib.ExitStack) -> int:
+    """A texture object over a copy of packed texels; `kept` destroys both when it is closed."""
+    device = source.array.device
+    with _contexts.current_context(device):
+        resource = _over(_filled(source, 0, kept))
+        how = reading.descriptor(source.array.dtype.name)
+        return _object("Tex", resource, device, kept, ctypes.byref(how), None)
+
+
+def _check_aligned(what: str, value: int, attribute: int, ordinal: int) -> None:
+    device, needed = ctypes.c_int(), ctypes.c_int()
+    _contexts.call("cuDeviceGet", ctypes.byref(device), ordinal)
+    _contexts.call("cuDeviceGetAttribute", ctypes.byref(needed), attribute, device)
+    if value % needed.value != 0:
+        raise _core.ArgumentError(
+            f"Texture: memory='linear' on cuda:{ordinal}: expected {what} to be a multiple of {needed.value} "
+            f"bytes, got {value}; use memory='array', or lay the array out so"
+        )
+
+
+def texture_of_memory(source: Texels, reading: Reading, kept: contextlib.ExitStack) -> int:
+    """A texture object over the memory of an array of 1 or 2 dimensions, which `kept` holds."""
+    array = source.array
+    with _contexts.current_context(array.device):
+        ordinal = array.device.ordinal
+        _check_aligned("the address", array.ptr, _TEXTURE_ALIGNMENT, ordinal)
+        kind = _FORMATS[array.dtype.name]
+        if len(source.extent) == 1:
+            memory = _LinearMemory(array.ptr, kind, source.channels, array.nbytes)
+            resource = _ResourceDescriptor(_OF_LINEAR_MEMORY, _Resource(linear=memory))
+        else:
+            _check_aligned("the stride of rows", source.pitch, _PITCH_ALIGNMENT, ordinal)
+            rows = _PitchedMemory(array.ptr, kind, source.channels, *source.extent, source.pitch)
+            resource = _ResourceDescriptor(_OF_PITCHED_MEMORY, _Resource(pitched=rows))
+        kept.callback(lambda held: None, array)
+        how = reading.descriptor(array.dtype.name)
+        return _object("Tex", resource, array.device, kept, ctypes.byref(how), None)
+
+
+def surface(source: Texels, kept: contextlib.ExitStack) -> tuple[int, _CudaArray]:
+    """A surface object over a copy of packed texels, and the copy."""
+    device = source.array.device
+    with _contexts.current_context(device):
+        array = _filled(source, _SURFACE, kept)
+        return _object("Surf", _over(array), device, kept), array
+
+
+def read(array: _CudaArray, out: _core.Array) -> None:
+    """Fills a C-contiguous array with the same number of bytes."""
+    with _contexts.current_context(array.device):
+        array.copy(array.end(), array.end_like_it(out))

@@ -1,0 +1,128 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyCUDA's host memory: NumPy arrays that are page-locked for a GPU, or aligned.
+
+Page-locked memory belongs to the GPU that is the default device when it is made; on the CPU it is
+ordinary memory, so that programs run there too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import math
+import os
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from . import contexts as _contexts
+from .. import _core
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+# CU_MEMHOSTALLOC_* and CU_MEMHOSTREGISTER_*.
+host_alloc_flags = enum.IntFlag(
+    "host_alloc_flags", {"PORTABLE": 1, "DEVICEMAP": 2, "WRITECOMBINED": 4}
+)
+mem_host_register_flags = enum.IntFlag("mem_host_register_flags", {"PORTABLE": 1, "DEVICEMAP": 2})
+
+
+def _release(device: Any, process: int, name: str, address: int) -> None:
+    if process == os.getpid():  # a forked child has no driver
+        _contexts.destroy(device, name, ctypes.c_void_p(address))
+
+
+def _kept(holder: Any, device: Any, name: str, address: int) -> None:
+    # The process's end frees everything.
+    weakref.finalize(holder, _release, device, os.getpid(), name, address).atexit = False
+
+
+def _nbytes(shape: Any, dtype: np.dtype[Any]) -> int:
+    return math.prod(shape if isinstance(shape, tuple | list) else (shape,)) * dtype.itemsize
+
+
+def aligned_empty(
+    shape: Any, dtype: Any, order: Any = "C", alignment: int = 4096
+) -> np.ndarray[Any, Any]:
+    """An uninitialised NumPy array whose address is a multiple of `alignment` bytes."""
+    import numpy as np
+
+    kind = np.dtype(dtype)
+    nbytes = _nbytes(shape, kind)
+    room = np.empty(nbytes + alignment, "uint8")
+    start = -room.ctypes.data % alignment
+    return room[start : start + nbytes].view(kind).reshape(shape, order=order)
+
+
+def aligned_zeros(
+    shape: Any, dtype: Any, order: Any = "C", alignment: int = 4096
+) -> np.ndarray[Any, Any]:
+    """As aligned_empty, of zeros."""
+    out = aligned_empty(shape, dtype, order, alignment)
+    out.fill(0)
+    return out
+
+
+def pagelocked_empty(
+    shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0
+) -> np.ndarray[Any, Any]:
+    """An uninitialised NumPy array in page-locked memory, freed with its last view after all work of
+    the device. `mem_flags` are of host_alloc_flags. Raises OutOfMemoryError or DeviceError."""
+    import numpy as np
+
+    device, kind = _core.device(), np.dtype(dtype)
+    nbytes = _nbytes(shape, kind)
+    if device.kind == "cpu" or nbytes == 0:
+        return aligned_empty(shape, dtype, order)
+    address = ctypes.c_void_p()
+    with _contexts.current_context(device):
+        _contexts.call("cuMemHostAlloc", ctypes.byref(address), ctypes.c_size_t(nbytes), mem_flags)
+    memory = (ctypes.c_uint8 * nbytes).from_address(address.value or 0)
+    _kept(memory, device, "cuMemFreeHost", address.value or 0)
+    return np.frombuffer(memory, kind).reshape(shape, order=order)
+
+
+def pagelocked_zeros(
+    shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0
+) -> np.ndarray[Any, Any]:
+    """As pagelocked_empty, of zeros."""
+    out = pagelocked_empty(shape, dtype, order, mem_flags)
+    out.fill(0)
+    return out
+
+
+def _order_of(like: Any) -> str:
+    return "F" if like.flags.f_contiguous and not like.flags.c_contiguous else "C"
+
+
+def pagelocked_empty_like(array: Any, mem_flags: int = 0) -> np.ndarray[Any, Any]:
+    """Page-locked memory of an array's shape, dtype and order."""
+    return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
+
+
+def pagelocked_zeros_like(array: Any, mem_flags: int = 0) -> np.ndarray[Any, Any]:
+    """As pagelocked_empty_like, of zeros."""
+    return pagelocked_zeros(array.shape, array.dtype, _order_of(array), mem_flags)
+
+
+def register_host_memory(array: Any, flags: int = 0) -> np.ndarray[Any, Any]:
+    """The contiguous NumPy array's memory as a page-locked array, until the last view of the result
+    goes. `flags` are of mem_host_register_flags."""
+    import numpy as np
+
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        raise _core.ArgumentError(
+            f"register_host_memory: expected contiguous memory, got strides {array.strides}; pass the whole array"
+        )
+    device = _core.device()
+    if device.kind == "cpu" or array.nbytes == 0:
+        return array.view()
+    address = ctypes.c_void_p(array.ctypes.data)
+    with _contexts.current_context(device):
+        _contexts.call("cuMemHostRegister_v2", address, ctypes.c_size_t(array.nbytes), flags)
+    memory = (ctypes.c_uint8 * array.nbytes).from_address(array.ctypes.data)
+    memory.owner = array  # outlives the registration
+    _kept(memory, device, "cuMemHostUnregister", array.ctypes.data)
+    return np.frombuffer(memory, array.dtype).reshape(array.shape, order=_order_of(array))

@@ -1,0 +1,196 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyCUDA's raw allocations and copies of bytes, with bounds checked, on the CPU too."""
+
+from .. import _core
+
+
+class DeviceAllocation(_core._DriverMemory):
+    """Bytes of a device without a dtype: a kernel argument for a pointer to anything.
+
+    int() gives the address. The memory is given back with the last reference, or by free(), after
+    all work queued on it.
+    """
+
+    @property
+    def nbytes(self):
+        return self._held().nbytes
+
+    def free(self):
+        self.array = None
+
+    def _held(self):
+        if self.array is None:
+            raise _core.ArgumentError(
+                "device allocation: it was freed; make another with mem_alloc()"
+            )
+        return self.array
+
+    def __int__(self):
+        return self._held().ptr
+
+    __index__ = __int__
+
+
+def mem_alloc(nbytes):
+    """`nbytes` uninitialised bytes on the default device."""
+    return DeviceAllocation(_core.empty(nbytes, dtype="uint8"))
+
+
+def mem_alloc_like(x):
+    """Uninitialised bytes for as much as the array `x` holds."""
+    return mem_alloc(x.nbytes)
+
+
+def mem_get_info():
+    """(free, total) bytes of the default device."""
+    properties = _core.device().properties
+    return properties.free_memory, properties.total_memory
+
+
+def all_bytes(x, what):
+    """The bytes of an allocation or of a contiguous array of any device, as a uint8 array."""
+    if isinstance(x, DeviceAllocation):
+        return x._held()
+    return _flat(_core._asarray(x, copy=False), what)
+
+
+def bytes_on_device(x, nbytes, what):
+    """The first `nbytes` of all_bytes()."""
+    flat = all_bytes(x, what)
+    if flat.nbytes < nbytes:
+        raise _core.ArgumentError(
+            f"{what}: expected at least {nbytes} bytes on the device, got {flat.nbytes}; allocate as much as is copied"
+        )
+    return flat[:nbytes]
+
+
+def _flat(array, what):
+    if not array.flags.c_contiguous:
+        raise _core.CopyNeededError(
+            f"{what}: expected C-contiguous memory, as only its bytes are copied, got strides {array.strides}; use "
+            "sw.copyto(), which copies any layout"
+        )
+    return array.reshape(-1).view("uint8")
+
+
+def host_bytes(x, what):
+    array = _core._asarray(x, copy=False)
+    if array.device.kind != "cpu":
+        raise _core.ArgumentError(
+            f"{what}: expected a host array, got one on {array.device}; use memcpy_dtod or sw.copyto"
+        )
+    return _flat(array, what)
+
+
+def memcpy_htod(dest, src):
+    """Copies the bytes of the host array `src` to the allocation or array `dest`."""
+    source = host_bytes(src, "memcpy_htod")
+    _core.copyto(bytes_on_device(dest, source.nbytes, "memcpy_htod"), source)
+
+
+def memcpy_dtoh(dest, src):
+    """Fills the host array `dest` from the allocation or array `src`; the bytes are there on return."""
+    target = host_bytes(dest, "memcpy_dtoh")
+    _core.copyto(target, bytes_on_device(src, target.nbytes, "memcpy_dtoh"))
+
+
+def memcpy_dtod(dest, src, size):
+    """Copies `size` bytes between two allocations or arrays."""
+    _core.copyto(
+        bytes_on_device(dest, size, "memcpy_dtod"), bytes_on_device(src, size, "memcpy_dtod")
+    )
+
+
+def on_stream(stream, copy, *args):
+    if stream is None:
+        return copy(*args)
+    own = stream if isinstance(stream, _core.Stream) else _core.Stream.foreign(stream)
+    with own:
+        return copy(*args)
+
+
+def memcpy_htod_async(dest, src, stream=None):
+    """As memcpy_htod, queued on `stream`; returns when `src` may be changed."""
+    on_stream(stream, memcpy_htod, dest, src)
+
+
+def memcpy_dtoh_async(dest, src, stream=None):
+    """As memcpy_dtoh, after the work queued on `stream`."""
+    on_stream(stream, memcpy_dtoh, dest, src)
+
+
+def memcpy_dtod_async(dest, src, size, stream=None):
+    """As memcpy_dtod, queued on `stream`."""
+    on_stream(stream, memcpy_dtod, dest, src, size)
+
+
+def _memset(dest, value, count, dtype):
+    target = bytes_on_device(dest, count * _core.dtype(dtype).itemsize, f"memset of {dtype}")
+    target.view(dtype)[...] = value
+
+
+def memset_d8(dest, value, count):
+    """Sets `count` bytes of an allocation or array to `value`."""
+    _memset(dest, value, count, "uint8")
+
+
+def memset_d16(dest, value, count):
+    """Sets `count` values of two bytes."""
+    _memset(dest, value, count, "uint16")
+
+
+def memset_d32(dest, value, count):
+    """Sets `count` values of four bytes."""
+    _memset(dest, value, count, "uint32")
+
+
+def memset_d8_async(dest, value, count, stream=None):
+    """As memset_d8, queued on `stream`."""
+    on_stream(stream, memset_d8, dest, value, count)
+
+
+def memset_d16_async(dest, value, count, stream=None):
+    """As memset_d16, queued on `stream`."""
+    on_stream(stream, memset_d16, dest, value, count)
+
+
+def memset_d32_async(dest, value, count, stream=None):
+    """As memset_d32, queued on `stream`."""
+    on_stream(stream, memset_d32, dest, value, count)
+
+
+def memcpy_peer(dest, src, size, dest_context=None, src_context=None):
+    """Copies `size` bytes between allocations of any devices, which know theirs: contexts say nothing
+    new."""
+    _core.copyto(
+        bytes_on_device(dest, size, "memcpy_peer"), bytes_on_device(src, size, "memcpy_peer")
+    )
+
+
+def memcpy_peer_async(dest, src, size, dest_context=None, src_context=None, stream=None):
+    """As memcpy_peer, queued on `stream`."""
+    on_stream(stream, memcpy_peer, dest, src, size)
+
+
+def to_device(x):
+    """A new allocation with the bytes of the host array `x`."""
+    allocation = mem_alloc_like(x)
+    memcpy_htod(allocation, x)
+    return allocation
+
+
+def from_device(allocation, shape, dtype, order="C"):
+    """A new NumPy array of that shape, dtype and order with the allocation's bytes."""
+    import numpy
+
+    out = numpy.empty(shape, dtype, order)
+    memcpy_dtoh(out.T if order == "F" else out, allocation)
+    return out
+
+
+def from_device_like(allocation, other):
+    """A new NumPy array like `other` with the allocation's bytes."""
+    return from_device(
+        allocation, other.shape, other.dtype, "C" if other.flags.c_contiguous else "F"
+    )

@@ -1,0 +1,185 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyCUDA's memory of rows: pitched allocations, rectangles and boxes that are set and copied.
+
+Sizes and places are bytes, but for the counts of rows and slices. A rectangle is copied by whatever
+moves strided arrays best, so pitches need no alignment.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from .memory import DeviceAllocation, all_bytes, mem_alloc, on_stream
+
+_PITCH = 512  # which textures and vector loads of every GPU take
+
+
+def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAllocation, int]:
+    """(allocation, pitch): `height` rows of at least `width` bytes that begin `pitch` bytes apart."""
+    if access_size not in (4, 8, 16):
+        raise _core.ArgumentError(
+            f"mem_alloc_pitch: expected access_size 4, 8 or 16, the bytes a thread reads at once, got {access_size}"
+        )
+    pitch = -(-width // _PITCH) * _PITCH
+    return mem_alloc(pitch * height), pitch
+
+
+def _checked(flat: _core.Array, begin: int, end: int, what: str) -> None:
+    if begin < 0 or end > flat.nbytes:
+        raise _core.ArgumentError(
+            f"{what}: expected bytes within the {flat.nbytes} of the memory, got {begin} to {end}; see pitch, height "
+            "and the place that it starts from"
+        )
+
+
+def _pieces(
+    flat: _core.Array, start: int, steps: tuple[int, int], size: tuple[int, int, int]
+) -> Any:
+    """Views that are together the box of `size` (slices, rows, bytes). The last row and the last slice
+    are views of their own, as memory may end with them."""
+    (by_slice, by_row), (depth, height, width) = steps, size
+    if depth > 1:
+        slices = flat[start : start + (depth - 1) * by_slice]
+        rows = slices.reshape(depth - 1, by_slice)[:, : height * by_row]
+        # The last row of a slice may be cut off where slices are as long as their rows.
+        yield rows[:, : (height - 1) * by_row].reshape(depth - 1, height - 1, by_row)[..., :width]
+        yield rows[:, (height - 1) * by_row :][:, :width]
+        start += (depth - 1) * by_slice
+    rows = flat[start : start + (height - 1) * by_row]
+    yield rows.reshape(height - 1, by_row)[:, :width]
+    start += (height - 1) * by_row
+    yield flat[start : start + width]
+
+
+class _End:
+    """Where a box comes from or goes to."""
+
+    memory: Any = None
+    x = y = z = pitch = rows = 0
+
+    def pieces(self, size: tuple[int, int, int], what: str) -> list[_core.Array]:
+        depth, height, width = size
+        if self.memory is None:
+            raise _core.ArgumentError(f"{what}: expected set_src_... and set_dst_..., got only one")
+        flat = all_bytes(self.memory, what)
+        pitch = self.pitch or self.x + width
+        by_slice = (self.rows or self.y + height) * pitch
+        if pitch < width or (by_slice < height * pitch and depth > 1):
+            raise _core.ArgumentError(
+                f"{what}: rows of {width} bytes, {height} of them, do not fit into a pitch of {pitch} and {self.rows} "
+                "rows a slice; pass larger ones"
+            )
+        start = self.z * by_slice + self.y * pitch + self.x
+        end = start + (depth - 1) * by_slice + (height - 1) * pitch + width
+        _checked(flat, start, end, what)
+        return list(_pieces(flat, start, (by_slice, pitch), size))
+
+
+def _end_property(end: str, field: str) -> property:
+    def get(copy: Any) -> int:
+        return getattr(getattr(copy, end), field)
+
+    def put(copy: Any, value: int) -> None:
+        setattr(getattr(copy, end), field, int(value))
+
+    return property(get, put)
+
+
+class Memcpy2D:
+    """A rectangle of bytes to copy: set where it comes from and goes to, then call it.
+
+    src_pitch and dst_pitch are bytes from row to row (0: the rows follow one another); src_x_in_bytes,
+    src_y and their like where the rectangle begins; width_in_bytes and height its size. Memory is a
+    DeviceAllocation, or a contiguous array of any library. Raises ArgumentError for a rectangle that
+    leaves the memory.
+    """
+
+    src_x_in_bytes = _end_property("_source", "x")
+    src_y = _end_property("_source", "y")
+    src_pitch = _end_property("_source", "pitch")
+    dst_x_in_bytes = _end_property("_target", "x")
+    dst_y = _end_property("_target", "y")
+    dst_pitch = _end_property("_target", "pitch")
+    width_in_bytes = height = 0
+    depth = 1
+
+    def __init__(self) -> None:
+        self._source, self._target = _End(), _End()
+
+    def set_src_host(self, buffer: Any) -> None:
+        """A host array."""
+        self._source.memory = buffer
+
+    def set_dst_host(self, buffer: Any) -> None:
+        """A host array that can be written."""
+        self._target.memory = buffer
+
+    # What it is, the memory itself says.
+    set_src_device = set_src_unified = set_src_host
+    set_dst_device = set_dst_unified = set_dst_host
+
+    def set_src_array(self, array: Any) -> None:
+        """Refused: CUDA arrays belong to sw.Texture and sw.Surface here."""
+        raise _core.ArgumentError(
+            f"{type(self).__name__}: CUDA arrays are made by sw.Texture(x) and sw.Surface(x), which copy any array "
+            "to them; surface.get() copies back"
+        )
+
+    set_dst_array = set_src_array
+
+    def __call__(self, stream: Any = None, aligned: bool = True) -> None:
+        """Copies, in order with the other work of `stream` or of the current one. memory of the host
+        is there on return."""
+        own = stream if not isinstance(stream, bool) else None  # PyCUDA's copy(aligned)
+        on_stream(own, self._copy)
+
+    def _copy(self) -> None:
+        what = type(self).__name__
+        size = (self.depth, self.height, self.width_in_bytes)
+        if min(size) <= 0:
+            raise _core.ArgumentError(
+                f"{what}: expected width_in_bytes, height and depth of at least 1, got {size[::-1]}"
+            )
+        pairs = zip(self._target.pieces(size, what), self._source.pieces(size, what), strict=True)
+        for target, source in pairs:
+            if target.size:
+                _core.copyto(target, source)
+
+
+class Memcpy3D(Memcpy2D):
+    """A box of bytes to copy: as Memcpy2D, with slices. src_height and dst_height are rows from slice to
+    slice (0: the slices follow one another), src_z and dst_z the first slice, depth how many."""
+
+    src_z = _end_property("_source", "z")
+    src_height = _end_property("_source", "rows")
+    dst_z = _end_property("_target", "z")
+    dst_height = _end_property("_target", "rows")
+
+
+def _memset_2d(dest: Any, pitch: int, value: int, width: int, height: int, dtype: str) -> None:
+    end, itemsize = _End(), _core.dtype(dtype).itemsize
+    end.memory, end.pitch = dest, pitch
+    if pitch % itemsize:
+        raise _core.ArgumentError(
+            f"memset of {dtype}: expected a pitch that is a multiple of {itemsize} bytes, got {pitch}"
+        )
+    for piece in end.pieces((1, height, width * itemsize), f"memset of {dtype}"):
+        if piece.size:
+            piece.view(dtype)[...] = value
+
+
+def memset_d2d8(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
+    """Sets `height` rows of `width` bytes, which begin `pitch` bytes apart."""
+    _memset_2d(dest, pitch, value, width, height, "uint8")
+
+
+def memset_d2d16(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
+    """Sets rows of `width` values of two bytes."""
+    _memset_2d(dest, pitch, value, width, height, "uint16")
+
+
+def memset_d2d32(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
+    """Sets rows of `width` values of four bytes."""
+    _memset_2d(dest, pitch, value, width, height, "uint32")

@@ -1,0 +1,92 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""An array as the texels of a texture or a surface."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .. import _core
+
+# By their place in the list of kinds that the CPU's texture functions know.
+DTYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float16")
+REALS = ("float32", "float16")
+FRACTIONS = ("uint8", "int8", "uint16", "int16")
+_CHANNELS = (1, 2, 4)
+
+
+@dataclass(frozen=True)
+class Texels:
+    """`array` with what its axes mean: layers, z, y, x, channels, each where there is one."""
+
+    array: _core.Array
+    channels: int
+    layers: int  # 0: not layered
+    extent: tuple[int, ...]  # x, y, z, as many as there are
+    pitch: int  # bytes from row to row
+
+    @property
+    def kind(self) -> int:
+        return DTYPES.index(self.array.dtype.name)
+
+    @property
+    def bytes(self) -> int:
+        """Of one texel."""
+        return self.array.itemsize * self.channels
+
+    @property
+    def width_bytes(self) -> int:
+        return self.extent[0] * self.bytes
+
+    def packed(self) -> Texels:
+        """A copy of its own without gaps, finished."""
+        copy = self.array.copy("C")
+        copy.sync()
+        return Texels(copy, self.channels, self.layers, self.extent, self.width_bytes)
+
+
+def texels(who: str, array: Any, device: Any, channels: int | None, layered: bool) -> Texels:
+    """Raises ArgumentError for what neither textures nor surfaces hold."""
+    source = _core._asarray(array, device=device)
+    if source.dtype.name not in DTYPES:
+        raise _core.ArgumentError(
+            f"{who}: expected an array of {', '.join(DTYPES)}, got {source.dtype}; convert it with astype()"
+        )
+    if channels is not None and channels not in _CHANNELS:
+        raise _core.ArgumentError(
+            f"{who}: expected channels to be one of {_CHANNELS}, got {channels!r}; three channels are "
+            "stored as four"
+        )
+    shape, meaning = list(source.shape), "1 to 3 dimensions"
+    if channels is not None:
+        last = shape.pop() if shape else 0
+        if last != channels:
+            raise _core.ArgumentError(
+                f"{who}: expected the last axis to be the {channels} channels, got shape {source.shape}"
+            )
+        meaning += ", and one of channels"
+    layers = 0
+    if layered:
+        layers = shape.pop(0) if shape else 0
+        meaning = f"1 or 2 dimensions{meaning[17:]} behind one of layers"
+    if not 1 <= len(shape) <= (2 if layered else 3) or source.size == 0:
+        raise _core.ArgumentError(
+            f"{who}: expected an array of {meaning} with elements, got shape {source.shape}"
+        )
+    extent = tuple(reversed(shape))
+    return Texels(source, channels or 1, layers, extent, _pitch(source, channels, extent))
+
+
+def _pitch(source: _core.Array, channels: int | None, extent: tuple[int, ...]) -> int:
+    """Bytes from row to row of memory as it is; 0 where its rows are no runs of texels."""
+    strides = list(source.strides)
+    width = extent[0] * source.itemsize * (channels or 1)
+    if channels is not None and strides.pop() != source.itemsize and channels > 1:
+        return 0
+    if extent[0] > 1 and strides[-1] != source.itemsize * (channels or 1):
+        return 0
+    if math.prod(source.shape) * source.itemsize == width:  # one row
+        return width
+    return strides[-2] if strides[-2] >= width else 0

@@ -1,0 +1,246 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Texture and surface objects, for kernels that take cudaTextureObject_t and cudaSurfaceObject_t."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+from typing import Any
+
+from .. import _core
+from . import cuda_arrays as _cuda_arrays
+from .texels import FRACTIONS, REALS, Texels, texels
+
+_ADDRESS = {"wrap": 0, "clamp": 1, "mirror": 2, "border": 3}
+_FILTER = {"point": 0, "linear": 1}
+_READ = {"element": 0, "normalized": 1}
+_MEMORY = ("array", "linear")
+
+
+class _Record(ctypes.Structure):
+    """What the CPU's texture functions read: sw_texture of the shim."""
+
+    _fields_ = (
+        ("texels", ctypes.c_void_p),
+        ("pitch", ctypes.c_longlong),
+        ("kind", ctypes.c_int),
+        ("channels", ctypes.c_int),
+        ("rank", ctypes.c_int),
+        ("layers", ctypes.c_int),
+        ("extent", ctypes.c_int * 3),
+        ("address", ctypes.c_int * 3),
+        ("linear", ctypes.c_int),
+        ("normalized", ctypes.c_int),
+        ("as_fraction", ctypes.c_int),
+    )
+
+
+def _chosen(who: str, what: str, value: Any, choices: Any) -> Any:
+    if value not in choices:
+        names = ", ".join(repr(choice) for choice in choices)
+        raise _core.ArgumentError(f"{who}: expected {what} to be one of {names}, got {value!r}")
+    return value
+
+
+def _record(of: Texels, **fields: Any) -> _Record:
+    record = _Record(
+        texels=of.array.ptr,
+        pitch=of.pitch,
+        kind=of.kind,
+        channels=of.channels,
+        rank=len(of.extent),
+        layers=of.layers,
+    )
+    record.extent[:] = (*of.extent, 1, 1)[:3]
+    for name, value in fields.items():
+        if name == "address":
+            record.address[:] = value
+        else:
+            setattr(record, name, value)
+    return record
+
+
+class _Object(int):
+    """The handle, as a kernel takes it; the memory behind it lives as long as this object."""
+
+    device: _core.device
+    shape: tuple[int, ...]
+    dtype: _core.dtype
+    _kept: contextlib.ExitStack
+    _process: int
+
+    @property
+    def handle(self) -> int:
+        """The object as an integer: a cudaTextureObject_t or cudaSurfaceObject_t."""
+        return int(self)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of shape {self.shape}, {self.dtype}, on {self.device}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"{type(self).__name__}: it is a handle of this process; make another")
+
+    def __del__(self) -> None:
+        # The process's end frees everything, and a forked child has no driver.
+        if not sys.is_finalizing() and self._process == os.getpid():
+            self._kept.close()
+
+    @classmethod
+    def _made(cls, handle: int, source: _core.Array, kept: contextlib.ExitStack) -> Any:
+        made = int.__new__(cls, handle)
+        made.device, made.shape, made.dtype = source.device, source.shape, source.dtype
+        made._kept, made._process = kept.pop_all(), os.getpid()
+        return made
+
+
+class Texture(_Object):
+    """A texture object over an array of 1 to 3 dimensions, of which the last is x.
+
+    Kernels take it as ``cudaTextureObject_t`` and read it by ``tex1D<T>``, ``tex2D<T>``, ``tex3D<T>``,
+    with ``layered=True`` by ``tex1DLayered<T>`` and ``tex2DLayered<T>``, or, for ``memory="linear"`` of
+    one dimension, by ``tex1Dfetch<T>``. dtypes: float32, float16 (which kernels read as float) and 8- to
+    32-bit integers.
+
+    channels: None, or 1, 2 or 4 for an array with one more axis behind x, the channels; T is then
+    ``float2``, ``uchar4`` and their like, or the type of one number for the first channel.
+    layered: the first axis counts layers, which kernels choose by number; 1 or 2 dimensions each.
+    address: what coordinates outside give, "clamp" (the edge), "border" (0), or with
+    normalized=True also "wrap" and "mirror"; one word, or one a direction as (x, y, z).
+    filter: "point" or "linear", between neighbours with weights of 8 fractional bits. On the CPU the
+    weights are rounded to nearest, so results of both devices differ by at most 1/256 of what
+    neighbours differ by, in each direction.
+    read: "element", or "normalized": 8- and 16-bit integers as float, 0 to 1 or -1 to 1.
+    memory: "array" copies the array once, when the texture is made, in the order that a GPU reads
+    best; "linear" shares the memory of a C-contiguous array of 1 dimension, or of 2 whose rows are
+    contiguous, which the caller then keeps from being written while kernels read it. A GPU wants such
+    memory to begin, and rows to be, at multiples of bytes that the error names.
+    device: where it is to be, by default where `array` is (NumPy's are on the CPU).
+
+    Waits for the copy. Raises ArgumentError for what textures cannot do, DeviceError from the
+    driver. int(texture) is the handle; it is destroyed with this object, after all work of the device.
+    Source: CUDA C++ Programming Guide 13.0, "Texture and Surface Memory".
+    """
+
+    def __new__(
+        cls,
+        array: Any,
+        *,
+        channels: int | None = None,
+        layered: bool = False,
+        address: str | tuple[str, ...] = "clamp",
+        filter: str = "point",
+        normalized: bool = False,
+        read: str = "element",
+        memory: str = "array",
+        device: Any = None,
+    ) -> Texture:
+        source = texels("Texture", array, device, channels, layered)
+        rank = len(source.extent)
+        words = (address,) * rank if isinstance(address, str) else tuple(address)
+        if len(words) != rank:
+            raise _core.ArgumentError(
+                f"Texture: expected address as one word or {rank}, one a direction, got {address!r}"
+            )
+        modes = [_ADDRESS[_chosen("Texture", "address", word, _ADDRESS)] for word in words]
+        linear = _FILTER[_chosen("Texture", "filter", filter, _FILTER)]
+        fraction = _READ[_chosen("Texture", "read", read, _READ)]
+        shared = _chosen("Texture", "memory", memory, _MEMORY) == "linear"
+        _check_reading(source, words, linear=linear, normalized=normalized, fraction=fraction)
+        if shared:
+            _check_shared(source, linear=linear, normalized=normalized)
+        modes += [_ADDRESS["clamp"]] * (3 - len(modes))
+        with contextlib.ExitStack() as kept:
+            memory_of = source if shared else source.packed()
+            if source.array.device.kind == "cpu":
+                record = _record(
+                    memory_of,
+                    address=modes,
+                    linear=linear,
+                    normalized=bool(normalized),
+                    as_fraction=fraction,
+                )
+                kept.callback(lambda held: None, (memory_of, record))
+                return cls._made(ctypes.addressof(record), source.array, kept)
+            source.array.sync()
+            make = _cuda_arrays.texture_of_memory if shared else _cuda_arrays.texture
+            reading = _cuda_arrays.Reading(modes, linear, bool(normalized), bool(fraction))
+            return cls._made(make(memory_of, reading, kept), source.array, kept)
+
+
+def _check_reading(
+    source: Texels, words: tuple[str, ...], *, linear: int, normalized: bool, fraction: int
+) -> None:
+    name = source.array.dtype.name
+    if fraction and name not in FRACTIONS:
+        raise _core.ArgumentError(
+            f"Texture: read='normalized' is for {', '.join(FRACTIONS)}, got {name}; use read='element'"
+        )
+    if linear and not (fraction or name in REALS):
+        raise _core.ArgumentError(
+            f"Texture: filter='linear' needs real values, got {name}; use read='normalized' for 8- and 16-bit "
+            "integers, or astype('float32')"
+        )
+    if not normalized and {"wrap", "mirror"} & set(words):
+        raise _core.ArgumentError(
+            f"Texture: address {words!r} repeats the array, which only normalized=True does; use 'clamp' or "
+            "'border', or coordinates from 0 to 1"
+        )
+
+
+def _check_shared(source: Texels, *, linear: int, normalized: bool) -> None:
+    array, rank = source.array, len(source.extent)
+    if rank == 1 and (not array.flags.c_contiguous or linear or normalized):
+        raise _core.ArgumentError(
+            "Texture: memory='linear' of 1 dimension is for tex1Dfetch: expected a C-contiguous array, "
+            f"filter='point' and normalized=False, got shape {array.shape}, strides {array.strides}"
+        )
+    if rank > 2 or source.layers or not source.pitch:
+        raise _core.ArgumentError(
+            "Texture: memory='linear' is for tex1Dfetch and tex2D: expected 1 dimension, or 2 with "
+            f"contiguous rows, got shape {array.shape}, strides {array.strides}; use memory='array'"
+        )
+
+
+class Surface(_Object):
+    """A surface object: memory of 1 to 3 dimensions that kernels read and write by coordinates.
+
+    Starts as a copy of `array`, of which the last dimension is x, or with channels= the one before the
+    channels; ``get()`` gives what is in it. Kernels take it as ``cudaSurfaceObject_t`` and use
+    ``surf1Dread<T>``, ``surf2Dwrite<T>`` and their like, whose x counts bytes, and with layered=True
+    ``surf2DLayeredread<T>`` and its like. channels, layered and dtypes as Texture's, though float16 is
+    read and written as 16 bits: ``unsigned short``, ``ushort4``. Raises as Texture.
+    """
+
+    _memory: Any
+
+    def __new__(
+        cls,
+        array: Any,
+        *,
+        channels: int | None = None,
+        layered: bool = False,
+        device: Any = None,
+    ) -> Surface:
+        source = texels("Surface", array, device, channels, layered).packed()
+        with contextlib.ExitStack() as kept:
+            if source.array.device.kind == "cpu":
+                record = _record(source)
+                kept.callback(lambda held: None, record)
+                handle, memory = ctypes.addressof(record), source.array
+            else:
+                handle, memory = _cuda_arrays.surface(source, kept)
+            made: Surface = cls._made(handle, source.array, kept)
+            made._memory = memory
+            return made
+
+    def get(self) -> _core.Array:
+        """A new array with what the surface holds after all work that the device has been given."""
+        if self.device.kind == "cpu":
+            return self._memory.copy()
+        out = _core.empty(self.shape, dtype=self.dtype, device=self.device)
+        self.device.synchronize()
+        _cuda_arrays.read(self._memory, out)
+        return out

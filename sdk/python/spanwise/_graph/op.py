@@ -1,0 +1,206 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an op is in Python: the base of users' ops, and the face of those written in C++.
+
+The contract is Theano's (theano/gof/op.py), whose documentation of ops applies word for word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .. import _core
+from .._core import Apply, GraphError, TensorType, Variable
+
+_VARARGS = 0x04  # CO_VARARGS of a code object
+
+
+class Op:
+    """Derive from it, and write ``make_node`` and one of ``make_thunk`` and ``perform``.
+
+    ``__props__``, a tuple of attribute names, gives ``==``, ``hash`` and ``str``. ``view_map`` and
+    ``destroy_map`` say which inputs an output may view or overwrites: ``{output: [input]}``. Ops do
+    not change once they are used.
+    """
+
+    view_map: Mapping[int, Sequence[int]] = {}
+    destroy_map: Mapping[int, Sequence[int]] = {}
+    default_output: int | None = None
+    itypes: Sequence[TensorType] | None = None
+    otypes: Sequence[TensorType] | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__props__" not in cls.__dict__:
+            return
+        for name, method in _PROPS_METHODS.items():
+            if name not in cls.__dict__ or (name == "__hash__" and "__eq__" not in cls.__dict__):
+                setattr(cls, name, method)
+
+    def make_node(self, *inputs: Any) -> Apply:
+        """One use of the op. By default from ``itypes`` and ``otypes``."""
+        if self.itypes is None or self.otypes is None:
+            raise NotImplementedError(
+                f"{self}: expected a method make_node(self, *inputs) that returns an Apply, or itypes and otypes"
+            )
+        if len(inputs) != len(self.itypes):
+            raise GraphError(f"{self}: expected {len(self.itypes)} inputs, got {len(inputs)}")
+        variables = [_core._as_variable(value) for value in inputs]
+        for i, (variable, wanted) in enumerate(zip(variables, self.itypes, strict=False)):
+            if variable.type != wanted:
+                raise GraphError(f"{self}: input {i} must be of {wanted}, got {variable.type}")
+        return Apply(self, variables, [output() for output in self.otypes])
+
+    def perform(self, node: Apply, inputs: list[Any], output_storage: list[Any]) -> None:
+        """Computes the outputs from arrays and puts them into ``output_storage[i][0]``.
+
+        What stands there may be reused if it fits: it has the right dtype and rank, but any shape.
+        """
+        raise NotImplementedError(
+            f"{self}: expected a method perform(self, node, inputs, output_storage), or make_thunk"
+        )
+
+    def make_thunk(
+        self,
+        node: Apply,
+        storage_map: Mapping[Variable, Any],
+        compute_map: Mapping[Variable, Any],
+        no_recycling: Sequence[Variable],
+        impl: str | None = None,
+    ) -> Callable[[], Any]:
+        """The work of one node, bound to its cells; a callable without arguments."""
+        inputs = [storage_map[variable] for variable in node.inputs]
+        outputs = [storage_map[variable] for variable in node.outputs]
+        perform = self.perform
+
+        def thunk() -> None:
+            perform(node, [cell[0] for cell in inputs], outputs)
+
+        return thunk
+
+    def do_constant_folding(self, node: Apply) -> bool:
+        """Whether a node on constants may be computed while a function is compiled."""
+        return True
+
+    def __call__(self, *inputs: Any, return_list: bool = False, **kwargs: Any) -> Any:
+        """The outputs of a new node: one variable, else a list."""
+        node = self.make_node(*inputs, **kwargs)
+        if not isinstance(node, Apply):
+            raise GraphError(f"{self}: make_node must return an Apply, got {node!r}")
+        outputs = node.outputs
+        if self.default_output is not None:
+            outputs = [outputs[self.default_output]]
+        return outputs[0] if len(outputs) == 1 and not return_list else outputs
+
+    def __str__(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _props(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in getattr(self, "__props__", ()))
+
+    def _props_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in getattr(self, "__props__", ())}
+
+
+def _maps(op: Op) -> tuple[Any, Any]:
+    return dict(op.view_map or {}), dict(op.destroy_map or {})
+
+
+def _props_eq(self: Op, other: object) -> bool:
+    if type(self) is not type(other):
+        return False
+    assert isinstance(other, Op)
+    return self._props() == other._props() and _maps(self) == _maps(other)
+
+
+def _props_hash(self: Op) -> int:
+    return hash((type(self), self._props()))
+
+
+def _props_str(self: Op) -> str:
+    shown = ", ".join(f"{name}={value!r}" for name, value in self._props_dict().items())
+    return f"{type(self).__name__}{{{shown}}}" if shown else type(self).__name__
+
+
+_PROPS_METHODS = {"__eq__": _props_eq, "__hash__": _props_hash, "__str__": _props_str}
+
+
+class NativeOp(Op):
+    """An op written in C++. Made by ``sw.ops``, ``kernel_op`` and ``node.op``."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    @property
+    def recipe(self) -> tuple[str, dict[str, Any]] | None:
+        """Name and properties by which the registry makes the op; None where it does not know it."""
+        return self._handle.recipe
+
+    @property
+    def view_map(self) -> Mapping[int, Sequence[int]]:  # type: ignore[override]
+        return self._handle.view_map
+
+    @property
+    def destroy_map(self) -> Mapping[int, Sequence[int]]:  # type: ignore[override]
+        return self._handle.destroy_map
+
+    def make_node(self, *inputs: Any) -> Apply:
+        return self._handle.make_node([_core._as_variable(value) for value in inputs])
+
+    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):  # type: ignore[no-untyped-def]
+        raise GraphError(
+            f"{self}: a C++ op makes its thunk when a function is compiled, not from Python"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NativeOp) and self._handle.equals(other._handle)
+
+    def __hash__(self) -> int:
+        return self._handle.hash()
+
+    def __str__(self) -> str:
+        return self._handle.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from .pickle import reduce_op
+
+        return reduce_op(self)
+
+
+def _positional_parameters(method: Any) -> int | None:
+    """How many arguments a bound method takes by position; None for any number."""
+    function = getattr(method, "__func__", method)
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_flags & _VARARGS:
+        return None
+    return code.co_argcount - (0 if function is method else 1)
+
+
+def call_make_thunk(
+    op: Op, node: Any, storage_map: Any, compute_map: Any, no_recycling: Any
+) -> Any:
+    """Calls ``op.make_thunk`` as it wants to be called: ops of before 2016 have no ``impl``."""
+    arguments = (node, storage_map, compute_map, no_recycling, None)
+    count = _positional_parameters(op.make_thunk)
+    if count is not None and count < 4:
+        raise GraphError(
+            f"{op}: make_thunk must take (self, node, storage_map, compute_map, no_recycling) and perhaps impl; "
+            f"it takes {count} besides self"
+        )
+    thunk = op.make_thunk(*arguments[: 4 if count == 4 else 5])
+    if not callable(thunk):
+        raise GraphError(
+            f"{op}: make_thunk must return a callable without arguments, got {thunk!r}"
+        )
+    return thunk
+
+
+def apply_registered(name: str, /, *inputs: Any, **properties: Any) -> Any:
+    """The outputs of the registered op that has this name and these properties."""
+    return NativeOp(_core._make_op(name, properties))(*inputs)

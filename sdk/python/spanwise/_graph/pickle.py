@@ -1,0 +1,153 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs, ops and compiled functions in pickles; ``copy.deepcopy`` goes the same way.
+
+A graph is written node by node, each after those that it reads, so that any depth needs no deep stack.
+Values travel as arrays do, by the host. What lived on a device that is absent comes back on the CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakValueDictionary
+
+from .. import _core
+from .._core import Apply, CompiledFunction, Constant, GraphError, SharedVariable, Variable
+from .traversal import ancestors
+
+
+class _Node:
+    """A node on its way into a pickle. One pickle meets one object for each, which it knows again."""
+
+    __slots__ = ("__weakref__", "node")
+
+    def __init__(self, node: Apply) -> None:
+        self.node = node
+
+    def __reduce__(self) -> tuple[Callable[..., Apply], tuple[Any, ...]]:
+        inputs = [
+            x if x.owner is None else (_on_its_way(x.owner), x.index) for x in self.node.inputs
+        ]
+        outputs = [(x.type, x.name, vars(x.tag) or None) for x in self.node.outputs]
+        return _load_node, (self.node.op, inputs, outputs, vars(self.node.tag) or None)
+
+
+# Whoever pickles holds them until it is done; the node of an entry lives as long as the entry.
+_nodes: WeakValueDictionary[int, _Node] = WeakValueDictionary()
+
+
+def _on_its_way(node: Apply) -> _Node:
+    return _nodes.get(id(node)) or _nodes.setdefault(id(node), _Node(node))
+
+
+def _graph_of(node: Apply) -> list[_Node]:
+    return [_on_its_way(each) for each in ancestors(node.outputs)]
+
+
+# ---- What __reduce__ says ----
+
+
+def reduce_variable(x: Variable) -> tuple[Any, ...]:
+    if x.owner is not None:
+        return _load_output, (_graph_of(x.owner), _on_its_way(x.owner), x.index)
+    tag = vars(x.tag) or None
+    if isinstance(x, Constant):
+        return _load_constant, (x.data, x.name, tag)
+    if isinstance(x, SharedVariable):
+        return _load_shared, (x.get_value(borrow=True), x.name, str(x.device), tag)
+    return _load_input, (x.type, x.name, tag)
+
+
+def reduce_apply(node: Apply) -> tuple[Any, ...]:
+    return _load_apply, (_graph_of(node), _on_its_way(node))
+
+
+def reduce_type(type_: _core.TensorType) -> tuple[Any, ...]:
+    device = None if type_.device is None else str(type_.device)
+    return _load_type, (type_.dtype.name, type_.shape, device)
+
+
+def reduce_op(op: Any) -> tuple[Any, ...]:
+    """Of an op written in C++: what makes it again."""
+    if op._handle.declaration is not None:
+        return _core._kernel_op, (op._handle.declaration,)
+    if op.recipe is None:
+        raise GraphError(
+            f"{op}: cannot be pickled, since no name is known that makes it again; register it with "
+            "register_op and make it by its name, sw.ops.<name>"
+        )
+    return _load_op, op.recipe
+
+
+def reduce_function(f: CompiledFunction, recipe: dict[str, Any]) -> tuple[Any, ...]:
+    return _load_function, (recipe, f.trust_input)
+
+
+# ---- What a pickle calls ----
+
+
+def _with_tag(x: Any, tag: dict[str, Any] | None) -> Any:
+    if tag:
+        vars(x.tag).update(tag)
+    return x
+
+
+def _load_node(op: Any, inputs: list[Any], outputs: list[Any], tag: dict[str, Any] | None) -> Apply:
+    read = [x if isinstance(x, Variable) else _node(x[0]).outputs[x[1]] for x in inputs]
+    made = [_with_tag(type_(name), own) for type_, name, own in outputs]
+    return _with_tag(Apply(op, read, made), tag)
+
+
+def _node(given: Apply | _Node) -> Apply:
+    """Loaded it is an Apply; copy.copy hands over what was to be written."""
+    return given.node if isinstance(given, _Node) else given
+
+
+def _load_output(graph: list[Any], node: Any, index: int) -> Variable:
+    return _node(node).outputs[index]
+
+
+def _load_apply(graph: list[Any], node: Any) -> Apply:
+    return _node(node)
+
+
+def _present(device: str | None) -> str | None:
+    """The device, or the CPU where it is absent."""
+    if device is None or device.startswith("cpu"):
+        return device
+    return device if any(str(present) == device for present in _core.devices()) else "cpu"
+
+
+def _load_input(type_: _core.TensorType, name: str | None, tag: dict[str, Any] | None) -> Variable:
+    return _with_tag(type_(name), tag)
+
+
+def _load_constant(value: Any, name: str | None, tag: dict[str, Any] | None) -> Variable:
+    return _with_tag(_core._as_variable(value, name), tag)
+
+
+def _load_shared(
+    value: Any, name: str | None, device: str, tag: dict[str, Any] | None
+) -> SharedVariable:
+    return _with_tag(_core._shared(value, name, False, _present(device)), tag)
+
+
+def _load_type(dtype: str, shape: tuple[int | None, ...], device: str | None) -> _core.TensorType:
+    return _core.TensorType(dtype, shape, _present(device))
+
+
+def _load_op(name: str, properties: dict[str, Any]) -> Any:
+    from .op import NativeOp
+
+    if "device" in properties:
+        properties = {**properties, "device": _present(properties["device"])}
+    return NativeOp(_core._make_op(name, properties))
+
+
+def _load_function(recipe: dict[str, Any], trust_input: bool) -> CompiledFunction:
+    from .compiled import compile_recipe
+
+    function = compile_recipe(recipe)
+    function.trust_input = trust_input
+    return function

@@ -1,0 +1,79 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""``sw.load_ops``: ops of a shared library, and the namespaces that they are in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+from .._numpy.eager import computed, is_eager
+from .op import apply_registered
+
+#: What loaded libraries say of their ops, by "namespace.name".
+_summaries: dict[str, str] = {}
+
+
+def op_function(name: str) -> Callable[..., Any]:
+    """The registered op `name` as a function of its inputs and, by keyword, its properties.
+
+    With a variable among the inputs it gives variables of a graph, on arrays alone arrays.
+    """
+
+    def apply(*inputs: Any, **properties: Any) -> Any:
+        if is_eager(inputs):
+            return computed(name, inputs, properties)
+        return apply_registered(name, *inputs, **properties)
+
+    apply.__name__ = name.rpartition(".")[2]
+    apply.__qualname__ = name
+    apply.__doc__ = _summaries.get(name)
+    return apply
+
+
+class OpNamespace:
+    """The ops of a library: ``signal = sw.load_ops("libsignal.so")``, then ``signal.window(x, length=16)``."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        full = f"{self.__name__}.{name}"
+        if name.startswith("__") or full not in _core._op_names():
+            raise AttributeError(
+                f"there is no op named {full!r}; the ops of {self.__name__} are {', '.join(self.__dir__())}"
+            )
+        return op_function(full)
+
+    def __dir__(self) -> list[str]:
+        start = self.__name__ + "."
+        return [name.removeprefix(start) for name in _core._op_names() if name.startswith(start)]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpNamespace) and other.__name__ == self.__name__
+
+    def __hash__(self) -> int:
+        return hash(self.__name__)
+
+    def __repr__(self) -> str:
+        return f"<ops {self.__name__}: {', '.join(self.__dir__())}>"
+
+
+def load_ops(path: str | os.PathLike[str]) -> OpNamespace:
+    """Loads a shared library of ops, and gives their namespace, which ``sw.ops.<namespace>`` is too.
+
+    The library is written against ``<spanwise/plugin.hpp>`` or ``<spanwise/plugin.h>``. A path without a
+    slash is looked for in the current folder, then where the loader looks. It stays loaded to the end of
+    the process; loading it again changes nothing, also where the file is another by then.
+
+    Raises ArgumentError where there is no such library, GraphError where it is no plug-in, is one of
+    another version of the interface, or has tables that do not hold together or names that are taken.
+    A library that is refused stays loaded too, as its code may run on; the file may be built again and
+    loaded then.
+    """
+    name, ops = _core._load_ops(os.fspath(path))
+    for op, summary in ops:
+        _summaries[f"{name}.{op}"] = summary
+    return OpNamespace(name)

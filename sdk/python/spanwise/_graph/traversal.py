@@ -1,0 +1,145 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs as values: walked through, cloned with other parts, compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .._numpy.compare import array_equal
+from .._core import Apply, Constant, GraphError, Variable
+from .._core import _as_variable as as_variable
+
+
+def ancestors(outputs: Iterable[Variable], boundary: Iterable[Variable] = ()) -> list[Apply]:
+    """The nodes that `outputs` need, each after those whose outputs it reads.
+
+    What computes a variable of `boundary` does not count. Any depth needs no deep stack.
+    """
+    done: set[Variable] = set(boundary)
+    order: list[Apply] = []
+    stack = [(x, False) for x in outputs]
+    while stack:
+        x, is_ready = stack.pop()
+        node = x.owner
+        if node is None or x in done:
+            continue
+        if is_ready:
+            done.update(node.outputs)
+            order.append(node)
+        else:
+            stack.append((x, True))
+            stack.extend((v, False) for v in node.inputs if v not in done and v.owner is not None)
+    return order
+
+
+def clone(
+    outputs: Any, replace: Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None = None
+) -> Any:
+    """The same graph anew, down to its inputs, constants and shared variables, which stay.
+
+    `outputs` is a variable, or a list, tuple or dict of them, and so is the result. `replace` puts
+    others in the place of some variables, of the same dtype and rank: ``{x: y * 2}``.
+    """
+    now = dict(replace.items() if isinstance(replace, Mapping) else replace or ())
+    for old, by in now.items():
+        now[old] = _replacement(old, by)
+    wanted = _listed(outputs)
+    for node in ancestors(wanted, now):
+        made = node.clone_with_new_inputs([now.get(v, v) for v in node.inputs])
+        for old, new in zip(node.outputs, made.outputs, strict=True):
+            new.name = old.name
+            vars(new.tag).update(vars(old.tag))
+            now.setdefault(old, new)
+    if isinstance(outputs, Mapping):
+        return {key: now.get(x, x) for key, x in outputs.items()}
+    if isinstance(outputs, (list, tuple)):
+        return type(outputs)(now.get(x, x) for x in wanted)
+    return now.get(outputs, outputs)
+
+
+def _replacement(old: Any, by: Any) -> Variable:
+    if not isinstance(old, Variable):
+        raise GraphError(f"clone: replace names {old!r}, which is no variable")
+    new = as_variable(by)
+    if new.dtype != old.dtype or new.ndim != old.ndim:
+        raise GraphError(
+            f"clone: replace puts {new} of {new.type} in the place of {old} of {old.type}; expected "
+            "the same dtype and rank: cast it"
+        )
+    return new
+
+
+def _listed(outputs: Any) -> list[Variable]:
+    listed = (
+        list(outputs.values())
+        if isinstance(outputs, Mapping)
+        else list(outputs)
+        if isinstance(outputs, (list, tuple))
+        else [outputs]
+    )
+    for x in listed:
+        if not isinstance(x, Variable):
+            raise GraphError(f"expected variables of a graph, got {x!r}")
+    return listed
+
+
+def equal(
+    xs: Any,
+    ys: Any,
+    in_xs: Sequence[Variable] | None = None,
+    in_ys: Sequence[Variable] | None = None,
+) -> bool:
+    """Whether two graphs (a variable each, or lists) compute the same by the same ops.
+
+    Constants must have the same values. Inputs and shared variables of one must stand where those of
+    the other do, with equal types; `in_xs` and `in_ys` say which for which, and all others are then
+    the same variables.
+    """
+    left, right = _listed(xs), _listed(ys)
+    if len(left) != len(right) or len(in_xs or ()) != len(in_ys or ()):
+        return False
+    partners = dict(zip(in_xs or (), in_ys or (), strict=True))
+    leaves = _Leaves(partners, is_free=in_xs is None)
+    seen: set[tuple[Variable, Variable]] = set(partners.items())
+    stack = list(zip(left, right, strict=True))
+    while stack:
+        x, y = stack.pop()
+        if (x, y) in seen:
+            continue
+        seen.add((x, y))
+        if x.type != y.type:
+            return False
+        if x.owner is None or y.owner is None or x in partners:
+            if not leaves.match(x, y):
+                return False
+            continue
+        a, b = x.owner, y.owner
+        if x.index != y.index or a.nin != b.nin or a.op != b.op:
+            return False
+        stack.extend(zip(a.inputs, b.inputs, strict=True))
+    return True
+
+
+class _Leaves:
+    """Which input of one graph stands for which of the other."""
+
+    def __init__(self, partners: dict[Variable, Variable], is_free: bool) -> None:
+        self._partners = dict(partners)
+        self._taken = {y: x for x, y in partners.items()}
+        self._is_free = is_free
+
+    def match(self, x: Variable, y: Variable) -> bool:
+        if x.owner is not None or y.owner is not None:
+            return False
+        if isinstance(x, Constant) or isinstance(y, Constant):
+            both = isinstance(x, Constant) and isinstance(y, Constant)
+            return both and array_equal(x.data, y.data, equal_nan=x.dtype.kind in "fc")
+        if x in self._partners or y in self._taken:
+            return self._partners.get(x) is y
+        if not self._is_free:
+            return x is y
+        self._partners[x] = y
+        self._taken[y] = x
+        return type(x) is type(y)

@@ -1,0 +1,239 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What variables do as arrays do: the methods of Variable, each a node of the graph.
+
+The compiled half asks for them here by name; reductions are in it, with those of arrays.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, SupportsIndex
+
+from .. import _core
+from .._numpy import elementwise as _elementwise
+from .compiled import function
+from .._core import CompiledFunction, Variable
+from .op import apply_registered as apply
+from .._numpy.shape import axes_in, axis_in
+from .symbolic_index import as_index, static_integer
+from ..graph import transfer as transfer
+
+clip = _elementwise.clip
+conj = _core.conjugate
+dot = _core.dot
+round_ = _elementwise.round
+
+_EVAL_CACHE_SIZE = 32
+_compiled: OrderedDict[Any, CompiledFunction] = OrderedDict()
+_COMPUTED = -2  # among the extents of an op: one of its inputs says it
+
+
+def evaluate(x: Variable, inputs_to_values: Mapping[Variable, Any] | None = None) -> Any:
+    """The value, given those of the inputs: ``z.eval({x: 1.0})``. Compiles once for the same inputs."""
+    given = dict(inputs_to_values or {})
+    key = (x, tuple(given))
+    compiled = _compiled.pop(key, None)
+    if compiled is None:
+        compiled = function(list(given), x)
+    _compiled[key] = compiled  # the latest stands last
+    while len(_compiled) > _EVAL_CACHE_SIZE:
+        _compiled.popitem(last=False)
+    return compiled(*given.values())
+
+
+def clone(x: Variable, name: str | None = None) -> Variable:
+    """A new variable of the same type, without an owner."""
+    return x.type(name or x.name)
+
+
+def astype(x: Variable, dtype: Any, copy: bool = True) -> Variable:
+    """Cast to a dtype; the variable itself where it has it (a graph has no use for `copy`)."""
+    wanted = _core.dtype(dtype)
+    return x if x.dtype == wanted else apply("cast", x, dtype=wanted.name)
+
+
+# ---- Shapes ----
+
+
+def shape(x: Variable) -> Variable:
+    """The extents, a vector of int64 on the host; a constant where all are fixed."""
+    fixed = x.type.shape
+    if None in fixed:
+        return apply("shape", x)
+    return _core._as_variable(_core.array(list(fixed), "int64", device="cpu"))
+
+
+def size(x: Variable) -> Variable:
+    """The number of elements."""
+    return _core.prod(shape(x))
+
+
+def _extents(x: Variable, shape: tuple[Any, ...], rank: int | None) -> tuple[list[int], list[Any]]:
+    """The extents as an op says them, and the variables that say the rest."""
+    if len(shape) == 1 and isinstance(shape[0], Variable) and shape[0].ndim == 1:
+        vector = shape[0]
+        count = vector.type.shape[0] if rank is None else rank
+        if count is None:
+            raise _core.GraphError(
+                f"{x}: the length of the shape {vector} is not fixed, so neither is the rank of the "
+                "result; give it: reshape(shape, ndim=2)"
+            )
+        shape = tuple(vector[i] for i in range(count))
+    elif len(shape) == 1 and isinstance(shape[0], Sequence):
+        shape = tuple(shape[0])
+    extents, computed = [], []
+    for extent in shape:
+        known = static_integer(extent)
+        if known is None:
+            computed.append(extent)
+        elif known < -1:
+            raise _core.LayoutError(f"{x}: extent {known} of a shape; expected >= 0, or -1")
+        extents.append(_COMPUTED if known is None else known)
+    return extents, computed
+
+
+def reshape(x: Variable, *shape: Any, ndim: int | None = None) -> Variable:
+    """The same elements in C order under another shape; `ndim` says the rank of a vector's shape."""
+    if len(shape) == 2 and ndim is None and isinstance(shape[0], Variable) and shape[0].ndim == 1:
+        shape, ndim = shape[:1], operator.index(shape[1])  # reshape(shape, ndim), as in Theano
+    extents, computed = _extents(x, shape, ndim)
+    return apply("reshape", x, *computed, shape=extents)
+
+
+def broadcast_to(x: Variable, shape: Any) -> Variable:
+    """View of that shape: axes of extent 1 repeat, and so do new ones in front."""
+    listed = (shape,) if isinstance(shape, (Variable, Sequence)) else ((shape,),)
+    extents, computed = _extents(x, listed, None)
+    if -1 in extents:
+        raise _core.LayoutError(f"broadcast_to: {x}: all extents must be >= 0, got {shape}")
+    return apply("broadcast_to", x, *computed, shape=extents)
+
+
+def ravel(x: Variable, order: Any = "C") -> Variable:
+    """One axis, in C order."""
+    if order not in ("C", None):
+        raise _core.NotSupportedError(
+            f'ravel: {x}: of a variable the order is "C", got {order!r}; transpose it first'
+        )
+    return x if x.ndim == 1 else reshape(x, -1)
+
+
+def flatten(x: Variable, ndim: int = 1) -> Variable:
+    """`ndim` axes in C order: the last is all that are too many."""
+    count = operator.index(ndim)
+    if not 1 <= count <= max(x.ndim, 1):
+        raise _core.LayoutError(
+            f"flatten: {x}: expected ndim from 1 to {max(x.ndim, 1)}, got {count}"
+        )
+    if count == x.ndim:
+        return x
+    extents = shape(x)
+    return reshape(x, *(extents[i] for i in range(count - 1)), -1)
+
+
+# ---- The order of the axes ----
+
+
+def dimshuffle(x: Variable, *pattern: Any) -> Variable:
+    """View with the axes in this order, "x" standing for a new one of extent 1."""
+    if len(pattern) == 1 and isinstance(pattern[0], (tuple, list)):
+        pattern = tuple(pattern[0])
+    order = [-1 if p in ("x", None) else axis_in(p, x.ndim, "dimshuffle") for p in pattern]
+    if order == list(range(x.ndim)):
+        return x
+    return apply("dimshuffle", x, order=order)
+
+
+def transpose(x: Variable, *axes: Any) -> Variable:
+    """View with the axes in another order, reversed unless told."""
+    if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], Sequence)):
+        axes = tuple(axes[0] or ())
+    listed = axes_in(axes, x.ndim, "transpose") if axes else tuple(range(x.ndim))[::-1]
+    if len(listed) != x.ndim:
+        raise _core.LayoutError(f"transpose: {x}: expected {x.ndim} axes, got {axes}")
+    return dimshuffle(x, *listed)
+
+
+def matrix_transpose(x: Variable) -> Variable:
+    """View with the last two axes exchanged."""
+    if x.ndim < 2:
+        raise _core.LayoutError(f"matrix_transpose: {x} must be at least of rank 2, got {x.ndim}")
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(x: Variable, axis1: SupportsIndex, axis2: SupportsIndex) -> Variable:
+    """View with two axes exchanged."""
+    order = list(range(x.ndim))
+    a, b = axis_in(axis1, x.ndim, "swapaxes"), axis_in(axis2, x.ndim, "swapaxes")
+    order[a], order[b] = b, a
+    return dimshuffle(x, *order)
+
+
+def squeeze(x: Variable, axis: Any = None) -> Variable:
+    """View without the axes named, or else without those that are known to have extent 1."""
+    if axis is None:
+        dropped: Any = [i for i, extent in enumerate(x.type.shape) if extent == 1]
+    else:
+        dropped = axes_in(axis, x.ndim, "squeeze")
+    return dimshuffle(x, *(i for i in range(x.ndim) if i not in dropped))
+
+
+# ---- Items ----
+
+
+def getitem(x: Variable, key: Any) -> Variable:
+    """``x[key]``: a view for integers, slices, None and Ellipsis; else a new value."""
+    index, inputs = as_index(key)
+    known = _known_extent(x, index)
+    if known is not None:
+        return _core._as_variable(_core.array(known, "int64", device="cpu"))
+    return apply("subtensor", x, *inputs, index=index)
+
+
+def _known_extent(x: Variable, index: str) -> int | None:
+    """What ``y.shape[index]`` is where the type of y fixes it."""
+    if x.owner is None or str(x.owner.op) != "Shape" or not index.lstrip("-").isdecimal():
+        return None
+    extents = x.owner.inputs[0].type.shape
+    return extents[int(index)] if -len(extents) <= int(index) < len(extents) else None
+
+
+def take(x: Variable, indices: Any, axis: SupportsIndex | None = None) -> Variable:
+    """The slices along `axis` that integers name; of the flattened value unless told."""
+    if axis is None:
+        return take(ravel(x), indices, 0)
+    before = (slice(None),) * axis_in(axis, x.ndim, "take")
+    return getitem(x, (*before, indices))
+
+
+def items(x: Variable) -> Iterator[Variable]:
+    """The slices along the first axis, whose extent is fixed."""
+    return (x[i] for i in range(len(x)))
+
+
+# ---- NumPy's functions ----
+
+
+def refuse_array(x: Variable, dtype: Any = None, copy: Any = None) -> Any:
+    """What ``numpy.asarray(x)`` is told."""
+    raise TypeError(
+        f"{x} has no value yet, so it is no array; compile it with function(), or ask "
+        "it.eval({...})"
+    )
+
+
+def array_function(
+    x: Variable, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``numpy.<function>(x)``: Spanwise's function of that name."""
+    from .._numpy.array_function import array_function
+
+    return array_function(x, function, types, args, kwargs)
+
+
+def array_ufunc(x: Variable, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    """``numpy.<ufunc>(x)``: Spanwise's operation of that name."""
+    return _elementwise.array_ufunc(ufunc, method, inputs, options)

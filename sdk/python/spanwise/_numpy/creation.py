@@ -1,0 +1,83 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges that NumPy computes on the host: of arrays, of numbers other than Python's own, of dtypes
+that the compiled half leaves to it. NumPy is imported only when one is asked for."""
+
+from __future__ import annotations
+
+from .. import _core
+
+TYPE_CHECKING = False  # as in __init__.py
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    dtype: Any = None,
+    *,
+    device: Any = None,
+) -> _core.Array:
+    """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange; where the first array
+    among the numbers is, unless told."""
+    wanted = None if dtype is None else _core.dtype(dtype)
+    import numpy as np
+
+    home = _home(device, start, stop, step)
+    start, stop, step = map(on_host, (start, stop, step))
+    values = np.arange(start, stop, step, dtype=_dtype_of_values(wanted))
+    return _core.array(values, wanted, device=home)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """`num` values from `start` to `stop`, as numpy.linspace, where the first array among these is,
+    unless told; (values, step) with `retstep`."""
+    import numpy as np
+
+    home = _home(device, start, stop)
+    wanted = None if dtype is None else _core.dtype(dtype)
+    values, step = np.linspace(
+        on_host(start),
+        on_host(stop),
+        num,
+        endpoint,
+        retstep=True,
+        dtype=_dtype_of_values(wanted),
+        axis=axis,
+    )
+    made = _core.array(values, wanted, device=home)
+    return (made, step) if retstep else made
+
+
+def _dtype_of_values(wanted: _core.dtype | None) -> Any:
+    # bfloat16 is rounded from float64 by us: NumPy computes ranges in its own types only.
+    if wanted is None or wanted == _core.bfloat16:
+        return None
+    return wanted.dtype
+
+
+def on_host(x: Any) -> Any:
+    """`x` for NumPy's functions, which would ask ours for arrays of ours."""
+    if not isinstance(x, _core.Array):
+        return x
+    return (x.astype("float64") if x.dtype == _core.bfloat16 else x).numpy()
+
+
+def _home(device: Any, *values: Any) -> _core.device:
+    if device is None:
+        for value in values:
+            if isinstance(value, _core.Array):
+                return value.device
+    return _core.device(device)

@@ -1,0 +1,117 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What can be asked of dtypes: their limits and kinds, and casts by function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from .._core import Variable, dtype
+from .._core import _asarray as asarray
+
+# Bits after the leading one, and the largest exponent of two.
+_FLOATS = {"float16": (10, 15), "bfloat16": (7, 127), "float32": (23, 127), "float64": (52, 1023)}
+_PARTS = {"complex64": "float32", "complex128": "float64"}
+
+_KINDS = {
+    "bool": "b",
+    "signed integer": "i",
+    "unsigned integer": "u",
+    "integral": "iu",
+    "real floating": "f",
+    "complex floating": "c",
+    "numeric": "iufc",
+}
+
+
+class _Limits:
+    """Attributes that are shown and compared."""
+
+    bits: int
+    dtype: dtype
+
+    def _shown(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __repr__(self) -> str:
+        words = ", ".join(f"{name}={value}" for name, value in self._shown().items())
+        return f"{type(self).__name__}({words})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._shown() == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.dtype))
+
+
+class finfo(_Limits):  # noqa: N801  (NumPy's name)
+    """The limits of a floating dtype, or of a complex one's parts: numbers of Python."""
+
+    def __init__(self, type: Any, /) -> None:
+        asked = _dtype_in(type)
+        name = _PARTS.get(asked.name, asked.name)
+        if name not in _FLOATS:
+            raise _core.ArgumentError(
+                f"finfo: expected a floating or complex dtype, got {asked}; integers have iinfo"
+            )
+        digits, exponent = _FLOATS[name]
+        self.bits = _core.dtype(name).bits
+        self.eps = 2.0**-digits
+        self.max = (2.0 - self.eps) * 2.0**exponent
+        self.min = -self.max
+        self.smallest_normal = 2.0 ** (1 - exponent)
+        self.smallest_subnormal = 2.0 ** (1 - exponent - digits)
+        self.dtype = _core.dtype(name)
+
+    @property
+    def tiny(self) -> float:
+        """NumPy's older name of smallest_normal."""
+        return self.smallest_normal
+
+
+class iinfo(_Limits):  # noqa: N801  (NumPy's name)
+    """The limits of an integer dtype."""
+
+    def __init__(self, type: Any, /) -> None:
+        asked = _dtype_in(type)
+        if asked.kind not in "iu":
+            raise _core.ArgumentError(
+                f"iinfo: expected an integer dtype, got {asked}; floating dtypes have finfo"
+            )
+        self.bits = asked.bits
+        self.min = -(2 ** (asked.bits - 1)) if asked.kind == "i" else 0
+        self.max = 2 ** (asked.bits - (asked.kind == "i")) - 1
+        self.dtype = asked
+
+
+def _dtype_in(type: Any) -> dtype:
+    if isinstance(type, bool | int | float | complex):
+        return asarray(type).dtype
+    return _core.dtype(type)
+
+
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Whether a dtype is `kind`: a dtype, "bool", "signed integer", "unsigned integer", "integral",
+    "real floating", "complex floating", "numeric", or any of a tuple of these."""
+    asked = _core.dtype(dtype)
+    if isinstance(kind, tuple):
+        return any(isdtype(asked, one) for one in kind)
+    if not isinstance(kind, str):
+        return asked == _core.dtype(kind)
+    if kind not in _KINDS:
+        raise _core.ArgumentError(
+            f"isdtype: expected a dtype or one of {', '.join(map(repr, _KINDS))}, got {kind!r}"
+        )
+    return asked.is_computable and _kind_of(asked) in _KINDS[kind]
+
+
+def _kind_of(asked: dtype) -> str:
+    return "f" if asked.name in _FLOATS else asked.kind  # NumPy has no letter for bfloat16
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """The elements of `x` cast to `dtype`; `x` itself where copy=False and nothing changes."""
+    if isinstance(x, Variable):
+        return (x if device is None else x.transfer(device)).astype(dtype)
+    return asarray(x).astype(dtype, copy=copy, device=device)

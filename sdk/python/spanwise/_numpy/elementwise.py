@@ -1,0 +1,227 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise functions made of others, and NumPy's ``__array_ufunc__``."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+from .. import _core
+
+
+def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+    """`a` limited to [`min`, `max`], as numpy.clip; None is no limit, and neither is a Python integer
+    beyond what the integer dtype of `a` can hold."""
+    try:
+        if min is None and max is None:
+            return _core.positive(a, out=out, **options)
+        if max is None:
+            return _core.maximum(a, min, out=out, **options)
+        if min is None:
+            return _core.minimum(a, max, out=out, **options)
+        return _core._clip(a, min, max, out=out, **options)
+    except OverflowError:
+        low, high = _limits_within(a, min, max)
+        if low is min and high is max:
+            raise
+        return clip(a, low, high, out, **options)
+
+
+def _limits_within(a: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """The limits; None in place of a Python integer that no element can pass."""
+    from .dtypes import iinfo
+
+    dtype = _core._operand(a).dtype
+    if dtype.kind not in "iu":
+        return low, high
+    info = iinfo(dtype)
+    return (
+        None if type(low) is int and low < info.min else low,
+        None if type(high) is int and high > info.max else high,
+    )
+
+
+def angle(z: Any, deg: bool = False, **options: Any) -> Any:
+    """The angle of each element with the positive real axis, in radians, or in degrees with `deg`,
+    as numpy.angle. Takes the options of elementwise operations."""
+    z = _core._operand(z)
+    if z.dtype == "bool":
+        z = z.astype("float64")  # NumPy's dtype for it
+    radians = _core._angle(z, **options)
+    if not deg:
+        return radians
+    # NumPy's factor, which has the dtype of the array.
+    return _core.multiply(
+        radians, 180.0 / pi, out=options.get("out"), where=options.get("where", True)
+    )
+
+
+def copyto_where(dst: Any, src: Any, casting: str, where: Any) -> None:
+    """copyto() where the mask is true; the other elements of `dst` are not written."""
+    target = _core._asarray(dst, copy=False)
+    if isinstance(src, (bool, int, float, complex)):
+        beside = _core.result_type(target, src)  # the target's dtype for a number of its kind
+        if beside == target.dtype:
+            src = _core.full((), src, target.dtype, device="cpu")
+    else:
+        src = _core._asarray(src, device=target.device if isinstance(src, (list, tuple)) else None)
+        beside = src.dtype
+    if not _core.can_cast(beside, target.dtype, casting):
+        raise _core.DTypeError(
+            f"copyto: cannot cast {beside} to {target.dtype} under casting={casting!r}; allow more "
+            'with casting="unsafe"'
+        )
+    if isinstance(where, (list, tuple)):
+        where = _core._asarray(where, device=target.device)
+    _core._where(True, src, src, out=target, where=where, casting=casting)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    """Elements of `x` where `condition` is true, of `y` elsewhere; alone, nonzero(condition)."""
+    if x is None and y is None:
+        return _core.nonzero(condition)
+    if x is None or y is None:
+        raise ValueError(
+            "where: either both or neither of x and y should be given; for the places of true "
+            "elements use nonzero()"
+        )
+    return _core._where(condition, x, y)
+
+
+def modf(x: Any, /) -> tuple[Any, Any]:
+    """The fractional and the whole part of each element, both with its sign, as numpy.modf."""
+    array = _core._asarray(x)
+    computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype  # NumPy's for both
+    array = array.astype(computed, copy=False)
+    whole = _core.trunc(array)
+    rest = _core._where(_core.isinf(whole), 0.0, _core.subtract(array, whole))
+    return _core.copysign(rest, whole), whole
+
+
+def divmod(
+    x1: Any, x2: Any, /, out: tuple[Any, Any] | None = None, **options: Any
+) -> tuple[Any, Any]:
+    """(floor_divide(x1, x2), remainder(x1, x2))."""
+    if out is None:
+        return _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
+    if len(out) != 2:
+        raise ValueError(f"divmod: out= must hold two arrays, got {len(out)}")
+    # Both are computed before either is written: an operand may be one of the two.
+    made = _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
+    return tuple(
+        result if place is None else _core.positive(result, out=place)
+        for result, place in zip(made, out, strict=True)
+    )
+
+
+def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """`a` rounded to `decimals` places, halves to even, as numpy.round."""
+    a = a if isinstance(a, _core.Variable) else _core._asarray(a)
+    if a.dtype == "bool" and decimals != 0:
+        raise _core.DTypeError(
+            f"round: cannot round bool to {decimals} places; cast it first: a.astype('float64')"
+        )
+    exact = a.dtype.kind in "iu"
+    if decimals == 0 or (exact and decimals > 0):
+        return _core.positive(a, out=out) if exact else _core.rint(a, out=out)
+    scale = 10.0 ** abs(decimals)
+    if decimals > 0:
+        rounded = _core.rint(a * scale)
+        return _core.divide(rounded, scale, out=out)
+    if exact:
+        scaled = _core.rint(_core.divide(a, scale))
+        result = _core.multiply(scaled, scale).astype(a.dtype)
+        return result if out is None else _core.positive(result, out=out)
+    return _core.multiply(_core.rint(_core.divide(a, scale)), scale, out=out)
+
+
+around = round
+
+
+def real(x: Any) -> Any:
+    """The real part: a view of complex arrays, the array itself where it is real."""
+    return _part(x, 0)
+
+
+def imag(x: Any) -> Any:
+    """The imaginary part: a view of complex arrays, zeros where `x` is real."""
+    return _part(x, 1)
+
+
+def _part(x: Any, index: int) -> Any:
+    x = _core._asarray(x)
+    if x.dtype.kind == "c":
+        part = "float32" if x.dtype.itemsize == 8 else "float64"
+        # The two parts lie side by side, whatever the strides between elements.
+        return x[..., None].view(part)[..., index]
+    return x if index == 0 else _core.zeros_like(x)
+
+
+# Functions that take no options.
+_PLAIN = ("modf", "frexp", "ldexp")
+_REDUCTIONS = {
+    ("add", "reduce"): "sum",
+    ("multiply", "reduce"): "prod",
+    ("minimum", "reduce"): "min",
+    ("maximum", "reduce"): "max",
+    ("logical_and", "reduce"): "all",
+    ("logical_or", "reduce"): "any",
+    ("add", "accumulate"): "cumsum",
+    ("multiply", "accumulate"): "cumprod",
+}
+
+
+def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What NumPy asks of an array that is an operand of one of its ufuncs."""
+    for x in (*inputs, *options["out"]) if "out" in options else inputs:
+        if type(x) is not _core.Array and _core._overrides_ufuncs(x):
+            return NotImplemented  # it answers ufuncs itself
+    name = ufunc.__name__
+    ours = _of_ufunc(name) if method == "__call__" else _of_method(name, method)
+    if ours is None or (name in _PLAIN and options):
+        from .array_function import on_host
+
+        called = name if method == "__call__" else f"{name}.{method}"
+        why = f"Spanwise has no operation numpy.{called}"
+        return on_host(called, getattr(ufunc, method), inputs, options, why)
+    if method != "__call__":
+        options.setdefault("axis", 0)
+        inputs = _reduced_in_dtype(_REDUCTIONS[name, method], inputs, options)
+    out = options.pop("out", None)
+    if out is not None:
+        options["out"] = out if name == "divmod" else out[0]
+    return ours(*inputs, **options)
+
+
+def _reduced_in_dtype(
+    ours: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The operand of a reduction that takes no dtype=, cast to the one that is asked for."""
+    if ours not in ("min", "max", "all", "any"):
+        return inputs
+    dtype = options.pop("dtype", None)
+    if dtype is None:
+        return inputs
+    wanted = _core.dtype(dtype)
+    if ours in ("min", "max"):
+        return (_core._asarray(inputs[0]).astype(wanted, copy=False), *inputs[1:])
+    if wanted != "bool":
+        raise _core.DTypeError(f"{ours}: no loop gives dtype={wanted}; the result is bool")
+    return inputs
+
+
+def _of_ufunc(name: str) -> Any:
+    import spanwise as sw
+
+    if name in _PLAIN or name in ("divmod", "matmul", "vecdot", "matvec", "vecmat"):
+        return getattr(sw, name, None)
+    found = getattr(_core, "_clip" if name == "clip" else name, None)
+    return found if isinstance(found, _core.ufunc) else None
+
+
+def _of_method(name: str, method: str) -> Any:
+    import spanwise as sw
+
+    ours = _REDUCTIONS.get((name, method))
+    return getattr(sw, ours) if ours else None

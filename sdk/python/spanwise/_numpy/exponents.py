@@ -1,0 +1,104 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers and their exponents apart: frexp and ldexp."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from .. import _core
+from .._user_kernels import ElementwiseKernel
+
+# Beyond what any number's exponent makes up for.
+_FAR = 10_000
+
+# 16-bit numbers are float's within; C's own functions for it, since `frexp` alone is double's.
+_SUFFIX = {"float": "f", "double": ""}
+
+
+def frexp(x: Any, /) -> tuple[Any, Any]:
+    """(mantissa, exponent) of each element, as numpy.frexp: x = mantissa * 2**exponent.
+
+    Mantissas are of [0.5, 1), exponents int32; 0, infinity and NaN are their own mantissas, of
+    exponent 0. Results are new arrays on the device of `x`. Integers are taken for the real dtype
+    that the other functions compute them in. Raises TypeError for complex numbers.
+    """
+    array = _as_real(x)
+    if array.device.kind == "cuda":
+        return _frexp_kernel(_wide(array))(array)
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        mantissa, exponent = np.frexp(_as_numpys(array))
+    return (
+        _core._asarray(mantissa, device=array.device).astype(array.dtype, copy=False),
+        _core._asarray(exponent, device=array.device),
+    )
+
+
+def ldexp(x1: Any, x2: Any, /) -> Any:
+    """x1 * 2**x2 of each element, rounded once, as numpy.ldexp; `x2` are integers.
+
+    The result is a new array of the real dtype that `x1` is computed in. Raises TypeError for
+    exponents that do not fit in int64, numbers that are not whole, and complex `x1`.
+    """
+    exponents = _core._asarray(x2, device=getattr(x1, "device", None))
+    if exponents.dtype.kind not in "biu" or str(exponents.dtype) == "uint64":
+        raise TypeError(
+            f"ldexp: expected exponents of integers that int64 can hold, got {exponents.dtype}; "
+            'convert them with .astype("int64")'
+        )
+    array = _as_real(x1, exponents.device)
+    exponents = exponents.astype("int64", copy=False)
+    if array.device.kind == "cuda":
+        return _ldexp_kernel(_wide(array))(array, exponents)
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        made = np.ldexp(_as_numpys(array), exponents.numpy().clip(-_FAR, _FAR))
+    return _core._asarray(made, device=array.device).astype(array.dtype, copy=False)
+
+
+def _as_real(x: Any, device: Any = None) -> Any:
+    array = _core._asarray(x, device=getattr(x, "device", device))
+    computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype
+    return array.astype(computed, copy=False)
+
+
+def _wide(array: Any) -> str:
+    return "double" if str(array.dtype) == "float64" else "float"
+
+
+def _as_numpys(array: Any) -> Any:
+    return array.astype("float64" if _wide(array) == "double" else "float32", copy=False).numpy()
+
+
+@functools.cache
+def _frexp_kernel(wide: str) -> ElementwiseKernel:
+    return ElementwiseKernel(
+        "T x",
+        "T mantissa, int32 exponent",
+        f"""
+        const {wide} number = ({wide})x;
+        int own = 0;
+        const {wide} part = frexp{_SUFFIX[wide]}(number, &own);
+        const bool is_end = number - number != 0;
+        mantissa = is_end ? x : (T)part;
+        exponent = is_end ? 0 : own;
+        """,
+        f"frexp_{wide}",
+    )
+
+
+@functools.cache
+def _ldexp_kernel(wide: str) -> ElementwiseKernel:
+    return ElementwiseKernel(
+        "T x, int64 e",
+        "T z",
+        f"""
+        const int exponent = e > {_FAR} ? {_FAR} : e < -{_FAR} ? -{_FAR} : (int)e;
+        z = (T)ldexp{_SUFFIX[wide]}(({wide})x, exponent);
+        """,
+        f"ldexp_{wide}",
+    )

@@ -1,0 +1,229 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays put together and taken apart: NumPy's stacks and splits over concatenate."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, SupportsIndex
+
+from .. import _core
+from .._core import Array, _operand, concatenate
+from .._core import _asarray as asarray
+from .listed import is_listed
+from .shape import atleast_1d, atleast_2d, atleast_3d, axis_in, moveaxis
+
+_ON_NO_DEVICE = (bool, int, float, complex, list, tuple)
+
+
+def _listed(arrays: Any, who: str) -> list[Array]:
+    if not isinstance(arrays, Iterable):
+        raise _core.BridgeError(
+            f'{who}: arrays to stack must be passed as a "sequence" type such as list or tuple, '
+            f"got a {type(arrays).__name__}"
+        )
+    # Numbers and lists go where the first array is.
+    given = [x if isinstance(x, _ON_NO_DEVICE) else _operand(x) for x in arrays]
+    device = next((x.device for x in given if isinstance(x, Array)), None)
+    listed = [asarray(x, device=device) if isinstance(x, _ON_NO_DEVICE) else x for x in given]
+    if not listed:
+        raise _core.ArgumentError(f"{who}: need at least one array to concatenate")
+    return listed
+
+
+def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Array:
+    """One after the other along the first axis, vectors as rows."""
+    rows = [atleast_2d(a) for a in _listed(tup, "vstack")]
+    return concatenate(rows, 0, dtype=dtype, casting=casting)
+
+
+def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Array:
+    """One after the other along the second axis, vectors along their only one."""
+    arrays = [atleast_1d(a) for a in _listed(tup, "hstack")]
+    return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+
+
+def dstack(tup: Any) -> Array:
+    """One after the other along the third axis."""
+    return concatenate([atleast_3d(a) for a in _listed(tup, "dstack")], 2)
+
+
+def column_stack(tup: Any) -> Array:
+    """One after the other along the second axis, vectors as columns."""
+    arrays = _listed(tup, "column_stack")
+    return concatenate([a if a.ndim > 1 else atleast_1d(a)[:, None] for a in arrays], 1)
+
+
+def append(arr: Any, values: Any, axis: SupportsIndex | None = None) -> Array:
+    """A new array with `values` after `arr`; both flattened unless an axis is given."""
+    array = asarray(arr)
+    added = asarray(values, device=array.device)
+    if axis is None:
+        return concatenate((array.ravel(), added.ravel()))
+    return concatenate((array, added), operator.index(axis))
+
+
+concat = concatenate  # the array API's name
+
+
+# ---- Taking apart ----
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> list[Array]:
+    """Views of `ary` cut along `axis`: in so many parts, as equal as can be, or at these places."""
+    array = asarray(ary)
+    at = axis_in(axis, array.ndim, "array_split")
+    extent = array.shape[at]
+    if is_listed(indices_or_sections):
+        cuts = [0, *(operator.index(i) for i in indices_or_sections), extent]
+    else:
+        parts = operator.index(indices_or_sections)
+        if parts <= 0:
+            raise _core.ArgumentError(
+                f"array_split: number sections must be larger than 0, got {parts}"
+            )
+        each, more = divmod(extent, parts)
+        cuts = [each * i + min(i, more) for i in range(parts + 1)]
+    before = (slice(None),) * at
+    return [array[(*before, slice(a, b))] for a, b in pairwise(cuts)]
+
+
+def split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> list[Array]:
+    """As array_split, but a number of parts must divide the extent."""
+    array = asarray(ary)
+    if not is_listed(indices_or_sections):
+        parts = operator.index(indices_or_sections)
+        extent = array.shape[axis_in(axis, array.ndim, "split")]
+        if parts <= 0 or extent % parts:
+            raise _core.ArgumentError(
+                f"split: array split does not result in an equal division: {extent} elements along "
+                f"axis {axis} of {array.shape} in {parts} parts; use array_split"
+            )
+    return array_split(array, indices_or_sections, axis)
+
+
+def _split_from(array: Array, sections: Any, rank: int, axis: int, who: str) -> list[Array]:
+    if array.ndim < rank:
+        raise _core.LayoutError(
+            f"{who}: only works on arrays of {rank} or more dimensions, got shape {array.shape}"
+        )
+    return split(array, sections, axis)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """split along the second axis, of a vector along its only one."""
+    array = asarray(ary)
+    return _split_from(array, indices_or_sections, 1, 0 if array.ndim == 1 else 1, "hsplit")
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """split along the first axis."""
+    return _split_from(asarray(ary), indices_or_sections, 2, 0, "vsplit")
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """split along the third axis."""
+    return _split_from(asarray(ary), indices_or_sections, 3, 2, "dsplit")
+
+
+def unstack(x: Any, /, *, axis: SupportsIndex = 0) -> tuple[Array, ...]:
+    """Views of the slices along `axis`, which they lack; of a vector copies of its elements."""
+    array = asarray(x)
+    if array.ndim == 0:
+        raise _core.LayoutError("unstack: input array must be at least 1-d, got shape ()")
+    before = (slice(None),) * axis_in(axis, array.ndim, "unstack")
+    return tuple(array[(*before, i)] for i in range(array.shape[len(before)]))
+
+
+# ---- Between the elements ----
+
+
+def delete(arr: Any, obj: Any, axis: SupportsIndex | None = None) -> Array:
+    """A new array without the slices along `axis` that `obj` (integers, a slice, a mask) names."""
+    array, at = _line(arr, axis, "delete")
+    kept = _core.ones(array.shape[at], "bool", device="cpu")
+    kept[obj if isinstance(obj, slice) else _named(obj, array.shape[at], "delete")] = False
+    return _core.compress(kept, array, at)
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: SupportsIndex | None = None) -> Array:
+    """A new array with `values` before the slices along `axis` that `obj` names."""
+    array, at = _line(arr, axis, "insert")
+    extent = array.shape[at]
+    if isinstance(obj, slice):
+        places, is_one = list(range(*obj.indices(extent))), False
+    else:
+        named = _named(obj, None, "insert")
+        if named.ndim > 1:
+            raise _core.ArgumentError(
+                "insert: index array argument obj to insert must be one dimensional or scalar, "
+                f"got shape {named.shape}"
+            )
+        where = _core.nonzero(named)[0] if named.dtype == "bool" and named.ndim else named
+        places = [_place(int(i), extent, at) for i in where.reshape(-1).tolist()]
+        is_one = named.ndim == 0
+    added = asarray(values, array.dtype, device=array.device)
+    if len(places) == 1:
+        added = added[(None,) * max(0, array.ndim - added.ndim)]
+        # A single place takes the values' first axis, a list of one their axis `axis`.
+        return _insert_at(array, at, places[0], moveaxis(added, 0, at) if is_one else added)
+    spots = list(places)
+    for shift, i in enumerate(sorted(range(len(places)), key=places.__getitem__)):
+        spots[i] += shift
+    result = _longer(array, at, len(spots))
+    before = (slice(None),) * at
+    is_old = _core.ones(result.shape[at], "bool", device="cpu")
+    indices = _core.array(spots, "int64", device="cpu")
+    is_old[indices] = False
+    result[(*before, indices)] = added
+    result[(*before, is_old)] = array
+    return result
+
+
+def _longer(array: Array, axis: int, by: int) -> Array:
+    shape = (*array.shape[:axis], array.shape[axis] + by, *array.shape[axis + 1 :])
+    return _core.empty(shape, array.dtype, device=array.device)
+
+
+def _insert_at(array: Array, axis: int, place: int, added: Array) -> Array:
+    count = added.shape[axis]
+    result = _longer(array, axis, count)
+    before = (slice(None),) * axis
+    result[(*before, slice(place))] = array[(*before, slice(place))]
+    result[(*before, slice(place, place + count))] = added
+    result[(*before, slice(place + count, None))] = array[(*before, slice(place, None))]
+    return result
+
+
+def _line(arr: Any, axis: SupportsIndex | None, who: str) -> tuple[Array, int]:
+    array = asarray(arr)
+    if axis is None:
+        return array.ravel(), 0
+    return array, axis_in(axis, array.ndim, who)
+
+
+def _named(obj: Any, extent: int | None, who: str) -> Array:
+    """Integers, or a mask of `extent`, on the host."""
+    named = asarray(obj, device="cpu")
+    if named.size == 0 and isinstance(obj, list | tuple):
+        return named.astype("int64")
+    if named.dtype == "bool" and extent is not None and named.shape != (extent,):
+        raise _core.ArgumentError(
+            f"{who}: boolean array argument obj to {who} must be one dimensional and match the "
+            f"axis length of {extent}, got shape {named.shape}"
+        )
+    if named.dtype.kind not in "iub":
+        raise _core.BoundsError(
+            f"{who}: arrays used as indices must be of integer (or boolean) type, got {named.dtype}"
+        )
+    return named
+
+
+def _place(index: int, extent: int, axis: int) -> int:
+    if not -extent <= index <= extent:
+        raise _core.BoundsError(
+            f"insert: index {index} is out of bounds for axis {axis} with size {extent}"
+        )
+    return index + extent if index < 0 else index

@@ -1,0 +1,138 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Products that are made of others: outer, tensordot, and axes other than the last."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from .. import _core
+from .operands import as_arrays
+from .shape import axes_in, moveaxis
+
+# How many axes of each operand, and of the result, a product works on; matmul of matrices.
+_CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}
+
+
+def outer(a: Any, b: Any, out: Any = None) -> _core.Array:
+    """Every element of `a` times every element of `b`, both flattened; as numpy.outer."""
+    a, b = as_arrays(a, b)
+    if a.ndim != 1:
+        a = a.ravel()
+    if b.ndim != 1:
+        b = b.ravel()
+    column = a[:, None]
+    return _core.multiply(column, b) if out is None else _core.multiply(column, b, out)
+
+
+def trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> _core.Array:
+    """The sum along the diagonal of two axes, as numpy.trace."""
+    diagonal = as_arrays(a)[0].diagonal(offset, axis1, axis2)
+    return diagonal.sum(axis=-1, dtype=dtype, out=out)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> _core.Array:
+    """The sum over pairs of axes; a number n is a's last n with b's first n, as numpy.tensordot."""
+    a, b = as_arrays(a, b)
+    a_axes, b_axes = _paired_axes(a, b, axes)
+    fits = len(a_axes) == len(b_axes) and all(
+        -a.ndim <= i < a.ndim and -b.ndim <= j < b.ndim and a.shape[i] == b.shape[j]
+        for i, j in zip(a_axes, b_axes, strict=True)
+    )
+    if not fits:
+        raise _core.ArgumentError(
+            f"tensordot: shape-mismatch for sum: axes {a_axes} of shape {a.shape} and {b_axes} of "
+            f"shape {b.shape}; expected as many axes of each, in pairs of equal extent"
+        )
+    return _core._contract("tensordot", a, b, (), (), a_axes, b_axes)
+
+
+def _paired_axes(
+    a: _core.Array, b: _core.Array, axes: Any
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    try:
+        first, second = axes
+    except TypeError:
+        count = index(axes)
+        if not 0 <= count <= min(a.ndim, b.ndim):
+            raise IndexError(
+                f"tensordot: axes={count} is more than arrays of shapes {a.shape} and {b.shape} have"
+            ) from None
+        return tuple(range(a.ndim - count, a.ndim)), tuple(range(count))
+    return _axis_list(first), _axis_list(second)
+
+
+def _axis_list(axes: Any) -> tuple[int, ...]:
+    try:
+        return tuple(map(index, axes))
+    except TypeError:
+        return (index(axes),)
+
+
+def along_axes(
+    name: str,
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    *,
+    axes: Any = None,
+    axis: int | None = None,
+    keepdims: bool = False,
+    **options: Any,
+) -> _core.Array:
+    """The product `name` with the axes of a generalised ufunc's axes=, axis= and keepdims=."""
+    x1, x2 = as_arrays(x1, x2)
+    if options.get("order") in ("A", "a"):  # of the operands as they came
+        options["order"] = "F" if x1.flags.f_contiguous and x2.flags.f_contiguous else "C"
+    out = out[0] if isinstance(out, tuple) else out
+    if (axis is not None or keepdims) and name != "vecdot":
+        raise TypeError(f"{name}: axis= and keepdims= are for products of vectors; use axes=")
+    if axis is not None:
+        if axes is not None:
+            raise TypeError(f"{name}: cannot take both axis= and axes=")
+        axes = [axis, axis, axis if keepdims else ()]
+    first, second, last = _core_axes(name, axes, _core_counts(name, x1, x2, keepdims))
+    x1, x2 = _to_end(name, x1, first), _to_end(name, x2, second)
+    product = getattr(_core, name)
+    if out is None:
+        result = product(x1, x2, **options)
+        if keepdims:
+            result = result[..., None]
+        return moveaxis(result, range(-len(last), 0), axes_in(last, result.ndim, name))
+    target = _to_end(name, _core._asarray(out), last)
+    product(x1, x2, target[..., 0] if keepdims else target, **options)
+    return out
+
+
+def _core_counts(name: str, x1: _core.Array, x2: _core.Array, keepdims: bool) -> tuple[int, ...]:
+    """How many axes of each operand, and of the result, the product is of."""
+    if name != "matmul":
+        first, second, last = _CORES[name]
+        return first, second, last + keepdims
+    first, second = min(x1.ndim, 2), min(x2.ndim, 2)  # an operand of one axis is a vector
+    return first, second, max(first + second - 2, 0)
+
+
+def _core_axes(name: str, axes: Any, counts: tuple[int, ...]) -> list[tuple[int, ...]]:
+    last_ones = [tuple(range(-count, 0)) for count in counts]
+    if axes is None:
+        return last_ones
+    if not isinstance(axes, (list, tuple)):
+        raise TypeError(f"{name}: axes should be a list, got {axes!r}")
+    entries = [_axis_list(entry) for entry in axes]
+    if len(entries) == 2 and _CORES[name][2] == 0:  # the axis that keepdims= keeps is the last one
+        entries.append(last_ones[2])
+    if [len(entry) for entry in entries] != list(counts):
+        first, second, last = counts
+        raise _core.ArgumentError(
+            f"{name}: axes should be a list with an entry of {first}, {second} and {last} "
+            f"axes for the operands and the result, got {axes}"
+        )
+    return entries
+
+
+def _to_end(name: str, x: _core.Array, axes: tuple[int, ...]) -> _core.Array:
+    return moveaxis(x, axes_in(axes, x.ndim, name), range(-len(axes), 0))

@@ -1,0 +1,127 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions along one axis that are made of others: differences, running sums, places in order."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, SupportsIndex
+
+from .. import _core
+from .._core import Array
+from .._core import _asarray as asarray
+from .shape import axis_in
+
+
+def diff(
+    a: Any,
+    n: SupportsIndex = 1,
+    axis: SupportsIndex = -1,
+    prepend: Any = None,
+    append: Any = None,
+) -> Array:
+    """The n-th difference along `axis`, after `prepend` and `append` were joined, as numpy.diff."""
+    array = asarray(a)
+    times = n.__index__()
+    if times < 0:
+        raise _core.ArgumentError(f"diff: order must be non-negative, got {times}")
+    if array.ndim == 0:
+        raise _core.LayoutError("diff: requires input that is at least one dimensional, got ()")
+    if times == 0:
+        return array
+    at = axis_in(axis, array.ndim, "diff")
+    edges = [None if x is None else _edge(x, array, at) for x in (prepend, append)]
+    if edges[0] is not None or edges[1] is not None:
+        array = _core.concatenate([x for x in (edges[0], array, edges[1]) if x is not None], at)
+    for _ in range(times):
+        later, earlier = _along(array, at, slice(1, None)), _along(array, at, slice(None, -1))
+        is_bool = array.dtype == "bool"
+        array = _core.not_equal(later, earlier) if is_bool else _core.subtract(later, earlier)
+    return array
+
+
+def _edge(x: Any, array: Array, axis: int) -> Array:
+    joined = asarray(x, device=array.device)
+    if joined.ndim > 0:
+        return joined
+    return joined.broadcast_to((*array.shape[:axis], 1, *array.shape[axis + 1 :]))
+
+
+def _along(array: Array, axis: int, part: Any) -> Array:
+    return array[(*(slice(None),) * axis, part)]
+
+
+def cumulative_sum(
+    x: Any,
+    /,
+    *,
+    axis: SupportsIndex | None = None,
+    dtype: Any = None,
+    out: Any = None,
+    include_initial: bool = False,
+) -> Array:
+    """Running sums along `axis`; after a 0 with `include_initial`, as numpy.cumulative_sum."""
+    return _cumulative("cumulative_sum", _core.cumsum, 0, x, axis, dtype, out, include_initial)
+
+
+def cumulative_prod(
+    x: Any,
+    /,
+    *,
+    axis: SupportsIndex | None = None,
+    dtype: Any = None,
+    out: Any = None,
+    include_initial: bool = False,
+) -> Array:
+    """Running products along `axis`; after a 1 with `include_initial`, as numpy.cumulative_prod."""
+    return _cumulative("cumulative_prod", _core.cumprod, 1, x, axis, dtype, out, include_initial)
+
+
+def _cumulative(
+    who: str,
+    scan: Any,
+    first: int,
+    x: Any,
+    axis: SupportsIndex | None,
+    dtype: Any,
+    out: Any,
+    include_initial: bool,
+) -> Array:
+    array = asarray(x)
+    if array.ndim == 0:
+        raise _core.LayoutError(f"{who}: input must be at least 1-d, got shape ()")
+    if axis is None:
+        if array.ndim != 1:
+            raise _core.ArgumentError(
+                f"{who}: for arrays of more than one dimension `axis` must be given, got shape "
+                f"{array.shape}"
+            )
+        axis = 0
+    at = axis_in(axis, array.ndim, who)
+    if not include_initial:
+        return scan(array, at, dtype, out)  # type: ignore[no-any-return]
+    sums = scan(array, at, dtype)
+    shape = list(array.shape)
+    shape[at] += 1
+    place = _core.empty(shape, sums.dtype, device=sums.device) if out is None else out
+    result = asarray(place, copy=False)
+    if result.shape != tuple(shape):
+        raise _core.LayoutError(f"{who}: out= must have shape {tuple(shape)}, got {result.shape}")
+    _core.copyto(_along(result, at, slice(0, 1)), first)
+    _core.copyto(_along(result, at, slice(1, None)), sums)
+    return place
+
+
+def searchsorted(
+    a: Any, v: Any, side: Literal["left", "right"] = "left", sorter: Any = None
+) -> Array:
+    """Where in the sorted vector `a` each of `v` belongs, as numpy.searchsorted.
+
+    A binary search for each element of `v`, in one kernel; int64, of the shape of `v` and on the
+    device of `a`. `sorter` are the places that sort `a`. Raises DTypeError for complex numbers.
+    """
+    line = asarray(a)
+    if side not in ("left", "right"):
+        raise _core.ArgumentError(f"searchsorted: expected side left or right, got {side!r}")
+    if sorter is not None and line.ndim == 1:
+        line = _core.take(line, sorter)
+    return _core._searchsorted(line, asarray(v, device=line.device), side == "right")

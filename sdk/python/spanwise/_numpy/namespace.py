@@ -1,0 +1,82 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the array API standard asks of a namespace beside its functions: `spanwise` is one.
+
+data-apis.org/array-api/2024.12
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from .. import _core
+from .dtypes import isdtype
+
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+_DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float32", "float64", "complex64", "complex128"),
+)
+
+
+def namespace_for(api_version: str | None) -> ModuleType:
+    """`spanwise`, for a version of the standard that it follows."""
+    if api_version is not None and api_version not in _VERSIONS:
+        raise _core.ArgumentError(
+            f"__array_namespace__: expected a version of the array API standard among "
+            f"{', '.join(_VERSIONS)}, got {api_version!r}"
+        )
+    import spanwise
+
+    return spanwise
+
+
+def to_device(array: _core.Array, device: Any, stream: Any) -> _core.Array:
+    """`array` on `device`, copied in the order of `stream`, a stream of the array's device."""
+    if stream is None:
+        return array.to(device)
+    with _core.Stream.foreign(stream, array.device):
+        return array.to(device)
+
+
+class _Info:
+    """The answer of __array_namespace_info__()."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """What the standard leaves open."""
+        return {
+            "boolean indexing": True,
+            "data-dependent shapes": True,
+            "max dimensions": _core._max_rank,
+        }
+
+    def default_device(self) -> _core.device:
+        """Where arrays are made unless told."""
+        return _core.default_device()
+
+    def devices(self) -> list[_core.device]:
+        """Every device."""
+        return _core.devices()
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, _core.dtype]:
+        """The dtypes of arrays made of Python numbers, and of indices: the same on any device."""
+        _core.device(device)
+        return {
+            "real floating": _core.float64,
+            "complex floating": _core.complex128,
+            "integral": _core.int64,
+            "indexing": _core.int64,
+        }
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, _core.dtype]:
+        """The standard's dtypes of a kind, as isdtype() names kinds; float16 and bfloat16 are none
+        of the standard's."""
+        _core.device(device)
+        every = {name: _core.dtype(name) for name in _DTYPES}
+        return {n: d for n, d in every.items() if kind is None or isdtype(d, kind)}
+
+
+def __array_namespace_info__() -> _Info:  # noqa: N807  (the standard's name)
+    """What this namespace can do, by the array API standard."""
+    return _Info()

@@ -1,0 +1,233 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""numpy.pad: an array inside a larger one, whose border is made of a value or of what is inside."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .. import _core
+from .._core import Array
+from .._core import _asarray as asarray
+from .creation import on_host
+from .listed import is_listed, listed
+
+_Pairs = list[tuple[Any, Any]]
+
+
+def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
+    """A new array with pad_width[i] = (before, after) elements more along each axis.
+
+    mode: "constant" (constant_values=0), "edge", "linear_ramp" (end_values=0), "reflect" and
+    "symmetric" (reflect_type="even"), "wrap", "maximum", "minimum", "mean" and "median" (of the
+    stat_length nearest elements, of all unless told), or "empty", which leaves the border unset.
+    """
+    source = asarray(array)
+    widths = _widths(pad_width, source.ndim)
+    known = {"constant": "constant_values", "linear_ramp": "end_values"}
+    known |= {"reflect": "reflect_type", "symmetric": "reflect_type"}
+    known |= dict.fromkeys(_STATISTICS, "stat_length")
+    if mode not in (*known, "edge", "wrap", "empty"):
+        raise _core.ArgumentError(
+            f"pad: mode {mode!r} is not supported; expected constant, edge, linear_ramp, reflect, "
+            "symmetric, wrap, maximum, mean, median, minimum or empty"
+        )
+    if unknown := set(kwargs) - {known.get(mode)}:
+        raise _core.ArgumentError(
+            f"pad: unsupported keyword arguments for mode {mode!r}: {unknown}"
+        )
+    if kwargs.get("reflect_type", "even") != "even":
+        raise _core.ArgumentError(
+            'pad: reflect_type="odd" is not supported; expected "even"; pad on the host: numpy.pad'
+        )
+    shape = tuple(n + a + b for n, (a, b) in zip(source.shape, widths, strict=True))
+    result = _core.empty(shape, source.dtype, device=source.device)
+    inside = tuple(slice(a, a + n) for n, (a, _) in zip(source.shape, widths, strict=True))
+    result[inside] = source
+    values = []
+    if mode in ("constant", "linear_ramp"):
+        values = _pairs(kwargs.get(known[mode], 0), source.ndim)
+    elif mode in _STATISTICS:
+        values = _pairs(kwargs.get("stat_length"), source.ndim)
+    for axis, (before, after) in enumerate(widths):
+        if mode == "empty" or before + after == 0:
+            continue
+        # Axes that are done are padded whole, later ones not at all yet.
+        region = tuple(slice(None) if i < axis else inside[i] for i in range(source.ndim))
+        line = _Line(result, region, axis, source.shape[axis], before, after)
+        _check_extent(line, mode)
+        if mode == "constant":
+            line.fill(*values[axis])
+        elif mode == "linear_ramp":
+            line.ramp(*values[axis])
+        elif mode in _STATISTICS:
+            line.summarise(mode, *values[axis])
+        else:
+            line.extend(_STEPS[mode])
+    return result
+
+
+class _Line:
+    """A result along one axis: where its border is, and how to write it."""
+
+    def __init__(
+        self,
+        result: Array,
+        region: tuple[slice, ...],
+        axis: int,
+        extent: int,
+        before: int,
+        after: int,
+    ) -> None:
+        self.result, self.region, self.axis = result, region, axis
+        self.extent, self.before, self.after = extent, before, after
+
+    def at(self, place: Any) -> Array:
+        """The part of the result at `place` along the axis."""
+        return self.result[(*self.region[: self.axis], place, *self.region[self.axis + 1 :])]
+
+    def write(self, place: Any, value: Any) -> None:
+        self.result[(*self.region[: self.axis], place, *self.region[self.axis + 1 :])] = value
+
+    def fill(self, first: Any, last: Any) -> None:
+        self.write(slice(0, self.before), first)
+        self.write(slice(self.before + self.extent, None), last)
+
+    def ramp(self, first: Any, last: Any) -> None:
+        """From the end values to the edges in equal steps, computed as NumPy does, on the host."""
+        import numpy as np
+
+        edges = (self.before, self.before + self.extent - 1)
+        spans = ((self.before, first, edges[0]), (self.after, last, edges[1]))
+        for side, (width, end, edge) in enumerate(spans):
+            if width == 0:
+                continue
+            stop = self.at(slice(edge, edge + 1)).numpy().squeeze(self.axis)
+            steps = np.linspace(
+                on_host(end), stop, num=width, endpoint=False, dtype=stop.dtype, axis=self.axis
+            )
+            place = slice(0, width) if side == 0 else slice(self.before + self.extent, None)
+            self.write(place, steps if side == 0 else np.flip(steps, self.axis))
+
+    def summarise(self, mode: str, *lengths: int | None) -> None:
+        """Each side all of one value: the statistic of the elements nearest to it."""
+        sides = (slice(0, self.before), slice(self.before + self.extent, None))
+        for side, (place, length) in enumerate(zip(sides, lengths, strict=True)):
+            count = self.extent if length is None else min(operator.index(length), self.extent)
+            if count < 1:
+                raise _core.ArgumentError(
+                    f"pad: stat_length of {count} yields no value for padding; expected 1 or more"
+                )
+            first = self.before + (self.extent - count if side else 0)
+            value = _STATISTICS[mode](self.at(slice(first, first + count)), self.axis)
+            is_rounded = self.result.dtype.kind in "iu" and value.dtype.kind == "f"
+            self.write(place, _core.rint(value) if is_rounded else value)
+
+    def extend(self, source_of: Callable[[int, int], int]) -> None:
+        """Each place of the border from the inner one that `source_of` names."""
+        total = self.before + self.extent + self.after
+        border = [*range(self.before), *range(self.before + self.extent, total)]
+        inner = [self.before + source_of(i - self.before, self.extent) for i in border]
+        for place, origin in _runs(border, inner):
+            self.write(place, self.at(origin))
+
+
+def _check_extent(line: _Line, mode: str) -> None:
+    if line.extent == 0 and mode != "constant":
+        raise _core.ArgumentError(
+            f"pad: can't extend empty axis {line.axis} using modes other than 'constant' or 'empty'"
+        )
+
+
+def _mirrored(i: int, extent: int) -> int:
+    if extent == 1:
+        return 0
+    at = i % (2 * extent - 2)
+    return at if at < extent else 2 * extent - 2 - at
+
+
+def _mirrored_with_edge(i: int, extent: int) -> int:
+    at = i % (2 * extent)
+    return at if at < extent else 2 * extent - 1 - at
+
+
+_STEPS: dict[str, Callable[[int, int], int]] = {
+    "edge": lambda i, extent: min(max(i, 0), extent - 1),
+    "reflect": _mirrored,
+    "symmetric": _mirrored_with_edge,
+    "wrap": lambda i, extent: i % extent,
+}
+
+
+def _median(values: Array, axis: int) -> Array:
+    """On the host, by NumPy: there is no sorting on a GPU yet."""
+    import numpy as np
+
+    is_narrow = values.dtype == "bfloat16"
+    on_host = (values.astype("float32") if is_narrow else values).numpy()
+    found = np.asarray(np.median(on_host, axis=axis, keepdims=True))
+    return _core._asarray(found, device=values.device)
+
+
+_STATISTICS: dict[str, Callable[[Array, int], Array]] = {
+    "maximum": lambda values, axis: _core.max(values, axis, keepdims=True),
+    "minimum": lambda values, axis: _core.min(values, axis, keepdims=True),
+    "mean": lambda values, axis: _core.mean(values, axis, keepdims=True),
+    "median": _median,
+}
+
+
+def _runs(border: list[int], inner: list[int]) -> Iterable[tuple[slice, slice]]:
+    """The pairs as few slices: places that follow one another, and their origins in equal steps."""
+    start = 0
+    while start < len(border):
+        end, step = start + 1, 0
+        if end < len(border) and border[end] == border[start] + 1:
+            step = inner[end] - inner[start]
+        while (
+            end < len(border)
+            and border[end] == border[end - 1] + 1
+            and step in (-1, 0, 1)
+            and inner[end] - inner[end - 1] == step
+        ):
+            end += 1
+        first, last = inner[start], inner[end - 1]
+        if step == 0 or end == start + 1:
+            origin = slice(first, first + 1)
+        elif step == 1:
+            origin = slice(first, last + 1)
+        else:
+            origin = slice(first, last - 1 if last > 0 else None, -1)
+        yield slice(border[start], border[end - 1] + 1), origin
+        start = end
+
+
+def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
+    if isinstance(pad_width, dict):
+        whole: list[Any] = [(0, 0)] * rank
+        for axis, width in pad_width.items():
+            whole[axis] = tuple(width) if is_listed(width) else (width, width)
+        pad_width = whole
+    pairs = [(operator.index(a), operator.index(b)) for a, b in _pairs(pad_width, rank)]
+    if any(width < 0 for pair in pairs for width in pair):
+        raise _core.ArgumentError(f"pad: index can't contain negative values, got {pairs}")
+    return pairs
+
+
+def _pairs(value: Any, rank: int) -> _Pairs:
+    """v, (v,), (before, after), ((before, after),) or one pair an axis, as pairs."""
+    values = listed(value)
+    if not any(map(is_listed, values)):
+        if len(values) in (1, 2):
+            return [(values[0], values[-1])] * rank
+    else:
+        pairs = [tuple(x) for x in values]
+        pairs = [p if len(p) == 2 else p * 2 for p in pairs]
+        if all(len(p) == 2 for p in pairs) and len(pairs) in (1, rank):
+            return [(p[0], p[1]) for p in (pairs * rank if len(pairs) == 1 else pairs)]
+    raise _core.ArgumentError(
+        f"pad: operands could not be broadcast together: expected a number, a pair, or a pair for "
+        f"each of the {rank} axes, got {value!r}"
+    )

@@ -1,0 +1,90 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays as text: NumPy's, plus the device. NumPy is imported when an array is first printed."""
+
+from __future__ import annotations
+
+import itertools
+from types import ModuleType
+from typing import Any
+
+from .. import _core
+
+# NumPy leaves these dtypes out, since its literals have them.
+_IMPLIED = (_core.bool, _core.int64, _core.float64, _core.complex128)
+
+
+def array_repr(array: _core.Array) -> str:
+    """``array([1., 2.], dtype=float32, device='cpu')``."""
+    import numpy as np
+
+    values, summary = _values_of(array, np)
+    if values is None:
+        return f"<{_what(array)}>"
+    if array.size == 0:
+        body = "[]"
+    else:
+        body = np.array2string(values, separator=", ", prefix="array(", suffix=")", **summary)
+    notes = []
+    if summary or (array.size == 0 and array.shape != (0,)):
+        notes.append(f"shape={array.shape}")
+    if array.dtype not in _IMPLIED or array.size == 0:
+        notes.append(f"dtype={array.dtype}")
+    notes.append(f"device='{array.device}'")
+    text, tail = f"array({body},", ", ".join(notes) + ")"
+    last_line = len(text) - (text.rfind("\n") + 1)
+    fits = last_line + 1 + len(tail) <= np.get_printoptions()["linewidth"]
+    return text + (" " if fits else "\n" + " " * len("array(")) + tail
+
+
+def array_str(array: _core.Array) -> str:
+    """``[1. 2.]``, as NumPy prints it."""
+    import numpy as np
+
+    values, summary = _values_of(array, np)
+    if values is None:
+        return f"<{_what(array)}>"
+    return str(np.array2string(values, **summary) if summary else values)
+
+
+def _what(array: _core.Array) -> str:
+    return f"array of {array.dtype} {array.shape} on {array.device}"
+
+
+def _values_of(array: _core.Array, np: ModuleType) -> tuple[Any, dict[str, Any]]:
+    """What to print as an ndarray, and array2string's arguments if it stands for a larger array.
+
+    (None, {}) for elements that neither NumPy nor an installed library can print.
+    """
+    if array.dtype == _core.bfloat16:
+        array = array.astype(_core.float32)  # NumPy may lack it; every value is a float32
+    options = np.get_printoptions()
+    try:
+        if array.device == "cpu" or array.size <= options["threshold"]:
+            summary: dict[str, Any] = {}
+            if array.size > options["threshold"]:
+                summary = {"threshold": options["threshold"]}
+            return array.numpy(), summary
+        edge = options["edgeitems"]
+        return _edges_of(array, edge, np), {"threshold": 0, "edgeitems": edge}
+    except _core.DTypeError:
+        return None, {}
+
+
+def _edges_of(array: _core.Array, edge: int, np: ModuleType) -> Any:
+    """The corners that a summary shows, with one element between them, so that a large array of a
+    device is not copied to the host to print a few numbers."""
+    # Of each axis the parts to fetch, as (where from, where to).
+    parts_of_axes: list[list[tuple[slice, slice]]] = []
+    for extent in array.shape:
+        parts = [(slice(None), slice(None))]
+        if extent > 2 * edge:
+            parts = [(slice(0, edge), slice(0, edge)), (slice(-edge, None), slice(edge + 1, None))]
+        parts_of_axes.append(parts)
+    shape = [min(extent, 2 * edge + 1) for extent in array.shape]
+    corners = np.zeros(shape, dtype=array.dtype.dtype)
+    for corner in itertools.product(*parts_of_axes):
+        source = tuple(part[0] for part in corner)
+        target = tuple(part[1] for part in corner)
+        corners[target] = array[source].numpy()
+    return corners

@@ -1,0 +1,230 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the methods of a generator are given: seeds, shapes, dtypes, arrays to write to."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from typing import Any
+
+from .. import _core
+from .._core import Array
+from .._core import _asarray as asarray
+from .shape import broadcast_shapes
+
+Shape = tuple[int, ...]
+
+
+def words_of_seed(seed: Any) -> tuple[int, ...]:
+    """A seed as numbers >= 0. What has generate_state() is a SeedSequence."""
+    if seed is None:
+        return (int.from_bytes(os.urandom(16), "little"),)
+    if hasattr(seed, "generate_state"):
+        return tuple(int(word) for word in seed.generate_state(8))
+    if hasattr(seed, "tolist"):
+        seed = seed.tolist()
+    try:
+        words = tuple(map(operator.index, seed if isinstance(seed, list | tuple) else (seed,)))
+    except TypeError:
+        raise _core.DTypeError(
+            f"default_rng: expected an integer or a sequence of integers as seed, got {seed!r}"
+        ) from None
+    if any(word < 0 for word in words):
+        raise _core.ArgumentError(f"default_rng: expected non-negative integers, got {seed!r}")
+    return words
+
+
+def is_number(x: Any) -> bool:
+    """A Python number or a scalar of NumPy; arrays of any rank are not."""
+    return isinstance(x, (int, float)) or (
+        not isinstance(x, Array) and hasattr(x, "__float__") and getattr(x, "shape", None) == ()
+    )
+
+
+def as_shape(size: Any) -> Shape:
+    """NumPy's size=: None is one element, of rank 0."""
+    if size is None:
+        return ()
+    if isinstance(size, tuple | list):
+        return tuple(map(operator.index, size))
+    return (operator.index(size),)
+
+
+def floating(who: str, dtype: Any, out: Any) -> Any:
+    """The dtype of the result: what was asked, else that of `out`, else float64."""
+    if dtype is None:
+        wanted = asarray(out, copy=False).dtype if out is not None else _core.dtype("float64")
+    else:
+        wanted = _core.dtype(dtype)
+    if str(wanted) not in ("float16", "bfloat16", "float32", "float64"):
+        raise _core.DTypeError(
+            f"{who}: Unsupported dtype {wanted}; expected float16, bfloat16, float32 or float64"
+        )
+    return wanted
+
+
+def bounds_of(dtype: Any) -> tuple[Any, int, int]:
+    """An integer dtype or bool with its least and greatest value."""
+    wanted = _core.dtype("int64" if dtype is None else dtype)
+    bits = 8 * wanted.itemsize
+    if wanted == "bool":
+        return wanted, 0, 1
+    if wanted.kind == "u":
+        return wanted, 0, (1 << bits) - 1
+    if wanted.kind == "i":
+        return wanted, -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    raise _core.DTypeError(
+        f"integers: Unsupported dtype {wanted}; expected an integer dtype or bool"
+    )
+
+
+def result_for(who: str, size: Any, dtype: Any, out: Any, device: Any) -> Array:
+    """Where the numbers go: `out` if it fits, else a new array."""
+    if out is None:
+        return _core.empty(as_shape(size), dtype, device=device)
+    array = asarray(out, copy=False)
+    if size is not None and as_shape(size) != array.shape:
+        raise _core.LayoutError(
+            f"{who}: size must match out.shape when used together: got {size} and {array.shape}"
+        )
+    if array.dtype != dtype:
+        raise _core.DTypeError(
+            f"{who}: Supplied output array has the wrong type. Expected {dtype}, got {array.dtype}"
+        )
+    return array
+
+
+def delivered(result: Array, out: Any) -> Array:
+    """What a method returns: `out` itself where it was given, which may be another library's."""
+    returned: Array = result if out is None else out
+    return returned
+
+
+def broadcast_with(who: str, size: Any, out: Any, *shapes: Shape) -> Shape:
+    """The shape of a result whose parameters have these shapes."""
+    common = broadcast_shapes(*shapes)
+    if size is None and out is None:
+        return common
+    wanted = as_shape(size) if size is not None else asarray(out, copy=False).shape
+    if broadcast_shapes(common, wanted) != wanted:
+        raise _core.LayoutError(
+            f"{who}: size {wanted} does not fit parameters of the common shape {common}"
+        )
+    return wanted
+
+
+def probabilities(p: Any, population: int) -> Array:
+    """Probabilities as float64 on the host."""
+    weights = asarray(p).to("cpu").astype("float64")
+    if weights.ndim != 1:
+        raise _core.LayoutError(f"choice: p must be 1-dimensional, got shape {weights.shape}")
+    if weights.size != population:
+        raise _core.LayoutError(
+            f"choice: a and p must have same size, got {population} and {weights.size}"
+        )
+    total = float(_core.sum(weights).item())
+    if math.isnan(total):
+        raise _core.ArgumentError("choice: Probabilities contain NaN")
+    if weights.size and bool(_core.any(weights < 0)):
+        raise _core.ArgumentError("choice: Probabilities are not non-negative")
+    # NumPy's tolerance: the root of the dtype's epsilon.
+    narrow = {"float32": 2.0**-11.5, "float16": 2.0**-5, "bfloat16": 2.0**-3.5}
+    if abs(total - 1) > narrow.get(str(asarray(p).dtype), 2.0**-26):
+        raise _core.ArgumentError(
+            f"choice: Probabilities do not sum to 1: their sum is {total}; divide p by it"
+        )
+    return weights
+
+
+def home_of(*values: Any) -> Any:
+    """The device of the first array among them; of nothing but lists, the host."""
+    for value in values:
+        if isinstance(value, Array):
+            return value.device
+    return _core.device("cpu")
+
+
+def whole(value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        raise _core.DTypeError(
+            f"integers: expected integers as bounds, got {value!r}; round them first"
+        ) from None
+
+
+def _all_whole(values: Any) -> bool:
+    if isinstance(values, list | tuple):
+        return all(map(_all_whole, values))
+    return isinstance(values, int)
+
+
+def with_inclusive_high(high: Any, endpoint: bool) -> tuple[Any, bool]:
+    """(high, endpoint) where 2**64, which is no element of an array, stands among exclusive bounds:
+    the inclusive ones."""
+    if endpoint or not _all_whole(high):
+        return high, endpoint
+
+    def has_end(values: Any) -> bool:
+        return any(map(has_end, values)) if isinstance(values, list | tuple) else values == 1 << 64
+
+    def less_one(values: Any) -> Any:
+        return list(map(less_one, values)) if isinstance(values, list | tuple) else values - 1
+
+    return (less_one(high), True) if has_end(high) else (high, False)
+
+
+def whole_array(which: str, values: Any, dtype: Any, device: Any) -> Array:
+    """The bounds `which`, "low" or "high", as int64, or uint64 where they are."""
+    try:
+        array = asarray(values)
+        if array.dtype == "float64" and _all_whole(values):  # integers of more than 63 bits
+            array = asarray(values, "uint64")
+    except OverflowError:
+        raise _core.ArgumentError(
+            f"integers: {which} is out of bounds for {dtype}: got {values}; use a wider dtype"
+        ) from None
+    array = array.to(device)
+    if array.size and array.dtype.kind not in "biu":
+        raise _core.DTypeError(
+            f"integers: expected integers as bounds, got {array.dtype} {array.shape}; "
+            "use astype('int64'), and endpoint=True where high would not fit"
+        )
+    return array if array.dtype == "uint64" else array.astype("int64")
+
+
+def check_span(finite: bool, negative: bool, low: Any, high: Any) -> None:
+    if not finite:
+        raise OverflowError(f"uniform: high - low range exceeds valid bounds: {low} to {high}")
+    if negative:
+        raise _core.ArgumentError(
+            f"uniform: high - low < 0: expected low <= high, got {low}, {high}"
+        )
+
+
+def check_scale(who: str, scale: Any) -> None:
+    """-0 is below 0, as in NumPy; NaN is not."""
+    if is_number(scale):
+        negative = math.copysign(1.0, scale) < 0 and not math.isnan(scale)
+    else:
+        signs = _core.signbit(scale) & _core.logical_not(_core.isnan(scale))
+        negative = bool(_core.any(signs))
+    if negative:
+        raise _core.ArgumentError(f"{who}: scale < 0: expected a width >= 0, got {scale}")
+
+
+def check_range(
+    under: bool, over: bool, empty: bool, dtype: Any, low: Any, high: Any, endpoint: bool
+) -> None:
+    if under or over:
+        which = "low" if under else "high"
+        raise _core.ArgumentError(
+            f"integers: {which} is out of bounds for {dtype}: got {low} to {high}; use a wider dtype"
+        )
+    if empty:
+        relation = ">" if endpoint else ">="
+        raise _core.ArgumentError(f"integers: low {relation} high: got {low} and {high}")

@@ -1,0 +1,139 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a random generator remembers: its key, how far it is, and the generators that it spawned."""
+
+from __future__ import annotations
+
+import operator
+import os
+from hashlib import blake2b
+from threading import Lock
+from typing import Any
+
+from .. import _core
+from .._core import Array
+from .random_arguments import words_of_seed
+
+# One for all generators, which hold it for a few assignments. A child is forked when it is free.
+_lock = Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
+
+_POSITIONS = 1 << 64
+_JUMP = 1 << 48  # blocks
+
+
+class Philox:
+    """The state of a Philox4x32-10 generator, and where it makes arrays. Any thread may use it."""
+
+    __slots__ = ("_children", "_counter", "_device", "_entropy", "_spawn_key")
+
+    def __init__(self, seed: Any = None, device: Any = None) -> None:
+        self._restart(words_of_seed(seed), (), 0, 0)
+        self._device = None if device is None else _core.device(device)
+
+    def _restart(
+        self, entropy: tuple[int, ...], spawn_key: tuple[int, ...], position: int, children: int
+    ) -> None:
+        self._entropy, self._spawn_key, self._children = entropy, spawn_key, children
+        self._counter = _core._random_counter(*_hashed(entropy, spawn_key), position)
+
+    @property
+    def device(self) -> Any:
+        """Where arrays are made when a call does not say."""
+        return _core.device(None) if self._device is None else self._device
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """All that decides what comes next, as plain numbers; may be assigned."""
+        with _lock:
+            return {
+                "bit_generator": "Philox4x32-10",
+                "seed": list(self._entropy),
+                "spawn_key": list(self._spawn_key),
+                "position": _core._random_position(self._counter, 0),
+                "children": self._children,
+            }
+
+    @state.setter
+    def state(self, state: dict[str, Any]) -> None:
+        try:
+            kind = state["bit_generator"]
+            entropy, spawn_key = words_of_seed(state["seed"]), words_of_seed(state["spawn_key"])
+            position, children = (operator.index(state[k]) for k in ("position", "children"))
+        except (KeyError, TypeError) as error:
+            raise _core.ArgumentError(
+                f"Generator.state: expected a dict as state gives it, got {state!r}"
+            ) from error
+        if kind != "Philox4x32-10" or not 0 <= position < _POSITIONS or children < 0:
+            raise _core.ArgumentError(
+                "Generator.state: expected the state of a Philox4x32-10 generator with a position "
+                f"of 64 bits, got {state!r}"
+            )
+        with _lock:
+            self._restart(entropy, spawn_key, position, children)
+
+    def spawn(self, n_children: int) -> list[Any]:
+        """Generators that are independent of this one and of one another."""
+        count = operator.index(n_children)
+        if count < 0:
+            raise _core.ArgumentError(f"spawn: n_children must be non-negative, got {count}")
+        with _lock:
+            first, self._children = self._children, self._children + count
+        return [self._like((*self._spawn_key, i), 0) for i in range(first, first + count)]
+
+    def advance(self, delta: int) -> Any:
+        """Moves on (or back) by so many blocks of four 32-bit words; returns the generator."""
+        _core._random_position(self._counter, operator.index(delta))
+        return self
+
+    def jumped(self, jumps: int = 1) -> Any:
+        """A generator `jumps` times 2**48 blocks further on."""
+        position = _core._random_position(self._counter, 0) + operator.index(jumps) * _JUMP
+        return self._like(self._spawn_key, position % _POSITIONS)
+
+    def _like(self, spawn_key: tuple[int, ...], position: int) -> Any:
+        made = type(self).__new__(type(self))
+        made._device = self._device
+        made._restart(self._entropy, spawn_key, position, 0)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        device = None if self._device is None else str(self._device)
+        return _restored, (type(self), self.state, device)
+
+    def __repr__(self) -> str:
+        seed = self._entropy[0] if len(self._entropy) == 1 else list(self._entropy)
+        spawned = f", spawn_key={self._spawn_key}" if self._spawn_key else ""
+        position = _core._random_position(self._counter, 0)
+        return f"Generator(Philox4x32-10, seed={seed}{spawned}, position={position})"
+
+    def _home(self, device: Any, *parameters: Any) -> Any:
+        """Where a result goes: as the call says, or the generator, or arrays that are given."""
+        if device is not None:
+            return _core.device(device)
+        if self._device is None:
+            for value in parameters:
+                if isinstance(value, Array):
+                    return value.device
+        return self.device
+
+
+def _hashed(entropy: tuple[int, ...], spawn_key: tuple[int, ...]) -> tuple[int, int]:
+    """A key of 64 bits and a stream of 32: BLAKE2b of the numbers, each behind its length."""
+    digest = blake2b(digest_size=12, person=b"spanwise.random")
+    for numbers in (entropy, spawn_key):
+        digest.update(len(numbers).to_bytes(8, "little"))
+        for number in numbers:
+            size = (number.bit_length() + 7) // 8
+            digest.update(size.to_bytes(8, "little") + number.to_bytes(size, "little"))
+    found = digest.digest()
+    return int.from_bytes(found[:8], "little"), int.from_bytes(found[8:], "little")
+
+
+def _restored(kind: type[Philox], state: dict[str, Any], device: str | None) -> Philox:
+    made = kind(0, device)
+    made.state = state
+    return made

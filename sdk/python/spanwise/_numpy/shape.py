@@ -1,0 +1,302 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Other shapes of the same elements: views where strides can say it, NumPy's names and rules.
+
+What makes views takes variables of graphs too, and makes nodes of them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+from .. import _core
+from .._core import Array, _operand
+from .._core import _asarray as asarray
+from .listed import integers, listed
+
+_Axes = SupportsIndex | Sequence[SupportsIndex]
+
+
+def axis_in(axis: SupportsIndex, rank: int, who: str) -> int:
+    """`axis` counted from the front; AxisError where there is no such axis."""
+    at = operator.index(axis)
+    if not -rank <= at < rank:
+        raise _core.AxisError(
+            f"{who}: axis {at} is out of bounds for array of dimension {rank}; "
+            f"expected {-rank} to {rank - 1}"
+        )
+    return at % rank
+
+
+def axes_in(axes: _Axes, rank: int, who: str) -> tuple[int, ...]:
+    """One axis or several, each counted from the front and named once."""
+    found = tuple(axis_in(axis, rank, who) for axis in listed(axes))
+    if len(set(found)) != len(found):
+        raise _core.LayoutError(f"{who}: repeated axis in {axes} for an array of {rank} dimensions")
+    return found
+
+
+# ---- The order of the axes ----
+
+
+def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None) -> Array:
+    """View with the axes in another order, reversed unless told."""
+    return _operand(a).transpose(axes)
+
+
+def permute_dims(a: Any, axes: Sequence[SupportsIndex] | None = None) -> Array:
+    """As transpose, by the array API's name."""
+    return _operand(a).transpose(axes)
+
+
+def matrix_transpose(x: Any, /) -> Array:
+    """View with the last two axes exchanged."""
+    array = _operand(x)
+    if array.ndim < 2:
+        raise _core.LayoutError(
+            f"matrix_transpose: input array must be at least 2-dimensional, but it is {array.ndim}"
+        )
+    return array.mT
+
+
+def swapaxes(a: Any, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
+    """View with two axes exchanged."""
+    return _operand(a).swapaxes(axis1, axis2)
+
+
+def moveaxis(a: Any, source: _Axes, destination: _Axes) -> Array:
+    """View with the axes `source` at the places `destination`, the others in order."""
+    array = _operand(a)
+    sources = axes_in(source, array.ndim, "moveaxis")
+    places = axes_in(destination, array.ndim, "moveaxis")
+    if len(sources) != len(places):
+        raise _core.ArgumentError(
+            "moveaxis: `source` and `destination` arguments must have the same number of elements, "
+            f"got {source} and {destination}"
+        )
+    order = [axis for axis in range(array.ndim) if axis not in sources]
+    for place, axis in sorted(zip(places, sources, strict=True)):
+        order.insert(place, axis)
+    return array.transpose(order)
+
+
+def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Array:
+    """View with `axis` moved before the axis `start`."""
+    array = _operand(a)
+    rank = array.ndim
+    moved = axis_in(axis, rank, "rollaxis")
+    place = operator.index(start)
+    if not -rank <= place <= rank:
+        raise _core.AxisError(
+            f"rollaxis: start {place} is out of bounds; expected {-rank} to {rank}"
+        )
+    place += rank if place < 0 else 0
+    place -= 1 if moved < place else 0
+    order = [i for i in range(rank) if i != moved]
+    order.insert(place, moved)
+    return array.transpose(order)
+
+
+# ---- Axes of extent 1 ----
+
+
+def squeeze(a: Any, axis: _Axes | None = None) -> Array:
+    """View without the axes of extent 1, or without those named."""
+    return _operand(a).squeeze(axis)
+
+
+def expand_dims(a: Any, axis: _Axes) -> Array:
+    """View with an axis of extent 1 at each place `axis` of the result."""
+    array = _operand(a)
+    if isinstance(axis, int):
+        place = axis_in(axis, array.ndim + 1, "expand_dims")
+        return array[(slice(None),) * place + (None,)]
+    axes = listed(axis)
+    count = len(axes)
+    places = axes_in(axes, array.ndim + count, "expand_dims")
+    key = (None if i in places else slice(None) for i in range(array.ndim + count))
+    return array[(*key, ...)]  # of rank 0 a view too
+
+
+def _at_least(arrays: tuple[Any, ...], raised: Any) -> Any:
+    results = tuple(raised(_operand(x)) for x in arrays)
+    return results[0] if len(results) == 1 else results
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Each as an array of one axis at least; a tuple for several."""
+    return _at_least(arys, lambda a: a.reshape(1) if a.ndim == 0 else a)
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Each as an array of two axes at least; a vector becomes a row."""
+    return _at_least(arys, lambda a: a[(None,) * max(0, 2 - a.ndim)] if a.ndim < 2 else a)
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Each as an array of three axes at least; (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
+    places: dict[int, tuple[Any, ...]] = {
+        0: (None, None, None),
+        1: (None, slice(None), None),
+        2: (slice(None), slice(None), None),
+    }
+    return _at_least(arys, lambda a: a[places[a.ndim]] if a.ndim < 3 else a)
+
+
+# ---- The order of the elements ----
+
+
+def ravel(a: Any, order: Any = "C") -> Array:
+    """One-dimensional; a view where the strides allow."""
+    return _operand(a).ravel(order)
+
+
+def flip(m: Any, axis: _Axes | None = None) -> Array:
+    """View with the order along `axis` (all axes unless told) reversed."""
+    array = _operand(m)
+    if axis is None:
+        return array[(slice(None, None, -1),) * array.ndim + (...,)]
+    flipped = axes_in(axis, array.ndim, "flip")
+    key = (slice(None, None, -1) if i in flipped else slice(None) for i in range(array.ndim))
+    return array[(*key, ...)]
+
+
+def _with_rank(m: Any, rank: int, who: str) -> Array:
+    array = _operand(m)
+    if array.ndim < rank:
+        raise _core.LayoutError(f"{who}: input must be >= {rank}-d, got shape {array.shape}")
+    return array
+
+
+def fliplr(m: Any) -> Array:
+    """View with the second axis reversed."""
+    return _with_rank(m, 2, "fliplr")[:, ::-1]
+
+
+def flipud(m: Any) -> Array:
+    """View with the first axis reversed."""
+    return _with_rank(m, 1, "flipud")[::-1]
+
+
+def rot90(m: Any, k: int = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Array:
+    """View turned `k` times by 90 degrees, from the first of `axes` towards the second."""
+    array = _operand(m)
+    if len(axes) != 2:
+        raise _core.ArgumentError(f"rot90: len(axes) must be 2, got {tuple(axes)}")
+    first, second = axes_in(axes, array.ndim, "rot90")
+    turns = k % 4
+    if turns == 0:
+        return array[...]
+    if turns == 2:
+        return flip(array, (first, second))
+    if turns == 1:
+        return flip(array, second).swapaxes(first, second)
+    return flip(array.swapaxes(first, second), second)
+
+
+def roll(a: Any, shift: _Axes, axis: _Axes | None = None) -> Array:
+    """A new array with the elements moved on by `shift`, those that leave coming in again."""
+    array = asarray(a)
+    if axis is None:
+        return roll(array.reshape(-1), shift, 0).reshape(array.shape)
+    shifts = integers(shift)
+    axes = [axis_in(one, array.ndim, "roll") for one in listed(axis)]  # one may be named twice
+    if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
+        raise _core.ArgumentError(
+            f"roll: `shift` and `axis` do not go together: {len(shifts)} shifts, {len(axes)} axes"
+        )
+    total = [0] * array.ndim
+    for i in range(max(len(shifts), len(axes))):
+        total[axes[i % len(axes)]] += shifts[i % len(shifts)]
+    result = _core.empty_like(array)
+    _roll_into(result, array, total, 0)
+    return result
+
+
+def _roll_into(result: Array, array: Array, shifts: list[int], axis: int) -> None:
+    while axis < array.ndim and (array.shape[axis] < 2 or shifts[axis] % array.shape[axis] == 0):
+        axis += 1
+    if axis == array.ndim:
+        result[...] = array
+        return
+    before = (slice(None),) * axis
+    by = shifts[axis] % array.shape[axis]
+    for to, source in ((slice(by, None), slice(None, -by)), (slice(by), slice(-by, None))):
+        _roll_into(result[(*before, to)], array[(*before, source)], shifts, axis + 1)
+
+
+# ---- More of the same ----
+
+
+def tile(A: Any, reps: _Axes) -> Array:  # noqa: N803
+    """A new array of `A` side by side, reps[i] times along each axis."""
+    array = asarray(A)
+    if isinstance(reps, int) and array.ndim == 1 and reps > 0:
+        line = _core.empty(array.size * reps, array.dtype, device=array.device)
+        if line.size > 0:
+            line.reshape(reps, array.size)[...] = array
+        return line
+    times = list(integers(reps))
+    if min(times, default=0) < 0:
+        raise _core.ArgumentError(
+            f"tile: repeats may not contain negative values, got {tuple(times)}"
+        )
+    rank = max(array.ndim, len(times))
+    times = [1] * (rank - len(times)) + times
+    shape = (1,) * (rank - array.ndim) + array.shape
+    result = _core.empty(
+        tuple(n * t for n, t in zip(shape, times, strict=True)), array.dtype, device=array.device
+    )
+    # Each axis as (times, extent): the copies are one broadcast assignment.
+    split = tuple(part for n, t in zip(shape, times, strict=True) for part in (t, n))
+    one = tuple(part for n in shape for part in (1, n))
+    if result.size > 0:
+        result.reshape(split, copy=False)[...] = array.reshape(one)
+    return result
+
+
+def resize(a: Any, new_shape: SupportsIndex | Sequence[SupportsIndex]) -> Array:
+    """A new array of that shape, filled with the elements of `a`, over and over."""
+    array = asarray(a)
+    shape = integers(new_shape)
+    size = 1
+    for extent in shape:
+        if extent < 0:
+            raise _core.LayoutError(
+                f"resize: all elements of `new_shape` must be non-negative, got {shape}"
+            )
+        size *= extent
+    if size == 0 or array.size == 0:
+        return _core.zeros(shape, array.dtype, device=array.device)
+    line = array.reshape(-1)
+    whole = tile(line, -(-size // array.size)) if size > array.size else line.copy()
+    return whole[:size].reshape(shape)
+
+
+# ---- Several shapes ----
+
+
+def broadcast_shapes(*args: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
+    """The one shape that arrays of these shapes broadcast to."""
+    shapes = [integers(shape) for shape in args]
+    rank = max((len(shape) for shape in shapes), default=0)
+    common = [1] * rank
+    for shape in shapes:
+        for i, extent in enumerate(shape, rank - len(shape)):
+            if extent not in (1, common[i]):
+                if common[i] != 1:
+                    raise _core.LayoutError(
+                        "shape mismatch: objects cannot be broadcast to a single shape, got "
+                        + " and ".join(map(str, shapes))
+                    )
+                common[i] = extent
+    return tuple(common)
+
+
+def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
+    """Views of all arrays in their common shape."""
+    arrays = [asarray(x) for x in args]
+    shape = broadcast_shapes(*(a.shape for a in arrays))
+    return tuple(a if a.shape == shape else a.broadcast_to(shape) for a in arrays)

@@ -1,0 +1,105 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "call.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::python {
+
+namespace {
+
+using namespace std::literals;
+
+[[noreturn]] void refuse(const std::string& message) {
+  PyErr_SetString(PyExc_TypeError, message.c_str());
+  throw pybind11::error_already_set();
+}
+
+std::string listed(const char* const* names, int size) {
+  std::string list;
+  for (int i = 0; i < size; ++i) list += (i > 0 ? ", " : "") + std::string(names[i]);
+  return list;
+}
+
+// Words are plain ASCII nearly always, and then lie in memory as C strings do.
+bool is_word(PyObject* word, const char* name) noexcept {
+  if (PyUnicode_IS_COMPACT_ASCII(word))
+    return std::strcmp(reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(word)), name) == 0;
+  return PyUnicode_CompareWithASCIIString(word, name) == 0;
+}
+
+int place_of(const char* who, const char* const* names, int size, PyObject* word) {
+  for (int i = 0; i < size; ++i) {
+    if (is_word(word, names[i])) return i;
+  }
+  // numpy.ufunc's other way to name a dtype.
+  const bool asks_for_dtype =
+      is_word(word, "signature") &&
+      std::any_of(names, names + size, [](const char* name) { return name == "dtype"sv; });
+  refuse(text(who, "() has no argument '", std::string(pybind11::str(word)), "'; it has ",
+              listed(names, size), asks_for_dtype ? ": say with dtype= what to compute in" : ""));
+}
+
+}  // namespace
+
+namespace detail {
+
+void read_arguments(const char* who, const char* const* names, int size, int required,
+                    int positional, PyObject** out, PyObject* const* values, Py_ssize_t count,
+                    PyObject* words) {
+  if (count > positional) {
+    refuse(text(who, "() takes at most ", positional, " arguments by position (of ",
+                listed(names, size), "), got ", count));
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) out[i] = values[i];
+  const Py_ssize_t named = words != nullptr ? PyTuple_GET_SIZE(words) : 0;
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    PyObject*& place = out[place_of(who, names, size, PyTuple_GET_ITEM(words, i))];
+    if (place != nullptr) {
+      refuse(text(who, "() got '", std::string(pybind11::str(PyTuple_GET_ITEM(words, i))),
+                  "' twice, by position and by name"));
+    }
+    place = values[count + i];
+  }
+  for (int i = 0; i < required; ++i) {
+    if (out[i] == nullptr) refuse(text(who, "() needs '", names[i], "'"));
+  }
+}
+
+}  // namespace detail
+
+bool truth_in(PyObject* argument, bool otherwise) {
+  if (!given(argument)) return otherwise;
+  const int truth = PyObject_IsTrue(argument);
+  if (truth < 0) throw pybind11::error_already_set();
+  return truth == 1;
+}
+
+std::int64_t integer_in(PyObject* argument, std::int64_t otherwise) {
+  return given(argument) ? integer_from(argument) : otherwise;
+}
+
+CopyMode mode_in(PyObject* copy) {
+  if (!given(copy)) return CopyMode::if_needed;
+  return truth_in(copy, false) ? CopyMode::always : CopyMode::never;
+}
+
+DType dtype_in(PyObject* argument, DType otherwise) {
+  return given(argument) ? dtype_from(argument) : otherwise;
+}
+
+Device device_in(PyObject* argument, Device otherwise) {
+  return given(argument) ? device_from(argument) : otherwise;
+}
+
+void add_functions(pybind11::module_& module, PyMethodDef* functions) {
+  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw pybind11::error_already_set();
+}
+
+}  // namespace spanwise::python

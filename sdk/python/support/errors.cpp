@@ -1,0 +1,184 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <initializer_list>
+#include <new>
+#include <string>
+
+#include "array.hpp"
+#include "bind.hpp"
+#include "errors.hpp"
+#include "spanwise/axis_error.hpp"
+#include "spanwise/error.hpp"
+#include "value.hpp"
+
+namespace spanwise::python {
+
+ErrorClasses errors;
+
+namespace {
+
+namespace py = pybind11;
+
+// The reference is kept for the life of the process: exceptions may be raised until the very end.
+PyObject* make_class(py::module_& module, const char* name, const char* doc,
+                     std::initializer_list<PyObject*> bases) {
+  py::tuple base_tuple(bases.size());
+  std::size_t i = 0;
+  for (PyObject* base : bases) base_tuple[i++] = py::reinterpret_borrow<py::object>(base);
+  const std::string qualified = std::string("spanwise.") + name;
+  PyObject* type = PyErr_NewExceptionWithDoc(qualified.c_str(), doc, base_tuple.ptr(), nullptr);
+  if (type == nullptr) throw py::error_already_set();
+  module.add_object(name, py::reinterpret_borrow<py::object>(type));
+  return type;
+}
+
+// A log or a source may hold any bytes; what is no UTF-8 must not hide the error itself.
+py::object lenient_text(const std::string& text) {
+  PyObject* object =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
+void raise(PyObject* type, const Error& error,
+           std::initializer_list<std::pair<const char*, py::object>> attributes = {}) {
+  const py::object instance = py::reinterpret_borrow<py::object>(type)(lenient_text(error.what()));
+  for (const auto& [name, value] : attributes) py::setattr(instance, name, value);
+  PyErr_SetObject(type, instance.ptr());
+}
+
+// Most derived first.
+void translate(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const OutOfMemoryError& e) {
+    raise(errors.out_of_memory, e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
+  } catch (const DeviceError& e) {
+    raise(errors.device, e, {{"code", py::int_(e.code())}, {"name", py::str(e.name())}});
+  } catch (const CompileError& e) {
+    raise(errors.compile, e,
+          {{"log", lenient_text(e.log())}, {"source", lenient_text(e.source())}});
+  } catch (const ArgumentError& e) {
+    raise(errors.argument, e);
+  } catch (const AxisError& e) {
+    raise(errors.axis, e);
+  } catch (const LayoutError& e) {
+    raise(errors.layout, e);
+  } catch (const BoundsError& e) {
+    raise(errors.bounds, e);
+  } catch (const DTypeError& e) {
+    raise(errors.dtype, e);
+  } catch (const CopyNeededError& e) {
+    raise(errors.copy_needed, e);
+  } catch (const ReadOnlyError& e) {
+    raise(errors.read_only, e);
+  } catch (const BridgeError& e) {
+    raise(errors.bridge, e);
+  } catch (const KernelArgumentError& e) {
+    raise(errors.kernel_argument, e);
+  } catch (const GraphError& e) {
+    raise(errors.graph, e);
+  } catch (const Error& e) {
+    raise(errors.error, e);
+  } catch (const py::reference_cast_error&) {
+    throw;  // pybind11 tries the next overload
+  } catch (const py::cast_error& e) {
+    PyErr_SetString(PyExc_TypeError, e.what());
+  }
+}
+
+}  // namespace
+
+bool set_error(const std::exception_ptr& exception) noexcept {
+  try {
+    translate(exception);
+    return true;
+  } catch (py::error_already_set& e) {
+    // Either `exception` itself, or making its Python object failed: both are what to report.
+    e.restore();
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+void raise_unexpected(py::handle object, const char* what, const char* expected) {
+  constexpr std::size_t most_letters = 60;
+  std::string shown = py::repr(object);
+  if (shown.size() > most_letters) shown = shown.substr(0, most_letters) + "...";
+  throw py::type_error(text(what, ": expected ", expected, ", got ", shown, " of type ",
+                            Py_TYPE(object.ptr())->tp_name));
+}
+
+const Array& checked_array(PyObject* object, const char* what) {
+  if (!is_array(object)) raise_unexpected(object, what, "a spanwise.Array");
+  return array_in(object);
+}
+
+PyObject* raise_current() noexcept {
+  if (set_error(std::current_exception())) return nullptr;
+  try {
+    throw;
+  } catch (const py::builtin_exception& e) {
+    e.set_error();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_SystemError, "spanwise: an exception that is no std::exception");
+  }
+  return nullptr;
+}
+
+SW_BIND(errors, 0) {
+  ErrorClasses& e = errors;
+  e.error = make_class(module, "Error", "Base of everything that spanwise raises on purpose.",
+                       {PyExc_Exception});
+  e.argument = make_class(module, "ArgumentError", "A value that the function cannot take.",
+                          {e.error, PyExc_ValueError});
+  e.layout = make_class(module, "LayoutError", "A shape, stride or axis that does not fit.",
+                        {e.error, PyExc_ValueError});
+  e.axis = make_class(module, "AxisError", "An axis that the array does not have.",
+                      {e.layout, PyExc_IndexError});
+  e.bounds =
+      make_class(module, "BoundsError", "An index outside its axis.", {e.error, PyExc_IndexError});
+  e.dtype = make_class(module, "DTypeError", "A dtype that the operation or library does not take.",
+                       {e.error, PyExc_TypeError});
+  e.copy_needed =
+      make_class(module, "CopyNeededError", "Sharing was asked for and would need a copy.",
+                 {e.error, PyExc_ValueError, PyExc_BufferError});
+  e.read_only = make_class(module, "ReadOnlyError", "Writing to memory handed out as read-only.",
+                           {e.error, PyExc_ValueError});
+  e.bridge =
+      make_class(module, "BridgeError", "An object that no bridge, or not this one, can take.",
+                 {e.error, PyExc_TypeError});
+  e.kernel_argument =
+      make_class(module, "KernelArgumentError", "Arguments that do not fit the compiled kernel.",
+                 {e.error, PyExc_TypeError});
+  e.compile = make_class(module, "CompileError",
+                         "A kernel that does not compile. .log is the compiler's text, .source the "
+                         "source with line numbers.",
+                         {e.error});
+  e.device = make_class(module, "DeviceError",
+                        "A device, driver or library that failed or is absent. .code and .name are "
+                        "the driver's.",
+                        {e.error});
+  e.out_of_memory = make_class(module, "OutOfMemoryError", "No memory left on a device.",
+                               {e.device, PyExc_MemoryError});
+  // Defaults for those that are raised from Python.
+  for (const char* name : {"log", "source"}) py::setattr(e.compile, name, py::str());
+  py::setattr(e.device, "code", py::int_(0));
+  py::setattr(e.device, "name", py::str());
+  e.graph = make_class(module, "GraphError", "A malformed graph, or an op that broke its contract.",
+                       {e.error});
+  e.not_supported = make_class(module, "NotSupportedError",
+                               "A function of NumPy or of the array API that is not there yet.",
+                               {e.error, PyExc_NotImplementedError});
+  py::register_exception_translator([](std::exception_ptr exception) {
+    if (exception && !set_error(exception)) std::rethrow_exception(exception);
+  });
+}
+
+}  // namespace spanwise::python

@@ -1,0 +1,201 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/memory/memory_pool.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "backends/cpu/memory/mapping.hpp"
+#include "backends/cpu/processor.hpp"
+#include "backends/cpu/settings.hpp"
+#include "runtime/bytes_text.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::host {
+namespace {
+
+constexpr std::size_t mapped_from = 128 << 10;  // each block of this size has its own mapping
+constexpr std::size_t zeroed_from = 4 << 20;
+constexpr std::size_t most_kept = std::size_t{1} << 30;
+
+}  // namespace
+
+MemoryPool& MemoryPool::instance() {
+  // Never destroyed: arrays may be given back until the process ends.
+  static auto* pool = new MemoryPool;
+  return *pool;
+}
+
+// Eight sizes a power of two, and up to 2048 the multiples of block_alignment: at most an eighth is
+// wasted, and neighbours share what is kept.
+std::size_t MemoryPool::class_of(std::size_t bytes) noexcept {
+  if (bytes <= 8 * block_alignment) return bytes == 0 ? 0 : (bytes - 1) / block_alignment;
+  const auto log = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;
+  return 8 * (log - 10) + ((bytes - 1) >> (log - 3)) % 8;
+}
+
+// 0 where it is more than there are addresses.
+std::size_t MemoryPool::size_of(std::size_t size_class) noexcept {
+  if (size_class < 8) return (size_class + 1) * block_alignment;
+  return (size_class % 8 + 9) << (size_class / 8 + 7);
+}
+
+void* MemoryPool::take_kept(std::size_t size_class) {
+  const std::lock_guard lock(mutex_);
+  std::vector<void*>& blocks = kept_[size_class];
+  if (blocks.empty()) return nullptr;
+  void* data = blocks.back();
+  blocks.pop_back();
+  mark_used(data, size_of(size_class));
+  return data;
+}
+
+std::size_t MemoryPool::slack() {
+  const std::uint64_t version = config::version();
+  if (slack_version_ != version) {
+    slack_ = (slack_setting() + block_alignment - 1) / block_alignment * block_alignment;
+    slack_version_ = version;
+  }
+  return slack_;
+}
+
+// The system's work, which may take long, is done outside of the lock.
+void* MemoryPool::map_block(std::size_t size) {
+  std::unique_lock lock(mutex_);
+  const std::size_t bytes = size + (slack() + page_bytes - 1) / page_bytes * page_bytes;
+  lock.unlock();
+  void* data = bytes < size ? nullptr : map_memory(bytes);
+  if (data == nullptr) return nullptr;
+  mark_unused(data, bytes);
+  lock.lock();
+  try {
+    mapped_.emplace(data, bytes);
+  } catch (const std::bad_alloc&) {
+    unmap_memory(data, bytes);
+    return nullptr;
+  }
+  return data;
+}
+
+void* MemoryPool::cut_block(std::size_t size_class) {
+  const std::lock_guard lock(mutex_);
+  return slabs_.cut(size_of(size_class), slack(), kept_[size_class]);
+}
+
+void* MemoryPool::fresh(std::size_t size_class) {
+  const std::size_t size = size_of(size_class);
+  void* data = size >= mapped_from ? map_block(size) : cut_block(size_class);
+  if (data == nullptr) return nullptr;
+  mark_used(data, size);
+  held_bytes_.fetch_add(size, std::memory_order_relaxed);
+  return data;
+}
+
+void* MemoryPool::take(std::size_t size_class) {
+  if (void* data = take_kept(size_class)) return data;
+  if (void* data = fresh(size_class)) return data;
+  trim();
+  return fresh(size_class);
+}
+
+void* MemoryPool::allocate(std::size_t bytes) {
+  const std::size_t size_class = class_of(bytes), size = size_of(size_class);
+  if (void* data = size < bytes ? nullptr : take(size_class)) {
+    used_bytes_.fetch_add(size, std::memory_order_relaxed);
+    return data;
+  }
+  const auto memory = system_memory();
+  using runtime::bytes_text;
+  fail<OutOfMemoryError>("cpu: out of memory: ", bytes, " bytes were asked for, ",
+                         bytes_text(static_cast<std::int64_t>(memory.available)), " of ",
+                         bytes_text(static_cast<std::int64_t>(memory.total)),
+                         " are free, and arrays hold ", bytes_text(usage().used),
+                         ". Release arrays, or work on smaller pieces");
+}
+
+void* MemoryPool::allocate_zeroed(std::size_t bytes) {
+  const std::size_t size_class = class_of(bytes), size = size_of(size_class);
+  if (bytes < zeroed_from || size < bytes) return nullptr;
+  void* data = fresh(size_class);
+  if (data != nullptr) used_bytes_.fetch_add(size, std::memory_order_relaxed);
+  return data;
+}
+
+std::size_t MemoryPool::kept_bytes() const noexcept {
+  const std::size_t used = used_bytes_.load(std::memory_order_relaxed);
+  const std::size_t held = held_bytes_.load(std::memory_order_relaxed);
+  return held > used ? held - used : 0;
+}
+
+bool MemoryPool::keep(void* data, std::size_t size_class) noexcept {
+  const std::size_t size = size_of(size_class);
+  const bool is_mapped = size >= mapped_from;
+  const std::size_t kept = kept_bytes();
+  if (is_mapped && kept > most_kept) return false;
+  const std::lock_guard lock(mutex_);
+  try {
+    kept_[size_class].push_back(data);  // of a slab's block it does not allocate
+  } catch (const std::bad_alloc&) {
+    return false;  // no memory to remember it: it goes back to the system
+  }
+  mark_unused(data, size);
+  // Slabs are looked through only after as much more was kept, so the search costs little a block.
+  if (!is_mapped && kept > most_kept_of_slabs_) [[unlikely]] {
+    release_slabs();
+    most_kept_of_slabs_ = std::max(most_kept, 2 * kept_bytes());
+  }
+  return true;
+}
+
+void MemoryPool::unmap_block(void* data, std::size_t size) noexcept {
+  std::unique_lock lock(mutex_);
+  const auto found = mapped_.find(data);
+  if (found == mapped_.end()) return;  // a slab's block, which the list has room for
+  const std::size_t bytes = found->second;
+  mapped_.erase(found);
+  lock.unlock();
+  unmap_memory(data, bytes);
+  held_bytes_.fetch_sub(size, std::memory_order_relaxed);
+}
+
+// Under the lock.
+void MemoryPool::release_slabs() noexcept {
+  for (std::size_t i = 0; size_of(i) < mapped_from; ++i)
+    if (!kept_[i].empty())
+      held_bytes_.fetch_sub(slabs_.release(size_of(i), kept_[i]) * size_of(i),
+                            std::memory_order_relaxed);
+}
+
+void MemoryPool::deallocate(void* data, std::size_t bytes) noexcept {
+  const std::size_t size_class = class_of(bytes), size = size_of(size_class);
+  used_bytes_.fetch_sub(size, std::memory_order_relaxed);
+  if (!keep(data, size_class)) unmap_block(data, size);
+}
+
+runtime::MemoryInfo MemoryPool::usage() {
+  runtime::MemoryInfo info;
+  info.used = static_cast<std::int64_t>(used_bytes_.load(std::memory_order_relaxed));
+  // Between the two another thread may have worked.
+  info.held =
+      std::max(info.used, static_cast<std::int64_t>(held_bytes_.load(std::memory_order_relaxed)));
+  return info;
+}
+
+void MemoryPool::trim() noexcept {
+  std::unique_lock lock(mutex_);
+  release_slabs();
+  for (std::size_t i = class_of(mapped_from); i < kept_.size(); ++i) {
+    const std::vector<void*> blocks = std::exchange(kept_[i], {});
+    lock.unlock();
+    for (void* block : blocks) unmap_block(block, size_of(i));
+    lock.lock();
+  }
+}
+
+}  // namespace spanwise::host

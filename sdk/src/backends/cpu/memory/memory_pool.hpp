@@ -1,0 +1,65 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/cpu/memory/slabs.hpp"
+#include "runtime/backend.hpp"
+#include "spanwise/fork.hpp"
+
+namespace spanwise::host {
+
+/// Host memory that is kept for the next array of its size. Fresh pages cost the kernel about 0.25
+/// us each at first touch, as much as many an operation on them. Behind each block lie as many
+/// unused bytes as config "cpu_slack" said when the block came from the system: a kernel that runs
+/// over the end of an array by less changes no other memory.
+class MemoryPool {
+ public:
+  static MemoryPool& instance();
+
+  /// 256-byte aligned, at least `bytes`; throws OutOfMemoryError.
+  void* allocate(std::size_t bytes);
+  /// As allocate, zeroed by the system where the pages are fresh; nullptr where `bytes` is small
+  /// enough that filling kept memory is as quick.
+  void* allocate_zeroed(std::size_t bytes);
+  void deallocate(void* data, std::size_t bytes) noexcept;
+  /// held and used of MemoryInfo.
+  runtime::MemoryInfo usage();
+  /// Gives what is kept back to the system; of small blocks those whose slab holds no array.
+  void trim() noexcept;
+
+  /// What an allocation of `bytes` takes: one of a few sizes per power of two.
+  static std::size_t rounded(std::size_t bytes) noexcept { return size_of(class_of(bytes)); }
+
+ private:
+  static std::size_t class_of(std::size_t bytes) noexcept;
+  static std::size_t size_of(std::size_t size_class) noexcept;
+  void* take(std::size_t size_class);
+  void* take_kept(std::size_t size_class);
+  void* fresh(std::size_t size_class);
+  void* map_block(std::size_t size);
+  void* cut_block(std::size_t size_class);
+  void unmap_block(void* data, std::size_t size) noexcept;
+  std::size_t slack();
+  std::size_t kept_bytes() const noexcept;
+  bool keep(void* data, std::size_t size_class) noexcept;
+  void release_slabs() noexcept;
+
+  Mutex mutex_;
+  // Of arrays, and of all that came from the system, without the slack.
+  std::atomic<std::size_t> used_bytes_{0}, held_bytes_{0};
+  std::size_t most_kept_of_slabs_ = std::size_t{1} << 30;
+  std::size_t slack_ = 0;
+  std::uint64_t slack_version_ = ~std::uint64_t{0};  // at which slack_ was read
+  Slabs slabs_;
+  std::unordered_map<void*, std::size_t> mapped_;  // blocks of their own mapping, and its bytes
+  std::array<std::vector<void*>, 8 * 54> kept_;    // by size class
+};
+
+}  // namespace spanwise::host

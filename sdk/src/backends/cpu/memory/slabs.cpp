@@ -1,0 +1,75 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/memory/slabs.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <new>
+
+#include "backends/cpu/memory/mapping.hpp"
+
+namespace spanwise::host {
+namespace {
+
+// Slabs of a size grow with their number. No huge pages: a program may use one block of a size.
+constexpr std::size_t first_slab = 256 << 10, most_doublings = 3, least_blocks = 8;
+
+// Not a multiple of a page: blocks whose addresses agree in the last 12 bits share cache sets.
+std::size_t spacing_for(std::size_t size, std::size_t slack) {
+  const std::size_t spacing = size + slack;
+  return spacing % page_bytes == 0 ? spacing + block_alignment : spacing;
+}
+
+}  // namespace
+
+void Slabs::add_slab(SizeClass& blocks, std::size_t size, std::size_t slack) {
+  Slab slab{};
+  slab.slack = slack;
+  slab.spacing = spacing_for(size, slack);
+  const std::size_t wanted = first_slab << std::min(blocks.slabs.size(), most_doublings);
+  const std::size_t least = slack + least_blocks * slab.spacing;
+  slab.bytes = (std::max(wanted, least) + page_bytes - 1) / page_bytes * page_bytes;
+  slab.blocks = (slab.bytes - slack) / slab.spacing;
+  blocks.slabs.reserve(blocks.slabs.size() + 1);
+  slab.base = static_cast<std::byte*>(map_memory(slab.bytes));
+  if (slab.base == nullptr) throw std::bad_alloc();
+  mark_unused(slab.base, slab.bytes);
+  blocks.slabs.push_back(slab);
+  blocks.blocks += slab.blocks;
+}
+
+void* Slabs::cut(std::size_t size, std::size_t slack, std::vector<void*>& free) noexcept {
+  try {
+    SizeClass& blocks = classes_[size];
+    if (blocks.slabs.empty() || blocks.slabs.back().used == blocks.slabs.back().blocks ||
+        blocks.slabs.back().slack != slack)
+      add_slab(blocks, size, slack);
+    if (free.capacity() < blocks.blocks) free.reserve(std::max(blocks.blocks, 2 * free.capacity()));
+    Slab& slab = blocks.slabs.back();
+    return slab.base + slab.slack + slab.used++ * slab.spacing;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+std::size_t Slabs::release(std::size_t size, std::vector<void*>& free) noexcept {
+  const auto found = classes_.find(size);
+  if (found == classes_.end()) return 0;
+  SizeClass& blocks = found->second;
+  std::sort(free.begin(), free.end(), std::less<>{});
+  std::size_t released = 0;
+  std::erase_if(blocks.slabs, [&](const Slab& slab) {
+    const auto first = std::lower_bound(free.begin(), free.end(), slab.base, std::less<void*>{});
+    const auto last =
+        std::find_if_not(first, free.end(), [&](const void* block) { return slab.holds(block); });
+    if (static_cast<std::size_t>(last - first) != slab.used) return false;
+    free.erase(first, last);
+    unmap_memory(slab.base, slab.bytes);
+    released += slab.used;
+    blocks.blocks -= slab.blocks;
+    return true;
+  });
+  return released;
+}
+
+}  // namespace spanwise::host

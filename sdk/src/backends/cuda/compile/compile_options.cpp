@@ -1,0 +1,226 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/compile/compile_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "runtime/source/source_lines.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using namespace std::string_view_literals;
+
+[[noreturn]] void refuse(std::string_view option, std::string_view why) {
+  fail<ArgumentError>("SourceModule: option \"", option,
+                      "\" cannot be used for a CUDA device: ", why);
+}
+
+// Options whose value may stand behind '=' or in the next word, and what take_value() knows them
+// by. NVRTC wants the '='.
+constexpr std::array with_value{
+    std::pair{"-D"sv, "-D"sv},
+    std::pair{"--define-macro"sv, "-D"sv},
+    std::pair{"-U"sv, "-U"sv},
+    std::pair{"--undefine-macro"sv, "-U"sv},
+    std::pair{"-I"sv, "-I"sv},
+    std::pair{"-isystem"sv, "-I"sv},
+    std::pair{"-iquote"sv, "-I"sv},
+    std::pair{"--include-path"sv, "-I"sv},
+    std::pair{"-include"sv, "-include"sv},
+    std::pair{"--pre-include"sv, "-include"sv},
+    std::pair{"-Xptxas"sv, "--ptxas-options="sv},
+    std::pair{"--ptxas-options"sv, "--ptxas-options="sv},
+    std::pair{"-maxrregcount"sv, "--maxrregcount="sv},
+    std::pair{"--maxrregcount"sv, "--maxrregcount="sv},
+    std::pair{"-std"sv, "-std="sv},
+    std::pair{"--std"sv, "-std="sv},
+};
+
+// Said to nvcc or a host compiler, and either always so under NVRTC or without meaning there.
+constexpr std::array dropped{"-O"sv,
+                             "-O1"sv,
+                             "-O2"sv,
+                             "-O3"sv,
+                             "-Wall"sv,
+                             "-Wextra"sv,
+                             "-pedantic"sv,
+                             "--expt-relaxed-constexpr"sv,
+                             "-expt-relaxed-constexpr"sv,
+                             "--extended-lambda"sv,
+                             "-extended-lambda"sv,
+                             "--expt-extended-lambda"sv,
+                             "-expt-extended-lambda"sv,
+                             "-m64"sv,
+                             "--machine=64"sv};
+
+constexpr std::array replaced{
+    std::pair{"-O0"sv, "--ptxas-options=-O0"sv},
+    std::pair{"-g"sv, "--generate-line-info"sv},
+    std::pair{"-ffast-math"sv, "--use_fast_math"sv},
+    std::pair{"-Ofast"sv, "--use_fast_math"sv},
+    std::pair{"-ffp-contract=off"sv, "--fmad=false"sv},
+    std::pair{"-ffp-contract=fast"sv, "--fmad=true"sv},
+};
+
+struct Refusal {
+  std::string_view prefix, why;
+};
+constexpr std::string_view several_sources =
+    "sources given by link= are compiled so by themselves; leave it out";
+constexpr std::array refused{
+    Refusal{"-gencode",
+            "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
+    Refusal{"--generate-code",
+            "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
+    Refusal{"-code", "one module is compiled for one device; leave it out, or write -arch=sm_90a"},
+    Refusal{"-rdc=true", several_sources},
+    Refusal{"--relocatable-device-code=true", several_sources},
+    Refusal{"-dc", several_sources},
+    Refusal{"-dlto", several_sources},
+    Refusal{"-march", "it chooses a host processor; -arch chooses a GPU"},
+    Refusal{"-mtune", "it chooses a host processor; -arch chooses a GPU"},
+    Refusal{"-Xcompiler", "it speaks to a host compiler, and NVRTC has none; leave it out"},
+    Refusal{"--compiler-options", "it speaks to a host compiler, and NVRTC has none; leave it out"},
+    Refusal{"-ccbin", "it chooses a host compiler, and NVRTC has none; leave it out"},
+    Refusal{"-fopenmp", "kernels have no OpenMP; leave it out"},
+    Refusal{"-Werror", "NVRTC has no such option; leave it out"},
+    Refusal{"-fsanitize",
+            "it instruments host code; run the program under compute-sanitizer instead"},
+    Refusal{"-cubin", "the kind of result is Spanwise's business; leave it out"},
+    Refusal{"--cubin", "the kind of result is Spanwise's business; leave it out"},
+    Refusal{"-ptx", "the kind of result is Spanwise's business; write -arch=compute_90 for PTX"},
+    Refusal{"--ptx", "the kind of result is Spanwise's business; write -arch=compute_90 for PTX"},
+};
+
+struct Words {
+  std::span<const std::string> options;
+  std::size_t next = 0;
+
+  bool done() const { return next == options.size(); }
+  std::string_view take() { return options[next++]; }
+  std::string_view value_of(std::string_view option) {
+    if (done()) refuse(option, "its value is missing");
+    return take();
+  }
+};
+
+bool has_joined_value(std::string_view option, std::string_view name) {
+  if (!option.starts_with(name) || option.size() == name.size()) return false;
+  // -DX=1, -I/path: short names take the value without '='.
+  return option[name.size()] == '=' || name.size() == 2;
+}
+
+std::string_view joined_value(std::string_view option, std::string_view name) {
+  option.remove_prefix(name.size());
+  if (option.starts_with('=') && name.size() > 2) option.remove_prefix(1);
+  return option;
+}
+
+std::string standard(std::string_view value) {
+  if (value.starts_with("gnu++")) return text("c++", value.substr(5));
+  return std::string(value);
+}
+
+// The value of -arch and its other spellings, or nothing.
+bool is_architecture(std::string_view option, Words& words, std::string& value) {
+  for (const std::string_view name : {"-arch"sv, "--gpu-architecture"sv}) {
+    if (option == name) {
+      value = words.value_of(option);
+      return true;
+    }
+    if (option.starts_with(name) && option[name.size()] == '=') {
+      value = option.substr(name.size() + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+// 90 of "sm_90a" and "compute_90", or 0; `rest` is then what follows the digits.
+int number_of(std::string_view value, std::string_view& rest) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc{}) return 0;
+  rest = value.substr(static_cast<std::size_t>(end - value.data()));
+  return number;
+}
+
+std::string checked_architecture(const std::string& value, int major, int minor) {
+  const int ours = major * 10 + minor;
+  std::string_view digits = value, rest;
+  const bool is_native = digits.starts_with("sm_"), is_virtual = digits.starts_with("compute_");
+  digits.remove_prefix(is_native ? 3 : is_virtual ? 8 : 0);
+  const int asked = number_of(digits, rest);
+  const bool known_suffix = rest.empty() || rest == "a" || rest == "f";
+  // A binary runs on its own major version from its minor version on; PTX on anything newer. The
+  // variants with a letter run on the very architecture only.
+  const bool fits = is_native
+                        ? asked / 10 == major && asked <= ours && (rest.empty() || asked == ours)
+                        : asked <= ours && (rest.empty() || asked == ours);
+  if ((is_native || is_virtual) && asked > 0 && known_suffix && fits) return value;
+  refuse(text("-arch=", value), text("the device is sm_", ours, "; write -arch=sm_", ours,
+                                     " or sm_", ours, "a, or compute_", ours, " or lower for PTX"));
+}
+
+// What is left of the option to NVRTC is written to out.arguments.
+void take_value(std::string_view name, std::string_view value, CompileOptions& out) {
+  if (name == "-D") {
+    out.directives.push_back(runtime::define_line(value));
+  } else if (name == "-U") {
+    out.directives.push_back(runtime::undefine_line(value));
+  } else if (name == "-include") {
+    out.pre_includes.emplace_back(value);
+  } else {
+    out.arguments.push_back(text(name, name == "-std=" ? standard(value) : std::string(value)));
+  }
+}
+
+void translate_word(std::string_view option, Words& words, CompileOptions& out) {
+  if (std::find(dropped.begin(), dropped.end(), option) != dropped.end()) return;
+  for (const auto& [from, to] : replaced) {
+    if (option == from) return out.arguments.emplace_back(to), void();
+  }
+  for (const auto& [prefix, why] : refused) {
+    if (option.starts_with(prefix)) refuse(option, why);
+  }
+  for (const auto& [name, to] : with_value) {
+    const bool joined = has_joined_value(option, name);
+    if (!joined && option != name) continue;
+    return take_value(to, joined ? joined_value(option, name) : words.value_of(option), out);
+  }
+  if (!option.starts_with('-')) refuse(option, "it is no option; options start with '-'");
+  out.arguments.emplace_back(option);
+}
+
+}  // namespace
+
+CompileOptions translate_options(std::span<const std::string> options, int major, int minor) {
+  CompileOptions result;
+  result.architecture = text("sm_", major, minor);
+  for (Words words{options}; !words.done();) {
+    const std::string_view option = words.take();
+    std::string architecture;
+    if (option.empty()) continue;
+    if (is_architecture(option, words, architecture)) {
+      result.architecture = checked_architecture(architecture, major, minor);
+    } else {
+      translate_word(option, words, result);
+    }
+  }
+  return result;
+}
+
+std::string architecture_for(std::span<const std::string> options, int major, int minor) {
+  std::string architecture;
+  for (Words words{options}; !words.done();) is_architecture(words.take(), words, architecture);
+  return architecture.empty() ? text("sm_", major, minor)
+                              : checked_architecture(architecture, major, minor);
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,328 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/compile/compiler.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "backends/cuda/compile/binary_symbols.hpp"
+#include "backends/cuda/compile/compile_options.hpp"
+#include "backends/cuda/compile/default_options.hpp"
+#include "backends/cuda/compile/device_runtime.hpp"
+#include "backends/cuda/compile/image_contents.hpp"
+#include "backends/cuda/compile/kept_files.hpp"
+#include "backends/cuda/compile/linker.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
+#include "runtime/source/source_lines.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+using nvrtc::Library;
+using runtime::c_literal;
+using runtime::CompileRequest;
+using runtime::KernelBinary;
+
+void check(const Library& library, nvrtc::Result result, const char* what) {
+  if (result != nvrtc::success)
+    fail<DeviceError>("cuda: NVRTC failed at ", what, ": ", library.api.get_error_string(result));
+}
+
+class Program {
+ public:
+  Program(const Library& library, const std::string& text, const std::string& file_name,
+          const RtcHeaders& headers)
+      : library_(library) {
+    check(library,
+          library.api.create_program(&program_, text.c_str(), file_name.c_str(),
+                                     static_cast<int>(headers.names.size()), headers.texts.data(),
+                                     headers.names.data()),
+          "creating a program");
+  }
+  ~Program() { library_.api.destroy_program(&program_); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void add_name(const std::string& expression) {
+    check(library_, library_.api.add_name_expression(program_, expression.c_str()),
+          "taking a name expression");
+  }
+  nvrtc::Result compile(const std::vector<std::string>& options) {
+    std::vector<const char*> words;
+    words.reserve(options.size());
+    for (const std::string& option : options) words.push_back(option.c_str());
+    return library_.api.compile_program(program_, static_cast<int>(words.size()), words.data());
+  }
+  std::string lowered(const std::string& expression) const {
+    const char* name = nullptr;
+    check(library_, library_.api.get_lowered_name(program_, expression.c_str(), &name),
+          "giving a symbol for a name expression");
+    return name;
+  }
+  std::string log() const {
+    return read(library_.api.get_program_log_size, library_.api.get_program_log);
+  }
+  std::string cubin() const {
+    return read(library_.api.get_cubin_size, library_.api.get_cubin, true);
+  }
+  std::string ptx() const { return read(library_.api.get_ptx_size, library_.api.get_ptx); }
+  std::string lto_ir() const {
+    return read(library_.api.get_lto_ir_size, library_.api.get_lto_ir, true);
+  }
+
+ private:
+  template <class Size, class Get>
+  std::string read(Size get_size, Get get, bool binary = false) const {
+    std::size_t size = 0;
+    check(library_, get_size(program_, &size), "giving the size of a result");
+    std::string bytes(size, '\0');
+    if (size > 0) check(library_, get(program_, bytes.data()), "giving a result");
+    // Texts come with their closing zero, which std::string adds by itself.
+    while (!binary && bytes.ends_with('\0')) bytes.pop_back();
+    return bytes;
+  }
+
+  const Library& library_;
+  nvrtc::Program program_ = nullptr;
+};
+
+std::string version_of(const Library& library) { return text(library.major, '.', library.minor); }
+
+// What to compile for: the architecture itself, or PTX for the newest older one that NVRTC knows,
+// which the driver then compiles for the device.
+std::string known_architecture(const Library& library, const std::string& wanted) {
+  const std::size_t digits = wanted.find('_') + 1;
+  int number = 0;
+  std::from_chars(wanted.data() + digits, wanted.data() + wanted.size(), number);
+  const std::vector<int>& known = library.architectures;
+  if (known.empty() || std::find(known.begin(), known.end(), number) != known.end()) return wanted;
+  const auto above = std::upper_bound(known.begin(), known.end(), number);
+  if (above == known.begin())
+    fail<DeviceError>("cuda: NVRTC ", version_of(library), " (", library.path.string(),
+                      ") no longer compiles for ", wanted, ", the oldest is sm_", known.front(),
+                      "; install an older NVRTC (nvidia-cuda-nvrtc-cu12)");
+  return text("compute_", *(above - 1));
+}
+
+std::string numbered(const std::string& source) {
+  std::string out;
+  std::size_t at = 0;
+  for (int line = 1; at < source.size(); ++line) {
+    const std::size_t end = std::min(source.find('\n', at), source.size());
+    std::string number = text(line);
+    out += text(std::string(number.size() < 4 ? 4 - number.size() : 0, ' '), number, " | ",
+                source.substr(at, end - at), '\n');
+    at = end + 1;
+  }
+  return out;
+}
+
+// The text as NVRTC gets it: the macros that the options ask for, then what the user wrote, under
+// its own line numbers.
+std::string with_macros(const runtime::KernelSource& source, const CompileOptions& options) {
+  if (options.directives.empty() && options.pre_includes.empty()) return source.text;
+  std::string out = "#line 1 \"options\"\n";
+  for (const std::string& line : options.directives) out += line + '\n';
+  for (const std::string& file : options.pre_includes)
+    out += text("#include ", c_literal(file), '\n');
+  return text(out, "#line 1 ", c_literal(source.file_name), '\n', source.text);
+}
+
+std::string missing_header_hint(const Library& library, const std::string& log,
+                                const std::vector<std::filesystem::path>& folders) {
+  if (log.find("could not open source file") == log.npos &&
+      log.find("cannot open source file") == log.npos)
+    return "";
+  // Of CCCL: cooperative_groups.h includes nv/target, other headers cuda/std/...
+  const bool is_cccl = log.find("nv/target") != log.npos || log.find("\"cuda/") != log.npos;
+  if (is_cccl && !folders.empty())
+    return text(
+        "That header is one of CCCL's, which NVIDIA's wheel of CUDA's headers leaves out: "
+        "python3 -m pip install nvidia-cuda-cccl",
+        library.major == 12 ? "-cu12" : "",
+        ", or install the CUDA toolkit; or name its folder with -I or include_dirs.\n");
+  std::string known;
+  for (const auto& folder : folders) known += text(known.empty() ? "" : ", ", folder.string());
+  return text(
+      "NVRTC has no host headers: it knows stdint.h, stddef.h, limits.h, float.h, math.h, "
+      "stdio.h, stdlib.h, string.h, assert.h and their C++ forms",
+      known.empty() ? "; CUDA's own headers were not found (python3 -m pip install "
+                      "nvidia-cuda-runtime, or the CUDA toolkit)"
+                    : text(", and CUDA's headers in ", known,
+                           " (among them cuda/std/... for the C++ library)"),
+      ". Name other folders with -I or include_dirs.\n");
+}
+
+[[noreturn]] void fail_compilation(const Library& library, nvrtc::Result result,
+                                   const runtime::KernelSource& source,
+                                   const std::string& architecture, const std::string& log,
+                                   const std::vector<std::filesystem::path>& folders) {
+  const std::string& file = source.file_name;
+  if (result == nvrtc::invalid_option)
+    fail<ArgumentError>("SourceModule: NVRTC ", version_of(library),
+                        " does not take the options for ", file, ": ", log);
+  if (result != nvrtc::compilation)
+    fail<DeviceError>("cuda: NVRTC failed at compiling ", file, ": ",
+                      library.api.get_error_string(result), "\n", log);
+  throw CompileError(
+      text("SourceModule: ", file, " does not compile for ", architecture, " (NVRTC ",
+           version_of(library), "):\n", log, missing_header_hint(library, log, folders)),
+      log, numbered(source.text));
+}
+
+std::vector<std::string> arguments_for(const CompileRequest& request, const CompileOptions& options,
+                                       const std::string& architecture,
+                                       const std::vector<std::filesystem::path>& header_folders) {
+  std::vector<std::string> all{"--gpu-architecture=" + architecture};
+  for (std::string& option : default_options(options.arguments)) all.push_back(std::move(option));
+  all.insert(all.end(), options.arguments.begin(), options.arguments.end());
+  for (const std::string& folder : request.include_dirs) all.push_back("-I" + folder);
+  // Last, so that the user's files of the same name win.
+  for (const auto& folder : header_folders) all.push_back("-I" + folder.string());
+  return all;
+}
+
+// What becomes of a source, and the options that ask for it.
+struct ResultForm {
+  const char* suffix;  // of a file that is kept
+  std::string (Program::*read)() const;
+  std::vector<std::string> options{};
+};
+const ResultForm whole_cubin{"cubin", &Program::cubin};
+const ResultForm whole_ptx{"ptx", &Program::ptx};
+const ResultForm part_cubin{"cubin", &Program::cubin, {"--relocatable-device-code=true"}};
+const ResultForm part_ptx{"ptx", &Program::ptx, {"--relocatable-device-code=true"}};
+const ResultForm part_lto_ir{
+    "ltoir", &Program::lto_ir, {"--relocatable-device-code=true", "-dlto"}};
+
+// One request on its way through NVRTC.
+class Compilation {
+ public:
+  Compilation(ComputeCapability capability, const CompileRequest& request)
+      : request_(request),
+        device_architecture_(text("sm_", capability.major, capability.minor)),
+        options_(translate_options(request.options, capability.major, capability.minor)),
+        library_(nvrtc::library()),
+        architecture_(known_architecture(library_, options_.architecture)),
+        folders_(nvrtc::installation()->headers) {}
+
+  KernelBinary alone() const {
+    KernelBinary binary;
+    std::map<std::string, std::string> named;
+    binary.image =
+        compile(*request_.source, makes_ptx() ? whole_ptx : whole_cubin, request_.names, named);
+    add_symbols(binary, named);
+    return binary;
+  }
+
+  KernelBinary linked(std::optional<int> ordinal) const {
+    KernelBinary binary;
+    std::map<std::string, std::string> named, none;
+    const ResultForm& form = form_to_link();
+    // Only LTO-IR can be linked to PTX again.
+    const bool to_device = makes_ptx() && &form == &part_ptx;
+    LinkJob job{to_device ? device_architecture_ : architecture_, {}, options_.arguments};
+    job.inputs.push_back(
+        {request_.source->file_name, compile(*request_.source, form, request_.names, named)});
+    for (const runtime::KernelSource& source : request_.linked)
+      job.inputs.push_back(
+          {source.file_name, source.is_compiled ? source.text : compile(source, form, {}, none)});
+    binary.image = link(job, ordinal);
+    add_symbols(binary, named);
+    return binary;
+  }
+
+ private:
+  bool makes_ptx() const { return architecture_.starts_with("compute_"); }
+
+  // LTO-IR, so that functions are inlined across sources, where it can be linked: not with device
+  // debugging, and not together with finished code, whose calls into LTO-IR nvJitLink does not see.
+  const ResultForm& form_to_link() const {
+    const auto& words = options_.arguments;
+    const bool debugs = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+      return word == "-G" || word == "--device-debug";
+    });
+    const bool all_open = std::all_of(request_.linked.begin(), request_.linked.end(),
+                                      [](const runtime::KernelSource& source) {
+                                        return !source.is_compiled || is_lto_ir(source.text);
+                                      });
+    if (all_open && !debugs && links_lto_ir(library_.major, library_.minor)) return part_lto_ir;
+    return makes_ptx() ? part_ptx : part_cubin;
+  }
+
+  // `named` gets the symbol of each of `names`.
+  std::string compile(const runtime::KernelSource& source, const ResultForm& form,
+                      const std::vector<std::string>& names,
+                      std::map<std::string, std::string>& named) const {
+    Program program(library_, with_macros(source, options_), source.file_name,
+                    rtc_headers(!folders_.empty()));
+    for (const std::string& name : names) program.add_name(name);
+    auto arguments = arguments_for(request_, options_, architecture_, folders_);
+    arguments.insert(arguments.end(), form.options.begin(), form.options.end());
+    const nvrtc::Result result = program.compile(arguments);
+    if (result != nvrtc::success)
+      fail_compilation(library_, result, source, architecture_, program.log(), folders_);
+    for (const std::string& name : names) named[name] = program.lowered(name);
+    std::string image = (program.*form.read)();
+    if (request_.keep) keep_files(source, image, form.suffix);
+    return image;
+  }
+
+  static void add_symbols(KernelBinary& binary, std::map<std::string, std::string>& named) {
+    binary.symbols = names_of(read_symbols(binary.image).kernels);
+    for (auto& [name, symbol] : named) binary.symbols[name] = std::move(symbol);
+  }
+
+  const CompileRequest& request_;
+  const std::string device_architecture_;
+  const CompileOptions options_;
+  const Library& library_;
+  const std::string architecture_;
+  const std::vector<std::filesystem::path> folders_;
+};
+
+}  // namespace
+
+namespace {
+
+bool any_may_launch(const CompileRequest& request) {
+  return may_launch_kernels(*request.source) ||
+         std::any_of(request.linked.begin(), request.linked.end(), may_launch_kernels);
+}
+
+KernelBinary with_device_runtime(ComputeCapability capability, CompileRequest request,
+                                 const std::filesystem::path& archive, std::optional<int> ordinal) {
+  request.linked.push_back(read_device_runtime(archive));
+  return Compilation(capability, request).linked(ordinal);
+}
+
+KernelBinary plain(ComputeCapability capability, const CompileRequest& request,
+                   std::optional<int> ordinal) {
+  const Compilation compilation(capability, request);
+  return request.linked.empty() ? compilation.alone() : compilation.linked(ordinal);
+}
+
+}  // namespace
+
+KernelBinary compile(ComputeCapability capability, const CompileRequest& request,
+                     std::optional<int> ordinal) {
+  if (!any_may_launch(request)) return plain(capability, request, ordinal);
+  const std::filesystem::path archive = device_runtime_archive(nvrtc::library().path);
+  try {
+    return plain(capability, request, ordinal);
+  } catch (const CompileError& error) {
+    // A launch that is there for the host alone needs no device runtime; this source has another.
+    if (!archive.empty()) return with_device_runtime(capability, request, archive, ordinal);
+    throw CompileError(
+        text(error.what(),
+             "\nIf it is for kernels that launch kernels: they are linked with the "
+             "device runtime, libcudadevrt.a of the CUDA toolkit, which was not found; "
+             "name its folder in SPANWISE_CUDA_LIBRARY_PATH"),
+        error.log(), error.source());
+  }
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,81 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/compile/default_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "core/lazy_value.hpp"
+#include "embedded/rtc_headers.hpp"
+#include "embedded/rtc_toolkit_headers.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+constexpr std::array always{
+    // Helper functions and constants without __device__ are the device's, as on the CPU.
+    "-default-device",
+    // Kernels look unused to the compiler, and libcu++ defines some limits a second time.
+    "--diag-suppress=177,47",
+};
+constexpr const char* default_standard = "-std=c++17";
+
+template <class Files>
+void add(RtcHeaders& headers, const Files& files) {
+  for (const embedded::TextFile& file : files) {
+    headers.names.push_back(file.name.data());
+    headers.texts.push_back(file.text.data());
+  }
+}
+
+// FNV-1a (Fowler, Noll, Vo), 64 bits: nobody has a reason to make these texts collide.
+class Digest {
+ public:
+  void add(std::string_view words) {
+    for (const char c : words) value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  std::string hex() const {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string out;
+    for (int shift = 60; shift >= 0; shift -= 4) out += digits[value_ >> shift & 15u];
+    return out;
+  }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325u;
+};
+
+}  // namespace
+
+std::vector<std::string> default_options(const std::vector<std::string>& options) {
+  std::vector<std::string> all(always.begin(), always.end());
+  const auto sets_standard = [](const std::string& option) { return option.starts_with("-std="); };
+  if (std::none_of(options.begin(), options.end(), sets_standard)) all.emplace_back(default_standard);
+  return all;
+}
+
+RtcHeaders rtc_headers(bool has_toolkit_headers) {
+  RtcHeaders headers;
+  add(headers, embedded::rtc_headers);
+  if (!has_toolkit_headers) add(headers, embedded::rtc_toolkit_headers);
+  return headers;
+}
+
+const std::string& default_options_digest() {
+  static auto& digest_of_options = *new LazyValue<std::string>;
+  return digest_of_options.get([] {
+    Digest digest;
+    for (const std::string& option : default_options({})) digest.add(option);
+    const RtcHeaders headers = rtc_headers(false);
+    for (std::size_t i = 0; i < headers.names.size(); ++i) {
+      digest.add(headers.names[i]);
+      digest.add(headers.texts[i]);
+    }
+    return digest.hex();
+  });
+}
+
+}  // namespace spanwise::cuda

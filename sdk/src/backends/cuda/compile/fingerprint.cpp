@@ -1,0 +1,63 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "backends/cuda/compile/compile_options.hpp"
+#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/default_options.hpp"
+#include "backends/cuda/compile/device_runtime.hpp"
+#include "backends/cuda/compile/nvjitlink.hpp"
+#include "backends/cuda/compile/nvrtc.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+// " <size> <time of change>" of a file: tells one build of a library from another without reading
+// it.
+std::string stamp(const std::filesystem::path& file) {
+  struct stat status{};
+  if (::stat(file.c_str(), &status) != 0) return " absent";
+  return text(' ', status.st_size, ' ', status.st_mtim.tv_sec, '.', status.st_mtim.tv_nsec);
+}
+
+bool includes_anything(const runtime::CompileRequest& request) {
+  const auto says_so = [](const std::string& words) { return words.find("include") != words.npos; };
+  const auto in_text = [&](const runtime::KernelSource& source) {
+    return !source.is_compiled && says_so(source.text);
+  };
+  return in_text(*request.source) ||
+         std::any_of(request.linked.begin(), request.linked.end(), in_text) ||
+         std::any_of(request.options.begin(), request.options.end(), says_so);
+}
+
+}  // namespace
+
+std::string compiler_fingerprint(ComputeCapability capability,
+                                 const runtime::CompileRequest& request) {
+  std::string compiler;
+  const auto installed = nvrtc::installation();
+  if (!installed->library.empty()) {
+    compiler = text("nvrtc ", installed->library.filename().string(), stamp(installed->library));
+    if (includes_anything(request)) {
+      for (const auto& folder : installed->headers)
+        compiler += text(" headers ", folder.string(), stamp(folder / "cuda_fp16.h"));
+    }
+  }
+  if (!compiler.empty() && !request.linked.empty()) {
+    const auto linker = nvjitlink::installed();
+    compiler += text(" nvjitlink ", linker.filename().string(), stamp(linker));
+  }
+  if (!compiler.empty() && may_launch_kernels(*request.source)) {
+    const auto archive = device_runtime_archive(installed->library);
+    compiler += text(" cudadevrt ", archive.string(), stamp(archive));
+  }
+  return text(compiler, "\ncuda ",
+              architecture_for(request.options, capability.major, capability.minor), ' ',
+              default_options_digest());
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,166 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/compile/image_contents.hpp"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "backends/cuda/compile/image_value.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+// The machine number of CUDA in ELF files, and where its flags hold the architecture: in the lowest
+// byte, and from ABI 8 on (CUDA 12.8) in the second. Seen in what nvcc 11 to 13 and NVRTC write.
+constexpr unsigned elf_machine = 190, wide_abi = 8;
+
+std::vector<ImagePart> cubin_parts(std::string_view image) {
+  const auto header = value_at<Elf64_Ehdr>(image, 0);
+  if (!header || header->e_machine != elf_machine) return {};
+  const unsigned shift = header->e_ident[EI_ABIVERSION] >= wide_abi ? 8 : 0;
+  return {{static_cast<int>(header->e_flags >> shift & 0xffu), false}};
+}
+
+// Fat binaries: a header with the size of all entries, then entries with a header each. Seen in
+// what nvcc and fatbinary of CUDA 11 to 13 write.
+constexpr std::uint32_t fat_magic = 0xba55ed50;
+struct FatHeader {
+  std::uint32_t magic;
+  std::uint16_t version, header_bytes;
+  std::uint64_t bytes;
+};
+struct FatEntry {
+  std::uint16_t kind, version;
+  std::uint32_t header_bytes;
+  std::uint64_t bytes;
+  std::uint32_t packed_bytes, options;
+  std::uint16_t minor, major;
+  std::uint32_t architecture;
+};
+constexpr std::uint16_t ptx_entry = 1, cubin_entry = 2, lto_ir_entry = 8;
+
+template <class F>
+void for_each_entry(std::string_view image, F&& f) {
+  const auto header = value_at<FatHeader>(image, 0);
+  if (!header) return;
+  std::size_t at = header->header_bytes;
+  while (const auto entry = value_at<FatEntry>(image, at)) {
+    if (at >= header->header_bytes + header->bytes || entry->header_bytes == 0) break;
+    f(*entry);
+    if (entry->bytes > image.size()) break;
+    at += entry->header_bytes + static_cast<std::size_t>(entry->bytes);
+  }
+}
+
+std::vector<ImagePart> fat_parts(std::string_view image) {
+  std::vector<ImagePart> parts;
+  for_each_entry(image, [&](const FatEntry& entry) {
+    if (entry.kind == ptx_entry || entry.kind == cubin_entry)
+      parts.push_back({static_cast<int>(entry.architecture), entry.kind == ptx_entry});
+  });
+  return parts;
+}
+
+std::vector<ImagePart> ptx_parts(std::string_view image) {
+  constexpr std::string_view word = ".target sm_";
+  const std::size_t at = image.find(word);
+  int number = 0;
+  if (at == image.npos) return {};
+  std::from_chars(image.data() + at + word.size(), image.data() + image.size(), number);
+  return {{number, true}};
+}
+
+// How LTO-IR begins: seen in what NVRTC 12 and 13 write.
+constexpr std::uint32_t lto_ir_magic = 0x7f4e43ed;
+
+std::string shown(const std::vector<ImagePart>& parts) {
+  std::string out;
+  for (const ImagePart& part : parts)
+    out +=
+        text(out.empty() ? "" : ", ", part.is_ptx ? "PTX for compute_" : "sm_", part.architecture);
+  return out;
+}
+
+// A cubin runs on its architecture and newer ones of the same major version (CUDA C++ Programming
+// Guide 13.0, "Binary Compatibility"), PTX is compiled for its own and all newer ones.
+bool runs_on(const ImagePart& part, int device) {
+  if (part.is_ptx) return part.architecture <= device;
+  return part.architecture / 10 == device / 10 && part.architecture <= device;
+}
+
+int number_of(std::string_view architecture) {
+  int number = 0;
+  const std::size_t at = architecture.find('_') + 1;
+  std::from_chars(architecture.data() + at, architecture.data() + architecture.size(), number);
+  return number;
+}
+
+}  // namespace
+
+ImageKind image_kind(std::string_view image) {
+  if (image.starts_with(ELFMAG)) {
+    const auto header = value_at<Elf64_Ehdr>(image, 0);
+    return header && header->e_machine == elf_machine ? ImageKind::cubin : ImageKind::object;
+  }
+  if (image.starts_with("!<arch>\n")) return ImageKind::archive;
+  const auto magic = value_at<std::uint32_t>(image, 0);
+  if (magic == fat_magic) return ImageKind::fat_binary;
+  if (magic == lto_ir_magic) return ImageKind::lto_ir;
+  const std::string_view head = image.substr(0, 4096);
+  const std::size_t version = head.find(".version");
+  const bool is_ptx = version != head.npos && head.substr(0, version).find('\0') == head.npos;
+  return is_ptx ? ImageKind::ptx : ImageKind::unknown;
+}
+
+std::vector<ImagePart> image_parts(std::string_view image) {
+  switch (image_kind(image)) {
+    case ImageKind::cubin:
+      return cubin_parts(image);
+    case ImageKind::fat_binary:
+      return fat_parts(image);
+    case ImageKind::ptx:
+      return ptx_parts(image);
+    default:
+      return {};
+  }
+}
+
+bool is_lto_ir(std::string_view image) {
+  const ImageKind kind = image_kind(image);
+  if (kind != ImageKind::fat_binary) return kind == ImageKind::lto_ir;
+  bool some = false, all = true;
+  for_each_entry(image, [&](const FatEntry& entry) {
+    const bool is_open = entry.kind == lto_ir_entry;
+    some |= is_open;
+    all &= is_open;
+  });
+  return some && all;
+}
+
+void require_runnable(std::string_view image, const DeviceProperties& device) {
+  const std::vector<ImagePart> parts = image_parts(image);
+  const bool is_known = image_kind(image) != ImageKind::unknown;
+  // What else the driver may take begins otherwise, but is binary.
+  const bool is_text = !image.empty() && image.substr(0, 4096).find('\0') == image.npos;
+  if (image.empty() || (!is_known && is_text))
+    fail<ArgumentError>("Module.load: expected a cubin, PTX or fat binary, got ", image.size(),
+                        " bytes of ", is_text ? "some other text" : "nothing",
+                        is_text ? ". Remedy: CUDA C source is for SourceModule" : "");
+  const int needed = number_of(device.architecture);
+  if (parts.empty() || std::any_of(parts.begin(), parts.end(),
+                                   [&](const ImagePart& p) { return runs_on(p, needed); }))
+    return;
+  fail<DeviceError>("Module.load: nothing in the binary runs on ", device.name,
+                    ": expected code for ", device.architecture, ", or PTX for compute_", needed,
+                    " or older, got ", shown(parts), ". Remedy: nvcc -gencode arch=compute_",
+                    needed, ",code=", device.architecture,
+                    ", or compile the source with SourceModule");
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,156 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/compile/linker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "backends/cuda/compile/image_contents.hpp"
+#include "backends/cuda/compile/nvjitlink.hpp"
+#include "runtime/backend.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+int input_type(const LinkInput& input) {
+  switch (image_kind(input.image)) {
+    case ImageKind::cubin:
+      return nvjitlink::cubin_input;
+    case ImageKind::ptx:
+      return nvjitlink::ptx_input;
+    case ImageKind::lto_ir:
+      return nvjitlink::lto_ir_input;
+    case ImageKind::fat_binary:
+      return nvjitlink::fat_binary_input;
+    case ImageKind::object:
+      return nvjitlink::object_input;
+    case ImageKind::archive:
+      return nvjitlink::archive_input;
+    case ImageKind::unknown:
+      break;
+  }
+  fail<ArgumentError>(input.name,
+                      ": expected CUDA C++ text or compiled device code (cubin, PTX, LTO-IR, fat "
+                      "binary, object, archive), got ",
+                      input.image.size(), " bytes of nothing like it");
+}
+
+// The linker compiles LTO-IR, so what NVRTC would do with these it has to do.
+std::vector<std::string> lto_options(const std::vector<std::string>& options) {
+  using namespace std::string_view_literals;
+  static constexpr std::array valued{
+      std::pair{"--ftz="sv, "-ftz="sv},
+      std::pair{"--prec-div="sv, "-prec-div="sv},
+      std::pair{"--prec-sqrt="sv, "-prec-sqrt="sv},
+      std::pair{"--fmad="sv, "-fma="sv},
+      std::pair{"--maxrregcount="sv, "-maxrregcount="sv},
+      std::pair{"--ptxas-options="sv, "-Xptxas="sv},
+  };
+  std::vector<std::string> out{"-lto"};
+  for (const std::string& option : options) {
+    std::string full = option.starts_with("--") ? option : "-" + option;  // -ftz=true
+    if (full == "--use_fast_math" || full == "--use-fast-math")
+      out.insert(out.end(), {"-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=1"});
+    if (full == "--generate-line-info" || full == "--lineinfo") out.emplace_back("-lineinfo");
+    for (const auto& [from, to] : valued) {
+      if (!full.starts_with(from)) continue;
+      std::string value = full.substr(from.size());
+      if (value == "true" || value == "false") value = value == "true" ? "1" : "0";
+      out.push_back(text(to, value));
+    }
+  }
+  return out;
+}
+
+bool has_lto_ir(const LinkJob& job) {
+  return std::any_of(job.inputs.begin(), job.inputs.end(),
+                     [](const LinkInput& input) { return is_lto_ir(input.image); });
+}
+
+class Linking {
+ public:
+  Linking(const nvjitlink::Library& library, const std::vector<std::string>& options)
+      : library_(library) {
+    std::vector<const char*> words;
+    words.reserve(options.size());
+    for (const std::string& option : options) words.push_back(option.c_str());
+    const nvjitlink::Result result =
+        library_.api.create(&link_, static_cast<std::uint32_t>(words.size()), words.data());
+    std::string all;
+    for (const std::string& option : options) all.append(" ").append(option);
+    if (result != nvjitlink::success)
+      fail<DeviceError>("cuda: nvJitLink ", library_.major, '.', library_.minor, " (",
+                        library_.path.string(), ") does not start, result ", result,
+                        "; its options are", all);
+  }
+  ~Linking() { library_.api.destroy(&link_); }
+  Linking(const Linking&) = delete;
+  Linking& operator=(const Linking&) = delete;
+
+  void add(const LinkInput& input) {
+    check(library_.api.add_data(link_, input_type(input), input.image.data(), input.image.size(),
+                                input.name.c_str()),
+          input.name);
+  }
+  void complete() { check(library_.api.complete(link_), "the whole"); }
+  std::string cubin() const { return read(library_.api.get_cubin_size, library_.api.get_cubin); }
+  std::string ptx() const {
+    std::string words = read(library_.api.get_ptx_size, library_.api.get_ptx);
+    while (words.ends_with('\0')) words.pop_back();
+    return words;
+  }
+
+ private:
+  template <class Size, class Get>
+  std::string read(Size get_size, Get get) const {
+    std::size_t size = 0;
+    nvjitlink::Result result = get_size(link_, &size);
+    std::string bytes(size, '\0');
+    if (result == nvjitlink::success && size > 0) result = get(link_, bytes.data());
+    if (result != nvjitlink::success)
+      fail<DeviceError>("cuda: nvJitLink failed at giving a result: ", result);
+    return bytes;
+  }
+  void check(nvjitlink::Result result, std::string_view what) const {
+    if (result == nvjitlink::success) return;
+    std::string log = read(library_.api.get_error_log_size, library_.api.get_error_log);
+    log.resize(std::min(log.find('\0'), log.size()));
+    throw CompileError(text("linking failed (nvJitLink ", library_.major, '.', library_.minor,
+                            ", at ", what, "):\n", log, runtime::link_remedy, '\n'),
+                       log, "");
+  }
+
+  const nvjitlink::Library& library_;
+  nvjitlink::Link link_ = nullptr;
+};
+
+}  // namespace
+
+bool links_lto_ir(int major, int minor) {
+  const nvjitlink::Library* library = nvjitlink::library();
+  return library != nullptr && std::pair(library->major, library->minor) >= std::pair(major, minor);
+}
+
+std::string link(const LinkJob& job, std::optional<int> ordinal) {
+  const nvjitlink::Library* library = nvjitlink::library();
+  if (library == nullptr) {
+    if (!ordinal.has_value() || has_lto_ir(job))
+      fail<DeviceError>("cuda: ", has_lto_ir(job) ? "LTO-IR" : "device code",
+                        " is linked by nvJitLink, and none was found; ", nvjitlink::remedy());
+    return link_with_driver(job, *ordinal);
+  }
+  const bool to_ptx = job.architecture.starts_with("compute_");
+  std::vector<std::string> options{"-arch=" + job.architecture};
+  if (to_ptx) options.emplace_back("-ptx");
+  if (has_lto_ir(job))
+    for (std::string& option : lto_options(job.options)) options.push_back(std::move(option));
+  Linking linking(*library, options);
+  for (const LinkInput& input : job.inputs) linking.add(input);
+  linking.complete();
+  return to_ptx ? linking.ptx() : linking.cubin();
+}
+
+}  // namespace spanwise::cuda

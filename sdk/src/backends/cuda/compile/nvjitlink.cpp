@@ -1,0 +1,60 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/compile/nvjitlink.hpp"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backends/cuda/found_library.hpp"
+#include "spanwise/fork.hpp"
+
+namespace spanwise::cuda::nvjitlink {
+namespace {
+
+bool fill_linker(Api& api, void* handle) {
+#define SW_FILL(name, function, ...) \
+  if (!find_function(handle, #function, api.name)) return false;
+  SW_NVJITLINK_FUNCTIONS(SW_FILL)
+#undef SW_FILL
+  return true;
+}
+
+// Null where it cannot be loaded or is older than CUDA 12.3. Never closed.
+std::unique_ptr<Library> open_linker(const FoundLibrary& found) {
+  const std::lock_guard loading(loader_mutex());
+  void* handle = dlopen(found.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  auto library = std::make_unique<Library>();
+  unsigned major = 0, minor = 0;
+  if (handle == nullptr || !fill_linker(library->api, handle) ||
+      library->api.version(&major, &minor) != success)
+    return nullptr;
+  library->path = found.path;
+  library->major = static_cast<int>(major);
+  library->minor = static_cast<int>(minor);
+  return library;
+}
+
+std::vector<FoundLibrary> linker_candidates() { return libraries_for_driver("nvJitLink"); }
+
+}  // namespace
+
+const Library* library() {
+  static LoadedOnce<Library>& linker = *new LoadedOnce<Library>;
+  return linker.get(linker_candidates, open_linker);
+}
+
+std::filesystem::path installed() {
+  const std::vector<FoundLibrary> all = linker_candidates();
+  return all.empty() ? std::filesystem::path{} : all.front().path;
+}
+
+const char* remedy() {
+  return driver_status().version / 1000 == 12
+             ? "install nvJitLink (python3 -m pip install nvidia-nvjitlink-cu12, or the CUDA "
+               "toolkit), or name its folder in SPANWISE_CUDA_LIBRARY_PATH"
+             : "install nvJitLink (python3 -m pip install nvidia-nvjitlink, or the CUDA toolkit), "
+               "or name its folder in SPANWISE_CUDA_LIBRARY_PATH";
+}
+
+}  // namespace spanwise::cuda::nvjitlink

@@ -1,0 +1,141 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/compile/nvrtc.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+#include "backends/cuda/driver.hpp"
+#include "backends/cuda/found_library.hpp"
+#include "backends/cuda/library_search.hpp"
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/fork.hpp"
+
+namespace spanwise::cuda::nvrtc {
+namespace {
+
+// A driver takes the binaries of older compilers and of its own major version's (CUDA minor version
+// compatibility), so a newer major version comes last.
+std::vector<FoundLibrary> candidates() {
+  std::vector<FoundLibrary> found = find_libraries("nvrtc", library_folders());
+  const int newest = driver_status().version / 1000;
+  if (newest > 0) {
+    std::stable_partition(found.begin(), found.end(),
+                          [&](const FoundLibrary& library) { return library.major <= newest; });
+  }
+  return found;
+}
+
+bool fill(Api& api, void* handle) {
+#define SW_FILL(name, function, ...) \
+  if (!find_function(handle, #function, api.name)) return false;
+  SW_NVRTC_FUNCTIONS(SW_FILL)
+#undef SW_FILL
+  return true;
+}
+
+void read_versions(Library& library) {
+  library.api.version(&library.major, &library.minor);
+  int count = 0;
+  if (library.api.get_num_supported_archs(&count) != success || count <= 0) return;
+  library.architectures.resize(static_cast<std::size_t>(count));
+  library.api.get_supported_archs(library.architectures.data());
+  std::sort(library.architectures.begin(), library.architectures.end());
+}
+
+// Null where `path` cannot be loaded or is too old; `reason` then says why. Never closed.
+std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& reason) {
+  const std::lock_guard loading(loader_mutex());
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* error = dlerror();
+    reason += text("; ", error != nullptr ? error : path.string());
+    return nullptr;
+  }
+  auto library = std::make_unique<Library>();
+  if (!fill(library->api, handle)) {
+    reason += text("; ", path.string(), " is older than CUDA 12.0");
+    return nullptr;
+  }
+  library->path = path;
+  read_versions(*library);
+  return library;
+}
+
+[[noreturn]] void fail_absent(const std::string& reason) {
+  std::string folders;
+  for (const auto& folder : library_folders())
+    folders += text(folders.empty() ? "" : ", ", folder.string());
+  const int major = std::max(driver_status().version / 1000, 12);
+  fail<DeviceError>(
+      "cuda: no NVRTC (libnvrtc.so), which compiles kernels, was found", reason, "; looked in ",
+      folders, ". Install it (python3 -m pip install nvidia-cuda-nvrtc", major == 12 ? "-cu12" : "",
+      ", or the CUDA toolkit), or name its folder in "
+      "SPANWISE_CUDA_LIBRARY_PATH");
+}
+
+struct State {
+  Mutex mutex;
+  std::uint64_t searched_at = 0;  // version of the settings
+  std::string searched_path;
+  std::shared_ptr<const Installation> found;
+  const Library* loaded = nullptr;
+};
+State& state() {
+  static State& made = *new State;
+  return made;
+}
+
+std::shared_ptr<const Installation> describe(const std::filesystem::path& library) {
+  auto found = std::make_shared<Installation>();
+  found->library = library;
+  if (library.empty()) return found;
+  found->headers = header_folders(library);
+  // NVIDIA's wheel of the runtime's headers leaves out CCCL's, which some of them include; they may
+  // be installed elsewhere.
+  const bool whole = std::any_of(found->headers.begin(), found->headers.end(), has_cccl);
+  if (whole || found->headers.empty()) return found;
+  if (std::filesystem::path cccl = cccl_headers(library_folders()); !cccl.empty())
+    found->headers.push_back(std::move(cccl));
+  return found;
+}
+
+}  // namespace
+
+std::shared_ptr<const Installation> installation() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  const std::uint64_t version = config::version();
+  if (now.found && (now.loaded != nullptr || now.searched_at == version)) return now.found;
+  // Only one of the settings matters here, and looking through the folders takes milliseconds.
+  std::string path = config::get("cuda_library_path");
+  if (!now.found || path != now.searched_path) {
+    const std::vector<FoundLibrary> all = candidates();
+    now.found = describe(all.empty() ? std::filesystem::path{} : all.front().path);
+    now.searched_path = std::move(path);
+  }
+  now.searched_at = version;
+  return now.found;
+}
+
+const Library& library() {
+  State& now = state();
+  const std::lock_guard lock(now.mutex);
+  // The first one stays: one process's kernels come from one compiler.
+  if (now.loaded != nullptr) return *now.loaded;
+  std::string reason;
+  for (const FoundLibrary& candidate : candidates()) {
+    if (auto library = open(candidate.path, reason)) {
+      now.found = describe(library->path);
+      now.loaded = library.release();
+      return *now.loaded;
+    }
+  }
+  fail_absent(reason);
+}
+
+}  // namespace spanwise::cuda::nvrtc

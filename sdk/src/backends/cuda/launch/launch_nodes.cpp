@@ -1,0 +1,37 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/launch/launch_nodes.hpp"
+
+#include <new>
+
+namespace spanwise::cuda {
+namespace {
+
+// A kernel that is launched but a few times stays without a graph.
+constexpr int launches_before = 8;
+
+}  // namespace
+
+std::optional<CUresult> LaunchNodes::launch(CudaKernel& kernel, const LaunchShape& shape,
+                                            CUstream stream, void* const* arguments) noexcept {
+  // This name is another stream on each thread.
+  if (stream == CU_STREAM_PER_THREAD) return std::nullopt;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || is_capturing(context_.api, stream)) return std::nullopt;
+  try {
+    Chain* found = chains_.find(stream, [this] {
+      return std::make_unique<LaunchChain>(context_, LaunchChain::Kernels::outlive,
+                                           launches_before);
+    });
+    if (found == nullptr) return std::nullopt;
+    LaunchChain& chain = **found;
+    chain.add(kernel, shape, arguments);
+    const std::optional<CUresult> code = chain.launch(stream);
+    chain.next_round();
+    return code;
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace spanwise::cuda

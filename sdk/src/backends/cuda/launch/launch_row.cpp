@@ -1,0 +1,101 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/launch/launch_row.hpp"
+
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "backends/cuda/launch/launch_pace.hpp"
+#include "backends/cuda/module.hpp"
+#include "runtime/settings.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+constexpr int rounds_before_graph = 2;
+// The device begins when a stretch is handed over, so it should not be long.
+constexpr std::size_t longest_stretch = 24;
+
+constinit thread_local CudaLaunchRow* open_row = nullptr;
+
+}  // namespace
+
+constinit thread_local bool launches_are_kept_back = false;
+
+void hand_over_kept_launches() noexcept { open_row->hand_over(); }
+
+bool CudaLaunchRow::open(runtime::StreamState& stream) {
+  auto& queue = cuda_stream(context_, stream);
+  if (open_row != nullptr || !driver_survives() || queue.peek() == CU_STREAM_PER_THREAD ||
+      runtime::launch_blocking() || !LaunchPace::joins_kernels())
+    return false;
+  chains_ = chains_of_.find(queue.peek(), [] { return Chains(); });
+  if (chains_ == nullptr) return false;
+  stream_ = Ref<CudaStream>(&queue);
+  stretch_ = 0;
+  open_row = this;
+  return true;
+}
+
+void CudaLaunchRow::close() {
+  hand_over();
+  open_row = nullptr;
+  stream_ = {};
+  const CUresult code = std::exchange(error_, CUDA_SUCCESS);
+  check(context_.api, code, "launching ", failed_, " on ", context_.device);
+}
+
+CudaLaunchRow* CudaLaunchRow::open_on(const CudaStream& stream) noexcept {
+  return open_row != nullptr && open_row->stream_.get() == &stream ? open_row : nullptr;
+}
+
+LaunchChain& CudaLaunchRow::stretch() {
+  if (stretch_ == chains_->size())
+    chains_->push_back(
+        std::make_unique<LaunchChain>(context_, LaunchChain::Kernels::held, rounds_before_graph));
+  return *(*chains_)[stretch_];
+}
+
+void CudaLaunchRow::add(CudaKernel& kernel, const LaunchShape& shape, void* const* arguments) {
+  LaunchChain& chain = stretch();
+  chain.add(kernel, shape, arguments);
+  launches_are_kept_back = true;
+  if (chain.size() == longest_stretch) hand_over();
+}
+
+void CudaLaunchRow::hand_over() noexcept {
+  if (!std::exchange(launches_are_kept_back, false)) return;
+  LaunchChain& chain = *(*chains_)[stretch_++];
+  const ContextGuard guard(context_, std::nothrow);
+  const CUstream queue = stream_->peek();
+  std::optional<CUresult> code;
+  if (chain.size() > 1 && guard.ok() && !is_capturing(context_.api, queue))
+    code = chain.launch(queue);
+  if (code) {
+    note(*code, chain, 0, chain.size() - 1);
+  } else {
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+      const LaunchChain::Launch launch = chain.at(i);
+      note(guard.ok() ? launch.kernel.start(launch.shape, queue, launch.arguments)
+                      : CUDA_ERROR_NOT_INITIALIZED,
+           chain, i, i);
+    }
+  }
+  chain.next_round();
+}
+
+// The first error is the one that matters: a broken context gives the same for all that follows.
+void CudaLaunchRow::note(CUresult code, const LaunchChain& chain, std::size_t first,
+                         std::size_t last) noexcept {
+  if (code == CUDA_SUCCESS || error_ != CUDA_SUCCESS) return;
+  error_ = code;
+  try {
+    failed_ = text(first == last ? "kernel " : "kernels ", chain.at(first).kernel.name());
+    if (first != last) failed_ += text(" to ", chain.at(last).kernel.name());
+  } catch (const std::bad_alloc&) {
+    failed_ = "kernel";
+  }
+}
+
+}  // namespace spanwise::cuda

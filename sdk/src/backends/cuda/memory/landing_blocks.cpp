@@ -1,0 +1,63 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/memory/landing_blocks.hpp"
+
+#include <new>
+
+namespace spanwise::cuda {
+
+void* LandingBlocks::take(std::size_t bytes) {
+  if (bytes < least_bytes || bytes > most_bytes) return nullptr;
+  const std::lock_guard lock(mutex_);
+  Size& size = size_for(bytes);
+  if (size.free.empty()) return size.asked++ < unproven ? nullptr : make(rounded(bytes));
+  void* data = size.free.back();
+  size.free.pop_back();
+  return data;
+}
+
+void* LandingBlocks::make(std::size_t bytes) {
+  if (held_ + bytes > most_held) return nullptr;
+  const ContextGuard guard(context_, std::nothrow);
+  if (!guard.ok()) return nullptr;
+  const DriverApi& api = context_.api;
+  const RelaxedCaptureMode relaxed(api);
+  void* data = nullptr;
+  if (api.mem_host_alloc(&data, bytes, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS) return nullptr;
+  try {
+    size_for(bytes).free.reserve(most_held / bytes);  // so that giving back needs no memory
+    made_.insert(data);
+  } catch (const std::bad_alloc&) {
+    api.mem_free_host(data);
+    throw;
+  }
+  held_ += bytes;
+  return data;
+}
+
+void LandingBlocks::give_back(void* data, std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  size_for(bytes).free.push_back(data);
+}
+
+bool LandingBlocks::has(const void* data) noexcept {
+  const std::lock_guard lock(mutex_);
+  return made_.contains(data);
+}
+
+void LandingBlocks::trim() noexcept {
+  const ContextGuard guard(context_, std::nothrow);
+  if (!guard.ok()) return;
+  const RelaxedCaptureMode relaxed(context_.api);
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    for (void* data : sizes_[i].free) {
+      context_.api.mem_free_host(data);
+      made_.erase(data);
+      held_ -= least_bytes << i;
+    }
+    sizes_[i].free.clear();
+  }
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,272 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/memory/memory_pool.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "backends/cuda/memory/preallocate.hpp"
+#include "runtime/bytes_text.hpp"
+#include "spanwise/config.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+[[maybe_unused]] const bool keep_blocks_declared = config::declare({
+    .name = "keep_blocks",
+    .description =
+        "Keep GPU memory of up to 1 MiB for the next array on the same stream; read when "
+        "a device is first used. 0 lets memory checkers see every block's end.",
+    .value = {},
+    .default_value = "1",
+    .choices = {},
+    .source = {},
+});
+
+using runtime::bytes_text;
+
+void* as_pointer(CUdeviceptr address) { return std::bit_cast<void*>(address); }
+CUdeviceptr as_address(void* data) { return reinterpret_cast<CUdeviceptr>(data); }
+
+CUmemLocation location_of(int ordinal) {
+  CUmemLocation location{};
+  location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  location.id = ordinal;
+  return location;
+}
+
+CUmemoryPool create_pool(const DeviceContext& context) {
+  CUmemPoolProps props{};
+  props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  props.handleTypes = CU_MEM_HANDLE_TYPE_NONE;
+  props.location = location_of(context.device.ordinal());
+  CUmemoryPool pool = nullptr;
+  const DriverApi& api = context.api;
+  check(api, api.mem_pool_create(&pool, &props), "creating the memory pool of ", context.device);
+  // Otherwise the pool gives everything back at each synchronisation and takes it again afterwards.
+  auto keep = std::numeric_limits<cuuint64_t>::max();
+  check(api, api.mem_pool_set_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep),
+        "configuring the memory pool of ", context.device);
+  return pool;
+}
+
+}  // namespace
+
+MemoryPool::MemoryPool(DeviceContext& context) : context_(context) {
+  const DriverApi& api = context.api;
+  check(api, api.stream_create(&side_stream_, CU_STREAM_NON_BLOCKING),
+        "creating the allocation stream of ", context.device);
+  if (context.info.has_memory_pools) pool_ = create_pool(context);
+}
+
+// Runs only where the device could not be taken into use: contexts live until the process ends.
+MemoryPool::~MemoryPool() {
+  const DriverApi& api = context_.api;
+  if (pool_ != nullptr) api.mem_pool_destroy(pool_);
+  if (side_stream_ != nullptr) api.stream_destroy(side_stream_);
+}
+
+void MemoryPool::preallocate() {
+  if (pool_ == nullptr) return;
+  const std::string setting = config::get("preallocate");
+  // Nothing, whatever is free: then the driver need not be asked while the program starts.
+  if (preallocate_bytes(setting, std::int64_t{1} << 40) == 0) return;
+  std::size_t free = 0, total = 0;
+  context_.api.mem_get_info(&free, &total);
+  const std::int64_t bytes = preallocate_bytes(setting, static_cast<std::int64_t>(free));
+  if (bytes == 0) return;
+  CUdeviceptr data = 0;
+  const CUresult code = allocate_beside_capture(data, static_cast<std::size_t>(bytes));
+  if (code != CUDA_SUCCESS) {
+    fail_driver(context_.api, code,
+                text("taking ", bytes_text(bytes), " of ", context_.device, ", of which ",
+                     bytes_text(static_cast<std::int64_t>(free)),
+                     " are free, for config preallocate = ", setting));
+  }
+  context_.api.mem_free_async(data, side_stream_);
+}
+
+CUresult MemoryPool::allocate_beside_capture(CUdeviceptr& data, std::size_t bytes) {
+  const DriverApi& api = context_.api;
+  const RelaxedCaptureMode relaxed(api);
+  if (pool_ == nullptr) return api.mem_alloc(&data, bytes);
+  const CUresult code = api.mem_alloc_from_pool_async(&data, bytes, pool_, side_stream_);
+  return code == CUDA_SUCCESS ? api.stream_synchronize(side_stream_) : code;
+}
+
+CUresult MemoryPool::try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream stream) {
+  const DriverApi& api = context_.api;
+  // While any stream is captured in the driver's default mode, to allocate on another one would
+  // spoil that capture, though it has nothing to do with it.
+  const RelaxedCaptureMode relaxed(api);
+  if (pool_ == nullptr) return api.mem_alloc(&data, bytes);
+  return api.mem_alloc_from_pool_async(&data, bytes, pool_, stream);
+}
+
+// A block that is kept for the next array of its size goes by rounded sizes.
+std::size_t MemoryPool::size_of_block(std::size_t bytes, const CudaStream& stream) const noexcept {
+  bytes = std::max<std::size_t>(bytes, 1);
+  const bool is_small = stream.small_blocks() != nullptr && bytes <= SmallBlocks::most_bytes;
+  return is_small ? SmallBlocks::rounded(bytes) : bytes;
+}
+
+void* MemoryPool::allocated(CUresult code, CUdeviceptr data, std::size_t bytes) {
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) fail_out_of_memory(bytes);
+  check(context_.api, code, "allocating ", bytes, " bytes on ", context_.device);
+  if (pool_ == nullptr) allocated_ += static_cast<std::int64_t>(bytes);
+  return as_pointer(data);
+}
+
+void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
+  const ContextGuard guard(context_);
+  bytes = size_of_block(bytes, stream);
+  CUdeviceptr data = take_small(bytes, stream);
+  if (data != 0) return as_pointer(data);
+  CUresult code = try_allocate(data, bytes, stream.peek());
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) {
+    reclaim();
+    code = try_allocate(data, bytes, stream.peek());
+    // What the driver mapped before it gave up stays with the pool unless it is told otherwise.
+    if (code == CUDA_ERROR_OUT_OF_MEMORY) reclaim();
+  }
+  return allocated(code, data, bytes);
+}
+
+// To wait for the device, so that freed memory comes back, is not legal now.
+void* MemoryPool::allocate_beside_graph(std::size_t bytes, const CudaStream& stream) {
+  const ContextGuard guard(context_);
+  bytes = size_of_block(bytes, stream);
+  CUdeviceptr data = 0;
+  const CUresult code = allocate_beside_capture(data, bytes);
+  return allocated(code, data, bytes);
+}
+
+CUdeviceptr MemoryPool::take_small(std::size_t bytes, const CudaStream& stream) noexcept {
+  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::most_bytes) return 0;
+  const CUdeviceptr data = stream.small_blocks()->take(bytes);
+  if (data != 0) kept_ -= static_cast<std::int64_t>(bytes);
+  return data;
+}
+
+bool MemoryPool::keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept {
+  if (stream.small_blocks() == nullptr || bytes > SmallBlocks::most_bytes) return false;
+  if (!stream.small_blocks()->keep(data, bytes)) return false;
+  kept_ += static_cast<std::int64_t>(SmallBlocks::rounded(bytes));
+  return true;
+}
+
+std::unique_ptr<SmallBlocks> MemoryPool::make_small_blocks() {
+  // Read once: a block must go back as it came.
+  static const bool is_wanted = config::get_bool("keep_blocks");
+  if (!is_wanted || pool_ == nullptr) return nullptr;
+  auto blocks = std::make_unique<SmallBlocks>();
+  const std::lock_guard lock(shelves_mutex_);
+  shelves_.push_back(blocks.get());
+  return blocks;
+}
+
+void MemoryPool::forget(SmallBlocks& blocks, CUstream stream) noexcept {
+  const DriverApi& api = context_.api;
+  const RelaxedCaptureMode relaxed(api);
+  const std::lock_guard lock(shelves_mutex_);
+  kept_ -= static_cast<std::int64_t>(
+      blocks.release([&](CUdeviceptr block) { api.mem_free_async(block, stream); }));
+  std::erase(shelves_, &blocks);
+}
+
+// All work has ended, so any stream will do.
+void MemoryPool::empty_shelves() noexcept {
+  const DriverApi& api = context_.api;
+  const std::lock_guard lock(shelves_mutex_);
+  for (SmallBlocks* blocks : shelves_)
+    kept_ -= static_cast<std::int64_t>(
+        blocks->release([&](CUdeviceptr block) { api.mem_free_async(block, side_stream_); }));
+  api.stream_synchronize(side_stream_);
+}
+
+// What was freed on other streams comes back when they have passed; what the pool keeps in pieces
+// that do not fit goes back to the device.
+void MemoryPool::reclaim() {
+  const DriverApi& api = context_.api;
+  const RelaxedCaptureMode relaxed(api);
+  hand_over_launches();
+  api.ctx_synchronize();
+  empty_shelves();
+  if (pool_ != nullptr) api.mem_pool_trim_to(pool_, 0);
+}
+
+void MemoryPool::trim() {
+  const ContextGuard guard(context_);
+  reclaim();
+}
+
+void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) noexcept {
+  const ContextGuard guard(context_, std::nothrow);
+  if (!guard.ok()) return;
+  const DriverApi& api = context_.api;
+  if (pool_ == nullptr) {
+    const RelaxedCaptureMode relaxed(api);
+    api.stream_synchronize(stream.raw());
+    api.mem_free(as_address(data));
+    allocated_ -= static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1));
+    return;
+  }
+  hand_over_launches();
+  if (keep_small(as_address(data), bytes, stream)) return;
+  const RelaxedCaptureMode relaxed(api);  // as in try_allocate()
+  api.mem_free_async(as_address(data), stream.raw());
+}
+
+runtime::MemoryInfo MemoryPool::info() const {
+  const ContextGuard guard(context_);
+  const DriverApi& api = context_.api;
+  std::size_t free = 0, total = 0;
+  check(api, api.mem_get_info(&free, &total), "reading the memory figures of ", context_.device);
+  runtime::MemoryInfo info;
+  info.free = static_cast<std::int64_t>(free);
+  info.total = static_cast<std::int64_t>(total);
+  info.held = info.used = allocated_.load(std::memory_order_relaxed);
+  if (pool_ != nullptr) {
+    const auto read = [&](CUmemPool_attribute attribute) {
+      cuuint64_t value = 0;
+      check(api, api.mem_pool_get_attribute(pool_, attribute, &value),
+            "reading the pool's figures on ", context_.device);
+      return static_cast<std::int64_t>(value);
+    };
+    info.held = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+    info.used = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT) - kept_.load(std::memory_order_relaxed);
+  }
+  return info;
+}
+
+void MemoryPool::fail_out_of_memory(std::size_t bytes) const {
+  const runtime::MemoryInfo now = info();
+  throw OutOfMemoryError(
+      text("cuda: no memory left on ", context_.device, " (", context_.info.properties.name,
+           "): asked for ", bytes_text(static_cast<std::int64_t>(bytes)), " (", bytes, " bytes), ",
+           bytes_text(now.free), " of ", bytes_text(now.total), " are free; Spanwise's pool holds ",
+           bytes_text(now.held), ", of which ", bytes_text(now.used),
+           " are in use by arrays. Drop arrays, or free what other libraries and processes hold"),
+      CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY");
+}
+
+void MemoryPool::open_to(const DeviceContext& other) {
+  if (pool_ == nullptr || other.device == context_.device) return;
+  const std::lock_guard lock(peers_mutex_);
+  const int peer = other.device.ordinal();
+  if (std::find(peers_.begin(), peers_.end(), peer) != peers_.end()) return;
+  const DriverApi& api = context_.api;
+  int can = 0;
+  api.device_can_access_peer(&can, other.info.handle, context_.info.handle);
+  if (can != 0) {
+    CUmemAccessDesc access{};
+    access.location = location_of(peer);
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    check(api, api.mem_pool_set_access(pool_, &access, 1), "opening the memory of ",
+          context_.device, " to ", other.device);
+  }
+  peers_.push_back(peer);
+}
+
+}  // namespace spanwise::cuda

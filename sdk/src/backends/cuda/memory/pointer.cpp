@@ -1,0 +1,74 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/memory/pointer.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "backends/cuda/context.hpp"
+#include "backends/cuda/driver.hpp"
+
+namespace spanwise::cuda {
+
+namespace {
+
+struct Pointer {
+  Device device{};
+  int ordinal = 0;  ///< -1: memory of no device in particular
+  CUcontext context = nullptr;
+};
+
+// All at once: each call takes as long as half of an import. Asked so, the driver answers for what
+// it does not know, an address or a context, with zeros instead of an error.
+std::optional<Pointer> look_at(const void* address) {
+  if (!driver_survives() || !driver_status().usable) return std::nullopt;
+  std::array attributes{CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_CONTEXT};
+  unsigned memory_type = 0, is_managed = 0;
+  Pointer pointer;
+  std::array<void*, 4> values{&memory_type, &is_managed, &pointer.ordinal,
+                              static_cast<void*>(&pointer.context)};
+  const CUresult code = driver_status().api.pointer_get_attributes(
+      static_cast<unsigned>(attributes.size()), attributes.data(), values.data(),
+      reinterpret_cast<CUdeviceptr>(address));
+  if (code != CUDA_SUCCESS || memory_type == 0) return std::nullopt;
+  DeviceKind kind = DeviceKind::cuda;
+  if (memory_type == CU_MEMORYTYPE_HOST) kind = DeviceKind::cuda_host;
+  if (is_managed != 0) kind = DeviceKind::cuda_managed;
+  pointer.device = Device(kind, std::max(pointer.ordinal, 0));
+  return pointer;
+}
+
+}  // namespace
+
+std::optional<Device> device_of(const void* address) {
+  const std::optional<Pointer> pointer = look_at(address);
+  return pointer ? std::optional(pointer->device) : std::nullopt;
+}
+
+namespace {
+
+// Retains the primary context where nobody has yet; we are about to work in it anyway.
+GpuContext described(CUcontext context, Device device) {
+  return {device, context == DeviceContext::of(device.ordinal()).handle};
+}
+
+}  // namespace
+
+std::optional<GpuContext> context_of(const void* address) {
+  const std::optional<Pointer> pointer = look_at(address);
+  if (!pointer || pointer->context == nullptr || pointer->ordinal < 0) return std::nullopt;
+  return described(pointer->context, pointer->device);
+}
+
+std::optional<GpuContext> current_context() {
+  if (!driver_survives() || !driver_status().usable) return std::nullopt;
+  const DriverApi& api = driver_status().api;
+  CUcontext context = nullptr;
+  CUdevice device = 0;
+  if (api.ctx_get_current(&context) != CUDA_SUCCESS || context == nullptr) return std::nullopt;
+  if (api.ctx_get_device(&device) != CUDA_SUCCESS) return std::nullopt;
+  return described(context, Device(DeviceKind::cuda, device));
+}
+
+}  // namespace spanwise::cuda

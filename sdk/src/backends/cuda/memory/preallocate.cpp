@@ -1,0 +1,66 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/memory/preallocate.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::cuda {
+namespace {
+
+[[noreturn]] void fail_setting(std::string_view value) {
+  fail<ArgumentError>(
+      "config preallocate: expected 0, a fraction up to 1 (\"0.8\") or a size "
+      "(\"8GiB\", \"512MiB\", a number of bytes), got \"",
+      value, '"');
+}
+
+double unit_of(std::string_view suffix, std::string_view value) {
+  constexpr std::array<std::pair<std::string_view, double>, 7> units{{{"", 1},
+                                                                      {"KiB", 0x1p10},
+                                                                      {"MiB", 0x1p20},
+                                                                      {"GiB", 0x1p30},
+                                                                      {"KB", 1e3},
+                                                                      {"MB", 1e6},
+                                                                      {"GB", 1e9}}};
+  for (const auto& [name, factor] : units) {
+    if (suffix == name) return factor;
+  }
+  fail_setting(value);
+}
+
+void check_setting(std::string_view value) { preallocate_bytes(value, 0); }
+
+[[maybe_unused]] const bool preallocate_declared = config::declare({
+    .name = "preallocate",
+    .description = "GPU memory to take at the first use of each device: 0, a fraction of what is "
+                   "free (0.8), or a size (8GiB).",
+    .value = {},
+    .default_value = "0",
+    .choices = {},
+    .source = {},
+    .check = check_setting,
+});
+
+}  // namespace
+
+std::int64_t preallocate_bytes(std::string_view value, std::int64_t free) {
+  if (value.empty()) return 0;
+  double number = 0;
+  const char* end = value.data() + value.size();
+  const auto [rest, error] = std::from_chars(value.data(), end, number);
+  if (error != std::errc{} || !(number >= 0) || number > 0x1p62) fail_setting(value);
+  std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
+  while (suffix.starts_with(' ')) suffix.remove_prefix(1);
+  const double factor = unit_of(suffix, value);
+  const bool is_fraction = suffix.empty() && number <= 1;
+  const double bytes = is_fraction ? number * static_cast<double>(free) : number * factor;
+  if (bytes > 0x1p62) fail_setting(value);
+  return static_cast<std::int64_t>(bytes);
+}
+
+}  // namespace spanwise::cuda

@@ -1,0 +1,126 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/memory/staging.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/backend.hpp"
+
+namespace spanwise::cuda {
+
+namespace {
+
+// By all worker threads where there is enough of it.
+void copy_on_host(const void* source, void* target, std::size_t bytes) {
+  const auto array = [&](void* data) {
+    return Array(Storage::adopt(data, bytes, cpu, nullptr, nullptr),
+                 Layout::row_major({static_cast<std::int64_t>(bytes)}), uint8);
+  };
+  runtime::backend_for(cpu).copy(array(const_cast<void*>(source)), array(target),
+                                 runtime::current_stream(cpu));
+}
+
+}  // namespace
+
+bool StagingArea::make(Block& block, std::size_t bytes) noexcept {
+  const DriverApi& api = context_.api;
+  if (block.data != nullptr) return true;
+  if (block.passed == nullptr &&
+      api.event_create(&block.passed, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+    return false;
+  }
+  return api.mem_host_alloc(&block.data, bytes, 0) == CUDA_SUCCESS;
+}
+
+// Blocks are tried in order, so that a program that waits between uploads stays on the first one.
+StagingArea::Block* StagingArea::take() {
+  const std::lock_guard lock(mutex_);
+  const RelaxedCaptureMode relaxed(context_.api);
+  for (Block& block : blocks_) {
+    if (block.taken) continue;
+    if (!make(block, block_bytes)) return nullptr;
+    // A new event has nothing to wait for.
+    if (context_.api.event_query(block.passed) != CUDA_SUCCESS) continue;
+    block.taken = true;
+    return &block;
+  }
+  return nullptr;
+}
+
+void StagingArea::put_back(Block& block) noexcept {
+  const std::lock_guard lock(mutex_);
+  block.taken = false;
+}
+
+bool StagingArea::upload(const void* host, CUdeviceptr device, std::size_t bytes, CUstream stream) {
+  Block* block = take();
+  if (block == nullptr) return false;
+  std::memcpy(block->data, host, bytes);
+  const DriverApi& api = context_.api;
+  CUresult code = api.memcpy_htod_async(device, block->data, bytes, stream);
+  if (code == CUDA_SUCCESS) code = api.event_record(block->passed, stream);
+  // Without the event nobody knows when the block is free again, so it stays taken.
+  check(api, code, "copying ", bytes, " bytes to ", context_.device);
+  put_back(*block);
+  return true;
+}
+
+bool StagingArea::make_pieces() noexcept {
+  const RelaxedCaptureMode relaxed(context_.api);
+  return std::all_of(pieces_.begin(), pieces_.end(),
+                     [&](Block& block) { return make(block, piece_bytes); });
+}
+
+// Until the block's last piece has passed. A new event has nothing to wait for.
+void StagingArea::wait(const Block& block) {
+  const RelaxedCaptureMode relaxed(context_.api);
+  check(context_.api, context_.api.event_synchronize(block.passed),
+        "waiting for a piece of a copy on ", context_.device);
+}
+
+bool StagingArea::upload_pieces(const void* host, CUdeviceptr device, std::size_t bytes,
+                                CUstream stream) {
+  const std::unique_lock lock(pieces_mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || !make_pieces()) return false;
+  const DriverApi& api = context_.api;
+  for (std::size_t at = 0, piece = 0; at < bytes; at += piece_bytes, ++piece) {
+    Block& block = pieces_[piece % pieces_.size()];
+    const std::size_t some = std::min(piece_bytes, bytes - at);
+    wait(block);
+    copy_on_host(static_cast<const std::byte*>(host) + at, block.data, some);
+    CUresult code = api.memcpy_htod_async(device + at, block.data, some, stream);
+    if (code == CUDA_SUCCESS) code = api.event_record(block.passed, stream);
+    check(api, code, "copying ", bytes, " bytes to ", context_.device);
+  }
+  return true;
+}
+
+bool StagingArea::download_pieces(CUdeviceptr device, void* host, std::size_t bytes,
+                                  CUstream stream) {
+  const std::unique_lock lock(pieces_mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || !make_pieces()) return false;
+  const DriverApi& api = context_.api;
+  const std::size_t count = (bytes + piece_bytes - 1) / piece_bytes;
+  const auto size_of = [&](std::size_t piece) {
+    return std::min(piece_bytes, bytes - piece * piece_bytes);
+  };
+  const auto queue = [&](std::size_t piece) {
+    const Block& block = pieces_[piece % pieces_.size()];
+    CUresult code =
+        api.memcpy_dtoh_async(block.data, device + piece * piece_bytes, size_of(piece), stream);
+    if (code == CUDA_SUCCESS) code = api.event_record(block.passed, stream);
+    check(api, code, "copying ", bytes, " bytes from ", context_.device);
+  };
+  for (const Block& block : pieces_) wait(block);  // an upload's pieces may still be on their way
+  for (std::size_t piece = 0; piece < std::min(count, pieces_.size()); ++piece) queue(piece);
+  for (std::size_t piece = 0; piece < count; ++piece) {
+    const Block& block = pieces_[piece % pieces_.size()];
+    wait(block);
+    copy_on_host(block.data, static_cast<std::byte*>(host) + piece * piece_bytes, size_of(piece));
+    if (piece + pieces_.size() < count) queue(piece + pieces_.size());
+  }
+  return true;
+}
+
+}  // namespace spanwise::cuda
