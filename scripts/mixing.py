@@ -72,7 +72,7 @@ def libraries() -> tuple[list[foreign.Library], list[str]]:
         except foreign.Missing as reason:
             missing.append(f"{name}: {reason}")
             continue
-        if found.is_stand_in:
+        if found.is_fake:
             missing.append(
                 f"{name}: needs a GPU; a stand-in over host memory takes its place in tests"
             )

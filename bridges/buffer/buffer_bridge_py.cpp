@@ -21,7 +21,7 @@ constexpr std::string_view buffer_name = "buffer";
 class BufferBridge final : public Bridge {
  public:
   std::string_view name() const override { return buffer_name; }
-  int order() const override { return 80; }
+  BridgePriority priority() const override { return BridgePriority::buffer; }
   std::string_view protocols() const override { return "buffer protocol"; }
 
   bool accepts(PyObject* object) const override { return PyObject_CheckBuffer(object) != 0; }

@@ -63,11 +63,11 @@ std::int64_t checked_size(const ForeignMemory& memory) {
 
 }  // namespace
 
-Span span_of(const ForeignMemory& memory) {
+ByteExtent span_of(const ForeignMemory& memory) {
   if (!memory.row_major && memory.byte_strides.size() != memory.shape.size())
     fail<BridgeError>("bridge: shape ", memory.shape, " came with strides ", memory.byte_strides,
                       "; expected one stride for each extent");
-  Span span;
+  ByteExtent span;
   span.size = checked_size(memory);
   if (span.size == 0) return span;
   if (memory.data == nullptr)
@@ -93,7 +93,7 @@ Span span_of(const ForeignMemory& memory) {
   return span;
 }
 
-Layout layout_of(const ForeignMemory& memory, const Span& span) {
+Layout layout_of(const ForeignMemory& memory, const ByteExtent& span) {
   if (memory.row_major || span.size == 0) return Layout::row_major(memory.shape);
   const ItemSize item(memory.dtype);
   Layout layout{memory.shape, memory.byte_strides, item.into(span.first)};
@@ -112,7 +112,7 @@ Shape byte_shape_of(const ForeignMemory& memory) {
   return shape.inserted(shape.size(), unit);
 }
 
-Layout byte_layout_of(const ForeignMemory& memory, const Span& span) {
+Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span) {
   const Shape shape = byte_shape_of(memory);
   if (span.size == 0) return Layout::row_major(shape);
   const int item = memory.dtype.itemsize(), unit = swapped_unit(memory.dtype);
@@ -127,16 +127,17 @@ Layout byte_layout_of(const ForeignMemory& memory, const Span& span) {
   return {shape, strides, span.first + (memory.byte_swapped ? unit - 1 : 0)};
 }
 
-std::optional<Obstacle> find_obstacle(const ForeignMemory& memory, const Span& span) {
+std::optional<ShareBlocker> find_obstacle(const ForeignMemory& memory, const ByteExtent& span) {
   if (span.size == 0) return std::nullopt;
   const ItemSize item(memory.dtype);
   if (memory.byte_swapped && swapped_unit(memory.dtype) > 1) {
-    return Obstacle{text("its elements (", memory.dtype, ") have the other byte order"),
-                    "allow a copy (copy=None, copyif=True), or convert it to native byte order"};
+    return ShareBlocker{
+        text("its elements (", memory.dtype, ") have the other byte order"),
+        "allow a copy (copy=None, copyif=True), or convert it to native byte order"};
   }
   for (int axis = 0; axis < memory.byte_strides.size(); ++axis) {
     if (item.divides(memory.byte_strides[axis]) || memory.shape[axis] == 1) continue;
-    return Obstacle{
+    return ShareBlocker{
         text("a stride of ", memory.byte_strides[axis], " bytes on axis ", axis,
              " is no multiple of the ", memory.dtype.itemsize(), " bytes of ", memory.dtype),
         "allow a copy (copy=None, copyif=True), or copy it to packed memory"};
@@ -144,16 +145,16 @@ std::optional<Obstacle> find_obstacle(const ForeignMemory& memory, const Span& s
   const std::int64_t alignment = alignment_of(memory.dtype, memory.device);
   if ((reinterpret_cast<std::uintptr_t>(memory.data) &
        static_cast<std::uintptr_t>(alignment - 1)) != 0) {
-    return Obstacle{text("its address is no multiple of the ", alignment, " bytes that ",
-                         memory.dtype, " is aligned to"),
-                    "allow a copy (copy=None, copyif=True), or copy it to aligned memory"};
+    return ShareBlocker{text("its address is no multiple of the ", alignment, " bytes that ",
+                             memory.dtype, " is aligned to"),
+                        "allow a copy (copy=None, copyif=True), or copy it to aligned memory"};
   }
   return std::nullopt;
 }
 
 }  // namespace bridges
 
-std::optional<Obstacle> obstacle_of(const ForeignMemory& memory) {
+std::optional<ShareBlocker> find_share_blocker(const ForeignMemory& memory) {
   return bridges::find_obstacle(memory, bridges::span_of(memory));
 }
 

@@ -14,7 +14,7 @@ namespace spanwise::bridges {
 
 /// Which bytes a description covers: `bytes` from `lowest` on, element (0, ..., 0) `first` bytes
 /// in.
-struct Span {
+struct ByteExtent {
   void* lowest = nullptr;
   std::size_t bytes = 0;
   std::int64_t first = 0;
@@ -23,16 +23,16 @@ struct Span {
 
 /// Throws BridgeError where extents are negative, strides are missing, or sizes or addresses do not
 /// fit in 63 bits.
-Span span_of(const ForeignMemory& memory);
+ByteExtent span_of(const ForeignMemory& memory);
 
 /// The layout in elements of memory that has no obstacle.
-Layout layout_of(const ForeignMemory& memory, const Span& span);
+Layout layout_of(const ForeignMemory& memory, const ByteExtent& span);
 /// The layout in bytes of any memory, with the axes that share_bytes() promises.
-Layout byte_layout_of(const ForeignMemory& memory, const Span& span);
+Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span);
 /// The shape that byte_layout_of() has.
 Shape byte_shape_of(const ForeignMemory& memory);
 
-/// As obstacle_of(), for memory whose span is known.
-std::optional<Obstacle> find_obstacle(const ForeignMemory& memory, const Span& span);
+/// As find_share_blocker(), for memory whose span is known.
+std::optional<ShareBlocker> find_obstacle(const ForeignMemory& memory, const ByteExtent& span);
 
 }  // namespace spanwise::bridges

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "spanwise/bridge.hpp"
 #include "spanwise/fork.hpp"
@@ -25,16 +26,16 @@ thread_local int strict_depth = 0;
 
 }  // namespace
 
-SharingError::SharingError(std::string_view who, Obstacle obstacle)
+SharingError::SharingError(std::string_view who, ShareBlocker obstacle)
     : CopyNeededError(text(who, ": ", obstacle.reason, "; ", obstacle.remedy)),
       obstacle_(std::move(obstacle)) {}
 
 Bridge::~Bridge() = default;
 
-bool Bridge::look(_object*, OpenMemory&) const { return false; }
+bool Bridge::try_describe(_object*, BorrowedTensor&) const { return false; }
 bool Bridge::speaks_dlpack(_object*) const { return false; }
 
-std::optional<Obstacle> Bridge::obstacle(const Array&) const {
+std::optional<ShareBlocker> Bridge::obstacle(const Array&) const {
   fail<BridgeError>(name(), ": arrays can be taken from it, but not made for it");
 }
 
@@ -42,7 +43,7 @@ _object* Bridge::wrap(const Array&) const {
   fail<BridgeError>(name(), ": arrays can be taken from it, but not made for it");
 }
 
-Array Bridge::fitting(const Array& array) const { return copy(array); }
+Array Bridge::exportable_copy(const Array& array) const { return copy(array); }
 
 void Bridge::count_import(bool copied, std::int64_t bytes) const noexcept {
   auto& counter = copied ? tally_.imports_copied : tally_.imports_shared;
@@ -65,9 +66,10 @@ BridgeCounts Bridge::counts() const {
 bool register_bridge(const Bridge& bridge) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
+  const auto rank = [](const Bridge* one) { return std::pair(one->priority(), one->name()); };
   const auto place =
-      std::upper_bound(all.bridges.begin(), all.bridges.end(), bridge.order(),
-                       [](int order, const Bridge* other) { return order < other->order(); });
+      std::upper_bound(all.bridges.begin(), all.bridges.end(), &bridge,
+                       [&](const Bridge* a, const Bridge* b) { return rank(a) < rank(b); });
   all.bridges.insert(place, &bridge);
   return true;
 }

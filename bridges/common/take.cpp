@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "event_guarded_owner.hpp"
 #include "foreign_window.hpp"
-#include "ordered_owner.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
@@ -24,8 +24,8 @@ Device our_device(const ForeignMemory& memory) {
       break;
   }
   // Producers number managed memory 0 wherever it lives, so the driver is asked.
-  const auto home = device_of(memory.data);
-  return Device(DeviceKind::cuda, home ? home->ordinal() : memory.device.ordinal());
+  const auto producer = device_of(memory.data);
+  return Device(DeviceKind::cuda, producer ? producer->ordinal() : memory.device.ordinal());
 }
 
 // Our current stream waits for the producer's queued work.
@@ -38,22 +38,22 @@ void order_after_producer(const Array& array, const ForeignView& view) {
   order_use(current, array, true);
 }
 
-Array adopt(ForeignView& view, const bridges::Span& span, Layout layout, DType dtype) {
+Array adopt(ForeignView& view, const bridges::ByteExtent& span, Layout layout, DType dtype) {
   const ForeignMemory& memory = view.memory;
   const Device device = our_device(memory);
-  Ref<StreamIdentity> home;
+  Ref<StreamIdentity> producer;
   if (!memory.device.is_cpu()) [[unlikely]] {
-    release_passed();
+    collect_released();
     if (view.streams_stay && view.streams.size() == 1 && device.is_cuda())
-      home = Stream::lasting(device, view.streams[0]).take_identity();
+      producer = Stream::lasting(device, view.streams[0]).take_identity();
     else
-      view.owner = OrderedOwner::around(std::move(view.owner));
+      view.owner = EventGuardedOwner::around(std::move(view.owner));
   }
   Array array(std::move(view.owner).adopt(span.lowest, span.bytes, device, memory.readonly),
               std::move(layout), dtype);
   // Whoever uses the array first waits for the producer, whose stream is there as long as we are.
-  if (home)
-    array.storage().uses().begin_at(std::move(home));
+  if (producer)
+    array.storage().uses().set_producer(std::move(producer));
   else if (!device.is_cpu())
     order_after_producer(array, view);
   return array;
@@ -74,18 +74,18 @@ Storage ForeignOwner::adopt(void* data, std::size_t bytes, Device device, bool r
 
 void* foreign_context(const Storage& storage, ReleaseFn release) noexcept {
   if (storage.release_fn() == release) return storage.context();
-  return OrderedOwner::context(storage, release);
+  return EventGuardedOwner::context(storage, release);
 }
 
 std::optional<Array> share(ForeignView& view) {
   if (view.made) return view.made;
-  const bridges::Span span = bridges::span_of(view.memory);
+  const bridges::ByteExtent span = bridges::span_of(view.memory);
   if (bridges::find_obstacle(view.memory, span)) return std::nullopt;
   return adopt(view, span, bridges::layout_of(view.memory, span), view.memory.dtype);
 }
 
 Array share_bytes(ForeignView& view) {
-  const bridges::Span span = bridges::span_of(view.memory);
+  const bridges::ByteExtent span = bridges::span_of(view.memory);
   return adopt(view, span, bridges::byte_layout_of(view.memory, span), uint8);
 }
 
@@ -96,7 +96,7 @@ Array gather(const Array& bytes, const ForeignMemory& memory) {
 }
 
 Array take(ForeignView& view, CopyMode mode, std::string_view who) {
-  const auto refuse = [&](Obstacle obstacle) {
+  const auto refuse = [&](ShareBlocker obstacle) {
     if (mode == CopyMode::never) throw SharingError(who, std::move(obstacle));
   };
   if (std::optional<Array> shared = share(view)) {
@@ -108,7 +108,7 @@ Array take(ForeignView& view, CopyMode mode, std::string_view who) {
     view.copied = true;
     return copy(*shared);
   }
-  refuse(*obstacle_of(view.memory));
+  refuse(*find_share_blocker(view.memory));
   view.copied = true;
   return gather(share_bytes(view), view.memory);
 }

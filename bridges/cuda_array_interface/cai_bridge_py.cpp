@@ -58,7 +58,7 @@ void add_streams(ForeignView& view, const InterfaceDict& interface, PyObject* ob
 class CudaArrayInterfaceBridge final : public Bridge {
  public:
   std::string_view name() const override { return cai_word; }
-  int order() const override { return 60; }
+  BridgePriority priority() const override { return BridgePriority::cuda_array_interface; }
   std::string_view protocols() const override { return "CUDA Array Interface 2 and 3"; }
 
   // Asked of the object: many types have the attribute on the GPU only.

@@ -91,7 +91,7 @@ py::object struct_class(const py::module_& module) {
 class CudamatBridge final : public Bridge {
  public:
   std::string_view name() const override { return "cudamat"; }
-  int order() const override { return 47; }
+  BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override { return "struct cudamat"; }
   std::string_view module() const override { return "cudamat"; }
 
@@ -122,15 +122,15 @@ class CudamatBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<Obstacle> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> obstacle(const Array& array) const override {
     import_library("cudamat", "cudamat", "build it from github.com/cudamat/cudamat");
     check_matrix(array);
     if (auto obstacle = cudamat_library.obstacle(array)) return obstacle;
     if (is_packed_columns(array)) return std::nullopt;
-    return Obstacle{text("its strides ", array.strides(), " for shape ", array.shape(),
-                         " are no packed columns, the only layout that CUDAMat has"),
-                    "allow a copy (copyif=True), pass x.T where x is in C order, or ask for "
-                    "Theano's reading (theano_layout=True)"};
+    return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
+                             " are no packed columns, the only layout that CUDAMat has"),
+                        "allow a copy (copyif=True), pass x.T where x is in C order, or ask for "
+                        "Theano's reading (theano_layout=True)"};
   }
 
   PyObject* wrap(const Array& array) const override {
@@ -151,7 +151,7 @@ class CudamatBridge final : public Bridge {
     return made.release().ptr();
   }
 
-  Array fitting(const Array& array) const override {
+  Array exportable_copy(const Array& array) const override {
     return cudamat_library.copied(array, /*column_major=*/true);
   }
 

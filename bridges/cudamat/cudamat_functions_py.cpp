@@ -5,8 +5,8 @@
 
 #include "python/interop/convert.hpp"
 #include "python/interop/import.hpp"
+#include "python/interop/kwargs.hpp"
 #include "python/interop/library.hpp"
-#include "python/interop/words.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
+#include "python/interop/attributes.hpp"
 #include "python/interop/exchange.hpp"
 #include "python/interop/library.hpp"
-#include "python/interop/look.hpp"
 #include "python/interop/streams.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/tuple.hpp"
@@ -26,7 +26,7 @@ constinit const ForeignClass ndarray_class("cupy", "ndarray"),
     stream_functions("cupy_backends.cuda.stream", "__pyx_capi__");
 constinit const Name pointer_name("ptr");
 constinit const LayoutAttributes cupy_layout;
-constinit const QuickAttribute data_attribute("data"), pointer_attribute("ptr"),
+constinit const CachedAttribute data_attribute("data"), pointer_attribute("ptr"),
     ordinal_attribute("device_id"), contiguous_attribute("_c_contiguous");
 
 // CuPy's null stream is the legacy one.
@@ -78,7 +78,7 @@ py::handle class_of(const ForeignClass& foreign) { return foreign.get(); }
 class CupyBridge final : public Bridge {
  public:
   std::string_view name() const override { return "cupy"; }
-  int order() const override { return 40; }
+  BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override {
     return "DLPack, CUDA Array Interface for negative strides";
   }
@@ -88,12 +88,12 @@ class CupyBridge final : public Bridge {
   bool speaks_dlpack(PyObject*) const override { return true; }
 
   // By its attributes, which takes a third of the time that its DLPack export does.
-  bool look(PyObject* array, OpenMemory& memory) const override {
+  bool try_describe(PyObject* array, BorrowedTensor& memory) const override {
     if (Py_TYPE(array) != reinterpret_cast<PyTypeObject*>(ndarray_class.get())) return false;
     const py::object pointer = data_attribute.of(array);
     const bool is_packed = contiguous_attribute.of(array).ptr() == Py_True;
-    if (!pointer || !look_at_layout(array, cupy_layout, memory, is_packed)) return false;
-    memory.data = reinterpret_cast<void*>(look_at_address(pointer.ptr(), pointer_attribute));
+    if (!pointer || !read_layout(array, cupy_layout, memory, is_packed)) return false;
+    memory.data = reinterpret_cast<void*>(read_address(pointer.ptr(), pointer_attribute));
     const py::object ordinal = ordinal_attribute.of(pointer.ptr());
     if (!ordinal || !PyLong_Check(ordinal.ptr())) return false;
     const int number = static_cast<int>(PyLong_AsLong(ordinal.ptr()));
@@ -114,7 +114,7 @@ class CupyBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<Obstacle> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> obstacle(const Array& array) const override {
     if (ndarray_class.get() == nullptr) import_library("cupy", "cupy-cuda13x");
     if (!array.dtype().is_computable() || array.dtype() == bfloat16)
       fail<DTypeError>("cupy: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
@@ -141,7 +141,7 @@ class CupyBridge final : public Bridge {
         .ptr();
   }
 
-  Array fitting(const Array& array) const override { return copy_on_gpu(array); }
+  Array exportable_copy(const Array& array) const override { return copy_on_gpu(array); }
 };
 
 const CupyBridge cupy_bridge;

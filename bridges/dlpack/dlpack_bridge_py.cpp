@@ -105,7 +105,7 @@ py::object call_dlpack(PyObject* object, const py::object& stream, bool may_copy
 class DlpackBridge final : public Bridge {
  public:
   std::string_view name() const override { return "dlpack"; }
-  int order() const override { return 50; }
+  BridgePriority priority() const override { return BridgePriority::dlpack; }
   std::string_view protocols() const override { return "DLPack 1.3, C exchange API"; }
 
   bool accepts(PyObject* object) const override {

@@ -9,7 +9,7 @@
 #include "dlpack_capsule.hpp"
 #include "dlpack_export.hpp"
 #include "dlpack_tensor.hpp"
-#include "python/interop/words.hpp"
+#include "python/interop/kwargs.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
@@ -49,11 +49,11 @@ std::pair<long, long> pair_in(PyObject* object, const char* word) {
 
 Request read(PyObject* const* values, Py_ssize_t count, PyObject* names) {
   PyObject *stream, *max_version, *device, *copy;
-  python::read_words("__dlpack__", values, count, names, 0,
-                     {{"stream", &stream},
-                      {"max_version", &max_version},
-                      {"dl_device", &device},
-                      {"copy", &copy}});
+  python::parse_kwargs("__dlpack__", values, count, names, 0,
+                       {{"stream", &stream},
+                        {"max_version", &max_version},
+                        {"dl_device", &device},
+                        {"copy", &copy}});
   Request request;
   request.copy = python::copy_mode_in(copy);
   if (stream != nullptr) {

@@ -28,7 +28,7 @@ SW_API ForeignView view_of(ManagedTensor* tensor, ReleaseFn release);
 
 /// A borrowed tensor in the host's or a GPU's memory, read without an error; false for what else
 /// there is. The stream and whether it is read-only are left as they are.
-SW_API bool look_at(const Tensor& tensor, OpenMemory& memory) noexcept;
+SW_API bool look_at(const Tensor& tensor, BorrowedTensor& memory) noexcept;
 
 /// What a prototype of the exchange API asks for: dtype, shape and device. Throws as view_of().
 SW_API ForeignMemory memory_of(const Tensor& tensor, bool padded);

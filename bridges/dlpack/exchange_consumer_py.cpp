@@ -83,7 +83,7 @@ ForeignView view_through(const ExchangeApi& api, PyObject* object) {
 namespace spanwise::python {
 
 bool look_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
-                           OpenMemory& memory) noexcept {
+                           BorrowedTensor& memory) noexcept {
   dlpack::Tensor tensor;
   if (api.tensor_from_object == nullptr) return false;
   if (api.tensor_from_object(object, &tensor) == 0 && dlpack::look_at(tensor, memory))
@@ -92,7 +92,7 @@ bool look_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
   return false;
 }
 
-bool look_at_stream(const dlpack::ExchangeApi& api, OpenMemory& memory) noexcept {
+bool look_at_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noexcept {
   if (memory.device.is_cpu()) return true;
   void* stream = nullptr;
   const auto type = static_cast<dlpack::DeviceType>(memory.device.kind());

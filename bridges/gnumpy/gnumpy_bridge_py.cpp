@@ -80,7 +80,7 @@ Array flat(const Array& array) { return *array.try_reshape({array.size(), 1}); }
 class GnumpyBridge final : public Bridge {
  public:
   std::string_view name() const override { return "gnumpy"; }
-  int order() const override { return 48; }
+  BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override { return "garray over struct cudamat, or npmat"; }
   std::string_view module() const override { return "gnumpy"; }
 
@@ -112,7 +112,7 @@ class GnumpyBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<Obstacle> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> obstacle(const Array& array) const override {
     const py::module_ gnumpy = gnumpy_module();
     const DType dtype =
         simulates(gnumpy.ptr()) ? dtype_from(gnumpy.attr("_cudamat").attr("__DTYPE__")) : float32;
@@ -126,9 +126,9 @@ class GnumpyBridge final : public Bridge {
     if (array.size() == 0) return std::nullopt;
     if (auto obstacle = place_obstacle(gnumpy, array)) return obstacle;
     if (array.layout().is_row_major()) return std::nullopt;
-    return Obstacle{text("its strides ", array.strides(), " for shape ", array.shape(),
-                         " are not C order, the only layout that Gnumpy has"),
-                    "allow a copy (copyif=True)"};
+    return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
+                             " are not C order, the only layout that Gnumpy has"),
+                        "allow a copy (copyif=True)"};
   }
 
   PyObject* wrap(const Array& array) const override {
@@ -145,7 +145,7 @@ class GnumpyBridge final : public Bridge {
     return garray(base_around(gnumpy, array), shape, sentinel).release().ptr();
   }
 
-  Array fitting(const Array& array) const override {
+  Array exportable_copy(const Array& array) const override {
     const bool on_host = [] {
       const GilAcquire locked;
       return simulates(gnumpy_module().ptr());
@@ -154,10 +154,10 @@ class GnumpyBridge final : public Bridge {
   }
 
  private:
-  static std::optional<Obstacle> place_obstacle(const py::module_& gnumpy, const Array& array) {
+  static std::optional<ShareBlocker> place_obstacle(const py::module_& gnumpy, const Array& array) {
     if (!simulates(gnumpy.ptr())) return cudamat_of_gnumpy.obstacle(array);
     if (!array.device().is_cpu()) {
-      return Obstacle{
+      return ShareBlocker{
           text("its memory is on ", array.device(), ", and Gnumpy simulates on the CPU"),
           "allow a copy (copyif=True), or move it first: x.to(\"cpu\")"};
     }

@@ -74,7 +74,7 @@ void explain_jax_refusal(py::handle array) {
 class JaxBridge final : public Bridge {
  public:
   std::string_view name() const override { return "jax"; }
-  int order() const override { return 30; }
+  BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override { return "DLPack without version"; }
   std::string_view module() const override { return "jax"; }
 
@@ -91,7 +91,7 @@ class JaxBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<Obstacle> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> obstacle(const Array& array) const override {
     const py::module_ jax = import_library("jax", "jax");
     const std::string dtype = array.dtype().name();
     if (!py::hasattr(jax.attr("numpy"), (dtype == "bool" ? "bool_" : dtype).c_str()))
@@ -101,17 +101,17 @@ class JaxBridge final : public Bridge {
                        "jax.config.update(\"jax_enable_x64\", True), or cast it first");
     if (array.size() == 0) return std::nullopt;
     if (!is_permuted_row_major(array.layout())) {
-      return Obstacle{text("its strides ", array.strides(), " for shape ", array.shape(),
-                           " are no C order of permuted axes, the only ones that JAX can hold"),
-                      "allow a copy (copyif=True)"};
+      return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
+                               " are no C order of permuted axes, the only ones that JAX can hold"),
+                          "allow a copy (copyif=True)"};
     }
     const auto address = reinterpret_cast<std::uintptr_t>(array.data());
     const bool on_host = array.device().is_cpu();
     const std::uintptr_t alignment = on_host ? cpu_alignment : gpu_alignment;
     if (address % alignment != 0) {
-      return Obstacle{text("its address is no multiple of ", alignment,
-                           " bytes, which JAX wants on ", on_host ? "the CPU" : "a GPU"),
-                      "allow a copy (copyif=True), or allocate it with spanwise.empty()"};
+      return ShareBlocker{text("its address is no multiple of ", alignment,
+                               " bytes, which JAX wants on ", on_host ? "the CPU" : "a GPU"),
+                          "allow a copy (copyif=True), or allocate it with spanwise.empty()"};
     }
     return std::nullopt;
   }

@@ -30,7 +30,7 @@ void order_default_stream(PyObject* object, const Array& array) {
 class NumbaBridge final : public Bridge {
  public:
   std::string_view name() const override { return "numba"; }
-  int order() const override { return 45; }
+  BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override { return "CUDA Array Interface 3"; }
   std::string_view module() const override { return "numba"; }
 
@@ -41,7 +41,7 @@ class NumbaBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<Obstacle> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> obstacle(const Array& array) const override {
     import_library("numba.cuda", "numba-cuda");
     if (!array.dtype().is_computable() || array.dtype() == bfloat16)
       fail<DTypeError>("numba: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
@@ -51,9 +51,9 @@ class NumbaBridge final : public Bridge {
     }
     for (int axis = 0; axis < array.rank(); ++axis) {
       if (array.strides()[axis] == 0 && array.shape()[axis] > 1)
-        return Obstacle{text("axis ", axis, " is broadcast (stride 0), which Numba takes for ",
-                             "contiguous memory"),
-                        "allow a copy (copyif=True)"};
+        return ShareBlocker{text("axis ", axis, " is broadcast (stride 0), which Numba takes for ",
+                                 "contiguous memory"),
+                            "allow a copy (copyif=True)"};
     }
     return readonly_obstacle(array, "Numba");
   }
@@ -65,7 +65,7 @@ class NumbaBridge final : public Bridge {
     return made.inc_ref().ptr();
   }
 
-  Array fitting(const Array& array) const override { return copy_on_gpu(array); }
+  Array exportable_copy(const Array& array) const override { return copy_on_gpu(array); }
 };
 
 const NumbaBridge numba_bridge;

@@ -102,7 +102,7 @@ ForeignView view_of_struct(const py::object& capsule, PyObject* object) {
 class ArrayInterfaceBridge final : public Bridge {
  public:
   std::string_view name() const override { return interface_word; }
-  int order() const override { return 70; }
+  BridgePriority priority() const override { return BridgePriority::array_interface; }
   std::string_view protocols() const override { return "__array_interface__ 3"; }
 
   bool accepts(PyObject* object) const override {

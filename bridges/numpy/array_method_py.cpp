@@ -22,7 +22,7 @@ constinit const Name method_name("__array__");
 class ArrayMethodBridge final : public Bridge {
  public:
   std::string_view name() const override { return "array_method"; }
-  int order() const override { return 90; }
+  BridgePriority priority() const override { return BridgePriority::conversion; }
   std::string_view protocols() const override { return "__array__"; }
 
   // On the type: a class is no array, though its instances' method can be found on it.

@@ -108,7 +108,7 @@ PyObject* ndarray_over(const Array& array) {
 class NumpyBridge final : public Bridge {
  public:
   std::string_view name() const override { return "numpy"; }
-  int order() const override { return 10; }
+  BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override { return "NumPy's C ABI"; }
   std::string_view module() const override { return "numpy"; }
 
@@ -122,7 +122,7 @@ class NumpyBridge final : public Bridge {
     return PyObject_TypeCheck(object, numpy_types().ndarray);
   }
 
-  bool look(PyObject* object, OpenMemory& memory) const override {
+  bool try_describe(PyObject* object, BorrowedTensor& memory) const override {
     if (Py_TYPE(object) != numpy_types().ndarray) return false;
     const auto* fields = py::detail::array_proxy(object);
     const auto element = numpy_element(fields->descr);
@@ -154,18 +154,18 @@ class NumpyBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<Obstacle> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> obstacle(const Array& array) const override {
     // Throws what to install; NumPy itself has the others.
     if (!array.dtype().is_computable() || array.dtype() == bfloat16) numpy_dtype(array.dtype());
     if (array.device().is_cpu()) return std::nullopt;
-    return Obstacle{
+    return ShareBlocker{
         text("its memory is on ", array.device(), ", and NumPy's arrays are on the host"),
         "allow a copy (copyif=True), or call x.numpy()"};
   }
 
   PyObject* wrap(const Array& array) const override { return ndarray_over(array); }
 
-  Array fitting(const Array& array) const override {
+  Array exportable_copy(const Array& array) const override {
     return array.device().is_cpu() ? copy(array) : to_device(array, cpu);
   }
 };

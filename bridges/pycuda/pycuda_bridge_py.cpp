@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string>
 
+#include "python/interop/attributes.hpp"
 #include "python/interop/interface.hpp"
 #include "python/interop/legacy.hpp"
 #include "python/interop/library.hpp"
-#include "python/interop/look.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/dtype.hpp"
@@ -30,7 +30,7 @@ namespace {
 constinit const ForeignClass gpu_array_class("pycuda.gpuarray", "GPUArray");
 constinit const LegacyLibrary pycuda_library("pycuda", "pycuda");
 constinit const LayoutAttributes pycuda_layout;
-constinit const QuickAttribute gpudata_attribute("gpudata");
+constinit const CachedAttribute gpudata_attribute("gpudata");
 constinit const Name gpudata_name("gpudata"), shape_name("shape"), strides_name("strides"),
     dtype_name("dtype"), native_name("isnative");
 
@@ -51,23 +51,23 @@ void* address_of(PyObject* array) {
 // The current context is one that PyCUDA made; our memory is in the primary one.
 bool works_apart() {
   const auto context = current_gpu_context();
-  return !pycuda_library.is_stand_in() && context && !context->primary;
+  return !pycuda_library.is_fake() && context && !context->primary;
 }
 
 class PycudaBridge final : public Bridge {
  public:
   std::string_view name() const override { return "pycuda"; }
-  int order() const override { return 42; }
+  BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override { return "GPUArray's attributes"; }
   std::string_view module() const override { return "pycuda"; }
 
   bool accepts(PyObject* object) const override { return gpu_array_class.has(object); }
 
-  bool look(PyObject* array, OpenMemory& memory) const override {
+  bool try_describe(PyObject* array, BorrowedTensor& memory) const override {
     if (Py_TYPE(array) != reinterpret_cast<PyTypeObject*>(gpu_array_class.get())) return false;
-    if (!look_at_layout(array, pycuda_layout, memory)) return false;
-    memory.data = reinterpret_cast<void*>(look_at_address(array, gpudata_attribute));
-    return pycuda_library.look(memory);
+    if (!read_layout(array, pycuda_layout, memory)) return false;
+    memory.data = reinterpret_cast<void*>(read_address(array, gpudata_attribute));
+    return pycuda_library.try_describe(memory);
   }
 
   ForeignView view(PyObject* array, bool may_copy) const override {
@@ -84,12 +84,12 @@ class PycudaBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<Obstacle> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> obstacle(const Array& array) const override {
     import_library("pycuda.gpuarray", "pycuda");
     if (!array.dtype().is_computable() || array.dtype() == bfloat16)
       fail<DTypeError>("pycuda: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
     if (works_apart()) {
-      return Obstacle{
+      return ShareBlocker{
           "PyCUDA works in a context of its own, where the memory of this array is not",
           "import pycuda.autoprimaryctx in the place of pycuda.autoinit, or allow a copy "
           "(copyif=True)"};
@@ -97,17 +97,17 @@ class PycudaBridge final : public Bridge {
     if (auto obstacle = pycuda_library.obstacle(array)) return obstacle;
     for (int axis = 0; axis < array.rank(); ++axis) {
       if (array.strides()[axis] > 0 || array.shape()[axis] <= 1 || array.size() == 0) continue;
-      return Obstacle{text("its strides ", array.strides(), " are not positive on axis ", axis,
-                           ", and PyCUDA copies such arrays wrongly or not at all"),
-                      "allow a copy (copyif=True)"};
+      return ShareBlocker{text("its strides ", array.strides(), " are not positive on axis ", axis,
+                               ", and PyCUDA copies such arrays wrongly or not at all"),
+                          "allow a copy (copyif=True)"};
     }
     return std::nullopt;
   }
 
   PyObject* wrap(const Array& array) const override {
     const py::module_ module = py::module_::import("pycuda.gpuarray");
-    const bool on_host = array.device().is_cpu() && !pycuda_library.is_stand_in();
-    if (on_host) {  // fitting() made it for a context that only PyCUDA can fill
+    const bool on_host = array.device().is_cpu() && !pycuda_library.is_fake();
+    if (on_host) {  // exportable_copy() made it for a context that only PyCUDA can fill
       const py::object host = object_of(array).attr("numpy")();
       return module.attr("to_gpu")(host).release().ptr();
     }
@@ -123,7 +123,7 @@ class PycudaBridge final : public Bridge {
     return made.release().ptr();
   }
 
-  Array fitting(const Array& array) const override {
+  Array exportable_copy(const Array& array) const override {
     const bool over_host = [] {
       const GilAcquire locked;
       return works_apart();

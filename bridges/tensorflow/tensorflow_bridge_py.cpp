@@ -41,7 +41,7 @@ void refuse_other_elements(PyObject* tensor) {
 class TensorflowBridge final : public Bridge {
  public:
   std::string_view name() const override { return "tensorflow"; }
-  int order() const override { return 35; }
+  BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override { return "DLPack without version"; }
   std::string_view module() const override { return "tensorflow"; }
 
@@ -62,23 +62,23 @@ class TensorflowBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<Obstacle> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> obstacle(const Array& array) const override {
     import_library("tensorflow", "tensorflow");
     if (!array.dtype().is_computable())
       fail<DTypeError>("tensorflow: no dtype ", array.dtype(), "; cast it first: x.astype(...)");
     if (!array.device().is_cpu()) {
-      return Obstacle{text("its memory is on ", array.device(),
-                           ", and TensorFlow has no stream that could wait for the work on it"),
-                      "allow a copy to the host (copyif=True)"};
+      return ShareBlocker{text("its memory is on ", array.device(),
+                               ", and TensorFlow has no stream that could wait for the work on it"),
+                          "allow a copy to the host (copyif=True)"};
     }
     if (array.size() == 0) return std::nullopt;
     if (!array.layout().is_row_major()) {
-      return Obstacle{text("its strides ", array.strides(), " for shape ", array.shape(),
-                           " are not C order, the only layout that TensorFlow has"),
-                      "allow a copy (copyif=True)"};
+      return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
+                               " are not C order, the only layout that TensorFlow has"),
+                          "allow a copy (copyif=True)"};
     }
     if (reinterpret_cast<std::uintptr_t>(array.data()) % tf_alignment != 0) {
-      return Obstacle{
+      return ShareBlocker{
           text("its address is no multiple of ", tf_alignment, " bytes, which TensorFlow needs"),
           "allow a copy (copyif=True), or allocate it with spanwise.empty()"};
     }
@@ -95,7 +95,7 @@ class TensorflowBridge final : public Bridge {
         .ptr();
   }
 
-  Array fitting(const Array& array) const override {
+  Array exportable_copy(const Array& array) const override {
     return array.device().is_cpu() ? copy(array) : to_device(array, cpu);
   }
 };

@@ -24,14 +24,14 @@ namespace spanwise::python {
 class TensorFunctions {
  public:
   /// The functions, looked for at the first call, for which torch has to be imported and
-  /// TensorWords to have been found; null where they are not to be used. Leaves no Python error.
-  /// Needs the GIL.
+  /// TensorImplOffsets to have been found; null where they are not to be used. Leaves no Python
+  /// error. Needs the GIL.
   static const TensorFunctions* found() noexcept;
 
   /// Fills all but `stream`; false for what is neither in the host's nor in a GPU's memory and for
   /// dtypes that torch alone has. Of objects of exactly the class torch.Tensor that are strided and
   /// have their values in memory. Leaves no Python error.
-  bool look(PyObject* tensor, OpenMemory& memory) const noexcept;
+  bool try_describe(PyObject* tensor, BorrowedTensor& memory) const noexcept;
 
  private:
   template <class Answer>

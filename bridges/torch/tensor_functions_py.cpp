@@ -12,7 +12,7 @@
 #include <string>
 
 #include "python/support/bind.hpp"
-#include "tensor_words.hpp"
+#include "tensor_impl_offsets.hpp"
 
 namespace spanwise::python {
 
@@ -66,7 +66,7 @@ bool TensorFunctions::load() noexcept {
   return cpu_type_ >= 0 && cuda_type_ >= 0;
 }
 
-bool TensorFunctions::look(PyObject* tensor, OpenMemory& memory) const noexcept {
+bool TensorFunctions::try_describe(PyObject* tensor, BorrowedTensor& memory) const noexcept {
   void* handle = handle_of(tensor);
   std::int64_t rank, *shape, *strides;
   std::int32_t dtype, device;
@@ -98,8 +98,9 @@ bool TensorFunctions::agrees_about(PyObject* object) const {
   if (!py::type::handle_of(tensor).is(torch.attr("Tensor"))) return false;
   const auto shape = tensor.attr("shape").cast<py::tuple>();
   const auto strides = tensor.attr("stride")().cast<py::tuple>();
-  OpenMemory memory;
-  if (!look(object, memory) || static_cast<std::size_t>(memory.rank) != shape.size()) return false;
+  BorrowedTensor memory;
+  if (!try_describe(object, memory) || static_cast<std::size_t>(memory.rank) != shape.size())
+    return false;
   for (std::size_t axis = 0; axis < shape.size(); ++axis)
     if (memory.shape[axis] != shape[axis].cast<std::int64_t>() ||
         memory.strides[axis] != strides[axis].cast<std::int64_t>())
@@ -135,8 +136,8 @@ const TensorFunctions* TensorFunctions::found() noexcept {
   if (!looked) [[unlikely]] {
     looked = true;  // also for what the samples themselves may lead to
     try {
-      usable =
-          TensorWords::found() != nullptr && functions.load() && functions.agrees_with_methods();
+      usable = TensorImplOffsets::found() != nullptr && functions.load() &&
+               functions.agrees_with_methods();
     } catch (const std::exception&) {
       // A PyTorch without one of the methods or dtypes: its exchange API has to do.
       PyErr_Clear();

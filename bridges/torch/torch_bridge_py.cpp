@@ -15,7 +15,7 @@
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 #include "tensor_functions.hpp"
-#include "tensor_words.hpp"
+#include "tensor_impl_offsets.hpp"
 
 namespace spanwise::python {
 
@@ -118,14 +118,14 @@ bool has_plain_keys(PyObject* tensor, std::uint64_t keys) noexcept {
 
 // A tensor for which look_through_exchange() and has_plain_keys() have said yes of its like.
 bool is_known_plain(PyObject* tensor) noexcept {
-  const TensorWords* words = TensorWords::found();
+  const TensorImplOffsets* words = TensorImplOffsets::found();
   return words != nullptr && is_known_set(words->keys(tensor)) &&
          (words->is_unknown_to_autograd(tensor) || needs_no_grad(tensor));
 }
 
 // Nothing that memory alone does not show.
 bool is_plain(PyObject* tensor) noexcept {
-  const TensorWords* words = TensorWords::found();
+  const TensorImplOffsets* words = TensorImplOffsets::found();
   if (words == nullptr) return needs_no_grad(tensor) && has_no_lazy_bit(tensor);
   return (words->is_unknown_to_autograd(tensor) || needs_no_grad(tensor)) &&
          has_plain_keys(tensor, words->keys(tensor));
@@ -171,20 +171,20 @@ void check_dtype(DType dtype) {
 class TorchBridge final : public Bridge {
  public:
   std::string_view name() const override { return "torch"; }
-  int order() const override { return 20; }
+  BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override { return "DLPack C exchange API, else DLPack"; }
   std::string_view module() const override { return "torch"; }
 
   bool accepts(PyObject* object) const override { return tensor_class.has(object); }
   bool speaks_dlpack(PyObject*) const override { return true; }
 
-  bool look(PyObject* tensor, OpenMemory& memory) const override {
+  bool try_describe(PyObject* tensor, BorrowedTensor& memory) const override {
     // A subclass may mean more by its tensors than their memory.
     const dlpack::ExchangeApi* api = exchange_api();
     if (Py_TYPE(tensor) != tensor_type() || api == nullptr) return false;
     const TensorFunctions* functions = TensorFunctions::found();
     const bool is_found =
-        functions != nullptr && is_known_plain(tensor) && functions->look(tensor, memory)
+        functions != nullptr && is_known_plain(tensor) && functions->try_describe(tensor, memory)
             ? look_at_stream(*api, memory)
             : look_through_exchange(*api, tensor, memory) && is_plain(tensor);
     // A stream that may go is waited for at once, by view().
@@ -207,14 +207,15 @@ class TorchBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<Obstacle> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> obstacle(const Array& array) const override {
     check_dtype(array.dtype());
     const Layout& layout = array.layout();
     for (int axis = 0; axis < layout.rank(); ++axis) {
       if (layout.strides[axis] >= 0 || layout.shape[axis] <= 1 || array.size() == 0) continue;
-      return Obstacle{text("its strides ", layout.strides, " are negative on axis ", axis,
-                           ", which torch cannot hold"),
-                      "allow a copy (copyif=True), or pass it the other way round and flip there"};
+      return ShareBlocker{
+          text("its strides ", layout.strides, " are negative on axis ", axis,
+               ", which torch cannot hold"),
+          "allow a copy (copyif=True), or pass it the other way round and flip there"};
     }
     return readonly_obstacle(array, "torch");
   }

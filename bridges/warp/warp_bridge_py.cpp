@@ -21,7 +21,7 @@ constexpr int most_warp_axes = 4;
 class WarpBridge final : public Bridge {
  public:
   std::string_view name() const override { return "warp"; }
-  int order() const override { return 44; }
+  BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override { return "DLPack without version"; }
   std::string_view module() const override { return "warp"; }
 
@@ -40,7 +40,7 @@ class WarpBridge final : public Bridge {
   }
 
   bool exports() const override { return true; }
-  std::optional<Obstacle> obstacle(const Array& array) const override {
+  std::optional<ShareBlocker> obstacle(const Array& array) const override {
     import_library("warp", "warp-lang");
     const DType dtype = array.dtype();
     if (!dtype.is_computable() || dtype.is_complex())

@@ -51,7 +51,7 @@ void delete_array(PyObject* capsule) {
 class FramesBridge final : public sw::Bridge {
  public:
   std::string_view name() const override { return "frames"; }
-  int order() const override { return 49; }
+  BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override { return "address and pitch"; }
   std::string_view module() const override { return "frames"; }
 
@@ -73,7 +73,7 @@ class FramesBridge final : public sw::Bridge {
 
   bool exports() const override { return true; }
 
-  std::optional<sw::Obstacle> obstacle(const sw::Array& array) const override {
+  std::optional<sw::ShareBlocker> obstacle(const sw::Array& array) const override {
     if (array.dtype() != sw::float32)
       sw::fail<sw::DTypeError>("frames: got dtype ", array.dtype(),
                                "; expected float32, cast it first: x.astype(\"float32\")");
@@ -81,17 +81,18 @@ class FramesBridge final : public sw::Bridge {
       sw::fail<sw::ArgumentError>("frames: got shape ", array.shape(),
                                   "; expected rows and columns");
     if (!array.device().is_cpu()) {
-      return sw::Obstacle{sw::text("its memory is on ", array.device(), ", frames are on the host"),
-                          "allow a copy (copyif=True)"};
+      return sw::ShareBlocker{
+          sw::text("its memory is on ", array.device(), ", frames are on the host"),
+          "allow a copy (copyif=True)"};
     }
     const std::int64_t columns = array.shape()[1];
     if ((columns != 1 && array.strides()[1] != 1) || array.strides()[0] < columns) {
-      return sw::Obstacle{sw::text("its strides ", array.strides(), " are not whole rows"),
-                          "allow a copy (copyif=True)"};
+      return sw::ShareBlocker{sw::text("its strides ", array.strides(), " are not whole rows"),
+                              "allow a copy (copyif=True)"};
     }
     if (array.readonly()) {
-      return sw::Obstacle{"its memory is read-only, and frames can always be written",
-                          "allow a copy (copyif=True)"};
+      return sw::ShareBlocker{"its memory is read-only, and frames can always be written",
+                              "allow a copy (copyif=True)"};
     }
     return std::nullopt;
   }

@@ -29,8 +29,8 @@ namespace {
 using ops::facts;
 using ops::max_inputs;
 using ops::Operand;
-using ops::OpFacts;
 using ops::OpId;
+using ops::OpTraits;
 
 // resolve() for one dtype throughout, remembered: what small arrays would feel.
 const ops::Signature& resolved(OpId op, DType dtype) {
@@ -97,7 +97,7 @@ class UfuncCall {
   }
   Device device() const noexcept { return device_; }
   bool is_weak(int i) const noexcept { return weak_[at(i)] != NumberKind::none; }
-  const OpFacts& facts_of_op() const noexcept { return facts_; }
+  const OpTraits& facts_of_op() const noexcept { return facts_; }
   /// What the number is beside an array of `dtype`: that dtype, where it has the number's kind; of
   /// a lower kind the narrowest dtype, which casts to the array's safely.
   DType number_dtype(int i, DType dtype) const {
@@ -187,7 +187,7 @@ class UfuncCall {
   }
 
   OpId op_;
-  const OpFacts& facts_;
+  const OpTraits& facts_;
   int count_;
   std::array<Operand, max_inputs> operands_;
   std::array<NumberKind, max_inputs> weak_{};
@@ -209,7 +209,7 @@ Array made_result(const CallOptions& options, std::span<const Operand> operands,
   return empty_in(layout_in(order, shape), dtype, device);
 }
 
-void check_cast(const OpFacts& op, const char* what, DType from, DType to, Casting casting) {
+void check_cast(const OpTraits& op, const char* what, DType from, DType to, Casting casting) {
   if (casting == Casting::unsafe || can_cast(from, to, casting)) return;
   static constexpr const char* words[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
   fail<DTypeError>(op.name, ": cannot cast ", what, " from ", from, " to ", to, " under casting=\"",
@@ -217,7 +217,7 @@ void check_cast(const OpFacts& op, const char* what, DType from, DType to, Casti
                    "\"; allow more with casting=\"unsafe\", or choose another dtype");
 }
 
-void check_out_fits(const OpFacts& op, const Shape& shape, const Array& out) {
+void check_out_fits(const OpTraits& op, const Shape& shape, const Array& out) {
   if (shape == out.shape()) return;
   const Shape both[] = {shape, out.shape()};
   bool fits = false;
@@ -231,7 +231,7 @@ void check_out_fits(const OpFacts& op, const Shape& shape, const Array& out) {
                       "; pass an out of that shape");
 }
 
-std::optional<Array> mask_in(const OpFacts& op, PyObject* where, Device device) {
+std::optional<Array> mask_in(const OpTraits& op, PyObject* where, Device device) {
   if (where == nullptr || where == Py_True || where == Py_None) return {};
   Array mask =
       where == Py_False ? full(Shape{}, Scalar(false), bool_, device) : import_array(where);
@@ -302,8 +302,8 @@ std::optional<bool> decided_comparison(OpId op, const UfuncCall& call, PyObject*
 
 // What dtype= makes of the operands. A Python number has a kind alone, which must not get lower.
 void check_operands(const UfuncCall& call, const ops::Signature& signature, Casting casting) {
-  const OpFacts& known = call.facts_of_op();
-  if ((known.traits & (ops::truths | ops::chooses)) != 0 || signature.mixed) return;
+  const OpTraits& known = call.facts_of_op();
+  if ((known.traits & (ops::boolean_inputs | ops::chooses)) != 0 || signature.mixed) return;
   for (int i = 0; i < known.inputs; ++i) {
     const DType to = signature.operand(i);
     if (call.is_weak(i))
@@ -339,7 +339,7 @@ PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
 }
 
 PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& options) {
-  const OpFacts& known = facts(op);
+  const OpTraits& known = facts(op);
   UfuncCall call(op, values);
   const auto dtypes = call.dtypes();
   const bool uniform = !options.dtype && std::all_of(dtypes.begin(), dtypes.end(),

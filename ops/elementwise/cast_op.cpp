@@ -20,8 +20,8 @@ class Cast final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return make_queueing_thunk([from = context.input(0), to = context.output(0), dtype = dtype_,
-                                device = context.device()] {
+    return make_async_thunk([from = context.input(0), to = context.output(0), dtype = dtype_,
+                             device = context.device()] {
       copy(*from->value, output_array(*to, from->value->shape(), dtype, device));
     });
   }

@@ -39,7 +39,7 @@ void order_host_use(const Array& array, bool writes) {
 }
 
 // A number on the host beside arrays of a GPU goes along by value.
-Operand at_home(const OpFacts& op, const Operand& operand, Device device) {
+Operand on_device(const OpTraits& op, const Operand& operand, Device device) {
   if (operand.array == nullptr || operand.array->device() == device) return operand;
   const Array& array = *operand.array;
   if (runs_on_host(array.device()) && runs_on_host(device)) return operand;
@@ -59,7 +59,7 @@ void run_on_device(const Signature& signature, std::span<const Operand> operands
   compute_on_cpu(signature, operands, result, where);
 }
 
-bool all_at_home(std::span<const Operand> operands, Device device) noexcept {
+bool all_on_device(std::span<const Operand> operands, Device device) noexcept {
   return std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) {
     return operand.array == nullptr || operand.array->device() == device;
   });
@@ -70,11 +70,11 @@ bool all_at_home(std::span<const Operand> operands, Device device) noexcept {
 void compute_fresh(const Signature& signature, std::span<const Operand> given, const Array& result,
                    const Array* where) {
   if (result.size() == 0) return;
-  if (!signature.swapped && all_at_home(given, result.device()))
+  if (!signature.swapped && all_on_device(given, result.device()))
     return run_on_device(signature, given, result, where);
   std::array<Operand, max_inputs> operands;
   for (std::size_t i = 0; i < given.size(); ++i)
-    operands[i] = at_home(facts(signature.op), given[i], result.device());
+    operands[i] = on_device(facts(signature.op), given[i], result.device());
   if (signature.swapped) std::swap(operands[0], operands[1]);
   run_on_device(signature, std::span(operands.data(), given.size()), result, where);
 }

@@ -118,11 +118,11 @@ class Launch {
   }
 
   // In the walk's order.
-  std::vector<Strand> strands() {
-    std::vector<Strand> all;
-    const auto add = [&](const Array& array, Lie* lie) {
+  std::vector<OperandInfo> strands() {
+    std::vector<OperandInfo> all;
+    const auto add = [&](const Array& array, AccessPattern* pattern) {
       all.push_back(
-          {reinterpret_cast<std::uintptr_t>(array.data()), array.dtype().itemsize(), lie});
+          {reinterpret_cast<std::uintptr_t>(array.data()), array.dtype().itemsize(), pattern});
     };
     for (std::size_t i = 0; i < operands_.size(); ++i)
       if (operands_[i].array != nullptr) add(*operands_[i].array, &shape_.lies[i]);

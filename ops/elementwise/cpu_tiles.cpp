@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t buffer_bytes = 1 << 13;
 
 /// One operand or the result along the walk.
-struct Lane {
+struct OperandCursor {
   std::byte* data = nullptr;
   DType dtype, compute;
   std::int64_t itemsize = 0, compute_size = 0;
@@ -38,7 +38,7 @@ class HostJob {
         inner_(walk_.rank() - 1) {
     for (int i = 0; i < inputs_; ++i) {
       const Operand& operand = operands[static_cast<std::size_t>(i)];
-      Lane& lane = lanes_[static_cast<std::size_t>(i)];
+      OperandCursor& lane = lanes_[static_cast<std::size_t>(i)];
       const DType wanted = cpu_compute(signature, signature.operand(i));
       if (operand.array != nullptr) {
         set_array(lane, *operand.array, wanted, i);
@@ -63,8 +63,8 @@ class HostJob {
   }
 
  private:
-  Lane& target() noexcept { return lanes_[static_cast<std::size_t>(inputs_)]; }
-  const Lane& target() const noexcept { return lanes_[static_cast<std::size_t>(inputs_)]; }
+  OperandCursor& target() noexcept { return lanes_[static_cast<std::size_t>(inputs_)]; }
+  const OperandCursor& target() const noexcept { return lanes_[static_cast<std::size_t>(inputs_)]; }
 
   static Walk make_walk(std::span<const Operand> operands, const Array& result,
                         const Array* where) {
@@ -79,7 +79,7 @@ class HostJob {
                 static_cast<int>(operands.size()));
   }
 
-  void set_array(Lane& lane, const Array& array, DType compute, int index) {
+  void set_array(OperandCursor& lane, const Array& array, DType compute, int index) {
     lane.data = static_cast<std::byte*>(array.data());
     lane.dtype = array.dtype();
     lane.compute = compute;
@@ -97,7 +97,7 @@ class HostJob {
     for (int axis = 0; axis <= inner_; ++axis) lane.is_constant &= walk_.stride(axis, index) == 0;
   }
 
-  static void set_number(Lane& lane, const Scalar& number) {
+  static void set_number(OperandCursor& lane, const Scalar& number) {
     lane.data = static_cast<std::byte*>(const_cast<void*>(number.data()));
     lane.dtype = lane.compute = number.dtype();
     lane.itemsize = lane.compute_size = number.dtype().itemsize();
@@ -115,7 +115,7 @@ class HostJob {
   Mode find_mode() const {
     bool all_native = mask_ == nullptr, all_direct = all_native, leaps = false;
     for (int i = 0; i <= inputs_; ++i) {
-      const Lane& lane = lanes_[static_cast<std::size_t>(i)];
+      const OperandCursor& lane = lanes_[static_cast<std::size_t>(i)];
       all_native &= lane.is_native;
       all_direct &= lane.is_direct;
       leaps |= !lane.is_direct && (lane.step != 0 || i == inputs_);
@@ -160,7 +160,7 @@ class HostJob {
     place.row = tile % row_tiles_ * rows_;
     tile /= row_tiles_;
     for (int i = 0; i <= inputs_; ++i) {
-      const Lane& lane = lanes_[static_cast<std::size_t>(i)];
+      const OperandCursor& lane = lanes_[static_cast<std::size_t>(i)];
       place.data[static_cast<std::size_t>(i)] =
           lane.data + place.column * lane.step + place.row * lane.row_step;
     }
@@ -172,7 +172,7 @@ class HostJob {
       tile /= extent;
       if (index == 0) continue;
       for (int i = 0; i <= inputs_; ++i) {
-        const Lane& lane = lanes_[static_cast<std::size_t>(i)];
+        const OperandCursor& lane = lanes_[static_cast<std::size_t>(i)];
         place.data[static_cast<std::size_t>(i)] += index * walk_.stride(axis, i) * lane.itemsize;
       }
       if (mask_ != nullptr) place.mask += index * walk_.stride(axis, inputs_ + 1);
@@ -210,7 +210,7 @@ class HostJob {
       const std::int64_t rows = std::min(rows_, rows_extent_ - place.row);
       std::byte* arrays[max_lanes];
       for (int i = 0; i < inputs_; ++i)
-        arrays[i] = brought(i, place.data[static_cast<std::size_t>(i)], rows, columns, buffers);
+        arrays[i] = load_tile(i, place.data[static_cast<std::size_t>(i)], rows, columns, buffers);
       std::byte* const target_data = place.data[static_cast<std::size_t>(inputs_)];
       const bool is_direct = can_be_taken(target(), rows, columns);
       arrays[inputs_] = is_direct ? target_data : buffers.bytes[inputs_];
@@ -223,14 +223,14 @@ class HostJob {
     }
   }
 
-  static bool can_be_taken(const Lane& lane, std::int64_t rows, std::int64_t columns) {
+  static bool can_be_taken(const OperandCursor& lane, std::int64_t rows, std::int64_t columns) {
     return lane.is_direct && (rows == 1 || lane.row_step == columns * lane.step);
   }
 
   // The operand's tile as the kernel wants it.
-  std::byte* brought(int index, std::byte* data, std::int64_t rows, std::int64_t columns,
-                     Buffers& buffers) const {
-    const Lane& lane = lanes_[static_cast<std::size_t>(index)];
+  std::byte* load_tile(int index, std::byte* data, std::int64_t rows, std::int64_t columns,
+                       Buffers& buffers) const {
+    const OperandCursor& lane = lanes_[static_cast<std::size_t>(index)];
     if (can_be_taken(lane, rows, columns)) return data;
     std::byte* buffer = buffers.bytes[index];
     const bool stands_still = lane.is_constant || (lane.step == 0 && rows == 1);
@@ -246,7 +246,7 @@ class HostJob {
 
   void scatter(const std::byte* from, std::byte* to, std::int64_t rows,
                std::int64_t columns) const {
-    const Lane& lane = target();
+    const OperandCursor& lane = target();
     convert_block(lane.compute, lane.dtype,
                   {to, from, rows, columns, lane.row_step, lane.step, columns * lane.compute_size,
                    lane.compute_size});
@@ -284,7 +284,7 @@ class HostJob {
   Walk walk_;
   int inner_;
   Mode mode_ = Mode::buffered;
-  std::array<Lane, max_lanes> lanes_;
+  std::array<OperandCursor, max_lanes> lanes_;
   std::array<Scalar, max_inputs> numbers_{Scalar(false), Scalar(false), Scalar(false)};
   const std::byte* mask_ = nullptr;
   std::int64_t mask_step_ = 0;

@@ -39,7 +39,7 @@ KernelKey key_of(const KernelShape& shape, Device device) {
   add(key.what, shape.has_mask, 1);
   add(key.what, shape.checks_exponent, 1);
   add(key.what, device.ordinal(), 8);
-  for (const Lie lie : shape.lies) add(key.how, lie, 3);
+  for (const AccessPattern pattern : shape.lies) add(key.how, pattern, 3);
   add(key.how, shape.kind, 2);
   add(key.how, shape.width, 5);
   add(key.how, shape.rank, 7);

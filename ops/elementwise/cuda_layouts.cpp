@@ -12,9 +12,11 @@ namespace {
 /// An array that a kernel reads: its pointer, its type, and what its variables' names end in.
 struct ReadArray {
   std::string pointer, type, name;
-  Lie lie;
+  AccessPattern pattern;
 
-  bool crosses() const { return lie == Lie::crosses || lie == Lie::crosses_in_packs; }
+  bool crosses() const {
+    return pattern == AccessPattern::crosses || pattern == AccessPattern::crosses_in_packs;
+  }
 };
 std::vector<ReadArray> read_arrays(const KernelShape& shape) {
   std::vector<ReadArray> arrays;
@@ -84,10 +86,10 @@ std::string find_text(const KernelShape& shape) {
 // How a pack's elements are read; `along` is the last axis' stride.
 std::string read_text(const ReadArray& array, const std::string& pack, const std::string& place,
                       const std::string& along) {
-  switch (array.lie) {
-    case Lie::run:
+  switch (array.pattern) {
+    case AccessPattern::run:
       return text("read_run(", pack, ", ", place, ", count);\n");
-    case Lie::turned:
+    case AccessPattern::turned:
       return text("read_turned(", pack, ", ", place, ", count);\n");
     default:
       return text("read_apart(", pack, ", ", place, ", ", along, ", count);\n");
@@ -97,7 +99,7 @@ std::string read_text(const ReadArray& array, const std::string& pack, const std
 // Element k of the array, in rows, or in step u of a tile.
 std::string element_text(const ReadArray& array, std::string_view step) {
   if (array.crosses()) return text("c", array.name, ".x[k]");
-  return text("p", array.name, step, array.lie == Lie::stays ? "" : ".x[k]");
+  return text("p", array.name, step, array.pattern == AccessPattern::stays ? "" : ".x[k]");
 }
 
 // Computes and writes the pack; one with a mask element by element.
@@ -139,7 +141,7 @@ TilesText tiles_text(const KernelShape& shape) {
       parts.declare += text("  __shared__ alignas(16) ", type, " t", name, "[SIDE_S * SIDE_T];\n");
       parts.parameters += text(type, "* t", name, ", ");
       parts.use += text('t', name, ", ");
-      const std::string n = array.lie == Lie::crosses_in_packs
+      const std::string n = array.pattern == AccessPattern::crosses_in_packs
                                 ? text("whole ? 16 / (int)sizeof(", type, ") : 1")
                                 : "1";
       parts.fills += text("      fill<", n, ", whole>(t", name, ", ", array.pointer, ", ", by_s,
@@ -149,7 +151,7 @@ TilesText tiles_text(const KernelShape& shape) {
       continue;
     }
     const std::string place = text(array.pointer, " + s * ", by_s), pack = text('p', name, "[u]");
-    if (array.lie == Lie::stays) {
+    if (array.pattern == AccessPattern::stays) {
       parts.packs += text("    ", type, " p", name, "[batch];\n");
       parts.reads += text("      if (count > 0) ", pack, " = *(", place, ");\n");
     } else {
@@ -197,7 +199,7 @@ std::string rows_kernel(const KernelShape& shape) {
   std::string reads;
   for (const ReadArray& array : read_arrays(shape)) {
     const std::string pack = "p" + array.name, place = text(array.pointer, " + at_", array.name);
-    if (array.lie == Lie::stays) {
+    if (array.pattern == AccessPattern::stays) {
       reads += text("  const ", array.type, ' ', pack, " = *(", place, ");\n");
       continue;
     }

@@ -22,11 +22,11 @@ std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n + unit - 
 
 class CudaPlanner {
  public:
-  CudaPlanner(KernelShape& shape, CudaWalk& walk, std::span<const Strand> strands)
+  CudaPlanner(KernelShape& shape, CudaWalk& walk, std::span<const OperandInfo> strands)
       : shape_(shape), walk_(walk), strands_(strands), inner_(walk.rank() - 1) {
     for (std::size_t i = 0; i < strands.size(); ++i) {
       widest_ = std::max(widest_, strands[i].itemsize);
-      if (strands[i].lie == nullptr) result_ = static_cast<int>(i);
+      if (strands[i].pattern == nullptr) result_ = static_cast<int>(i);
     }
   }
 
@@ -56,12 +56,12 @@ class CudaPlanner {
     return aligned;
   }
 
-  Lie lie_of(int operand, std::int64_t width) const {
+  AccessPattern lie_of(int operand, std::int64_t width) const {
     const std::int64_t step = walk_.stride(inner_, operand);
-    if (step == 0) return Lie::stays;
-    if (step == 1 && is_aligned(operand, inner_, 0, width)) return Lie::run;
-    if (step == -1 && is_aligned(operand, inner_, 1 - width, width)) return Lie::turned;
-    return Lie::apart;
+    if (step == 0) return AccessPattern::stays;
+    if (step == 1 && is_aligned(operand, inner_, 0, width)) return AccessPattern::run;
+    if (step == -1 && is_aligned(operand, inner_, 1 - width, width)) return AccessPattern::turned;
+    return AccessPattern::apart;
   }
 
   // The widest packs that `fits(width)` takes; false where there are none of more than an element.
@@ -80,7 +80,7 @@ class CudaPlanner {
     return choose_width([&](int width) {
       if (walk_.extent(inner_) % width != 0) return false;
       for (int operand = 0; operand < walk_.operands(); ++operand)
-        if (lie_of(operand, width) == Lie::apart) return false;
+        if (lie_of(operand, width) == AccessPattern::apart) return false;
       return true;
     });
   }
@@ -89,7 +89,8 @@ class CudaPlanner {
   bool make_mixed_rows() {
     shape_.kind = KernelShape::Kind::rows;
     if (walk_.extent(inner_) < least_row) return false;
-    if (!choose_width([&](int width) { return lie_of(result_, width) == Lie::run; })) return false;
+    if (!choose_width([&](int width) { return lie_of(result_, width) == AccessPattern::run; }))
+      return false;
     shape_.has_tail = walk_.extent(inner_) % shape_.width != 0;
     return true;
   }
@@ -122,7 +123,7 @@ class CudaPlanner {
     if (!s) return false;
     walk_.move_next_to_last(*s);
     shape_.kind = KernelShape::Kind::tiles;
-    if (!choose_width([&](int width) { return lie_of(result_, width) == Lie::run; }))
+    if (!choose_width([&](int width) { return lie_of(result_, width) == AccessPattern::run; }))
       shape_.width = 1;
     choose_sides();
     return true;
@@ -146,34 +147,35 @@ class CudaPlanner {
     while (kept * shape_.side_s * shape_.side_t > shared_bytes) shape_.side_s /= 2;
   }
 
-  Lie lie_in_tiles(int operand) const {
+  AccessPattern lie_in_tiles(int operand) const {
     const int s = inner_ - 1;
     if (crosses(operand, s)) {
       const int width = 16 / strands_[static_cast<std::size_t>(operand)].itemsize;
       const bool in_packs =
           width > 1 && walk_.stride(s, operand) == 1 && is_aligned(operand, s, 0, width);
-      return in_packs ? Lie::crosses_in_packs : Lie::crosses;
+      return in_packs ? AccessPattern::crosses_in_packs : AccessPattern::crosses;
     }
-    const Lie lie = lie_of(operand, shape_.width);
-    return lie == Lie::turned ? Lie::apart : lie;
+    const AccessPattern pattern = lie_of(operand, shape_.width);
+    return pattern == AccessPattern::turned ? AccessPattern::apart : pattern;
   }
 
   void note_lies() {
     const bool is_tiled = shape_.kind == KernelShape::Kind::tiles;
     for (int operand = 0; operand < walk_.operands(); ++operand)
-      if (Lie* lie = strands_[static_cast<std::size_t>(operand)].lie; lie != nullptr)
-        *lie = is_tiled ? lie_in_tiles(operand) : lie_of(operand, shape_.width);
+      if (AccessPattern* pattern = strands_[static_cast<std::size_t>(operand)].pattern;
+          pattern != nullptr)
+        *pattern = is_tiled ? lie_in_tiles(operand) : lie_of(operand, shape_.width);
   }
 
   KernelShape& shape_;
   CudaWalk& walk_;
-  std::span<const Strand> strands_;
+  std::span<const OperandInfo> strands_;
   int inner_, widest_ = 1, result_ = 0;
 };
 
 }  // namespace
 
-void plan_on_cuda(KernelShape& shape, CudaWalk& walk, std::span<const Strand> strands) {
+void plan_on_cuda(KernelShape& shape, CudaWalk& walk, std::span<const OperandInfo> strands) {
   shape.rank = walk.rank();
   CudaPlanner(shape, walk, strands).plan();
 }

@@ -11,15 +11,15 @@
 namespace spanwise::ops {
 
 /// One array of a walk.
-struct Strand {
+struct OperandInfo {
   std::uintptr_t address;
   int itemsize;
-  Lie* lie;  ///< where the plan says how it lies; null for the result
+  AccessPattern* pattern;  ///< where the plan says how it lies; null for the result
 };
 
 /// Chooses the kernel for arrays that are not all contiguous: kind, width, lies, tiles and the
 /// axes' order and direction. `strands` are in the walk's order.
-void plan_on_cuda(KernelShape& shape, CudaWalk& walk, std::span<const Strand> strands);
+void plan_on_cuda(KernelShape& shape, CudaWalk& walk, std::span<const OperandInfo> strands);
 
 /// Of a plan: its threads' steps for rows and strided, its blocks' for tiles.
 std::int64_t steps_of(const KernelShape& shape, const CudaWalk& walk) noexcept;

@@ -11,7 +11,7 @@
 namespace spanwise::ops {
 
 /// How an array lies along the last axis, where WIDTH elements are read at a time.
-enum class Lie : std::uint8_t {
+enum class AccessPattern : std::uint8_t {
   run,               ///< one after the other, each pack aligned as a whole
   stays,             ///< one element for all
   turned,            ///< as run, backwards; of rows
@@ -43,7 +43,7 @@ struct KernelShape {
   bool has_tail = false;       ///< of rows: the last pack of a row may be cut
   int side_s = 1, side_t = 1;  ///< of tiles: powers of two, 16 or more, multiples of the width
   /// Of rows and tiles: the operands', and after them the mask's.
-  std::array<Lie, max_inputs + 1> lies{};
+  std::array<AccessPattern, max_inputs + 1> lies{};
 };
 
 /// CUDA C with one kernel, `run`. Its parameters: of each operand its address (or the number), the

@@ -69,7 +69,7 @@ class ElementwiseThunk final : public Thunk {
     for (std::size_t i = 0; i < count_; ++i) inputs_[i] = context.input(static_cast<int>(i));
   }
 
-  bool only_queues() const override { return true; }
+  bool is_async() const override { return true; }
   std::vector<int> run() override {
     std::array<Operand, max_inputs> operands;
     for (std::size_t i = 0; i < count_; ++i) operands[i].array = &here(i);
@@ -113,7 +113,7 @@ class ElementwiseThunk final : public Thunk {
 class ElementwiseOp final : public Op {
  public:
   explicit ElementwiseOp(OpId op, int overwritten = overwrites_nothing)
-      : op_(op), overwritten_(overwritten), name_(title(op)) {
+      : op_(op), overwritten_(overwritten), name_(display_name(op)) {
     // Theano's way to write that output 0 overwrites input i.
     if (overwritten_ != overwrites_nothing) name_ += text("[(0, ", overwritten_, ")]");
   }
@@ -143,7 +143,7 @@ class ElementwiseOp final : public Op {
   Ref<const Op> overwriting(int input) const override {
     return make_ref<const ElementwiseOp>(op_, input);
   }
-  bool may_overwrite_twin() const override { return true; }
+  bool allows_aliased_inplace() const override { return true; }
   bool takes_host_scalars() const override { return true; }
 
  private:

@@ -12,7 +12,7 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr OpFacts all_facts[] = {
+constexpr OpTraits all_facts[] = {
 #define SW_OP(name, Body, inputs, dtypes, result, traits) \
   {#name, #Body, inputs, dtypes, Result::result, traits},
 #include "table.inc"
@@ -25,7 +25,7 @@ std::string listed_dtypes(std::span<const DType> dtypes) {
   return names;
 }
 
-[[noreturn]] void refuse_dtypes(const OpFacts& op, std::span<const DType> operands) {
+[[noreturn]] void refuse_dtypes(const OpTraits& op, std::span<const DType> operands) {
   const char* remedy = operands[0].is_bool() ? "; cast to an integer dtype, or use a logical_ or "
                                                "bitwise_ function"
                        : (op.dtypes & floats) == 0
@@ -51,7 +51,7 @@ std::optional<DType> first_safe(unsigned dtypes, std::span<const DType> values, 
   return {};
 }
 
-DType result_dtype_of(const OpFacts& op, DType compute) {
+DType result_dtype_of(const OpTraits& op, DType compute) {
   if (op.result == Result::boolean) return bool_;
   if (op.result == Result::real_part && compute.is_complex())
     return compute == complex64 ? float32 : float64;
@@ -59,7 +59,7 @@ DType result_dtype_of(const OpFacts& op, DType compute) {
 }
 
 // The dtype of computation whose result is `wanted`.
-DType compute_for(const OpFacts& op, std::span<const DType> operands, DType wanted) {
+DType compute_for(const OpTraits& op, std::span<const DType> operands, DType wanted) {
   // The modulus of complex numbers is computed from both parts.
   const bool needs_complex =
       op.result == Result::real_part &&
@@ -115,7 +115,7 @@ int place_of(DType dtype) noexcept {
   return place >= 0 && dtypes_in_order[place] == dtype ? place : -1;
 }
 
-const OpFacts& facts(OpId op) noexcept { return all_facts[static_cast<int>(op)]; }
+const OpTraits& facts(OpId op) noexcept { return all_facts[static_cast<int>(op)]; }
 
 std::optional<OpId> find_op(std::string_view name) noexcept {
   for (int i = 0; i < op_count; ++i)
@@ -123,7 +123,7 @@ std::optional<OpId> find_op(std::string_view name) noexcept {
   return {};
 }
 
-std::string title(OpId op) {
+std::string display_name(OpId op) {
   std::string name;
   bool starts = true;
   for (const char c : std::string_view(facts(op).name)) {
@@ -134,7 +134,7 @@ std::string title(OpId op) {
 }
 
 Signature resolve(OpId op, std::span<const DType> operands, std::optional<DType> wanted) {
-  const OpFacts& known = facts(op);
+  const OpTraits& known = facts(op);
   for (const DType dtype : operands)
     if (!dtype.is_computable())
       fail<DTypeError>(known.name, ": cannot compute with ", dtype,
@@ -142,7 +142,7 @@ Signature resolve(OpId op, std::span<const DType> operands, std::optional<DType>
   if (known.result == Result::boolean && wanted && *wanted != bool_)
     fail<DTypeError>(known.name, ": no loop gives dtype=", wanted.value_or(bool_),
                      "; the result is bool");
-  if ((known.traits & truths) != 0) return {op, bool_, bool_};
+  if ((known.traits & boolean_inputs) != 0) return {op, bool_, bool_};
   if ((known.traits & compares) != 0)
     if (const auto mixed = mixed_comparison(op, operands)) return *mixed;
   const auto values = operands.subspan((known.traits & chooses) != 0 ? 1 : 0);

@@ -50,12 +50,12 @@ SW_API int place_of(DType dtype) noexcept;
 enum class Result : std::uint8_t { same, boolean, real_part };
 
 enum Traits : unsigned {
-  sign_blind = 1u << 0,       ///< the bits of the result do not depend on integers' signs
+  sign_agnostic = 1u << 0,    ///< the bits of the result do not depend on integers' signs
   vectorises = 1u << 1,       ///< worth a loop for each instruction set
   no_bool = 1u << 2,          ///< NumPy refuses bool rather than promote it
   exact_is_double = 1u << 3,  ///< bool and integers are computed in float64
   exact_is_kept = 1u << 4,    ///< bool and integers come out as they went in
-  truths = 1u << 5,           ///< any operand counts as its truth
+  boolean_inputs = 1u << 5,   ///< any operand counts as its truth
   compares = 1u << 6,         ///< int64 with uint64 has a body of its own
   chooses = 1u << 7,          ///< the first operand is a truth, whatever the others are
   native_halves = 1u << 8,    ///< the 16-bit floats have bodies of their own
@@ -67,7 +67,7 @@ enum class OpId : std::uint8_t {
 #undef SW_OP
 };
 
-struct OpFacts {
+struct OpTraits {
   const char* name;  ///< "floor_divide"
   const char* body;  ///< "FloorDivide": the struct in the .cuh files
   int inputs;
@@ -75,7 +75,7 @@ struct OpFacts {
   Result result;
   unsigned traits;
 };
-SW_API const OpFacts& facts(OpId op) noexcept;
+SW_API const OpTraits& facts(OpId op) noexcept;
 inline constexpr int op_count = 0
 #define SW_OP(name, Body, inputs, dtypes, result, traits) +1  // NOLINT: a sum's next term
 #include "table.inc"
@@ -84,7 +84,7 @@ inline constexpr int op_count = 0
 /// By NumPy's name.
 SW_API std::optional<OpId> find_op(std::string_view name) noexcept;
 /// "FloorDivide": how messages and printed graphs say it.
-SW_API std::string title(OpId op);
+SW_API std::string display_name(OpId op);
 
 /// How one operation is done on operands of certain dtypes.
 struct Signature {

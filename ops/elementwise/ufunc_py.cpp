@@ -30,8 +30,8 @@ namespace py = pybind11;
 namespace {
 
 using ops::facts;
-using ops::OpFacts;
 using ops::OpId;
+using ops::OpTraits;
 
 struct PyUfunc {
   PyObject_HEAD
@@ -174,11 +174,11 @@ constexpr const char* type_letters = "?bBhHiIlLeEfdFD";  // NumPy's; E is ml_dty
 char letter_of(DType dtype) { return type_letters[ops::place_of(dtype)]; }
 
 py::list types_of(OpId op) {
-  const OpFacts& known = facts(op);
+  const OpTraits& known = facts(op);
   py::list types;
   // Of truths every dtype has one, and an identity takes exact numbers though they are not
   // computed.
-  unsigned dtypes = (known.traits & ops::truths) != 0 ? ops::anything : known.dtypes;
+  unsigned dtypes = (known.traits & ops::boolean_inputs) != 0 ? ops::anything : known.dtypes;
   if ((known.traits & ops::exact_is_kept) != 0) dtypes |= ops::booleans | ops::integers;
   if ((known.traits & ops::no_bool) != 0) dtypes &= ~unsigned{ops::booleans};
   for (int place = 0; place < ops::dtype_count; ++place) {
@@ -244,7 +244,7 @@ PyObject* get_identity(PyObject* self, void*) noexcept {
 }
 PyObject* get_ufunc_doc(PyObject* self, void*) noexcept {
   return ufunc_attribute(self, [](OpId op) {
-    const OpFacts& known = facts(op);
+    const OpTraits& known = facts(op);
     const char* operands = known.inputs == 1 ? "x" : known.inputs == 2 ? "x1, x2" : "x1, x2, x3";
     return py::str(text(known.name, "(", operands,
                         ", /, out=None, *, where=True, casting='same_kind', order='K', "

@@ -231,7 +231,7 @@ Array take(const Array& array, const Array& indices, int axis, Bounds bounds) {
   return read(select(array, key, bounds, /*writes=*/false));
 }
 
-Array take_few(const Array& vector, const void* indices, const Shape& shape) {
+Array try_take_small(const Array& vector, const void* indices, const Shape& shape) {
   Array result = empty(shape, vector.dtype(), vector.device());
   const std::int64_t item = vector.dtype().itemsize(), extent = vector.shape()[0];
   const std::int64_t count = result.size();

@@ -65,7 +65,7 @@ SW_API void put_along(const Array& array, const Array& indices, int axis, const 
 
 /// What take() gives of a vector on the host, on which no device has work queued, for int64
 /// `indices` that lie in C order of `shape`, aligned or not. Throws BoundsError.
-SW_API Array take_few(const Array& vector, const void* indices, const Shape& shape);
+SW_API Array try_take_small(const Array& vector, const void* indices, const Shape& shape);
 
 /// How many elements are true. Waits for the current stream where the array is on a GPU.
 SW_API std::int64_t count_true(const Array& array);

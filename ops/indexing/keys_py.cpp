@@ -85,18 +85,18 @@ class Key {
   bool is_one_ = false;
 };
 
-PyObject* take_few(PyObject* self, PyObject* key) {
+PyObject* try_take_small(PyObject* self, PyObject* key) {
   const Array& vector = array_in(self);
-  if (vector.rank() != 1 || !is_settled(vector)) return nullptr;
+  if (vector.rank() != 1 || !no_pending_work(vector)) return nullptr;
   if (is_array(key)) {
     const Array& indices = array_in(key);
     const bool fits = indices.dtype() == int64 && indices.rank() > 0 && is_small(indices) &&
-                      is_settled(indices) && indices.layout().is_row_major();
-    return fits ? wrap(ops::take_few(vector, indices.data(), indices.shape())) : nullptr;
+                      no_pending_work(indices) && indices.layout().is_row_major();
+    return fits ? wrap(ops::try_take_small(vector, indices.data(), indices.shape())) : nullptr;
   }
   const auto indices = small_memory(key);
   if (!indices || indices->dtype != int64 || indices->shape.empty()) return nullptr;
-  return wrap(ops::take_few(vector, indices->data, indices->shape));
+  return wrap(ops::try_take_small(vector, indices->data, indices->shape));
 }
 
 PyObject* read(PyObject* self, PyObject* key) {
@@ -142,6 +142,6 @@ void accumulate(const char* name, PyObject* self, PyObject* key, PyObject* given
 
 }  // namespace
 
-SW_BIND(indexing_keys, 61) { array_indexing = {&take_few, &read, &assign, &accumulate}; }
+SW_BIND(indexing_keys, 61) { array_indexing = {&try_take_small, &read, &assign, &accumulate}; }
 
 }  // namespace spanwise::python

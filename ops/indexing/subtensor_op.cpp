@@ -36,7 +36,7 @@ class Subtensor final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return make_queueing_thunk(
+    return make_async_thunk(
         [op = Ref<const Subtensor>(this), cells = cells_from(context, 1), from = context.input(0),
          to = context.output(0), device = context.device()] {
           to->value = view_by(to_device(*from->value, device), op->pattern_.now(cells, device));
@@ -94,7 +94,7 @@ class SetSubtensor final : public NamedOp {
     if (input != 0) return {};
     return make_ref<const SetSubtensor>(pattern_, kind_, true);
   }
-  bool may_overwrite_twin() const override { return true; }  // assigning is right under overlap
+  bool allows_aliased_inplace() const override { return true; }  // assigning is right under overlap
   bool takes_host_scalars() const override { return true; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {

@@ -24,7 +24,7 @@ struct Declared {
   double correction = 0;
 };
 
-std::string title(std::string name) {
+std::string display_name(std::string name) {
   name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
   return name;
 }
@@ -37,7 +37,7 @@ std::string shown(const char* name, const Declared& declared) {
   if (declared.keepdims) add("keepdims=True");
   if (declared.dtype) add(text("dtype=", *declared.dtype));
   if (declared.correction != 0) add(text("correction=", declared.correction));
-  return title(name) + (words.empty() ? "" : "{" + words + "}");
+  return display_name(name) + (words.empty() ? "" : "{" + words + "}");
 }
 
 Declared declared_in(const char* who, const OpProperties& properties) {
@@ -101,9 +101,9 @@ class ReduceOp final : public NamedOp {
     options.keepdims = declared_.keepdims;
     options.dtype = declared_.dtype;
     options.correction = declared_.correction;
-    return make_queueing_thunk([op = op_, options, from = context.input(0), to = context.output(0),
-                                device = context.device(),
-                                dtype = context.node().output(0).type().dtype()]() mutable {
+    return make_async_thunk([op = op_, options, from = context.input(0), to = context.output(0),
+                             device = context.device(),
+                             dtype = context.node().output(0).type().dtype()]() mutable {
       const Array source = to_device(*from->value, device);
       const Shape shape = reduced_shape(source.shape(), options.axes, options.keepdims);
       options.out = &output_array(*to, shape, dtype, device);

@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, sizeof(A) == 8 ? 6 : 4)
                      number = block / chunks;
   const Offsets at = kept_at(axes, (Index)number);
   const spanwise::ScanLine own = {line.length, line.step, line.result_step};
-  const spanwise::ScanTold<A> others(told + 2, number, chunks);
+  const spanwise::TilePrefixState<A> others(told + 2, number, chunks);
   spanwise::BlockScan<Scanned, IS_PACKED>(input + at.input, result + at.result, own, others,
                                           block % chunks)
       .run(tile);

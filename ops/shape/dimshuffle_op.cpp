@@ -53,8 +53,8 @@ class DimShuffle final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return make_queueing_thunk([op = Ref<const DimShuffle>(this), from = context.input(0),
-                                to = context.output(0), device = context.device()] {
+    return make_async_thunk([op = Ref<const DimShuffle>(this), from = context.input(0),
+                             to = context.output(0), device = context.device()] {
       const Array source = to_device(*from->value, device);
       to->value = source.with_layout(op->shuffled(source.layout()));
     });

@@ -32,7 +32,7 @@ class Reshape final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return make_queueing_thunk(
+    return make_async_thunk(
         [op = Ref<const Reshape>(this), cells = extents_.cells(context), from = context.input(0),
          to = context.output(0), device = context.device()] {
           const Array source = to_device(*from->value, device);
@@ -74,7 +74,7 @@ class BroadcastTo final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return make_queueing_thunk(
+    return make_async_thunk(
         [op = Ref<const BroadcastTo>(this), cells = extents_.cells(context),
          from = context.input(0), to = context.output(0), device = context.device()] {
           // Read-only as in NumPy: several elements may be one in memory.

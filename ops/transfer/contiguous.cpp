@@ -18,7 +18,7 @@ class Contiguous final : public Op {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return make_queueing_thunk(
+    return make_async_thunk(
         [from = context.input(0), to = context.output(0), device = context.device()] {
           to->value = contiguous(to_device(*from->value, device));
         });

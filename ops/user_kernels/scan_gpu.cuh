@@ -43,7 +43,7 @@ __device__ __forceinline__ void sw_scan_run(sw_scan_parameters) {
   const unsigned int block = spanwise::scan_block_number(sw_told), chunks = (unsigned int)sw_chunks,
                      number = block / chunks;
   const sw_scan_place at(sw_walk, number);
-  const spanwise::ScanTold<sw_scan_body::Acc> told(sw_told + 2, number, chunks);
+  const spanwise::TilePrefixState<sw_scan_body::Acc> told(sw_told + 2, number, chunks);
   spanwise::BlockScan<sw_scan_body, sw_packed>(sw_x + at.x, sw_z + at.z, sw_line, told,
                                                block % chunks)
       .run(tile);

@@ -16,13 +16,13 @@ namespace spanwise {
 /// concerns other groups is told 32 times, once for the blocks of each place in a group: many that
 /// ask for one place keep it from being written.
 template <class A>
-class ScanTold {
+class TilePrefixState {
   static_assert(sizeof(A) % 8 == 0, "what a scan adds up in has a whole number of 8 bytes");
 
  public:
   /// `words` are 0 before the kernel and aligned to 16 bytes, scan_words() for each line, of which
   /// this is the `line`-th.
-  __device__ __forceinline__ ScanTold(unsigned long long* words, unsigned int line,
+  __device__ __forceinline__ TilePrefixState(unsigned long long* words, unsigned int line,
                                       unsigned int chunks)
       : chunks_(chunks),
         groups_(chunks > 32 ? (chunks + 31) / 32 : 0),
@@ -124,7 +124,7 @@ class BlockScan {
   static constexpr long long elements = (long long)scan_threads * items;
 
   __device__ __forceinline__ BlockScan(const E* x, Z* z, const ScanLine& line,
-                                       const ScanTold<A>& told, unsigned int chunk)
+                                       const TilePrefixState<A>& told, unsigned int chunk)
       : x_(x), z_(z), line_(line), told_(told), chunk_(chunk) {}
 
   /// `tile` is the block's, of scan_tile_bytes, aligned to 16.
@@ -193,7 +193,7 @@ class BlockScan {
   const E* const x_;
   Z* const z_;
   const ScanLine& line_;
-  const ScanTold<A>& told_;
+  const TilePrefixState<A>& told_;
   const unsigned int chunk_;
 };
 

@@ -143,9 +143,9 @@ TEST(ThreadPool, WorksInAForkedChild) {
 
 using std::chrono::microseconds, std::chrono::milliseconds;
 
-TEST(HelperTrust, AsksForMoreWorkAfterEachDisappointment) {
-  HelperTrust trust;
-  const HelperTrust::Clock::time_point now{std::chrono::hours(1)};
+TEST(WakeBackoff, AsksForMoreWorkAfterEachDisappointment) {
+  WakeBackoff trust;
+  const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   EXPECT_TRUE(trust.is_full());
   EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(8));
   trust.learn(now, microseconds(300), microseconds(100));  // waited for a helper
@@ -157,9 +157,9 @@ TEST(HelperTrust, AsksForMoreWorkAfterEachDisappointment) {
   EXPECT_EQ(trust.least_work(now, microseconds(8)), milliseconds(8));
 }
 
-TEST(HelperTrust, ComesBackWithTimeAndWithSuccess) {
-  HelperTrust trust;
-  const HelperTrust::Clock::time_point now{std::chrono::hours(1)};
+TEST(WakeBackoff, ComesBackWithTimeAndWithSuccess) {
+  WakeBackoff trust;
+  const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   trust.learn(now, microseconds(300), microseconds(100));
   EXPECT_EQ(trust.least_work(now + milliseconds(45), microseconds(8)), microseconds(150));
   EXPECT_EQ(trust.least_work(now + std::chrono::hours(9), microseconds(8)), microseconds(8));
@@ -173,9 +173,9 @@ TEST(HelperTrust, ComesBackWithTimeAndWithSuccess) {
   EXPECT_TRUE(trust.is_full());
 }
 
-TEST(HelperTrust, GivesHelpersThatSleptTimeToWake) {
-  HelperTrust trust;
-  const HelperTrust::Clock::time_point start{std::chrono::hours(1)};
+TEST(WakeBackoff, GivesHelpersThatSleptTimeToWake) {
+  WakeBackoff trust;
+  const WakeBackoff::Clock::time_point start{std::chrono::hours(1)};
   const auto vain_job = [&](microseconds began) {
     trust.learn(start + began + microseconds(30), microseconds(30), microseconds(28));
   };
@@ -186,9 +186,9 @@ TEST(HelperTrust, GivesHelpersThatSleptTimeToWake) {
   EXPECT_FALSE(trust.is_full()) << "he should be there by now";
 }
 
-TEST(HelperTrust, GivesHelpersThatAreWokenInVainThreeChances) {
-  HelperTrust trust;
-  const HelperTrust::Clock::time_point now{std::chrono::hours(1)};
+TEST(WakeBackoff, GivesHelpersThatAreWokenInVainThreeChances) {
+  WakeBackoff trust;
+  const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   const auto vain_wake = [&] {
     trust.note_wake(now);
     trust.learn(now + microseconds(105), microseconds(105), microseconds(100));
@@ -206,9 +206,9 @@ TEST(HelperTrust, GivesHelpersThatAreWokenInVainThreeChances) {
   EXPECT_EQ(trust.least_work(now, microseconds(8)), microseconds(420));
 }
 
-TEST(HelperTrust, BlamesHelpersThatKeptAChunkForLongThoughTheySlept) {
-  HelperTrust trust;
-  const HelperTrust::Clock::time_point now{std::chrono::hours(1)};
+TEST(WakeBackoff, BlamesHelpersThatKeptAChunkForLongThoughTheySlept) {
+  WakeBackoff trust;
+  const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   trust.note_wake(now);
   trust.learn(now + milliseconds(3), milliseconds(3), microseconds(100));
   EXPECT_EQ(trust.least_work(now, microseconds(8)), milliseconds(6));

@@ -116,7 +116,7 @@ TEST_F(CudaCaptureMemory, AnOwnerIsToldWhenTheGraphThatUsesItsMemoryGoes) {
   const ReleaseFn release = [](void*, void*, std::size_t, StreamUses&) noexcept { ++told; };
   {
     Storage theirs = Storage::adopt(a.data(), 4, gpu, release, nullptr);
-    theirs.uses().begin_at(default_stream());
+    theirs.uses().set_producer(default_stream());
     Capture capture(*stream_);
     runtime::order_use(*stream_, theirs, true);
     launch(*relay(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));

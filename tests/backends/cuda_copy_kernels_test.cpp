@@ -96,8 +96,8 @@ class Emulator {
       case CopyPlan::Kind::cells:
         if constexpr (sizeof(Unit) <= 8) plan_.source_vectors ? cells<true>() : cells<false>();
         return;
-      case CopyPlan::Kind::granules:
-        if constexpr (sizeof(Unit) <= 2) granules();
+      case CopyPlan::Kind::aligned_chunks:
+        if constexpr (sizeof(Unit) <= 2) aligned_chunks();
         return;
       default:
         return strided<1>();
@@ -112,8 +112,8 @@ class Emulator {
   }
   template <int count>
   void lying() {
-    if (plan_.lie == CopyPlan::Lie::run) return each<count, device::Run>();
-    if (plan_.lie == CopyPlan::Lie::apart) return each<count, device::Apart>();
+    if (plan_.pattern == CopyPlan::AccessPattern::run) return each<count, device::Run>();
+    if (plan_.pattern == CopyPlan::AccessPattern::apart) return each<count, device::Apart>();
     turned<count, 2>();
   }
   template <int count, int group>
@@ -125,13 +125,13 @@ class Emulator {
       FAIL() << "groups of " << plan_.group << " in units of " << plan_.elements;
     }
   }
-  template <int count, class Lie>
+  template <int count, class AccessPattern>
   void each() {
     constexpr int threads = 32, per_thread = 4;
     const auto size = static_cast<Index>(plan_.size());
     for (std::int64_t block = 0; block < plan_.blocks(threads, per_thread); ++block)
       for (unsigned thread = 0; thread < threads; ++thread)
-        device::copy_strided<threads, per_thread, count, Lie>(
+        device::copy_strided<threads, per_thread, count, AccessPattern>(
             source_, target_, static_cast<Offset>(plan_.step), size, axes_,
             static_cast<unsigned>(block), thread);
   }
@@ -200,7 +200,7 @@ class Emulator {
     }
   }
 
-  void granules() {
+  void aligned_chunks() {
     const auto* source = reinterpret_cast<const char*>(source_);
     const auto size = static_cast<Index>(plan_.size());
     for (Index i = 0; i < size + 3; ++i)
@@ -297,7 +297,7 @@ Shape shape_of_class(Random& random, int round) {
 
 struct PlansSeen {
   std::map<CopyPlan::Kind, int> kinds;
-  std::map<std::pair<CopyPlan::Lie, int>, int> lies;  // and elements
+  std::map<std::pair<CopyPlan::AccessPattern, int>, int> lies;  // and elements
 };
 
 void compare_copy(Random& random, int round, DType dtype, PlansSeen& seen) {
@@ -335,12 +335,12 @@ void compare_copy(Random& random, int round, DType dtype, PlansSeen& seen) {
   };
   const CopyPlan plan = plan_copy(array(from, source), array(to, target));
   ++seen.kinds[plan.kind];
-  if (plan.kind == CopyPlan::Kind::strided) ++seen.lies[{plan.lie, plan.elements}];
+  if (plan.kind == CopyPlan::Kind::strided) ++seen.lies[{plan.pattern, plan.elements}];
   // Plans count from element (0, ..., 0).
   run_words(plan, from + source.offset * dtype.itemsize(), to + target.offset * dtype.itemsize());
   ASSERT_TRUE(std::equal(expected.begin(), expected.end(), to))
       << dtype << ' ' << source << " -> " << target << ", " << plan.axes.size() << " axes, kind "
-      << static_cast<int>(plan.kind) << ", lie " << static_cast<int>(plan.lie);
+      << static_cast<int>(plan.kind) << ", pattern " << static_cast<int>(plan.pattern);
 }
 
 TEST(CopyKernels, MoveExactlyTheElementsOfRandomLayouts) {
@@ -352,13 +352,14 @@ TEST(CopyKernels, MoveExactlyTheElementsOfRandomLayouts) {
     compare_copy(random, round, dtypes[is_bytes ? 0 : between(random, 0, 4)], seen);
   }
   // The test has to see what it is there for.
-  for (const auto kind : {CopyPlan::Kind::strided, CopyPlan::Kind::tiled, CopyPlan::Kind::packed,
-                          CopyPlan::Kind::thin, CopyPlan::Kind::cells, CopyPlan::Kind::granules}) {
+  for (const auto kind :
+       {CopyPlan::Kind::strided, CopyPlan::Kind::tiled, CopyPlan::Kind::packed,
+        CopyPlan::Kind::thin, CopyPlan::Kind::cells, CopyPlan::Kind::aligned_chunks}) {
     EXPECT_GT(seen.kinds[kind], 10) << static_cast<int>(kind);
   }
-  EXPECT_GT((seen.lies[{CopyPlan::Lie::turned, 4}]), 0);
-  EXPECT_GT((seen.lies[{CopyPlan::Lie::turned, 16}]), 0);
-  EXPECT_GT((seen.lies[{CopyPlan::Lie::apart, 4}]), 0);
+  EXPECT_GT((seen.lies[{CopyPlan::AccessPattern::turned, 4}]), 0);
+  EXPECT_GT((seen.lies[{CopyPlan::AccessPattern::turned, 16}]), 0);
+  EXPECT_GT((seen.lies[{CopyPlan::AccessPattern::apart, 4}]), 0);
 }
 
 TEST(CopyKernels, DivideExactlyByMultiplying) {
@@ -606,10 +607,10 @@ TEST_F(GeneratedKernels, OfVectorsCompile) {
   for (const int word : {1, 2, 4, 8}) {
     CopyPlan made = plan(CopyPlan::Kind::strided, 2, word == 2, word, word);
     for (made.elements = 2; made.elements * word <= 16; made.elements *= 2) {
-      made.lie = CopyPlan::Lie::apart;
+      made.pattern = CopyPlan::AccessPattern::apart;
       expect_compiles(copy_kernel_text(made, uint8, uint8));
       expect_compiles(fill_kernel_text(made));
-      made.lie = CopyPlan::Lie::turned;
+      made.pattern = CopyPlan::AccessPattern::turned;
       made.group = word == 1 ? 2 : made.elements;
       expect_compiles(copy_kernel_text(made, uint8, uint8));
     }
@@ -651,8 +652,8 @@ TEST_F(GeneratedKernels, OfCellsAndGranulesCompile) {
     expect_compiles(copy_kernel_text(made, uint8, uint8));
   }
   for (const int word : {1, 2})
-    expect_compiles(
-        copy_kernel_text(plan(CopyPlan::Kind::granules, 2, word == 2, word, word), uint8, uint8));
+    expect_compiles(copy_kernel_text(plan(CopyPlan::Kind::aligned_chunks, 2, word == 2, word, word),
+                                     uint8, uint8));
 }
 
 TEST_F(GeneratedKernels, OfCastsCompileFromAndToEveryDtype) {

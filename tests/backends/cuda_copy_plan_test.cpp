@@ -37,10 +37,10 @@ class HostBytes {
 
 // Where element `i` of a unit at `place` lies in the source, in elements.
 std::int64_t source_element(const CopyPlan& plan, std::int64_t place, std::int64_t i) {
-  switch (plan.lie) {
-    case CopyPlan::Lie::run:
+  switch (plan.pattern) {
+    case CopyPlan::AccessPattern::run:
       return place * plan.elements + i;
-    case CopyPlan::Lie::turned:
+    case CopyPlan::AccessPattern::turned:
       return place * plan.elements + i / plan.group * plan.group + plan.group - 1 - i % plan.group;
     default:
       return place + i * plan.step;
@@ -70,7 +70,7 @@ void run_granules(const CopyPlan& plan, const unsigned char* from, unsigned char
 void run(const CopyPlan& plan, const Array& source, const Array& target) {
   const auto* from = static_cast<const unsigned char*>(source.data()) + plan.source_offset;
   auto* to = static_cast<unsigned char*>(target.data()) + plan.target_offset;
-  if (plan.kind == CopyPlan::Kind::granules) return run_granules(plan, from, to);
+  if (plan.kind == CopyPlan::Kind::aligned_chunks) return run_granules(plan, from, to);
   Shape shape(static_cast<int>(plan.axes.size()));
   for (int i = 0; i < shape.size(); ++i) shape[i] = plan.axes[static_cast<std::size_t>(i)].extent;
   test::for_each_index(shape, [&](const test::Index& index) {
@@ -199,7 +199,7 @@ TEST(CopyPlan, SmallMatricesInARowAreCells) {
 TEST(CopyPlan, BytesThatBeginAnywhereAreCopiedByAlignedPieces) {
   const Layout rows = Layout::row_major({9, 101}).slice(1, {.start = 1});
   const CopyPlan plan = plan_of(rows, Layout::row_major({9, 100}), uint8, uint8);
-  ASSERT_EQ(plan.kind, CopyPlan::Kind::granules);
+  ASSERT_EQ(plan.kind, CopyPlan::Kind::aligned_chunks);
   EXPECT_EQ(plan.length, 100);
   EXPECT_EQ(plan.hull_begin, 0);
   EXPECT_EQ(plan.hull_end, 8 * 101 + 100);
@@ -227,7 +227,7 @@ TEST(CopyPlan, WritesSixteenBytesAtOnceWhateverTheSourceDoes) {
   const CopyPlan column =
       plan_of(Layout::row_major({64, 1}).broadcast_to({64, 32}), Layout::row_major({64, 32}));
   EXPECT_EQ(column.elements, 4);
-  EXPECT_EQ(column.lie, CopyPlan::Lie::apart);
+  EXPECT_EQ(column.pattern, CopyPlan::AccessPattern::apart);
   EXPECT_EQ(column.step, 0);
   const CopyPlan every_other =
       plan_of(Layout::row_major({128}).slice(0, {.step = 2}), Layout::row_major({64}));
@@ -236,12 +236,12 @@ TEST(CopyPlan, WritesSixteenBytesAtOnceWhateverTheSourceDoes) {
   const CopyPlan backwards =
       plan_of(Layout::row_major({64}).slice(0, {.step = -1}), Layout::row_major({64}));
   EXPECT_EQ(backwards.elements, 4);
-  EXPECT_EQ(backwards.lie, CopyPlan::Lie::turned);
+  EXPECT_EQ(backwards.pattern, CopyPlan::AccessPattern::turned);
   EXPECT_EQ(backwards.group, 4);
   const CopyPlan swapped = plan_of(Layout::row_major({64, 4}).slice(1, {.step = -1}),
                                    Layout::row_major({64, 4}), uint8, uint8);
   EXPECT_EQ(swapped.elements, 16);
-  EXPECT_EQ(swapped.lie, CopyPlan::Lie::turned);
+  EXPECT_EQ(swapped.pattern, CopyPlan::AccessPattern::turned);
   EXPECT_EQ(swapped.group, 4);
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backends/cuda/driver.hpp"
-#include "backends/cuda/launch/launch_pace.hpp"
+#include "backends/cuda/launch/launch_tuner.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/devices.hpp"

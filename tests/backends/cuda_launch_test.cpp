@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "backends/cuda/launch/launch_pace.hpp"
+#include "backends/cuda/launch/launch_tuner.hpp"
 #include "cuda_device.hpp"
 
 namespace spanwise::cuda {
@@ -16,48 +16,49 @@ namespace {
 using runtime::LoadedKernel;
 using runtime::StreamState;
 
-LaunchPace::Plan after_timing(LaunchPace& pace, LaunchPace::Time direct, LaunchPace::Time graph) {
+LaunchTuner::Plan after_timing(LaunchTuner& pace, LaunchTuner::Time direct,
+                               LaunchTuner::Time graph) {
   for (int i = 0; i < 1000 && pace.plan().is_timed; ++i) {
-    const LaunchWay way = pace.plan().way;
+    const LaunchPath way = pace.plan().way;
     // One in three is held up by something else.
-    const LaunchPace::Time other(i % 3 == 0 ? 50000 : 0);
-    pace.took(way, (way == LaunchWay::direct ? direct : graph) + other);
+    const LaunchTuner::Time other(i % 3 == 0 ? 50000 : 0);
+    pace.took(way, (way == LaunchPath::direct ? direct : graph) + other);
   }
   return pace.plan();
 }
 
-void expect_decision(int direct, int graph, LaunchWay way) {
+void expect_decision(int direct, int graph, LaunchPath way) {
   const LaunchSetting automatic("auto");
-  LaunchPace pace;
+  LaunchTuner pace;
   EXPECT_TRUE(pace.plan().is_timed);
-  EXPECT_EQ(pace.plan().way, LaunchWay::direct);
-  const LaunchPace::Plan plan =
-      after_timing(pace, LaunchPace::Time(direct), LaunchPace::Time(graph));
+  EXPECT_EQ(pace.plan().way, LaunchPath::direct);
+  const LaunchTuner::Plan plan =
+      after_timing(pace, LaunchTuner::Time(direct), LaunchTuner::Time(graph));
   EXPECT_EQ(plan.way, way);
   EXPECT_FALSE(plan.is_timed);
 }
 
 TEST(CudaLaunchPace, TakesGraphsWhereTheyAreMuchQuicker) {
   SKIP_UNDER_TOOLS("kernel_launch \"auto\" means direct launches");
-  expect_decision(3000, 1400, LaunchWay::graph);
+  expect_decision(3000, 1400, LaunchPath::graph);
 }
 TEST(CudaLaunchPace, LaunchesDirectlyWhereGraphsGainLittle) {
-  expect_decision(3000, 2700, LaunchWay::direct);
+  expect_decision(3000, 2700, LaunchPath::direct);
 }
 TEST(CudaLaunchPace, LaunchesDirectlyWhereThatIsQuickerThanAGpuBeginsGraphs) {
-  expect_decision(1900, 1000, LaunchWay::direct);
+  expect_decision(1900, 1000, LaunchPath::direct);
 }
 
 TEST(CudaLaunchPace, DoesAsItIsTold) {
-  LaunchPace pace;
+  LaunchTuner pace;
   {
     const LaunchSetting graph("graph");
-    EXPECT_EQ(pace.plan().way, LaunchWay::graph);
+    EXPECT_EQ(pace.plan().way, LaunchPath::graph);
     EXPECT_FALSE(pace.plan().is_timed);
   }
   {
     const LaunchSetting direct("direct");
-    EXPECT_EQ(pace.plan().way, LaunchWay::direct);
+    EXPECT_EQ(pace.plan().way, LaunchPath::direct);
     EXPECT_FALSE(pace.plan().is_timed);
   }
   EXPECT_THROW(config::set("kernel_launch", "queue"), ArgumentError);

@@ -147,26 +147,26 @@ TEST_F(CudaTransfer, ResultsOfASizeThatKeepsComingLandInPageLockedMemory) {
   block.put(sent.data());
   void* landing = nullptr;
   for (int round = 0; round < 4 && landing == nullptr; ++round)
-    landing = backend().landing(0, bytes);
+    landing = backend().allocate_pinned(0, bytes);
   ASSERT_NE(landing, nullptr);
   EXPECT_EQ(device_of(landing)->kind(), DeviceKind::cuda_host);
-  void* const other = backend().landing(0, bytes);
+  void* const other = backend().allocate_pinned(0, bytes);
   EXPECT_NE(other, landing);
   std::memset(landing, 0xa5, bytes);
   backend().download(block.data(), landing, bytes, *default_stream());
   EXPECT_EQ(std::memcmp(landing, sent.data(), bytes), 0);
-  backend().give_back_landing(0, landing, bytes);
-  EXPECT_EQ(backend().landing(0, bytes - 1), landing);
-  backend().give_back_landing(0, landing, bytes);
-  backend().give_back_landing(0, other, bytes);
+  backend().release_pinned(0, landing, bytes);
+  EXPECT_EQ(backend().allocate_pinned(0, bytes - 1), landing);
+  backend().release_pinned(0, landing, bytes);
+  backend().release_pinned(0, other, bytes);
   backend().trim(0);
   EXPECT_FALSE(device_of(landing));
 }
 
 TEST_F(CudaTransfer, SmallAndHugeResultsLandAnywhere) {
   for (int round = 0; round < 4; ++round) {
-    EXPECT_EQ(backend().landing(0, 1000), nullptr);
-    EXPECT_EQ(backend().landing(0, std::size_t{1} << 30), nullptr);
+    EXPECT_EQ(backend().allocate_pinned(0, 1000), nullptr);
+    EXPECT_EQ(backend().allocate_pinned(0, std::size_t{1} << 30), nullptr);
   }
 }
 

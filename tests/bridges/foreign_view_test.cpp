@@ -90,7 +90,7 @@ TEST(ForeignView, DescriptionsThatOverflowAreRefused) {
   for (const auto& [shape, strides] : wrong) {
     ForeignView view = view_of(owner, &owner, float32, shape, strides);
     EXPECT_THROW(share(view), BridgeError) << shape << strides;
-    EXPECT_THROW(obstacle_of(view.memory), BridgeError) << shape << strides;
+    EXPECT_THROW(find_share_blocker(view.memory), BridgeError) << shape << strides;
   }
   EXPECT_EQ(owner.told, static_cast<int>(wrong.size()));
 }
@@ -113,7 +113,7 @@ TEST(ForeignView, CopiesWhatNoLayoutDescribes) {
   Owner owner;
   ForeignView view = view_of(owner, &records[1], float32, {4}, {5});
   EXPECT_FALSE(share(view).has_value());
-  EXPECT_NE(obstacle_of(view.memory)->reason.find("stride of 5 bytes"), std::string::npos);
+  EXPECT_NE(find_share_blocker(view.memory)->reason.find("stride of 5 bytes"), std::string::npos);
   const Array copied = take(view, CopyMode::if_needed, "test");
   EXPECT_TRUE(view.copied);
   EXPECT_EQ(owner.told, 1);

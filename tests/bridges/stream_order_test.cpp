@@ -35,7 +35,7 @@ class StreamOrder : public test::RuntimeTest {
   void TearDown() override {
     memory_ = Array();
     for (const Device device : {gpu, test::second_gpu}) gpus().synchronize(device.ordinal());
-    release_passed();
+    collect_released();
     RuntimeTest::TearDown();
   }
 
@@ -148,13 +148,13 @@ TEST_F(StreamOrder, WithoutAHomeStreamTheOwnerIsToldWhenOurWorkHasPassed) {
     order_use(used, array, false);
   }
   EXPECT_EQ(owner_.told, 0);
-  release_passed();
+  collect_released();
   EXPECT_EQ(owner_.told, 0);
   used.synchronize();
   EXPECT_EQ(owner_.told, 0);
-  release_passed();
+  collect_released();
   EXPECT_EQ(owner_.told, 1);
-  release_passed();
+  collect_released();
   EXPECT_EQ(owner_.told, 1);
 }
 

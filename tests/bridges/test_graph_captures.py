@@ -4,7 +4,7 @@
 arrays while one is recorded leaves the recording alone.
 
 Each test runs on one GPU with the real library. Fresh arrays that a replay overwrites, or a capture
-that ends with an error, are the faults that these tests look for.
+that ends with an error, are the faults that these tests try_describe for.
 """
 
 import gc

@@ -185,9 +185,9 @@ TEST(Array, ReinterpretBeginsAtAnyByteOnTheHost) {
   const Array back = view.reinterpret(uint8);
   EXPECT_EQ(back.layout(), odd.layout());
   EXPECT_EQ(back.storage(), bytes.storage());
-  Array lent = view.lend(Layout(view.layout()));
-  EXPECT_EQ(lent.data(), view.data());
-  lent.forget();
+  Array unowned = view.lend(Layout(view.layout()));
+  EXPECT_EQ(unowned.data(), view.data());
+  unowned.forget();
 }
 
 TEST(Array, PrintsInOneLine) {

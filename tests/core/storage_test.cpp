@@ -85,21 +85,21 @@ TEST_F(StorageTest, ReadonlyIsAPropertyOfTheHandle) {
 TEST_F(StorageTest, WhatIsLentIsNoHolder) {
   {
     const Storage holder = adopt().as_readonly();
-    Storage lent = holder.lent();
-    EXPECT_EQ(lent, holder);
-    EXPECT_TRUE(lent.readonly());
+    Storage unowned = holder.unowned();
+    EXPECT_EQ(unowned, holder);
+    EXPECT_TRUE(unowned.readonly());
     EXPECT_EQ(holder.use_count(), 1);
     {
-      const Storage copy = lent;  // a holder like any other
+      const Storage copy = unowned;  // a holder like any other
       EXPECT_EQ(holder.use_count(), 2);
     }
-    lent.forget();
-    EXPECT_FALSE(lent);
+    unowned.forget();
+    EXPECT_FALSE(unowned);
     EXPECT_EQ(holder.use_count(), 1);
     EXPECT_EQ(owner_.releases, 0);
   }
   EXPECT_EQ(owner_.releases, 1);
-  Storage none = Storage{}.lent();
+  Storage none = Storage{}.unowned();
   EXPECT_FALSE(none);
   none.forget();
 }
@@ -133,37 +133,37 @@ TEST_F(StorageTest, MemoryThatAStreamHasUsedIsNotReclaimed) {
 }
 
 TEST_F(StorageTest, MemoryThatItsHomeAloneHasUsedIsReclaimed) {
-  const auto home = make_ref<test::FakeStream>();
+  const auto producer = make_ref<test::FakeStream>();
   Storage storage = adopt();
-  storage.uses().begin_at(home);
+  storage.uses().set_producer(producer);
   EXPECT_EQ(storage.reclaim(note_release), &owner_);
   EXPECT_TRUE(storage.uses().none());
-  EXPECT_EQ(storage.uses().home(), nullptr);
-  EXPECT_EQ(home->use_count(), 1) << "held no longer";
-  EXPECT_EQ(home->came_after, 0);
+  EXPECT_EQ(storage.uses().producer(), nullptr);
+  EXPECT_EQ(producer->use_count(), 1) << "held no longer";
+  EXPECT_EQ(producer->came_after, 0);
 }
 
 TEST_F(StorageTest, TheHomeComesAfterWhoElseUsedTheBytesAndThenTheOwnerIsTold) {
-  const auto home = make_ref<test::FakeStream>(), other = make_ref<test::FakeStream>();
+  const auto producer = make_ref<test::FakeStream>(), other = make_ref<test::FakeStream>();
   {
     Storage storage = adopt();
-    storage.uses().begin_at(home);
+    storage.uses().set_producer(producer);
     storage.uses().record(*other, false);
     EXPECT_EQ(storage.reclaim(note_release), nullptr);
   }
-  EXPECT_EQ(home->came_after, 2);
+  EXPECT_EQ(producer->came_after, 2);
   EXPECT_EQ(owner_.releases, 1);
 }
 
 TEST_F(StorageTest, AnOwnerWhoseHomeFailsIsNeverTold) {
-  const auto home = make_ref<test::FakeStream>(), other = make_ref<test::FakeStream>();
-  home->works = false;
+  const auto producer = make_ref<test::FakeStream>(), other = make_ref<test::FakeStream>();
+  producer->works = false;
   {
     Storage storage = adopt();
-    storage.uses().begin_at(home);
+    storage.uses().set_producer(producer);
     storage.uses().record(*other, true);
   }
-  EXPECT_EQ(home->came_after, 1);
+  EXPECT_EQ(producer->came_after, 1);
   EXPECT_EQ(owner_.releases, 0);
 }
 

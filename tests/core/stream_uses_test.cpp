@@ -111,25 +111,25 @@ TEST_F(StreamUsesTest, AReaderThatWritesDoesNotWaitForTheWriterAgain) {
 }
 
 TEST_F(StreamUsesTest, AHomeIsTheFirstWriter) {
-  uses_.begin_at(a_);
-  EXPECT_EQ(uses_.home(), a_.get());
-  EXPECT_TRUE(uses_.only_at_home());
+  uses_.set_producer(a_);
+  EXPECT_EQ(uses_.producer(), a_.get());
+  EXPECT_TRUE(uses_.only_producer_used());
   EXPECT_TRUE(uses_.is_only_user(*a_));
   EXPECT_THAT(all(), ElementsAre(a_.get()));
   EXPECT_THAT(use(*a_, true), IsEmpty());
   EXPECT_THAT(use(*b_, false), ElementsAre(a_.get()));
-  EXPECT_FALSE(uses_.only_at_home());
+  EXPECT_FALSE(uses_.only_producer_used());
   EXPECT_THAT(use(*b_, false), IsEmpty());
   EXPECT_THAT(all(), ElementsAre(a_.get(), b_.get()));
   EXPECT_THAT(use(*c_, true), UnorderedElementsAre(a_.get(), b_.get()));
   EXPECT_THAT(all(), ElementsAre(c_.get()));
-  EXPECT_EQ(uses_.home(), a_.get()) << "whoever works on the bytes in between";
+  EXPECT_EQ(uses_.producer(), a_.get()) << "whoever works on the bytes in between";
   EXPECT_THAT(use(*a_, true), ElementsAre(c_.get()));
-  EXPECT_TRUE(uses_.only_at_home());
+  EXPECT_TRUE(uses_.only_producer_used());
 }
 
 TEST_F(StreamUsesTest, AWriterAfterTheHomeIsTheOneToWaitFor) {
-  uses_.begin_at(a_);
+  uses_.set_producer(a_);
   EXPECT_THAT(use(*b_, true), ElementsAre(a_.get()));
   EXPECT_THAT(use(*c_, false), ElementsAre(b_.get()));
   EXPECT_THAT(all(), ElementsAre(b_.get(), c_.get()));

@@ -90,11 +90,11 @@ class FakeKernel final : public runtime::LoadedKernel {
                                     static_cast<std::size_t>(slots_[i].size));
     log_->launches.push_back(std::move(launch));
   }
-  void launch_with(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
+  void launch_with(const runtime::LaunchAttributes& attributes, const Dim3& grid, const Dim3& block,
                    std::int64_t shared_bytes, runtime::StreamState& stream,
                    void* const* arguments) override {
     launch(grid, block, shared_bytes, stream, arguments);
-    if (log_->keep_launches) log_->launches.back().is_checked = extras.check != nullptr;
+    if (log_->keep_launches) log_->launches.back().is_checked = attributes.check != nullptr;
   }
 
  private:

@@ -178,11 +178,11 @@ INSTANTIATE_TEST_SUITE_P(, ElementwiseRows, testing::Values(uint8, float32),
 
 struct Planned {
   KernelShape shape{};
-  std::vector<Lie> lies;
+  std::vector<AccessPattern> lies;
 };
 Planned planned(const std::vector<Array>& operands, const Array& result) {
   std::vector<const Layout*> layouts;
-  std::vector<Strand> strands;
+  std::vector<OperandInfo> strands;
   Planned plan;
   for (const Array& array : operands) {
     layouts.push_back(&array.layout());
@@ -206,7 +206,7 @@ TEST(ElementwisePlan, TakesTilesForTransposes) {
   EXPECT_EQ(plan.shape.width, 4);
   EXPECT_EQ(plan.shape.side_s, 64);
   EXPECT_EQ(plan.shape.side_t, 64);
-  EXPECT_EQ(plan.lies, (std::vector{Lie::crosses_in_packs, Lie::run}));
+  EXPECT_EQ(plan.lies, (std::vector{AccessPattern::crosses_in_packs, AccessPattern::run}));
 }
 
 TEST(ElementwisePlan, KeepsRowsForBroadcasts) {
@@ -215,7 +215,7 @@ TEST(ElementwisePlan, KeepsRowsForBroadcasts) {
   EXPECT_EQ(plan.shape.kind, Kind::rows);
   EXPECT_EQ(plan.shape.width, 4);
   EXPECT_FALSE(plan.shape.has_tail);
-  EXPECT_EQ(plan.lies, (std::vector{Lie::run, Lie::stays}));
+  EXPECT_EQ(plan.lies, (std::vector{AccessPattern::run, AccessPattern::stays}));
 }
 
 TEST(ElementwisePlan, TurnsWhatRunsBackwards) {
@@ -223,8 +223,9 @@ TEST(ElementwisePlan, TurnsWhatRunsBackwards) {
   const Planned plan = planned({backwards(x, 0), x}, z);
   EXPECT_EQ(plan.shape.kind, Kind::rows);
   EXPECT_EQ(plan.shape.width, 4);
-  EXPECT_EQ(plan.lies, (std::vector{Lie::turned, Lie::run}));
-  EXPECT_EQ(planned({x, x}, backwards(z, 0)).lies, (std::vector{Lie::turned, Lie::turned}));
+  EXPECT_EQ(plan.lies, (std::vector{AccessPattern::turned, AccessPattern::run}));
+  EXPECT_EQ(planned({x, x}, backwards(z, 0)).lies,
+            (std::vector{AccessPattern::turned, AccessPattern::turned}));
 }
 
 TEST(ElementwisePlan, LeavesShortAxesToStrides) {

@@ -86,24 +86,26 @@ TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
     expect_compiles(shape);
     shape.kind = KernelShape::Kind::rows;
     shape.width = 2;
-    shape.lies = {shape.inputs > 1 ? Lie::stays : Lie::turned, Lie::apart};
+    shape.lies = {shape.inputs > 1 ? AccessPattern::stays : AccessPattern::turned,
+                  AccessPattern::apart};
     shape.has_tail = true;
     shape.has_mask = dtype != uint64;
     expect_compiles(shape);
     shape.kind = KernelShape::Kind::tiles;
     shape.side_s = 64;
     shape.side_t = 16;
-    shape.lies = {Lie::crosses, Lie::run, Lie::crosses_in_packs, Lie::crosses_in_packs};
+    shape.lies = {AccessPattern::crosses, AccessPattern::run, AccessPattern::crosses_in_packs,
+                  AccessPattern::crosses_in_packs};
     expect_compiles(shape);
     break;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(, ElementwiseSource, testing::Range(0, op_count),
-                         [](const auto& given) { return title(static_cast<OpId>(given.param)); });
+                         [](const auto& given) { return display_name(static_cast<OpId>(given.param)); });
 
 INSTANTIATE_TEST_SUITE_P(, ElementwiseLayouts, testing::Range(0, op_count, 5),
-                         [](const auto& given) { return title(static_cast<OpId>(given.param)); });
+                         [](const auto& given) { return display_name(static_cast<OpId>(given.param)); });
 
 class ElementwiseMixed : public ElementwiseSource {};
 

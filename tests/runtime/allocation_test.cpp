@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "core/kept_storages.hpp"
+#include "core/storage_free_list.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
@@ -141,7 +141,7 @@ TEST_F(AllocationTest, OfForeignKindsAndAbsentDevicesIsRefused) {
 
 TEST_F(AllocationTest, OnTheCpuIsPlain) {
   {
-    const Storage storage = allocate(core::KeptStorages::most_bytes + 1, cpu);
+    const Storage storage = allocate(core::StorageFreeList::most_bytes + 1, cpu);
     EXPECT_EQ(devices_.host().live_blocks(), 1);
     EXPECT_TRUE(storage.uses().none());
   }
@@ -152,7 +152,7 @@ TEST_F(AllocationTest, OfFewBytesOnTheCpuStaysWithTheThread) {
   void* const data = allocate(40, cpu).data();
   EXPECT_EQ(devices_.host().live_blocks(), 1);
   EXPECT_EQ(allocate(200, cpu).data(), data);
-  core::KeptStorages::drop();
+  core::StorageFreeList::drop();
   EXPECT_EQ(devices_.host().live_blocks(), 0);
 }
 

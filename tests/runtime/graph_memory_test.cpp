@@ -119,7 +119,7 @@ TEST_F(GraphMemoryTest, AForeignOwnerIsToldWhenTheGraphHasGone) {
     const Storage theirs = Storage::adopt(
         values, sizeof values, test::gpu,
         [](void*, void*, std::size_t, StreamUses&) noexcept { ++told; }, nullptr);
-    theirs.uses().begin_at(Ref<StreamIdentity>(&Stream::current(test::gpu).identity()));
+    theirs.uses().set_producer(Ref<StreamIdentity>(&Stream::current(test::gpu).identity()));
     runtime::order_use(stream_.state(), theirs, false);
     begin(graph_);
   }
@@ -136,7 +136,9 @@ TEST_F(GraphMemoryTest, WhatNoGraphUsesGoesBackAtOnceDuringARecording) {
   const Array other = empty({4}, float32, test::gpu);
   begin(graph_);
   static_cast<void>(Array(other));
-  { const Array fresh = empty({4}, float32, test::gpu); }
+  {
+    const Array fresh = empty({4}, float32, test::gpu);
+  }
   EXPECT_EQ(blocks(), 1);
   end();
   gpus().destroy_graph(graph_);

@@ -11,9 +11,9 @@ class FakeStream final : public StreamIdentity {
  public:
   explicit FakeStream(Device device = Device(DeviceKind::cuda)) noexcept : StreamIdentity(device) {}
 
-  /// Gives back at once, and notes after how many streams a home stream had to come.
+  /// Gives back at once, and notes after how many streams a producer stream had to come.
   void release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept override {
-    if (uses.home() != nullptr && !uses.only_at_home()) {
+    if (uses.producer() != nullptr && !uses.only_producer_used()) {
       came_after += static_cast<int>(uses.all().size());
       if (!works) return;
     }

@@ -38,7 +38,7 @@ class Library:
     name: str
     module: Any
     device: str  #: where its arrays are
-    is_stand_in: bool = False
+    is_fake: bool = False
     #: Dtypes that it has, of those that the tests use.
     dtypes: ClassVar[tuple] = (
         *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -352,7 +352,7 @@ def _pycuda():
     if has_gpu():
         _import("pycuda.autoprimaryctx")
         return Pycuda("pycuda", _import("pycuda.gpuarray"), "cuda:0")
-    return Pycuda("pycuda", stand_pycuda.install(), "cpu", is_stand_in=True)
+    return Pycuda("pycuda", stand_pycuda.install(), "cpu", is_fake=True)
 
 
 def _stand_in(name):
@@ -366,7 +366,7 @@ def _cudamat():
         module = _import("cudamat")
         module.cublas_init()
         return Cudamat("cudamat", module, "cuda:0")
-    return Cudamat("cudamat", _stand_in("cudamat"), "cpu", is_stand_in=True)
+    return Cudamat("cudamat", _stand_in("cudamat"), "cpu", is_fake=True)
 
 
 def _gnumpy():
@@ -378,7 +378,7 @@ def _gnumpy():
         return Gnumpy("gnumpy", _import("gnumpy"), "cuda:0")
     if os.environ.get("SPANWISE_TEST_GNUMPY") == "stand-in":
         library("cudamat")
-        return Gnumpy("gnumpy", _stand_in("gnumpy"), "cpu", is_stand_in=True)
+        return Gnumpy("gnumpy", _stand_in("gnumpy"), "cpu", is_fake=True)
     try:
         folder = gnumpy_source.folder(BUILD)
     except gnumpy_source.NotToBeHad as error:

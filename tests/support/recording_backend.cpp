@@ -293,7 +293,7 @@ void RecordingBackend::synchronize(int ordinal) {
     if (stream->device().ordinal() == ordinal) stream->run();
 }
 
-class RecordedRow final : public runtime::LaunchRow {
+class RecordedRow final : public runtime::LaunchBatch {
  public:
   explicit RecordedRow(RecordingBackend& backend) : backend_(backend) {}
   bool open(StreamState& stream) override {
@@ -312,7 +312,9 @@ class RecordedRow final : public runtime::LaunchRow {
   std::string name_;
 };
 
-Ref<runtime::LaunchRow> RecordingBackend::launch_row(int) { return make_ref<RecordedRow>(*this); }
+Ref<runtime::LaunchBatch> RecordingBackend::launch_batch(int) {
+  return make_ref<RecordedRow>(*this);
+}
 
 void RecordingBackend::copy(const Array& source, const Array& target, StreamState& stream) {
   const Guard guard(mutex_);

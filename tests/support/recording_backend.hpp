@@ -35,8 +35,9 @@ class RecordingBackend final : public runtime::Backend {
   /// Work that touched memory outside its life.
   int faults() const;
   int live_blocks() const;
-  /// Plays a stream that is recorded into a graph until end_capture(), or with `graph` 0 one that can
-  /// queue nothing because another is recorded. To ask it for its state or an event is a fault then.
+  /// Plays a stream that is recorded into a graph until end_capture(), or with `graph` 0 one that
+  /// can queue nothing because another is recorded. To ask it for its state or an event is a fault
+  /// then.
   void begin_capture(runtime::StreamState& stream, std::uint64_t graph);
   void end_capture(runtime::StreamState& stream);
   /// Ends a graph, which drops what was attached to it.
@@ -67,7 +68,7 @@ class RecordingBackend final : public runtime::Backend {
   Ref<runtime::StreamState> default_stream(int ordinal) override;
   void synchronize(int ordinal) override;
   /// Keeps nothing back; the log says "open d0" and "close d0".
-  Ref<runtime::LaunchRow> launch_row(int ordinal) override;
+  Ref<runtime::LaunchBatch> launch_batch(int ordinal) override;
   void copy(const Array& source, const Array& target, runtime::StreamState& stream) override;
   void fill(const Array& target, const Scalar& value, runtime::StreamState& stream) override;
   void upload(const void* host, void* device, std::size_t bytes,

@@ -69,7 +69,7 @@ class SW_API Array {
   /// for who keeps this array longer. Counting costs as much as all else of making a small view. It
   /// has to be let go by forget().
   Array lend(Layout&& layout) const noexcept {
-    return Array(Inside{}, storage_.lent(), std::move(layout), dtype_);
+    return Array(Inside{}, storage_.unowned(), std::move(layout), dtype_);
   }
   /// As Storage::reclaim(), of its own.
   void* reclaim(ReleaseFn release) noexcept { return storage_.reclaim(release); }

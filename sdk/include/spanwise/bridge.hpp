@@ -32,7 +32,7 @@ struct ImportOptions {
 };
 
 /// What keeps memory from being shared, and the way out.
-struct Obstacle {
+struct ShareBlocker {
   std::string reason;  ///< a clause: "a stride of 6 bytes is no multiple of the 4-byte element"
   std::string remedy;  ///< an imperative: "pass x.copy()"
 };
@@ -40,11 +40,11 @@ struct Obstacle {
 /// A CopyNeededError in its parts: "<who>: <reason>; <remedy>".
 class SW_API SharingError : public CopyNeededError {
  public:
-  SharingError(std::string_view who, Obstacle obstacle);
-  const Obstacle& obstacle() const noexcept { return obstacle_; }
+  SharingError(std::string_view who, ShareBlocker obstacle);
+  const ShareBlocker& obstacle() const noexcept { return obstacle_; }
 
  private:
-  Obstacle obstacle_;
+  ShareBlocker obstacle_;
 };
 
 /// Memory in a foreign library's words. Nothing here need be fit for a Layout.
@@ -61,7 +61,7 @@ struct ForeignMemory {
 
 /// What keeps `memory` from being a Layout's; nothing where it can be shared as it is. Throws
 /// BridgeError for a description that cannot be true (negative extents, addresses that overflow).
-SW_API std::optional<Obstacle> obstacle_of(const ForeignMemory& memory);
+SW_API std::optional<ShareBlocker> find_share_blocker(const ForeignMemory& memory);
 
 /// Who has to be told when foreign memory is no longer used: a release function and what it needs.
 /// Tells it exactly once: when the storage made from it goes, or here where none was made.
@@ -91,7 +91,7 @@ class SW_API ForeignOwner {
   }
 
  private:
-  friend class OrderedOwner;
+  friend class EventGuardedOwner;
   void tell() noexcept;
   ReleaseFn release_ = nullptr;
   void* context_ = nullptr;
@@ -120,7 +120,7 @@ struct ForeignView {
 
 /// Memory as an object's own structures describe it, read without owning or deciding anything: what
 /// Bridge::look() fills in. Pointers may lead into the object.
-struct OpenMemory {
+struct BorrowedTensor {
   void* data = nullptr;  ///< address of element (0, ..., 0)
   Device device{};       ///< the CPU or a GPU
   DType dtype{};
@@ -139,17 +139,18 @@ struct OpenMemory {
 
 /// `memory` as an Array that shares it, in one pass. Nothing, and the owner is told, where there is
 /// anything to decide: no elements, an obstacle, a description that cannot be true.
-SW_API std::optional<Array> share(const OpenMemory& memory, ForeignOwner owner);
+SW_API std::optional<Array> share(const BorrowedTensor& memory, ForeignOwner owner);
 /// The same, made where it stays: in the memory of an Array at `place`, in which none lives yet.
 /// False where there is nothing, and where this throws nothing lives there either. `spare`, if any,
 /// is a storage after Storage::reclaim(), which may be used for the new one.
-SW_API bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner,
+SW_API bool share_at(Array* place, const BorrowedTensor& memory, ForeignOwner owner,
                      Storage&& spare = {});
 
-/// `view` as an Array that shares the memory, or nothing where obstacle_of() finds something. The
-/// producer's queued work is ordered before any use of ours by events, never by a wait of the host.
-/// Pinned host memory becomes the CPU's, managed memory the GPU's that it belongs to. Throws
-/// BridgeError for a description that cannot be true, DeviceError for a device that is not there.
+/// `view` as an Array that shares the memory, or nothing where find_share_blocker() finds
+/// something. The producer's queued work is ordered before any use of ours by events, never by a
+/// wait of the host. Pinned host memory becomes the CPU's, managed memory the GPU's that it belongs
+/// to. Throws BridgeError for a description that cannot be true, DeviceError for a device that is
+/// not there.
 SW_API std::optional<Array> share(ForeignView& view);
 /// The bytes of a view that share() cannot take, as uint8 in the elements' order of bytes: the
 /// shape is view.memory's with one axis more for the bytes of an element (two for a complex one).
@@ -166,13 +167,24 @@ SW_API void* foreign_context(const Storage& storage, ReleaseFn release) noexcept
 
 /// Memory of a GPU whose owner has no stream to make wait is held until our queued work on it has
 /// passed. That is looked at on each later import and release, and by this call. Never blocks.
-SW_API void release_passed() noexcept;
+SW_API void collect_released() noexcept;
 
 /// How often a bridge shared and copied so far.
 struct BridgeCounts {
   std::string name;
   std::int64_t imports_shared = 0, imports_copied = 0, exports_shared = 0, exports_copied = 0;
   std::int64_t bytes_copied = 0;
+};
+
+/// When a bridge is asked whether an object is its own: before all bridges with a greater value.
+/// Bridges of one priority are asked in the order of their names.
+enum class BridgePriority {
+  library,  ///< accepts the types of one library, which no other bridge of this priority accepts
+  dlpack,
+  cuda_array_interface,
+  array_interface,
+  buffer,
+  conversion,  ///< calls a method that may compute and copy
 };
 
 /// Everything about one foreign library or protocol, and nothing else: copying, ordering, lifetime,
@@ -183,8 +195,7 @@ class SW_API Bridge {
   virtual ~Bridge();
   /// "numpy", "dlpack", ...; what sw.convert() and sw.bridges() call it.
   virtual std::string_view name() const = 0;
-  /// Bridges are asked in ascending order; exact types before protocols.
-  virtual int order() const = 0;
+  virtual BridgePriority priority() const = 0;
   /// How arrays travel: "DLPack 1.3, CUDA Array Interface 3".
   virtual std::string_view protocols() const = 0;
   /// The module that is looked up for the version; "" where the bridge serves a protocol.
@@ -207,19 +218,19 @@ class SW_API Bridge {
   /// What most objects of the library come to, read into `memory` (a fresh one) without a decision
   /// or an error: what a reference to the object keeps alive. False where view() has to be asked:
   /// by default always. Leaves no Python error.
-  virtual bool look(_object* object, OpenMemory& memory) const;
+  virtual bool try_describe(_object* object, BorrowedTensor& memory) const;
 
   /// True where the three below are there; a protocol, for one, has no objects of its own to make.
   virtual bool exports() const { return false; }
   /// What keeps the library from holding `array` as it is; nothing where wrap() will share. Throws
   /// DTypeError for a dtype that it lacks, BridgeError where the library is not installed.
-  virtual std::optional<Obstacle> obstacle(const Array& array) const;
+  virtual std::optional<ShareBlocker> obstacle(const Array& array) const;
   /// The array as an object of the library, sharing memory (a new reference); obstacle() found
   /// none.
   virtual _object* wrap(const Array& array) const;
   /// A private copy without obstacles: by default C-contiguous on the array's own device. Runs
   /// without the GIL.
-  virtual Array fitting(const Array& array) const;
+  virtual Array exportable_copy(const Array& array) const;
 
   /// Adds to the counters; safe from any thread.
   void count_import(bool copied, std::int64_t bytes) const noexcept;
@@ -255,7 +266,8 @@ struct Exchange {
 SW_API bool register_bridge(const Bridge& bridge);
 /// Nullptr where there is none of that name.
 SW_API const Bridge* find_bridge(std::string_view name) noexcept;
-/// All bridges in ascending order. A copy: registering more does not disturb who iterates.
+/// All bridges, sorted by priority and name. A copy: registering more does not disturb who
+/// iterates.
 SW_API std::vector<const Bridge*> registered_bridges();
 SW_API std::vector<BridgeCounts> bridge_counts();
 

@@ -61,13 +61,13 @@ class SW_API StreamUses {
   }
   /// For bytes of an owner who works on them on `home`, before anybody uses them: his queued work
   /// is a write, and what he queues there once he has them back has to come after all other uses.
-  void begin_at(Ref<StreamIdentity>&& home) noexcept {
-    home_ = std::move(home);
+  void set_producer(Ref<StreamIdentity>&& producer) noexcept {
+    producer_ = std::move(producer);
     sole_user_wrote_.store(true, std::memory_order_relaxed);
-    sole_user_.store(home_.get(), std::memory_order_release);
+    sole_user_.store(producer_.get(), std::memory_order_release);
   }
-  /// The stream of begin_at(), or null.
-  StreamIdentity* home() const noexcept { return home_.get(); }
+  /// The stream of set_producer(), or null.
+  StreamIdentity* producer() const noexcept { return producer_.get(); }
   /// Calls f(stream) for each stream other than `stream` that a new use there must come after: the
   /// last writer, and for a write the readers as well.
   template <class F>
@@ -81,25 +81,25 @@ class SW_API StreamUses {
   /// No work was ever queued on the bytes.
   bool none() const noexcept { return sole_user_.load(std::memory_order_acquire) == nullptr; }
   /// Nobody but the owner whose they are has queued work on the bytes.
-  bool only_at_home() const noexcept {
-    return sole_user_.load(std::memory_order_acquire) == home_.get();
+  bool only_producer_used() const noexcept {
+    return sole_user_.load(std::memory_order_acquire) == producer_.get();
   }
   /// For bytes that are somebody else's next. Not while another thread looks.
   void forget() noexcept;
   /// Takes over what `other` remembers, who forgets it. Not while another thread looks at either.
   void take(StreamUses& other) noexcept;
-  /// The same where only_at_home().
-  void leave_home() noexcept {
+  /// The same where only_producer_used().
+  void forget_producer() noexcept {
     sole_user_.store(nullptr, std::memory_order_relaxed);
     sole_user_wrote_.store(false, std::memory_order_relaxed);
-    home_ = {};
+    producer_ = {};
     if (writer_) [[unlikely]]  // somebody else was here in between
       writer_ = {};
   }
   /// One of the streams with queued work; null where there are none. Not while another thread
   /// records a use.
   StreamIdentity* any() const noexcept {
-    if (home_) return home_.get();
+    if (producer_) return producer_.get();
     return writer_ ? writer_.get() : reader_.get();
   }
   /// Every stream with queued work, writer first.
@@ -110,9 +110,9 @@ class SW_API StreamUses {
   void remember(StreamIdentity& stream, bool writes);
   std::vector<Ref<StreamIdentity>> to_wait_for(const StreamIdentity& stream, bool writes) const;
   bool is_reader(const StreamIdentity& stream) const noexcept;
-  // The last writer, which home_ is until somebody else has used the bytes.
+  // The last writer, which producer_ is until somebody else has used the bytes.
   const Ref<StreamIdentity>& writer() const noexcept {
-    return home_ && only_at_home() ? home_ : writer_;
+    return producer_ && only_producer_used() ? producer_ : writer_;
   }
   // A value of sole_user_ that is the address of no stream.
   const StreamIdentity* several() const noexcept {
@@ -122,9 +122,9 @@ class SW_API StreamUses {
   mutable std::atomic<std::uint32_t> busy_{0};  // process_generation() of who holds it; 0: free
   std::atomic<bool> sole_user_wrote_{false};
   // Null while nobody, the stream while exactly one, several() while more have used the storage;
-  // the stream is kept alive by home_, writer_ or reader_.
+  // the stream is kept alive by producer_, writer_ or reader_.
   std::atomic<const StreamIdentity*> sole_user_{nullptr};
-  Ref<StreamIdentity> home_;
+  Ref<StreamIdentity> producer_;
   Ref<StreamIdentity> writer_;
   // Who reads what writer_ wrote, but for writer_ itself; one of them without the heap.
   Ref<StreamIdentity> reader_;
@@ -132,7 +132,7 @@ class SW_API StreamUses {
 };
 
 namespace core {
-class KeptStorages;
+class StorageFreeList;
 }
 
 /// A bool that may be set while other threads read or copy it; costs what a bool does.
@@ -181,14 +181,14 @@ class SW_API Storage {
   Storage as_readonly() const noexcept;
   /// The same bytes, without being one of their holders. It has to be let go by forget() before the
   /// holder that was asked goes.
-  Storage lent() const noexcept {
+  Storage unowned() const noexcept {
     Storage storage;
     storage.block_ = Ref<Block>::adopt(block_.get());
     storage.readonly_ = readonly_;
     storage.start_ = start_;
     return storage;
   }
-  /// Lets go what lent() gave.
+  /// Lets go what unowned() gave.
   void forget() noexcept { block_.detach(); }
   /// Arrays and other holders that share these bytes now.
   std::int64_t use_count() const noexcept { return block_ ? block_->use_count() : 0; }
@@ -205,10 +205,10 @@ class SW_API Storage {
   /// changed, for others.
   void* reclaim(ReleaseFn release) noexcept {
     if (!block_ || block_->release_fn != release || !block_->is_held_once() ||
-        !block_->uses.only_at_home())
+        !block_->uses.only_producer_used())
       return nullptr;
     block_->release_fn = nullptr;
-    if (!block_->uses.none()) block_->uses.leave_home();
+    if (!block_->uses.none()) block_->uses.forget_producer();
     return block_->context;
   }
   /// Puts other memory, as of adopt(), in the place of what reclaim() has given back.
@@ -230,7 +230,7 @@ class SW_API Storage {
   }
 
  private:
-  friend class core::KeptStorages;
+  friend class core::StorageFreeList;
 
   struct SW_API Block final : RefCounted {
     Block() noexcept : RefCounted(1) {}  // by the storage that it is made for

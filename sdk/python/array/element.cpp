@@ -45,7 +45,7 @@ std::byte* address_of(const Array& array, std::int64_t offset) noexcept {
 }  // namespace
 
 PyObject* wrap_element(const Array& array, std::int64_t offset) {
-  if (array.device() == cpu && is_settled(array))
+  if (array.device() == cpu && no_pending_work(array))
     return wrap_copy_of(address_of(array, offset), array.dtype());
   const Array element = array.with_layout({{}, {}, offset});
   Array copied;
@@ -62,7 +62,7 @@ PyObject* try_element(const Array& array, PyObject* key) {
 }
 
 bool try_assign_element(const Array& array, PyObject* key, PyObject* value) {
-  if (!is_python_scalar(value) || array.readonly() || !is_settled(array)) return false;
+  if (!is_python_scalar(value) || array.readonly() || !no_pending_work(array)) return false;
   std::int64_t offset = 0;
   if (!find_offset(array.layout(), key, offset)) return false;
   std::byte* place = address_of(array, offset);

@@ -125,7 +125,7 @@ py::object list_from(const Array& array, const std::byte* place, int axis, FillL
 PyObject* tolist(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
   const Array& array = array_in(self);
   const FillList fill = filler_of(array.dtype());
-  if (fill != nullptr && array.rank() > 0 && is_settled(array))
+  if (fill != nullptr && array.rank() > 0 && no_pending_work(array))
     return list_from(array, static_cast<const std::byte*>(array.data()), 0, fill).release().ptr();
   // NumPy may lack it; every value is a float32.
   const bool is_foreign = array.dtype() == bfloat16;
@@ -211,7 +211,7 @@ Scalar item_of(const Array& array) {
 
 PyObject* number_of(const Array& array) {
   // Those that programs ask for in their loops.
-  if (array.size() != 1 || !is_settled(array)) return python_number(item_of(array));
+  if (array.size() != 1 || !no_pending_work(array)) return python_number(item_of(array));
   const auto as = [&]<class T>(T value) {
     std::memcpy(&value, array.data(), sizeof value);
     return value;

@@ -62,11 +62,11 @@ std::int64_t integer_from(PyObject* key) {
 }
 
 // One axis under a slice, by CPython's own arithmetic.
-struct Cut {
+struct SliceRange {
   std::int64_t start, extent, step;
 };
 
-Cut cut(PyObject* key, std::int64_t extent) {
+SliceRange slice_range(PyObject* key, std::int64_t extent) {
   Py_ssize_t start = 0, stop = 0, step = 0;
   if (PySlice_Unpack(key, &start, &stop, &step) < 0) {
     if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw py::error_already_set();
@@ -113,11 +113,11 @@ class View {
     offset_ += (i < 0 ? i + extent : i) * source_.strides[axis_];
     ++axis_;
   }
-  void take(const Cut& cut) {
+  void take(const SliceRange& slice_range) {
     const std::int64_t stride = source_.strides[axis_];
-    if (cut.extent > 0) offset_ += cut.start * stride;
+    if (slice_range.extent > 0) offset_ += slice_range.start * stride;
     // With one element or none the step leads nowhere, and might not fit in 64 bits.
-    add(cut.extent, cut.extent > 1 ? cut.step * stride : stride);
+    add(slice_range.extent, slice_range.extent > 1 ? slice_range.step * stride : stride);
     ++axis_;
   }
   int axis() const noexcept { return axis_; }
@@ -155,7 +155,7 @@ Layout layout_by(const Layout& source, std::span<PyObject* const> keys) {
     } else if (key == Py_None) {
       view.insert();
     } else if (PySlice_Check(key)) {
-      view.take(cut(key, view.extent()));
+      view.take(slice_range(key, view.extent()));
     } else {
       view.take(integer_from(key));
     }
@@ -232,7 +232,7 @@ PyObject* array_subscript(PyObject* self, PyObject* key) noexcept {
         PyTuple_CheckExact(key) ? try_element(array_in(self), key) : try_first(self, key);
     if (found != nullptr || PyErr_Occurred()) return found;
     if (!PyTuple_Check(key) && !PySlice_Check(key))
-      if (PyObject* taken = array_indexing.take_few(self, key)) return taken;
+      if (PyObject* taken = array_indexing.try_take_small(self, key)) return taken;
     if (is_by_array(key)) return array_indexing.read(self, key);
     return view_or_element(self, key);
   } catch (...) {

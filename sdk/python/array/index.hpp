@@ -11,7 +11,7 @@ namespace spanwise::python {
 struct ArrayIndexing {
   /// What read() gives where that is a few elements of a vector by an index array, else null
   /// without a Python error. `key` is anything but a tuple.
-  PyObject* (*take_few)(PyObject* self, PyObject* key) = nullptr;
+  PyObject* (*try_take_small)(PyObject* self, PyObject* key) = nullptr;
   PyObject* (*read)(PyObject* self, PyObject* key) = nullptr;
   void (*assign)(PyObject* self, PyObject* key, PyObject* value) = nullptr;
   /// numpy.ufunc.at for the operation of that name: `key` is what stands between brackets.

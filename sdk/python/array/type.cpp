@@ -13,7 +13,7 @@
 #include "python/interop/lifetime.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "python/support/kept_objects.hpp"
+#include "python/support/object_free_list.hpp"
 #include "slots.hpp"
 #include "spanwise/creation.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 namespace py = pybind11;
 
-constinit KeptObjects kept_objects;
+constinit ObjectFreeList kept_objects;
 
 // Puts the array that make() returns into fresh object memory; null stays null.
 template <class Make>
@@ -98,7 +98,10 @@ void array_dealloc(PyObject* object) noexcept {
 
 PyObject* call_printer(const char* function, PyObject* self) noexcept {
   try {
-    return py::module_::import("spanwise._numpy.print").attr(function)(py::handle(self)).release().ptr();
+    return py::module_::import("spanwise._numpy.print")
+        .attr(function)(py::handle(self))
+        .release()
+        .ptr();
   } catch (...) {
     return raise_current();
   }
@@ -186,7 +189,7 @@ PyObject* wrap_copy_of(const void* place, DType dtype) {
 void drop_kept_elements() noexcept { kept_objects.drop_elements(); }
 void keep_elements(bool is_on) noexcept { kept_objects.keep_elements(is_on); }
 
-PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner) {
+PyObject* wrap_shared(const BorrowedTensor& memory, ForeignOwner owner) {
   Storage spare;
   PyObject* object = kept_objects.make_with(spare);
   if (object == nullptr) return nullptr;

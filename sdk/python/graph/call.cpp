@@ -23,11 +23,11 @@ namespace py = pybind11;
 
 namespace {
 
-std::string label_of(const FunctionFace& face, std::size_t index) {
+std::string label_of(const FunctionBinding& face, std::size_t index) {
   return face.function.inputs()[index].label();
 }
 
-Array argument_from(const FunctionFace& face, std::size_t index, PyObject* value) {
+Array argument_from(const FunctionBinding& face, std::size_t index, PyObject* value) {
   const InputPlace& place = face.inputs[index];
   if (is_array(value) && array_in(value).dtype() == place.type.dtype()) [[likely]]
     return array_in(value);
@@ -42,7 +42,7 @@ Array argument_from(const FunctionFace& face, std::size_t index, PyObject* value
   }
 }
 
-std::size_t find_name(const FunctionFace& face, PyObject* name) {
+std::size_t find_name(const FunctionBinding& face, PyObject* name) {
   for (std::size_t i = 0; i < face.inputs.size(); ++i)
     if (face.inputs[i].name_object.get() == name) return i;
   const auto text = py::handle(name).cast<std::string>();
@@ -52,7 +52,7 @@ std::size_t find_name(const FunctionFace& face, PyObject* name) {
 }
 
 // Arguments that came by name, or not at all, in the order of the inputs.
-std::vector<PyObject*> in_order(const FunctionFace& face, PyObject* const* values,
+std::vector<PyObject*> in_order(const FunctionBinding& face, PyObject* const* values,
                                 std::size_t count, PyObject* names) {
   const std::size_t expected = face.inputs.size();
   if (count > expected)
@@ -75,7 +75,7 @@ std::vector<PyObject*> in_order(const FunctionFace& face, PyObject* const* value
   return all;
 }
 
-std::vector<Array> arguments_from(const FunctionFace& face, PyObject* const* values,
+std::vector<Array> arguments_from(const FunctionBinding& face, PyObject* const* values,
                                   std::size_t count, PyObject* names) {
   std::vector<Array> arguments;
   arguments.reserve(face.inputs.size());
@@ -90,7 +90,7 @@ std::vector<Array> arguments_from(const FunctionFace& face, PyObject* const* val
   return arguments;
 }
 
-py::object hand_over(Array result, const Bridge* library) {
+py::object wrap_result(Array result, const Bridge* library) {
   PyObject* object = wrap(std::move(result));
   if (object == nullptr) throw py::error_already_set();
   py::object ours = py::reinterpret_steal<py::object>(object);
@@ -99,16 +99,16 @@ py::object hand_over(Array result, const Bridge* library) {
 
 py::object results_from(const ResultForm& form, std::vector<Array> results) {
   if (form.kind == ResultForm::Kind::one)
-    return hand_over(std::move(results[0]), form.libraries[0]);
+    return wrap_result(std::move(results[0]), form.libraries[0]);
   if (form.kind == ResultForm::Kind::dict) {
     py::dict named;
     for (std::size_t i = 0; i < results.size(); ++i)
-      named[py::handle(form.keys[i].get())] = hand_over(std::move(results[i]), form.libraries[i]);
+      named[py::handle(form.keys[i].get())] = wrap_result(std::move(results[i]), form.libraries[i]);
     return named;
   }
   py::list list(results.size());
   for (std::size_t i = 0; i < results.size(); ++i)
-    list[i] = hand_over(std::move(results[i]), form.libraries[i]);
+    list[i] = wrap_result(std::move(results[i]), form.libraries[i]);
   return list;
 }
 
@@ -117,7 +117,7 @@ py::object results_from(const ResultForm& form, std::vector<Array> results) {
 PyObject* call_compiled(PyObject* self, PyObject* const* values, std::size_t flags,
                         PyObject* names) noexcept {
   try {
-    const FunctionFace& face = reinterpret_cast<PyFunction*>(self)->face;
+    const FunctionBinding& face = reinterpret_cast<PyFunction*>(self)->face;
     // Held until the GIL is back, so that no argument's last reference goes without it.
     const std::vector<Array> arguments =
         arguments_from(face, values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), names);

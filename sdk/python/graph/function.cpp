@@ -27,7 +27,7 @@ namespace {
 
 PyTypeObject* function_type = nullptr;
 
-FunctionFace& face_in(PyObject* object) noexcept {
+FunctionBinding& face_in(PyObject* object) noexcept {
   return reinterpret_cast<PyFunction*>(object)->face;
 }
 
@@ -35,7 +35,7 @@ void compiled_dealloc(PyObject* object) noexcept {
   PyTypeObject* type = Py_TYPE(object);
   auto* self = reinterpret_cast<PyFunction*>(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
-  self->face.~FunctionFace();
+  self->face.~FunctionBinding();
   type->tp_free(object);
   Py_DECREF(type);
 }
@@ -183,12 +183,12 @@ PyMemberDef compiled_members[] = {
 
 }  // namespace
 
-py::object wrap_compiled(FunctionFace face) {
+py::object wrap_compiled(FunctionBinding face) {
   PyObject* object = function_type->tp_alloc(function_type, 0);
   if (object == nullptr) throw py::error_already_set();
   auto* self = reinterpret_cast<PyFunction*>(object);
   self->vectorcall = call_compiled;
-  new (&self->face) FunctionFace(std::move(face));
+  new (&self->face) FunctionBinding(std::move(face));
   return py::reinterpret_steal<py::object>(object);
 }
 

@@ -33,7 +33,7 @@ struct ResultForm {
   std::vector<SharedObject> keys;        ///< of a dict
 };
 
-struct FunctionFace {
+struct FunctionBinding {
   CompiledFunction function;
   std::vector<InputPlace> inputs;
   ResultForm form;
@@ -44,11 +44,11 @@ struct FunctionFace {
 struct PyFunction {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  FunctionFace face;
+  FunctionBinding face;
   PyObject* weakrefs;
 };
 
 /// A new reference. Throws error_already_set.
-pybind11::object wrap_compiled(FunctionFace face);
+pybind11::object wrap_compiled(FunctionBinding face);
 
 }  // namespace spanwise::python

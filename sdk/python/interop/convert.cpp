@@ -55,14 +55,14 @@ bool is_of(PyObject* object, const Bridge& target) {
 }
 
 py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
-  std::optional<Obstacle> obstacle = target.obstacle(array);
+  std::optional<ShareBlocker> obstacle = target.obstacle(array);
   if (!obstacle) return shared_out(target, array);
   if (unless_strict(mode) == CopyMode::never)
     throw SharingError(to_name(target), *std::move(obstacle));
   Array fitting = array;  // who else holds it might let it go meanwhile
   {
     const GilRelease unlocked;
-    fitting = target.fitting(fitting);
+    fitting = target.exportable_copy(fitting);
   }
   py::object made = wrapped(target, fitting);
   target.count_export(true, array.nbytes());
@@ -80,7 +80,7 @@ std::string described(const ForeignMemory& memory) {
   return text(memory.dtype, ' ', memory.shape, " on ", memory.device, ", ", strides);
 }
 
-Exchange refused(const Obstacle& obstacle, std::int64_t bytes, std::string layout) {
+Exchange refused(const ShareBlocker& obstacle, std::int64_t bytes, std::string layout) {
   return {false, obstacle.reason, bytes, std::move(layout), obstacle.remedy};
 }
 
@@ -95,9 +95,9 @@ struct Look {
   Exchange refusal{};
 };
 
-Look look_at(PyObject* object) {
+Look query(PyObject* object) {
   if (is_array(object)) return {array_in(object), {}};
-  std::optional<Found> found = find_view(object, /*may_copy=*/false, /*may_compute=*/true);
+  std::optional<BridgeMatch> found = find_view(object, /*may_copy=*/false, /*may_compute=*/true);
   if (!found || found->view.created) {
     const Array made = import_array(object);
     return {{},
@@ -112,14 +112,14 @@ Look look_at(PyObject* object) {
                     array->nbytes(), text(*array))};
   }
   const std::int64_t bytes = Layout{view.memory.shape, {}, 0}.size() * view.memory.dtype.itemsize();
-  return {{}, refused(*obstacle_of(view.memory), bytes, described(view.memory))};
+  return {{}, refused(*find_share_blocker(view.memory), bytes, described(view.memory))};
 }
 
 // explain() for what `target` says of the array itself.
 template <class F>
 Exchange explain_by(py::handle object, F&& target) {
   try {
-    const Look look = look_at(object.ptr());
+    const Look look = query(object.ptr());
     return look.array ? target(*look.array) : look.refusal;
   } catch (const SharingError& error) {
     if (is_lazy(object.ptr())) return refused(error.obstacle(), 0, "not computed yet");

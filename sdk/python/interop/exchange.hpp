@@ -27,11 +27,11 @@ namespace spanwise::python {
 /// objects keep their memory: the API alone promises it until the caller returns only. What the API
 /// does not say has to be asked for: whether the memory is for reading only.
 bool look_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
-                           OpenMemory& memory) noexcept;
+                           BorrowedTensor& memory) noexcept;
 
 /// Fills `stream` with the one that the library works on now; for memory on a host or a GPU that
 /// was found otherwise. False (no Python error) where the API does not tell.
-bool look_at_stream(const dlpack::ExchangeApi& api, OpenMemory& memory) noexcept;
+bool look_at_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noexcept;
 
 /// Whether a stream of a library, counted as the CUDA Array Interface counts them, lives as long as
 /// the process; on the GPU of this number it is the current one. Leaves no Python error.

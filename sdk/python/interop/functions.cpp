@@ -8,12 +8,12 @@
 #include "convert.hpp"
 #include "import.hpp"
 #include "interface.hpp"
+#include "kwargs.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
 #include "spanwise/error.hpp"
 #include "types.hpp"
-#include "words.hpp"
 
 /// from_dlpack(), convert() and one pair to_X(), from_X() a library: plain C functions, since
 /// programs that mix libraries call them for every array.
@@ -52,7 +52,7 @@ PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count,
     ImportOptions options;
     if (count != 1 || names != nullptr) {
       PyObject *device = nullptr, *copy = nullptr;
-      read_words("from_dlpack", values, count, names, 1, {{"device", &device}, {"copy", &copy}});
+      parse_kwargs("from_dlpack", values, count, names, 1, {{"device", &device}, {"copy", &copy}});
       if (device != nullptr) options.device = device_from(device);
       options.copy = copy_mode_in(copy);
     }
@@ -75,7 +75,7 @@ CopyMode read_copyif(const char* who, PyObject* const* values, Py_ssize_t count,
     copyif = values[first];
     if (names != nullptr) throw py::type_error(text(who, "() got copyif twice"));
   } else if (count != first || names != nullptr) {
-    read_words(who, values, count, names, first, {{"copyif", &copyif}});
+    parse_kwargs(who, values, count, names, first, {{"copyif", &copyif}});
   }
   return copyif_mode_in(copyif);
 }

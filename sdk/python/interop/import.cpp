@@ -62,8 +62,8 @@ bool may_share_at_once(const ImportOptions& options) noexcept {
 
 // What most imports are: no copy, nothing to decide, and no view to be made and taken apart again.
 std::optional<Array> shared_at_once(const Bridge& bridge, PyObject* object) {
-  OpenMemory memory;
-  if (!bridge.look(object, memory)) return std::nullopt;
+  BorrowedTensor memory;
+  if (!bridge.try_describe(object, memory)) return std::nullopt;
   std::optional<Array> array = share(memory, python_owner(object));
   if (array) bridge.count_shared_import();
   return array;
@@ -71,14 +71,14 @@ std::optional<Array> shared_at_once(const Bridge& bridge, PyObject* object) {
 
 // The same as an object, in which the array is made at once.
 inline PyObject* shared_object_at_once(const Bridge& bridge, PyObject* object) {
-  OpenMemory memory;
-  if (!bridge.look(object, memory)) return nullptr;
+  BorrowedTensor memory;
+  if (!bridge.try_describe(object, memory)) return nullptr;
   PyObject* shared = wrap_shared(memory, quick_owner(object));
   if (shared != nullptr) bridge.count_shared_import();
   return shared;
 }
 
-Array copied_out(Found& found) {
+Array copied_out(BridgeMatch& found) {
   const Array bytes = share_bytes(found.view);
   // Dropped after the GIL is back: the bytes' owner is a Python object.
   const GilRelease unlocked;
@@ -87,7 +87,7 @@ Array copied_out(Found& found) {
 
 }  // namespace
 
-std::optional<Found> find_view(PyObject* object, bool may_copy, bool may_compute) {
+std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_compute) {
   PyTypeObject* type = Py_TYPE(object);
   // It has its instances' protocols as attributes, which then say nothing.
   if (PyType_Check(object)) {
@@ -95,7 +95,7 @@ std::optional<Found> find_view(PyObject* object, bool may_copy, bool may_compute
                       " is a class; expected an array, which may be one of its instances");
   }
   const Bridge* known = bridge_of_type(type);
-  std::optional<Found> found;
+  std::optional<BridgeMatch> found;
   std::string refusals;
   // Straight into its place: a view is some hundred bytes, which would be moved at each return.
   const auto attempt = [&](const Bridge& bridge) {
@@ -151,7 +151,7 @@ Array adapt(Array array, const ImportOptions& options, std::string_view who, boo
   return array;
 }
 
-Array finish_import(Found& found, const ImportOptions& options, std::string_view who) {
+Array finish_import(BridgeMatch& found, const ImportOptions& options, std::string_view who) {
   const CopyMode mode = effective(options.copy);
   ForeignView& view = found.view;
   std::optional<Array> array = share(view);
@@ -161,7 +161,7 @@ Array finish_import(Found& found, const ImportOptions& options, std::string_view
     }
     return adapt(*std::move(array), {.dtype = options.dtype, .device = options.device}, who, true);
   }
-  if (mode == CopyMode::never && !array) throw SharingError(who, *obstacle_of(view.memory));
+  if (mode == CopyMode::never && !array) throw SharingError(who, *find_share_blocker(view.memory));
   if (mode == CopyMode::never && view.copied) {
     throw SharingError(who, {"the producer could only give a copy", "allow a copy (copy=None)"});
   }
@@ -187,15 +187,15 @@ Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions
                       ", got an object of type ", type_name(object),
                       "; spanwise.asarray() takes any array");
   const bool may_copy = effective(options.copy) != CopyMode::never;
-  Found found(bridge, object, may_copy);
+  BridgeMatch found(bridge, object, may_copy);
   return finish_import(found, options, bridge.name());
 }
 
 std::optional<Array> lent_array(PyObject* object) {
   const Bridge* known = bridge_of_type(Py_TYPE(object));
-  OpenMemory memory;
+  BorrowedTensor memory;
   // A GPU reads later, when nobody may hold the object any more.
-  if (known == nullptr || !known->look(object, memory) || !memory.device.is_cpu())
+  if (known == nullptr || !known->try_describe(object, memory) || !memory.device.is_cpu())
     return std::nullopt;
   std::optional<Array> array = share(memory, ForeignOwner());
   if (array) known->count_shared_import();
@@ -205,8 +205,8 @@ std::optional<Array> lent_array(PyObject* object) {
 std::optional<SmallMemory> small_memory(PyObject* object) {
   constexpr std::int64_t most_bytes = 1 << 14;
   const Bridge* known = bridge_of_type(Py_TYPE(object));
-  OpenMemory memory;
-  if (known == nullptr || !known->look(object, memory) || !memory.device.is_cpu())
+  BorrowedTensor memory;
+  if (known == nullptr || !known->try_describe(object, memory) || !memory.device.is_cpu())
     return std::nullopt;
   const std::int64_t item = memory.dtype.itemsize();
   if (item * 8 != memory.dtype.bits()) return std::nullopt;  // several lanes, or parts of a byte

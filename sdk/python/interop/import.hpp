@@ -14,8 +14,8 @@
 namespace spanwise::python {
 
 /// An object's view and the bridge that gave it.
-struct Found {
-  Found(const Bridge& by, PyObject* object, bool may_copy)
+struct BridgeMatch {
+  BridgeMatch(const Bridge& by, PyObject* object, bool may_copy)
       : bridge(&by), view(by.view(object, may_copy)) {}
   const Bridge* bridge;
   ForeignView view;
@@ -25,7 +25,7 @@ struct Found {
 /// Throws BridgeError with each bridge's reason where some accepted it but none could view it, and
 /// what else a bridge throws. A lazy array is a BridgeError without `may_compute`, a SharingError
 /// without `may_copy`.
-std::optional<Found> find_view(PyObject* object, bool may_copy, bool may_compute);
+std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_compute);
 
 /// `object` as a new spanwise.Array that shares its memory, where a bridge that served its type
 /// before reads it without a decision. Null, without a Python error, where import_array() has to be
@@ -36,7 +36,7 @@ PyObject* shared_object_through(const Bridge& bridge, PyObject* object);
 
 /// A foreign view as an Array, by `options`; counts what it did. `who` speaks in messages. Large
 /// copies release the GIL. What `found` owned, the array owns.
-Array finish_import(Found& found, const ImportOptions& options, std::string_view who);
+Array finish_import(BridgeMatch& found, const ImportOptions& options, std::string_view who);
 
 /// Dtype, device, privacy and writability of an array as `options` ask for; `private_already` where
 /// nobody else has the memory. Throws SharingError, ReadOnlyError.

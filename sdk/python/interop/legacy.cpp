@@ -33,7 +33,7 @@ Device any_device() {
 
 }  // namespace
 
-bool LegacyLibrary::is_stand_in() const {
+bool LegacyLibrary::is_fake() const {
   const auto module = py::reinterpret_steal<py::object>(PyImport_GetModule(module_name_.get()));
   if (!module) PyErr_Clear();
   if (!module || module.ptr() == module_) [[likely]]
@@ -49,10 +49,10 @@ void LegacyLibrary::place(ForeignView& view) const {
   ForeignMemory& memory = view.memory;
   if (Layout{memory.shape, {}, 0}.size() == 0) {
     memory.data = nullptr;
-    memory.device = is_stand_in() ? cpu : any_device();
+    memory.device = is_fake() ? cpu : any_device();
     return;
   }
-  if (is_stand_in()) {
+  if (is_fake()) {
     memory.device = cpu;
     return;
   }
@@ -74,10 +74,10 @@ void LegacyLibrary::place(ForeignView& view) const {
   view.streams_stay = true;
 }
 
-bool LegacyLibrary::look(OpenMemory& memory) const noexcept {
+bool LegacyLibrary::try_describe(BorrowedTensor& memory) const noexcept {
   try {
     memory.device = cpu;
-    if (memory.data == nullptr || is_stand_in()) return memory.data != nullptr;
+    if (memory.data == nullptr || is_fake()) return memory.data != nullptr;
     // Memory of a pool has no context, and its device has to be asked for by itself.
     const auto context = gpu_context_of(memory.data);
     const auto device = context ? std::optional(context->device) : device_of(memory.data);
@@ -92,7 +92,7 @@ bool LegacyLibrary::look(OpenMemory& memory) const noexcept {
 
 // Where the library's next call works: the CUDA runtime's choice is device 0 until told otherwise.
 Device LegacyLibrary::home() const {
-  if (is_stand_in()) return cpu;
+  if (is_fake()) return cpu;
   const std::string reason = why_no_cuda();
   if (!reason.empty()) fail<DeviceError>(name_, ": its arrays are on a GPU: ", reason);
   const auto context = current_gpu_context();
@@ -105,12 +105,12 @@ Device LegacyLibrary::home() const {
   return context->device;
 }
 
-std::optional<Obstacle> LegacyLibrary::obstacle(const Array& array) const {
-  if (!is_stand_in()) {
+std::optional<ShareBlocker> LegacyLibrary::obstacle(const Array& array) const {
+  if (!is_fake()) {
     if (auto obstacle = host_obstacle(array, name_)) return obstacle;
   }
   if (const Device wanted = home(); array.device() != wanted) {
-    return Obstacle{
+    return ShareBlocker{
         text("its memory is on ", array.device(), ", and ", name_, " works on ", wanted),
         text("allow a copy (copyif=True), or move it first: x.to(\"", wanted, "\")")};
   }

@@ -27,18 +27,18 @@ class LegacyLibrary {
   constexpr LegacyLibrary(const char* module, std::string_view name) noexcept
       : module_name_(module), name_(name) {}
 
-  bool is_stand_in() const;
+  bool is_fake() const;
   /// Fills in the device and the streams of view.memory, whose address, shape and dtype are set.
   /// Throws BridgeError for an address that is not on a GPU, DeviceError where there is no GPU,
   /// SharingError for memory of a context that is not its GPU's primary one.
   void place(ForeignView& view) const;
 
   /// place() for Bridge::look(): false where it would throw, or the memory is managed or pinned.
-  bool look(OpenMemory& memory) const noexcept;
+  bool try_describe(BorrowedTensor& memory) const noexcept;
 
   /// Read-only arrays, and arrays that are not where the library works now. Throws DeviceError
   /// where the library works in a context of its own.
-  std::optional<Obstacle> obstacle(const Array& array) const;
+  std::optional<ShareBlocker> obstacle(const Array& array) const;
   /// A private copy where the library works now, in C or Fortran order. Needs no GIL.
   Array copied(const Array& array, bool column_major = false) const;
   /// The library's work comes after what is queued on `array`, and ours after the library's.

@@ -37,10 +37,10 @@ pybind11::module_ import_library(const char* module, const char* library, const 
 /// A new spanwise.Array around `array`, to hand to a library's own function.
 pybind11::object object_of(const Array& array);
 
-/// Obstacle of libraries whose arrays can always be written to, where `array` is read-only.
-std::optional<Obstacle> readonly_obstacle(const Array& array, std::string_view library);
-/// Obstacle of libraries with arrays on GPUs only, where `array` is not on one.
-std::optional<Obstacle> host_obstacle(const Array& array, std::string_view library);
+/// ShareBlocker of libraries whose arrays can always be written to, where `array` is read-only.
+std::optional<ShareBlocker> readonly_obstacle(const Array& array, std::string_view library);
+/// ShareBlocker of libraries with arrays on GPUs only, where `array` is not on one.
+std::optional<ShareBlocker> host_obstacle(const Array& array, std::string_view library);
 /// A private C-contiguous copy on a GPU: the array's own, else the default one, else the first.
 Array copy_on_gpu(const Array& array);
 

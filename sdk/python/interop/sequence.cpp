@@ -115,7 +115,7 @@ class Reader {
     if (is_array(object)) {
       arrays_.push_back(array_in(object));
     } else {
-      std::optional<Found> found = find_view(object, true, may_compute_);
+      std::optional<BridgeMatch> found = find_view(object, true, may_compute_);
       if (!found) return false;
       arrays_.push_back(finish_import(*found, {}, "asarray"));
     }

@@ -128,12 +128,12 @@ bool PackedArguments::needs_transfers() const noexcept {
   return false;
 }
 
-void PackedArguments::bring() {
-  for (HostArgument& argument : host_arguments_) argument.bring();
+void PackedArguments::copy_in() {
+  for (HostArgument& argument : host_arguments_) argument.copy_in();
 }
 
-void PackedArguments::take_back() const {
-  for (const HostArgument& argument : host_arguments_) argument.take_back();
+void PackedArguments::copy_out() const {
+  for (const HostArgument& argument : host_arguments_) argument.copy_out();
 }
 
 }  // namespace spanwise::python

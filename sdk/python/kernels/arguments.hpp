@@ -29,9 +29,9 @@ class PackedArguments {
   bool needs_transfers() const noexcept;
   /// Copies In and InOut to temporaries on the current stream; call before using arguments().
   /// Without the GIL.
-  void bring();
+  void copy_in();
   /// Copies Out and InOut back, and waits for them. Without the GIL.
-  void take_back() const;
+  void copy_out() const;
 
  private:
   KernelArg argument_from(std::size_t index, PyObject* object);

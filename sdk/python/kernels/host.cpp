@@ -134,13 +134,13 @@ HostArgument::HostArgument(const PyWrapped& wrapped, Device device, bool only_re
   if (!is_temporary_) device_ = host_;
 }
 
-void HostArgument::bring() {
+void HostArgument::copy_in() {
   if (!is_temporary_) return;
   device_ = empty(host_.shape(), host_.dtype(), target_);
   if (around_ != Around::out) copy(host_, device_);
 }
 
-void HostArgument::take_back() const {
+void HostArgument::copy_out() const {
   if (is_temporary_ && around_ != Around::in) copy(device_, host_);
 }
 

@@ -41,9 +41,9 @@ class HostArgument {
   const Array& on_device() const noexcept { return device_; }
   bool needs_transfer() const noexcept { return is_temporary_; }
   /// Makes the temporary on the current stream and, for In and InOut, fills it. Without the GIL.
-  void bring();
+  void copy_in();
   /// Copies back for Out and InOut; the data is there on return. Without the GIL.
-  void take_back() const;
+  void copy_out() const;
 
  private:
   Array host_, device_;

@@ -66,9 +66,9 @@ void launch_with_transfers(const Function& function, const LaunchConfig& config,
                            PackedArguments& packed) {
   const GilRelease unlocked;
   const StreamGuard guard(config.stream ? *config.stream : Stream::current(function.device()));
-  packed.bring();
+  packed.copy_in();
   function.launch(config, packed.arguments());
-  packed.take_back();
+  packed.copy_out();
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ void drop_kept_elements() noexcept;
 void keep_elements(bool is_on) noexcept;
 /// A new reference to a new spanwise.Array that shares `memory`. Null without a Python error where
 /// spanwise::share_at() has nothing, with one when out of memory. Needs the GIL.
-PyObject* wrap_shared(const OpenMemory& memory, ForeignOwner owner);
+PyObject* wrap_shared(const BorrowedTensor& memory, ForeignOwner owner);
 /// As wrap(), for a view of the memory of `source` (an is_array() object), which becomes its base.
 PyObject* wrap_view(PyObject* source, Array&& view) noexcept;
 /// The same for a view that differs from `source` by its layout alone, one that the source's layout

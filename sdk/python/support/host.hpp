@@ -15,7 +15,7 @@ Array on_host(const Array& array);
 
 /// Whether the elements may be read and written at once: memory of the host's own, on which no
 /// device has work queued.
-inline bool is_settled(const Array& array) noexcept {
+inline bool no_pending_work(const Array& array) noexcept {
   return array.device().is_cpu() && array.storage() && array.storage().uses().none();
 }
 

@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "core/kept_storages.hpp"
+#include "core/storage_free_list.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {
@@ -20,12 +20,12 @@ void release_unused(ReleaseFn release, void* context, void* data, std::size_t by
 
 Storage::Block::~Block() = default;
 
-void Storage::Block::dispose() noexcept { core::KeptStorages::let_go(*this); }
+void Storage::Block::dispose() noexcept { core::StorageFreeList::let_go(*this); }
 
 Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn release,
                        void* context, bool readonly) {
   Block* block = nullptr;
-  if (data != nullptr || bytes == 0) block = core::KeptStorages::bare();
+  if (data != nullptr || bytes == 0) block = core::StorageFreeList::bare();
   if (block == nullptr) [[unlikely]] {
     release_unused(release, context, data, bytes);
     if (data == nullptr && bytes != 0)

@@ -45,7 +45,7 @@ void StreamUses::remember(StreamIdentity& stream, bool writes) {
     sole_user_.store(&stream, std::memory_order_release);
     return;
   }
-  if (home_ && only_at_home()) old_writer = std::exchange(writer_, home_);
+  if (producer_ && only_producer_used()) old_writer = std::exchange(writer_, producer_);
   if (writer_.get() == &stream || is_reader(stream)) return;
   if (!reader_)
     reader_ = Ref<StreamIdentity>(&stream);
@@ -59,7 +59,7 @@ void StreamUses::remember(StreamIdentity& stream, bool writes) {
 void StreamUses::forget() noexcept {
   sole_user_.store(nullptr, std::memory_order_relaxed);
   sole_user_wrote_.store(false, std::memory_order_relaxed);
-  home_ = {};
+  producer_ = {};
   writer_ = {};
   reader_ = {};
   more_readers_.clear();
@@ -70,7 +70,7 @@ void StreamUses::take(StreamUses& other) noexcept {
   sole_user_.store(sole == other.several() ? several() : sole, std::memory_order_relaxed);
   sole_user_wrote_.store(other.sole_user_wrote_.load(std::memory_order_relaxed),
                          std::memory_order_relaxed);
-  home_ = std::move(other.home_);
+  producer_ = std::move(other.producer_);
   writer_ = std::move(other.writer_);
   reader_ = std::move(other.reader_);
   more_readers_ = std::move(other.more_readers_);

@@ -107,7 +107,7 @@ bool reads_what_it_overwrites(const Apply& node, std::span<const Variable> input
   const Variables roots = viewed(inputs[i], boundary);
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     if (k == i || !any_in(viewed(inputs[k], boundary), roots)) continue;
-    if (inputs[k] != inputs[i] || !node.op().may_overwrite_twin()) return true;
+    if (inputs[k] != inputs[i] || !node.op().allows_aliased_inplace()) return true;
   }
   return false;
 }
@@ -122,7 +122,7 @@ Variables buffers_of(const Variable& variable, const VariableSet& boundary) {
   return roots_of(variable, boundary, Through::views_and_overwriting);
 }
 
-Variables stands_on(const Variable& variable, const VariableSet& boundary) {
+Variables base_buffer(const Variable& variable, const VariableSet& boundary) {
   return next_towards_buffers(variable, boundary, Through::views_and_overwriting);
 }
 

@@ -21,7 +21,7 @@ Variables viewed(const Variable& variable, const VariableSet& boundary);
 Variables buffers_of(const Variable& variable, const VariableSet& boundary);
 
 /// The inputs that `variable` may view or overwrite, one step towards its buffers.
-Variables stands_on(const Variable& variable, const VariableSet& boundary);
+Variables base_buffer(const Variable& variable, const VariableSet& boundary);
 
 /// `outputs` of a graph in which no node overwrites a result of the function or what is not its
 /// own: an input that is not among `mutable_inputs`, a constant, a shared variable. Where one

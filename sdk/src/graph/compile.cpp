@@ -78,7 +78,7 @@ class Compilation {
   std::size_t output_count_;
   std::vector<Ref<Apply>> nodes_;
   std::vector<Before> readers_first_;
-  VariableSet leaving_;  // whose buffers leave the function
+  VariableSet escaping_;  // whose buffers leave the function
   std::unordered_map<Variable, Ref<Cell>> cells_;
   std::vector<KeptResult> kept_;
   bool frees_ = false;
@@ -100,8 +100,8 @@ Ref<FunctionState> Compilation::run() {
   rewrite();
   order_nodes();
   for (const Variable& output : outputs_)
-    for (const Variable& buffer : buffers_of(output, given_)) leaving_.insert(buffer);
-  leaving_.insert(outputs_.begin(), outputs_.end());
+    for (const Variable& buffer : buffers_of(output, given_)) escaping_.insert(buffer);
+  escaping_.insert(outputs_.begin(), outputs_.end());
 
   make_input_slots();
   make_result_slots();
@@ -243,7 +243,7 @@ Step Compilation::make_step(const Ref<Apply>& node) {
   for (const Variable& input : node->inputs()) step.inputs.push_back(cell_of(input));
   for (const Variable& output : node->outputs()) {
     step.outputs.push_back(cell_of(output));
-    recyclable.push_back(!leaving_.contains(output));
+    recyclable.push_back(!escaping_.contains(output));
   }
   const ThunkContext context(*node, step.device, step.inputs, step.outputs, std::move(recyclable));
   try {
@@ -267,7 +267,7 @@ void Compilation::plan_results(const std::vector<Step>& steps) {
 // But for what gets the memory of an earlier result.
 void Compilation::preallocate() {
   std::unordered_set<const Cell*> given;
-  for (const Handover& handover : plan_.handovers) given.insert(handover.to);
+  for (const BufferReuse& handover : plan_.reuses) given.insert(handover.to);
   for (const KeptResult& result : kept_) {
     const TensorType& type = result.variable.type();
     if (type.has_fixed_shape() && !given.contains(result.cell))
@@ -283,7 +283,7 @@ void Compilation::sort_cells(const std::vector<Step>& steps) {
     const Step& step = steps[position];
     const AliasMap views = step.node->op().view_map(), overwrites = step.node->op().destroy_map();
     for (int i = 0; i < step.node->output_count(); ++i) {
-      const bool stays = !frees_ && !leaving_.contains(step.node->output(i)) &&
+      const bool stays = !frees_ && !escaping_.contains(step.node->output(i)) &&
                          !views.contains(i) && !overwrites.contains(i);
       const Ref<Cell>& cell = step.outputs[static_cast<std::size_t>(i)];
       (stays ? state_->kept_cells : state_->transient_cells).push_back(cell);

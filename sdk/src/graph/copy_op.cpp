@@ -17,7 +17,7 @@ class CopyOp final : public Op {
     return Apply::make(Ref<const Op>(this), {inputs[0]}, {Variable(inputs[0].type())});
   }
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return make_queueing_thunk([from = context.input(0), to = context.output(0)] {
+    return make_async_thunk([from = context.input(0), to = context.output(0)] {
       to->value = spanwise::copy(*from->value);
     });
   }

@@ -100,7 +100,7 @@ std::vector<Array> FunctionState::call(std::span<const Array> arguments) {
 }
 
 std::optional<std::vector<Array>> FunctionState::call_at_once(std::span<const Array> arguments) {
-  if (!program.only_queues() || !updated.empty() || !are_there(arguments) || !mutex_.try_lock())
+  if (!program.is_async() || !updated.empty() || !are_there(arguments) || !mutex_.try_lock())
     return std::nullopt;
   const std::lock_guard running(mutex_, std::adopt_lock);
   return run(arguments);
@@ -119,7 +119,7 @@ std::vector<Array> FunctionState::run(std::span<const Array> arguments) {
   } const cleaner{*this};
   take_inputs(arguments);
   if (!shared_slots.empty()) take_shared();
-  if (has_mutable_inputs) keep_apart();
+  if (has_mutable_inputs) resolve_aliases();
   if (times != nullptr) times->begin_call();
   program.run();
   std::vector<Array> results = give_outputs();
@@ -162,7 +162,7 @@ void FunctionState::take_inputs(std::span<const Array> arguments) {
 }
 
 // What may be overwritten must be no other value of this call.
-void FunctionState::keep_apart() {
+void FunctionState::resolve_aliases() {
   for (const InputSlot& slot : input_slots) {
     if (!slot.is_mutable) continue;
     Array& value = *slot.cell->value;
@@ -236,7 +236,7 @@ bool FunctionState::is_taken(const Array& result, std::span<const Array> earlier
 // Also after a failed call. A kept buffer that a result, the caller or another cell shares is let
 // go: the next call would write to it.
 void FunctionState::tidy() noexcept {
-  program.take_back();
+  program.copy_out();
   for (const Ref<Cell>& cell : transient_cells) cell->value.reset();
   for (const Ref<Cell>& cell : kept_cells)
     if (cell->value && cell->value->storage().use_count() > 1) cell->value.reset();

@@ -76,7 +76,7 @@ class FunctionState final : public RefCounted {
   bool are_there(std::span<const Array> arguments) const noexcept;
   void take_inputs(std::span<const Array> arguments);
   void take_shared();
-  void keep_apart();
+  void resolve_aliases();
   std::vector<Array> give_outputs();
   void commit(std::vector<Array>& results);
   Array own(Array result, std::span<const Array> earlier);

@@ -28,7 +28,7 @@ std::unordered_map<Variable, Lifetime> lifetimes(const std::vector<Ref<Apply>>& 
   const auto buffers = [&](const Variable& variable) -> const Variables& {
     if (const auto found = known.find(variable); found != known.end()) return found->second;
     Variables roots;
-    for (const Variable& below : stands_on(variable, inputs)) {
+    for (const Variable& below : base_buffer(variable, inputs)) {
       const auto found = known.find(below);
       const Variables more = found != known.end() ? found->second : buffers_of(below, inputs);
       for (const Variable& root : more)
@@ -53,7 +53,7 @@ std::unordered_map<Variable, Lifetime> lifetimes(const std::vector<Ref<Apply>>& 
   return lives;
 }
 
-bool same_room(const KeptResult& a, const KeptResult& b) {
+bool same_allocation(const KeptResult& a, const KeptResult& b) {
   return a.variable.type().dtype() == b.variable.type().dtype() &&
          a.variable.type().rank() == b.variable.type().rank() && a.device == b.device;
 }
@@ -71,12 +71,13 @@ MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
   MemoryPlan plan;
   auto next = kept.begin();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    plan.first.push_back(plan.handovers.size());
+    plan.first.push_back(plan.reuses.size());
     for (; next != kept.end() && next->step == i; ++next) {
-      const auto donor = std::find_if(waiting.rbegin(), waiting.rend(),
-                                      [&](const KeptResult* k) { return same_room(*k, *next); });
+      const auto donor = std::find_if(waiting.rbegin(), waiting.rend(), [&](const KeptResult* k) {
+        return same_allocation(*k, *next);
+      });
       if (donor == waiting.rend()) continue;
-      plan.handovers.push_back({(*donor)->cell, next->cell, lives.at((*donor)->variable).viewers});
+      plan.reuses.push_back({(*donor)->cell, next->cell, lives.at((*donor)->variable).viewers});
       waiting.erase(std::next(donor).base());
     }
     for (const KeptResult* result : ending[i]) {
@@ -84,13 +85,13 @@ MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
       waiting.push_back(result);
     }
   }
-  plan.first.push_back(plan.handovers.size());
+  plan.first.push_back(plan.reuses.size());
   return plan;
 }
 
 void MemoryPlan::give(std::size_t position) noexcept {
   for (std::size_t i = first[position]; i < first[position + 1]; ++i) {
-    Handover& handover = handovers[i];
+    BufferReuse& handover = reuses[i];
     auto& from = handover.from->value;
     if (!handover.serves || !from || from->nbytes() < least_bytes) continue;
     for (Cell* viewer : handover.viewers) viewer->value.reset();
@@ -103,7 +104,7 @@ void MemoryPlan::give(std::size_t position) noexcept {
 
 void MemoryPlan::look(std::size_t position) noexcept {
   for (std::size_t i = first[position]; i < first[position + 1]; ++i) {
-    Handover& handover = handovers[i];
+    BufferReuse& handover = reuses[i];
     if (handover.given == nullptr) continue;
     const auto& to = handover.to->value;
     if (!to || to->storage().data() != handover.given) {
@@ -113,8 +114,8 @@ void MemoryPlan::look(std::size_t position) noexcept {
   }
 }
 
-void MemoryPlan::take_back() noexcept {
-  for (auto handover = handovers.rbegin(); handover != handovers.rend(); ++handover) {
+void MemoryPlan::copy_out() noexcept {
+  for (auto handover = reuses.rbegin(); handover != reuses.rend(); ++handover) {
     if (std::exchange(handover->given, nullptr) == nullptr || !handover->to->value) continue;
     handover->from->value = std::move(handover->to->value);
     handover->to->value.reset();

@@ -14,7 +14,7 @@ namespace spanwise::graph {
 
 /// The buffer that was made for `from`, whose last reader has run, goes to `to`, which is computed
 /// next; at the end of the call it goes back. Given up where a call shows that it does not fit.
-struct Handover {
+struct BufferReuse {
   Cell* from;
   Cell* to;
   std::vector<Cell*> viewers;   ///< cells with windows onto the buffer, done as well
@@ -30,17 +30,17 @@ struct KeptResult {
   Device device;
 };
 
-/// For steps that run in order: the handovers before each step, as ranges of one list.
+/// For steps that run in order: the reuses before each step, as ranges of one list.
 struct MemoryPlan {
-  std::vector<Handover> handovers;
+  std::vector<BufferReuse> reuses;
   std::vector<std::size_t> first;  ///< of each step, and one past the last
 
   /// Before step `position` runs, and when it has.
   void give(std::size_t position) noexcept;
   void look(std::size_t position) noexcept;
   /// After a call, whether it went well or not.
-  void take_back() noexcept;
-  bool empty() const noexcept { return handovers.empty(); }
+  void copy_out() noexcept;
+  bool empty() const noexcept { return reuses.empty(); }
 };
 
 /// `cells[i][k]`: the cell of output k of node i. `kept`, in the order of the steps.

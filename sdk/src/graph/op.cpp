@@ -13,13 +13,13 @@ namespace {
 
 class CallableThunk final : public Thunk {
  public:
-  CallableThunk(std::function<void()> run, bool only_queues)
-      : run_(std::move(run)), only_queues_(only_queues) {}
+  CallableThunk(std::function<void()> run, bool is_async)
+      : run_(std::move(run)), only_queues_(is_async) {}
   std::vector<int> run() override {
     run_();
     return {};
   }
-  bool only_queues() const override { return only_queues_; }
+  bool is_async() const override { return only_queues_; }
 
  private:
   std::function<void()> run_;
@@ -60,8 +60,8 @@ std::unique_ptr<Thunk> make_thunk(std::function<void()> run) {
   return std::make_unique<CallableThunk>(std::move(run), false);
 }
 
-std::unique_ptr<Thunk> make_queueing_thunk(std::function<void()> run, bool only_queues) {
-  return std::make_unique<CallableThunk>(std::move(run), only_queues);
+std::unique_ptr<Thunk> make_async_thunk(std::function<void()> run, bool is_async) {
+  return std::make_unique<CallableThunk>(std::move(run), is_async);
 }
 
 }  // namespace spanwise

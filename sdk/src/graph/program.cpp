@@ -64,9 +64,9 @@ Program::Program(std::string function_name, std::vector<Step> steps,
     }
   }
   first_slot_.push_back(slots_.size());
-  if (!on_demand_) rows_ = LaunchRows(steps_);
+  if (!on_demand_) rows_ = LaunchBatches(steps_);
   only_queues_ = !on_demand_ && std::all_of(steps_.begin(), steps_.end(), [](const Step& step) {
-    return step.device.is_cuda() && step.thunk->only_queues();
+    return step.device.is_cuda() && step.thunk->is_async();
   });
   for (const auto& [first, then] : readers_first)
     before_[static_cast<std::size_t>(then)].push_back(first);

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/launch_rows.hpp"
+#include "graph/launch_batches.hpp"
 #include "graph/memory_plan.hpp"
 #include "graph/releases.hpp"
 #include "runtime/settings.hpp"
@@ -57,12 +57,12 @@ class Program {
   /// From now on tells `times`, which outlives the program's runs, what each step takes.
   void measure(StepTimes& times) { times_ = &times; }
   /// Whether a run does nothing but queue work on GPUs, through Spanwise alone.
-  bool only_queues() const noexcept {
+  bool is_async() const noexcept {
     return only_queues_ && !is_checked_ && times_ == nullptr && !runtime::launch_blocking();
   }
   bool runs_in_order() const noexcept { return !on_demand_ && !is_checked_; }
   /// After each run: puts the memory back.
-  void take_back() noexcept { plan_.take_back(); }
+  void copy_out() noexcept { plan_.copy_out(); }
   const std::vector<Step>& steps() const noexcept { return steps_; }
 
  private:
@@ -89,7 +89,7 @@ class Program {
   std::vector<std::size_t> wanted_;       // steps that compute the function's outputs
   MemoryPlan plan_;
   Releases releases_;
-  LaunchRows rows_;
+  LaunchBatches rows_;
   StepTimes* times_ = nullptr;
   bool on_demand_ = false, is_checked_ = false, only_queues_ = false;
   std::size_t running_ = 0;

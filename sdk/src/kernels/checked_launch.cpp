@@ -45,10 +45,10 @@ const char* name_of(Order order) {
 }
 
 /// One launch that is looked at; its members throw what they find.
-class Examination {
+class CheckedRun {
  public:
-  Examination(const FunctionState& function, const LaunchConfig& config,
-              std::span<const KernelArg> arguments)
+  CheckedRun(const FunctionState& function, const LaunchConfig& config,
+             std::span<const KernelArg> arguments)
       : function_(function),
         config_(config),
         checked_(checked_kernel(function)),
@@ -62,13 +62,13 @@ class Examination {
       for (const std::uint64_t seed : {0x9e3779b97f4a7c15u, 0xbf58476d1ce4e5b9u})
         compare(first, Order::random, seed);
     }
-    arrays_.take_back(first);
+    arrays_.copy_out(first);
   }
 
  private:
   std::vector<std::string> run_in(Order order, std::uint64_t seed) {
     arrays_.fill_in();
-    const runtime::LaunchCheck check{order, seed, arrays_.fences()};
+    const runtime::LaunchCheck check{order, seed, arrays_.red_zones()};
     queue_launch(function_, kernel_, config_, arrays_.arguments(), &check);
     stream().synchronize();
     if (const std::string found = arrays_.damage(); !found.empty())
@@ -108,7 +108,7 @@ void checked_launch(const FunctionState& function, const LaunchConfig& config,
                     std::span<const KernelArg> arguments, runtime::KernelCheck check) {
   const BoundArguments refuses_what_every_launch_does(function, arguments);
   const StreamGuard guard(config.stream ? *config.stream : Stream::current(function.device()));
-  Examination(function, config, arguments).run(check);
+  CheckedRun(function, config, arguments).run(check);
 }
 
 }  // namespace spanwise::kernels

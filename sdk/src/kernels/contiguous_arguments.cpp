@@ -60,7 +60,7 @@ void ContiguousArguments::replace(const FunctionState& function, std::size_t ind
   arguments_[index] = KernelArg(made.contiguous);
 }
 
-void ContiguousArguments::take_back() const {
+void ContiguousArguments::copy_out() const {
   for (const Copy& each : copies_)
     if (each.writes) copy(each.contiguous, each.original);
 }

@@ -26,7 +26,7 @@ class ContiguousArguments {
 
   std::span<const KernelArg> arguments() const noexcept { return arguments_; }
   /// Copies back what the kernel may have written, in the order of the parameters.
-  void take_back() const;
+  void copy_out() const;
 
  private:
   struct Copy {

@@ -109,7 +109,7 @@ void Function::launch(const LaunchConfig& config, std::span<const KernelArg> arg
     const StreamGuard guard(config.stream ? *config.stream : Stream::current(device()));
     const kernels::ContiguousArguments copies(function, arguments);
     launch(config, copies.arguments());
-    return copies.take_back();
+    return copies.copy_out();
   }
   if (const runtime::KernelCheck check = runtime::kernel_check(); check.any()) [[unlikely]]
     return kernels::checked_launch(function, config, arguments, check);

@@ -231,7 +231,7 @@ std::string GuardedArrays::difference(const std::vector<std::string>& before,
   return "";
 }
 
-void GuardedArrays::take_back(const std::vector<std::string>& bytes) const {
+void GuardedArrays::copy_out(const std::vector<std::string>& bytes) const {
   for (std::size_t w = 0; w < windows_.size(); ++w) {
     const Window& window = windows_[w];
     for (const Part& part : window.parts) {

@@ -24,7 +24,7 @@ class GuardedArrays {
   GuardedArrays(const FunctionState& function, std::span<const KernelArg> arguments);
 
   std::span<const KernelArg> arguments() const noexcept { return arguments_; }
-  std::span<const runtime::Fence> fences() const noexcept { return fences_; }
+  std::span<const runtime::RedZone> red_zones() const noexcept { return fences_; }
   /// Fills the copies from the arrays, and the zones with the pattern.
   void fill_in() const;
   /// What was written outside of the copies, as the end of a sentence; "" where nothing was.
@@ -36,7 +36,7 @@ class GuardedArrays {
   std::string difference(const std::vector<std::string>& before,
                          const std::vector<std::string>& after) const;
   /// Writes `bytes`, a snapshot(), to the arrays that the kernel may write.
-  void take_back(const std::vector<std::string>& bytes) const;
+  void copy_out(const std::vector<std::string>& bytes) const;
 
  private:
   // The bytes of one argument's array.
@@ -67,7 +67,7 @@ class GuardedArrays {
   std::vector<Window> windows_;
   std::deque<Array> arrays_;  // arguments point to its elements
   std::vector<KernelArg> arguments_;
-  std::vector<runtime::Fence> fences_;
+  std::vector<runtime::RedZone> fences_;
 };
 
 }  // namespace spanwise::kernels

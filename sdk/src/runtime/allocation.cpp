@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "core/kept_storages.hpp"
+#include "core/storage_free_list.hpp"
 #include "runtime/graph_memory.hpp"
 #include "runtime/memory_use.hpp"
 #include "runtime/registry.hpp"
@@ -14,7 +14,7 @@
 namespace spanwise {
 namespace runtime {
 
-using core::KeptStorages;
+using core::StorageFreeList;
 
 namespace {
 
@@ -34,10 +34,10 @@ void give_back_to_host(void*, void* data, std::size_t bytes, StreamUses&) noexce
   MemoryUse::of(cpu).give_back(bytes);
 }
 
-// The memory exists on `stream` only, until another one waits for it, and goes back there. Where the
-// stream is being recorded, the graph may use it at each launch.
+// The memory exists on `stream` only, until another one waits for it, and goes back there. Where
+// the stream is being recorded, the graph may use it at each launch.
 Storage homed(Storage storage, StreamState& stream, bool is_recorded) {
-  storage.uses().begin_at(Ref<StreamState>(&stream));
+  storage.uses().set_producer(Ref<StreamState>(&stream));
   if (is_recorded) [[unlikely]]
     note_graph_memory(stream, storage.data());
   return storage;
@@ -101,10 +101,10 @@ Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream,
 }
 
 // `context` is the ordinal of the GPU whose copies land there.
-void give_back_landing(void* context, void* data, std::size_t bytes, StreamUses&) noexcept {
+void release_pinned(void* context, void* data, std::size_t bytes, StreamUses&) noexcept {
   if (Backend* backend = find_backend(DeviceKind::cuda))
-    backend->give_back_landing(static_cast<int>(reinterpret_cast<std::intptr_t>(context)), data,
-                               bytes);
+    backend->release_pinned(static_cast<int>(reinterpret_cast<std::intptr_t>(context)), data,
+                            bytes);
   MemoryUse::of(cpu).give_back(bytes);
 }
 
@@ -117,30 +117,30 @@ Storage allocate_on(StreamState& stream, std::size_t bytes) {
   const bool is_recorded = !device.is_cpu() && stream.is_captured();
   if (auto source = MemoryUse::of(device).source()) [[unlikely]]
     return allocate_from(std::move(source), stream, bytes, is_recorded);
-  const bool is_kept = device == cpu && bytes <= KeptStorages::most_bytes;
-  const std::size_t room = is_kept ? KeptStorages::room_for(bytes) : bytes;
+  const bool is_kept = device == cpu && bytes <= StorageFreeList::most_bytes;
+  const std::size_t room = is_kept ? StorageFreeList::room_for(bytes) : bytes;
   Counted counted(device, room);
   Backend& backend = backend_for(device);
   void* data = is_recorded ? backend.allocate_beside_graph(device.ordinal(), room, stream)
                            : backend.allocate(device.ordinal(), room, stream);
   counted.keep();
-  if (is_kept) return KeptStorages::adopt(data, bytes, give_back_to_host, nullptr);
+  if (is_kept) return StorageFreeList::adopt(data, bytes, give_back_to_host, nullptr);
   return owned_by(stream, data, bytes, is_recorded);
 }
 
-Storage allocate_landing(Device source, std::size_t bytes) {
+Storage allocate_pinned(Device source, std::size_t bytes) {
   if (!source.is_cuda() || MemoryUse::of(cpu).has_source()) return allocate(bytes, cpu);
   Backend& backend = backend_for(source);
-  void* data = backend.landing(source.ordinal(), bytes);
+  void* data = backend.allocate_pinned(source.ordinal(), bytes);
   if (data == nullptr) return allocate(bytes, cpu);
   try {
     Counted(cpu, bytes).keep();
   } catch (...) {
-    backend.give_back_landing(source.ordinal(), data, bytes);
+    backend.release_pinned(source.ordinal(), data, bytes);
     throw;
   }
   const auto ordinal = static_cast<std::intptr_t>(source.ordinal());
-  return Storage::adopt(data, bytes, cpu, give_back_landing, reinterpret_cast<void*>(ordinal));
+  return Storage::adopt(data, bytes, cpu, release_pinned, reinterpret_cast<void*>(ordinal));
 }
 
 Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes) {
@@ -161,7 +161,7 @@ Storage allocate(std::size_t bytes, Device device) {
                       " memory is made by its own library and "
                       "can be adopted here; expected cpu or cuda:<ordinal>");
   if (device == cpu && !runtime::MemoryUse::of(cpu).has_source())
-    if (Storage kept = core::KeptStorages::take(bytes)) return kept;
+    if (Storage kept = core::StorageFreeList::take(bytes)) return kept;
   return runtime::allocate_on(runtime::current_stream(device), bytes);
 }
 

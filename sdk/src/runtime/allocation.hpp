@@ -14,7 +14,7 @@ namespace spanwise::runtime {
 SW_API Storage allocate_on(StreamState& stream, std::size_t bytes);
 
 /// On the CPU, for a copy off `source`, which may fill it sooner than other memory.
-Storage allocate_landing(Device source, std::size_t bytes);
+Storage allocate_pinned(Device source, std::size_t bytes);
 
 /// As allocate_on, filled with zeros; an empty Storage where filling is the caller's.
 Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes);

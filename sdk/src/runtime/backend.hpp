@@ -59,8 +59,8 @@ class Backend {
                                 [[maybe_unused]] StreamState& stream) {
     return nullptr;
   }
-  /// Gives it back, ordered after work queued on `stream` so far, which is not being recorded. Never
-  /// throws, also at process end.
+  /// Gives it back, ordered after work queued on `stream` so far, which is not being recorded.
+  /// Never throws, also at process end.
   virtual void deallocate(int ordinal, void* data, std::size_t bytes,
                           StreamState& stream) noexcept = 0;
   virtual MemoryInfo memory(int ordinal) = 0;
@@ -88,7 +88,7 @@ class Backend {
   virtual void synchronize(int ordinal) = 0;
 
   /// For launches that come one after the other again and again; null where all go at once anyway.
-  virtual Ref<LaunchRow> launch_row([[maybe_unused]] int ordinal) { return {}; }
+  virtual Ref<LaunchBatch> launch_batch([[maybe_unused]] int ordinal) { return {}; }
 
   /// Copies and casts between two arrays of this device, of equal shape, with elements, of
   /// computable dtypes. The caller has ordered the work and seen to it that they share no byte and
@@ -110,12 +110,12 @@ class Backend {
   virtual void upload(const void* host, void* device, std::size_t bytes, StreamState& stream) = 0;
   virtual void download(const void* device, void* host, std::size_t bytes, StreamState& stream) = 0;
   /// Memory of the host that download() fills sooner than any other, for a result of `bytes` bytes,
-  /// given back by give_back_landing(); null where any memory serves as well.
-  virtual void* landing([[maybe_unused]] int ordinal, [[maybe_unused]] std::size_t bytes) {
+  /// given back by release_pinned(); null where any memory serves as well.
+  virtual void* allocate_pinned([[maybe_unused]] int ordinal, [[maybe_unused]] std::size_t bytes) {
     return nullptr;
   }
-  virtual void give_back_landing([[maybe_unused]] int ordinal, [[maybe_unused]] void* data,
-                                 [[maybe_unused]] std::size_t bytes) noexcept {}
+  virtual void release_pinned([[maybe_unused]] int ordinal, [[maybe_unused]] void* data,
+                              [[maybe_unused]] std::size_t bytes) noexcept {}
   /// As upload from page-locked memory: may return while the copy is queued.
   virtual void upload_pinned(const void* host, void* device, std::size_t bytes,
                              StreamState& stream) {

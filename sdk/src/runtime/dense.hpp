@@ -20,6 +20,6 @@ void* lowest_address(const Array& array) noexcept;
 /// Uninitialised, with the shape of `like`, dense, in its order of axes.
 Array empty_like(const Array& like, DType dtype, Device device);
 /// The same on the CPU for a copy of `source`, in memory that its device may fill sooner.
-Array landing_for(const Array& source, DType dtype);
+Array pinned_result(const Array& source, DType dtype);
 
 }  // namespace spanwise::runtime

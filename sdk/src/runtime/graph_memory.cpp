@@ -60,7 +60,7 @@ struct Kept {
 
   bool is_used() const noexcept { return !std::all_of(graphs.begin(), graphs.end(), is_gone); }
   bool is_recorded() const noexcept {
-    if (uses.home() != nullptr && state_of(*uses.home()).is_captured()) return true;
+    if (uses.producer() != nullptr && state_of(*uses.producer()).is_captured()) return true;
     const auto streams = uses.all();
     return std::any_of(streams.begin(), streams.end(),
                        [](const auto& stream) { return state_of(*stream).is_captured(); });
@@ -103,9 +103,9 @@ Table& table() {
 // The home stream comes after the others, and then the memory goes back. For good nowhere, where
 // the device fails: memory that is never given back beats memory that two write to.
 void give_back_now(const UnheldMemory& memory, StreamUses& uses) noexcept {
-  if (uses.home() != nullptr && !uses.only_at_home()) {
+  if (uses.producer() != nullptr && !uses.only_producer_used()) {
     try {
-      order_after_others(state_of(*uses.home()), uses, /*writes=*/true);
+      order_after_others(state_of(*uses.producer()), uses, /*writes=*/true);
     } catch (...) {
       return;
     }
@@ -116,13 +116,13 @@ void give_back_now(const UnheldMemory& memory, StreamUses& uses) noexcept {
 // Which of the streams are being recorded; the one that most memory was used on without the heap.
 std::vector<Ref<StreamIdentity>> recorded_streams(StreamUses& uses) {
   StreamIdentity& first = *uses.any();
-  if (uses.is_only_user(first) && (uses.home() == nullptr || uses.home() == &first)) {
+  if (uses.is_only_user(first) && (uses.producer() == nullptr || uses.producer() == &first)) {
     if (!state_of(first).is_captured()) [[likely]]
       return {};
     return {Ref<StreamIdentity>(&first)};
   }
   std::vector<Ref<StreamIdentity>> streams = uses.all();
-  if (uses.home() != nullptr) streams.emplace_back(uses.home());
+  if (uses.producer() != nullptr) streams.emplace_back(uses.producer());
   std::erase_if(streams, [](const auto& stream) { return !state_of(*stream).is_captured(); });
   return streams;
 }

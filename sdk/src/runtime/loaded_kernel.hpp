@@ -20,7 +20,7 @@ namespace spanwise::runtime {
 
 /// Memory around an array that a kernel must leave alone: what lies in [begin, end), but not in
 /// [data, data_end).
-struct Fence {
+struct RedZone {
   const void *begin = nullptr, *end = nullptr, *data = nullptr, *data_end = nullptr;
   int argument = 0;  ///< of the kernel, from 0
 };
@@ -31,11 +31,11 @@ struct LaunchCheck {
   enum class Order { forward, reverse, random };
   Order order = Order::forward;
   std::uint64_t seed = 0;  ///< of the random order
-  std::span<const Fence> fences{};
+  std::span<const RedZone> red_zones{};
 };
 
 /// What few launches ask for.
-struct LaunchExtras {
+struct LaunchAttributes {
   bool cooperative = false;            ///< all blocks run at once and may wait for one another
   Dim3 cluster{};                      ///< blocks of a cluster
   const LaunchCheck* check = nullptr;  ///< may be ignored
@@ -61,7 +61,7 @@ class LoadedKernel : public RefCounted {
   virtual void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                       StreamState& stream, void* const* arguments) = 0;
   /// The same with extras. Throws KernelArgumentError where the device lacks one.
-  virtual void launch_with([[maybe_unused]] const LaunchExtras& extras, const Dim3& grid,
+  virtual void launch_with([[maybe_unused]] const LaunchAttributes& attributes, const Dim3& grid,
                            const Dim3& block, std::int64_t shared_bytes, StreamState& stream,
                            void* const* arguments) {
     launch(grid, block, shared_bytes, stream, arguments);
@@ -79,7 +79,7 @@ class LoadedKernel : public RefCounted {
 /// Launches that one thread makes on one stream, kept back so that the device gets several at once.
 /// Whatever else the thread does through this back end first hands over what is kept back, so that
 /// nobody sees the difference but in time.
-class LaunchRow : public RefCounted {
+class LaunchBatch : public RefCounted {
  public:
   /// From now on the calling thread's launches on `stream` may be kept back. False, and nothing is
   /// different, where that cannot be or is not wanted now.

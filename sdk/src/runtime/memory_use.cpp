@@ -5,7 +5,7 @@
 #include <deque>
 #include <utility>
 
-#include "core/kept_storages.hpp"
+#include "core/storage_free_list.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/bytes_text.hpp"
 #include "runtime/graph_memory.hpp"
@@ -86,7 +86,7 @@ MemorySource::~MemorySource() = default;
 MemoryStats memory_stats(Device device) {
   device = runtime::checked(device);
   // What this thread keeps whole counts as in use until it goes.
-  if (device.is_cpu()) core::KeptStorages::drop();
+  if (device.is_cpu()) core::StorageFreeList::drop();
   MemoryStats stats = runtime::MemoryUse::of(device).stats();
   const runtime::MemoryInfo info = runtime::backend_for(device).memory(device.ordinal());
   stats.held = info.held;
@@ -101,7 +101,7 @@ void reset_peak_memory(Device device) {
 
 void trim_memory(Device device) {
   device = runtime::checked(device);
-  if (device.is_cpu()) core::KeptStorages::drop();
+  if (device.is_cpu()) core::StorageFreeList::drop();
   runtime::collect_graph_memory();
   runtime::backend_for(device).trim(device.ordinal());
 }

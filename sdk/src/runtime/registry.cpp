@@ -4,7 +4,7 @@
 #include <atomic>
 #include <utility>
 
-#include "core/kept_storages.hpp"
+#include "core/storage_free_list.hpp"
 #include "runtime/lasting_streams.hpp"
 #include "runtime/registry.hpp"
 #include "spanwise/error.hpp"
@@ -60,7 +60,7 @@ std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backe
   if (slot == nullptr)
     fail<ArgumentError>("exchange_backend: kind ", static_cast<int>(kind),
                         " has no place; expected cpu or cuda");
-  core::KeptStorages::drop();  // what is kept has come from the back end that goes
+  core::StorageFreeList::drop();  // what is kept has come from the back end that goes
   for (auto& stream : slot->default_streams) stream.store(nullptr);
   forget_lasting_streams();
   std::unique_ptr<Backend> previous(slot->backend.exchange(backend.release()));

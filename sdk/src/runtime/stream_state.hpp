@@ -39,7 +39,7 @@ class StreamState : public StreamIdentity {
   /// `event` may be of another device of the same back end.
   virtual void wait(EventState& event) = 0;
 
-  /// Queues what the calling thread keeps back, on whichever stream (LaunchRow).
+  /// Queues what the calling thread keeps back, on whichever stream (LaunchBatch).
   virtual void flush() noexcept {}
 
   /// Whether work could not run now: what is queued is recorded into a graph (CUDA: stream capture)

@@ -56,7 +56,7 @@ void move_bytes(const Array& source, const Array& target) {
 }
 
 // Uninitialised memory on `device` that move_bytes() can fill from `source`.
-Array landing_place(const Array& source, Device device) {
+Array pinned_place(const Array& source, Device device) {
   Layout layout = source.layout();
   layout.offset -= layout.extent().first;
   return Array(allocate(bytes_of(source), device), std::move(layout), source.dtype());
@@ -116,7 +116,7 @@ void transfer(const Array& source, const Array& target) {
     return packs ? send_packed(source, target, pattern) : move_bytes(source, target);
   }
   const Device there = execution_device(target.device());
-  const Array landed = packs ? empty_like(pattern, wire, there) : landing_place(source, there);
+  const Array landed = packs ? empty_like(pattern, wire, there) : pinned_place(source, there);
   packs ? send_packed(source, landed, pattern) : move_bytes(source, landed);
   copy_on_device(landed.broadcast_to(target.shape()), target);
 }

@@ -46,7 +46,7 @@ class SW_API Thunk {
   /// queued, as reading an element of a GPU's array does. The runtime may then keep back the
   /// kernels of several such thunks and give them to a GPU at once, and call them with Python's
   /// lock held.
-  virtual bool only_queues() const { return false; }
+  virtual bool is_async() const { return false; }
 };
 
 /// What make_thunk may use: the cells of the node, and where the function runs.
@@ -112,7 +112,7 @@ class SW_API Op : public RefCounted {
   virtual Ref<const Op> overwriting(int input) const;
   /// Whether it may overwrite an input that it is also given as another: it reads each element
   /// before it writes there. For other ops the runtime hands over a copy to overwrite.
-  virtual bool may_overwrite_twin() const { return false; }
+  virtual bool allows_aliased_inplace() const { return false; }
   /// Whether a node on constants alone may be computed while a function is compiled. Not so for ops
   /// that give another result each time.
   virtual bool foldable(const Apply& node) const;
@@ -144,8 +144,7 @@ class SW_API Op : public RefCounted {
 
 /// A Thunk from a callable without arguments.
 SW_API std::unique_ptr<Thunk> make_thunk(std::function<void()> run);
-/// The same for a callable of which only_queues() is true, or is `only_queues`.
-SW_API std::unique_ptr<Thunk> make_queueing_thunk(std::function<void()> run,
-                                                  bool only_queues = true);
+/// The same for a callable of which is_async() is true, or is `is_async`.
+SW_API std::unique_ptr<Thunk> make_async_thunk(std::function<void()> run, bool is_async = true);
 
 }  // namespace spanwise

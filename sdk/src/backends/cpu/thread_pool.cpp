@@ -14,7 +14,7 @@
 namespace spanwise::host {
 namespace {
 
-using Clock = HelperTrust::Clock;
+using Clock = WakeBackoff::Clock;
 
 // Below this much remaining work the wake-up costs more than the help brings.
 constexpr auto worth_waking = std::chrono::microseconds(8);
@@ -42,7 +42,7 @@ void pause() noexcept {
 
 }  // namespace
 
-HelperTrust::Duration HelperTrust::least_work(Clock::time_point now,
+WakeBackoff::Duration WakeBackoff::least_work(Clock::time_point now,
                                               Duration usual) const noexcept {
   const std::int64_t least = least_.load(std::memory_order_relaxed);
   if (least == 0) return usual;
@@ -52,12 +52,12 @@ HelperTrust::Duration HelperTrust::least_work(Clock::time_point now,
   return std::max(usual, Duration(least >> halvings));
 }
 
-void HelperTrust::note_wake(Clock::time_point now) noexcept {
+void WakeBackoff::note_wake(Clock::time_point now) noexcept {
   woken_.store(Duration(now.time_since_epoch()).count(), std::memory_order_relaxed);
   wakes_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void HelperTrust::learn(Clock::time_point now, Duration took, Duration alone) noexcept {
+void WakeBackoff::learn(Clock::time_point now, Duration took, Duration alone) noexcept {
   const bool helped = took * 5 < alone * 4;
   const int wakes = wakes_.load(std::memory_order_relaxed);
   if (!helped && took <= alone) return;
@@ -137,8 +137,8 @@ bool ThreadPool::is_worth_sharing(Job& job, Helpers helpers) {
   work_on_one(job);
   if (!job.has_chunks()) return false;
   const auto now = Clock::now();
-  const HelperTrust::Duration usual =
-      helpers == Helpers::at_once ? HelperTrust::Duration(0) : HelperTrust::Duration(worth_waking);
+  const WakeBackoff::Duration usual =
+      helpers == Helpers::at_once ? WakeBackoff::Duration(0) : WakeBackoff::Duration(worth_waking);
   return (now - start) * static_cast<std::int64_t>(job.chunks - 1) > trust_.least_work(now, usual);
 }
 

@@ -27,7 +27,7 @@ enum class Helpers {
 /// On a machine that others load a helper may be handed a chunk and then not get a processor for
 /// milliseconds, and the caller waits. After such a disappointment only work of twice that time is
 /// shared; success halves this, and so does time, so that helpers are tried again now and then.
-class HelperTrust {
+class WakeBackoff {
  public:
   using Clock = std::chrono::steady_clock;
   using Duration = std::chrono::nanoseconds;
@@ -52,7 +52,8 @@ class HelperTrust {
 /// The threads that share the work of a launch or a copy. They are started at first use and stay.
 ///
 /// Several threads may run jobs at once; each works on its own job, and idle helpers join whichever
-/// has chunks left, with the caller's floating-point state. A process that forks starts its helpers afresh in the child.
+/// has chunks left, with the caller's floating-point state. A process that forks starts its helpers
+/// afresh in the child.
 class ThreadPool {
  public:
   /// One per process, never destroyed: helpers may outlive static objects.
@@ -94,13 +95,13 @@ class ThreadPool {
   bool is_worth_sharing(Job& job, Helpers helpers);
   void run_shared(Job& job);
   bool work_on_one(Job& job) noexcept;
-  void publish(Job& job, HelperTrust::Clock::time_point now);
+  void publish(Job& job, WakeBackoff::Clock::time_point now);
   void start_helpers(int wanted);
   void retire(Job& job);
   void help_forever();
   Job* join_a_job();
 
-  HelperTrust trust_;
+  WakeBackoff trust_;
   std::atomic<int> workers_{1};
   std::atomic<std::uint64_t> settings_version_{0};  // at which workers_ was read
   std::atomic<std::uint32_t> published_{0};         // counts jobs; idle helpers watch it

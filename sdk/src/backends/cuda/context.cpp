@@ -8,9 +8,9 @@
 
 #include "backends/cuda/copy/copy_kernels.hpp"
 #include "backends/cuda/event.hpp"
-#include "backends/cuda/launch/launch_pace.hpp"
-#include "backends/cuda/memory/landing_blocks.hpp"
+#include "backends/cuda/launch/launch_tuner.hpp"
 #include "backends/cuda/memory/memory_pool.hpp"
+#include "backends/cuda/memory/pinned_pool.hpp"
 #include "backends/cuda/memory/staging.hpp"
 #include "backends/cuda/stream.hpp"
 #include "spanwise/fork.hpp"
@@ -36,9 +36,9 @@ DeviceContext::DeviceContext(int ordinal)
   memory_ = std::make_unique<MemoryPool>(*this);
   events_ = std::make_unique<EventPool>(api);
   staging_ = std::make_unique<StagingArea>(*this);
-  landing_ = std::make_unique<LandingBlocks>(*this);
+  pinned_pool_ = std::make_unique<PinnedPool>(*this);
   copy_kernels_ = std::make_unique<CopyKernels>(*this);
-  launch_pace_ = std::make_unique<LaunchPace>();
+  launch_pace_ = std::make_unique<LaunchTuner>();
   default_stream_ = make_default_stream(*this);
   memory_->preallocate();
 }

@@ -22,9 +22,9 @@ namespace spanwise::cuda {
 class MemoryPool;
 class EventPool;
 class StagingArea;
-class LandingBlocks;
+class PinnedPool;
 class CopyKernels;
-class LaunchPace;
+class LaunchTuner;
 
 /// One device as this process uses it: its primary context, and what we keep there. Lives until the
 /// process ends; the primary context is retained once and never given back, because other libraries
@@ -44,9 +44,9 @@ class DeviceContext {
   MemoryPool& memory() noexcept { return *memory_; }
   EventPool& events() noexcept { return *events_; }
   StagingArea& staging() noexcept { return *staging_; }
-  LandingBlocks& landing() noexcept { return *landing_; }
+  PinnedPool& pinned_pool() noexcept { return *pinned_pool_; }
   CopyKernels& copy_kernels() noexcept { return *copy_kernels_; }
-  LaunchPace& launch_pace() noexcept { return *launch_pace_; }
+  LaunchTuner& launch_tuner() noexcept { return *launch_pace_; }
   const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
   /// The stream that comes after all work of foreign streams whose owners may have destroyed them,
   /// made at the first call. The context is current. Throws DeviceError.
@@ -59,9 +59,9 @@ class DeviceContext {
   std::unique_ptr<MemoryPool> memory_;
   std::unique_ptr<EventPool> events_;
   std::unique_ptr<StagingArea> staging_;
-  std::unique_ptr<LandingBlocks> landing_;
+  std::unique_ptr<PinnedPool> pinned_pool_;
   std::unique_ptr<CopyKernels> copy_kernels_;
-  std::unique_ptr<LaunchPace> launch_pace_;
+  std::unique_ptr<LaunchTuner> launch_pace_;
   Ref<runtime::StreamState> default_stream_;
   Mutex successor_mutex_;
   CUstream successor_stream_ = nullptr;

@@ -7,9 +7,9 @@
 #include "backends/cuda/copy/copy_kernels.hpp"
 #include "backends/cuda/event.hpp"
 #include "backends/cuda/gemm.hpp"
-#include "backends/cuda/launch/launch_row.hpp"
-#include "backends/cuda/memory/landing_blocks.hpp"
+#include "backends/cuda/launch/launch_batch.hpp"
 #include "backends/cuda/memory/memory_pool.hpp"
+#include "backends/cuda/memory/pinned_pool.hpp"
 #include "backends/cuda/memory/pointer.hpp"
 #include "backends/cuda/module.hpp"
 #include "backends/cuda/stream.hpp"
@@ -78,15 +78,15 @@ class CudaBackend final : public runtime::Backend {
   void trim(int ordinal) override {
     DeviceContext& context = DeviceContext::of(ordinal);
     context.memory().trim();
-    context.landing().trim();
+    context.pinned_pool().trim();
   }
-  void* landing(int ordinal, std::size_t bytes) override {
-    return DeviceContext::of(ordinal).landing().take(bytes);
+  void* allocate_pinned(int ordinal, std::size_t bytes) override {
+    return DeviceContext::of(ordinal).pinned_pool().take(bytes);
   }
-  void give_back_landing(int ordinal, void* data, std::size_t bytes) noexcept override {
+  void release_pinned(int ordinal, void* data, std::size_t bytes) noexcept override {
     if (!driver_survives()) return;
     try {
-      DeviceContext::of(ordinal).landing().give_back(data, bytes);
+      DeviceContext::of(ordinal).pinned_pool().give_back(data, bytes);
     } catch (const std::exception&) {  // as in deallocate()
     }
   }
@@ -117,7 +117,7 @@ class CudaBackend final : public runtime::Backend {
     const ContextGuard guard(context);
     check(context.api, context.api.ctx_synchronize(), "waiting for ", context.device);
   }
-  Ref<runtime::LaunchRow> launch_row(int ordinal) override {
+  Ref<runtime::LaunchBatch> launch_batch(int ordinal) override {
     return make_ref<CudaLaunchRow>(DeviceContext::of(ordinal));
   }
 

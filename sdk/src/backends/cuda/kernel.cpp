@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "backends/cuda/compile/binary_symbols.hpp"
-#include "backends/cuda/launch/launch_row.hpp"
+#include "backends/cuda/launch/launch_batch.hpp"
 #include "backends/cuda/module.hpp"
 #include "backends/cuda/stream.hpp"
 #include "runtime/settings.hpp"
@@ -102,10 +102,10 @@ void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared
 
 CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* const* arguments) {
   using Clock = std::chrono::steady_clock;
-  LaunchPace& pace = context_.launch_pace();
+  LaunchTuner& pace = context_.launch_tuner();
   const auto [way, is_timed] = pace.plan();
   const Clock::time_point begin = is_timed ? Clock::now() : Clock::time_point{};
-  if (way == LaunchWay::graph) {
+  if (way == LaunchPath::graph) {
     if (const std::optional<CUresult> code = nodes_.launch(*this, shape, stream, arguments)) {
       if (is_timed) pace.took(way, Clock::now() - begin);
       return *code;
@@ -115,19 +115,19 @@ CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* cons
   const CUresult code = context_.api.launch_kernel(function_, grid.x, grid.y, grid.z, block.x,
                                                    block.y, block.z, shape.shared_bytes, stream,
                                                    const_cast<void**>(arguments), nullptr);
-  if (is_timed && way == LaunchWay::direct) pace.took(way, Clock::now() - begin);
+  if (is_timed && way == LaunchPath::direct) pace.took(way, Clock::now() - begin);
   return code;
 }
 
-void CudaKernel::check_extras(const runtime::LaunchExtras& extras, const Dim3& grid,
-                              const Dim3& block, std::int64_t shared_bytes) {
-  const Dim3& cluster = extras.cluster;
+void CudaKernel::check_attributes(const runtime::LaunchAttributes& attributes, const Dim3& grid,
+                                  const Dim3& block, std::int64_t shared_bytes) {
+  const Dim3& cluster = attributes.cluster;
   if (cluster.x < 1 || cluster.y < 1 || cluster.z < 1 || grid.x % cluster.x != 0 ||
       grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
     fail<KernelArgumentError>("kernel ", name_, ": cluster (", cluster.x, ", ", cluster.y, ", ",
                               cluster.z, ") does not divide the grid (", grid.x, ", ", grid.y, ", ",
                               grid.z, ") in each direction; choose a grid of whole clusters");
-  if (!extras.cooperative) return;
+  if (!attributes.cooperative) return;
   const std::int64_t threads = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
   const std::int64_t most =
       std::int64_t{max_active_blocks(static_cast<int>(threads), shared_bytes)} *
@@ -139,26 +139,26 @@ void CudaKernel::check_extras(const runtime::LaunchExtras& extras, const Dim3& g
                               " do; use a smaller grid, and let each block do more");
 }
 
-void CudaKernel::launch_with(const runtime::LaunchExtras& extras, const Dim3& grid,
+void CudaKernel::launch_with(const runtime::LaunchAttributes& attributes, const Dim3& grid,
                              const Dim3& block, std::int64_t shared_bytes,
                              runtime::StreamState& stream, void* const* arguments) {
-  std::array<CUlaunchAttribute, 2> attributes{};
+  std::array<CUlaunchAttribute, 2> driver_attributes{};
   unsigned count = 0;
-  if (extras.cooperative) {
-    attributes[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-    attributes[count++].value.cooperative = 1;
+  if (attributes.cooperative) {
+    driver_attributes[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    driver_attributes[count++].value.cooperative = 1;
   }
-  if (const Dim3& cluster = extras.cluster; cluster.x * cluster.y * cluster.z > 1) {
-    attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  if (const Dim3& cluster = attributes.cluster; cluster.x * cluster.y * cluster.z > 1) {
+    driver_attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     const auto [x, y, z] = LaunchShape::extents(cluster);
-    attributes[count++].value.clusterDim = {x, y, z};
+    driver_attributes[count++].value.clusterDim = {x, y, z};
   }
   CUlaunchConfig config{};
   LaunchShape(grid, block, shared_bytes).put_into(config);
-  config.attrs = attributes.data();
+  config.attrs = driver_attributes.data();
   config.numAttrs = count;
   queue(grid, block, shared_bytes, stream, [&](CUstream on) {
-    check_extras(extras, grid, block, shared_bytes);
+    check_attributes(attributes, grid, block, shared_bytes);
     config.hStream = on;
     return context_.api.launch_kernel_ex(&config, function_, const_cast<void**>(arguments),
                                          nullptr);

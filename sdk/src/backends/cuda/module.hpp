@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "backends/cuda/context.hpp"
+#include "backends/cuda/launch/kernel_graph_cache.hpp"
 #include "backends/cuda/launch/launch_limits.hpp"
-#include "backends/cuda/launch/launch_nodes.hpp"
-#include "backends/cuda/launch/launch_pace.hpp"
+#include "backends/cuda/launch/launch_tuner.hpp"
 #include "runtime/backend.hpp"
 
 namespace spanwise::cuda {
@@ -65,7 +65,7 @@ class CudaKernel final : public runtime::LoadedKernel {
   std::string parameter_types() const override { return types_; }
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override;
-  void launch_with(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
+  void launch_with(const runtime::LaunchAttributes& attributes, const Dim3& grid, const Dim3& block,
                    std::int64_t shared_bytes, runtime::StreamState& stream,
                    void* const* arguments) override;
   int max_active_blocks(int threads, std::int64_t shared_bytes) override;
@@ -81,8 +81,8 @@ class CudaKernel final : public runtime::LoadedKernel {
   template <class Call>
   void queue(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
              runtime::StreamState& stream, Call&& call);
-  void check_extras(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
-                    std::int64_t shared_bytes);
+  void check_attributes(const runtime::LaunchAttributes& attributes, const Dim3& grid,
+                        const Dim3& block, std::int64_t shared_bytes);
   void wait_for_errors(CUstream stream) const;
 
   Ref<CudaModule> module_;
@@ -90,7 +90,7 @@ class CudaKernel final : public runtime::LoadedKernel {
   CUfunction function_ = nullptr;
   std::string name_, types_;
   std::vector<Slot> slots_;
-  LaunchNodes nodes_;
+  KernelGraphCache nodes_;
   LaunchLimits limits_;
   // Dynamic shared memory that a launch may ask for now; raised at the first launch that needs
   // more.

@@ -13,13 +13,13 @@
 
 namespace spanwise::cuda {
 
-/// Whether the calling thread keeps back launches (launch_row.hpp), and what ends that: whatever is
-/// queued next comes after them.
+/// Whether the calling thread keeps back launches (launch_batch.hpp), and what ends that: whatever
+/// is queued next comes after them.
 extern constinit thread_local bool launches_are_kept_back;
-void hand_over_kept_launches() noexcept;
+void flush_launches() noexcept;
 inline void hand_over_launches() noexcept {
   if (launches_are_kept_back) [[unlikely]]
-    hand_over_kept_launches();
+    flush_launches();
 }
 
 /// A stream of a device's primary context: ours, or another library's.

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/transfer.hpp"
 
-#include "backends/cuda/memory/landing_blocks.hpp"
 #include "backends/cuda/memory/memory_pool.hpp"
+#include "backends/cuda/memory/pinned_pool.hpp"
 #include "backends/cuda/memory/staging.hpp"
 
 namespace spanwise::cuda {
@@ -55,7 +55,7 @@ void download(DeviceContext& context, const void* device, void* host, std::size_
   const ContextGuard guard(context);
   refuse_capture(context, stream, "to the host from");
   const bool in_pieces = bytes >= 2 * StagingArea::piece_bytes &&  // else no two of them overlap
-                         !context.landing().has(host);
+                         !context.pinned_pool().has(host);
   if (in_pieces && context.staging().download_pieces(address(device), host, bytes, stream.raw()))
     return;
   const DriverApi& api = context.api;

@@ -58,7 +58,7 @@ Ref<const Op> overwriting_op(const Apply& node, const std::unordered_map<Variabl
       continue;
     const Ref<const Op> op = node.op().overwriting(static_cast<int>(i));
     const bool has_twin = std::count(inputs.begin(), inputs.end(), inputs[i]) > 1;
-    if (op && (!has_twin || op->may_overwrite_twin())) return op;
+    if (op && (!has_twin || op->allows_aliased_inplace())) return op;
   }
   return {};
 }

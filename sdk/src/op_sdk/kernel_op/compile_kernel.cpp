@@ -7,7 +7,7 @@
 namespace spanwise::op_sdk {
 namespace {
 
-std::string template_arguments(const Declaration& declaration, const Letters& letters) {
+std::string template_arguments(const Declaration& declaration, const TypeBindings& bindings) {
   std::string list;
   for (const std::string& name : declaration.template_parameters) {
     if (!list.empty()) list += ", ";
@@ -15,16 +15,16 @@ std::string template_arguments(const Declaration& declaration, const Letters& le
     if (scalar != declaration.spec.scalars.end())
       list += text(scalar->second);
     else
-      list += c_type(*letters.find(name[0]), declaration.spec.name).name;
+      list += c_type(*bindings.find(name[0]), declaration.spec.name).name;
   }
   return list;
 }
 
 // A letter becomes a type of that name rather than a macro: headers use the same letters for their
 // template parameters, which may hide a type but would be replaced by a macro.
-std::string with_letters(const Declaration& declaration, const Letters& letters) {
+std::string with_letters(const Declaration& declaration, const TypeBindings& bindings) {
   std::string includes, types;
-  for (const auto& [letter, dtype] : letters.all()) {
+  for (const auto& [letter, dtype] : bindings.all()) {
     const CType type = c_type(dtype, declaration.spec.name);
     if (!type.header.empty()) includes += text("#include <", type.header, ">\n");
     types += text("using ", letter, " = ", type.name, ";\n");
@@ -34,7 +34,7 @@ std::string with_letters(const Declaration& declaration, const Letters& letters)
 }
 
 // What a letter hid when the declaration was read.
-void check_pointees(const Declaration& declaration, const Letters& letters,
+void check_pointees(const Declaration& declaration, const TypeBindings& bindings,
                     std::span<const KernelParameter> parameters) {
   for (std::size_t i = 0; i < declaration.arguments.size() && i < parameters.size(); ++i) {
     const Argument& argument = declaration.arguments[i];
@@ -42,7 +42,7 @@ void check_pointees(const Declaration& declaration, const Letters& letters,
     const auto& all =
         argument.kind == Argument::Kind::input ? declaration.inputs : declaration.outputs;
     const Parameter& declared = all[static_cast<std::size_t>(argument.index)];
-    const std::optional<DType> dtype = letters.dtype_of(declared);
+    const std::optional<DType> dtype = bindings.dtype_of(declared);
     const KernelParameter& parameter = parameters[i];
     const bool is_wrong = parameter.is_pointer && parameter.dtype && *parameter.dtype != *dtype;
     if (is_wrong)
@@ -54,17 +54,18 @@ void check_pointees(const Declaration& declaration, const Letters& letters,
 
 }  // namespace
 
-Function compile_kernel(const Declaration& declaration, const Letters& letters, Device device) {
+Function compile_kernel(const Declaration& declaration, const TypeBindings& bindings,
+                        Device device) {
   ModuleOptions options = declaration.spec.options;
   options.device = device;
   std::string wanted = declaration.kernel.qualified_name;
   if (!declaration.template_parameters.empty()) {
-    wanted += text("<", template_arguments(declaration, letters), ">");
+    wanted += text("<", template_arguments(declaration, bindings), ">");
     options.names.push_back(wanted);
   }
-  const SourceModule module(with_letters(declaration, letters), std::move(options));
+  const SourceModule module(with_letters(declaration, bindings), std::move(options));
   Function function = module.get_function(wanted);
-  check_pointees(declaration, letters, function.parameters());
+  check_pointees(declaration, bindings, function.parameters());
   return function;
 }
 

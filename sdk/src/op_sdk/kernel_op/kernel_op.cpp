@@ -28,13 +28,13 @@ bool same_options(const ModuleOptions& a, const ModuleOptions& b) {
          a.device == b.device && a.keep == b.keep;
 }
 
-Letters letters_of(const Declaration& declaration, std::span<const Variable> inputs) {
-  Letters letters;
+TypeBindings letters_of(const Declaration& declaration, std::span<const Variable> inputs) {
+  TypeBindings bindings;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const char letter = declaration.inputs[i].letter;
-    if (letter != 0 && !letters.find(letter)) letters.bind(letter, inputs[i].type().dtype());
+    if (letter != 0 && !bindings.find(letter)) bindings.bind(letter, inputs[i].type().dtype());
   }
-  return letters;
+  return bindings;
 }
 
 std::vector<const Shape*> shapes_of(std::span<const Variable> variables) {
@@ -47,24 +47,24 @@ std::vector<const Shape*> shapes_of(std::span<const Variable> variables) {
 
 Ref<Apply> KernelOp::make_node(std::span<const Variable> inputs) const {
   expect_arity(*this, inputs, static_cast<int>(declaration_.inputs.size()));
-  Letters letters;
+  TypeBindings bindings;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    check_input(declaration_.inputs[i], inputs[i], letters);
+    check_input(declaration_.inputs[i], inputs[i], bindings);
   const std::optional<Device> device = common_device(*this, inputs);
   Extents extents(declaration_);
   extents.bind(shapes_of(inputs));
   std::vector<Variable> outputs;
   for (const Parameter& output : declaration_.outputs)
-    outputs.emplace_back(TensorType(*letters.dtype_of(output), extents.shape(output), device));
+    outputs.emplace_back(TensorType(*bindings.dtype_of(output), extents.shape(output), device));
   return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()}, std::move(outputs));
 }
 
 void KernelOp::check_input(const Parameter& parameter, const Variable& input,
-                           Letters& letters) const {
+                           TypeBindings& bindings) const {
   const TensorType& type = input.type();
-  if (parameter.letter != 0 && !letters.find(parameter.letter))
-    letters.bind(parameter.letter, type.dtype());
-  const DType expected = *letters.dtype_of(parameter);
+  if (parameter.letter != 0 && !bindings.find(parameter.letter))
+    bindings.bind(parameter.letter, type.dtype());
+  const DType expected = *bindings.dtype_of(parameter);
   if (type.dtype() != expected)
     fail<DTypeError>(name(), ": input ", parameter.name, ": expected dtype ", expected,
                      parameter.letter ? text(" (", parameter.letter, ")") : "", ", got ",
@@ -77,9 +77,9 @@ void KernelOp::check_input(const Parameter& parameter, const Variable& input,
 }
 
 std::unique_ptr<Thunk> KernelOp::make_thunk(const ThunkContext& context) const {
-  const Letters letters = letters_of(declaration_, context.node().inputs());
-  Function function = compile_kernel(declaration_, letters, context.device());
-  return make_kernel_thunk(Ref<const KernelOp>(this), letters, std::move(function), context);
+  const TypeBindings bindings = letters_of(declaration_, context.node().inputs());
+  Function function = compile_kernel(declaration_, bindings, context.device());
+  return make_kernel_thunk(Ref<const KernelOp>(this), bindings, std::move(function), context);
 }
 
 bool KernelOp::equals(const Op& other) const {

@@ -26,13 +26,14 @@ class KernelOp final : public Op {
   const Declaration& declaration() const noexcept { return declaration_; }
 
  private:
-  void check_input(const Parameter& parameter, const Variable& input, Letters& letters) const;
+  void check_input(const Parameter& parameter, const Variable& input, TypeBindings& bindings) const;
 
   Declaration declaration_;
 };
 
 /// The kernel of `declaration` compiled for `device` with `letters` put in.
-Function compile_kernel(const Declaration& declaration, const Letters& letters, Device device);
+Function compile_kernel(const Declaration& declaration, const TypeBindings& bindings,
+                        Device device);
 
 /// What the contiguous inputs of one op's thunks cost; shared by all ops of a name.
 struct CopyCounter {
@@ -40,7 +41,7 @@ struct CopyCounter {
 };
 CopyCounter& copy_counter(const std::string& op_name);
 
-std::unique_ptr<Thunk> make_kernel_thunk(Ref<const KernelOp> op, const Letters& letters,
+std::unique_ptr<Thunk> make_kernel_thunk(Ref<const KernelOp> op, const TypeBindings& bindings,
                                          Function function, const ThunkContext& context);
 
 }  // namespace spanwise::op_sdk

@@ -28,7 +28,7 @@ struct BoundOutput {
 
 class KernelThunk final : public Thunk {
  public:
-  KernelThunk(Ref<const KernelOp> op, const Letters& letters, Function function,
+  KernelThunk(Ref<const KernelOp> op, const TypeBindings& bindings, Function function,
               const ThunkContext& context)
       : op_(std::move(op)),
         declaration_(op_->declaration()),
@@ -40,7 +40,7 @@ class KernelThunk final : public Thunk {
       inputs_.push_back({context.input(static_cast<int>(i))});
     for (std::size_t i = 0; i < declaration_.outputs.size(); ++i)
       outputs_.push_back(
-          {context.output(static_cast<int>(i)), *letters.dtype_of(declaration_.outputs[i])});
+          {context.output(static_cast<int>(i)), *bindings.dtype_of(declaration_.outputs[i])});
     for (const auto& [output, inputs] : declaration_.overwrites) {
       BoundInput& input = inputs_[static_cast<std::size_t>(inputs.front())];
       input.overwritten_by = output;
@@ -51,7 +51,7 @@ class KernelThunk final : public Thunk {
     views_.reserve(declaration_.arguments.size());
   }
 
-  bool only_queues() const override { return true; }
+  bool is_async() const override { return true; }
   std::vector<int> run() override {
     for (std::size_t i = 0; i < inputs_.size(); ++i) shapes_[i] = &inputs_[i].cell->value->shape();
     extents_.bind(shapes_);
@@ -211,9 +211,9 @@ class KernelThunk final : public Thunk {
 
 }  // namespace
 
-std::unique_ptr<Thunk> make_kernel_thunk(Ref<const KernelOp> op, const Letters& letters,
+std::unique_ptr<Thunk> make_kernel_thunk(Ref<const KernelOp> op, const TypeBindings& bindings,
                                          Function function, const ThunkContext& context) {
-  return std::make_unique<KernelThunk>(std::move(op), letters, std::move(function), context);
+  return std::make_unique<KernelThunk>(std::move(op), bindings, std::move(function), context);
 }
 
 }  // namespace spanwise::op_sdk

@@ -91,13 +91,13 @@ Parameter Parameter::parse(std::string_view declaration, Names& names, const std
   return parameter;
 }
 
-std::optional<DType> Letters::find(char letter) const {
+std::optional<DType> TypeBindings::find(char letter) const {
   for (const auto& [bound, dtype] : bound_)
     if (bound == letter) return dtype;
   return std::nullopt;
 }
 
-std::optional<DType> Letters::dtype_of(const Parameter& parameter) const {
+std::optional<DType> TypeBindings::dtype_of(const Parameter& parameter) const {
   return parameter.dtype ? parameter.dtype : find(parameter.letter);
 }
 

@@ -26,7 +26,7 @@ struct Parameter {
 };
 
 /// The dtypes that letters stand for in one use of an op.
-class Letters {
+class TypeBindings {
  public:
   std::optional<DType> find(char letter) const;
   void bind(char letter, DType dtype) { bound_.emplace_back(letter, dtype); }

@@ -139,7 +139,7 @@ void BlockRunner::end_thread() {
 // Sets this stack aside and goes on with the suspended thread `next`, or with the worker's own
 // stack where there is none.
 void BlockRunner::park_and_go(std::int32_t fiber, unsigned next) {
-  Parked target;
+  SuspendedFiber target;
   if (next == nobody) {
     std::size_t main = parked_.size();
     while (parked_[--main].fiber != 0) {
@@ -165,9 +165,9 @@ void BlockRunner::go_to(StackPointer* from, StackPointer to, std::int32_t fiber)
   watch_.switch_to(from, to, fiber);
 }
 
-BlockRunner::Parked BlockRunner::take_fiber() {
+BlockRunner::SuspendedFiber BlockRunner::take_fiber() {
   if (!parked_.empty()) {
-    const Parked fiber = parked_.back();
+    const SuspendedFiber fiber = parked_.back();
     parked_.pop_back();
     if (!parked_.empty()) prefetch_stack(parked_.back().stack);
     return fiber;
@@ -185,7 +185,7 @@ void BlockRunner::leave_for(unsigned next) {
   if (careful_) check_stack(mine.fiber);
   current_ = next;
   if (other.state == unstarted) {
-    const Parked fiber = take_fiber();
+    const SuspendedFiber fiber = take_fiber();
     other.state = ready;
     other.fiber = fiber.fiber;
     go_to(&mine.stack, fiber.stack, fiber.fiber);

@@ -86,7 +86,7 @@ class BlockRunner {
   // States. Any other value is the number of the barrier that the thread waits for; it can go on
   // when that has passed.
   enum : std::uint32_t { unstarted, ready, in_warp, converging, ended, first_generation };
-  struct Parked {
+  struct SuspendedFiber {
     StackPointer stack;
     std::int32_t fiber;
   };
@@ -122,7 +122,7 @@ class BlockRunner {
   static void fiber_entry(void* runner);
   void work(std::int32_t fiber);
   void end_thread();
-  Parked take_fiber();
+  SuspendedFiber take_fiber();
   void park_and_go(std::int32_t fiber, unsigned next);
 
   void begin_barrier(int op, int line);
@@ -185,7 +185,7 @@ class BlockRunner {
   FiberWatch watch_;
   int fibers_ = 0;          // on stacks_, numbered from 1
   int checked_stacks_ = 0;  // next to be looked at by check_stacks()
-  std::vector<Parked> parked_;
+  std::vector<SuspendedFiber> parked_;
   std::jmp_buf escape_;
   std::string failure_;
 };

@@ -164,17 +164,17 @@ void CpuKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_
   if (unit_.prints != 0) std::fflush(stdout);
 }
 
-void CpuKernel::launch_with(const runtime::LaunchExtras& extras, const Dim3& grid,
+void CpuKernel::launch_with(const runtime::LaunchAttributes& attributes, const Dim3& grid,
                             const Dim3& block, std::int64_t shared_bytes,
                             runtime::StreamState& stream, void* const* arguments) {
-  const Dim3& cluster = extras.cluster;
+  const Dim3& cluster = attributes.cluster;
   if (cluster.x * cluster.y * cluster.z != 1)
     fail<KernelArgumentError>(
         "kernel '", kernel_->name, "': cluster (", cluster.x, ", ", cluster.y, ", ", cluster.z,
         ") is for GPUs of compute capability 9.0 and newer. Remedy: on the CPU leave cluster= out");
-  if (extras.check == nullptr || !checks())
+  if (attributes.check == nullptr || !checks())
     return launch(grid, block, shared_bytes, stream, arguments);
-  launch_checked(*extras.check, grid, block, shared_bytes, arguments);
+  launch_checked(*attributes.check, grid, block, shared_bytes, arguments);
 }
 
 // One block after the other in the calling thread, so that the order is the one asked for.
@@ -183,16 +183,17 @@ void CpuKernel::launch_checked(const runtime::LaunchCheck& check, const Dim3& gr
                                void* const* arguments) {
   using Order = runtime::LaunchCheck::Order;
   check_limits(kernel_->name, grid, block, shared_bytes);
-  std::vector<sw_fence> fences;
-  fences.reserve(check.fences.size() + 1);
-  for (const runtime::Fence& fence : check.fences)
-    fences.push_back({static_cast<const char*>(fence.begin), static_cast<const char*>(fence.end),
-                      static_cast<const char*>(fence.data),
-                      static_cast<const char*>(fence.data_end), fence.argument});
+  std::vector<sw_fence> red_zones;
+  red_zones.reserve(check.red_zones.size() + 1);
+  for (const runtime::RedZone& red_zone : check.red_zones)
+    red_zones.push_back({static_cast<const char*>(red_zone.begin),
+                         static_cast<const char*>(red_zone.end),
+                         static_cast<const char*>(red_zone.data),
+                         static_cast<const char*>(red_zone.data_end), red_zone.argument});
   LaunchedKernel launched{kernel_, unit_.file, stack_need(unit_, launch_settings()),
                           static_cast<std::size_t>(shared_bytes), check.order == Order::reverse};
   if (check.order == Order::random) launched.shuffle = check.seed | 1u;
-  launched.fences = &fences;
+  launched.red_zones = &red_zones;
   const std::uint64_t blocks = block_count(grid);
   const BlockOrder order(check, blocks);
   sw_range launch = range_of(grid, block, arguments);

@@ -45,23 +45,23 @@ void out_of_stack(void* worker, const sw_extent* block, const sw_extent* thread)
 
 thread_local const void* faulting_code = nullptr;
 
-std::string where_beside(const sw_fence& fence, const char* address) {
+std::string where_beside(const sw_fence& red_zone, const char* address) {
   const auto distance = [](const char* a, const char* b) { return text(b - a, " bytes "); };
-  if (address < fence.data) return distance(address, fence.data) + "before its first byte";
-  return distance(fence.data, address) +
-         text("behind its first byte, and it has ", fence.data_end - fence.data);
+  if (address < red_zone.data) return distance(address, red_zone.data) + "before its first byte";
+  return distance(red_zone.data, address) +
+         text("behind its first byte, and it has ", red_zone.data_end - red_zone.data);
 }
 
-void out_of_bounds(void* worker, const sw_fence* fence, const char* address,
+void out_of_bounds(void* worker, const sw_fence* red_zone, const char* address,
                    unsigned long long bytes, int writes, const void* code, const sw_extent* block,
                    const sw_extent* thread) {
   faulting_code = code;
   blocks_of(worker).fail([&] {
-    const std::string what = fence->argument < 0
+    const std::string what = red_zone->argument < 0
                                  ? "dynamic shared memory"
-                                 : text("the array of argument ", fence->argument + 1);
+                                 : text("the array of argument ", red_zone->argument + 1);
     return text(writes != 0 ? "writes " : "reads ", bytes, " bytes outside of ", what, ", ",
-                where_beside(*fence, address), ", in thread (", thread->x, ", ", thread->y, ", ",
+                where_beside(*red_zone, address), ", in thread (", thread->x, ", ", thread->y, ", ",
                 thread->z, ") of block (", block->x, ", ", block->y, ", ", block->z, ")");
   });
 }
@@ -94,11 +94,11 @@ void* Worker::dynamic_shared(std::size_t bytes) {
 }
 
 // The last of the fences is that of dynamic shared memory.
-void* Worker::fenced_shared(std::size_t bytes, std::vector<sw_fence>& fences) {
+void* Worker::fenced_shared(std::size_t bytes, std::vector<sw_fence>& red_zones) {
   constexpr std::size_t room = 4096;
   char* data = static_cast<char*>(dynamic_shared(bytes + room));
-  if (fences.empty() || fences.back().argument >= 0) fences.push_back({});
-  fences.back() = {data, data + bytes + room, data, data + bytes, -1};
+  if (red_zones.empty() || red_zones.back().argument >= 0) red_zones.push_back({});
+  red_zones.back() = {data, data + bytes + room, data, data + bytes, -1};
   return data;
 }
 
@@ -117,11 +117,11 @@ void Worker::run(const LaunchedKernel& launched, sw_range range) {
   blocks.set_reverse(launched.reverse);
   blocks.set_shuffle(launched.shuffle);
   range.worker = &blocks;
-  if (launched.fences == nullptr) {
+  if (launched.red_zones == nullptr) {
     range.dynamic_shared = dynamic_shared(launched.shared_bytes);
   } else {
-    range.dynamic_shared = fenced_shared(launched.shared_bytes, *launched.fences);
-    check_ = {launched.fences->data(), static_cast<int>(launched.fences->size())};
+    range.dynamic_shared = fenced_shared(launched.shared_bytes, *launched.red_zones);
+    check_ = {launched.red_zones->data(), static_cast<int>(launched.red_zones->size())};
     range.check = &check_;
   }
   const StackLimitGuard guard;

@@ -18,8 +18,9 @@ struct LaunchedKernel {
   std::size_t stack_bytes;   ///< a thread's need
   std::size_t shared_bytes;  ///< dynamic shared memory of a block
   bool reverse;
-  std::uint64_t shuffle = 0;                ///< another order of threads, see BlockRunner
-  std::vector<sw_fence>* fences = nullptr;  ///< to be looked at; dynamic shared memory joins them
+  std::uint64_t shuffle = 0;  ///< another order of threads, see BlockRunner
+  std::vector<sw_fence>* red_zones =
+      nullptr;  ///< to be looked at; dynamic shared memory joins them
 };
 
 /// A processor's worth of CUDA: what one thread of the pool keeps between launches.
@@ -40,7 +41,7 @@ class Worker {
     void operator()(void* data) const noexcept;
   };
   void* dynamic_shared(std::size_t bytes);
-  void* fenced_shared(std::size_t bytes, std::vector<sw_fence>& fences);
+  void* fenced_shared(std::size_t bytes, std::vector<sw_fence>& red_zones);
   BlockRunner& blocks_for(std::size_t stack_bytes);
 
   // The module remembers where it is, and reads it until the next launch says otherwise.

@@ -49,7 +49,7 @@ class CpuKernel final : public runtime::LoadedKernel {
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override;
   /// Cooperative launches are launches; clusters there are none.
-  void launch_with(const runtime::LaunchExtras& extras, const Dim3& grid, const Dim3& block,
+  void launch_with(const runtime::LaunchAttributes& attributes, const Dim3& grid, const Dim3& block,
                    std::int64_t shared_bytes, runtime::StreamState& stream,
                    void* const* arguments) override;
   bool checks() const noexcept override { return unit_.checked != 0; }

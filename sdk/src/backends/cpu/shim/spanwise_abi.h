@@ -46,7 +46,7 @@ struct sw_fence {
   int argument;  // of the kernel, from 0; -1: dynamic shared memory
 };
 struct sw_check {
-  const sw_fence* fences;
+  const sw_fence* red_zones;
   int count;
 };
 

@@ -20,7 +20,7 @@ SW_UNCHECKED static inline void sw_look_at(const void* address, unsigned long lo
   if (check == nullptr) return;
   const char* at = static_cast<const char*>(address);
   for (int i = 0; i < check->count; ++i) {
-    const sw_fence& fence = check->fences[i];
+    const sw_fence& fence = check->red_zones[i];
     if (at + bytes <= fence.begin || at >= fence.end) continue;
     if (at >= fence.data && at + bytes <= fence.data_end) continue;
     const sw_extent block{blockIdx.x, blockIdx.y, blockIdx.z};

@@ -6,7 +6,7 @@
 
 #include "backends/cuda/copy/copy_kernels.hpp"
 #include "backends/cuda/copy/copy_plan.hpp"
-#include "backends/cuda/launch/launch_pace.hpp"
+#include "backends/cuda/launch/launch_tuner.hpp"
 #include "backends/cuda/stream.hpp"
 
 namespace spanwise::cuda {
@@ -73,7 +73,7 @@ void launch(runtime::LoadedKernel& kernel, const CopyPlan& plan, std::byte* sour
   if (plan.kind == CopyPlan::Kind::strided) add({step.bytes, size.bytes});
   if (plan.kind == CopyPlan::Kind::thin) add({chunk.bytes});
   if (plan.kind == CopyPlan::Kind::cells) add({chunk.bytes, &inner});
-  if (plan.kind == CopyPlan::Kind::granules) add({length.bytes, &begin, &end, size.bytes});
+  if (plan.kind == CopyPlan::Kind::aligned_chunks) add({length.bytes, &begin, &end, size.bytes});
   add({axes.data()});
   kernel.launch({plan.blocks(copy_threads, units_per_thread(plan))}, {copy_threads}, 0, stream,
                 arguments.data());
@@ -120,7 +120,7 @@ constexpr std::int64_t most_bytes_by_kernel = 1 << 20;
 
 bool is_quicker_by_kernel(DeviceContext& context, const CopyPlan& plan) {
   return plan.size() * plan.source_unit <= most_bytes_by_kernel &&
-         context.launch_pace().plan().way == LaunchWay::graph;
+         context.launch_tuner().plan().way == LaunchPath::graph;
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::int64_t CopyPlan::blocks(int threads, int units_per_thread) const noexcept 
   const auto pieces = [](std::int64_t extent, std::int64_t piece) {
     return (extent + piece - 1) / piece;
   };
-  if (kind == Kind::strided || kind == Kind::block || kind == Kind::granules)
+  if (kind == Kind::strided || kind == Kind::block || kind == Kind::aligned_chunks)
     return pieces(size(), std::int64_t{threads} * units_per_thread);
   if (kind == Kind::cells) {
     const std::size_t row = axes.size() - 1 - static_cast<std::size_t>(inner);

@@ -70,19 +70,19 @@ struct CopyPlan {
              ///< runs along the last
     cells,   ///< both sides are dense in the last `inner` axes, in different orders, and in the one
              ///< before them
-    granules,  ///< runs of bytes or pairs of them, aligned differently on the two sides; the last
-               ///< axis counts the pieces of 16 bytes that a run may touch
+    aligned_chunks,  ///< runs of bytes or pairs of them, aligned differently on the two sides; the
+                     ///< last axis counts the pieces of 16 bytes that a run may touch
   };
   /// How the elements of a unit (strided plans) lie in the source: as in the target; backwards in
   /// groups of `group`; or `step` apart, where source strides count elements and not units.
-  enum class Lie { run, turned, apart };
+  enum class AccessPattern { run, turned, apart };
   Kind kind = Kind::nothing;
   /// Bytes of one element. Equal dtypes move words as wide as both layouts allow; a cast moves
   /// the dtypes' elements.
   int source_unit = 1, target_unit = 1;
   /// Elements of a strided plan's unit, which is written at once.
   int elements = 1;
-  Lie lie = Lie::run;
+  AccessPattern pattern = AccessPattern::run;
   int group = 1;
   std::int64_t step = 0;
   /// Tiles: whether every line of a side can be read or written by 16 bytes at a time. Those of
@@ -93,7 +93,7 @@ struct CopyPlan {
   bool dense_source = false;
   std::int64_t chunk = 0;
   int inner = 0;
-  /// Of granules: units of a run; and the bytes that hold the source, from its first unit.
+  /// Of aligned_chunks: units of a run; and the bytes that hold the source, from its first unit.
   std::int64_t length = 0, hull_begin = 0, hull_end = 0;
   /// From the arrays' element (0, ..., 0) to the plan's first unit, in bytes; not 0 where axes that
   /// run backwards were turned.

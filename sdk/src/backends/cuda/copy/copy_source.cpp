@@ -35,7 +35,7 @@ std::string kind_text(CopyPlan::Kind kind) {
       return copy_text("copy_thin.cuh");
     case CopyPlan::Kind::cells:
       return copy_text("copy_thin.cuh") + copy_text("copy_cells.cuh");
-    case CopyPlan::Kind::granules:
+    case CopyPlan::Kind::aligned_chunks:
       return copy_text("copy_granules.cuh");
     default:
       return {};
@@ -63,12 +63,12 @@ const char* kind_name(const CopyPlan& plan) {
       return plan.dense_source ? "_thin_source" : "_thin_target";
     case CopyPlan::Kind::cells:
       return "_cells";
-    case CopyPlan::Kind::granules:
+    case CopyPlan::Kind::aligned_chunks:
       return "_granules";
     default:
-      return plan.lie == CopyPlan::Lie::run      ? ""
-             : plan.lie == CopyPlan::Lie::turned ? "_turned"
-                                                 : "_apart";
+      return plan.pattern == CopyPlan::AccessPattern::run      ? ""
+             : plan.pattern == CopyPlan::AccessPattern::turned ? "_turned"
+                                                               : "_apart";
   }
 }
 
@@ -79,13 +79,14 @@ std::string suffix(const CopyPlan& plan) {
 const char* word_of(bool value) { return value ? "true" : "false"; }
 
 std::string strided_body(const CopyPlan& plan) {
-  const std::string lie = plan.lie == CopyPlan::Lie::run      ? std::string("Run")
-                          : plan.lie == CopyPlan::Lie::turned ? text("Turned<", plan.group, ">")
-                                                              : std::string("Apart");
+  const std::string pattern = plan.pattern == CopyPlan::AccessPattern::run ? std::string("Run")
+                              : plan.pattern == CopyPlan::AccessPattern::turned
+                                  ? text("Turned<", plan.group, ">")
+                                  : std::string("Apart");
   return text(
       "const Source* source, Target* target, Offset step, Index size, PlanAxes axes) {\n"
       "  copy_strided<",
-      copy_threads, ", ", units_per_thread(plan), ", ", plan.elements, ", ", lie,
+      copy_threads, ", ", units_per_thread(plan), ", ", plan.elements, ", ", pattern,
       ">(source, target, step, size, axes, blockIdx.x, threadIdx.x);\n}\n");
 }
 
@@ -158,7 +159,7 @@ std::string body(const CopyPlan& plan) {
       return thin_body(plan);
     case CopyPlan::Kind::cells:
       return cells_body(plan);
-    case CopyPlan::Kind::granules:
+    case CopyPlan::Kind::aligned_chunks:
       return granules_body();
     default:
       return strided_body(plan);
@@ -184,7 +185,7 @@ CopyKernelKey shape_key(const CopyPlan& plan) {
   };
   add(plan.axes.size(), 7);
   add(static_cast<CopyKernelKey>(plan.kind), 3);
-  add(static_cast<CopyKernelKey>(plan.lie), 2);
+  add(static_cast<CopyKernelKey>(plan.pattern), 2);
   add(log2(plan.elements), 3);
   add(log2(plan.group), 3);
   add(plan.source_vectors, 1);
@@ -211,7 +212,7 @@ CopyKernelKey fill_kernel_key(const CopyPlan& plan) {
 }
 
 int units_per_thread(const CopyPlan& plan) {
-  if (plan.kind == CopyPlan::Kind::granules) return 1;
+  if (plan.kind == CopyPlan::Kind::aligned_chunks) return 1;
   return std::max(plan.source_unit, plan.target_unit) * plan.elements < 16 ? 4 : 1;
 }
 

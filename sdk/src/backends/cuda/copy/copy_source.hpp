@@ -26,7 +26,7 @@ int units_per_thread(const CopyPlan& plan);
 /// only the size of a unit counts, so few kernels serve all copies. All have copy_threads threads a
 /// block. Parameters: source, target; for strided plans the step (an Offset) and the number of
 /// units (an Index), for thin ones the chunk (an Index), for cells the chunk and the number of
-/// inner axes (an int), for granules the length (an Index), the hull's begin and end, and the
+/// inner axes (an int), for aligned_chunks the length (an Index), the hull's begin and end, and the
 /// number of units; then the axes.
 CopyKernelKey copy_kernel_key(const CopyPlan& plan, DType source, DType target);
 CopyKernelText copy_kernel_text(const CopyPlan& plan, DType source, DType target);

@@ -67,7 +67,7 @@ bool make_turned_groups(CopyPlan& plan, std::uintptr_t source, std::uintptr_t ta
     return false;
   }
   plan.source_offset -= first;
-  plan.lie = CopyPlan::Lie::turned;
+  plan.pattern = CopyPlan::AccessPattern::turned;
   plan.group = static_cast<int>(inner.extent);
   gather_elements(plan, count, true);
   return true;
@@ -92,12 +92,12 @@ void widen_units(CopyPlan& plan, const Array& source, const Array& target) {
       if (elements_at_once(plan, from - static_cast<std::uintptr_t>(back), to, true) != count)
         continue;
       plan.source_offset -= back;
-      plan.lie = CopyPlan::Lie::turned;
+      plan.pattern = CopyPlan::AccessPattern::turned;
       plan.group = count;
       return gather_elements(plan, count, true);
     }
   }
-  plan.lie = CopyPlan::Lie::apart;
+  plan.pattern = CopyPlan::AccessPattern::apart;
   plan.step = inner.source_stride;
   gather_elements(plan, elements_at_once(plan, from, to, false), false);
 }
@@ -112,7 +112,7 @@ bool make_granules(CopyPlan& plan, const Array& source, const Array& target) {
   const std::uintptr_t from = address(source, plan.source_offset),
                        to = address(target, plan.target_offset);
   if (elements_at_once(plan, from, to, true) * unit >= 4) return false;
-  plan.kind = CopyPlan::Kind::granules;
+  plan.kind = CopyPlan::Kind::aligned_chunks;
   plan.length = run.extent;
   plan.hull_end = unit;
   for (const CopyAxis& axis : plan.axes) {

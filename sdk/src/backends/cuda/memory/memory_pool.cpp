@@ -162,7 +162,7 @@ std::unique_ptr<SmallBlocks> MemoryPool::make_small_blocks() {
   if (!is_wanted || pool_ == nullptr) return nullptr;
   auto blocks = std::make_unique<SmallBlocks>();
   const std::lock_guard lock(shelves_mutex_);
-  shelves_.push_back(blocks.get());
+  bins_.push_back(blocks.get());
   return blocks;
 }
 
@@ -172,14 +172,14 @@ void MemoryPool::forget(SmallBlocks& blocks, CUstream stream) noexcept {
   const std::lock_guard lock(shelves_mutex_);
   kept_ -= static_cast<std::int64_t>(
       blocks.release([&](CUdeviceptr block) { api.mem_free_async(block, stream); }));
-  std::erase(shelves_, &blocks);
+  std::erase(bins_, &blocks);
 }
 
 // All work has ended, so any stream will do.
 void MemoryPool::empty_shelves() noexcept {
   const DriverApi& api = context_.api;
   const std::lock_guard lock(shelves_mutex_);
-  for (SmallBlocks* blocks : shelves_)
+  for (SmallBlocks* blocks : bins_)
     kept_ -= static_cast<std::int64_t>(
         blocks->release([&](CUdeviceptr block) { api.mem_free_async(block, side_stream_); }));
   api.stream_synchronize(side_stream_);

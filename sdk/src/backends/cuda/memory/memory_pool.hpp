@@ -67,7 +67,7 @@ class MemoryPool {
   std::atomic<std::int64_t> allocated_{0};  // without a pool: by us
 
   Mutex shelves_mutex_;
-  std::vector<SmallBlocks*> shelves_;  // of all streams
+  std::vector<SmallBlocks*> bins_;     // of all streams
   std::atomic<std::int64_t> kept_{0};  // bytes on them
 
   Mutex peers_mutex_;

@@ -30,16 +30,16 @@ class SmallBlocks {
   }
   /// A kept block of rounded(bytes), or 0.
   CUdeviceptr take(std::size_t bytes) noexcept {
-    Shelf& shelf = shelf_for(bytes);
+    SizeBin& bin = shelf_for(bytes);
     const std::lock_guard lock(mutex_);
-    return shelf.count == 0 ? 0 : shelf.blocks[--shelf.count];
+    return bin.count == 0 ? 0 : bin.blocks[--bin.count];
   }
   /// False where enough of that size are kept.
   bool keep(CUdeviceptr block, std::size_t bytes) noexcept {
-    Shelf& shelf = shelf_for(bytes);
+    SizeBin& bin = shelf_for(bytes);
     const std::lock_guard lock(mutex_);
-    if (shelf.count == most_kept || shelf.count * rounded(bytes) >= most_kept_bytes) return false;
-    shelf.blocks[shelf.count++] = block;
+    if (bin.count == most_kept || bin.count * rounded(bytes) >= most_kept_bytes) return false;
+    bin.blocks[bin.count++] = block;
     return true;
   }
   /// Calls free(block) for all that are kept, and keeps none; returns their bytes.
@@ -47,25 +47,24 @@ class SmallBlocks {
   std::size_t release(F&& free) noexcept {
     const std::lock_guard lock(mutex_);
     std::size_t bytes = 0;
-    for (std::size_t i = 0; i < shelves_.size(); ++i) {
-      for (; shelves_[i].count > 0; bytes += least_bytes << i)
-        free(shelves_[i].blocks[--shelves_[i].count]);
+    for (std::size_t i = 0; i < bins_.size(); ++i) {
+      for (; bins_[i].count > 0; bytes += least_bytes << i) free(bins_[i].blocks[--bins_[i].count]);
     }
     return bytes;
   }
 
  private:
   static constexpr std::size_t most_kept = 64, most_kept_bytes = std::size_t{8} << 20;
-  struct Shelf {
+  struct SizeBin {
     std::size_t count = 0;
     std::array<CUdeviceptr, most_kept> blocks;
   };
-  Shelf& shelf_for(std::size_t bytes) noexcept {
-    return shelves_[static_cast<std::size_t>(std::countr_zero(rounded(bytes) / least_bytes))];
+  SizeBin& shelf_for(std::size_t bytes) noexcept {
+    return bins_[static_cast<std::size_t>(std::countr_zero(rounded(bytes) / least_bytes))];
   }
 
   Mutex mutex_;
-  std::array<Shelf, std::countr_zero(most_bytes / least_bytes) + 1> shelves_;
+  std::array<SizeBin, std::countr_zero(most_bytes / least_bytes) + 1> bins_;
 };
 
 }  // namespace spanwise::cuda

@@ -13,12 +13,12 @@ namespace spanwise::graph {
 
 struct Step;
 
-/// Which steps of a program give their kernels to the device together (runtime::LaunchRow): those
+/// Which steps of a program give their kernels to the device together (runtime::LaunchBatch): those
 /// next to each other that do nothing there but queue. For one run at a time.
-class LaunchRows {
+class LaunchBatches {
  public:
-  LaunchRows() = default;
-  explicit LaunchRows(const std::vector<Step>& steps);
+  LaunchBatches() = default;
+  explicit LaunchBatches(const std::vector<Step>& steps);
 
   /// Before step `position` runs.
   void before(std::size_t position) {
@@ -37,7 +37,7 @@ class LaunchRows {
 
   Device device_ = cpu;
   std::vector<bool> joins_;  // empty: none
-  Ref<runtime::LaunchRow> row_;
+  Ref<runtime::LaunchBatch> row_;
   bool is_joining_ = false, is_open_ = false;  // open: the device keeps launches back
 };
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "look.hpp"
+#include "attributes.hpp"
 
 #include <optional>
 
@@ -23,7 +23,7 @@ bool write_packed_strides(std::span<const std::int64_t> shape, std::int64_t step
 }
 }  // namespace
 
-void QuickAttribute::find(PyTypeObject* type) const noexcept {
+void CachedAttribute::find(PyTypeObject* type) const noexcept {
   // The lookup gives the class its number, where it has none.
   PyObject* found = _PyType_Lookup(type, name_.get());
   const bool is_own = found != nullptr && Py_IS_TYPE(found, &PyGetSetDescr_Type) &&
@@ -37,8 +37,8 @@ void QuickAttribute::find(PyTypeObject* type) const noexcept {
   closure_ = definition != nullptr ? definition->closure : nullptr;
 }
 
-int look_at_integers(PyObject* object, const QuickAttribute& name,
-                     std::span<std::int64_t> room) noexcept {
+int read_integers(PyObject* object, const CachedAttribute& name,
+                  std::span<std::int64_t> room) noexcept {
   const py::object values = name.of(object);
   if (!values || !PyTuple_Check(values.ptr())) return -1;
   const Py_ssize_t count = PyTuple_GET_SIZE(values.ptr());
@@ -54,7 +54,7 @@ int look_at_integers(PyObject* object, const QuickAttribute& name,
   return static_cast<int>(count);
 }
 
-std::uintptr_t look_at_address(PyObject* object, const QuickAttribute& name) noexcept {
+std::uintptr_t read_address(PyObject* object, const CachedAttribute& name) noexcept {
   const py::object value = name.of(object);
   if (!value || value.is_none()) return 0;
   const auto number = py::reinterpret_steal<py::object>(PyNumber_Long(value.ptr()));
@@ -63,13 +63,13 @@ std::uintptr_t look_at_address(PyObject* object, const QuickAttribute& name) noe
   return reinterpret_cast<std::uintptr_t>(address);
 }
 
-bool look_at_layout(PyObject* array, const LayoutAttributes& attributes, OpenMemory& memory,
-                    bool is_packed) noexcept {
+bool read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTensor& memory,
+                 bool is_packed) noexcept {
   const py::object dtype = attributes.dtype.of(array);
   const std::optional<DType> native = dtype ? native_numpy_dtype(dtype.ptr()) : std::nullopt;
   if (!native) return false;
   const auto room = std::span(memory.room);
-  memory.rank = look_at_integers(array, attributes.shape, room.first(max_rank));
+  memory.rank = read_integers(array, attributes.shape, room.first(max_rank));
   memory.dtype = *native;
   memory.shape = room.data();
   memory.strides = room.data() + max_rank;
@@ -77,7 +77,7 @@ bool look_at_layout(PyObject* array, const LayoutAttributes& attributes, OpenMem
     return write_packed_strides(room.first(static_cast<std::size_t>(memory.rank)),
                                 memory.dtype.itemsize(), room.last(max_rank));
   return memory.rank >= 0 &&
-         look_at_integers(array, attributes.strides, room.last(max_rank)) == memory.rank;
+         read_integers(array, attributes.strides, room.last(max_rank)) == memory.rank;
 }
 
 }  // namespace spanwise::python

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "words.hpp"
+#include "kwargs.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -15,9 +15,9 @@ namespace py = pybind11;
 
 namespace {
 
-PyObject*& place_of(const char* who, PyObject* name, std::initializer_list<Word> words) {
+PyObject*& place_of(const char* who, PyObject* name, std::initializer_list<KeywordArg> words) {
   std::string known;
-  for (const Word& word : words) {
+  for (const KeywordArg& word : words) {
     if (PyUnicode_CompareWithASCIIString(name, word.name) == 0) return *word.value;
     known += (known.empty() ? "" : ", ") + std::string(word.name);
   }
@@ -33,12 +33,12 @@ bool truth(PyObject* object) {
 
 }  // namespace
 
-void read_words(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names,
-                Py_ssize_t first, std::initializer_list<Word> words) {
+void parse_kwargs(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names,
+                  Py_ssize_t first, std::initializer_list<KeywordArg> words) {
   if (count != first) {
     throw py::type_error(text(who, "() takes ", first, " positional arguments, got ", count));
   }
-  for (const Word& word : words) *word.value = nullptr;
+  for (const KeywordArg& word : words) *word.value = nullptr;
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   for (Py_ssize_t i = 0; i < named; ++i) {
     PyObject*& place = place_of(who, PyTuple_GET_ITEM(names, i), words);

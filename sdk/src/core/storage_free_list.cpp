@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "core/kept_storages.hpp"
+#include "core/storage_free_list.hpp"
 
 #include <cstdint>
 #include <new>
@@ -8,7 +8,7 @@
 namespace spanwise::core {
 
 /// Without a constructor or destructor, so that reaching it costs no look at a guard.
-struct KeptStorages::Lists {
+struct StorageFreeList::Lists {
   static constexpr std::size_t sizes = most_bytes / unit, most_whole = 8, most_bare = 32;
   enum class State : std::uint8_t { unused, open, closed };
 
@@ -37,7 +37,7 @@ struct KeptStorages::Lists {
   void empty() noexcept;
 };
 
-struct KeptStorages::Closer {
+struct StorageFreeList::Closer {
   ~Closer() {
     lists().state = Lists::State::closed;
     drop();
@@ -45,7 +45,7 @@ struct KeptStorages::Closer {
 };
 
 // Of arrays that go while the thread's other objects do, nothing is kept any more.
-bool KeptStorages::Lists::open() noexcept {
+bool StorageFreeList::Lists::open() noexcept {
   if (state == State::closed) return false;
   thread_local const Closer closer;
   static_cast<void>(closer);
@@ -53,7 +53,7 @@ bool KeptStorages::Lists::open() noexcept {
   return true;
 }
 
-void KeptStorages::Lists::empty() noexcept {
+void StorageFreeList::Lists::empty() noexcept {
   for (std::size_t size = 0; size < sizes; ++size) {
     while (whole_counts[size] > 0) {
       Block* block = whole[size][--whole_counts[size]];
@@ -64,14 +64,14 @@ void KeptStorages::Lists::empty() noexcept {
   while (bare_count > 0) delete bare[--bare_count];
 }
 
-void KeptStorages::drop() noexcept { lists().empty(); }
+void StorageFreeList::drop() noexcept { lists().empty(); }
 
-KeptStorages::Lists& KeptStorages::lists() noexcept {
+StorageFreeList::Lists& StorageFreeList::lists() noexcept {
   static constinit thread_local Lists of_thread{};
   return of_thread;
 }
 
-Storage KeptStorages::take(std::size_t bytes) noexcept {
+Storage StorageFreeList::take(std::size_t bytes) noexcept {
   Storage storage;
   if (bytes - 1 >= most_bytes) return storage;  // 0 wraps around
   Lists& mine = lists();
@@ -84,14 +84,14 @@ Storage KeptStorages::take(std::size_t bytes) noexcept {
   return storage;
 }
 
-Storage KeptStorages::adopt(void* data, std::size_t bytes, ReleaseFn release, void* context) {
+Storage StorageFreeList::adopt(void* data, std::size_t bytes, ReleaseFn release, void* context) {
   Storage storage = Storage::adopt(data, room_for(bytes), cpu, release, context);
   storage.block_->bytes = bytes;
   storage.block_->stays_whole = true;
   return storage;
 }
 
-KeptStorages::Block* KeptStorages::bare() noexcept {
+StorageFreeList::Block* StorageFreeList::bare() noexcept {
   Lists& mine = lists();
   if (mine.bare_count == 0) return new (std::nothrow) Block;
   Block* block = mine.bare[--mine.bare_count];
@@ -100,7 +100,7 @@ KeptStorages::Block* KeptStorages::bare() noexcept {
   return block;
 }
 
-void KeptStorages::release(Block& block) noexcept {
+void StorageFreeList::release(Block& block) noexcept {
   if (block.release_fn == nullptr) return;
   const std::size_t bytes = block.stays_whole ? room_for(block.bytes) : block.bytes;
   if (StreamIdentity* stream = block.uses.any())
@@ -109,7 +109,7 @@ void KeptStorages::release(Block& block) noexcept {
     block.release_fn(block.context, block.data, bytes, block.uses);
 }
 
-void KeptStorages::let_go(Block& block) noexcept {
+void StorageFreeList::let_go(Block& block) noexcept {
   const bool is_idle = block.uses.none();
   if (block.stays_whole && is_idle && lists().keep_whole(block)) return;
   release(block);

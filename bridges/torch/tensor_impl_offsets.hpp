@@ -18,11 +18,11 @@ namespace spanwise::python {
 /// PyTorch promises no place for either. So the places are looked for in this process, in tensors
 /// whose answers PyTorch's own functions give; where exactly one place agrees with all of them it
 /// is used, else none. README.md tells which.
-class TensorWords {
+class TensorImplOffsets {
  public:
   /// The places, looked for at the first call, for which torch has to be imported; null where they
   /// were not found. Leaves no Python error. Needs the GIL.
-  static const TensorWords* found() noexcept;
+  static const TensorImplOffsets* found() noexcept;
 
   /// Of objects of exactly the class torch.Tensor only, as all that follows.
   std::uint64_t keys(PyObject* tensor) const noexcept { return word(tensor, keys_); }

@@ -11,15 +11,15 @@
 /// Arguments of METH_FASTCALL | METH_KEYWORDS functions, without pybind11 on the way.
 namespace spanwise::python {
 
-struct Word {
+struct KeywordArg {
   const char* name;
   PyObject** value;  ///< borrowed; null where absent or None
 };
 
 /// Reads arguments after `first` positional ones that the caller reads itself: all further ones by
 /// name. Throws TypeError (as pybind11::type_error) for what does not fit.
-void read_words(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names,
-                Py_ssize_t first, std::initializer_list<Word> words);
+void parse_kwargs(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names,
+                  Py_ssize_t first, std::initializer_list<KeywordArg> words);
 
 /// copy=: null (None) if needed, True always, False never.
 CopyMode copy_mode_in(PyObject* copy);

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ordered_owner.hpp"
+#include "event_guarded_owner.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -46,7 +46,7 @@ class Waiting {
   }
 
   // Owners are told outside the lock: they run foreign code, which may import and release arrays.
-  void release_passed() {
+  void collect_released() {
     std::vector<std::unique_ptr<Held>> passed;
     {
       const std::lock_guard lock(mutex_);
@@ -94,7 +94,7 @@ void release_ordered(void* context, void* data, std::size_t bytes, StreamUses& u
   held->bytes = bytes;
   try {
     note_what_runs(*held, uses);
-    release_passed();
+    collect_released();
     if (held->events.empty()) {
       held->tell();
     } else {
@@ -108,7 +108,7 @@ void release_ordered(void* context, void* data, std::size_t bytes, StreamUses& u
 
 }  // namespace
 
-ForeignOwner OrderedOwner::around(ForeignOwner owner) {
+ForeignOwner EventGuardedOwner::around(ForeignOwner owner) {
   if (owner.release_ == nullptr) return owner;
   auto held = std::make_unique<Held>();
   held->release = std::exchange(owner.release_, nullptr);
@@ -116,17 +116,17 @@ ForeignOwner OrderedOwner::around(ForeignOwner owner) {
   return ForeignOwner(&release_ordered, held.release());
 }
 
-void* OrderedOwner::context(const Storage& storage, ReleaseFn release) noexcept {
+void* EventGuardedOwner::context(const Storage& storage, ReleaseFn release) noexcept {
   if (storage.release_fn() != &release_ordered) return nullptr;
   const auto* held = static_cast<const Held*>(storage.context());
   return held->release == release ? held->context : nullptr;
 }
 
-void release_passed() noexcept {
+void collect_released() noexcept {
   if (!anybody_waits.load(std::memory_order_acquire)) [[likely]]
     return;
   try {
-    waiting().release_passed();
+    waiting().collect_released();
   } catch (...) {
     // A failing device: what waits goes on waiting.
   }

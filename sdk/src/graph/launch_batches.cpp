@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/launch_rows.hpp"
+#include "graph/launch_batches.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -11,33 +11,33 @@
 namespace spanwise::graph {
 
 // One device's: a row is of one stream, and what another device is given must not overtake it.
-LaunchRows::LaunchRows(const std::vector<Step>& steps) {
+LaunchBatches::LaunchBatches(const std::vector<Step>& steps) {
   const auto first = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
-    return step.device.is_cuda() && step.thunk->only_queues();
+    return step.device.is_cuda() && step.thunk->is_async();
   });
   if (first == steps.end()) return;
   device_ = first->device;
   joins_.resize(steps.size());
   std::size_t pairs = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    joins_[i] = steps[i].device == device_ && steps[i].thunk->only_queues();
+    joins_[i] = steps[i].device == device_ && steps[i].thunk->is_async();
     pairs += i > 0 && joins_[i] && joins_[i - 1];
   }
   if (pairs == 0) joins_.clear();
 }
 
 // Where the device opens no row, now or ever, the steps queue as they always do.
-void LaunchRows::change(bool join) {
+void LaunchBatches::change(bool join) {
   is_joining_ = join;
   if (join) {
-    if (!row_) row_ = runtime::backend_for(device_).launch_row(device_.ordinal());
+    if (!row_) row_ = runtime::backend_for(device_).launch_batch(device_.ordinal());
     is_open_ = row_ && row_->open(runtime::current_stream(device_));
   } else if (std::exchange(is_open_, false)) {
     row_->close();
   }
 }
 
-void LaunchRows::give_up() noexcept {
+void LaunchBatches::give_up() noexcept {
   is_joining_ = false;
   if (!std::exchange(is_open_, false)) return;
   try {

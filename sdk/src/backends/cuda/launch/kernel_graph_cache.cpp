@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/launch/launch_nodes.hpp"
+#include "backends/cuda/launch/kernel_graph_cache.hpp"
 
 #include <new>
 
@@ -12,8 +12,8 @@ constexpr int launches_before = 8;
 
 }  // namespace
 
-std::optional<CUresult> LaunchNodes::launch(CudaKernel& kernel, const LaunchShape& shape,
-                                            CUstream stream, void* const* arguments) noexcept {
+std::optional<CUresult> KernelGraphCache::launch(CudaKernel& kernel, const LaunchShape& shape,
+                                                 CUstream stream, void* const* arguments) noexcept {
   // This name is another stream on each thread.
   if (stream == CU_STREAM_PER_THREAD) return std::nullopt;
   const std::unique_lock lock(mutex_, std::try_to_lock);

@@ -16,7 +16,7 @@ namespace spanwise::python {
 
 /// The memory of arrays that went, for the next ones: a program that mixes libraries makes one for
 /// each array that it passes on. Guarded by the GIL.
-class KeptObjects {
+class ObjectFreeList {
  public:
   /// An object without content; null with a Python error set where there is no memory.
   PyObject* make() noexcept {

@@ -20,15 +20,15 @@ namespace spanwise::cuda {
 ///
 /// To lock pages costs as much as many a copy, so a block is made when results of its size keep
 /// coming, and stays for the next one; all together take no more than most_held bytes.
-class LandingBlocks {
+class PinnedPool {
  public:
   static constexpr std::size_t least_bytes = std::size_t{64} << 10,
                                most_bytes = std::size_t{64} << 20,
                                most_held = std::size_t{512} << 20;
 
-  explicit LandingBlocks(DeviceContext& context) : context_(context) {}
-  LandingBlocks(const LandingBlocks&) = delete;
-  LandingBlocks& operator=(const LandingBlocks&) = delete;
+  explicit PinnedPool(DeviceContext& context) : context_(context) {}
+  PinnedPool(const PinnedPool&) = delete;
+  PinnedPool& operator=(const PinnedPool&) = delete;
 
   /// Null where ordinary memory has to do.
   void* take(std::size_t bytes);

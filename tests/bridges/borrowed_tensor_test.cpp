@@ -14,7 +14,7 @@
 #include "spanwise/stream.hpp"
 #include "support/fake_devices.hpp"
 
-/// share(OpenMemory), the short way of most imports: it gives what share(ForeignView) gives, or
+/// share(BorrowedTensor), the short way of most imports: it gives what share(ForeignView) gives, or
 /// nothing.
 namespace spanwise {
 namespace {
@@ -35,8 +35,8 @@ struct Told {
 struct Described {
   std::vector<std::int64_t> shape, strides;
 
-  OpenMemory open(void* data, DType dtype, bool in_elements) const {
-    OpenMemory memory;
+  BorrowedTensor open(void* data, DType dtype, bool in_elements) const {
+    BorrowedTensor memory;
     memory.data = data;
     memory.dtype = dtype;
     memory.rank = static_cast<int>(shape.size());
@@ -68,7 +68,7 @@ void expect_same(const Array& one, const Array& other) {
   EXPECT_EQ(one.dtype(), other.dtype());
 }
 
-TEST(OpenMemory, IsSharedAsAViewOfItIs) {
+TEST(BorrowedTensor, IsSharedAsAViewOfItIs) {
   alignas(64) static std::byte bytes[1 << 16];
   std::mt19937 random(7);
   const auto drawn = [&](int low, int high) {
@@ -99,7 +99,7 @@ TEST(OpenMemory, IsSharedAsAViewOfItIs) {
   EXPECT_GT(shared, 5000);
 }
 
-TEST(OpenMemory, StridesMayCountElements) {
+TEST(BorrowedTensor, StridesMayCountElements) {
   std::vector<float> values(24);
   const Described given{{2, 3, 4}, {12, 4, 1}};
   const Array array = share(given.open(values.data(), float32, true), ForeignOwner()).value();
@@ -110,10 +110,10 @@ TEST(OpenMemory, StridesMayCountElements) {
   EXPECT_EQ(window.data(), &values[6]);
 }
 
-TEST(OpenMemory, AGpuReadsComplexNumbersWhole) {
+TEST(BorrowedTensor, AGpuReadsComplexNumbersWhole) {
   alignas(16) double values[5] = {};
   const Described given{{2}, {1}};
-  OpenMemory memory = given.open(&values[1], complex128, true);
+  BorrowedTensor memory = given.open(&values[1], complex128, true);
   EXPECT_TRUE(share(memory, ForeignOwner()).has_value());
   memory.device = gpu;
   memory.stream = 7;
@@ -124,14 +124,14 @@ TEST(OpenMemory, AGpuReadsComplexNumbersWhole) {
   view.memory.dtype = complex128;
   view.memory.shape = Shape{2};
   view.memory.row_major = true;
-  ASSERT_TRUE(obstacle_of(view.memory).has_value());
-  EXPECT_NE(obstacle_of(view.memory)->reason.find("no multiple of the 16 bytes"),
+  ASSERT_TRUE(find_share_blocker(view.memory).has_value());
+  EXPECT_NE(find_share_blocker(view.memory)->reason.find("no multiple of the 16 bytes"),
             std::string::npos);
   view.memory.device = cpu;
-  EXPECT_FALSE(obstacle_of(view.memory).has_value());
+  EXPECT_FALSE(find_share_blocker(view.memory).has_value());
 }
 
-TEST(OpenMemory, WhatHasToBeDecidedIsLeftToAView) {
+TEST(BorrowedTensor, WhatHasToBeDecidedIsLeftToAView) {
   alignas(16) float values[4];
   constexpr std::int64_t huge = std::int64_t{1} << 62;
   const std::vector<Described> wrong{{{0}, {4}},          {{-1}, {4}},
@@ -150,7 +150,7 @@ TEST(OpenMemory, WhatHasToBeDecidedIsLeftToAView) {
   const Described wide{{1}, {16}};
   const DType lanes(DTypeCode::float_, 32, 4);
   EXPECT_FALSE(share(wide.open(values, lanes, false), told.owner()).has_value());
-  OpenMemory deep = fine.open(values, float32, false);
+  BorrowedTensor deep = fine.open(values, float32, false);
   deep.rank = max_rank + 1;
   EXPECT_FALSE(share(deep, told.owner()).has_value());
   EXPECT_EQ(told.times, static_cast<int>(wrong.size()) + 4);
@@ -175,7 +175,7 @@ TEST_F(MadeInPlace, TakesTheStorageOfAnEarlierOne) {
   place()->~Array();
 
   const Described shorter{{2}, {-4}};
-  OpenMemory memory = shorter.open(values_ + 1, float32, false);
+  BorrowedTensor memory = shorter.open(values_ + 1, float32, false);
   memory.readonly = true;
   ASSERT_TRUE(share_at(place(), memory, second_.owner(), std::move(spare)));
   EXPECT_FALSE(spare);
@@ -203,8 +203,8 @@ TEST_F(MadeInPlace, WhatIsNotSharedTellsTheOwnerAndLeavesTheStorage) {
 
 class OpenGpuMemory : public test::RuntimeTest {
  protected:
-  OpenMemory open(std::uintptr_t stream) const {
-    OpenMemory memory = given_.open(held_.data(), float32, false);
+  BorrowedTensor open(std::uintptr_t stream) const {
+    BorrowedTensor memory = given_.open(held_.data(), float32, false);
     memory.device = gpu;
     memory.stream = stream;
     return memory;

@@ -17,7 +17,7 @@ namespace spanwise::cuda {
 /// A row of launches that repeats: each stretch of it, up to where the thread does something else
 /// on the device, becomes a CUDA graph (LaunchChain), so that ten kernels cost the host little more
 /// than one.
-class CudaLaunchRow final : public runtime::LaunchRow {
+class CudaLaunchRow final : public runtime::LaunchBatch {
  public:
   explicit CudaLaunchRow(const DeviceContext& context) : context_(context) {}
 

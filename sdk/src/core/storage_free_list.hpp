@@ -12,7 +12,7 @@ namespace spanwise::core {
 /// host all, memory included; of others the block that counted their holders. Making a storage
 /// from nothing takes as long as many an operation on a small array, and programs make one an
 /// operation. Memory that a stream has used is not kept. All goes when the thread ends.
-class KeptStorages {
+class StorageFreeList {
  public:
   /// Of larger ones the memory is not kept.
   static constexpr std::size_t most_bytes = 4096;

@@ -16,9 +16,9 @@ namespace spanwise::python {
 /// x.<name> of the objects of one class, whose getter is remembered as long as the class stays as
 /// it is: looking it up takes as long as most getters do themselves. An attribute that is none of
 /// the class' own, written in C, is asked for as any other.
-class QuickAttribute {
+class CachedAttribute {
  public:
-  constexpr explicit QuickAttribute(const char* name) noexcept : name_(name) {}
+  constexpr explicit CachedAttribute(const char* name) noexcept : name_(name) {}
   /// Null where there is none or getting it fails; leaves no Python error.
   pybind11::object of(PyObject* object) const noexcept {
     PyTypeObject* type = Py_TYPE(object);
@@ -43,21 +43,21 @@ class QuickAttribute {
 
 /// What says how an array of one library lies.
 struct LayoutAttributes {
-  QuickAttribute shape{"shape"}, strides{"strides"}, dtype{"dtype"};
+  CachedAttribute shape{"shape"}, strides{"strides"}, dtype{"dtype"};
 };
 
 /// x.<name>, a tuple of integers, written to `room`; their number, or -1 where it is anything else
 /// or too long. Leaves no Python error.
-int look_at_integers(PyObject* object, const QuickAttribute& name,
-                     std::span<std::int64_t> room) noexcept;
+int read_integers(PyObject* object, const CachedAttribute& name,
+                  std::span<std::int64_t> room) noexcept;
 
 /// x.<name> as int() takes it, an address; 0 where it is none, or null. Leaves no Python error.
-std::uintptr_t look_at_address(PyObject* object, const QuickAttribute& name) noexcept;
+std::uintptr_t read_address(PyObject* object, const CachedAttribute& name) noexcept;
 
 /// Shape, strides in bytes and dtype of an array that has them as NumPy's do, into `memory`. False
 /// where they are anything else. `is_packed` says that it lies in C order, where the strides follow
 /// from the shape: some libraries make a tuple of them at each look. Leaves no Python error.
-bool look_at_layout(PyObject* array, const LayoutAttributes& attributes, OpenMemory& memory,
-                    bool is_packed = false) noexcept;
+bool read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTensor& memory,
+                 bool is_packed = false) noexcept;
 
 }  // namespace spanwise::python

@@ -21,7 +21,7 @@ struct Placement {
 };
 
 // Packed in C order, as most arrays are, which are told by one comparison an axis.
-bool place_packed(const OpenMemory& memory, std::int64_t item, std::int64_t* strides,
+bool place_packed(const BorrowedTensor& memory, std::int64_t item, std::int64_t* strides,
                   Placement& placement) noexcept {
   const std::int64_t unit = memory.in_elements ? 1 : item;
   std::int64_t size = 1;
@@ -42,7 +42,7 @@ struct Reach {
 };
 
 // Strides in elements, and what they reach; false where there is anything to look at more closely.
-bool read_strides(const OpenMemory& memory, std::int64_t* strides, Reach& reach) noexcept {
+bool read_strides(const BorrowedTensor& memory, std::int64_t* strides, Reach& reach) noexcept {
   const std::int64_t unit = memory.in_elements ? 1 : memory.dtype.itemsize();
   const int shift = std::countr_zero(static_cast<std::uint64_t>(unit));
   for (int axis = 0; axis < memory.rank; ++axis) {
@@ -67,7 +67,7 @@ bool read_strides(const OpenMemory& memory, std::int64_t* strides, Reach& reach)
 }
 
 // In whatever order; false where there is anything to look at more closely.
-[[gnu::noinline]] bool place_strided(const OpenMemory& memory, std::int64_t item,
+[[gnu::noinline]] bool place_strided(const BorrowedTensor& memory, std::int64_t item,
                                      std::int64_t* strides, Placement& placement) noexcept {
   Reach reach;
   if (!read_strides(memory, strides, reach)) return false;
@@ -83,7 +83,7 @@ bool read_strides(const OpenMemory& memory, std::int64_t* strides, Reach& reach)
 }
 
 // As alignment_of() has it, of whole powers of two on a GPU or the CPU.
-bool is_aligned(const OpenMemory& memory, std::int64_t item) noexcept {
+bool is_aligned(const BorrowedTensor& memory, std::int64_t item) noexcept {
   const std::int64_t unit = memory.dtype.is_complex() && memory.device.is_cpu() ? item / 2 : item;
   return (reinterpret_cast<std::uintptr_t>(memory.data) & static_cast<std::uintptr_t>(unit - 1)) ==
          0;
@@ -91,7 +91,7 @@ bool is_aligned(const OpenMemory& memory, std::int64_t item) noexcept {
 
 }  // namespace
 
-bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner, Storage&& spare) {
+bool share_at(Array* place, const BorrowedTensor& memory, ForeignOwner owner, Storage&& spare) {
   const std::int64_t item = memory.dtype.itemsize();
   // Not std::has_single_bit, which asks for a population count: a call where none is built in.
   const bool is_power = (item & (item - 1)) == 0;
@@ -108,10 +108,10 @@ bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner, Storag
   void* lowest = static_cast<std::byte*>(memory.data) - placement.offset * item;
   // Where the producer works on it: our use comes after what is queued there, and before what is
   // once the array has gone.
-  Ref<StreamIdentity> home;
+  Ref<StreamIdentity> producer;
   if (!memory.device.is_cpu()) [[unlikely]] {
-    release_passed();
-    home = Stream::lasting(memory.device, memory.stream).take_identity();
+    collect_released();
+    producer = Stream::lasting(memory.device, memory.stream).take_identity();
   }
   const auto axes = static_cast<std::size_t>(memory.rank);
   const auto bytes = static_cast<std::size_t>(placement.bytes);
@@ -120,13 +120,13 @@ bool share_at(Array* place, const OpenMemory& memory, ForeignOwner owner, Storag
     std::move(owner).replace(storage, lowest, bytes, memory.device, memory.readonly);
   else
     storage = std::move(owner).adopt(lowest, bytes, memory.device, memory.readonly);
-  if (home) storage.uses().begin_at(std::move(home));
+  if (producer) storage.uses().set_producer(std::move(producer));
   new (place) Array(Array::Inside{}, std::move(storage), {memory.shape, axes}, {strides, axes},
                     placement.offset, memory.dtype);
   return true;
 }
 
-std::optional<Array> share(const OpenMemory& memory, ForeignOwner owner) {
+std::optional<Array> share(const BorrowedTensor& memory, ForeignOwner owner) {
   union Room {
     Room() noexcept {}
     ~Room() {}

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tensor_words.hpp"
+#include "tensor_impl_offsets.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -15,11 +15,11 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 /// Looks at tensors of many kinds, and strikes out each place that any of them speaks against.
-class TensorWords::Search {
+class TensorImplOffsets::Search {
  public:
   Search() : torch_(py::module_::import("torch")) {}
 
-  std::optional<TensorWords> run() {
+  std::optional<TensorImplOffsets> run() {
     // What the program has set up may not reach the samples.
     const py::object off = torch_.attr("inference_mode")(false);
     off.attr("__enter__")();
@@ -31,7 +31,7 @@ class TensorWords::Search {
     }
     off.attr("__exit__")(py::none(), py::none(), py::none());
     if (!agrees_ || keys_.count() != 1 || autograd_.count() != 1) return std::nullopt;
-    TensorWords found;
+    TensorImplOffsets found;
     found.keys_ = first(keys_);
     found.autograd_ = first(autograd_);
     return found;
@@ -104,8 +104,8 @@ class TensorWords::Search {
   bool agrees_ = true;
 };
 
-const TensorWords* TensorWords::found() noexcept {
-  static std::optional<TensorWords> places;
+const TensorImplOffsets* TensorImplOffsets::found() noexcept {
+  static std::optional<TensorImplOffsets> places;
   static bool looked = false;
   if (!looked) [[unlikely]] {
     looked = true;  // also for what the samples themselves may lead to
@@ -120,7 +120,7 @@ const TensorWords* TensorWords::found() noexcept {
 }
 
 SW_BIND(torch_words, 64) {
-  module.def("_reads_tensor_words", [] { return TensorWords::found() != nullptr; });
+  module.def("_reads_tensor_words", [] { return TensorImplOffsets::found() != nullptr; });
 }
 
 }  // namespace spanwise::python

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which thunks of a function give their kernels to a device together.
-#include "graph/launch_rows.hpp"
+#include "graph/launch_batches.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 struct Node {
   Device device;
-  bool only_queues = true;
+  bool is_async = true;
 };
 
 class LaunchRowsTest : public test::RuntimeTest {
@@ -29,12 +29,12 @@ class LaunchRowsTest : public test::RuntimeTest {
     for (const Node& node : nodes) {
       const auto nothing = [] {};
       steps.push_back({{},
-                       node.only_queues ? make_queueing_thunk(nothing) : make_thunk(nothing),
+                       node.is_async ? make_async_thunk(nothing) : make_thunk(nothing),
                        {},
                        {},
                        node.device});
     }
-    LaunchRows rows(steps);
+    LaunchBatches rows(steps);
     gpus().take_log();
     for (std::size_t i = 0; i < steps.size(); ++i) rows.before(i);
     if (last_fails)
@@ -76,7 +76,7 @@ TEST_F(LaunchRowsTest, AFailureClosesTheRow) {
 // Gives its input back transposed.
 class Transpose final : public Op {
  public:
-  explicit Transpose(bool only_queues) : only_queues_(only_queues) {}
+  explicit Transpose(bool is_async) : only_queues_(is_async) {}
   std::string name() const override { return "Transpose"; }
   AliasMap view_map() const override { return {{0, {0}}}; }
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
@@ -86,7 +86,7 @@ class Transpose final : public Op {
     const auto run = [from = context.input(0), to = context.output(0)] {
       to->value = from->value->with_layout(from->value->layout().transpose());
     };
-    return only_queues_ ? make_queueing_thunk(run) : spanwise::make_thunk(run);
+    return only_queues_ ? make_async_thunk(run) : spanwise::make_thunk(run);
   }
 
  private:
@@ -95,9 +95,9 @@ class Transpose final : public Op {
 
 class CallAtOnce : public test::RuntimeTest {
  protected:
-  static CompiledFunction compiled(bool only_queues) {
+  static CompiledFunction compiled(bool is_async) {
     const Variable x(TensorType(float32, {TensorType::any, TensorType::any}));
-    const Variable y = (*make_ref<Transpose>(only_queues))(std::span(&x, 1))[0];
+    const Variable y = (*make_ref<Transpose>(is_async))(std::span(&x, 1))[0];
     FunctionOptions options;
     options.device = test::gpu;
     options.borrowed_outputs = {true};

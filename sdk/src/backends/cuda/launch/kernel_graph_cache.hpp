@@ -14,9 +14,9 @@ namespace spanwise::cuda {
 
 /// The chains of one kernel through which it is launched by itself, one for each of the streams
 /// that launch it.
-class LaunchNodes {
+class KernelGraphCache {
  public:
-  explicit LaunchNodes(const DeviceContext& context) : context_(context) {}
+  explicit KernelGraphCache(const DeviceContext& context) : context_(context) {}
 
   /// The driver's answer, or nothing where the launch was not made and has to be made directly: the
   /// first launches of a kernel, streams beyond the first few and those that are captured, a kernel

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "core/kept_storages.hpp"
+#include "core/storage_free_list.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace spanwise {
 namespace {
 
-using core::KeptStorages;
+using core::StorageFreeList;
 
 // Memory that is counted while somebody has it.
 std::atomic<std::int64_t> bytes_out{0};
@@ -26,9 +26,9 @@ void give_back(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
 }
 
 Storage make(std::size_t bytes) {
-  const std::size_t room = KeptStorages::room_for(bytes);
+  const std::size_t room = StorageFreeList::room_for(bytes);
   bytes_out += static_cast<std::int64_t>(room);
-  return KeptStorages::adopt(std::malloc(room), bytes, give_back, nullptr);
+  return StorageFreeList::adopt(std::malloc(room), bytes, give_back, nullptr);
 }
 
 // In a thread of its own, which starts with nothing kept and ends with nothing.
@@ -39,57 +39,57 @@ void in_a_thread(Body&& body) {
   EXPECT_EQ(bytes_out, before);
 }
 
-TEST(KeptStorages, ComeBackWithTheirMemory) {
+TEST(StorageFreeList, ComeBackWithTheirMemory) {
   in_a_thread([] {
     void* const data = make(100).data();
-    EXPECT_FALSE(KeptStorages::take(257)) << "of another size";
-    const Storage again = KeptStorages::take(256);
+    EXPECT_FALSE(StorageFreeList::take(257)) << "of another size";
+    const Storage again = StorageFreeList::take(256);
     EXPECT_EQ(again.data(), data);
     EXPECT_EQ(again.bytes(), 256U);
     EXPECT_EQ(again.use_count(), 1);
     EXPECT_EQ(again.device(), cpu);
     EXPECT_FALSE(again.readonly());
     EXPECT_TRUE(again.uses().none());
-    EXPECT_FALSE(KeptStorages::take(256)) << "it was the only one";
+    EXPECT_FALSE(StorageFreeList::take(256)) << "it was the only one";
   });
 }
 
-TEST(KeptStorages, AreNoneOfNothingAndOfMuch) {
+TEST(StorageFreeList, AreNoneOfNothingAndOfMuch) {
   in_a_thread([] {
-    make(KeptStorages::most_bytes);
-    EXPECT_FALSE(KeptStorages::take(0));
-    EXPECT_FALSE(KeptStorages::take(KeptStorages::most_bytes + 1));
-    EXPECT_TRUE(KeptStorages::take(KeptStorages::most_bytes));
+    make(StorageFreeList::most_bytes);
+    EXPECT_FALSE(StorageFreeList::take(0));
+    EXPECT_FALSE(StorageFreeList::take(StorageFreeList::most_bytes + 1));
+    EXPECT_TRUE(StorageFreeList::take(StorageFreeList::most_bytes));
   });
 }
 
-TEST(KeptStorages, AreWritableAgainAndHaveOneHolder) {
+TEST(StorageFreeList, AreWritableAgainAndHaveOneHolder) {
   in_a_thread([] {
     {
       const Storage first = make(8).as_readonly();
       const Storage second = first;
       EXPECT_EQ(second.use_count(), 2);
     }
-    const Storage again = KeptStorages::take(8);
+    const Storage again = StorageFreeList::take(8);
     EXPECT_EQ(again.use_count(), 1);
     EXPECT_FALSE(again.readonly());
   });
 }
 
-TEST(KeptStorages, GoToTheThreadThatLetThemGo) {
+TEST(StorageFreeList, GoToTheThreadThatLetThemGo) {
   in_a_thread([] {
     Storage storage = make(64);
     void* const data = storage.data();
     in_a_thread([&] {
       storage = Storage();
-      storage = KeptStorages::take(64);
+      storage = StorageFreeList::take(64);
       EXPECT_EQ(storage.data(), data);
     });
     EXPECT_EQ(storage.data(), data);
   });
 }
 
-TEST(KeptStorages, AreNotThoseThatAStreamHasUsed) {
+TEST(StorageFreeList, AreNotThoseThatAStreamHasUsed) {
   in_a_thread([] {
     const std::int64_t before = bytes_out;
     const Ref<test::FakeStream> stream = make_ref<test::FakeStream>();
@@ -98,11 +98,11 @@ TEST(KeptStorages, AreNotThoseThatAStreamHasUsed) {
       used.uses().record(*stream, /*writes=*/false);
     }
     EXPECT_EQ(bytes_out, before);
-    EXPECT_FALSE(KeptStorages::take(64));
+    EXPECT_FALSE(StorageFreeList::take(64));
   });
 }
 
-TEST(KeptStorages, KeepNothingOfTheStreamsThatUsedThem) {
+TEST(StorageFreeList, KeepNothingOfTheStreamsThatUsedThem) {
   in_a_thread([] {
     const Ref<test::FakeStream> writer = make_ref<test::FakeStream>();
     const Ref<test::FakeStream> readers[] = {make_ref<test::FakeStream>(),
@@ -120,7 +120,7 @@ TEST(KeptStorages, KeepNothingOfTheStreamsThatUsedThem) {
   });
 }
 
-TEST(KeptStorages, AreFew) {
+TEST(StorageFreeList, AreFew) {
   in_a_thread([] {
     const std::int64_t before = bytes_out;
     std::vector<Storage> many;
@@ -131,7 +131,7 @@ TEST(KeptStorages, AreFew) {
   });
 }
 
-TEST(KeptStorages, AreWhatSmallArraysAreMadeOf) {
+TEST(StorageFreeList, AreWhatSmallArraysAreMadeOf) {
   in_a_thread([] {
     const void* data = empty({10}, float64, cpu).data();
     EXPECT_EQ(empty({5, 2}, float64, cpu).data(), data);
@@ -141,7 +141,7 @@ TEST(KeptStorages, AreWhatSmallArraysAreMadeOf) {
 }
 
 // Blocks of storages that are not kept serve the next ones, which must find nothing of the old.
-TEST(KeptStorages, LeaveNothingOfOthersBehind) {
+TEST(StorageFreeList, LeaveNothingOfOthersBehind) {
   in_a_thread([] {
     char memory[16];
     int releases = 0;
@@ -169,7 +169,7 @@ TEST(KeptStorages, LeaveNothingOfOthersBehind) {
 }
 
 // A thread's last arrays may go after what it keeps has gone.
-TEST(KeptStorages, EndWithTheirThread) {
+TEST(StorageFreeList, EndWithTheirThread) {
   in_a_thread([] {
     struct Late {
       Storage storage;

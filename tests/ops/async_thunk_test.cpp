@@ -22,13 +22,13 @@ class QueueingViews : public test::RuntimeTest {
     return Variable(TensorType(int64, {}, device));
   }
 
-  static bool only_queues(const Ref<const Op>& op, std::vector<Variable> inputs) {
+  static bool is_async(const Ref<const Op>& op, std::vector<Variable> inputs) {
     const Ref<Apply> node = op->make_node(inputs);
     std::vector<Ref<Cell>> cells(inputs.size());
     for (Ref<Cell>& cell : cells) cell = make_ref<Cell>();
     return op
         ->make_thunk(ThunkContext(*node, test::gpu, std::move(cells), {make_ref<Cell>()}, {false}))
-        ->only_queues();
+        ->is_async();
   }
 };
 
@@ -40,22 +40,21 @@ TEST_F(QueueingViews, WaitForNumbersThatMayBeOnAGpu) {
       make_op("broadcast_to", {{"shape", std::vector<std::int64_t>{-2, 3, 4}}}),
   };
   for (const Ref<const Op>& view : views) {
-    EXPECT_TRUE(only_queues(view, {matrix(), number(cpu)})) << view->name();
-    EXPECT_FALSE(only_queues(view, {matrix(), number(test::gpu)})) << view->name();
-    EXPECT_FALSE(only_queues(view, {matrix(), number(std::nullopt)})) << view->name();
+    EXPECT_TRUE(is_async(view, {matrix(), number(cpu)})) << view->name();
+    EXPECT_FALSE(is_async(view, {matrix(), number(test::gpu)})) << view->name();
+    EXPECT_FALSE(is_async(view, {matrix(), number(std::nullopt)})) << view->name();
   }
 }
 
 TEST_F(QueueingViews, OneNumberOnAGpuIsEnough) {
   const Ref<const Op> cut = make_op("subtensor", {{"index", "?:?"}});
-  EXPECT_TRUE(only_queues(cut, {matrix(), number(cpu), number(cpu)}));
-  EXPECT_FALSE(only_queues(cut, {matrix(), number(cpu), number(test::gpu)}));
+  EXPECT_TRUE(is_async(cut, {matrix(), number(cpu), number(cpu)}));
+  EXPECT_FALSE(is_async(cut, {matrix(), number(cpu), number(test::gpu)}));
 }
 
 TEST_F(QueueingViews, WithoutNumbersDoNotWait) {
-  EXPECT_TRUE(only_queues(make_op("subtensor", {{"index", "1:, ::-1"}}), {matrix()}));
-  EXPECT_TRUE(
-      only_queues(make_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}), {matrix()}));
+  EXPECT_TRUE(is_async(make_op("subtensor", {{"index", "1:, ::-1"}}), {matrix()}));
+  EXPECT_TRUE(is_async(make_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}), {matrix()}));
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/memory/landing_blocks.hpp"
+#include "backends/cuda/memory/pinned_pool.hpp"
 
 #include <new>
 
 namespace spanwise::cuda {
 
-void* LandingBlocks::take(std::size_t bytes) {
+void* PinnedPool::take(std::size_t bytes) {
   if (bytes < least_bytes || bytes > most_bytes) return nullptr;
   const std::lock_guard lock(mutex_);
   Size& size = size_for(bytes);
@@ -16,7 +16,7 @@ void* LandingBlocks::take(std::size_t bytes) {
   return data;
 }
 
-void* LandingBlocks::make(std::size_t bytes) {
+void* PinnedPool::make(std::size_t bytes) {
   if (held_ + bytes > most_held) return nullptr;
   const ContextGuard guard(context_, std::nothrow);
   if (!guard.ok()) return nullptr;
@@ -35,17 +35,17 @@ void* LandingBlocks::make(std::size_t bytes) {
   return data;
 }
 
-void LandingBlocks::give_back(void* data, std::size_t bytes) noexcept {
+void PinnedPool::give_back(void* data, std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   size_for(bytes).free.push_back(data);
 }
 
-bool LandingBlocks::has(const void* data) noexcept {
+bool PinnedPool::has(const void* data) noexcept {
   const std::lock_guard lock(mutex_);
   return made_.contains(data);
 }
 
-void LandingBlocks::trim() noexcept {
+void PinnedPool::trim() noexcept {
   const ContextGuard guard(context_, std::nothrow);
   if (!guard.ok()) return;
   const RelaxedCaptureMode relaxed(context_.api);

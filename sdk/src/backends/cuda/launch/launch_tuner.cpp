@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/launch/launch_pace.hpp"
+#include "backends/cuda/launch/launch_tuner.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -30,7 +30,7 @@ constexpr int enough_samples = 16;
 // A GPU begins graphs of one node every 2.0 to 2.6 us (H100, H200, driver 580), and kernels that
 // were launched directly in less. Where the host launches as quickly as that, a long row of small
 // kernels would gain nothing from graphs.
-constexpr LaunchPace::Time pace_of_graphs{2200};
+constexpr LaunchTuner::Time pace_of_graphs{2200};
 
 // Host times below this of the direct way's are worth another way.
 constexpr double worth = 0.75;
@@ -45,34 +45,34 @@ bool is_watched_by_tool() {
   return is_watched;
 }
 
-LaunchPace::Plan LaunchPace::plan() const {
+LaunchTuner::Plan LaunchTuner::plan() const {
   switch (launch_setting.get()) {
     case direct:
-      return {LaunchWay::direct};
+      return {LaunchPath::direct};
     case graph:
-      return {LaunchWay::graph};
+      return {LaunchPath::graph};
     default:
       break;
   }
   switch (state_.load(std::memory_order_relaxed)) {
     case State::graph:
-      return {LaunchWay::graph};
+      return {LaunchPath::graph};
     case State::timing_direct:
-      return {LaunchWay::direct, true};
+      return {LaunchPath::direct, true};
     case State::timing_graph:
-      return {LaunchWay::graph, true};
+      return {LaunchPath::graph, true};
     default:
-      return {LaunchWay::direct};
+      return {LaunchPath::direct};
   }
 }
 
-bool LaunchPace::joins_kernels() {
+bool LaunchTuner::joins_kernels() {
   const unsigned chosen = launch_setting.get();
   return chosen == graph || (chosen == automatic && !is_watched_by_tool());
 }
 
 // The least of several, because a launch may wait for room in the stream or for another process.
-void LaunchPace::took(LaunchWay way, Time time) noexcept {
+void LaunchTuner::took(LaunchPath way, Time time) noexcept {
   Samples& samples = samples_[static_cast<std::size_t>(way)];
   Time::rep least = samples.least.load(std::memory_order_relaxed);
   while (time.count() < least &&
@@ -81,13 +81,13 @@ void LaunchPace::took(LaunchWay way, Time time) noexcept {
   if (samples.count.fetch_add(1, std::memory_order_relaxed) + 1 == enough_samples) decide(way);
 }
 
-void LaunchPace::decide(LaunchWay way) noexcept {
-  const Time::rep by_direct = of(LaunchWay::direct).least.load(std::memory_order_relaxed);
+void LaunchTuner::decide(LaunchPath way) noexcept {
+  const Time::rep by_direct = of(LaunchPath::direct).least.load(std::memory_order_relaxed);
   State next = State::direct;
-  if (way == LaunchWay::direct) {
+  if (way == LaunchPath::direct) {
     if (by_direct > pace_of_graphs.count() && !is_watched_by_tool()) next = State::timing_graph;
   } else {
-    const Time::rep by_graph = of(LaunchWay::graph).least.load(std::memory_order_relaxed);
+    const Time::rep by_graph = of(LaunchPath::graph).least.load(std::memory_order_relaxed);
     if (static_cast<double>(by_graph) < worth * static_cast<double>(by_direct)) next = State::graph;
   }
   state_.store(next, std::memory_order_relaxed);

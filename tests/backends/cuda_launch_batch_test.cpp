@@ -27,7 +27,7 @@ class CudaLaunchRowTest : public CudaTest {
     setting_.emplace("graph");
     cells_.emplace(8 * sizeof(int));
     cells_->put(std::vector<int>(8, 0).data());
-    row_ = backend().launch_row(0);
+    row_ = backend().launch_batch(0);
     kernel_ = adder();
   }
   void TearDown() override { cells_.reset(); }
@@ -40,7 +40,7 @@ class CudaLaunchRowTest : public CudaTest {
 
   std::optional<LaunchSetting> setting_;
   std::optional<DeviceBytes> cells_;
-  Ref<runtime::LaunchRow> row_;
+  Ref<runtime::LaunchBatch> row_;
   Ref<LoadedKernel> kernel_;
 };
 
@@ -194,7 +194,7 @@ TEST_F(CudaLaunchRowTest, AnOwnerOnTheSameStreamIsToldAfterItsKernels) {
   };
   for (int round = 1; round <= 30; ++round) {
     Storage theirs = Storage::adopt(block.data(), 32, gpu, release, nullptr);
-    theirs.uses().begin_at(default_stream());
+    theirs.uses().set_producer(default_stream());
     ASSERT_TRUE(row_->open(*default_stream()));
     launch(*late_write(), 1, *default_stream(), static_cast<const int*>(theirs.data()), round, 0LL);
     launch(*relay(), 1, *default_stream(), static_cast<const int*>(theirs.data()),
@@ -221,7 +221,7 @@ TEST_F(CudaLaunchRowTest, OtherStreamsAndThreadsLaunchAtOnce) {
 }
 
 TEST_F(CudaLaunchRowTest, OneRowIsOpenAtATime) {
-  const Ref<runtime::LaunchRow> second = backend().launch_row(0);
+  const Ref<runtime::LaunchBatch> second = backend().launch_batch(0);
   ASSERT_TRUE(row_->open(*default_stream()));
   EXPECT_FALSE(second->open(*default_stream()));
   row_->close();

@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/launch/launch_row.hpp"
+#include "backends/cuda/launch/launch_batch.hpp"
 
 #include <new>
 #include <optional>
 #include <utility>
 
-#include "backends/cuda/launch/launch_pace.hpp"
+#include "backends/cuda/launch/launch_tuner.hpp"
 #include "backends/cuda/module.hpp"
 #include "runtime/settings.hpp"
 
@@ -23,12 +23,12 @@ constinit thread_local CudaLaunchRow* open_row = nullptr;
 
 constinit thread_local bool launches_are_kept_back = false;
 
-void hand_over_kept_launches() noexcept { open_row->hand_over(); }
+void flush_launches() noexcept { open_row->hand_over(); }
 
 bool CudaLaunchRow::open(runtime::StreamState& stream) {
   auto& queue = cuda_stream(context_, stream);
   if (open_row != nullptr || !driver_survives() || queue.peek() == CU_STREAM_PER_THREAD ||
-      runtime::launch_blocking() || !LaunchPace::joins_kernels())
+      runtime::launch_blocking() || !LaunchTuner::joins_kernels())
     return false;
   chains_ = chains_of_.find(queue.peek(), [] { return Chains(); });
   if (chains_ == nullptr) return false;
