@@ -20,7 +20,8 @@ Apply* maker_of(const Variable& variable, const VariableSet& boundary) {
   return boundary.contains(variable) ? nullptr : variable.owner();
 }
 
-// Positions of the nodes that each node must wait for, and how many each waits for.
+// A dependency graph: per node, the positions of the nodes that wait for it, and the number of
+// nodes that it waits for.
 struct Waiting {
   std::vector<std::vector<int>> waiters;
   std::vector<int> count;

@@ -13,7 +13,7 @@
 namespace spanwise::kernels {
 
 /// The arguments of one launch: checked, converted, and laid out for the driver. Launches of up to
-/// 16 arguments do not allocate.
+/// 16 arguments and 512 bytes of values do not allocate.
 class BoundArguments {
  public:
   /// Throws KernelArgumentError or ReadOnlyError. `arguments` must outlive this object: structs and

@@ -26,11 +26,12 @@ struct KnownRewrites {
 };
 
 KnownRewrites& known_rewrites() {
-  static auto& known = *new KnownRewrites;  // static initialisers of other files come before ours
+  // created at the first use, since static initialisers of other files run first
+  static auto& known = *new KnownRewrites;
   return known;
 }
 
-// Each mode in our word and in Theano's (theano/compile/mode.py).
+// The names of each mode, including Theano's (theano/compile/mode.py).
 constexpr std::array<std::pair<const char*, const char*>, 6> mode_words{
     {{"fast_run", "fast_run"},
      {"fast_compile", "fast_compile"},

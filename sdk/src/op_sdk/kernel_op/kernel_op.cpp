@@ -105,7 +105,7 @@ struct Counters {
 };
 
 Counters& counters() {
-  static Counters& counters = *new Counters;  // outlives every thunk
+  static Counters& counters = *new Counters;  // never destroyed: outlives every thunk
   return counters;
 }
 
