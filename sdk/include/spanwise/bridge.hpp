@@ -271,15 +271,15 @@ SW_API const Bridge* find_bridge(std::string_view name) noexcept;
 SW_API std::vector<const Bridge*> registered_bridges();
 SW_API std::vector<BridgeCounts> bridge_counts();
 
-/// While one lives, imports and exports on this thread throw CopyNeededError instead of copying, as
-/// under CopyMode::never, unless CopyMode::always is given.
+/// While an object of this class exists, imports and exports on its thread throw CopyNeededError
+/// instead of copying, as under CopyMode::never, unless CopyMode::always is given.
 class SW_API StrictCopies {
  public:
   StrictCopies() noexcept;
   ~StrictCopies();
   StrictCopies(const StrictCopies&) = delete;
   StrictCopies& operator=(const StrictCopies&) = delete;
-  /// Whether one lives on the calling thread.
+  /// Whether an object of this class exists on the calling thread.
   static bool active() noexcept;
 };
 

@@ -182,7 +182,7 @@ class SW_API Function {
   kernels::FunctionState& state() const noexcept;
 
  private:
-  Ref<RefCounted> state_;  // a kernels::FunctionState, which this header only names
+  Ref<RefCounted> state_;  // a kernels::FunctionState, which is incomplete here
 };
 
 /// Compiled kernels loaded on one device. Copying shares them.
@@ -207,7 +207,7 @@ class SW_API Module {
 
  protected:
   explicit Module(Ref<RefCounted> state) noexcept : state_(std::move(state)) {}
-  Ref<RefCounted> state_;  // a kernels::ModuleState, which this header only names
+  Ref<RefCounted> state_;  // a kernels::ModuleState, which is incomplete here
 };
 
 /// CUDA C/C++ source compiled for one device: by NVRTC to a cubin for a GPU, by the system's C++

@@ -83,8 +83,8 @@ Shape resolve_shape(const Shape& shape, std::int64_t size) {
     return shape;
   }
   if (!fits || known == 0 || size % known != 0)
-    fail<LayoutError>("reshape: ", size, " elements and shape ", shape, " leave no extent for -1",
-                      known == 0 ? ", since any would do" : "");
+    fail<LayoutError>("reshape: ", size, " elements and shape ", shape,
+                      " determine no extent for -1", known == 0 ? ", since any extent fits" : "");
   Shape resolved = shape;
   resolved[unknown] = size / known;
   return resolved;

@@ -56,7 +56,7 @@ Waiting who_waits(const std::vector<Ref<Apply>>& nodes, const std::vector<Before
                      " still reads, and must yet run before it; use the op without destroy_map "
                      "there, or give one of the two a copy");
   }
-  fail<GraphError>("function: the graph has a circle");
+  fail<GraphError>("function: the graph has a cycle");
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ unsigned Choice::read(const char* name) {
   const std::vector<std::string>& choices = find(known, name).choices;
   const auto found = std::find(choices.begin(), choices.end(), value);
   if (found == choices.end())
-    fail<ArgumentError>("config: ", name, " is \"", value, "\", which is none of its choices");
+    fail<ArgumentError>("config: ", name, " is \"", value, "\", which is not one of its choices");
   return static_cast<unsigned>(found - choices.begin());
 }
 

@@ -35,7 +35,7 @@ Slot* slot_of(DeviceKind kind) noexcept {
 
 [[noreturn]] void fail_absent(Device device, Backend* backend) {
   if (backend == nullptr)
-    fail<DeviceError>("device ", device, ": no back end of this build serves it; expected cpu",
+    fail<DeviceError>("device ", device, ": this build has no back end for it; expected cpu",
                       find_backend(DeviceKind::cuda) != nullptr ? " or cuda:<ordinal>" : "");
   const int count = backend->device_count();
   if (count <= 0)
@@ -60,7 +60,7 @@ std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backe
   Slot* slot = slot_of(kind);
   if (slot == nullptr)
     fail<ArgumentError>("exchange_backend: kind ", static_cast<int>(kind),
-                        " has no place; expected cpu or cuda");
+                        " has no back end; expected cpu or cuda");
   core::StorageFreeList::drop();  // cached memory belongs to the previous back end
   for (auto& stream : slot->default_streams) stream.store(nullptr);
   forget_lasting_streams();

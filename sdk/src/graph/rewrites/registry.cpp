@@ -102,8 +102,8 @@ void check_words(const std::vector<Rewrite>& all, const std::vector<std::string>
     std::string names;
     for (const Rewrite& rewrite : all) names += (names.empty() ? "" : ", ") + rewrite.name;
     if (!is_known)
-      fail<ArgumentError>("mode: no rewrite answers to \"", word, "\"; expected a tag, or one of ",
-                          names);
+      fail<ArgumentError>("mode: no rewrite has the name or tag \"", word,
+                          "\"; expected a tag, or one of ", names);
   }
 }
 

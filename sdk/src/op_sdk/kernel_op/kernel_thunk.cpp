@@ -13,8 +13,7 @@ namespace {
 /// One input of a call.
 struct BoundInput {
   Ref<Cell> cell;
-  Ref<Cell> scratch =
-      make_ref<Cell>();  // where a copy in C order goes, and stays for the next call
+  Ref<Cell> scratch = make_ref<Cell>();  // a copy in C order, reused by the next call
   const Array* array = nullptr;
   int overwritten_by = -1;  // index of the output that overwrites it, or -1
 };

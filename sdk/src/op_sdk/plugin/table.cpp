@@ -36,7 +36,7 @@ class OpReader {
            " bytes; expected at least ", least_op,
            ": set struct_size to sizeof(sw_op), and build it with <spanwise/plugin.h>");
     std::memcpy(&table_.functions, &op, std::min<std::size_t>(op.struct_size, sizeof(sw_op)));
-    expect(is_python_name(op.name), or_none(op.name), ": is no name; expected bindings, digits, _");
+    expect(is_python_name(op.name), or_none(op.name), ": is no name; expected letters, digits, _");
     table_.name = text(name_space, ".", op.name);
     who_ += text(op.name, ": ");
     if (op.summary != nullptr) table_.summary = op.summary;
