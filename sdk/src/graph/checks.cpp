@@ -55,7 +55,7 @@ void check_function_updates(const std::string& name, const FunctionOptions& opti
   VariableSet seen;
   for (const auto& [shared, value] : options.updates) {
     if (!shared || !value)
-      fail<GraphError>("function ", name, ": updates has a pair with a null variable");
+      fail<GraphError>("function ", name, ": updates has a pair with no variable in it");
     if (shared.container() == nullptr)
       fail<GraphError>("function ", name, ": updates changes ", shared.label(),
                        ", which is no shared variable; make it one with shared()");

@@ -42,7 +42,7 @@ Variable where_it_was(const Variable& old, const Variable& by) {
 }
 
 void check_given(const Variable& old, const Variable& by, std::span<const Variable> inputs) {
-  if (!old || !by) fail<GraphError>("function: givens has a pair with a null variable");
+  if (!old || !by) fail<GraphError>("function: givens has a pair with no variable in it");
   if (std::find(inputs.begin(), inputs.end(), old) != inputs.end())
     fail<GraphError>("function: givens replaces ", old.label(), ", which is an input as well; ",
                      "leave it out of one of the two");

@@ -208,7 +208,7 @@ void throw_plugin_failure(sw_call& call, sw_status status) {
 
 void throw_plugin_exception(const sw_call& call) {
   fail<GraphError>(call.who,
-                   ": a C++ exception left the plug-in; expected a status, as "
+                   ": the plug-in let a C++ exception out; expected a status, as "
                    "<spanwise/plugin.hpp> makes of exceptions");
 }
 
