@@ -303,4 +303,4 @@ class Context:
         return "; ".join(parts)
 
 
-__all__ = ["ALL", "Operand", "Context", "Wrong", "is_inexact"]
+__all__ = ["ALL", "Context", "Operand", "Wrong", "is_inexact"]

@@ -13,8 +13,8 @@ import numpy as np
 import spanwise as sw
 from fuzz.arena import Arena
 from fuzz.compare import Close, problem_of
-from fuzz.families import FAMILIES
 from fuzz.context import Context, Wrong
+from fuzz.families import FAMILIES
 from fuzz.run import Runner
 
 SEED = 2026

@@ -3,10 +3,6 @@
 """The public names of the package, for type checkers and for `__init__.py`, which reads the relative
 imports below and loads each name on its first use."""
 
-from ._config import config as config
-from ._core import *
-from ._core import __version__ as __version__
-
 from . import (
     doctor as doctor,
     driver as driver,
@@ -20,6 +16,9 @@ from . import (
     settings as settings,
     tensor as tensor,
 )
+from ._config import config as config
+from ._core import *  # noqa: F403
+from ._core import __version__ as __version__
 from ._driver.textures import Surface as Surface, Texture as Texture
 from ._graph.plugins import load_ops as load_ops
 from ._host_library import HostLibrary as HostLibrary
