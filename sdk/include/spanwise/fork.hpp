@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -47,6 +48,12 @@ class SW_API ForkParticipant {
   bool is_paused_ = false;
 };
 
+/// Set while a thread that calls fork() waits for participants that are in use.
+extern SW_API std::atomic<bool> fork_is_waiting;
+/// Sleeps for longer than the forking thread does between two attempts, so that a thread that locks
+/// and unlocks a mutex in a loop does not starve the fork.
+SW_API void yield_to_fork() noexcept;
+
 /// A mutex for short critical sections that do not wait: no compilation, no lock of another
 /// library, no interpreter lock. fork() waits until no other thread holds it, so in the child it is
 /// free and the protected state is consistent. Use with std::lock_guard and std::unique_lock.
@@ -55,7 +62,11 @@ class SW_API Mutex final : ForkParticipant {
   Mutex() noexcept = default;
   ~Mutex() = default;
 
-  void lock() { mutex_.lock(); }
+  void lock() {
+    if (fork_is_waiting.load(std::memory_order_relaxed)) [[unlikely]]
+      yield_to_fork();
+    mutex_.lock();
+  }
   bool try_lock() { return mutex_.try_lock(); }
   void unlock() noexcept { mutex_.unlock(); }
 

@@ -57,7 +57,9 @@ struct ForkRegistry {
     const ForkClock::time_point begin = ForkClock::now();
     for (;;) {
       registry_mutex.lock();
-      if (pause_all(ForkClock::now() - begin)) return;
+      const bool all_paused = pause_all(ForkClock::now() - begin);
+      fork_is_waiting.store(!all_paused, std::memory_order_relaxed);
+      if (all_paused) return;
       resume_all();
       registry_mutex.unlock();
       std::this_thread::sleep_for(pause_between_attempts);
@@ -92,6 +94,10 @@ struct ForkRegistry {
       if (std::exchange(p->is_paused_, false)) p->resume();
   }
 };
+
+constinit std::atomic<bool> fork_is_waiting{false};
+
+void yield_to_fork() noexcept { std::this_thread::sleep_for(2 * pause_between_attempts); }
 
 ForkParticipant::ForkParticipant() noexcept { ForkRegistry::add(*this); }
 ForkParticipant::~ForkParticipant() { ForkRegistry::remove(*this); }

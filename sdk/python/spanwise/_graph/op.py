@@ -166,9 +166,7 @@ class NativeOp(Op):
         return self._handle.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from .pickle import reduce_op
-
-        return reduce_op(self)
+        return _reduce_native_op(self)
 
 
 def _positional_parameters(method: Any) -> int | None:
@@ -204,3 +202,28 @@ def call_make_thunk(
 def apply_registered(name: str, /, *inputs: Any, **properties: Any) -> Any:
     """The outputs of the registered op that has this name and these properties."""
     return NativeOp(_core._make_op(name, properties))(*inputs)
+
+
+def _reduce_native_op(op: NativeOp) -> tuple[Any, ...]:
+    """Of an op written in C++: what makes it again."""
+    if op._handle.declaration is not None:
+        return _core._kernel_op, (op._handle.declaration,)
+    if op.recipe is None:
+        raise GraphError(
+            f"{op}: cannot be pickled, since no name is known that makes it again; register it with "
+            "register_op and make it by its name, sw.ops.<name>"
+        )
+    return _load_op, op.recipe
+
+
+def _load_op(name: str, properties: dict[str, Any]) -> Any:
+    if "device" in properties:
+        properties = {**properties, "device": present_device(properties["device"])}
+    return NativeOp(_core._make_op(name, properties))
+
+
+def present_device(device: str | None) -> str | None:
+    """The device, or the CPU where it is absent."""
+    if device is None or device.startswith("cpu"):
+        return device
+    return device if any(str(present) == device for present in _core.devices()) else "cpu"
