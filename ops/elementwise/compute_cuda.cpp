@@ -50,7 +50,7 @@ class Launch {
   void run() {
     const Device device = result_.device();
     const Stream stream = Stream::current(device);
-    const Function& kernel = cuda_kernel_for(shape_, device);
+    const Kernel& kernel = cuda_kernel_for(shape_, device);
     for_each_array([&](const Array& array) { order_use(stream, array, &array == &result_); });
     std::optional<Array> negative;
     if (shape_.checks_exponent) order_use(stream, negative.emplace(zeros({}, int32, device)), true);

@@ -25,7 +25,7 @@ struct DenseKey {
 
 struct Known {
   DenseKey key;
-  const Function* kernel = nullptr;
+  const Kernel* kernel = nullptr;
   std::int64_t elements_per_block = 0;
 };
 
@@ -58,7 +58,7 @@ class Dense {
     for (const Operand& operand : operands_)
       if (operand.array != nullptr) widest = std::max(widest, operand.dtype().itemsize());
     shape.width = std::max(1, 16 / widest);
-    const Function& kernel = cuda_kernel_for(shape, result_.device());
+    const Kernel& kernel = cuda_kernel_for(shape, result_.device());
     return slot_for(key_) = {key_, &kernel, steps_per_block(shape)};
   }
 

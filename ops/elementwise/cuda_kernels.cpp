@@ -52,13 +52,13 @@ KernelKey key_of(const KernelShape& shape, Device device) {
 
 }  // namespace
 
-const Function& cuda_kernel_for(const KernelShape& shape, Device device) {
-  static auto& known = *new KernelTable<std::unordered_map<KernelKey, Function, KernelKeyHash>>;
+const Kernel& cuda_kernel_for(const KernelShape& shape, Device device) {
+  static auto& known = *new KernelTable<std::unordered_map<KernelKey, Kernel, KernelKeyHash>>;
   // A loop of a program asks for the same kernel again.
-  thread_local std::pair<KernelKey, const Function*> last{{}, nullptr};
+  thread_local std::pair<KernelKey, const Kernel*> last{{}, nullptr};
   const KernelKey key = key_of(shape, device);
   if (last.first == key && last.second != nullptr) return *last.second;
-  const Function& function = known.get(key, [&] {
+  const Kernel& function = known.get(key, [&] {
     ModuleOptions options;
     options.device = device;
     // As on the host, products are rounded before they are added.

@@ -12,7 +12,7 @@ namespace spanwise::ops {
 
 /// The kernel of that shape on a device: compiled at first use, then found by what decides it. Any
 /// thread.
-const Function& cuda_kernel_for(const KernelShape& shape, Device device);
+const Kernel& cuda_kernel_for(const KernelShape& shape, Device device);
 
 /// What signature and arguments say of a kernel. The rest is of contiguous arrays, element by
 /// element, and without a mask.

@@ -20,8 +20,8 @@ constexpr std::int64_t threads = 256, most_thread_blocks = 1 << 16;
 
 // Compiled at first use, then found.
 template <class MakeSource>
-Function random_kernel(Device device, int kind, int itemsize, MakeSource&& make_source) {
-  static auto& known = *new KernelTable<std::map<std::tuple<int, int, int>, Function>>;
+Kernel random_kernel(Device device, int kind, int itemsize, MakeSource&& make_source) {
+  static auto& known = *new KernelTable<std::map<std::tuple<int, int, int>, Kernel>>;
   return known.get({device.ordinal(), kind, itemsize}, [&] {
     ModuleOptions options;
     options.device = device;
@@ -48,8 +48,8 @@ KernelArg bytes_of(const Plan& plan) {
 
 void fill_on_cuda(Kind kind, const Numbers& numbers, Draw draw, const Array& out) {
   const int itemsize = out.dtype().itemsize();
-  const Function kernel = random_kernel(out.device(), static_cast<int>(kind), itemsize,
-                                        [&] { return fill_source(kind, itemsize); });
+  const Kernel kernel = random_kernel(out.device(), static_cast<int>(kind), itemsize,
+                                      [&] { return fill_source(kind, itemsize); });
   const Stream stream = Stream::current(out.device());
   for (const Array* array : {numbers.lows, numbers.spans, numbers.table})
     if (array != nullptr) order_use(stream, *array, false);
@@ -59,7 +59,7 @@ void fill_on_cuda(Kind kind, const Numbers& numbers, Draw draw, const Array& out
 }
 
 void permute_on_cuda(const Bijection& bijection, const Array& out) {
-  const Function kernel =
+  const Kernel kernel =
       random_kernel(out.device(), kind_count, 0, [] { return permutation_source(); });
   const Stream stream = Stream::current(out.device());
   order_use(stream, out, true);

@@ -25,7 +25,7 @@ namespace reduce_baseline {
 #undef SW_EXTREME_LANE_BYTES
 
 template <template <class> class Body, bool can_scan>
-const CpuKernel* sum_like(const Kernel& kernel) {
+const CpuKernel* sum_like(const ReductionSpec& kernel) {
 #define SW_ELEMENT(dtype, T, A) \
   if (kernel.element == (dtype)) return loops_of<Body<A>, T, can_scan>();
   if (kernel.element.is_complex()) {
@@ -48,7 +48,7 @@ const CpuKernel* sum_like(const Kernel& kernel) {
   return nullptr;
 }
 
-const CpuKernel* sum_of_narrow(const Kernel& kernel) {
+const CpuKernel* sum_of_narrow(const ReductionSpec& kernel) {
 #define SW_ELEMENT(dtype, T) \
   if (kernel.element == (dtype)) return loops_of<Sum<unsigned long long>, T, true>();
   SW_ELEMENT(bool_, Bool)
@@ -62,7 +62,7 @@ const CpuKernel* sum_of_narrow(const Kernel& kernel) {
   return nullptr;
 }
 
-const CpuKernel* deviation(const Kernel& kernel) {
+const CpuKernel* deviation(const ReductionSpec& kernel) {
 #define SW_REAL(dtype, T) \
   if (kernel.element == (dtype)) return loops_of<Deviation<double>, T>();
   SW_REAL(float16, Half)
@@ -89,7 +89,7 @@ const CpuKernel* deviation(const Kernel& kernel) {
   F(float64, double, double)
 
 template <template <class> class Value>
-const CpuKernel* extreme(const Kernel& kernel) {
+const CpuKernel* extreme(const ReductionSpec& kernel) {
 #define SW_VALUE(dtype, T, A) \
   if (kernel.element == (dtype)) return loops_of<Value<A>, T>();
   SW_ORDERED(SW_VALUE)
@@ -99,7 +99,7 @@ const CpuKernel* extreme(const Kernel& kernel) {
   return nullptr;
 }
 template <template <class> class Value>
-const CpuKernel* place(const Kernel& kernel) {
+const CpuKernel* place(const ReductionSpec& kernel) {
 #define SW_VALUE(dtype, T, A) \
   if (kernel.element == (dtype)) return places_loops_of<Value<A>, T>();
   SW_ORDERED(SW_VALUE)
@@ -112,7 +112,7 @@ const CpuKernel* place(const Kernel& kernel) {
 
 // Signs do not matter to what is asked here.
 template <class Body>
-const CpuKernel* of_truth(const Kernel& kernel) {
+const CpuKernel* of_truth(const ReductionSpec& kernel) {
   const DType element = kernel.element;
   if (element.is_complex())
     return element == complex64 ? loops_of<Body, Complex<float>>()
@@ -132,7 +132,7 @@ const CpuKernel* of_truth(const Kernel& kernel) {
   }
 }
 
-const CpuKernel* find_reduction(const Kernel& kernel) {
+const CpuKernel* find_reduction(const ReductionSpec& kernel) {
   switch (kernel.kind) {
     case Kind::sum:
       if (kernel.element.itemsize() < 8 && !kernel.element.is_floating())
@@ -178,7 +178,7 @@ namespace reduce_avx512 {
 }  // namespace reduce_avx512
 SW_END_INSTRUCTIONS
 
-const CpuKernel* find_wide(const Kernel& kernel) {
+const CpuKernel* find_wide(const ReductionSpec& kernel) {
   if (has_avx512()) return reduce_avx512::find_reduction(kernel);
   return has_avx2() ? reduce_avx2::find_reduction(kernel) : nullptr;
 }
@@ -186,7 +186,7 @@ const CpuKernel* find_wide(const Kernel& kernel) {
 
 }  // namespace
 
-const CpuKernel& find_cpu_kernel(const Kernel& kernel) {
+const CpuKernel& find_cpu_kernel(const ReductionSpec& kernel) {
   const CpuKernel* found = nullptr;
 #if defined(SW_HAS_WIDE_REDUCTIONS)
   found = find_wide(kernel);

@@ -20,7 +20,7 @@ struct Block {
   std::int64_t place = 0, place_step = 0;  ///< of the first row; from row to row
 };
 
-/// The loops of one Kernel over host memory.
+/// The loops of one ReductionSpec over host memory.
 struct CpuKernel {
   int accumulator_bytes;
   /// Sets n accumulators to what changes nothing.
@@ -37,7 +37,7 @@ struct CpuKernel {
 
 /// For the processor at hand; of the kinds that keep_place, accumulators are a value and an int64
 /// behind it.
-const CpuKernel& find_cpu_kernel(const Kernel& kernel);
+const CpuKernel& find_cpu_kernel(const ReductionSpec& kernel);
 
 /// The place in each of n accumulators of a kind that keeps_place.
 void places_of(const CpuKernel& kernel, const void* accumulators, std::int64_t n,

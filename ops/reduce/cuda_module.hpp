@@ -12,8 +12,8 @@ namespace spanwise::ops::reduce {
 /// The kernels of a shape's module; those that its form does not have are empty.
 struct ReduceKernels {
   SourceModule module;
-  Function run;
-  std::optional<Function> fold, totals, carries, lines;
+  Kernel run;
+  std::optional<Kernel> fold, totals, carries, lines;
 };
 /// Compiled at the shape's first use in the process.
 const ReduceKernels& reduce_kernels(const CudaShape& shape, Device device);

@@ -128,7 +128,7 @@ class DeviceScan {
     launch(kernels.run, across * line_.chunks, {input(), result(), sums, axes(), line()});
   }
 
-  void run_chunks(const Function& kernel) {
+  void run_chunks(const Kernel& kernel) {
     const bool is_cut = line_.chunks > 1;
     // What blocks tell one another.
     const std::int64_t words =
@@ -146,7 +146,7 @@ class DeviceScan {
     if (accumulators > 0) order_use(stream_, parts, true);
     return parts;
   }
-  void launch(const Function& kernel, std::int64_t blocks,
+  void launch(const Kernel& kernel, std::int64_t blocks,
               std::initializer_list<KernelArg> arguments) const {
     kernel({{blocks}, {scan_threads}, 0, stream_}, arguments);
   }

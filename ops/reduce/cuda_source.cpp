@@ -16,7 +16,7 @@ std::string_view reduce_file(std::string_view name) {
 }
 
 // An accumulator is unsigned where it is whole: sums wrap around.
-std::string accumulator_text(const Kernel& kernel) {
+std::string accumulator_text(const ReductionSpec& kernel) {
   const bool is_value =
       kernel.kind == Kind::min || kernel.kind == Kind::max || facts(kernel.kind).keeps_place;
   if (is_value && kernel.accumulator.is_bool()) return "unsigned char";
@@ -32,7 +32,7 @@ bool is_running_product(const CudaShape& shape) {
 }
 
 std::string body_text(const CudaShape& shape) {
-  const Kernel& kernel = shape.kernel;
+  const ReductionSpec& kernel = shape.kernel;
   const char* const name = facts(kernel.kind).body;
   switch (kernel.kind) {
     case Kind::any:
@@ -52,7 +52,7 @@ std::string body_text(const CudaShape& shape) {
 }  // namespace
 
 int accumulator_bytes(const CudaShape& shape) noexcept {
-  const Kernel& kernel = shape.kernel;
+  const ReductionSpec& kernel = shape.kernel;
   // Running of running_product.cuh.
   if (is_running_product(shape)) return kernel.accumulator.itemsize() + 16;
   const int value = kernel.accumulator.itemsize();

@@ -12,7 +12,7 @@ namespace spanwise::ops::reduce {
 struct CudaShape {
   enum class Form { any, rows, columns, scan, scan_columns };
 
-  Kernel kernel;
+  ReductionSpec kernel;
   DType result;
   DType companion = float64;
   Form form = Form::any;

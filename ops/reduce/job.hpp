@@ -13,7 +13,7 @@ namespace spanwise::ops::reduce {
 /// One pass over an array. Arrays must live until the call returns; all are on one device, and the
 /// result shares no memory with the others.
 struct Job {
-  Kernel kernel;
+  ReductionSpec kernel;
   const Array* input;
   /// The input's rank, with extent 1 where an axis is reduced; of the accumulator's dtype (places:
   /// int64), or one that finish rounds it to.
@@ -29,7 +29,7 @@ struct Job {
 
 /// Sums along one axis, each element with all before it.
 struct ScanJob {
-  Kernel kernel;
+  ReductionSpec kernel;
   const Array* input;
   const Array* result;  ///< of the input's shape
   int axis;

@@ -30,7 +30,7 @@ struct KindFacts {
 const KindFacts& facts(Kind kind) noexcept;
 
 /// How one dtype's elements are reduced.
-struct Kernel {
+struct ReductionSpec {
   Kind kind;
   DType element;      ///< what is read
   DType accumulator;  ///< of the values: int64 (also for uint64), float64, complex128, bool, or own

@@ -51,7 +51,7 @@ Kind kind_of(Op op, DType element) {
 
 // The accumulator of a kernel for whole numbers taken as real ones: only the widest have a kernel
 // of their own; sums of narrower ones are exact in 64 bits, products go through a copy.
-Kernel kernel_for(Kind kind, DType& element, bool inexact) {
+ReductionSpec kernel_for(Kind kind, DType& element, bool inexact) {
   const bool narrow = element.itemsize() < 8 && is_whole(element);
   if (inexact && kind == Kind::prod && narrow) element = int64;
   if (kind == Kind::prod && narrow)
@@ -202,7 +202,7 @@ class Reduction {
     return dtype == input_.dtype() ? input_ : astype(input_, dtype, CopyMode::if_needed);
   }
   Array made(DType dtype) const { return empty(shape_, dtype, input_.device()); }
-  Job job_for(const Kernel& kernel, const Array& input, const Array& result) const {
+  Job job_for(const ReductionSpec& kernel, const Array& input, const Array& result) const {
     Job job{kernel, &input, &result};
     job.mask = mask_ ? &*mask_ : nullptr;
     return job;
@@ -226,7 +226,7 @@ class Reduction {
     // Sums of narrow whole numbers are whole until the end, which an initial value need not be.
     if (options_.initial && sums && is_whole(element) && !is_whole(wanted)) element = float64;
     const Kind kind = kind_of(op_, element);
-    const Kernel kernel = kernel_for(kind, element, sums && !is_whole(wanted));
+    const ReductionSpec kernel = kernel_for(kind, element, sums && !is_whole(wanted));
     DType natural = kernel.accumulator;
     Finish finish = Finish::nothing;
     if (sums && natural == int64 && !is_whole(wanted)) {  // narrow numbers as real ones
@@ -251,7 +251,7 @@ class Reduction {
   // Rounded to `dtype` at the end; an integer dtype cuts them, as NumPy's does.
   Array means(DType dtype) const {
     DType element = element_for(input_.dtype(), dtype);
-    const Kernel kernel = kernel_for(Kind::sum, element, true);
+    const ReductionSpec kernel = kernel_for(Kind::sum, element, true);
     const DType quotient = kernel.accumulator.is_complex() ? complex128 : float64;
     const DType natural = can_store(quotient, dtype) ? dtype : quotient;
     const Array input = cast_input(element);
@@ -279,7 +279,7 @@ class Reduction {
     const DType wanted =
         options_.dtype.value_or(is_whole(input_.dtype()) ? float64 : input_.dtype());
     DType element = element_for(input_.dtype(), wanted);
-    const Kernel kernel = kernel_for(Kind::deviation, element, true);
+    const ReductionSpec kernel = kernel_for(Kind::deviation, element, true);
     const DType exact = element.is_complex() ? complex128 : float64;
     const Array input = cast_input(element);
     Array mean = options_.mean != nullptr ? astype(*options_.mean, exact, CopyMode::if_needed)
@@ -385,7 +385,7 @@ Array scan(Op op, const Array& array, int axis, std::optional<DType> dtype, cons
   DType element = element_for(array.dtype(), wanted);
   const Kind kind = kind_of(op, element);
   if (is_whole(element) && !is_whole(wanted)) element = float64;
-  const Kernel kernel = kernel_for(kind, element, false);
+  const ReductionSpec kernel = kernel_for(kind, element, false);
   const DType natural = can_store(kernel.accumulator, wanted) ? wanted : kernel.accumulator;
   if (out != nullptr) {
     if (out->shape() != array.shape())

@@ -17,7 +17,7 @@ namespace spanwise::ops::user_kernels {
 struct ElementwiseKernel::Plan {
   ElementwiseShape shape;
   Device device;
-  Function function;
+  Kernel function;
 };
 
 /// plan() settles what is to be done, which the text and the launch follow.
@@ -47,10 +47,10 @@ class ElementwiseKernel::Call {
   bool any_whole_element() const;
   const Walk& make_walk();
 
-  const Function& function();
+  const Kernel& function();
   void launch();
   // What small arrays feel: each parameter's bytes are where the kernel can take them.
-  void launch_simple(const Function& kernel, const LaunchConfig& config,
+  void launch_simple(const Kernel& kernel, const LaunchConfig& config,
                      std::int64_t per_block) const;
   // Neither structs nor a walk among the arguments.
   bool is_simple() const;

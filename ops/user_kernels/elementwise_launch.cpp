@@ -23,7 +23,7 @@ std::string ElementwiseKernel::Call::source() const {
   return elementwise_source(words, operands_.all(), plan_, on_gpu_);
 }
 
-const Function& ElementwiseKernel::Call::function() {
+const Kernel& ElementwiseKernel::Call::function() {
   const auto matches = [&](const Plan& plan) {
     return plan.device == operands_.device() && plan.shape == plan_;
   };
@@ -36,7 +36,7 @@ const Function& ElementwiseKernel::Call::function() {
 }
 
 void ElementwiseKernel::Call::launch() {
-  const Function& kernel = function();
+  const Kernel& kernel = function();
   const Stream stream = Stream::current(operands_.device());
   for (const Operand& operand : operands_.all())
     if (operand.array != nullptr) order_use(stream, *operand.array, operand.parameter->is_output);
@@ -64,7 +64,7 @@ void ElementwiseKernel::Call::launch() {
   kernel.launch(config, arguments);
 }
 
-void ElementwiseKernel::Call::launch_simple(const Function& kernel, const LaunchConfig& config,
+void ElementwiseKernel::Call::launch_simple(const Kernel& kernel, const LaunchConfig& config,
                                             std::int64_t per_block) const {
   std::array<void*, most_operands> addresses;
   std::array<void*, most_operands + 2> values;

@@ -192,8 +192,8 @@ KernelArg value_of(const Operand& operand) {
                                     static_cast<std::size_t>(operand.dtype.itemsize())));
 }
 
-Function compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,
-                  Device device, std::string_view users_words) {
+Kernel compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,
+                Device device, std::string_view users_words) {
   ModuleOptions options;
   options.options = spec.options;
   options.device = device;

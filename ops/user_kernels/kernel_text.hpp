@@ -87,7 +87,7 @@ KernelArg value_of(const Operand& operand);
 
 /// Compiles and finds `kernel`. Throws CompileError in the name of `spec`, with a remedy where a
 /// name is unknown; what it shows as the source are `users_words`.
-Function compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,
-                  Device device, std::string_view users_words);
+Kernel compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,
+                Device device, std::string_view users_words);
 
 }  // namespace spanwise::ops::user_kernels

@@ -18,7 +18,7 @@ namespace spanwise::ops::user_kernels {
 struct ReductionKernel::Plan {
   ReductionShape shape;
   Device device;
-  Function run, fold;
+  Kernel run, fold;
 };
 
 /// plan() settles what is to be done, which the text and the launch follow.

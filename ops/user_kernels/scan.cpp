@@ -25,8 +25,8 @@ struct ScanKernel::Plan {
   int line_rank;
   bool is_packed;
   // On a GPU, and where a GPU's text runs on the CPU, `run` and `lines`; else the other three.
-  std::optional<Function> totals, carries, lines;
-  Function run;
+  std::optional<Kernel> totals, carries, lines;
+  Kernel run;
 };
 
 namespace {
@@ -248,7 +248,7 @@ void ScanKernel::scan_on_cpu(const Job& job) const {
                                          KernelArg(tiles),
                                          KernelArg(cpu_tile),
                                          totals ? address_of(*totals) : KernelArg::address(0)};
-  const auto launch = [&](const Function& kernel, std::int64_t blocks) {
+  const auto launch = [&](const Kernel& kernel, std::int64_t blocks) {
     kernel.launch({{blocks, 1, 1}, {1, 1, 1}, 0, job.stream}, arguments);
   };
   if (tiles > 1) {

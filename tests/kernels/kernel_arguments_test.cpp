@@ -18,15 +18,15 @@ using ::testing::HasSubstr;
 
 class KernelArgumentsTest : public KernelsTest {
  protected:
-  Function kernel(const std::string& parameters) {
+  Kernel kernel(const std::string& parameters) {
     return SourceModule("__global__ void k(" + parameters + ") {}").get_function("k");
   }
   template <class... Args>
-  void call(const Function& function, const Args&... args) {
+  void call(const Kernel& function, const Args&... args) {
     function({}, {KernelArg(args)...});
   }
   template <class E = KernelArgumentError, class... Args>
-  std::string refusal(const Function& function, const Args&... args) {
+  std::string refusal(const Kernel& function, const Args&... args) {
     const std::size_t launches = log_->launches.size();
     const std::string message = message_of<E>([&] { call(function, args...); });
     EXPECT_EQ(log_->launches.size(), launches) << "a refused call was launched";
@@ -38,7 +38,7 @@ class KernelArgumentsTest : public KernelsTest {
 };
 
 TEST_F(KernelArgumentsTest, ArriveAsTheKernelDeclaresThem) {
-  const Function f =
+  const Kernel f =
       kernel("float *x, const float *y, int n, double a, unsigned char c, bool b, long long big");
   f({.grid = {4, 5, 6}, .block = {7, 8, 9}, .shared_bytes = 10},
     {x_, y_, 3, 0.5, 255u, true, std::int64_t{-1}});
@@ -61,7 +61,7 @@ TEST_F(KernelArgumentsTest, AViewPassesTheAddressOfItsFirstElement) {
 }
 
 TEST_F(KernelArgumentsTest, NumbersConvertWhereTheyKeepTheirValue) {
-  const Function f = kernel("float a, double b, unsigned long long c, short d, __half h, bool e");
+  const Kernel f = kernel("float a, double b, unsigned long long c, short d, __half h, bool e");
   call(f, 7, KernelArg::integer(1 << 30), KernelArg::integer(5), 300, KernelArg::integer(-2),
        KernelArg::integer(1));
   EXPECT_EQ(last_launch().value<float>(0), 7.0f);
@@ -73,7 +73,7 @@ TEST_F(KernelArgumentsTest, NumbersConvertWhereTheyKeepTheirValue) {
 }
 
 TEST_F(KernelArgumentsTest, RealsAreRoundedToTheParameter) {
-  const Function f = kernel("float a, float b, __half c, float d");
+  const Kernel f = kernel("float a, float b, __half c, float d");
   call(f, KernelArg::real(0.1), 0.1, 0.1f,
        KernelArg::real(std::numeric_limits<double>::infinity()));
   EXPECT_EQ(last_launch().value<float>(0), 0.1f);
@@ -158,7 +158,7 @@ TEST_F(KernelArgumentsTest, AStridedArrayNeedsMoreThanARawPointer) {
 }
 
 TEST_F(KernelArgumentsTest, AStridedArrayGoesToAView) {
-  const Function f = kernel("spanwise::View<const float, 2> x, View<float,2> out");
+  const Kernel f = kernel("spanwise::View<const float, 2> x, View<float,2> out");
   call(f, x_.as_readonly().transpose(), y_.slice(1, {.step = -1}));
   struct View {
     void* data;
@@ -176,7 +176,7 @@ TEST_F(KernelArgumentsTest, AStridedArrayGoesToAView) {
 }
 
 TEST_F(KernelArgumentsTest, AViewIsHeldToItsDtypeRankDeviceAndConst) {
-  const Function f = kernel("spanwise::View<float, 2> x");
+  const Kernel f = kernel("spanwise::View<float, 2> x");
   EXPECT_THAT(refusal(f, empty({2, 3}, float64, gpu_)), HasSubstr("astype"));
   EXPECT_THAT(refusal(f, empty({6}, float32, gpu_)), HasSubstr("2 axes"));
   EXPECT_THAT(refusal(f, empty({2, 3}, float32, cpu)), HasSubstr("sw.driver.In"));
@@ -192,7 +192,7 @@ TEST_F(KernelArgumentsTest, AnArrayIsNoNumberAndANumberNoArray) {
 }
 
 TEST_F(KernelArgumentsTest, AddressesPassAsTheyAre) {
-  const Function f = kernel("float *x");
+  const Kernel f = kernel("float *x");
   call(f, KernelArg::address(0x7f0000001000));
   EXPECT_EQ(last_launch().value<std::uint64_t>(0), 0x7f0000001000u);
   call(f, KernelArg::integer(0x7f0000001000));
@@ -226,7 +226,7 @@ TEST_F(KernelArgumentsTest, UntypedMemoryGoesToEveryPointer) {
 }
 
 TEST_F(KernelArgumentsTest, UnknownTypesAreCheckedBySize) {
-  const Function f = kernel("Word4 a, Word8 b, Word8 c, Word8 d");
+  const Kernel f = kernel("Word4 a, Word8 b, Word8 c, Word8 d");
   call(f, KernelArg::integer(-1), KernelArg::real(0.5), x_, KernelArg::address(0));
   EXPECT_EQ(last_launch().value<std::int32_t>(0), -1);
   EXPECT_EQ(last_launch().value<double>(1), 0.5);
@@ -256,7 +256,7 @@ TEST_F(KernelArgumentsTest, ManyArgumentsKeepTheirPlaces) {
 }
 
 TEST_F(KernelArgumentsTest, RawArgumentsGoThroughAsTheyAre) {
-  const Function f = kernel("float *x, long long n");
+  const Kernel f = kernel("float *x, long long n");
   void* data = x_.data();
   std::int64_t n = 6;
   void* const values[] = {&data, &n};
@@ -273,7 +273,7 @@ TEST_F(KernelArgumentsTest, RawArgumentsGoThroughAsTheyAre) {
 }
 
 TEST_F(KernelArgumentsTest, RawArgumentsAreCheckedAsOthersWhereKernelsAreChecked) {
-  const Function f = kernel("float *x, long long n");
+  const Kernel f = kernel("float *x, long long n");
   void* data = x_.data();
   std::int64_t n = 6;
   void* const values[] = {&data, &n};
@@ -292,7 +292,7 @@ TEST_F(KernelArgumentsTest, ArraysWithoutElementsMayBePassed) {
 }
 
 TEST_F(KernelArgumentsTest, TheGridAndTheBlockHaveAtLeastOneOfEach) {
-  const Function f = kernel("float *x");
+  const Kernel f = kernel("float *x");
   EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.grid = {0}}, {x_}); }),
               AllOf(HasSubstr("kernel 'k'"), HasSubstr("(0, 1, 1)"), HasSubstr("skip the call")));
   EXPECT_THAT(message_of<KernelArgumentError>([&] { f({.block = {32, -1}}, {x_}); }),
@@ -310,8 +310,8 @@ TEST_F(KernelArgumentsTest, AStreamOfAnotherDeviceIsRefused) {
 
 TEST_F(KernelArgumentsTest, TheLaunchComesAfterOtherStreamsWork) {
   const Stream first = Stream::create(gpu_), second = Stream::create(gpu_);
-  const Function reads = kernel("const float *x, float *out"),
-                 writes = kernel("float *x, float *out");
+  const Kernel reads = kernel("const float *x, float *out"),
+               writes = kernel("float *x, float *out");
   const auto waits = [&] { return static_cast<FakeStream&>(second.state()).waits; };
   reads({.stream = first}, {x_, empty({6}, float32, gpu_)});
   reads({.stream = second}, {x_, empty({6}, float32, gpu_)});
@@ -325,7 +325,7 @@ TEST_F(KernelArgumentsTest, TheLaunchComesAfterOtherStreamsWork) {
 }
 
 TEST_F(KernelArgumentsTest, ParametersSayWhatIsKnown) {
-  const Function f = kernel("const float *x, int n, Pair p");
+  const Kernel f = kernel("const float *x, int n, Pair p");
   const auto parameters = f.parameters();
   ASSERT_EQ(parameters.size(), 3u);
   EXPECT_EQ(parameters[0].name, "x");

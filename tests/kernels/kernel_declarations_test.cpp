@@ -21,20 +21,20 @@ using ::testing::HasSubstr;
 
 class KernelDeclarationsTest : public KernelsTest {
  protected:
-  Function kernel(const std::string& parameters) {
+  Kernel kernel(const std::string& parameters) {
     return SourceModule("__global__ void k(" + parameters + ") {}").get_function("k");
   }
-  static Function bind(const Function& function, const std::vector<std::string>& declarations) {
+  static Kernel bind(const Kernel& function, const std::vector<std::string>& declarations) {
     return function.bind(declarations);
   }
 };
 
 TEST_F(KernelDeclarationsTest, AddToWhatTheSourceSays) {
-  const Function f = kernel("float *x, const float *y, spanwise::View<int, 2> v, int n");
+  const Kernel f = kernel("float *x, const float *y, spanwise::View<int, 2> v, int n");
   EXPECT_EQ(f.parameters()[0].layout, ParameterLayout::raw);
   EXPECT_EQ(f.parameters()[2].layout, ParameterLayout::strided);
   EXPECT_EQ(f.parameters()[3].layout, ParameterLayout::none);
-  const Function bound =
+  const Kernel bound =
       bind(f, {"contiguous const float*", "contiguous", "strided int32[2]", "int"});
   EXPECT_EQ(bound.parameters()[0].layout, ParameterLayout::contiguous);
   EXPECT_TRUE(bound.parameters()[0].is_const);
@@ -43,8 +43,8 @@ TEST_F(KernelDeclarationsTest, AddToWhatTheSourceSays) {
 }
 
 TEST_F(KernelDeclarationsTest, GiveTypesToParametersThatHaveNone) {
-  const Function f = kernel("Handle8 x, Handle4 a, Handle8 y");
-  const Function bound = bind(f, {"raw const float32*", "float32", "contiguous double*"});
+  const Kernel f = kernel("Handle8 x, Handle4 a, Handle8 y");
+  const Kernel bound = bind(f, {"raw const float32*", "float32", "contiguous double*"});
   EXPECT_TRUE(bound.parameters()[0].is_pointer && bound.parameters()[0].is_const);
   EXPECT_EQ(bound.parameters()[2].dtype, float64);
   const Array x = empty({3}, float32, gpu_), y = empty({3}, float64, gpu_);
@@ -55,14 +55,14 @@ TEST_F(KernelDeclarationsTest, GiveTypesToParametersThatHaveNone) {
 }
 
 TEST_F(KernelDeclarationsTest, ThatContradictAreRefused) {
-  const Function f = kernel("float *x, int n");
+  const Kernel f = kernel("float *x, int n");
   for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
            {"contiguous"}, {"strided", "int"}, {"raw", "double"}, {"raw int*", "int"}, {"", "int"}})
     EXPECT_THROW(bind(f, wrong), KernelArgumentError) << ::testing::PrintToString(wrong);
 }
 
 TEST_F(KernelDeclarationsTest, CopyOtherLayoutsAroundTheLaunch) {
-  const Function f = bind(kernel("float *out, const float *x"), {"contiguous", "contiguous"});
+  const Kernel f = bind(kernel("float *out, const float *x"), {"contiguous", "contiguous"});
   const Array x = empty({2, 3}, float32, gpu_), out = empty({2, 3}, float32, gpu_);
   f({}, {KernelArg(out), KernelArg(x)});
   EXPECT_EQ(last_launch().value<void*>(1), x.data()) << "copied without need";
@@ -80,12 +80,12 @@ TEST_F(KernelDeclarationsTest, OfATemplateAreThoseOfTheInstance) {
       "template <class T, int N = 2, typename U = float>\n"
       "__global__ void scale(T *x, const U *y, spanwise::View<T, 2> v, T by, real r) {}";
   const SourceModule module(source, {.names = {"scale<int, 2, real>", "scale<float>"}});
-  const Function whole = module.get_function("scale<int, 2, real>");
+  const Kernel whole = module.get_function("scale<int, 2, real>");
   EXPECT_EQ(whole.parameters()[0].dtype, int32);
   EXPECT_EQ(whole.parameters()[1].dtype, float64);
   EXPECT_TRUE(whole.parameters()[1].is_const);
   EXPECT_EQ(whole.parameters()[4].dtype, float64);
-  const Function part = module.get_function("scale<float>");
+  const Kernel part = module.get_function("scale<float>");
   EXPECT_EQ(part.parameters()[0].dtype, float32);
   EXPECT_FALSE(part.parameters()[1].dtype) << "what the compiler deduces is not known";
 }
@@ -128,7 +128,7 @@ TEST(KernelTexts, TellTheirKernels) {
 }
 
 TEST_F(KernelDeclarationsTest, OccupancyChecksTheBlock) {
-  const Function f = kernel("int n");
+  const Kernel f = kernel("int n");
   EXPECT_EQ(f.max_active_blocks(128), 1);
   EXPECT_THROW(f.max_active_blocks(0), KernelArgumentError);
   EXPECT_THROW(f.max_active_blocks(2048), KernelArgumentError);
@@ -139,7 +139,7 @@ TEST_F(KernelDeclarationsTest, OccupancyChecksTheBlock) {
 TEST_F(KernelDeclarationsTest, ModulesFromBinariesHaveNoSource) {
   const std::string image = "__global__ void k(Handle8 x, Handle4 n) {}";
   const Module module = Module::load(std::as_bytes(std::span(image)), gpu_);
-  const Function f = module.get_function("k");
+  const Kernel f = module.get_function("k");
   EXPECT_EQ(f.parameters()[0].type, "");
   EXPECT_EQ(f.parameters()[1].size, 4);
   EXPECT_THAT(

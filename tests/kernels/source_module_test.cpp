@@ -50,7 +50,7 @@ TEST_F(SourceModuleTest, AKernelOfSeveralNamesIsListedOnce) {
   };
   const SourceModule module("namespace image { __global__ void blur(float *x, int n) {} }");
   EXPECT_THAT(module.function_names(), UnorderedElementsAre("blur"));
-  const Function overload = module.get_function("blur(float*, int)");
+  const Kernel overload = module.get_function("blur(float*, int)");
   EXPECT_EQ(overload.parameters()[1].name, "n");
 }
 
@@ -88,7 +88,7 @@ TEST_F(SourceModuleTest, GivesGlobalVariablesAsBytesThatKeepTheModule) {
 
 TEST_F(SourceModuleTest, AFunctionKeepsItsModuleLoaded) {
   {
-    const Function function = SourceModule(source_).get_function("k");
+    const Kernel function = SourceModule(source_).get_function("k");
     kernels::forget_loaded_modules();
     EXPECT_EQ(log_->unloads, 0);
     function({}, {nullptr});

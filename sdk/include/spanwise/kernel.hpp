@@ -136,13 +136,13 @@ struct ModuleOptions {
 
 namespace kernels {
 class ModuleState;
-class FunctionState;
+class KernelState;
 }  // namespace kernels
 
 /// A compiled kernel. Copying shares it; it keeps its module loaded.
-class SW_API Function {
+class SW_API Kernel {
  public:
-  explicit Function(Ref<kernels::FunctionState> state) noexcept;
+  explicit Kernel(Ref<kernels::KernelState> state) noexcept;
 
   /// Checks the arguments against the kernel (count, size, dtype, device, layout, read-only),
   /// orders the launch after queued work on its arrays, and queues it. Does not wait for the
@@ -167,7 +167,7 @@ class SW_API Function {
   /// "strided float32[2]", "int32", or only a layout where the source gives the type. Types are
   /// NumPy's or C's names. Declarations add to what source and binary say (also for kernels without
   /// source) and must not contradict it. Throws KernelArgumentError.
-  Function bind(std::span<const std::string> declarations) const;
+  Kernel bind(std::span<const std::string> declarations) const;
 
   const std::string& name() const noexcept;
   Device device() const noexcept;
@@ -181,10 +181,10 @@ class SW_API Function {
   /// The block size with the highest occupancy, from CUDA's occupancy calculator; on the CPU a
   /// fixed medium size.
   BlockSize occupancy_block_size(std::int64_t shared_bytes = 0) const;
-  kernels::FunctionState& state() const noexcept;
+  kernels::KernelState& state() const noexcept;
 
  private:
-  Ref<RefCounted> state_;  // a kernels::FunctionState, which is incomplete here
+  Ref<RefCounted> state_;  // a kernels::KernelState, which is incomplete here
 };
 
 /// Compiled kernels loaded on one device. Copying shares them.
@@ -198,7 +198,7 @@ class SW_API Module {
 
   /// Finds a kernel by plain name, qualified name, mangled symbol or name expression. Throws
   /// ArgumentError listing the module's kernels.
-  Function get_function(std::string_view name) const;
+  Kernel get_function(std::string_view name) const;
   /// A __device__ or __constant__ variable as a uint8 array over its bytes. Throws ArgumentError
   /// where there is none of that name.
   Array get_global(std::string_view name) const;

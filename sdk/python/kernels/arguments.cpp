@@ -28,8 +28,7 @@ bool is_plain_container(PyObject* object) {
 
 }  // namespace
 
-PackedArguments::PackedArguments(const Function& function, PyObject* const* values,
-                                 std::size_t count)
+PackedArguments::PackedArguments(const Kernel& function, PyObject* const* values, std::size_t count)
     : function_(function),
       count_(count),
       arguments_(reinterpret_cast<KernelArg*>(inline_arguments_)) {

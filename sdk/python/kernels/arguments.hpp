@@ -20,7 +20,7 @@ class PackedArguments {
  public:
   /// Throws KernelArgumentError, ReadOnlyError or CopyNeededError naming kernel and argument. Needs
   /// the GIL; the objects must live as long as this one.
-  PackedArguments(const Function& function, PyObject* const* values, std::size_t count);
+  PackedArguments(const Kernel& function, PyObject* const* values, std::size_t count);
   PackedArguments(const PackedArguments&) = delete;
   PackedArguments& operator=(const PackedArguments&) = delete;
 
@@ -42,7 +42,7 @@ class PackedArguments {
 
   static constexpr std::size_t inline_count = 16;
 
-  const Function& function_;
+  const Kernel& function_;
   std::size_t count_;
   KernelArg* arguments_;
   alignas(KernelArg) std::byte inline_arguments_[inline_count * sizeof(KernelArg)];

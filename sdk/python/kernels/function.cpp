@@ -29,7 +29,7 @@ namespace {
 PyObject* call_function(PyObject* self, PyObject* const* values, std::size_t flags,
                         PyObject* names) noexcept {
   try {
-    const Function& function = function_in(self);
+    const Kernel& function = function_in(self);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
     LaunchConfig config;
     if (!read_keywords(names, values + count, function, config)) [[unlikely]]
@@ -69,7 +69,7 @@ void kernel_dealloc(PyObject* object) noexcept {
     Py_XDECREF(self->stream_owner);
     self->config.~LaunchConfig();
   }
-  self->function.~Function();
+  self->function.~Kernel();
   type->tp_free(object);
   Py_DECREF(type);
 }
@@ -80,7 +80,7 @@ PyObject* from_text(const std::string& text) noexcept {
 
 PyObject* function_repr(PyObject* self) noexcept {
   try {
-    const Function& function = function_in(self);
+    const Kernel& function = function_in(self);
     std::string parameters;
     for (const KernelParameter& parameter : function.parameters()) {
       if (!parameters.empty()) parameters += ", ";
@@ -155,20 +155,20 @@ PyTypeObject* make_launch_type() {
 
 }  // namespace
 
-PyObject* wrap_function(Function function) noexcept {
+PyObject* wrap_function(Kernel function) noexcept {
   auto* self = PyObject_New(PyKernelFunction, kernel_function_type);
   if (self == nullptr) return nullptr;
   self->vectorcall = &call_function;
-  new (&self->function) Function(std::move(function));
+  new (&self->function) Kernel(std::move(function));
   return reinterpret_cast<PyObject*>(self);
 }
 
-PyObject* wrap_launch(const Function& function, const LaunchConfig& config,
+PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
                       PyObject* stream) noexcept {
   auto* self = PyObject_New(PyKernelLaunch, kernel_launch_type);
   if (self == nullptr) return nullptr;
   self->vectorcall = &call_launch;
-  new (&self->function) Function(function);
+  new (&self->function) Kernel(function);
   new (&self->config) LaunchConfig(config);
   self->stream_owner = Py_XNewRef(stream);
   return reinterpret_cast<PyObject*>(self);

@@ -13,7 +13,7 @@ namespace spanwise::python {
 struct PyKernelFunction {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  Function function;
+  Kernel function;
 };
 
 /// A function with its grid, block and stream: what f[grid, block, stream] gives. Called with the
@@ -21,7 +21,7 @@ struct PyKernelFunction {
 struct PyKernelLaunch {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  Function function;
+  Kernel function;
   LaunchConfig config;
   PyObject* stream_owner;  ///< the stream object that `config` was made from, or null
 };
@@ -30,13 +30,13 @@ struct PyKernelLaunch {
 extern PyTypeObject* kernel_function_type;
 extern PyTypeObject* kernel_launch_type;
 
-inline Function& function_in(PyObject* object) noexcept {
+inline Kernel& function_in(PyObject* object) noexcept {
   return reinterpret_cast<PyKernelFunction*>(object)->function;
 }
 
 /// New references; null with a Python error set when out of memory.
-PyObject* wrap_function(Function function) noexcept;
-PyObject* wrap_launch(const Function& function, const LaunchConfig& config,
+PyObject* wrap_function(Kernel function) noexcept;
+PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
                       PyObject* stream) noexcept;
 
 /// f[grid, block], f[grid, block, stream] and f[grid, block, stream, shared].

@@ -40,13 +40,13 @@ std::size_t find_keyword(PyObject* name) {
   return keyword_count;
 }
 
-bool may_wait(const Function& function) {
+bool may_wait(const Kernel& function) {
   static constinit const config::Flag launch_blocking{"launch_blocking"};
   return function.device().is_cpu() || launch_blocking.get();
 }
 
 // Under sw.strict_copies() a declared layout copies as little as a bridge does.
-void refuse_copies(const Function& function, std::span<const KernelArg> arguments) {
+void refuse_copies(const Kernel& function, std::span<const KernelArg> arguments) {
   const auto parameters = function.parameters();
   for (std::size_t i = 0; i < std::min(parameters.size(), arguments.size()); ++i) {
     const bool copies = parameters[i].layout == ParameterLayout::contiguous &&
@@ -62,7 +62,7 @@ void refuse_copies(const Function& function, std::span<const KernelArg> argument
   }
 }
 
-void launch_with_transfers(const Function& function, const LaunchConfig& config,
+void launch_with_transfers(const Kernel& function, const LaunchConfig& config,
                            PackedArguments& packed) {
   const GilRelease unlocked;
   const StreamGuard guard(config.stream ? *config.stream : Stream::current(function.device()));
@@ -73,7 +73,7 @@ void launch_with_transfers(const Function& function, const LaunchConfig& config,
 
 }  // namespace
 
-bool read_keywords(PyObject* names, PyObject* const* values, const Function& function,
+bool read_keywords(PyObject* names, PyObject* const* values, const Kernel& function,
                    LaunchConfig& config) {
   const Py_ssize_t count = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
   bool has_block = false;
@@ -109,7 +109,7 @@ bool read_keywords(PyObject* names, PyObject* const* values, const Function& fun
   return has_block;
 }
 
-void launch(const Function& function, const LaunchConfig& config, PyObject* const* values,
+void launch(const Kernel& function, const LaunchConfig& config, PyObject* const* values,
             std::size_t count) {
   PackedArguments packed(function, values, count);
   if (StrictCopies::active()) [[unlikely]]

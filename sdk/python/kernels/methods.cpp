@@ -25,7 +25,7 @@ namespace py = pybind11;
 
 namespace {
 
-// A getter from a function of Function, so that no exception leaves it.
+// A getter from a function of Kernel, so that no exception leaves it.
 template <auto Get>
 PyObject* attribute(PyObject* self, void*) noexcept {
   try {
@@ -40,7 +40,7 @@ PyObject* attribute(PyObject* self, void*) noexcept {
   }
 }
 
-py::tuple parameters(const Function& function) {
+py::tuple parameters(const Kernel& function) {
   const auto all = function.parameters();
   py::tuple out(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) out[i] = py::cast(all[i]);
@@ -63,7 +63,7 @@ void read_prepared_keywords(PyObject* names, PyObject* const* values, LaunchConf
 PyObject* prepared(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names,
                    Py_ssize_t leading) noexcept {
   try {
-    const Function& function = function_in(self);
+    const Kernel& function = function_in(self);
     if (count < leading)
       fail<KernelArgumentError>("kernel '", function.name(), "': expected grid, block",
                                 leading == 3 ? ", stream" : "", " and the kernel's arguments, got ",
@@ -212,7 +212,7 @@ PyMethodDef method(const char* name,
 
 PyObject* function_subscript(PyObject* self, PyObject* key) noexcept {
   try {
-    const Function& function = function_in(self);
+    const Kernel& function = function_in(self);
     const Py_ssize_t size = PyTuple_Check(key) ? PyTuple_GET_SIZE(key) : 0;
     if (size < 2 || size > 4)
       fail<KernelArgumentError>(
@@ -268,29 +268,29 @@ PyMethodDef function_methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef function_attributes[] = {
-    {"name", &attribute<[](const Function& f) { return f.name(); }>, nullptr, "The kernel's name.",
+    {"name", &attribute<[](const Kernel& f) { return f.name(); }>, nullptr, "The kernel's name.",
      nullptr},
-    {"__name__", &attribute<[](const Function& f) { return f.name(); }>, nullptr, nullptr, nullptr},
-    {"device", &attribute<[](const Function& f) { return device_object(f.device()); }>, nullptr,
+    {"__name__", &attribute<[](const Kernel& f) { return f.name(); }>, nullptr, nullptr, nullptr},
+    {"device", &attribute<[](const Kernel& f) { return device_object(f.device()); }>, nullptr,
      "Where it is loaded.", nullptr},
-    {"handle", &attribute<[](const Function& f) { return f.handle(); }>, nullptr,
+    {"handle", &attribute<[](const Kernel& f) { return f.handle(); }>, nullptr,
      "The CUfunction as an integer; 0 on the CPU.", nullptr},
     {"parameters", &attribute<&parameters>, nullptr,
      "A tuple of KernelParameter: name, type, size, offset, dtype, as far as they are known.",
      nullptr},
-    {"attributes", &attribute<[](const Function& f) { return f.attributes(); }>, nullptr,
+    {"attributes", &attribute<[](const Kernel& f) { return f.attributes(); }>, nullptr,
      "What the compiler made of it: a KernelAttributes.", nullptr},
-    {"num_regs", &attribute<[](const Function& f) { return f.attributes().registers; }>, nullptr,
+    {"num_regs", &attribute<[](const Kernel& f) { return f.attributes().registers; }>, nullptr,
      "Registers a thread.", nullptr},
     {"shared_size_bytes",
-     &attribute<[](const Function& f) { return f.attributes().static_shared_bytes; }>, nullptr,
+     &attribute<[](const Kernel& f) { return f.attributes().static_shared_bytes; }>, nullptr,
      "Static shared memory a block.", nullptr},
-    {"local_size_bytes", &attribute<[](const Function& f) { return f.attributes().local_bytes; }>,
+    {"local_size_bytes", &attribute<[](const Kernel& f) { return f.attributes().local_bytes; }>,
      nullptr, "Local memory a thread.", nullptr},
-    {"const_size_bytes", &attribute<[](const Function& f) { return f.attributes().const_bytes; }>,
+    {"const_size_bytes", &attribute<[](const Kernel& f) { return f.attributes().const_bytes; }>,
      nullptr, "Constant memory.", nullptr},
     {"max_threads_per_block",
-     &attribute<[](const Function& f) { return f.attributes().max_threads_per_block; }>, nullptr,
+     &attribute<[](const Kernel& f) { return f.attributes().max_threads_per_block; }>, nullptr,
      "The largest block that can be launched.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

@@ -19,7 +19,7 @@ std::string described(const KernelParameter& parameter) {
 }
 
 // The parameter list in C syntax, for a wrong number of arguments.
-std::string signature_text(const FunctionState& function) {
+std::string signature_text(const KernelState& function) {
   std::string out;
   for (const KernelParameter& parameter : function.signature().parameters) {
     if (!out.empty()) out += ", ";
@@ -31,7 +31,7 @@ std::string signature_text(const FunctionState& function) {
 /// An argument that does not match; its members throw.
 class Refusal {
  public:
-  Refusal(const FunctionState& function, std::size_t index, const KernelArg& argument)
+  Refusal(const KernelState& function, std::size_t index, const KernelArg& argument)
       : function_(function),
         index_(index),
         argument_(argument),
@@ -173,7 +173,7 @@ class Refusal {
     }
   }
 
-  const FunctionState& function_;
+  const KernelState& function_;
   std::size_t index_;
   const KernelArg& argument_;
   const ParameterRule& rule_;
@@ -182,7 +182,7 @@ class Refusal {
 
 }  // namespace
 
-void fail_count(const FunctionState& function, std::size_t count) {
+void fail_count(const KernelState& function, std::size_t count) {
   const std::size_t wanted = function.signature().parameters.size();
   fail<KernelArgumentError>("kernel '", function.name(), "': expected ", wanted,
                             wanted == 1 ? " argument " : " arguments ", signature_text(function),
@@ -190,7 +190,7 @@ void fail_count(const FunctionState& function, std::size_t count) {
                             ". Remedy: pass one value for each parameter, in this order");
 }
 
-void fail_argument(const FunctionState& function, std::size_t index, const KernelArg& argument) {
+void fail_argument(const KernelState& function, std::size_t index, const KernelArg& argument) {
   Refusal(function, index, argument).explain();
 }
 

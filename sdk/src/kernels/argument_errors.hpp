@@ -12,10 +12,10 @@
 /// passed, what to do. Separate from the checks, so that these stay short.
 namespace spanwise::kernels {
 
-[[noreturn]] void fail_count(const FunctionState& function, std::size_t count);
+[[noreturn]] void fail_count(const KernelState& function, std::size_t count);
 /// Throws KernelArgumentError or ReadOnlyError for an argument that does not match its parameter,
 /// after finding out why.
-[[noreturn]] void fail_argument(const FunctionState& function, std::size_t index,
+[[noreturn]] void fail_argument(const KernelState& function, std::size_t index,
                                 const KernelArg& argument);
 
 /// Whether a kernel on `kernel_device` can access memory of device `memory`.

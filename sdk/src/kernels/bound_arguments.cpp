@@ -34,7 +34,7 @@ bool overflows(const Scalar& from, const Scalar& to) {
 
 }  // namespace
 
-BoundArguments::BoundArguments(const FunctionState& function, std::span<const KernelArg> arguments)
+BoundArguments::BoundArguments(const KernelState& function, std::span<const KernelArg> arguments)
     : function_(function), pointers_(inline_pointers_) {
   const std::vector<ParameterRule>& rules = function.signature().rules;
   if (arguments.size() != rules.size()) [[unlikely]]

@@ -18,7 +18,7 @@ class BoundArguments {
  public:
   /// Throws KernelArgumentError or ReadOnlyError. `arguments` must outlive this object: structs and
   /// numbers of the parameter's type are passed without copying.
-  BoundArguments(const FunctionState& function, std::span<const KernelArg> arguments);
+  BoundArguments(const KernelState& function, std::span<const KernelArg> arguments);
   BoundArguments(const BoundArguments&) = delete;
   BoundArguments& operator=(const BoundArguments&) = delete;
 
@@ -41,7 +41,7 @@ class BoundArguments {
   static constexpr std::size_t inline_count = 16;
   static constexpr std::size_t inline_bytes = 512;
 
-  const FunctionState& function_;
+  const KernelState& function_;
   void** pointers_;
   std::size_t used_ = 0;
   void* inline_pointers_[inline_count];

@@ -18,7 +18,7 @@ namespace {
 using Order = runtime::LaunchCheck::Order;
 
 // The same kernel compiled with checks; null without source.
-Ref<runtime::LoadedKernel> checked_kernel(const FunctionState& function) {
+Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function) {
   const runtime::CompileRequest& request = function.module()->request();
   if (request.source->text.empty()) return nullptr;
   ModuleOptions options{.options = request.options,
@@ -28,7 +28,7 @@ Ref<runtime::LoadedKernel> checked_kernel(const FunctionState& function) {
   for (const char* option : {runtime::check_option, "-DSW_CHECK_BOUNDS", "-lineinfo"})
     options.options.emplace_back(option);
   for (const runtime::KernelSource& linked : request.linked) options.link.push_back(linked.text);
-  const FunctionState checked(find_or_build(request.source->text, options), function.name());
+  const KernelState checked(find_or_build(request.source->text, options), function.name());
   return Ref<runtime::LoadedKernel>(&checked.kernel());
 }
 
@@ -47,7 +47,7 @@ const char* name_of(Order order) {
 /// One checked launch; its members throw DeviceError for the errors found.
 class CheckedRun {
  public:
-  CheckedRun(const FunctionState& function, const LaunchConfig& config,
+  CheckedRun(const KernelState& function, const LaunchConfig& config,
              std::span<const KernelArg> arguments)
       : function_(function),
         config_(config),
@@ -95,7 +95,7 @@ class CheckedRun {
     return config_.stream ? *config_.stream : Stream::current(function_.device());
   }
 
-  const FunctionState& function_;
+  const KernelState& function_;
   const LaunchConfig& config_;
   Ref<runtime::LoadedKernel> checked_;
   runtime::LoadedKernel& kernel_;
@@ -104,7 +104,7 @@ class CheckedRun {
 
 }  // namespace
 
-void checked_launch(const FunctionState& function, const LaunchConfig& config,
+void checked_launch(const KernelState& function, const LaunchConfig& config,
                     std::span<const KernelArg> arguments, runtime::KernelCheck check) {
   const BoundArguments refuses_what_every_launch_does(function, arguments);
   const StreamGuard guard(config.stream ? *config.stream : Stream::current(function.device()));

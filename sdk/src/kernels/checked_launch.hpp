@@ -14,7 +14,7 @@ namespace spanwise::kernels {
 /// The last steps of every launch: binds the arguments, orders the stream after earlier work on
 /// their arrays, and queues `kernel`, which is the function's or one compiled from the same source.
 /// Throws KernelArgumentError, ReadOnlyError, DeviceError.
-void queue_launch(const FunctionState& function, runtime::LoadedKernel& kernel,
+void queue_launch(const KernelState& function, runtime::LoadedKernel& kernel,
                   const LaunchConfig& config, std::span<const KernelArg> arguments,
                   const runtime::LaunchCheck* check);
 
@@ -22,7 +22,7 @@ void queue_launch(const FunctionState& function, runtime::LoadedKernel& kernel,
 /// available, runs on copies of its arrays between guard zones, and where the device supports it in
 /// several orders of threads. If no error is found, the result of the first run is copied to the
 /// arrays; else they are unchanged and DeviceError is thrown. Waits for the device.
-void checked_launch(const FunctionState& function, const LaunchConfig& config,
+void checked_launch(const KernelState& function, const LaunchConfig& config,
                     std::span<const KernelArg> arguments, runtime::KernelCheck check);
 
 }  // namespace spanwise::kernels

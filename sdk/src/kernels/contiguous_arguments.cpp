@@ -22,7 +22,7 @@ bool same_window(const Array& a, const Array& b) {
 
 }  // namespace
 
-bool ContiguousArguments::are_needed(const FunctionState& function,
+bool ContiguousArguments::are_needed(const KernelState& function,
                                      std::span<const KernelArg> arguments) {
   const auto& rules = function.signature().rules;
   if (arguments.size() != rules.size()) return false;
@@ -31,14 +31,14 @@ bool ContiguousArguments::are_needed(const FunctionState& function,
   return false;
 }
 
-ContiguousArguments::ContiguousArguments(const FunctionState& function,
+ContiguousArguments::ContiguousArguments(const KernelState& function,
                                          std::span<const KernelArg> arguments)
     : arguments_(arguments.begin(), arguments.end()) {
   for (std::size_t i = 0; i < arguments_.size(); ++i)
     if (needs_copy(function.signature().rules[i], arguments[i])) replace(function, i, arguments[i]);
 }
 
-void ContiguousArguments::replace(const FunctionState& function, std::size_t index,
+void ContiguousArguments::replace(const KernelState& function, std::size_t index,
                                   const KernelArg& argument) {
   const ParameterRule& rule = function.signature().rules[index];
   const Array& array = argument.array();

@@ -18,11 +18,11 @@ class ContiguousArguments {
  public:
   /// Whether an argument has to be copied. False where the number of arguments is wrong, which the
   /// launch reports.
-  static bool are_needed(const FunctionState& function, std::span<const KernelArg> arguments);
+  static bool are_needed(const KernelState& function, std::span<const KernelArg> arguments);
 
   /// Throws as the launch for an array that its parameter does not accept in any layout, and
   /// KernelArgumentError for an array that would be written and whose elements share memory.
-  ContiguousArguments(const FunctionState& function, std::span<const KernelArg> arguments);
+  ContiguousArguments(const KernelState& function, std::span<const KernelArg> arguments);
 
   std::span<const KernelArg> arguments() const noexcept { return arguments_; }
   /// Copies the arrays that the kernel may have written back, in the order of the parameters.
@@ -33,7 +33,7 @@ class ContiguousArguments {
     Array original, contiguous;
     bool writes;
   };
-  void replace(const FunctionState& function, std::size_t index, const KernelArg& argument);
+  void replace(const KernelState& function, std::size_t index, const KernelArg& argument);
 
   std::vector<KernelArg> arguments_;
   std::deque<Copy> copies_;  // arguments point to its elements

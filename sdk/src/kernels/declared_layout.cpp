@@ -43,7 +43,7 @@ struct Declaration {
 /// Parses one declaration and merges it with the parameter; its members throw KernelArgumentError.
 class Binder {
  public:
-  Binder(const FunctionState& function, std::size_t index, std::string_view text)
+  Binder(const KernelState& function, std::size_t index, std::string_view text)
       : function_(function),
         index_(index),
         text_(text),
@@ -174,7 +174,7 @@ class Binder {
     return (said_.type.empty() ? "void" : element) + " *";
   }
 
-  const FunctionState& function_;
+  const KernelState& function_;
   std::size_t index_;
   std::string_view text_;
   const KernelParameter& known_;
@@ -183,7 +183,7 @@ class Binder {
 
 }  // namespace
 
-Signature declared_signature(const FunctionState& function,
+Signature declared_signature(const KernelState& function,
                              std::span<const std::string> declarations) {
   const std::size_t count = function.signature().parameters.size();
   if (declarations.size() != count)

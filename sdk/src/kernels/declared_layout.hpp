@@ -9,9 +9,9 @@
 
 namespace spanwise::kernels {
 
-/// The signature for Function::bind(): the function's signature extended by the declarations.
+/// The signature for Kernel::bind(): the function's signature extended by the declarations.
 /// Throws KernelArgumentError where one cannot be parsed or contradicts the signature.
-Signature declared_signature(const FunctionState& function,
+Signature declared_signature(const KernelState& function,
                              std::span<const std::string> declarations);
 
 }  // namespace spanwise::kernels

@@ -94,7 +94,7 @@ std::string shown(DType dtype, const char* at) {
 
 }  // namespace
 
-GuardedArrays::GuardedArrays(const FunctionState& function, std::span<const KernelArg> arguments)
+GuardedArrays::GuardedArrays(const KernelState& function, std::span<const KernelArg> arguments)
     : function_(function), arguments_(arguments.begin(), arguments.end()) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (arguments[i].is_array()) add(function, i, arguments[i].array());
@@ -113,7 +113,7 @@ GuardedArrays::GuardedArrays(const FunctionState& function, std::span<const Kern
   }
 }
 
-void GuardedArrays::add(const FunctionState& function, std::size_t index, const Array& array) {
+void GuardedArrays::add(const KernelState& function, std::size_t index, const Array& array) {
   const Extent extent(array);
   const bool writes = function.signature().rules[index].writes && !array.readonly();
   Window window{.begin = extent.begin, .end = extent.end, .argument = index};

@@ -21,7 +21,7 @@ namespace spanwise::kernels {
 /// foreign array). All work is queued on the current stream; the host waits for it.
 class GuardedArrays {
  public:
-  GuardedArrays(const FunctionState& function, std::span<const KernelArg> arguments);
+  GuardedArrays(const KernelState& function, std::span<const KernelArg> arguments);
 
   std::span<const KernelArg> arguments() const noexcept { return arguments_; }
   std::span<const runtime::RedZone> red_zones() const noexcept { return fences_; }
@@ -54,7 +54,7 @@ class GuardedArrays {
     std::int64_t zone = 0;  // bytes before the copy
     std::int64_t bytes() const noexcept { return static_cast<std::int64_t>(end - begin); }
   };
-  void add(const FunctionState& function, std::size_t index, const Array& array);
+  void add(const KernelState& function, std::size_t index, const Array& array);
   static void allocate(Window& window, Device device);
   Array moved(const Array& array) const;
   const Window& window_of(const Array& array) const;
@@ -63,7 +63,7 @@ class GuardedArrays {
   static Array copy_of(const Window& window, const Part& part);
   std::string name_of(std::size_t argument) const;
 
-  const FunctionState& function_;
+  const KernelState& function_;
   std::vector<Window> windows_;
   std::deque<Array> arrays_;  // arguments point to its elements
   std::vector<KernelArg> arguments_;

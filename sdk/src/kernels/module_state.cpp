@@ -95,7 +95,7 @@ const std::pair<const std::string, std::string>* ModuleState::find(std::string_v
   return nullptr;
 }
 
-ModuleState::Kernel ModuleState::resolve(std::string_view name) const {
+ModuleState::Resolved ModuleState::resolve(std::string_view name) const {
   const auto* found = find(name);
   // A binary may contain kernels without listing them; loading the symbol decides.
   if (found == nullptr && symbols_.empty() && source_.text.empty())
@@ -162,7 +162,7 @@ void ModuleState::fail_unknown(std::string_view name) const {
                       ". Remedy: ", remedy);
 }
 
-FunctionState::FunctionState(Ref<ModuleState> module, std::string_view name)
+KernelState::KernelState(Ref<ModuleState> module, std::string_view name)
     : module_(std::move(module)) {
   auto [known_as, symbol] = module_->resolve(name);
   name_ = std::move(known_as);
@@ -177,7 +177,7 @@ FunctionState::FunctionState(Ref<ModuleState> module, std::string_view name)
   }
 }
 
-FunctionState::FunctionState(const FunctionState& other, Signature signature)
+KernelState::KernelState(const KernelState& other, Signature signature)
     : module_(other.module_),
       name_(other.name_),
       kernel_(other.kernel_),

@@ -37,12 +37,12 @@ class ModuleState final : public RefCounted {
   const runtime::CompileRequest& request() const noexcept { return request_; }
   runtime::LoadedModule& loaded() const noexcept { return *loaded_; }
 
-  struct Kernel {
+  struct Resolved {
     std::string name, symbol;
   };
   /// The kernel of that name, in any form that get_function() accepts. Throws ArgumentError listing
   /// the module's kernels.
-  Kernel resolve(std::string_view name) const;
+  Resolved resolve(std::string_view name) const;
   /// Names for resolve(); of templates only the instances that were requested.
   std::vector<std::string> function_names() const;
   /// The declaration of kernel `name` with `parameter_count` parameters in the module's sources;
@@ -64,13 +64,13 @@ class ModuleState final : public RefCounted {
   std::atomic<bool> is_taken_{false};  // with_own_variables() was called
 };
 
-/// The shared state of a Function: the loaded kernel and its signature. Immutable.
-class FunctionState final : public RefCounted {
+/// The shared state of a Kernel: the loaded kernel and its signature. Immutable.
+class KernelState final : public RefCounted {
  public:
   /// Throws ArgumentError for an unknown name.
-  FunctionState(Ref<ModuleState> module, std::string_view name);
+  KernelState(Ref<ModuleState> module, std::string_view name);
   /// The same kernel under another signature.
-  FunctionState(const FunctionState& other, Signature signature);
+  KernelState(const KernelState& other, Signature signature);
 
   const std::string& name() const noexcept { return name_; }
   Device device() const noexcept { return module_->device(); }

@@ -51,9 +51,9 @@ Module Module::load_file(const std::string& path, std::optional<Device> device) 
   return load(std::as_bytes(std::span(bytes)), device);
 }
 
-Function Module::get_function(std::string_view name) const {
-  return Function(
-      make_ref<kernels::FunctionState>(Ref<kernels::ModuleState>(&module_in(state_)), name));
+Kernel Module::get_function(std::string_view name) const {
+  return Kernel(
+      make_ref<kernels::KernelState>(Ref<kernels::ModuleState>(&module_in(state_)), name));
 }
 
 Array Module::get_global(std::string_view name) const {

@@ -54,8 +54,7 @@ void check_pointees(const Declaration& declaration, const TypeBindings& bindings
 
 }  // namespace
 
-Function compile_kernel(const Declaration& declaration, const TypeBindings& bindings,
-                        Device device) {
+Kernel compile_kernel(const Declaration& declaration, const TypeBindings& bindings, Device device) {
   ModuleOptions options = declaration.spec.options;
   options.device = device;
   std::string wanted = declaration.kernel.qualified_name;
@@ -64,7 +63,7 @@ Function compile_kernel(const Declaration& declaration, const TypeBindings& bind
     options.names.push_back(wanted);
   }
   const SourceModule module(with_letters(declaration, bindings), std::move(options));
-  Function function = module.get_function(wanted);
+  Kernel function = module.get_function(wanted);
   check_pointees(declaration, bindings, function.parameters());
   return function;
 }

@@ -73,7 +73,7 @@ void KernelOp::check_input(const Parameter& parameter, const Variable& input,
 
 std::unique_ptr<Thunk> KernelOp::make_thunk(const ThunkContext& context) const {
   const TypeBindings bindings = letters_of(declaration_, context.node().inputs());
-  Function function = compile_kernel(declaration_, bindings, context.device());
+  Kernel function = compile_kernel(declaration_, bindings, context.device());
   return make_kernel_thunk(Ref<const KernelOp>(this), bindings, std::move(function), context);
 }
 

@@ -32,8 +32,7 @@ class KernelOp final : public Op {
 };
 
 /// Compiles the kernel of `declaration` for `device` with the dtype letters bound.
-Function compile_kernel(const Declaration& declaration, const TypeBindings& bindings,
-                        Device device);
+Kernel compile_kernel(const Declaration& declaration, const TypeBindings& bindings, Device device);
 
 /// Counters of contiguous inputs (KernelOpCounts), shared by all ops of a name.
 struct CopyCounter {
@@ -42,6 +41,6 @@ struct CopyCounter {
 CopyCounter& copy_counter(const std::string& op_name);
 
 std::unique_ptr<Thunk> make_kernel_thunk(Ref<const KernelOp> op, const TypeBindings& bindings,
-                                         Function function, const ThunkContext& context);
+                                         Kernel function, const ThunkContext& context);
 
 }  // namespace spanwise::op_sdk

@@ -27,7 +27,7 @@ struct BoundOutput {
 
 class KernelThunk final : public Thunk {
  public:
-  KernelThunk(Ref<const KernelOp> op, const TypeBindings& bindings, Function function,
+  KernelThunk(Ref<const KernelOp> op, const TypeBindings& bindings, Kernel function,
               const ThunkContext& context)
       : op_(std::move(op)),
         declaration_(op_->declaration()),
@@ -199,7 +199,7 @@ class KernelThunk final : public Thunk {
 
   Ref<const KernelOp> op_;
   const Declaration& declaration_;
-  Function function_;
+  Kernel function_;
   Device device_;
   Extents extents_;
   CopyCounter& counter_;
@@ -213,7 +213,7 @@ class KernelThunk final : public Thunk {
 }  // namespace
 
 std::unique_ptr<Thunk> make_kernel_thunk(Ref<const KernelOp> op, const TypeBindings& bindings,
-                                         Function function, const ThunkContext& context) {
+                                         Kernel function, const ThunkContext& context) {
   return std::make_unique<KernelThunk>(std::move(op), bindings, std::move(function), context);
 }
 

@@ -12,7 +12,7 @@
 #include "spanwise/version.hpp"
 
 struct sw_compiled_kernel {
-  spanwise::Function function;
+  spanwise::Kernel function;
 };
 
 namespace spanwise::op_sdk {

@@ -22,7 +22,7 @@
 namespace spanwise {
 namespace {
 
-using kernels::FunctionState;
+using kernels::KernelState;
 
 bool is_empty(const Dim3& extents) noexcept {
   return extents.x < 1 || extents.y < 1 || extents.z < 1;
@@ -32,7 +32,7 @@ std::string shown(const Dim3& extents) {
   return text('(', extents.x, ", ", extents.y, ", ", extents.z, ')');
 }
 
-[[noreturn]] void fail_extents(const FunctionState& function, const LaunchConfig& config) {
+[[noreturn]] void fail_extents(const KernelState& function, const LaunchConfig& config) {
   const bool grid = is_empty(config.grid);
   fail<KernelArgumentError>("kernel '", function.name(), "': expected a ", grid ? "grid" : "block",
                             " of at least 1 in each direction, got ", grid ? "grid " : "block ",
@@ -40,7 +40,7 @@ std::string shown(const Dim3& extents) {
                             ". Remedy: an empty problem needs no launch; skip the call");
 }
 
-void check_config(const FunctionState& function, const LaunchConfig& config) {
+void check_config(const KernelState& function, const LaunchConfig& config) {
   if (is_empty(config.grid) || is_empty(config.block)) [[unlikely]]
     fail_extents(function, config);
   if (config.shared_bytes < 0)
@@ -55,7 +55,7 @@ void check_config(const FunctionState& function, const LaunchConfig& config) {
 }
 
 // Called after all checks, so that an invalid launch changes no stream order.
-void order_arrays(const FunctionState& function, std::span<const KernelArg> arguments,
+void order_arrays(const KernelState& function, std::span<const KernelArg> arguments,
                   runtime::StreamState& stream) {
   const auto& rules = function.signature().rules;
   for (std::size_t i = 0; i < arguments.size(); ++i)
@@ -63,7 +63,7 @@ void order_arrays(const FunctionState& function, std::span<const KernelArg> argu
       runtime::order_use(stream, arguments[i].array().storage(), rules[i].writes);
 }
 
-std::vector<KernelArg> raw_arguments(const FunctionState& function, std::span<void* const> values) {
+std::vector<KernelArg> raw_arguments(const KernelState& function, std::span<void* const> values) {
   std::vector<KernelArg> arguments;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const kernels::ParameterRule& rule = function.signature().rules[i];
@@ -84,7 +84,7 @@ bool has_extras(const LaunchConfig& config) noexcept {
 
 }  // namespace
 
-void kernels::queue_launch(const FunctionState& function, runtime::LoadedKernel& kernel,
+void kernels::queue_launch(const KernelState& function, runtime::LoadedKernel& kernel,
                            const LaunchConfig& config, std::span<const KernelArg> arguments,
                            const runtime::LaunchCheck* check) {
   const BoundArguments bound(function, arguments);
@@ -97,12 +97,12 @@ void kernels::queue_launch(const FunctionState& function, runtime::LoadedKernel&
                      config.shared_bytes, stream, bound.pointers());
 }
 
-Function::Function(Ref<FunctionState> state) noexcept : state_(state) {}
+Kernel::Kernel(Ref<KernelState> state) noexcept : state_(state) {}
 
-FunctionState& Function::state() const noexcept { return static_cast<FunctionState&>(*state_); }
+KernelState& Kernel::state() const noexcept { return static_cast<KernelState&>(*state_); }
 
-void Function::launch(const LaunchConfig& config, std::span<const KernelArg> arguments) const {
-  const FunctionState& function = state();
+void Kernel::launch(const LaunchConfig& config, std::span<const KernelArg> arguments) const {
+  const KernelState& function = state();
   check_config(function, config);
   if (function.signature().copies && kernels::ContiguousArguments::are_needed(function, arguments))
       [[unlikely]] {
@@ -116,8 +116,8 @@ void Function::launch(const LaunchConfig& config, std::span<const KernelArg> arg
   kernels::queue_launch(function, function.kernel(), config, arguments, nullptr);
 }
 
-void Function::launch_raw(const LaunchConfig& config, std::span<void* const> values) const {
-  const FunctionState& function = state();
+void Kernel::launch_raw(const LaunchConfig& config, std::span<void* const> values) const {
+  const KernelState& function = state();
   check_config(function, config);
   if (values.size() != function.signature().rules.size()) [[unlikely]]
     kernels::fail_count(function, values.size());
@@ -128,24 +128,23 @@ void Function::launch_raw(const LaunchConfig& config, std::span<void* const> val
   function.kernel().launch(config.grid, config.block, config.shared_bytes, stream, values.data());
 }
 
-Function Function::bind(std::span<const std::string> declarations) const {
-  return Function(
-      make_ref<FunctionState>(state(), kernels::declared_signature(state(), declarations)));
+Kernel Kernel::bind(std::span<const std::string> declarations) const {
+  return Kernel(make_ref<KernelState>(state(), kernels::declared_signature(state(), declarations)));
 }
 
-const std::string& Function::name() const noexcept { return state().name(); }
+const std::string& Kernel::name() const noexcept { return state().name(); }
 
-std::uintptr_t Function::handle() const noexcept { return state().kernel().handle(); }
+std::uintptr_t Kernel::handle() const noexcept { return state().kernel().handle(); }
 
-Device Function::device() const noexcept { return state().device(); }
+Device Kernel::device() const noexcept { return state().device(); }
 
-std::span<const KernelParameter> Function::parameters() const noexcept {
+std::span<const KernelParameter> Kernel::parameters() const noexcept {
   return state().signature().parameters;
 }
 
-KernelAttributes Function::attributes() const { return state().kernel().attributes(); }
+KernelAttributes Kernel::attributes() const { return state().kernel().attributes(); }
 
-int Function::max_active_blocks(int threads, std::int64_t shared_bytes) const {
+int Kernel::max_active_blocks(int threads, std::int64_t shared_bytes) const {
   const int most = attributes().max_threads_per_block;
   if (threads < 1 || threads > most || shared_bytes < 0)
     fail<KernelArgumentError>("kernel '", name(), "': expected a block of 1 to ", most,
@@ -154,7 +153,7 @@ int Function::max_active_blocks(int threads, std::int64_t shared_bytes) const {
   return state().kernel().max_active_blocks(threads, shared_bytes);
 }
 
-BlockSize Function::occupancy_block_size(std::int64_t shared_bytes) const {
+BlockSize Kernel::occupancy_block_size(std::int64_t shared_bytes) const {
   const DeviceProperties device = properties(this->device());
   constexpr int middle = 256;  // on the CPU, where the block size hardly matters
   if (this->device().is_cpu()) return {middle, device.multiprocessors};
