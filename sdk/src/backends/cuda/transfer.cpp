@@ -54,9 +54,8 @@ void download(DeviceContext& context, const void* device, void* host, std::size_
   if (bytes == 0) return;
   const ContextGuard guard(context);
   refuse_capture(context, stream, "to the host from");
-  const bool in_pieces =
-      bytes >= 2 * StagingArea::piece_bytes &&  // fewer than two pieces do not overlap
-      !context.pinned_pool().has(host);
+  const bool in_pieces = bytes >= 2 * StagingArea::piece_bytes &&  // else no overlap
+                         !context.pinned_pool().has(host);
   if (in_pieces && context.staging().download_pieces(address(device), host, bytes, stream.raw()))
     return;
   const DriverApi& api = context.api;

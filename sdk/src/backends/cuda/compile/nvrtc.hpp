@@ -54,9 +54,8 @@ struct Library {
 
 /// The files of NVRTC, found in the file system.
 struct Installation {
-  std::filesystem::path library;  ///< empty if there is none
-  std::vector<std::filesystem::path>
-      headers;  ///< header_folders(library), and CCCL's folder if they lack it
+  std::filesystem::path library;               ///< empty if there is none
+  std::vector<std::filesystem::path> headers;  ///< header_folders(library), CCCL's if missing
 };
 
 /// The installation of library() or, before its first call, of the first library that it would try:

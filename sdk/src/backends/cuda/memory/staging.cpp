@@ -113,8 +113,7 @@ bool StagingArea::download_pieces(CUdeviceptr device, void* host, std::size_t by
     if (code == CUDA_SUCCESS) code = api.event_record(block.passed, stream);
     check(api, code, "copying ", bytes, " bytes from ", context_.device);
   };
-  for (const Block& block : pieces_)
-    wait(block);  // transfers of an earlier upload may still be running
+  for (const Block& block : pieces_) wait(block);  // earlier uploads may still use them
   for (std::size_t piece = 0; piece < std::min(count, pieces_.size()); ++piece) queue(piece);
   for (std::size_t piece = 0; piece < count; ++piece) {
     const Block& block = pieces_[piece % pieces_.size()];
