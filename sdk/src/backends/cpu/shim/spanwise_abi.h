@@ -53,7 +53,7 @@ struct sw_check {
 
 // Blocks [first, last) of a launch, in the linear order x, y, z, for one worker thread.
 struct sw_range {
-  void* worker;            // passed to
+  void* worker;            // passed to the functions of sw_runtime
   void* const* arguments;  // one pointer per parameter
   void* dynamic_shared;
   sw_extent grid, block;
