@@ -27,7 +27,7 @@ class BufferBridge final : public Bridge {
   bool accepts(PyObject* object) const override { return PyObject_CheckBuffer(object) != 0; }
 
   ForeignView view(PyObject* object, bool) const override {
-    // A memoryview is the owner: Python's own object for a buffer that is held.
+    // The owner is a memoryview, Python's object for an exported buffer.
     const auto holder = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(object));
     if (!holder) throw py::error_already_set();
     const Py_buffer& buffer = *PyMemoryView_GET_BUFFER(holder.ptr());

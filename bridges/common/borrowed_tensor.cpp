@@ -14,13 +14,13 @@
 namespace spanwise {
 namespace {
 
-// Where a layout's elements lie.
+// The memory that a layout covers.
 struct Placement {
-  std::int64_t bytes = 0;   ///< from the lowest to the end of the highest
-  std::int64_t offset = 0;  ///< of the first from the lowest, in elements
+  std::int64_t bytes = 0;   ///< from the lowest address to the end of the highest element
+  std::int64_t offset = 0;  ///< of element (0, ..., 0) from the lowest, in elements
 };
 
-// Packed in C order, as most arrays are, which are told by one comparison an axis.
+// Packed in C order, as most arrays are: checked with one comparison per axis.
 bool place_packed(const BorrowedTensor& memory, std::int64_t item, std::int64_t* strides,
                   Placement& placement) noexcept {
   const std::int64_t unit = memory.in_elements ? 1 : item;
@@ -36,12 +36,13 @@ bool place_packed(const BorrowedTensor& memory, std::int64_t item, std::int64_t*
   return !__builtin_mul_overflow(size, item, &placement.bytes);
 }
 
-// The elements that a layout reaches, counted from the first, and how many indices it has.
+// The lowest and highest element offsets of a layout, and its number of indices.
 struct Reach {
   std::int64_t lowest = 0, highest = 0, size = 1;
 };
 
-// Strides in elements, and what they reach; false where there is anything to look at more closely.
+// Converts strides to elements and computes their reach; false for layouts that the general path
+// has to handle.
 bool read_strides(const BorrowedTensor& memory, std::int64_t* strides, Reach& reach) noexcept {
   const std::int64_t unit = memory.in_elements ? 1 : memory.dtype.itemsize();
   const int shift = std::countr_zero(static_cast<std::uint64_t>(unit));
@@ -50,7 +51,8 @@ bool read_strides(const BorrowedTensor& memory, std::int64_t* strides, Reach& re
     const bool divides = (given & (unit - 1)) == 0;
     std::int64_t stride = given >> shift;
     if (extent == 1) {
-      // Never used, so it may be anything; in bytes it is kept where it can be, as NumPy shows it.
+      // The stride of an extent of 1 is unused and may be any value; byte strides are kept if
+      // possible, because NumPy shows them.
       if (memory.in_elements || !divides) stride = 1;
     } else if (!divides || extent <= 0) {
       return false;
@@ -66,7 +68,7 @@ bool read_strides(const BorrowedTensor& memory, std::int64_t* strides, Reach& re
   return true;
 }
 
-// In whatever order; false where there is anything to look at more closely.
+// Any strides; false for layouts that the general path has to handle.
 [[gnu::noinline]] bool place_strided(const BorrowedTensor& memory, std::int64_t item,
                                      std::int64_t* strides, Placement& placement) noexcept {
   Reach reach;
@@ -82,7 +84,7 @@ bool read_strides(const BorrowedTensor& memory, std::int64_t* strides, Reach& re
          reinterpret_cast<std::uintptr_t>(memory.data) >= static_cast<std::uintptr_t>(before);
 }
 
-// As alignment_of() has it, of whole powers of two on a GPU or the CPU.
+// As alignment_of(), for sizes that are powers of two, on a GPU or the CPU.
 bool is_aligned(const BorrowedTensor& memory, std::int64_t item) noexcept {
   const std::int64_t unit = memory.dtype.is_complex() && memory.device.is_cpu() ? item / 2 : item;
   return (reinterpret_cast<std::uintptr_t>(memory.data) & static_cast<std::uintptr_t>(unit - 1)) ==
@@ -93,7 +95,7 @@ bool is_aligned(const BorrowedTensor& memory, std::int64_t item) noexcept {
 
 bool share_at(Array* place, const BorrowedTensor& memory, ForeignOwner owner, Storage&& spare) {
   const std::int64_t item = memory.dtype.itemsize();
-  // Not std::has_single_bit, which asks for a population count: a call where none is built in.
+  // Not std::has_single_bit: without a popcount instruction it is a call.
   const bool is_power = (item & (item - 1)) == 0;
   if (memory.data == nullptr || memory.rank < 0 || memory.rank > max_rank || !is_power ||
       item * 8 != memory.dtype.bits() || !is_aligned(memory, item)) [[unlikely]] {
@@ -106,8 +108,8 @@ bool share_at(Array* place, const BorrowedTensor& memory, ForeignOwner owner, St
     return false;
   }
   void* lowest = static_cast<std::byte*>(memory.data) - placement.offset * item;
-  // Where the producer works on it: our use comes after what is queued there, and before what is
-  // once the array has gone.
+  // The producer's stream: use of the array waits for the work queued there, and work queued there
+  // after the array is released waits for that use.
   Ref<StreamIdentity> producer;
   if (!memory.device.is_cpu()) [[unlikely]] {
     collect_released();

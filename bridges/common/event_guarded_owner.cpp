@@ -22,7 +22,7 @@ struct Held {
   void* context = nullptr;
   void* data = nullptr;
   std::size_t bytes = 0;
-  std::vector<Event> events{};  // of our work that has not passed yet
+  std::vector<Event> events{};  // for work on the memory that has not completed
   Held* next_kept = nullptr;
 
   void tell() noexcept {
@@ -34,7 +34,7 @@ struct Held {
   }
 };
 
-// Beside the list, so that each import can ask without making one.
+// Outside of the list, so that an import can check it without creating the list.
 constinit std::atomic<bool> anybody_waits{false};
 
 class Waiting {
@@ -45,7 +45,8 @@ class Waiting {
     anybody_waits.store(true, std::memory_order_release);
   }
 
-  // Owners are told outside the lock: they run foreign code, which may import and release arrays.
+  // Calls release functions without the lock: they run foreign code, which may import and release
+  // arrays.
   void collect_released() {
     std::vector<std::unique_ptr<Held>> passed;
     {
@@ -64,14 +65,15 @@ class Waiting {
   std::vector<std::unique_ptr<Held>> held_;
 };
 
-// What still waits at the end of the process is dropped with it: the driver may be gone by then.
+// Never destroyed: owners that still wait at process exit are not released, because the driver may
+// have shut down by then.
 Waiting& waiting() {
   static Waiting* const the_waiting = new Waiting;
   return *the_waiting;
 }
 
-// For good: memory that is never given back beats memory that is written to by two. A list, so that
-// keeping cannot fail and leak checkers see what it holds.
+// Keeps the owner for ever: a leak is better than two writers of the same memory. A linked list, so
+// that keeping cannot fail and leak checkers can follow it.
 void keep(std::unique_ptr<Held> held) noexcept {
   static constinit std::atomic<Held*> kept{nullptr};
   held->events.clear();
@@ -101,7 +103,7 @@ void release_ordered(void* context, void* data, std::size_t bytes, StreamUses& u
       waiting().add(std::move(held));
     }
   } catch (...) {
-    // The device cannot tell whether our work has passed: a lost context, the end of the process.
+    // The device cannot be queried: a lost context, or the end of the process.
     if (held) keep(std::move(held));
   }
 }
@@ -128,7 +130,7 @@ void collect_released() noexcept {
   try {
     waiting().collect_released();
   } catch (...) {
-    // A failing device: what waits goes on waiting.
+    // The device fails: the owners keep waiting.
   }
 }
 

@@ -6,13 +6,14 @@
 
 namespace spanwise {
 
-/// Makes a foreign owner wait for our queued work, as memory that a device works on needs, where no
-/// stream is known on which the owner works (StreamUses::home()): it is told when events say that
-/// our work has passed; see collect_released().
+/// Delays the release of a foreign owner until events show that Spanwise's queued work on the
+/// memory has completed (collect_released()). For memory of a device if no stream of the owner is
+/// known that could wait instead.
 class EventGuardedOwner {
  public:
   static ForeignOwner around(ForeignOwner owner);
-  /// The context of the owner inside where `storage` was adopted from one, and it has `release`.
+  /// The context of the wrapped owner if `storage` was adopted from such an owner and its release
+  /// function is `release`; else null.
   static void* context(const Storage& storage, ReleaseFn release) noexcept;
 };
 

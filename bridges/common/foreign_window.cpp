@@ -12,8 +12,8 @@ namespace spanwise {
 namespace bridges {
 namespace {
 
-// Division by the size of an element. Nearly every size is a power of two, by which the processor
-// divides in a tenth of the time that it takes for others.
+// Division by the element size. Nearly all sizes are powers of two, for which a shift takes a tenth
+// of the time of a division.
 class ItemSize {
  public:
   explicit ItemSize(DType dtype) noexcept
@@ -23,7 +23,7 @@ class ItemSize {
   bool divides(std::int64_t stride) const noexcept {
     return is_power_ ? (stride & (bytes_ - 1)) == 0 : stride % bytes_ == 0;
   }
-  /// Of a multiple.
+  /// `stride` must be a multiple.
   std::int64_t into(std::int64_t stride) const noexcept {
     return is_power_ ? stride >> shift_ : stride / bytes_;
   }
@@ -34,8 +34,8 @@ class ItemSize {
   int shift_;
 };
 
-// What a byte swap turns around: a number, or each half of a complex one; elements narrower than a
-// byte have none.
+// The unit of a byte swap: a number, or each half of a complex number; 1 for elements narrower than
+// a byte.
 int swapped_unit(DType dtype) {
   return std::max(dtype.bits() / 8 / (dtype.is_complex() ? 2 : 1), 1);
 }
@@ -99,7 +99,7 @@ Layout layout_of(const ForeignMemory& memory, const ByteExtent& span) {
   Layout layout{memory.shape, memory.byte_strides, item.into(span.first)};
   for (int axis = 0; axis < layout.rank(); ++axis) {
     std::int64_t& stride = layout.strides[axis];
-    // An extent of 1 never uses its stride, which may then be anything.
+    // The stride of an extent of 1 is unused and may be any value.
     stride = item.divides(stride) ? item.into(stride) : 1;
   }
   return layout;
@@ -117,7 +117,7 @@ Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span) {
   if (span.size == 0) return Layout::row_major(shape);
   const int item = memory.dtype.itemsize(), unit = swapped_unit(memory.dtype);
   Strides strides(shape.size());
-  std::int64_t step = item;  // C order, where the producer left the strides out
+  std::int64_t step = item;  // C order if the producer gives no strides
   for (int axis = memory.shape.size() - 1; axis >= 0; --axis) {
     strides[axis] = memory.row_major ? step : memory.byte_strides[axis];
     step *= memory.shape[axis];

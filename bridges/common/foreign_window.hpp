@@ -9,11 +9,11 @@
 #include "spanwise/bridge.hpp"
 #include "spanwise/layout.hpp"
 
-/// From a foreign description of memory to bytes and a Layout over them.
+/// Converts a foreign description of memory to bytes and a Layout over them.
 namespace spanwise::bridges {
 
-/// Which bytes a description covers: `bytes` from `lowest` on, element (0, ..., 0) `first` bytes
-/// in.
+/// The bytes that a description covers: `bytes` bytes from `lowest` on; element (0, ..., 0) is at
+/// byte `first`.
 struct ByteExtent {
   void* lowest = nullptr;
   std::size_t bytes = 0;
@@ -21,11 +21,11 @@ struct ByteExtent {
   std::int64_t size = 0;  ///< elements
 };
 
-/// Throws BridgeError where extents are negative, strides are missing, or sizes or addresses do not
-/// fit in 63 bits.
+/// Throws BridgeError if extents are negative, strides are missing, the address is null, or sizes
+/// or addresses do not fit in 63 bits.
 ByteExtent span_of(const ForeignMemory& memory);
 
-/// The layout in elements of memory that has no obstacle.
+/// The layout in elements of memory for which find_obstacle() finds nothing.
 Layout layout_of(const ForeignMemory& memory, const ByteExtent& span);
 /// The layout in bytes of any memory, with the axes that share_bytes() promises.
 Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span);

@@ -13,10 +13,10 @@ namespace {
 
 struct Registry {
   Mutex mutex;
-  std::vector<const Bridge*> bridges;  // ascending order()
+  std::vector<const Bridge*> bridges;  // in ascending order of (priority(), name())
 };
 
-// Bridges register before main() and are looked up until the very end, so it is never destroyed.
+// Never destroyed: bridges register before main() and are looked up until the process ends.
 Registry& registry() {
   static Registry* const the_registry = new Registry;
   return *the_registry;

@@ -16,19 +16,19 @@ namespace {
 Device our_device(const ForeignMemory& memory) {
   switch (memory.device.kind()) {
     case DeviceKind::cpu:
-    case DeviceKind::cuda_host:  // the host reads and writes it like any other memory
+    case DeviceKind::cuda_host:  // the CPU can access it directly
       return cpu;
     case DeviceKind::cuda:
       return memory.device;
     case DeviceKind::cuda_managed:
       break;
   }
-  // Producers number managed memory 0 wherever it lives, so the driver is asked.
+  // Producers report device 0 for all managed memory, so ask the driver.
   const auto producer = device_of(memory.data);
   return Device(DeviceKind::cuda, producer ? producer->ordinal() : memory.device.ordinal());
 }
 
-// Our current stream waits for the producer's queued work.
+// Makes the current stream wait for the producer's queued work.
 void order_after_producer(const Array& array, const ForeignView& view) {
   if (array.size() == 0) return;
   const Stream current = Stream::current(array.device());
@@ -51,7 +51,7 @@ Array adopt(ForeignView& view, const bridges::ByteExtent& span, Layout layout, D
   }
   Array array(std::move(view.owner).adopt(span.lowest, span.bytes, device, memory.readonly),
               std::move(layout), dtype);
-  // Whoever uses the array first waits for the producer, whose stream is there as long as we are.
+  // The first use of the array waits for the producer's stream, which lives as long as the process.
   if (producer)
     array.storage().uses().set_producer(std::move(producer));
   else if (!device.is_cpu())
@@ -67,7 +67,7 @@ void ForeignOwner::tell() noexcept {
 }
 
 Storage ForeignOwner::adopt(void* data, std::size_t bytes, Device device, bool readonly) && {
-  // Storage::adopt() tells the owner itself where it fails.
+  // Storage::adopt() calls the release function itself if it fails.
   return Storage::adopt(data, bytes, device, std::exchange(release_, nullptr),
                         std::exchange(context_, nullptr), readonly);
 }

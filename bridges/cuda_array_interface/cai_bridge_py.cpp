@@ -11,7 +11,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
 
-/// The CUDA Array Interface, versions 2 and 3, read (numba-cuda, docs, "CUDA Array Interface").
+/// Imports the CUDA Array Interface, versions 2 and 3 (numba-cuda, docs, "CUDA Array Interface").
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view cai_word = "cuda_array_interface";
 constinit const Name interface_name("__cuda_array_interface__");
 
-// The address says where the memory is; without elements there is no address, and any device will
+// The address determines the device. Arrays without elements have no address, and any device will
 // do.
 Device device_of_memory(const InterfaceDict& interface) {
   const bool is_empty = interface.memory.data == nullptr;
@@ -38,9 +38,9 @@ Device device_of_memory(const InterfaceDict& interface) {
   return chosen.is_cuda() ? chosen : Device(DeviceKind::cuda, 0);
 }
 
-// Version 3 names the stream of the producer's work. Version 2 cannot, and some that could say
-// "none" always; their work is looked for where they would queue it: on the legacy default stream
-// and on the current stream of the library that the object comes from.
+// Version 3 gives the stream of the producer's work. Version 2 cannot, and some libraries always
+// give none; their work is assumed on the legacy default stream and on the current stream of the
+// library that the object comes from.
 void add_streams(ForeignView& view, const InterfaceDict& interface, PyObject* object, int ordinal) {
   if (interface.stream) {
     if (*interface.stream == 0)
@@ -61,7 +61,7 @@ class CudaArrayInterfaceBridge final : public Bridge {
   BridgePriority priority() const override { return BridgePriority::cuda_array_interface; }
   std::string_view protocols() const override { return "CUDA Array Interface 2 and 3"; }
 
-  // Asked of the object: many types have the attribute on the GPU only.
+  // Checks the object, not its type: many types have the attribute only for arrays on a GPU.
   bool accepts(PyObject* object) const override {
     return !PyType_Check(object) && attribute_or_null(object, interface_name);
   }
@@ -83,7 +83,7 @@ class CudaArrayInterfaceBridge final : public Bridge {
       interface.memory.data = nullptr;
     }
     view.memory.device = device_of_memory(interface);
-    // Pinned memory may be offered too; then the host is where it is used, and nothing is queued.
+    // Pinned memory may be offered, too; it is used on the CPU, and no stream is involved.
     const bool on_gpu = view.memory.device.kind() != DeviceKind::cuda_host;
     if (on_gpu && view.memory.data != nullptr)
       add_streams(view, interface, object, view.memory.device.ordinal());

@@ -8,7 +8,7 @@
 #include "python/support/bind.hpp"
 #include "spanwise/stream.hpp"
 
-/// Array.__cuda_array_interface__, version 3: arrays on a GPU have it, others do not.
+/// Array.__cuda_array_interface__, version 3: only arrays on a GPU have it.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -18,14 +18,15 @@ namespace {
 PyObject* get_interface(PyObject* self, void*) noexcept {
   const Array& array = array_in(self);
   if (array.device().is_cpu()) {
-    // hasattr() is how libraries ask whether an array is on a GPU.
+    // AttributeError, because libraries use hasattr() to check whether an array is on a GPU.
     PyErr_SetString(PyExc_AttributeError,
                     "__cuda_array_interface__: the array is on the CPU; move it with x.to('cuda')");
     return nullptr;
   }
   try {
     py::dict interface = interface_of(array);
-    // The interface names one stream for all queued work: our current one, after the others.
+    // The interface has one stream for all queued work: the current one, after it waits for the
+    // others.
     const Stream stream = Stream::current(array.device());
     order_use(stream, array, !array.readonly());
     const auto address =

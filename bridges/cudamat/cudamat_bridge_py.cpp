@@ -15,7 +15,8 @@
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 
-/// CUDAMat's matrices, read from and written to the C struct inside the Python object.
+/// Imports and exports CUDAMat's matrices by reading and writing the C struct inside the Python
+/// object.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -27,7 +28,7 @@ constinit const ForeignClass matrix_class("cudamat", "CUDAMatrix"),
 constinit const LegacyLibrary cudamat_library("cudamat", "cudamat");
 constinit const Name mat_name("mat");
 
-// The bytes of a ctypes structure, which is read and written as the C library does.
+// The bytes of a ctypes structure in the layout of the C library.
 class StructBytes {
  public:
   explicit StructBytes(PyObject* mat) {
@@ -61,11 +62,11 @@ class StructBytes {
 CudamatStruct fields_of(PyObject* matrix) {
   const py::object mat = attribute_or_null(matrix, mat_name);
   if (!mat || PyObject_CheckBuffer(mat.ptr()) != 1)
-    fail<BridgeError>("cudamat: a CUDAMatrix without its struct; expected one that was made whole");
+    fail<BridgeError>("cudamat: a CUDAMatrix without its struct; expected a fully constructed one");
   return StructBytes(mat.ptr()).read();
 }
 
-// One shape, two readings: asarray() takes the flag for nothing, dot() for a transposition.
+// The flag is ambiguous: asarray() ignores it, dot() treats it as a transposition.
 void refuse_flag(const CudamatStruct& fields) {
   if (fields.is_trans != 0)
     fail<ArgumentError>(
@@ -76,13 +77,14 @@ void refuse_flag(const CudamatStruct& fields) {
         "array");
 }
 
-// Packed columns: what CUDAMat can read. Extents of 1 have no stride worth the name.
+// Whether the columns are packed, the layout of CUDAMat. Strides of extents of 1 are ignored.
 bool is_packed_columns(const Array& array) {
   const std::int64_t m = array.shape()[0], n = array.shape()[1];
   return (m == 1 || array.strides()[0] == 1) && (n == 1 || array.strides()[1] == m);
 }
 
-// The package's name is also that of the struct in it; a module of that name holds the struct.
+// The package and its struct have the same name; so may a module in it, which then contains the
+// struct.
 py::object struct_class(const py::module_& module) {
   const py::object found = module.attr("cudamat");
   return PyModule_Check(found.ptr()) ? py::object(found.attr("cudamat")) : found;
@@ -142,7 +144,8 @@ class CudamatBridge final : public Bridge {
     fields.size[0] = static_cast<int>(array.shape()[0]);
     fields.size[1] = static_cast<int>(array.shape()[1]);
     StructBytes(mat.ptr()).write(fields);
-    // Its T is made by the constructor, as a copy of the struct, and does not hold the matrix.
+    // The constructor makes T as a copy of the struct, which does not hold a reference to the
+    // matrix.
     py::object made = module.attr("CUDAMatrix")(mat);
     const py::object owner = object_of(array);
     made.attr("_base") = owner;
@@ -165,8 +168,9 @@ class CudamatBridge final : public Bridge {
                         "; expected a matrix, pass x[None, :] (one row) or x[:, None] (one "
                         "column) of a vector");
     if (array.size() == 0)
-      fail<ArgumentError>("cudamat: got an array of shape ", array.shape(),
-                          "; expected elements, since CUDAMat cannot work on a matrix without");
+      fail<ArgumentError>(
+          "cudamat: got an array of shape ", array.shape(),
+          "; expected at least one element, since CUDAMat does not support empty matrices");
     if (array.size() > INT32_MAX)
       fail<ArgumentError>("cudamat: got ", array.size(),
                           " elements; expected 2147483647 at most, since CUDAMat counts in 32 "

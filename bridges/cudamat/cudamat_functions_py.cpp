@@ -15,12 +15,12 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
-/// to_cudamat() and from_cudamat() with one word more than other libraries' have.
+/// to_cudamat() and from_cudamat(), which take one more argument than those of other libraries.
 ///
-/// Theano gave CUDAMat the memory of a C-order (m, n) matrix as an (m, n) matrix, though CUDAMat
-/// reads columns: the values stood elsewhere, and programs were written to that (theano 0.9,
-/// theano/misc/cudamat_utils.py). That reading is the truthful one of other strides over the same
-/// memory, so the bridge itself knows nothing of it.
+/// Theano passed the memory of a C-order (m, n) matrix to CUDAMat as an (m, n) matrix, although
+/// CUDAMat is column-major: the values were permuted, and programs relied on that (theano 0.9,
+/// theano/misc/cudamat_utils.py). This equals an array with other strides over the same memory, so
+/// the bridge itself does not handle it.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -33,7 +33,7 @@ Array with_strides(const Array& array, Strides strides) {
   return array.with_layout(Layout{array.shape(), std::move(strides), array.layout().offset});
 }
 
-// A C-order matrix as one whose columns are packed: the elements stand elsewhere then.
+// A C-order matrix, reinterpreted as one with packed columns: the values are permuted.
 Array read_by_columns(const Array& array) { return with_strides(array, {1, array.shape()[0]}); }
 Array read_by_rows(const Array& array) { return with_strides(array, {array.shape()[1], 1}); }
 
@@ -96,7 +96,7 @@ PyMethodDef cudamat_functions[] = {
 }  // namespace
 
 SW_BIND(cudamat_functions, 64) {
-  add_functions(module, cudamat_functions);  // in the place of those that every library has
+  add_functions(module, cudamat_functions);  // replaces the generic functions
 }
 
 }  // namespace spanwise::python

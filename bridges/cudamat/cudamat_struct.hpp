@@ -4,7 +4,8 @@
 
 #include <cstddef>
 
-/// CUDAMat's matrix as its C functions see it (cudamat/cudamat.cuh): packed, column-major, float32.
+/// CUDAMat's matrix as declared by its C functions (cudamat/cudamat.cuh): packed, column-major,
+/// float32.
 namespace spanwise::python {
 
 struct CudamatStruct {
@@ -12,9 +13,9 @@ struct CudamatStruct {
   float* data_device;
   int on_device;
   int on_host;
-  int size[2];    ///< rows and columns as stored, whatever is_trans says
-  int is_trans;   ///< looked at by dot and what is built on it, ignored by the rest
-  int owns_data;  ///< freed with the matrix
+  int size[2];    ///< rows and columns as stored, regardless of is_trans
+  int is_trans;   ///< used by dot and functions based on it, ignored by the rest
+  int owns_data;  ///< whether the memory is freed with the matrix
 };
 static_assert(sizeof(CudamatStruct) == 2 * sizeof(float*) + 6 * sizeof(int));
 static_assert(offsetof(CudamatStruct, data_device) == sizeof(float*));

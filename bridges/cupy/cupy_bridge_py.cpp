@@ -29,16 +29,16 @@ constinit const LayoutAttributes cupy_layout;
 constinit const CachedAttribute data_attribute("data"), pointer_attribute("ptr"),
     ordinal_attribute("device_id"), contiguous_attribute("_c_contiguous");
 
-// CuPy's null stream is the legacy one.
+// CuPy's null stream is the legacy default stream, whose handle is 1 in Spanwise.
 std::uintptr_t counted_stream(std::uintptr_t handle) noexcept {
   return handle == 0 ? legacy_stream : handle;
 }
 
 using StreamOfDevice = std::intptr_t (*)(int);
 
-// The C function that get_current_stream() looks its answer up with, as CuPy's modules find it in
-// each other: Cython puts a module's C functions into a table of capsules named by their
-// signatures, so what is not quite this function is not taken for it. Null where there is none.
+// The C function behind get_current_stream(), found the way CuPy's modules find it in each other:
+// Cython exports a module's C functions in a table of capsules named by their signatures, so a
+// function of another signature is not accepted. Null if there is none.
 StreamOfDevice stream_function() noexcept {
   static StreamOfDevice found = nullptr;
   if (found != nullptr) return found;
@@ -51,7 +51,7 @@ StreamOfDevice stream_function() noexcept {
   return found;
 }
 
-// The stream that CuPy works on now on a GPU; 0 where it does not tell. Leaves no Python error.
+// CuPy's current stream on a GPU; 0 if it cannot be determined. Leaves no Python error.
 std::uintptr_t current_handle(int ordinal) noexcept {
   if (const StreamOfDevice stream_of = stream_function()) {
     const std::intptr_t handle = stream_of(ordinal);
@@ -87,7 +87,7 @@ class CupyBridge final : public Bridge {
   bool accepts(PyObject* object) const override { return ndarray_class.has(object); }
   bool speaks_dlpack(PyObject*) const override { return true; }
 
-  // By its attributes, which takes a third of the time that its DLPack export does.
+  // Reads the attributes, which takes a third of the time of the DLPack export.
   bool try_describe(PyObject* array, BorrowedTensor& memory) const override {
     if (Py_TYPE(array) != reinterpret_cast<PyTypeObject*>(ndarray_class.get())) return false;
     const py::object pointer = data_attribute.of(array);
@@ -99,7 +99,7 @@ class CupyBridge final : public Bridge {
     const int number = static_cast<int>(PyLong_AsLong(ordinal.ptr()));
     memory.device = Device(DeviceKind::cuda, number);
     memory.stream = legacy_stream;
-    // Another stream may be gone while the array still lives, and has to be waited for at once.
+    // Other streams may be destroyed while the array lives, so view() waits for them immediately.
     return current_handle(number) == legacy_stream;
   }
 
@@ -107,8 +107,9 @@ class CupyBridge final : public Bridge {
     try {
       return find_bridge("dlpack")->view(array, may_copy);
     } catch (const BridgeError&) {
-      // CuPy divides byte strides without their sign, so that negative ones become too large for
-      // any memory; and it has no DLPack code for some dtypes. Its dictionary is right in both.
+      // CuPy's DLPack export divides byte strides as unsigned numbers, so negative strides become
+      // too large for any memory, and it has no DLPack code for some dtypes. Its CUDA Array
+      // Interface handles both.
       return find_bridge("cuda_array_interface")->view(array, may_copy);
     }
   }
@@ -127,7 +128,8 @@ class CupyBridge final : public Bridge {
     const std::uintptr_t stream = current_handle(array.device().ordinal());
     if (stream == 0 || unowned_class.get() == nullptr || pointer_class.get() == nullptr)
       return py::module_::import("cupy").attr("from_dlpack")(object_of(array)).release().ptr();
-    // What from_dlpack() makes, in a third of its time (docs.cupy.dev, cupy.cuda.UnownedMemory).
+    // The same result as from_dlpack(), in a third of its time (docs.cupy.dev,
+    // cupy.cuda.UnownedMemory).
     order_library(stream, array);
     const Storage& storage = array.storage();
     const py::int_ address(reinterpret_cast<std::uintptr_t>(storage.data()));

@@ -4,17 +4,16 @@
 
 #include <cstdint>
 
-/// The binary interface of DLPack 1.3, declared by ourselves so that a build needs no header of it
-/// (docs/adr/0005-dlpack-abi.md). Layouts, numbers and names are facts of that interface:
-/// dmlc/dlpack, include/dlpack/dlpack.h. tests/bridges/test_dlpack_abi.py holds them against the
-/// real header.
+/// The binary interface of DLPack 1.3, declared here so that a build needs no DLPack header
+/// (docs/adr/0005-dlpack-abi.md). Layouts, numbers and names are those of dmlc/dlpack,
+/// include/dlpack/dlpack.h; tests/bridges/test_dlpack_abi.py compares them with the real header.
 namespace spanwise::dlpack {
 
 struct Version {
   std::uint32_t major, minor;
 };
 
-/// What we write; an equal major number is what we read.
+/// The version of exported tensors; imports need the same major version.
 inline constexpr Version version{1, 3};
 
 enum class DeviceType : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
@@ -59,7 +58,7 @@ struct ManagedTensorVersioned {
   Tensor tensor;
 };
 
-/// Names of the capsules, and what a consumer renames them to.
+/// Names of the capsules, and the names that a consumer gives them.
 inline constexpr const char* capsule_name = "dltensor";
 inline constexpr const char* used_capsule_name = "used_dltensor";
 inline constexpr const char* versioned_capsule_name = "dltensor_versioned";
@@ -74,14 +73,15 @@ struct ExchangeHeader {
 using SetErrorFn = void (*)(void* context, const char* kind, const char* message);
 
 /// Table of `type.__dlpack_c_exchange_api__`. All functions return 0, or -1 with a Python error set
-/// (allocate: with set_error called); none throws, none synchronises.
+/// (allocate: with set_error called); none throws or synchronizes.
 struct ExchangeApi {
   ExchangeHeader header;
   int (*allocate)(Tensor* prototype, ManagedTensorVersioned** out, void* error_context,
                   SetErrorFn set_error);
   int (*managed_from_object)(void* object, ManagedTensorVersioned** out);
   int (*managed_to_object)(ManagedTensorVersioned* tensor, void** out_object);
-  /// May be null. What it fills is borrowed from the object until control returns.
+  /// May be null. The tensor is borrowed from the object, and valid until control returns to
+  /// Python.
   int (*tensor_from_object)(void* object, Tensor* out);
   int (*current_stream)(DeviceType type, std::int32_t id, void** out_stream);
 };

@@ -31,7 +31,7 @@ class Words {
     names_[count_] = word.get();
     values_[++count_] = value;
   }
-  // object.__dlpack__(**words); null with a Python error set where that fails.
+  // Calls object.__dlpack__(**words); returns null with a Python error set on failure.
   py::object call(PyObject* object) {
     values_[0] = object;
     py::tuple names(count_);
@@ -55,7 +55,8 @@ py::object our_version() {
   return py::reinterpret_borrow<py::object>(pair);
 }
 
-// What it says when it refuses with a BufferError, which is cleared; other errors are thrown.
+// The message of the BufferError or NotImplementedError that is set, which is cleared; other errors
+// are thrown.
 std::string refusal() {
   py::error_already_set error;
   if (!error.matches(PyExc_BufferError) && !error.matches(PyExc_NotImplementedError)) throw error;
@@ -88,7 +89,7 @@ py::object call_dlpack(PyObject* object, const py::object& stream, bool may_copy
   words.add(version_word, our_version().ptr());
   if (!may_copy) words.add(copy_word, Py_False);
   py::object capsule = words.call(object);
-  // Methods from before 1.0 know neither version nor copy, and always share.
+  // Methods from before 1.0 do not have the arguments max_version and copy, and always share.
   if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
     PyErr_Clear();
     capsule = plain.call(object);
@@ -120,7 +121,7 @@ class DlpackBridge final : public Bridge {
     if (const ExchangeApi* api = exchange_api_of(Py_TYPE(object)))
       return view_through(*api, object);
     const Device device = device_from(told_device(object));
-    // The producer makes our stream wait for its work, so that nothing is left to order.
+    // The producer makes Spanwise's current stream wait for its work.
     py::object stream;
     if (device.is_cuda() || device.kind() == DeviceKind::cuda_managed) {
       const Device worker(DeviceKind::cuda, device.ordinal());

@@ -13,18 +13,18 @@ namespace spanwise::dlpack {
 /// Whether the object is a capsule with one of DLPack's names, used or not.
 bool is_capsule(PyObject* object) noexcept;
 
-/// Takes the tensor out of a capsule, which is marked as used. Throws ArgumentError for one that
-/// was used before, BridgeError for other capsules.
+/// Takes the tensor out of a capsule and marks the capsule as used. Throws ArgumentError for a used
+/// capsule, BridgeError for other capsules.
 ForeignView view_of_capsule(PyObject* capsule);
 
-/// A capsule around a new managed tensor; the tensor is given back where nobody takes it out. A new
-/// reference; null with a Python error set where there is no memory.
+/// A capsule with a new managed tensor, which is deleted with the capsule if no consumer takes it.
+/// Returns a new reference, or null with a Python error set if out of memory.
 PyObject* capsule_of(const Array& array, bool versioned, std::uint64_t extra_flags = 0);
 
-/// An object's tensor through its type's exchange table. Throws BridgeError where it refuses.
+/// An object's tensor, by the exchange table of its type. Throws BridgeError if the object refuses.
 ForeignView view_through(const ExchangeApi& api, PyObject* object);
 
-/// Ours, for spanwise.Array; lives as long as the process.
+/// The exchange table of spanwise.Array; lives as long as the process.
 const ExchangeApi& exchange_api() noexcept;
 
 }  // namespace spanwise::dlpack

@@ -18,16 +18,16 @@ bool is_named(const char* name, const char* wanted) noexcept {
   return name != nullptr && std::strcmp(name, wanted) == 0;
 }
 
-// A deleter that came out of Python may want the GIL. It takes that itself while there is an
-// interpreter; once that has ended the memory goes with the process.
+// A deleter from Python may need the GIL, which it acquires itself while the interpreter runs.
+// After that it is not called, and the memory is freed with the process.
 template <auto release>
 void release_python(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept {
   if (!Py_IsInitialized() && !python::holds_gil()) return;
   release(context, data, bytes, uses);
 }
 
-// For capsules that nobody took the tensor out of. Runs wherever Python drops the capsule, also
-// while an exception is on its way.
+// The destructor of capsules whose tensor was not taken. It runs wherever Python drops the capsule,
+// also while an exception is set.
 template <class Managed>
 void delete_capsule(PyObject* capsule) noexcept {
   PyObject *type, *value, *traceback;

@@ -9,8 +9,8 @@ namespace spanwise {
 namespace dlpack {
 namespace {
 
-// A managed tensor and what it points to, in one allocation. Owning the Array natively is what lets
-// the deleter run on any thread, without the GIL, and after the interpreter has ended.
+// A managed tensor and the data that it points to, in one allocation. It owns the Array natively,
+// so that the deleter may run on any thread, without the GIL, and after the interpreter has ended.
 template <class Managed>
 struct Exported {
   Managed managed{};
@@ -18,8 +18,8 @@ struct Exported {
   Strides strides;
 
   explicit Exported(const Array& source) : array(source), strides(source.strides()) {
-    // The stride of an extent of 1 means nothing, yet some consumers compare strides literally or
-    // refuse negative ones; so it is written as C order would have it.
+    // The stride of an extent of 1 is unused, but some consumers compare strides literally or
+    // reject negative ones; it is therefore set to that of C order.
     std::int64_t step = 1;
     for (int axis = strides.size() - 1; axis >= 0; --axis) {
       if (array.shape()[axis] == 1 || array.size() == 0) strides[axis] = step;
@@ -36,13 +36,13 @@ struct Exported {
 
 TensorDevice device_of(const Array& array) noexcept {
   const Device device = array.device();
-  // Others know one CPU.
+  // Other libraries have only CPU device 0.
   return {static_cast<DeviceType>(device.kind()), device.is_cpu() ? 0 : device.ordinal()};
 }
 
 Tensor borrowed(const Array& array) noexcept {
   const DType dtype = array.dtype();
-  // Consumers that write to what they were lent are told by the read-only flag, not by const.
+  // The read-only flag, not const, protects borrowed memory from writes.
   return {
       .data = array.size() == 0 ? nullptr : array.data(),
       .device = device_of(array),
@@ -51,7 +51,7 @@ Tensor borrowed(const Array& array) noexcept {
                 static_cast<std::uint16_t>(dtype.lanes())},
       .shape = const_cast<std::int64_t*>(array.shape().data()),
       .strides = const_cast<std::int64_t*>(array.strides().data()),
-      .byte_offset = 0};  // some consumers take no other
+      .byte_offset = 0};  // some consumers accept only 0
 }
 
 ManagedTensorVersioned* exported(const Array& array, std::uint64_t extra_flags) {

@@ -10,15 +10,14 @@
 
 namespace spanwise::dlpack {
 
-/// The stream that `__dlpack__(stream=)` names for an array on `device`: none on the CPU and for
-/// -1, the legacy default stream for nothing (None). Throws ArgumentError for numbers that mean
-/// nothing.
+/// The stream that `__dlpack__(stream=)` means for an array on `device`: none on the CPU and for
+/// -1, the legacy default stream for None. Throws ArgumentError for invalid numbers.
 std::optional<Stream> consumer_stream(std::optional<std::int64_t> stream, Device device);
 
-/// Makes the consumer's stream come after all our queued work on the array.
+/// Makes the consumer's stream wait for all of Spanwise's queued work on the array.
 void make_wait(const Stream& consumer, const Array& array);
 
-/// Both at once.
+/// consumer_stream() and make_wait().
 void order_consumer(const Array& array, std::optional<std::int64_t> stream);
 
 }  // namespace spanwise::dlpack

@@ -36,7 +36,7 @@ void check_shape(const Tensor& tensor) {
                       " axes without a shape; the producer made it wrongly");
 }
 
-// An address, not a pointer into anything: null plus an offset is a producer's way to say null.
+// Computed as an integer: some producers mean null by a null pointer with an offset.
 void* address_of(const Tensor& tensor) {
   if (tensor.data == nullptr) return nullptr;
   const auto base = reinterpret_cast<std::uintptr_t>(tensor.data);
@@ -62,7 +62,7 @@ Strides byte_strides_of(const Tensor& tensor, int itemsize) {
   for (int axis = 0; axis < tensor.ndim; ++axis) {
     const bool overflows =
         __builtin_mul_overflow(tensor.strides[axis], std::int64_t{itemsize}, &strides[axis]);
-    // Without a neighbour along the axis its stride is never used, and may be anything.
+    // The stride of an extent up to 1 is unused and may be any value.
     if (tensor.shape[axis] <= 1) strides[axis] = itemsize;
     if (overflows && tensor.shape[axis] > 1)
       fail<BridgeError>("dlpack: stride ", tensor.strides[axis], " on axis ", axis,
@@ -143,7 +143,7 @@ void release_unversioned(void* context, void*, std::size_t, StreamUses&) noexcep
 ForeignView view_of(ManagedTensorVersioned* tensor, ReleaseFn release) {
   if (tensor == nullptr) fail<BridgeError>("dlpack: a null tensor");
   ForeignOwner owner(release, tensor);
-  // Of another major version only the deleter is where we think it is.
+  // For another major version, only the deleter has a known position.
   if (tensor->version.major != version.major)
     fail<BridgeError>("dlpack: a tensor of version ", tensor->version.major, ".",
                       tensor->version.minor, "; expected ", version.major,
@@ -161,7 +161,7 @@ ForeignView view_of(ManagedTensor* tensor, ReleaseFn release) {
 
 namespace {
 Array taken(ForeignView view, CopyMode mode) {
-  // A copy that the producer made before this call is not ours to complain about.
+  // A copy that the producer made before this call is no reason to throw.
   view.copied = false;
   return take(view, mode, "dlpack");
 }

@@ -17,7 +17,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
 
-/// Array.__dlpack__ and what belongs to it (array API standard 2024.12, "Data interchange").
+/// Array.__dlpack__ and __dlpack_device__ (array API standard 2024.12, "Data interchange").
 namespace spanwise::dlpack {
 
 namespace py = pybind11;
@@ -26,7 +26,7 @@ using python::array_in;
 namespace {
 
 struct Request {
-  std::optional<std::int64_t> stream{};  ///< the consumer's; nothing: None
+  std::optional<std::int64_t> stream{};  ///< the consumer's; nothing for None
   bool versioned = false;
   std::optional<TensorDevice> device{};
   CopyMode copy = CopyMode::if_needed;
@@ -68,7 +68,7 @@ Request read(PyObject* const* values, Py_ssize_t count, PyObject* names) {
   return request;
 }
 
-// To the one place that every producer has to serve: the host.
+// Copies to the host, the only other device that every producer must support.
 Array to_host(const Array& array, const Request& request) {
   const TensorDevice wanted = *request.device;
   const bool can = wanted.type == DeviceType::cpu && !array.device().is_cpu();
@@ -91,8 +91,8 @@ bool is_elsewhere(const Array& array, const Request& request) {
   return wanted.type != own.type || (own.type != DeviceType::cpu && wanted.id != own.id);
 }
 
-// The method is called by a function of torch's. Its releases up to 2.11 end the process where a
-// stride is negative, and later ones refuse; the consumer does not say who it is otherwise.
+// Whether a function of torch is the caller: its releases up to 2.11 abort the process for negative
+// strides, and later ones refuse them; the consumer cannot be identified otherwise.
 bool is_called_by_torch() noexcept {
   PyObject* globals = PyEval_GetGlobals();
   PyObject* name = globals != nullptr ? PyDict_GetItemString(globals, "__name__") : nullptr;
@@ -122,7 +122,7 @@ PyObject* export_array(const Array& source, const Request& request) {
     {
       const python::GilRelease unlocked;
       std::optional<StreamGuard> guard;
-      if (consumer) guard.emplace(*consumer);  // the copy is the consumer's first work
+      if (consumer) guard.emplace(*consumer);  // the copy is queued on the consumer's stream
       copied = copy(source);
     }
     if (consumer) make_wait(*consumer, copied);

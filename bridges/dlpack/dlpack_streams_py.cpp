@@ -24,8 +24,9 @@ std::optional<Stream> consumer_stream(std::optional<std::int64_t> stream, Device
 
 void make_wait(const Stream& consumer, const Array& array) {
   if (!array.storage()) return;
-  // The consumer may write, so it comes after readers too. The legacy default stream lives as long
-  // as the process, so what it does can be remembered; another stream may go at any time.
+  // The consumer may write, so it also waits for readers. The use of the legacy default stream can
+  // be recorded, because it lives as long as the process; other streams may be destroyed at any
+  // time.
   if (consumer.handle() == 1) return order_use(consumer, array, true);
   for (const Ref<StreamIdentity>& used : array.storage().uses().all())
     consumer.wait(Stream::of(*used));

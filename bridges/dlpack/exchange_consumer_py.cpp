@@ -14,8 +14,8 @@
 #include "python/support/gil.hpp"
 #include "spanwise/error.hpp"
 
-/// DLPack's C exchange API, read: a type that carries the table gives its tensors without a Python
-/// call, and names the stream that its work is queued on.
+/// Imports through DLPack's C exchange API: a type with the table gives its tensors, and the stream
+/// of its queued work, without a Python call.
 namespace spanwise::dlpack {
 
 namespace py = pybind11;
@@ -24,7 +24,7 @@ namespace {
 
 constinit const python::Name api_name("__dlpack_c_exchange_api__");
 
-// The oldest table of our major version, if the newest is of another.
+// The first table of the chain with Spanwise's major version; null if there is none.
 const ExchangeApi* of_our_version(void* table) noexcept {
   auto* header = static_cast<ExchangeHeader*>(table);
   while (header != nullptr && header->version.major != version.major) header = header->previous;
@@ -36,13 +36,14 @@ void release_managed(void* context, void* data, std::size_t bytes, StreamUses& u
   release_versioned(context, data, bytes, uses);
 }
 
-// The text of the Python error that is set, which is cleared. PyTorch's end with a new line.
+// The message of the Python error that is set, which is cleared. PyTorch's messages end with a
+// newline.
 std::string take_error() {
   py::error_already_set error;
   return py::str(py::str(error.value()).attr("rstrip")());
 }
 
-// The null handle is CUDA's name for the legacy default stream, which we count as 1.
+// A null handle means the legacy default stream, whose handle is 1 in Spanwise.
 std::uintptr_t counted(void* stream) noexcept {
   return stream == nullptr ? 1 : reinterpret_cast<std::uintptr_t>(stream);
 }
@@ -57,7 +58,7 @@ std::uintptr_t stream_of(const ExchangeApi& api, Device device) {
 }  // namespace
 
 const ExchangeApi* exchange_api_of(PyTypeObject* type) noexcept {
-  // The attribute lies on the type, so nothing of the instance is asked and nothing can fail.
+  // The attribute is on the type, so no code of the instance runs and the lookup cannot fail.
   PyObject* capsule = _PyType_Lookup(type, api_name.get());
   if (capsule == nullptr || !PyCapsule_CheckExact(capsule)) return nullptr;
   void* table = PyCapsule_GetPointer(capsule, exchange_capsule_name);
@@ -110,15 +111,15 @@ pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Arr
                                        StreamStays stream_stays) {
   if (const Device device = array.device(); !device.is_cpu()) {
     const std::uintptr_t stream = dlpack::stream_of(api, device);
-    // Remembered as a user: after the library has released the memory, its last work on it may
-    // still run, and the memory's next use has to come after that.
+    // Recorded as a use: after the library has released the memory, its last work on it may still
+    // run, and the next use of the memory must wait for that work.
     if (stream_stays(stream, device.ordinal()))
       order_use(Stream::lasting(device, stream), array, true);
     else
       order_library(stream, array);
   }
   void* object = nullptr;
-  // It owns the tensor from here on, also where it fails.
+  // It takes ownership of the tensor, also if it fails.
   if (api.managed_to_object(dlpack::exported(array), &object) != 0)
     throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::object>(static_cast<PyObject*>(object));

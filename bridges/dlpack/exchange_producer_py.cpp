@@ -12,7 +12,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
 
-/// DLPack's C exchange API, offered. C code calls these functions, so none lets an exception out.
+/// Exports DLPack's C exchange API. C code calls these functions, so none may throw.
 namespace spanwise::dlpack {
 namespace {
 
@@ -24,7 +24,7 @@ int fail_with_python_error() noexcept {
 int allocate(Tensor* prototype, ManagedTensorVersioned** out, void* error_context,
              SetErrorFn set_error) noexcept {
   try {
-    // Dtype, shape and device count; the other fields may hold anything.
+    // Only dtype, shape and device are valid; the other fields may have any value.
     Tensor wanted = *prototype;
     wanted.strides = nullptr;
     const ForeignMemory memory = memory_of(wanted, false);
@@ -59,7 +59,7 @@ int managed_from_object(void* object, ManagedTensorVersioned** out) noexcept {
 int managed_to_object(ManagedTensorVersioned* tensor, void** out_object) noexcept {
   try {
     ForeignView view = view_of(tensor, &release_versioned);
-    view.copied = false;  // who made a copy for us has nothing else to give
+    view.copied = false;  // the producer's only choice was a copy, so do not reject it
     PyObject* array = python::wrap(take(view, CopyMode::if_needed, "dlpack"));
     *out_object = array;
     return array != nullptr ? 0 : -1;

@@ -20,14 +20,14 @@
 #include "spanwise/error.hpp"
 
 /// Gnumpy's garray: C order over a flat CUDAMatrix (`_base`), or over an ndarray where Gnumpy
-/// simulates on the CPU with npmat. The bridges of CUDAMat and NumPy read and make those.
+/// simulates on the CPU with npmat. The bridges of CUDAMat and NumPy import and export those.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// Gnumpy is a module, and in packages for Python 3 a module in a package of the same name.
+// Gnumpy is a module; in packages for Python 3 it is a module in a package of the same name.
 constinit const ForeignClass garray_class("gnumpy", "garray"),
     packaged_class("gnumpy.gnumpy", "garray");
 constinit const LegacyLibrary cudamat_of_gnumpy("cudamat", "gnumpy");
@@ -47,7 +47,7 @@ bool simulates(PyObject* gnumpy) {
          PyUnicode_CompareWithASCIIString(mode.ptr(), "no") == 0;
 }
 
-// The module of the class that accepted the garray; it is there as long as the class is.
+// The module of the garray's class, which stays loaded as long as the class exists.
 bool is_simulated(PyObject* garray) {
   const char* name = garray_class.has(garray) ? "gnumpy" : "gnumpy.gnumpy";
   const py::object module = loaded_module(name);
@@ -57,11 +57,11 @@ bool is_simulated(PyObject* garray) {
   return false;
 }
 
-// What stands behind `_base`: its columns are packed whatever shape Gnumpy last gave it, so only
-// the address and the number of elements are told from it.
+// The matrix behind `_base`. Its columns are packed whatever shape Gnumpy last gave it, so only its
+// address and number of elements are used.
 ForeignView base_of(PyObject* garray, bool may_copy) {
   const py::object base = attribute_or_null(garray, base_of_garray);
-  if (!base) fail<BridgeError>("gnumpy: a garray without base; expected one that was made whole");
+  if (!base) fail<BridgeError>("gnumpy: a garray without base; expected a fully constructed one");
   if (!is_simulated(garray)) return find_bridge("cudamat")->view(base.ptr(), may_copy);
   const py::object values = attribute_or_null(base.ptr(), values_of_npmat);
   if (!values)
@@ -70,7 +70,7 @@ ForeignView base_of(PyObject* garray, bool may_copy) {
   if (!py::cast<bool>(values.attr("flags").attr("f_contiguous")))
     fail<BridgeError>(
         "gnumpy: npmat keeps the garray in rows, so its values are not where Gnumpy "
-        "takes them to be; mend npmat.CUDAMatrix.reshape, see "
+        "takes them to be; fix npmat.CUDAMatrix.reshape, see "
         "bridges/gnumpy/README.md");
   return find_bridge("numpy")->view(values.ptr(), may_copy);
 }
@@ -92,7 +92,7 @@ class GnumpyBridge final : public Bridge {
     const Shape shape = integers_of(garray, shape_of_garray, "gnumpy");
     const std::int64_t size = Layout{shape, {}, 0}.size();
     ForeignView view;
-    if (size == 0) {  // its base is a dummy of another size
+    if (size == 0) {  // its base is a placeholder of another size
       view.memory.dtype = float32;
       view.memory.shape = shape;
       if (!is_simulated(garray)) cudamat_of_gnumpy.place(view);
@@ -106,7 +106,8 @@ class GnumpyBridge final : public Bridge {
     view.memory.shape = shape;
     view.memory.byte_strides = Strides{};
     view.memory.row_major = true;
-    // The garray, not its base: when the garray goes, Gnumpy hands the base to the next array.
+    // The garray, not its base: when the garray is destroyed, Gnumpy reuses the base for the next
+    // array.
     view.owner = python_owner(garray);
     return view;
   }
@@ -137,8 +138,8 @@ class GnumpyBridge final : public Bridge {
     if (!simulates(gnumpy.ptr())) watch_reuse_cache(gnumpy);
     const py::tuple shape = integer_tuple(array.shape());
     if (array.size() == 0) return gnumpy.attr("zeros")(shape).release().ptr();
-    // A garray that is an alias is never put among those whose memory Gnumpy hands out again. What
-    // it is an alias of has to be a garray; one without attributes is left alone when it goes.
+    // Gnumpy does not reuse the memory of a garray that is an alias. The alias must refer to a
+    // garray; one without attributes needs no cleanup when it is destroyed.
     const py::object garray = gnumpy.attr("garray");
     const py::object sentinel =
         py::module_::import("builtins").attr("object").attr("__new__")(garray);
@@ -177,7 +178,7 @@ const GnumpyBridge gnumpy_bridge;
 
 }  // namespace
 
-// Gnumpy calls its arrays so, and programs know Theano's name for the way there.
+// Aliases by the name of Gnumpy's class, which the names of Theano's functions contain, too.
 SW_BIND(gnumpy_names, 64) {
   module.attr("to_garray") = module.attr("to_gnumpy");
   module.attr("from_garray") = module.attr("from_gnumpy");

@@ -6,13 +6,14 @@
 
 namespace spanwise::python {
 
-/// Keeps matrices whose memory is gone out of the cache from which `gnumpy` makes its next arrays.
+/// Removes matrices whose memory is freed from the cache that `gnumpy` takes memory for new arrays
+/// from.
 ///
-/// A garray that goes puts its matrix there. Where both go in one garbage collection, as parts of a
-/// cycle, Python (since 3.4) finishes all objects of the cycle first: the matrix frees its memory
-/// and still is in the cache, and an array that gets it fails with "Matrix is not in device
-/// memory". So after each collection the cache is looked through. To be called whenever garrays are
-/// seen; only the first call does anything.
+/// A garray that is destroyed puts its matrix into the cache. If both are destroyed in one garbage
+/// collection, as parts of a cycle, Python (since 3.4) finalizes all objects of the cycle first:
+/// the matrix frees its memory but stays in the cache, and an array that gets it fails with "Matrix
+/// is not in device memory". Therefore the cache is checked after each collection. Call this
+/// whenever garrays are seen; only the first call has an effect.
 void watch_reuse_cache(const pybind11::module_& gnumpy);
 
 }  // namespace spanwise::python

@@ -16,7 +16,7 @@ namespace {
 
 bool is_dead(py::handle matrix) { return !py::cast<bool>(matrix.attr("mat").attr("on_device")); }
 
-// Gnumpy counts the bytes of matrices that it keeps, to know when to give them back.
+// Gnumpy counts the bytes of its cached matrices, to decide when to free them.
 void forget_bytes(const py::module_& gnumpy, py::handle elements) {
   constexpr const char* counter = "__memoryInUse";
   const auto bytes = static_cast<std::int64_t>(sizeof(float)) * py::cast<std::int64_t>(elements);
@@ -24,11 +24,11 @@ void forget_bytes(const py::module_& gnumpy, py::handle elements) {
     gnumpy.attr(counter) = py::cast<std::int64_t>(gnumpy.attr(counter)) - bytes;
 }
 
-// Lists change in place: Gnumpy may hold one just now. Those that were there before a collection
-// are alive, so a list from which it is about to take one does not become empty.
+// Changes the lists in place, because Gnumpy may be using one. Matrices that were in a list before
+// the collection are valid, so a list that Gnumpy is about to take one from does not become empty.
 void drop_dead(const py::module_& gnumpy) {
   const py::object cache = py::getattr(gnumpy, "_cmsForReuse", py::none());
-  if (!py::isinstance<py::dict>(cache)) return;  // the interpreter ends, and empties its modules
+  if (!py::isinstance<py::dict>(cache)) return;  // the interpreter clears its modules at exit
   for (const auto& [size, kept] : entries_of(cache.ptr())) {
     const auto matrices = py::reinterpret_borrow<py::list>(kept);
     for (std::size_t i = matrices.size(); i-- > 0;) {

@@ -21,12 +21,12 @@ namespace {
 
 constinit const ForeignClass array_class("jax", "Array"), tracer_class("jax.core", "Tracer");
 
-// What XLA's CPU client wants of memory that it does not copy (its allocations' alignment), and
-// what its kernels on a GPU want of their arguments: others it takes, and refuses when it computes
+// The alignments that XLA's CPU client needs to share memory (that of its own allocations), and
+// that its GPU kernels need: XLA accepts less on a GPU, but fails when it computes
 // (xla/service/gpu/gpu_constants.h: kEntryParameterAlignBytes).
 constexpr std::uintptr_t cpu_alignment = 64, gpu_alignment = 16;
 
-// C order up to the order of the axes: what XLA can call a layout.
+// C order except for a permutation of the axes: what an XLA layout can express.
 bool is_permuted_row_major(const Layout& layout) {
   std::vector<int> axes;
   for (int axis = 0; axis < layout.rank(); ++axis)
@@ -41,14 +41,14 @@ bool is_permuted_row_major(const Layout& layout) {
   return true;
 }
 
-// Without x64, JAX would quietly give the array with half the width, and so a copy.
+// Without x64, JAX silently converts the array to half the width, which copies.
 bool is_narrowed(DType dtype) {
   const bool wide = dtype == float64 || dtype == int64 || dtype == uint64 || dtype == complex128;
   return wide && !py::cast<bool>(py::module_::import("jax").attr("config").attr("jax_enable_x64"));
 }
 
-// Why DLPack had nothing to give, where its own words are about something else. Throws, or leaves
-// it at what has been said.
+// Throws an error with the reason for a failed DLPack export if DLPack's message does not give it;
+// otherwise returns.
 void explain_jax_refusal(py::handle array) {
   if (py::cast<bool>(array.attr("is_deleted")()))
     fail<ArgumentError>(
@@ -86,7 +86,8 @@ class JaxBridge final : public Bridge {
       fail<ArgumentError>("jax: a traced array has no memory yet; expected a concrete one, call ",
                           "spanwise outside of jit, grad and vmap, or through jax.pure_callback");
     ForeignView view = view_memory(object, may_copy);
-    view.memory.readonly = true;  // JAX counts on its arrays never changing, and cannot say so
+    view.memory.readonly = true;  // JAX arrays are immutable, which unversioned DLPack cannot
+                                  // express
     return view;
   }
 
@@ -117,7 +118,8 @@ class JaxBridge final : public Bridge {
   }
 
   PyObject* wrap(const Array& array) const override {
-    // copy=False: JAX would otherwise copy, and not say so, where it has a reason that we missed.
+    // copy=False: otherwise JAX copies silently if it cannot share for a reason that obstacle()
+    // does not check.
     return py::module_::import("jax.dlpack")
         .attr("from_dlpack")(as_immutable_producer(array), py::arg("copy") = false)
         .release()

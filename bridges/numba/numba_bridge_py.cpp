@@ -15,12 +15,12 @@ namespace py = pybind11;
 
 namespace {
 
-// The name is kept by numba-cuda, whose module it now is, and by Numba's own older one.
+// The class has this name in numba-cuda and in older Numba.
 constinit const ForeignClass device_array_class("numba.cuda.cudadrv.devicearray",
                                                 "DeviceNDArrayBase");
 
-// Numba queues kernels on the legacy default stream unless the caller names another; the default is
-// made to wait here, so that Numba need not let the host wait.
+// Numba queues kernels on the legacy default stream unless the caller gives another; that stream
+// waits here, so that Numba need not synchronize the host.
 void order_default_stream(PyObject* object, const Array& array) {
   if (array.size() == 0) return;
   const std::uintptr_t named = current_stream_of_library(object, array.device().ordinal());

@@ -8,7 +8,8 @@
 #include "python/support/bind.hpp"
 #include "python/support/dtype.hpp"
 
-/// Array.__array_interface__, version 3: arrays on the CPU of NumPy's own dtypes have it.
+/// Array.__array_interface__, version 3: only arrays on the CPU with one of NumPy's own dtypes have
+/// it.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -22,8 +23,8 @@ PyObject* get_interface(PyObject* self, void*) noexcept {
                     "__array_interface__: the array is on a GPU; copy it with x.numpy()");
     return nullptr;
   }
-  // NumPy would read the elements as raw bytes; without the interface it asks __array__(), which
-  // imports what knows the dtype.
+  // NumPy would import the elements as raw bytes; without the interface it calls __array__(), which
+  // imports the package that defines the dtype.
   if (buffer_format(array.dtype()) == nullptr) {
     PyErr_Format(PyExc_AttributeError,
                  "__array_interface__: the interface has no type for %s; use x.numpy()",
@@ -32,7 +33,7 @@ PyObject* get_interface(PyObject* self, void*) noexcept {
   }
   try {
     py::dict interface = interface_of(array);
-    // NumPy takes a null address for a missing one, also where there are no elements.
+    // NumPy treats a null address as missing, even without elements.
     static char nothing[16];
     const void* address = array.data() != nullptr ? array.data() : nothing;
     interface["data"] = py::make_tuple(reinterpret_cast<std::uintptr_t>(address), array.readonly());

@@ -9,8 +9,8 @@
 #include "spanwise/bridge.hpp"
 #include "spanwise/error.hpp"
 
-/// NumPy's array interface, version 3, read: objects of the host that say in a dictionary, or in a
-/// C struct, where their memory is (numpy.org, "The array interface protocol").
+/// Imports NumPy's array interface, version 3: objects in host memory that describe it by a
+/// dictionary or a C struct (numpy.org, "The array interface protocol").
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view interface_word = "array_interface";
 constinit const Name dict_name("__array_interface__"), struct_name("__array_struct__");
 
-// An interface may describe more than the buffer that it names holds.
+// Throws if the interface describes memory outside of the buffer that it names.
 void check_inside(const ForeignMemory& memory, const Py_buffer& buffer) {
   __int128 lowest = static_cast<std::byte*>(memory.data) - static_cast<std::byte*>(buffer.buf);
   __int128 highest = lowest, step = memory.dtype.itemsize();
@@ -37,7 +37,7 @@ void check_inside(const ForeignMemory& memory, const Py_buffer& buffer) {
                       buffer.len, " bytes that \"data\" names");
 }
 
-// Where "data" is no address it is a buffer, and where it is missing the object is one.
+// "data" may be a buffer instead of an address; if it is missing, the object itself is the buffer.
 ForeignView view_of_buffer(InterfaceDict interface, PyObject* object) {
   PyObject* exporter = interface.data ? interface.data.ptr() : object;
   const auto buffer = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(exporter));
@@ -62,7 +62,7 @@ ForeignView view_of_buffer(InterfaceDict interface, PyObject* object) {
 
 // What the capsule of `__array_struct__` points to (numpy/ndarraytypes.h, PyArrayInterface).
 struct ArrayStruct {
-  int two;  // a mark that this is the struct
+  int two;  // always 2, to identify the struct
   int nd;
   char kind;
   int itemsize;
@@ -116,7 +116,7 @@ class ArrayInterfaceBridge final : public Bridge {
     if (!dict) fail<BridgeError>(interface_word, ": the object has no __array_interface__");
     InterfaceDict interface = parse_interface(dict, interface_word);
     if (!interface.has_address) return view_of_buffer(std::move(interface), object);
-    // Some make the memory while they make the dict, which then keeps it alive.
+    // Some objects allocate the memory when they make the dict, which then keeps it alive.
     return {.owner = python_owner(py::make_tuple(py::handle(object), dict).ptr()),
             .memory = std::move(interface.memory)};
   }

@@ -18,14 +18,14 @@ namespace {
 
 constinit const Name method_name("__array__");
 
-/// The last resort: objects that offer nothing but a method which makes an ndarray of them.
+/// Lowest priority: objects whose only interface is a method that returns an ndarray.
 class ArrayMethodBridge final : public Bridge {
  public:
   std::string_view name() const override { return "array_method"; }
   BridgePriority priority() const override { return BridgePriority::conversion; }
   std::string_view protocols() const override { return "__array__"; }
 
-  // On the type: a class is no array, though its instances' method can be found on it.
+  // A class is not an array, although the method can be found on it.
   bool accepts(PyObject* object) const override {
     return !PyType_Check(object) && attribute_or_null(object, method_name);
   }
@@ -42,7 +42,7 @@ class ArrayMethodBridge final : public Bridge {
   }
 
  private:
-  // NumPy 2 lets the method be told that a copy is not wanted; older ones do not take the word.
+  // NumPy 2 passes copy=False to forbid a copy; older methods do not accept the argument.
   static py::object call(PyObject* object, bool may_copy) {
     const py::object method = attribute_or_null(object, method_name);
     if (!method) fail<BridgeError>("array_method: no __array__");

@@ -24,7 +24,7 @@ namespace py = pybind11;
 
 namespace {
 
-// A mask says that some elements are not there; taking the memory would bring them back.
+// Masked elements are invalid; sharing the memory would expose them.
 void refuse_mask(PyObject* array) {
   const py::object module = loaded_module("numpy.ma");
   if (!module || !py::isinstance(array, module.attr("MaskedArray"))) return;
@@ -55,7 +55,8 @@ ForeignView view_of_array(PyObject* array) {
   return {.owner = python_owner(array), .memory = memory_of(array)};
 }
 
-// Whether NumPy would give the strides itself: it finds out sooner than it checks given ones.
+// Whether the strides are those that NumPy computes itself, which is faster than validating given
+// ones.
 bool is_packed(const std::int64_t* shape, const std::int64_t* strides, int rank) noexcept {
   std::int64_t step = 1;
   for (int axis = rank - 1; axis >= 0; --axis) {
@@ -65,11 +66,11 @@ bool is_packed(const std::int64_t* shape, const std::int64_t* strides, int rank)
   return step != 0;
 }
 
-// A new ndarray over the memory of `array`, which is kept alive.
+// A new ndarray that shares the memory of `array` and keeps it alive.
 PyObject* ndarray_over(const Array& array) {
-  // NumPy's own call: pybind11's array makes two vectors first, and asks for the flags by name.
-  // No initialiser: it imports NumPy, which lets other threads run, and one that then waited for it
-  // would hold the GIL.
+  // NumPy's own function: pybind11's array creates two vectors first, and queries flags by name.
+  // Not a static initializer: it imports NumPy, which releases the GIL, and another thread would
+  // then wait for the initializer while holding the GIL.
   static constinit const py::detail::npy_api* known_api = nullptr;
   if (known_api == nullptr) known_api = &py::detail::npy_api::get();
   const py::detail::npy_api& api = *known_api;
@@ -79,7 +80,7 @@ PyObject* ndarray_over(const Array& array) {
   const std::int64_t* given = array.strides().data();
   const std::int64_t item = array.dtype().itemsize();  // a power of two, as NumPy's own are
   int flags = array.readonly() ? 0 : Flags::NPY_ARRAY_WRITEABLE_;
-  // For a null address NumPy would take memory of its own.
+  // For a null address NumPy would allocate memory.
   static char without_elements;
   void* data = array.data();
   if (data == nullptr) data = &without_elements;
@@ -87,7 +88,7 @@ PyObject* ndarray_over(const Array& array) {
   Py_intptr_t* strides = nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   if ((address & static_cast<std::uintptr_t>(item - 1)) == 0 && is_packed(shape, given, rank)) {
-    flags |= Flags::NPY_ARRAY_ALIGNED_;  // taken as said where it gives the strides
+    flags |= Flags::NPY_ARRAY_ALIGNED_;  // NumPy does not check it if it computes the strides
   } else {
     strides = room.data();
     for (int axis = 0; axis < rank; ++axis) strides[axis] = given[axis] * item;
@@ -100,7 +101,8 @@ PyObject* ndarray_over(const Array& array) {
     Py_XDECREF(made);
     throw py::error_already_set();
   }
-  // All that PyArray_SetBaseObject() does for an ndarray without a base and an owner that is none.
+  // PyArray_SetBaseObject() does no more for an ndarray without a base and an owner that is not an
+  // ndarray.
   py::detail::array_proxy(made)->base = owner;
   return made;
 }
@@ -118,7 +120,7 @@ class NumpyBridge final : public Bridge {
     return PyObject_TypeCheck(object, types.ndarray) ||
            (types.generic != nullptr && PyObject_TypeCheck(object, types.generic));
   }
-  bool speaks_dlpack(PyObject* object) const override {  // NumPy's scalars do not
+  bool speaks_dlpack(PyObject* object) const override {  // NumPy's scalars do not support it
     return PyObject_TypeCheck(object, numpy_types().ndarray);
   }
 
@@ -144,7 +146,7 @@ class NumpyBridge final : public Bridge {
       refuse_mask(object);
       return view_of_array(object);
     }
-    // A scalar is a value: NumPy writes it to an array of no axes, which only we then have.
+    // A scalar is a value: NumPy copies it to a new 0-d array, which only Spanwise refers to.
     const py::object fresh = py::handle(object).attr("__array__")();
     ForeignView source = view_of_array(fresh.ptr());
     ForeignView view;
@@ -155,7 +157,7 @@ class NumpyBridge final : public Bridge {
 
   bool exports() const override { return true; }
   std::optional<ShareBlocker> obstacle(const Array& array) const override {
-    // Throws what to install; NumPy itself has the others.
+    // Throws with the package to install; NumPy itself has the other dtypes.
     if (!array.dtype().is_computable() || array.dtype() == bfloat16) numpy_dtype(array.dtype());
     if (array.device().is_cpu()) return std::nullopt;
     return ShareBlocker{

@@ -15,8 +15,8 @@ struct NumpyTypes {
 };
 const NumpyTypes& numpy_types() noexcept;
 
-/// The element type of an ndarray's descriptor. Throws DTypeError saying what to do about types
-/// that hold no numbers.
+/// The element type of an ndarray's descriptor. Throws DTypeError with a remedy for types that are
+/// not numbers.
 ElementType element_of(PyObject* descriptor);
 
 }  // namespace spanwise::python

@@ -17,7 +17,7 @@ namespace py = pybind11;
 
 namespace {
 
-// From here on are the types that packages add to NumPy (NPY_USERDEF).
+// The first type number of types that packages add to NumPy (NPY_USERDEF).
 constexpr int first_added_number = 256;
 
 const char* remedy_for(char kind) {
@@ -34,8 +34,8 @@ const char* remedy_for(char kind) {
   }
 }
 
-// Added types (ml_dtypes) are known by name, and have to agree on the size, since some are padded
-// where DLPack packs.
+// Added types (ml_dtypes) are identified by name and size, because some are padded that DLPack
+// packs.
 ElementType named_element(const py::dtype& descriptor, int number) {
   const std::string name = py::str(descriptor.attr("name"));
   if (!descriptor.attr("names").is_none())
@@ -46,14 +46,14 @@ ElementType named_element(const py::dtype& descriptor, int number) {
       const DType dtype = DType::parse(name);
       if (dtype.itemsize() == descriptor.itemsize()) return {dtype, false};
     } catch (const DTypeError&) {
-      // Told below, in words about the array.
+      // The error below describes the array.
     }
   }
   fail<DTypeError>("numpy: dtype ", name, " is none that Spanwise has; ",
                    remedy_for(descriptor.kind()));
 }
 
-// A reference for the life of the process; null where the module has no such class (yet).
+// A reference that is never released; null if the module has no such class (yet).
 PyTypeObject* type_attribute(const py::object& module, const char* name) noexcept {
   PyObject* attribute = PyObject_GetAttrString(module.ptr(), name);
   if (attribute == nullptr) PyErr_Clear();

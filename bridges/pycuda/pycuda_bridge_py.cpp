@@ -20,7 +20,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/gpu_context.hpp"
 
-/// PyCUDA's GPUArray, by its attributes (pycuda/gpuarray.py, GPUArray.__init__).
+/// Imports PyCUDA's GPUArray by its attributes (pycuda/gpuarray.py, GPUArray.__init__).
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -34,7 +34,7 @@ constinit const CachedAttribute gpudata_attribute("gpudata");
 constinit const Name gpudata_name("gpudata"), shape_name("shape"), strides_name("strides"),
     dtype_name("dtype"), native_name("isnative");
 
-// A DeviceAllocation, a block of a pool, an integer in views; None without elements.
+// gpudata is a DeviceAllocation, a block of a pool, an integer in views, or None without elements.
 void* address_of(PyObject* array) {
   const py::object gpudata = attribute_or_null(array, gpudata_name);
   if (!gpudata || gpudata.is_none()) return nullptr;
@@ -48,7 +48,8 @@ void* address_of(PyObject* array) {
   return address;
 }
 
-// The current context is one that PyCUDA made; our memory is in the primary one.
+// Whether the current context is one that PyCUDA created; Spanwise's memory is in the primary
+// context.
 bool works_apart() {
   const auto context = current_gpu_context();
   return !pycuda_library.is_fake() && context && !context->primary;
@@ -76,7 +77,7 @@ class PycudaBridge final : public Bridge {
       pycuda_library.place(view);
     } catch (const SharingError&) {
       if (!may_copy) throw;
-      // Only PyCUDA can read it, in its own context; the way leads over the host.
+      // Only PyCUDA can read the memory, in its own context; copy through the host.
       const py::object host = py::handle(array).attr("get")();
       view = {.made = copy_on_gpu(import_array(host.ptr())), .copied = true};
     }
@@ -107,7 +108,7 @@ class PycudaBridge final : public Bridge {
   PyObject* wrap(const Array& array) const override {
     const py::module_ module = py::module_::import("pycuda.gpuarray");
     const bool on_host = array.device().is_cpu() && !pycuda_library.is_fake();
-    if (on_host) {  // exportable_copy() made it for a context that only PyCUDA can fill
+    if (on_host) {  // from exportable_copy(), for a context in which only PyCUDA can allocate
       const py::object host = object_of(array).attr("numpy")();
       return module.attr("to_gpu")(host).release().ptr();
     }
@@ -136,7 +137,7 @@ class PycudaBridge final : public Bridge {
   static ForeignMemory memory_of(PyObject* array) {
     py::object dtype = attribute_or_null(array, dtype_name);
     if (!dtype)
-      fail<BridgeError>("pycuda: a GPUArray without dtype; expected one that was made whole");
+      fail<BridgeError>("pycuda: a GPUArray without dtype; expected a fully constructed one");
     const bool is_native = truth_of(dtype.ptr(), native_name);
     if (!is_native) dtype = dtype.attr("newbyteorder")("=");
     const Shape shape = integers_of(array, shape_name, "pycuda");
@@ -152,8 +153,8 @@ class PycudaBridge final : public Bridge {
             .byte_swapped = !is_native};
   }
 
-  // PyCUDA keeps a list of each thread's contexts and works with arrays only where that has one, a
-  // current context or not.
+  // PyCUDA keeps a stack of contexts for each thread and needs an entry there, even if a context is
+  // current.
   static void check_context(Device device) {
     if (device.is_cpu()) return;
     const py::object context = py::module_::import("pycuda.driver").attr("Context");
@@ -169,7 +170,7 @@ const PycudaBridge pycuda_bridge;
 
 }  // namespace
 
-// PyCUDA calls its arrays so, and programs know Theano's name for the way there.
+// Aliases by the name of PyCUDA's class, which the names of Theano's functions contain, too.
 SW_BIND(pycuda_names, 64) {
   module.attr("to_gpuarray") = module.attr("to_pycuda");
   module.attr("from_gpuarray") = module.attr("from_pycuda");

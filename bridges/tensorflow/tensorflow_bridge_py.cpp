@@ -22,11 +22,11 @@ namespace {
 constinit const ForeignClass tf_tensor_class("tensorflow", "Tensor");
 constinit const Name dlpack_of_tensor("__dlpack__"), dtype_of_tensor("dtype");
 
-// What TensorFlow's allocators align to, and its kernels count on: they end the process where a
-// tensor from DLPack is not aligned (tensorflow/core/framework/allocator.h: kAllocatorAlignment).
+// The alignment of TensorFlow's allocators, which its kernels rely on: they abort the process for
+// an unaligned tensor from DLPack (tensorflow/core/framework/allocator.h: kAllocatorAlignment).
 constexpr std::uintptr_t tf_alignment = 64;
 
-// DLPack export of a tensor of strings or handles ends the process, so it is not asked for.
+// The DLPack export of a tensor of strings or handles aborts the process, so reject them first.
 void refuse_other_elements(PyObject* tensor) {
   const py::object dtype = attribute_or_null(tensor, dtype_of_tensor);
   const std::string name = dtype ? std::string(py::str(dtype.attr("name"))) : "none";
@@ -54,10 +54,11 @@ class TensorflowBridge final : public Bridge {
       fail<ArgumentError>(
           "tensorflow: a symbolic tensor has no memory yet; expected an eager "
           "one, call spanwise outside of tf.function, or through tf.py_function");
-    // Without a stream, which TensorFlow refuses: it gives the tensor out when it is ready.
+    // Without a stream, which TensorFlow rejects: it returns the tensor after its work has
+    // completed.
     const py::object capsule = method();
     ForeignView view = find_bridge("dlpack")->view(capsule.ptr(), may_copy);
-    view.memory.readonly = true;  // tensors never change, and legacy DLPack cannot say so
+    view.memory.readonly = true;  // tensors are immutable, which unversioned DLPack cannot express
     return view;
   }
 

@@ -11,26 +11,25 @@
 
 #include "spanwise/bridge.hpp"
 
-/// Where a torch.Tensor's memory is, asked of libtorch's C functions.
+/// Reads the memory of a torch.Tensor with libtorch's C functions.
 namespace spanwise::python {
 
 /// The functions of PyTorch's stable C interface (torch/csrc/inductor/aoti_torch/c/shim.h) that
-/// read a tensor. Each is a few instructions, where the exchange API takes the GIL and a reference
+/// read a tensor. Each takes a few instructions; the exchange API acquires the GIL and a reference
 /// first.
 ///
-/// They want a handle, which is the address of a C++ `at::Tensor`; a Python tensor has one behind
-/// its head. PyTorch promises neither, so the answers about tensors made for it are held against
-/// what PyTorch's own methods say, once; where one differs the functions are not used.
+/// They take a handle, the address of a C++ `at::Tensor`, which a Python tensor has directly after
+/// its PyObject header. PyTorch does not guarantee this, so the results for sample tensors are
+/// compared once with those of PyTorch's own methods; if any differs, the functions are not used.
 class TensorFunctions {
  public:
-  /// The functions, looked for at the first call, for which torch has to be imported and
-  /// TensorImplOffsets to have been found; null where they are not to be used. Leaves no Python
-  /// error. Needs the GIL.
+  /// The functions, looked up at the first call; torch must be imported and TensorImplOffsets found
+  /// before. Null if they cannot be used. Leaves no Python error. Needs the GIL.
   static const TensorFunctions* found() noexcept;
 
-  /// Fills all but `stream`; false for what is neither in the host's nor in a GPU's memory and for
-  /// dtypes that torch alone has. Of objects of exactly the class torch.Tensor that are strided and
-  /// have their values in memory. Leaves no Python error.
+  /// Sets all members but `stream`; false for memory that is neither on the host nor on a GPU, and
+  /// for dtypes that only torch has. `tensor` must be exactly of class torch.Tensor, strided, and
+  /// have its values in memory. Leaves no Python error.
   bool try_describe(PyObject* tensor, BorrowedTensor& memory) const noexcept;
 
  private:
@@ -47,7 +46,7 @@ class TensorFunctions {
   Question<void*> data_ptr_ = nullptr;
   Question<std::int32_t> dtype_ = nullptr, device_type_ = nullptr, device_index_ = nullptr;
   std::int32_t cpu_type_ = -1, cuda_type_ = -1;
-  std::array<DType, 64> dtypes_{};  // by torch's number, where `known_` has its bit
+  std::array<DType, 64> dtypes_{};  // by torch's number; valid if `known_` has the bit
   std::uint64_t known_ = 0;
 };
 

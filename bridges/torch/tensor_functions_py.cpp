@@ -26,7 +26,7 @@ bool find(void* library, const char* name, Function& function) noexcept {
   return function != nullptr;
 }
 
-// A number that a function without arguments gives.
+// The result of a function without arguments.
 std::optional<std::int32_t> number(void* library, const std::string& name) noexcept {
   std::int32_t (*function)() = nullptr;
   if (!find(library, name.c_str(), function)) return std::nullopt;
@@ -47,7 +47,7 @@ void TensorFunctions::learn_dtype(void* library, DType dtype, std::string_view n
 }
 
 bool TensorFunctions::load() noexcept {
-  // The one that torch has loaded, never another; it is not given back, as torch itself is not.
+  // Only the library that torch has loaded; never closed, as torch itself is never unloaded.
   void* library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr || !find(library, "aoti_torch_get_dim", dim_) ||
       !find(library, "aoti_torch_get_sizes", sizes_) ||
@@ -70,7 +70,7 @@ bool TensorFunctions::try_describe(PyObject* tensor, BorrowedTensor& memory) con
   void* handle = handle_of(tensor);
   std::int64_t rank, *shape, *strides;
   std::int32_t dtype, device;
-  // Without a branch after each: none of them fails for a tensor that has its values.
+  // One check for all: none of them fails for a tensor that has values.
   const std::int32_t failed = device_type_(handle, &device) | dtype_(handle, &dtype) |
                               dim_(handle, &rank) | sizes_(handle, &shape) |
                               strides_(handle, &strides);
@@ -94,7 +94,7 @@ bool TensorFunctions::try_describe(PyObject* tensor, BorrowedTensor& memory) con
 bool TensorFunctions::agrees_about(PyObject* object) const {
   const py::handle tensor(object);
   const py::module_ torch = py::module_::import("torch");
-  // A mode that the program has set up may have made something else of the sample.
+  // A mode that the program has set may have changed the type of the sample.
   if (!py::type::handle_of(tensor).is(torch.attr("Tensor"))) return false;
   const auto shape = tensor.attr("shape").cast<py::tuple>();
   const auto strides = tensor.attr("stride")().cast<py::tuple>();
@@ -134,12 +134,12 @@ const TensorFunctions* TensorFunctions::found() noexcept {
   static TensorFunctions functions;
   static bool looked = false, usable = false;
   if (!looked) [[unlikely]] {
-    looked = true;  // also for what the samples themselves may lead to
+    looked = true;  // set first, because creating the samples may call this function
     try {
       usable = TensorImplOffsets::found() != nullptr && functions.load() &&
                functions.agrees_with_methods();
     } catch (const std::exception&) {
-      // A PyTorch without one of the methods or dtypes: its exchange API has to do.
+      // This PyTorch lacks a method or dtype: the exchange API is used.
       PyErr_Clear();
     }
   }

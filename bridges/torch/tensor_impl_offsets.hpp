@@ -8,25 +8,26 @@
 #include <cstdint>
 #include <cstring>
 
-/// Two words of the C++ object behind a torch.Tensor, read where it has them.
+/// Reads two words of the C++ object behind a torch.Tensor.
 namespace spanwise::python {
 
-/// A tensor's dispatch keys, which say among other things whether it is conjugated or negated
-/// lazily, and whether autograd keeps anything about it. Asking PyTorch costs a call each, and for
-/// the bits one that lets the GIL go and takes it again.
+/// A tensor's dispatch keys, which show among other things whether it is lazily conjugated or
+/// negated, and its pointer to autograd's data. PyTorch's own functions take a call for each, and
+/// one of them releases and reacquires the GIL.
 ///
-/// PyTorch promises no place for either. So the places are looked for in this process, in tensors
-/// whose answers PyTorch's own functions give; where exactly one place agrees with all of them it
-/// is used, else none. README.md tells which.
+/// PyTorch does not guarantee their offsets. Therefore the offsets are searched in this process, in
+/// sample tensors for which PyTorch's own functions give the values; if exactly one offset matches
+/// all samples it is used, otherwise none. README.md has details.
 class TensorImplOffsets {
  public:
-  /// The places, looked for at the first call, for which torch has to be imported; null where they
-  /// were not found. Leaves no Python error. Needs the GIL.
+  /// The offsets, searched at the first call, before which torch must be imported; null if they are
+  /// not found. Leaves no Python error. Needs the GIL.
   static const TensorImplOffsets* found() noexcept;
 
-  /// Of objects of exactly the class torch.Tensor only, as all that follows.
+  /// The tensor's dispatch keys. For this and the following functions, `tensor` must be exactly of
+  /// class torch.Tensor.
   std::uint64_t keys(PyObject* tensor) const noexcept { return word(tensor, keys_); }
-  /// True says for certain that the tensor does not require gradients; false says nothing.
+  /// True if the tensor does not require gradients; false if it may.
   bool is_unknown_to_autograd(PyObject* tensor) const noexcept {
     return word(tensor, autograd_) == 0;
   }

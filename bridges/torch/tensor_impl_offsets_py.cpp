@@ -14,13 +14,13 @@ namespace spanwise::python {
 
 namespace py = pybind11;
 
-/// Looks at tensors of many kinds, and strikes out each place that any of them speaks against.
+/// Compares tensors of many kinds and eliminates each offset that does not match one of them.
 class TensorImplOffsets::Search {
  public:
   Search() : torch_(py::module_::import("torch")) {}
 
   std::optional<TensorImplOffsets> run() {
-    // What the program has set up may not reach the samples.
+    // The program's modes must not affect the samples.
     const py::object off = torch_.attr("inference_mode")(false);
     off.attr("__enter__")();
     try {
@@ -39,7 +39,7 @@ class TensorImplOffsets::Search {
 
  private:
   // The object is 23 words long in the releases that have the exchange API (c10/core/TensorImpl.h,
-  // which bounds the sizes of its members), and nothing behind it is read.
+  // which bounds the sizes of its members), and nothing beyond it is read.
   static constexpr std::size_t length = 23;
   using Places = std::bitset<length>;
 
@@ -54,7 +54,7 @@ class TensorImplOffsets::Search {
                                 py::arg("device") = "cpu");
   }
 
-  // Whether the word behind the Python object's head is the address that PyTorch says.
+  // Whether the word after the PyObject header is the address that PyTorch reports.
   bool is_at_its_place(const py::object& tensor) {
     const auto address = tensor.attr("_cdata").cast<std::uintptr_t>();
     agrees_ = agrees_ && reinterpret_cast<std::uintptr_t>(impl_of(tensor.ptr())) == address;
@@ -69,7 +69,7 @@ class TensorImplOffsets::Search {
       if (word(tensor.ptr(), place) != keys) keys_.reset(place);
   }
 
-  // What autograd keeps is a null pointer until there is something to keep.
+  // The pointer to autograd's data is null until it is needed.
   void compare_autograd(const py::object& tensor) {
     if (!is_at_its_place(tensor)) return;
     Places was_null;
@@ -108,11 +108,11 @@ const TensorImplOffsets* TensorImplOffsets::found() noexcept {
   static std::optional<TensorImplOffsets> places;
   static bool looked = false;
   if (!looked) [[unlikely]] {
-    looked = true;  // also for what the samples themselves may lead to
+    looked = true;  // set first, because creating the samples may call this function
     try {
       places = Search().run();
     } catch (const std::exception&) {
-      // A PyTorch that has none of these functions: its other answers have to do.
+      // This PyTorch lacks one of these functions: the offsets are not used.
       PyErr_Clear();
     }
   }

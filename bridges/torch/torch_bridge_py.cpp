@@ -29,14 +29,14 @@ constinit const Name requires_grad("requires_grad"), is_conj("is_conj"), is_neg(
 
 PyTypeObject* tensor_type() noexcept { return reinterpret_cast<PyTypeObject*>(tensor_class.get()); }
 
-// Of torch.Tensor, which lives as long as the process; null before PyTorch 2.10.
+// The exchange table of torch.Tensor, which lives as long as the process; null before PyTorch 2.10.
 const dlpack::ExchangeApi* exchange_api() noexcept {
   static const dlpack::ExchangeApi* known = nullptr;
   if (known == nullptr && tensor_type() != nullptr) known = dlpack::exchange_api_of(tensor_type());
   return known;
 }
 
-// Gradients would not see what Spanwise does to the memory.
+// Autograd does not track changes that Spanwise makes to the memory.
 void refuse_gradients(PyObject* tensor) {
   if (truth_of(tensor, requires_grad))
     fail<ArgumentError>(
@@ -44,8 +44,7 @@ void refuse_gradients(PyObject* tensor) {
         "watch, pass x.detach()");
 }
 
-// A tensor that is more, or less, than memory with strides, of which DLPack speaks in words about
-// pointers.
+// Throws the reason why a tensor is not plain strided memory; DLPack's messages do not name it.
 [[noreturn]] void explain_refusal(PyObject* tensor, std::string_view refusal) {
   const py::handle x(tensor);
   const py::object layout = x.attr("layout");
@@ -68,19 +67,19 @@ void refuse_gradients(PyObject* tensor) {
                       "outside of torch.func's transforms and fake modes, or pass x.clone()");
 }
 
-// Conjugation and negation are bits on the tensor that memory alone does not show.
+// Lazy conjugation and negation are bits of the tensor that are not visible in its memory.
 bool has_lazy_bits(PyObject* tensor, DType dtype) {
   return (dtype.is_complex() && answer_of(tensor, is_conj)) || answer_of(tensor, is_neg);
 }
 
-// Whether the answer, a new reference or null with an error set, is no.
+// Whether `answer`, a new reference or null with an error set, is False.
 bool is_no(PyObject* answer) noexcept {
-  Py_XDECREF(answer);  // False outlives it
+  Py_XDECREF(answer);  // False is never freed
   if (answer == nullptr) PyErr_Clear();
   return answer == Py_False;
 }
 
-// Asked of the class' own descriptors, which is sooner than of the tensor.
+// Uses the descriptor of the class, which is faster than an attribute lookup on the tensor.
 bool needs_no_grad(PyObject* tensor) noexcept {
   const auto descriptor =
       py::reinterpret_borrow<py::object>(_PyType_Lookup(Py_TYPE(tensor), requires_grad.get()));
@@ -98,8 +97,8 @@ bool has_no_lazy_bit(PyObject* tensor) noexcept {
   return denies(is_neg) && denies(is_conj);
 }
 
-// The dispatch keys decide about the lazy bits. A program has tensors of a few sets of keys, so
-// what PyTorch said of a tensor is remembered for all with the same set.
+// The dispatch keys determine the lazy bits. A program uses a few sets of keys, so PyTorch's result
+// is cached for each set.
 constinit std::array<std::uint64_t, 8> plain_sets{};
 
 bool is_known_set(std::uint64_t keys) noexcept {
@@ -116,14 +115,15 @@ bool has_plain_keys(PyObject* tensor, std::uint64_t keys) noexcept {
   return true;
 }
 
-// A tensor for which look_through_exchange() and has_plain_keys() have said yes of its like.
+// Whether look_through_exchange() and has_plain_keys() have succeeded before for a tensor with the
+// same keys.
 bool is_known_plain(PyObject* tensor) noexcept {
   const TensorImplOffsets* words = TensorImplOffsets::found();
   return words != nullptr && is_known_set(words->keys(tensor)) &&
          (words->is_unknown_to_autograd(tensor) || needs_no_grad(tensor));
 }
 
-// Nothing that memory alone does not show.
+// Whether memory and strides describe the tensor completely.
 bool is_plain(PyObject* tensor) noexcept {
   const TensorImplOffsets* words = TensorImplOffsets::found();
   if (words == nullptr) return needs_no_grad(tensor) && has_no_lazy_bit(tensor);
@@ -131,9 +131,10 @@ bool is_plain(PyObject* tensor) noexcept {
          has_plain_keys(tensor, words->keys(tensor));
 }
 
-// Torch's streams come from pools that are never emptied. Another library's, which the program made
-// torch's current one (torch.cuda.ExternalStream), goes with its owner; torch numbers it by its
-// address (c10/cuda/CUDAStream.cpp), its own by their places in a pool.
+// Whether the stream is one of torch's own, from pools that are never freed. A stream of another
+// library, which the program made torch's current one (torch.cuda.ExternalStream), may be destroyed
+// by its owner; torch uses its address as its id, and positions in a pool for its own
+// (c10/cuda/CUDAStream.cpp).
 bool is_asked_torchs(std::uintptr_t stream, int ordinal) noexcept {
   try {
     const py::object current = py::module_::import("torch.cuda").attr("current_stream")(ordinal);
@@ -146,19 +147,20 @@ bool is_asked_torchs(std::uintptr_t stream, int ordinal) noexcept {
 }
 
 bool is_torchs_stream(std::uintptr_t stream, int ordinal) noexcept {
-  constexpr std::uintptr_t per_thread = 2;  // the default streams are always there
+  constexpr std::uintptr_t per_thread = 2;  // the default streams always exist
   if (stream <= per_thread) return true;
   static auto& known = *new std::vector<std::uintptr_t>;  // under the GIL
   if (std::find(known.begin(), known.end(), stream) != known.end()) return true;
   if (!is_asked_torchs(stream, ordinal)) return false;
   try {
     known.push_back(stream);
-  } catch (const std::exception&) {  // no memory: it will be asked about again
+  } catch (const std::exception&) {  // out of memory: not cached, torch is asked again
   }
   return true;
 }
 
-// Torch has a module attribute a dtype. What was found once is there for good, torch too.
+// Torch has a module attribute for each dtype. Dtypes that were found once, and torch itself, stay
+// available.
 void check_dtype(DType dtype) {
   static auto& known = *new std::vector<DType>;
   if (std::find(known.begin(), known.end(), dtype) != known.end()) return;
@@ -179,7 +181,7 @@ class TorchBridge final : public Bridge {
   bool speaks_dlpack(PyObject*) const override { return true; }
 
   bool try_describe(PyObject* tensor, BorrowedTensor& memory) const override {
-    // A subclass may mean more by its tensors than their memory.
+    // A subclass may add meaning to the memory.
     const dlpack::ExchangeApi* api = exchange_api();
     if (Py_TYPE(tensor) != tensor_type() || api == nullptr) return false;
     const TensorFunctions* functions = TensorFunctions::found();
@@ -187,7 +189,7 @@ class TorchBridge final : public Bridge {
         functions != nullptr && is_known_plain(tensor) && functions->try_describe(tensor, memory)
             ? look_at_stream(*api, memory)
             : look_through_exchange(*api, tensor, memory) && is_plain(tensor);
-    // A stream that may go is waited for at once, by view().
+    // view() waits immediately for a stream that may be destroyed.
     return is_found && is_torchs_stream(memory.stream, memory.device.ordinal());
   }
 
@@ -212,10 +214,9 @@ class TorchBridge final : public Bridge {
     const Layout& layout = array.layout();
     for (int axis = 0; axis < layout.rank(); ++axis) {
       if (layout.strides[axis] >= 0 || layout.shape[axis] <= 1 || array.size() == 0) continue;
-      return ShareBlocker{
-          text("its strides ", layout.strides, " are negative on axis ", axis,
-               ", which torch cannot hold"),
-          "allow a copy (copyif=True), or pass it the other way round and flip there"};
+      return ShareBlocker{text("its strides ", layout.strides, " are negative on axis ", axis,
+                               ", which torch cannot hold"),
+                          "allow a copy (copyif=True), or pass it unflipped and flip it in torch"};
     }
     return readonly_obstacle(array, "torch");
   }
@@ -242,7 +243,7 @@ class TorchBridge final : public Bridge {
     }
   }
 
-  // Before it had the exchange API, torch refused unless the tensor's device was the current one.
+  // Without the exchange API, torch refuses unless the tensor's device is current.
   template <class F>
   static ForeignView on_own_device(PyObject* tensor, F&& view) {
     if (exchange_api() != nullptr || !py::cast<bool>(py::handle(tensor).attr("is_cuda")))

@@ -22,10 +22,11 @@ namespace {
 
 constexpr std::int64_t tile_side = 64, product_threads = 256;
 constexpr std::int64_t most_batches = 65535, most_blocks = 2147483647;
-// Fewer numbers than this, of longer sums than that, leave a GPU idle when made in tiles.
+// With few result elements of long sums, one block per 64 x 64 tile leaves most of a GPU idle.
 constexpr std::int64_t few_numbers = 4096, long_sum = 512;
 
-/// struct Problem of product.cuh, byte by byte; an axis of the batch is one of BatchAxis.
+/// The bytes of struct Problem of product.cuh; the batch axes behind it have the layout of
+/// BatchAxis.
 struct PackedMatrix {
   const void* data;
   std::int64_t row, column;

@@ -17,7 +17,7 @@ struct ProductTypes {
   const char *element, *sum;
 };
 
-// Signs do not matter to sums that wrap around.
+// Integer sums wrap around, so signedness does not matter.
 ProductTypes types_for(DType dtype) {
   if (!dtype.is_computable()) fail<DTypeError>("matmul: no product of ", dtype, " on a GPU");
   const char* element = element_text(dtype);

@@ -8,8 +8,8 @@
 
 namespace spanwise::ops::linalg {
 
-/// CUDA C with the kernels `tiles` and `lines` for products of one dtype, over a batch of that many
-/// axes.
+/// CUDA C++ source of the kernels `tiles` and `lines` for products of one dtype with `batch_rank`
+/// batch axes.
 std::string cuda_product_source(DType dtype, bool conjugates_left, int batch_rank);
 
 }  // namespace spanwise::ops::linalg

@@ -7,7 +7,8 @@
 
 namespace spanwise::ops::linalg {
 
-/// Elements as they are added up. Integers wrap around, so their signs do not matter.
+/// How elements of a type are read, accumulated and stored. Integers wrap around, so signedness
+/// does not matter.
 template <class T>
 struct Whole {
   using Element = T;
@@ -16,7 +17,8 @@ struct Whole {
   static constexpr std::int64_t lanes = 32 / sizeof(T);
   static Number read(const Element& element, bool) { return element; }
   static void write(Element& element, Number number) { element = number; }
-  /// Whether sums may be decided before all is added, and whether one of these eight is.
+  /// Whether a sum can be final before all products are added, and whether any of eight partial
+  /// sums of one element is.
   static constexpr bool stops_early = false;
   static bool is_decided(const Number*) { return false; }
   static void join(Number& sum, Number other) { sum = static_cast<Number>(sum + other); }
@@ -32,7 +34,7 @@ struct Real : Whole<T> {
   }
   static void add_product(T& sum, T a, T b) { sum += a * b; }
 };
-/// Any byte but 0 is true, as another library may have left it.
+/// bool: any byte other than 0 is true, since other libraries may store other values than 1.
 struct Truth : Whole<std::uint8_t> {
   static Number read(const Element& element, bool) { return element != 0; }
   static constexpr bool stops_early = true;
@@ -49,7 +51,8 @@ struct Truth : Whole<std::uint8_t> {
     sum = static_cast<Number>(sum | (a & b));
   }
 };
-/// The product is written out: the standard one looks for infinities behind every NaN.
+/// Complex product without std::complex, whose multiplication checks for infinities when the result
+/// is NaN.
 template <class T>
 struct Pair {
   T re, im;

@@ -14,15 +14,15 @@
 #include "spanwise/instruction_sets.hpp"
 #include "spanwise/parallel.hpp"
 
-/// Products where no library takes them: integers and bool, and anything where there is no BLAS.
-/// Blocks of both factors are copied to where the innermost loop finds them in its order.
+/// Products that no library computes: integers and bool, and every dtype if there is no BLAS.
+/// Blocks of both factors are packed in the order in which the innermost loop reads them.
 namespace spanwise::ops::linalg {
 namespace {
 
 constexpr int panel_rows = 4, panel_vectors = 2;
 constexpr std::int64_t block_rows = 64, block_depth = 256, block_panels = 8;
-constexpr std::int64_t few_products = 216;        // done as they stand
-constexpr std::int64_t worth_a_thread = 1 << 16;  // products
+constexpr std::int64_t few_products = 216;  // multiplications that are computed without packing
+constexpr std::int64_t worth_a_thread = 1 << 16;  // least multiplications per thread
 
 namespace product_baseline {
 #include "micro_kernel.inc"
@@ -43,7 +43,7 @@ auto choose_panels() {
   return &product_baseline::multiply_panels<E>;
 }
 
-/// One problem with the element's type known.
+/// Computes a problem for one element type.
 template <class E>
 class HostProduct {
  public:
@@ -114,7 +114,7 @@ class HostProduct {
           multiply_columns<4>(factors, column);
       }
   }
-  // As many sums as columns, so that none waits for the one before.
+  // One sum per column: the additions are independent of one another.
   template <int columns>
   void multiply_columns(const Factors& factors, std::int64_t first) const {
     const Matrix &l = problem_.left, &r = problem_.right, &z = problem_.result;
@@ -132,7 +132,8 @@ class HostProduct {
     }
   }
 
-  // A matrix by a vector, or a vector by a matrix, which is the transposed matrix by it.
+  // A matrix times a vector, or a vector times a matrix, computed as the transposed matrix times
+  // the vector.
   void run_thin(std::int64_t batch) const {
     const Matrix &l = problem_.left, &r = problem_.right, &z = problem_.result;
     const bool is_column = problem_.columns == 1, conjugates = problem_.conjugate_left;
@@ -191,7 +192,7 @@ class HostProduct {
                  space.sums[r * block_columns + c]);
   }
 
-  // What is beyond the matrix is 0, and its sums are not written.
+  // Elements beyond the matrix are packed as 0; their sums are not stored.
   void pack_left(const Factors& factors, std::int64_t row, std::int64_t rows, std::int64_t p,
                  std::int64_t depth, Workspace& space) const {
     const Matrix& l = problem_.left;
@@ -214,7 +215,7 @@ class HostProduct {
       const std::int64_t some = std::min(panel_columns, columns - c);
       const Element* from = factors.right + (column + c) * r.column_stride + p * r.row_stride;
       if (some < panel_columns) std::fill_n(to, panel_columns * depth, Number{});
-      // Along the shorter stride first, as memory is read best.
+      // The inner loop runs along the shorter stride, for sequential reads.
       if (is_down) {
         for (std::int64_t j = 0; j < some; ++j)
           for (std::int64_t k = 0; k < depth; ++k)

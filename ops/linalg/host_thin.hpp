@@ -14,8 +14,8 @@
 
 namespace spanwise::ops::linalg {
 
-/// result[i] = the sum over p of matrix[i, p] * vector[p]. Every element of the matrix is read
-/// once, so it is read where it lies. Strides in elements, any sign.
+/// result[i] = sum over p of matrix[i, p] * vector[p]. Every element of the matrix is read once, so
+/// the matrix is not packed. Strides in elements, any sign.
 template <class E>
 struct MatrixByVector {
   using Element = typename E::Element;
@@ -31,7 +31,7 @@ struct MatrixByVector {
   std::int64_t result_stride;
   std::int64_t rows, depth;
 
-  /// `grain`: the products that are worth a thread.
+  /// `grain`: least multiplications per thread.
   void run(std::int64_t grain) const {
     std::vector<Number> packed(static_cast<std::size_t>(depth));
     for (std::int64_t p = 0; p < depth; ++p)
@@ -45,8 +45,8 @@ struct MatrixByVector {
   }
 
  private:
-  static constexpr std::int64_t sums_at_once = 8;    // of a row, so that none waits for another
-  static constexpr std::int64_t columns_long = 256;  // sums that stay in the first cache
+  static constexpr std::int64_t sums_at_once = 8;    // independent partial sums of a row
+  static constexpr std::int64_t columns_long = 256;  // sums that fit in the L1 cache
 
   void add_along_rows(const Number* x, std::int64_t first, std::int64_t last) const {
     for (std::int64_t i = first; i < last; ++i) {
@@ -56,7 +56,7 @@ struct MatrixByVector {
     }
   }
 
-  // Inlined twice: the compiler makes vectors of the one with step 1.
+  // Inlined twice, so that the compiler vectorizes the call with step 1.
   [[gnu::always_inline]] Number dot(const Element* row, std::int64_t step, const Number* x) const {
     if constexpr (E::stops_early)
       if (step == 1) return any_product(row, x);
@@ -74,7 +74,7 @@ struct MatrixByVector {
     return sums[0];
   }
 
-  // Of truths. Eight at a time: a byte of the row, whatever it is, counts where x is 1.
+  // For bool, eight elements at a time: a nonzero byte of the row counts where x is 1.
   Number any_product(const Element* row, const Number* x) const {
     std::int64_t p = 0;
     for (; p + 8 <= depth; p += 8) {

@@ -18,7 +18,7 @@
 namespace spanwise::ops::linalg {
 namespace {
 
-// From the end, 0 being the last axis before those of the product; 1 where there is none.
+// The extent of the batch axis `from_end` axes before the last batch axis; 1 if there is none.
 std::int64_t batch_extent_of(const Shape& shape, int from_end) {
   const int axis = shape.size() - 3 - from_end;
   return axis < 0 ? 1 : shape[axis];
@@ -49,7 +49,8 @@ Shape product_type_shape(const TensorType& left, const TensorType& right) {
   return Shape(std::span<const std::int64_t>(shape));
 }
 
-// Into the buffer of the call before, where it fits and nobody else holds it.
+// Writes to the previous call's result if it is writable, not shared, and has the device and shape
+// of the new one.
 void multiply_into(Cell& cell, const Array& left, const Array& right) {
   if (cell.value) {
     const Array& old = *cell.value;
@@ -62,7 +63,7 @@ void multiply_into(Cell& cell, const Array& left, const Array& right) {
       multiply(Product::matmul, left, right, options);
       return;
     }
-    cell.value.reset();  // so that the allocator may give the same bytes again
+    cell.value.reset();  // so that the allocator can reuse the memory
   }
   cell.value = multiply(Product::matmul, left, right);
 }

@@ -10,7 +10,7 @@ std::int64_t batch_stride_of(const Array& array, int axis_from_end) {
   return axis < 0 || array.shape()[axis] == 1 ? 0 : array.strides()[axis];
 }
 
-// Whether `outer` goes on where `inner` ends, for all three.
+// Whether the two axes can be merged into one in all three arrays.
 bool continues(const BatchAxis& outer, const BatchAxis& inner) {
   return outer.left == inner.left * inner.extent && outer.right == inner.right * inner.extent &&
          outer.result == inner.result * inner.extent;
@@ -22,7 +22,8 @@ Matrix last_axes(const Array& array) {
           array.strides()[rank - 1]};
 }
 
-// One matrix on the right for all: the batch is more rows, where the strides say the same.
+// If all products have the same right factor, the batch becomes additional rows of left and result,
+// provided that the strides allow it.
 void fold_into_rows(Problem& problem) {
   if (problem.batch_rank != 1) return;
   const BatchAxis& axis = problem.batch[0];

@@ -16,21 +16,21 @@ struct Matrix {
   std::int64_t row_stride = 0, column_stride = 0;
 };
 
-/// An axis along which there is one product after the other.
+/// A batch axis: one product per index.
 struct BatchAxis {
   std::int64_t extent, left, right, result;  ///< strides in elements
 };
 
-/// result = left @ right, of rows x depth and depth x columns, all extents at least 1 and all three
-/// of one dtype on one device; for each place in the batch. The result shares no memory with the
-/// factors, nor with itself.
+/// For each index of the batch: result = left @ right, of rows x depth and depth x columns. All
+/// extents are at least 1; all three are of one dtype on one device. The result overlaps neither
+/// the factors nor itself.
 struct Problem {
   DType dtype;
   std::int64_t rows = 1, columns = 1, depth = 1;
   Matrix left, right, result;
   bool conjugate_left = false;
   int batch_rank = 0;
-  std::array<BatchAxis, max_rank> batch;  ///< of extent above 1, as few as the strides allow
+  std::array<BatchAxis, max_rank> batch;  ///< axes of extent > 1, merged as far as strides allow
 
   std::int64_t batch_size() const noexcept {
     std::int64_t size = 1;
@@ -39,14 +39,15 @@ struct Problem {
   }
 };
 
-/// Arrays of one dtype on one device: left (..., rows, depth), right (..., depth, columns), result
-/// (..., rows, columns); the axes before the last two broadcast to the result's. No extent of the
-/// result is 0, nor is depth.
+/// Describes a product of arrays of one dtype on one device: left (..., rows, depth), right (...,
+/// depth, columns), result (..., rows, columns); the axes before the last two of the factors
+/// broadcast to the result's. Neither an extent of the result nor depth is 0.
 Problem describe_product(const Array& left, const Array& right, const Array& result,
                          bool conjugate_left);
 
-/// The problem by our own loops or kernel, in any layout. Integers wrap around; bool is "or" of
-/// "and"; float16 and bfloat16 (on a GPU only) are added up in float32.
+/// Computes the problem with Spanwise's own loops or kernels, for any strides. Integers wrap
+/// around; bool is "or" of "and"; float16 and bfloat16 (GPU only) are accumulated in float32.
+/// own_product_on_cuda() queues a launch on the device's current stream.
 void own_product_on_cpu(const Problem& problem);
 void own_product_on_cuda(const Problem& problem, Device device);
 

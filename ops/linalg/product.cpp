@@ -20,7 +20,7 @@ namespace {
 
 struct ProductFacts {
   const char *name, *signature;
-  bool left_is_vector, right_is_vector;  ///< always; of matmul: where it has one axis
+  bool left_is_vector, right_is_vector;  ///< matmul: false, depends on operand ranks
   bool conjugates;
 };
 
@@ -56,7 +56,7 @@ DType computed_dtype(const char* who, const Array& left, const Array& right,
   return dtype;
 }
 
-/// The operands as stacks of matrices, and what becomes of their axes.
+/// The operands as stacks of matrices, and the shape of their product.
 class Operation {
  public:
   Operation(Product product, const Array& left, const Array& right)
@@ -73,10 +73,10 @@ class Operation {
 
   const Array& left() const noexcept { return left_; }
   const Array& right() const noexcept { return right_; }
-  /// Where a new result is made.
+  /// The device of a new result.
   Device device() const noexcept { return working_device(left_.device()); }
 
-  /// The operands' batch, then the axes of the product.
+  /// The broadcast batch axes, then the axes of the product.
   Shape shape() const {
     Shape shape(batch_.size() + (row_is_gone_ ? 0 : 1) + (column_is_gone_ ? 0 : 1));
     int axis = 0;
@@ -97,7 +97,7 @@ class Operation {
     return empty_in(std::move(layout), dtype, device());
   }
 
-  /// A result with the axes that are gone put in with extent 1.
+  /// `result` with the axes that the product drops inserted again, with extent 1.
   Array as_matrices(const Array& result) const {
     Array matrices =
         row_is_gone_ ? result.expand(result.rank() - (column_is_gone_ ? 0 : 1)) : result;
@@ -142,7 +142,8 @@ class Operation {
                         facts_.signature, " (size ", given, " is different from ", wanted,
                         "; shapes ", left_shape_, " and ", right_shape_, ")");
   }
-  // To the axes of the product, which are others in each operand, nobody has an opinion.
+  // Only the batch axes follow the operands' order in memory: both operands are passed with extent
+  // 1 on the axes of the product.
   Layout layout_as_operands(const Shape& extents) const {
     const int own = extents.size() - batch_.size();
     const auto stretched = [&](Layout layout) {
@@ -182,7 +183,7 @@ class Operation {
   bool row_is_gone_ = false, column_is_gone_ = false;
 };
 
-// Axes of one array, kept off the heap: small contractions are done sooner than it answers.
+// A list of axes without heap allocation, which would take longer than a small contraction.
 class AxisList {
  public:
   void add(int axis) noexcept { axes_[size_++] = axis; }
@@ -195,11 +196,11 @@ class AxisList {
   const int* end() const noexcept { return axes_.data() + size_; }
 
  private:
-  std::array<int, max_rank> axes_;  // the first size_ of them are set
+  std::array<int, max_rank> axes_;  // only the first size_ are set
   std::size_t size_ = 0;
 };
 
-// The axes of an array by what happens to them: `first`, then the others, then `last`.
+// The axes in the order `first`, `others`, `last`. Throws LayoutError if an axis is repeated.
 AxisList ordered_axes(const Array& array, std::span<const int> first, std::span<const int> others,
                       std::span<const int> last) {
   if (first.size() + others.size() + last.size() != static_cast<std::size_t>(array.rank()))
@@ -227,7 +228,8 @@ bool is_as_it_lies(std::span<const int> order) noexcept {
   return true;
 }
 
-// The permuted array with its axes from `batch` on joined to two, the first of them of `first`.
+// The permuted array with the axes from `batch` on merged into two, the first `first` of them into
+// the first.
 Array as_matrix(const Array& array, std::span<const int> order, int batch, int first) {
   Array permuted = is_as_it_lies(order) ? array : array.permute(order);
   if (first == 1 && array.rank() == batch + 2) return permuted;

@@ -1,9 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of matrices of any strides. Before this text stand elements.cuh and half_elements.cuh of
-// sdk/device, ELEMENT (in memory), SUM (what is added up), IS_BOOL and CONJUGATE (0 or 1) and BATCH
-// (axes of the batch).
+// Products of matrices of any strides. The including text defines before: elements.cuh and
+// half_elements.cuh of sdk/device, ELEMENT (the type in memory), SUM (the type of the
+// accumulators), IS_BOOL and CONJUGATE (0 or 1) and BATCH (the number of batch axes).
 
 typedef long long I;
 
@@ -29,7 +29,7 @@ template <class T>
 FN void read(T& to, T from) {
   to = from;
 }
-// Narrow integers are added up in 32 bits; what is cut off at the end is the same.
+// Narrow integers are accumulated in 32 bits; truncated at the end, the result is the same.
 FN void read(unsigned int& to, unsigned char from) { to = from; }
 FN void read(unsigned int& to, unsigned short from) { to = from; }
 FN void read(unsigned int& to, Bool from) { to = from.byte != 0; }
@@ -123,7 +123,7 @@ FN I magnitude(I stride) { return stride < 0 ? -stride : stride; }
 #define STEP 16
 #define EACH 4
 
-// A block of 256 threads for a tile of 64 x 64, each thread 4 x 4 of it, 16 apart.
+// One block of 256 threads per tile of 64 x 64; each thread computes 4 x 4 elements, 16 apart.
 extern "C" __global__ void __launch_bounds__(256) tiles(const Problem problem) {
   __shared__ A left[STEP][TILE + 1];
   __shared__ A right[STEP][TILE + 1];
@@ -184,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(256) tiles(const Problem problem) {
   }
 }
 
-// A block of 256 threads for one number of the result, where these are few and the sums long.
+// One block of 256 threads per element of the result, for few elements with long sums.
 extern "C" __global__ void __launch_bounds__(256) lines(const Problem problem) {
   __shared__ A parts[256];
   const int thread = threadIdx.x;

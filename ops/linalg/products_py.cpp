@@ -22,8 +22,8 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
-/// matmul, vecdot, matvec, vecmat and dot, the operator @, and what tensordot and einsum are made
-/// of.
+/// matmul, vecdot, matvec, vecmat, dot, inner, vdot, the operator @, and the contraction that
+/// tensordot and einsum call.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -35,7 +35,8 @@ using ops::linalg::Product;
 using ops::linalg::ProductOptions;
 using ops::linalg::ResultLayout;
 
-/// Two operands as arrays: of any library as they are, lists and numbers where the other is.
+/// Two operands as arrays. Arrays of any library stay on their device; lists and numbers are copied
+/// to the other operand's device.
 class Factors {
  public:
   Factors(PyObject* left, PyObject* right) {
@@ -74,8 +75,8 @@ Casting product_casting(PyObject* word) {
       std::string(py::repr(word)));
 }
 
-// What a product costs, as bytes that a copy would move in that time: it has more to do than to
-// read.
+// The cost of a product, as the number of bytes that a copy would move in the same time: 1/8 byte
+// per multiplication, and at least the operands' bytes.
 std::int64_t weight_of(Product product, const Array& left, const Array& right) {
   const bool has_columns =
       right.rank() > 1 && (product == Product::matmul || product == Product::vecmat);
@@ -98,7 +99,7 @@ py::object from_linalg_module(const char* name) {
 
 constexpr const char* product_names[] = {"matmul", "vecdot", "matvec", "vecmat"};
 
-// Axes other than the last ones are moved there by a function in Python.
+// A Python function moves other axes than the last ones to the end.
 PyObject* call_with_axes(Product product, PyObject* const* values, Py_ssize_t count,
                          PyObject* words) {
   py::list arguments;
@@ -110,7 +111,7 @@ PyObject* call_with_axes(Product product, PyObject* const* values, Py_ssize_t co
   return from_linalg_module("along_axes")(*arguments, **named).release().ptr();
 }
 
-// A node of a graph where an operand is a variable, else null.
+// Returns the result of a graph node if an operand is a variable, else null.
 PyObject* apply_matmul(const char* who, PyObject* left, PyObject* right, bool has_options) {
   if (!is_variable(left) && !is_variable(right)) return nullptr;
   if (has_options)
@@ -135,7 +136,7 @@ ResultLayout layout_of_result(PyObject* order, const Factors& factors) {
 
 template <Product product>
 PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
-  // subok= says nothing here, as for the elementwise operations: there are no subclasses to keep.
+  // subok= is ignored, as in elementwise operations: there are no subclasses.
   static constexpr Signature<10> signature{
       product_names[static_cast<int>(product)],
       {"x1", "x2", "out", "casting", "order", "dtype", "axes", "axis", "keepdims", "subok"},
@@ -171,7 +172,8 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
 
 // ---- dot
 
-// Not weak, as in NumPy: a number is an array of rank 0 here, where the other factor is.
+// As in NumPy, a Python number is not a weak scalar here: it becomes an array of rank 0 on the
+// other factor's device.
 PyObject* multiply_by_number(const Factors& factors, PyObject* out) {
   const py::object core = py::module_::import("spanwise._core");
   py::dict options;
@@ -185,7 +187,7 @@ int rank_of_operand(PyObject* operand) {
   return is_variable(operand) ? variable_in(operand).type().rank() : import_array(operand).rank();
 }
 
-// Of variables, as far as it is a product of matrices or by a number.
+// Variables: only products of matrices and vectors, or by a number.
 PyObject* dot_of_variables(PyObject* a, PyObject* b, bool has_out) {
   const int left = rank_of_operand(a), right = rank_of_operand(b);
   if (left == 0 || right == 0)
@@ -199,7 +201,8 @@ PyObject* dot_of_variables(PyObject* a, PyObject* b, bool has_out) {
   return apply_matmul("dot", a, b, has_out);
 }
 
-// The last axis of the first with the last but one of the second; the others follow one another.
+// Sums over the last axis of `left` and the last but one of `right`; the result has left's other
+// axes, then right's.
 Array dot_of_many(const Array& left, const Array& right) {
   const int left_axis = left.rank() - 1, right_axis = std::max(right.rank() - 2, 0);
   const Unlocked unlocked(left, right);
@@ -277,7 +280,7 @@ PyObject* vdot_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
                       right.shape(), "; cut or reshape one of them");
   Array result = [&] {
     const Unlocked unlocked(left, right);
-    // Most are vectors already.
+    // Without reshape() for vectors, the usual case.
     if (left.rank() == 1 && right.rank() == 1)
       return ops::linalg::multiply(Product::vecdot, left, right);
     return ops::linalg::multiply(Product::vecdot, reshape(left, Shape{left.size()}),
@@ -355,7 +358,7 @@ PyObject* matmul_in_place(PyObject* self, PyObject* other) noexcept {
     const Array target = factors.left();
     ProductOptions options;
     options.out = &target;
-    // Batches of the second would make a result of more axes.
+    // Batch axes of the second operand would add axes to the result.
     const int extra = factors.right().rank() - std::max(factors.left().rank(), 2);
     if (extra > 0)
       fail<LayoutError>("matmul: the result of shapes ", factors.left().shape(), " and ",

@@ -17,12 +17,12 @@
 namespace spanwise::ops::linalg {
 namespace {
 
-// Products of matrices as small as this are done before a library has read its arguments.
+// With at most this many multiplications, Spanwise's own loops take less time than a library call.
 constexpr std::int64_t small_product = 216;
 
 bool is_half_dtype(DType dtype) noexcept { return dtype == float16 || dtype == bfloat16; }
 
-// What a library may take; it has the last word.
+// The dtypes that are offered to a library, which may still decline.
 bool is_for_library(DType dtype, bool is_on_host) noexcept {
   return dtype.is_complex() || (dtype.is_floating() && !(is_on_host && is_half_dtype(dtype)));
 }
@@ -35,7 +35,7 @@ std::optional<GemmFactor> as_factor(const Matrix& matrix, std::int64_t rows, std
   return {};
 }
 
-// A copy in C order, of one matrix where all of an axis of the batch are the same one.
+// A C-contiguous copy; batch axes of stride 0 are copied with extent 1.
 Array packed(const Array& array) {
   Array each = array;
   for (int axis = 0; axis < array.rank() - 2; ++axis)
@@ -44,7 +44,7 @@ Array packed(const Array& array) {
   return copy(each);
 }
 
-/// Hands a problem to the library, as one call or as several.
+/// Passes a problem to the library, in one call or several.
 class LibraryCalls {
  public:
   explicit LibraryCalls(const Problem& problem) : problem_(problem) {
@@ -57,7 +57,8 @@ class LibraryCalls {
       if (axis(i).extent > axis(inner_).extent) inner_ = i;
   }
 
-  /// False where an array has no axis of stride 1.
+  /// Returns false if a matrix has no axis of stride 1, or if the swapped call would have to
+  /// conjugate its right factor.
   bool fits() {
     const auto left = as_factor(problem_.left, problem_.rows, problem_.depth);
     const auto right = as_factor(problem_.right, problem_.depth, problem_.columns);
@@ -69,7 +70,7 @@ class LibraryCalls {
     call_.result_leading = result->leading;
     is_swapped_ = result->is_transposed;
     if (!is_swapped_) return true;
-    // The transposed result is the product of the transposed factors, the other way round.
+    // The transposed result is the product of the transposed factors in reverse order.
     std::swap(call_.left, call_.right);
     std::swap(call_.rows, call_.columns);
     call_.left.is_transposed = !call_.left.is_transposed;
@@ -125,7 +126,7 @@ class LibraryCalls {
   bool is_swapped_ = false;
 };
 
-// False, and nothing is done, where no library takes it.
+// Returns false, with nothing written, if no library supports the product.
 bool run_in_library(Array left, Array right, const Array& result, bool conjugates,
                     const Stream& stream) {
   Problem problem = describe_product(left, right, result, conjugates);
@@ -148,7 +149,7 @@ bool run_in_library(Array left, Array right, const Array& result, bool conjugate
 void order_uses(const Stream& stream, const Array& left, const Array& right, const Array& result) {
   const bool is_on_host = stream.device().is_cpu();
   for (const Array* array : {&left, &right, &result}) {
-    // Host memory has to be waited for only where a GPU works on it too.
+    // Host memory needs ordering only if a GPU uses it, too.
     if (is_on_host && (!array->storage() || array->storage().uses().none())) continue;
     order_use(stream, *array, array == &result);
   }

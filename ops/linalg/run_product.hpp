@@ -6,10 +6,10 @@
 
 namespace spanwise::ops::linalg {
 
-/// result[...] = left @ right: stacks of matrices of at least two axes whose shapes fit, the axes
-/// before the last two broadcasting to the result's. The factors are cast to the result's dtype.
-/// `conjugates`: left's conjugates, and its matrices have one row. The result shares no memory with
-/// the factors or with itself, and all are on one device.
+/// result[...] = left @ right, for stacks of matrices (rank >= 2) whose shapes match; the axes
+/// before the last two broadcast to the result's. The factors are cast to the result's dtype.
+/// `conjugates`: conjugates left, whose matrices then have one row. The result overlaps neither the
+/// factors nor itself, and all arrays are on one device.
 void run_product(const Array& left, const Array& right, const Array& result, bool conjugates);
 
 }  // namespace spanwise::ops::linalg

@@ -1,18 +1,18 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is drawn, word for word alike on both devices: the one text, compiled by the host as C++
-// inside a namespace for each instruction set and by NVRTC as CUDA C. So nothing here includes
-// anything; SW_FN says what a function is, SW_UNROLL unrolls the next loop, and fused(), root(),
-// bits_of(), from_bits() and high_product() come with the surroundings. Every operation on floats
-// is one that IEEE 754 rounds correctly, and none may be contracted into another: that is why two
-// processors agree to the last bit. The polynomials are Remez fits to 60 decimal digits of what
-// stands beside them.
+// The arithmetic of the generators, bit-identical on CPU and GPU. This text is compiled by the host
+// compiler as C++, inside one namespace per instruction set, and by NVRTC as CUDA C++; it therefore
+// includes nothing. The including text defines SW_FN (declares a function), SW_UNROLL (unrolls the
+// next loop), fused(), root(), bits_of(), from_bits() and high_product(). Every floating operation
+// is correctly rounded by IEEE 754, and none may be contracted into another, so all processors
+// agree to the last bit. Each polynomial is a Remez fit, computed with 60 decimal digits, of the
+// function named beside it.
 
 // ---- Philox4x32-10: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
 // SC'11, table 2 and section 3.3.
 
-// Both halves of a product. W is a Word, or on the host a vector of them.
+// Both halves of a 64-bit product. W is a Word, or on the host a vector of words.
 SW_FN void multiply(Word x, Word factor, Word& high, Word& low) {
   const Wide product = (Wide)x * factor;
   high = (Word)(product >> 32);
@@ -39,7 +39,8 @@ SW_FN BlockOf<W> philox(BlockOf<W> c, Word key0, Word key1) {
   return c;
 }
 
-// The words of block `at` of a draw. Where a word has to be refused, `attempt` counts up.
+// The words of block `at` of a draw. If a word of it is rejected, the next one comes from the same
+// block with `attempt` incremented.
 SW_FN Block block_of(const Draw& d, Wide at, Word attempt) {
   const Wide place = d.position + at;
   const Block counter = {(Word)place, (Word)(place >> 32), attempt, d.stream};
@@ -51,7 +52,7 @@ SW_FN Block block_of(const Draw& d, Wide at, Word attempt) {
 SW_FN float scaled(float x, const Draw& d) { return x * (float)d.scale + (float)d.shift; }
 SW_FN double scaled(double x, const Draw& d) { return x * d.scale + d.shift; }
 
-// Signed conversions throughout: those are the ones that vector units have.
+// Signed conversions, since AVX2 has no unsigned ones.
 SW_FN float uniform32(Word r, Word keep) {
   return (float)(int)(r >> (32 - keep)) * from_bits((127u - keep) << 23);
 }
@@ -59,8 +60,8 @@ SW_FN double uniform64(Word high, Word low) {
   return fused((double)(int)(high >> 5), 0x1p-27, (double)(int)(low >> 6) * 0x1p-53);
 }
 
-// ---- -ln(u) for u = (r + 1/2) / 2^32, and 2^64: exact to an ulp or so from the smallest u to the
-// largest, since next to 1 it is 1 - u that is taken from r.
+// ---- -ln(u) for u = (r + 1/2) / 2^32 or 2^64: to about 1 ulp over the whole range. Near u = 1,
+// the difference 1 - u is computed from r without cancellation.
 
 // 2 r + 1, rounded once.
 SW_FN float odd32(Word r) {
@@ -93,7 +94,8 @@ SW_FN double odd64(Word high, Word low) {
 }
 
 SW_FN double minus_log64(Word high, Word low) {
-  // u = 2^(k - 65) m; k as the mantissa of a double, since vector units convert no 64-bit integers.
+  // u = 2^(k - 65) m. k is converted through the mantissa of a double, since AVX2 has no conversion
+  // of 64-bit integers.
   const Wide shifted = bits_of(odd64(high, low)) - 0x3fe6a09e667f3bcdull;
   const double k = from_bits((shifted >> 52) | 0x4330000000000000ull) - 0x1p52;
   const double m = from_bits((shifted & 0xfffffffffffffull) + 0x3fe6a09e667f3bcdull);
@@ -113,7 +115,7 @@ SW_FN double minus_log64(Word high, Word low) {
 }
 
 // ---- Normal numbers in pairs: Box and Muller, "A note on the generation of random normal
-// deviates", 1958. The angle is a word of quarter turns: nothing has to be reduced.
+// deviates", 1958. The angle is a word in units of 2^-32 turns, so no range reduction is needed.
 
 struct Pair32 {
   float a, b;
@@ -168,8 +170,9 @@ SW_FN Pair64 normal64(Block w) {
   return pair;
 }
 
-// ---- Bodies: `each` elements from the words of a block. make() says whether some word has to be
-// refused; mend() then makes the elements again, with as many more blocks as they need.
+// ---- Bodies: each makes `each` elements from the words of one block. make() returns whether a
+// word of them must be rejected; mend() then makes the elements again, with further blocks as
+// needed.
 
 template <class T, int count>
 struct Accepting {
@@ -236,7 +239,8 @@ struct Exponential64 : Accepting<double, 2> {
 };
 
 // Integers without bias: Lemire, "Fast random integer generation in an interval", 2019. The high
-// half of word * span is the number; words whose low half is under 2^bits mod span are refused.
+// half of word * span is the number; words for which the low half is less than 2^bits mod span are
+// rejected.
 
 SW_FN Word nth(Block w, int i) { return i == 0 ? w.x : i == 1 ? w.y : i == 2 ? w.z : w.w; }
 SW_FN Wide nth_wide(Block w, int i) {
@@ -300,7 +304,7 @@ struct IntegersWithin {
       if (element >= d.size) break;
       const Wide r = nth_wide(w, i), span = d.spans[element];
       out[i] = wide_value(r, d.lows[element], span);
-      refused |= r * span < span;  // perhaps; the remainder is a division
+      refused |= r * span < span;  // with false positives: the exact threshold needs a division
     }
     return refused;
   }
@@ -318,7 +322,7 @@ struct IntegersWithin {
   }
 };
 
-// The first entry of a table that is above a uniform number.
+// The index of the first table entry that is greater than a uniform number.
 struct Picks : Accepting<Wide, 2> {
   static SW_FN Wide pick(double u, const Draw& d) {
     Wide first = 0, last = d.entries - 1;
@@ -338,9 +342,9 @@ struct Picks : Accepting<Wide, 2> {
   }
 };
 
-// ---- A permutation of [0, size) whose element i can be had without the others: VariablePhilox of
-// Mitchell, Stokes, Frank and Holmes, "Bandwidth-optimal random shuffling for GPUs", ACM TOPC 2022,
-// is one of the next power of two; what falls outside goes through it again.
+// ---- A permutation of [0, size) whose elements are computed independently of one another:
+// VariablePhilox of Mitchell, Stokes, Frank and Holmes, "Bandwidth-optimal random shuffling for
+// GPUs", ACM TOPC 2022, permutes [0, next power of two); images >= size are permuted again.
 
 template <class W>
 struct HalvesOf {
@@ -352,7 +356,7 @@ template <class W>
 SW_FN HalvesOf<W> scrambled_once(HalvesOf<W> x, Word key, const Bijection& b) {
   const Word left_mask = ((Word)1 << b.left_bits) - 1, more = b.right_bits - b.left_bits;
   const Word right_mask = (left_mask << more) | more;
-  // The two halves of the product of x.left with a constant of 64 bits.
+  // The high and low 32 bits of the low 64 bits of x.left times 0xD2B74407B1CE6E93.
   W high, low, beyond, added;
   multiply(x.left, 0xB1CE6E93u, high, low);
   multiply(x.left, 0xD2B74407u, beyond, added);

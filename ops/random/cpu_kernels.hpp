@@ -8,19 +8,20 @@
 
 namespace spanwise::ops::random {
 
-/// Makes the elements of blocks [first, last) of a draw; `out` is element 0 of a dense array.
+/// Makes the elements of blocks [first, last) of a draw; `out` is element 0 of a C-contiguous
+/// array.
 using Fill = void (*)(const Draw& draw, std::int64_t first, std::int64_t last, void* out);
 /// out[i] = image of i for i in [first, last).
 using Permute = void (*)(const Bijection& bijection, std::int64_t first, std::int64_t last,
                          std::int64_t* out);
 
-/// For the processor at hand. Null for elements of a size that the kind has not.
+/// The fastest functions for this processor. Null for element sizes that the kind does not have.
 Fill find_fill(Kind kind, int itemsize);
 Permute find_permute();
 
-/// Those for any processor, which make the same numbers.
+/// The functions for any processor, with the same results to the bit.
 Fill find_baseline_fill(Kind kind, int itemsize);
-/// The same for AVX2 and FMA: null on processors without them.
+/// The functions for AVX2 and FMA; null on processors without them.
 Fill find_avx2_fill(Kind kind, int itemsize);
 Permute find_avx2_permute();
 

@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::int64_t threads = 256, most_thread_blocks = 1 << 16;
 
-// Compiled at first use, then found.
+// Compiled at first use and cached per device, kind and element size.
 template <class MakeSource>
 Kernel random_kernel(Device device, int kind, int itemsize, MakeSource&& make_source) {
   static auto& known = *new KernelTable<std::map<std::tuple<int, int, int>, Kernel>>;
   return known.get({device.ordinal(), kind, itemsize}, [&] {
     ModuleOptions options;
     options.device = device;
-    // As on the host, products are rounded before they are added.
+    // As on the CPU, products are rounded before they are added.
     options.options = {"--fmad=false"};
     return SourceModule(make_source(), options).get_function("run");
   });

@@ -10,7 +10,7 @@
 namespace spanwise::ops::random {
 namespace {
 
-// By intrinsics that say how they round, whatever the compiler's options.
+// Intrinsics with explicit rounding, which compiler options do not change.
 constexpr const char* surroundings = R"(
 #define SW_FN __device__ __forceinline__
 #define SW_UNROLL _Pragma("unroll")

@@ -8,9 +8,10 @@
 
 namespace spanwise::ops::random {
 
-/// CUDA C with the kernel `run(Draw, address)` for elements of that size.
+/// CUDA C++ source of the kernel `run(Draw, address)` for elements of `itemsize` bytes. Throws
+/// Error if the kind has no elements of this size.
 std::string fill_source(Kind kind, int itemsize);
-/// CUDA C with the kernel `run(Bijection, address, count)`.
+/// CUDA C++ source of the kernel `run(Bijection, address, count)`.
 std::string permutation_source();
 
 }  // namespace spanwise::ops::random

@@ -14,10 +14,11 @@
 namespace spanwise::ops::random {
 namespace {
 
-// Pieces of work: so many blocks at least, some ten microseconds.
+// `piece`: blocks per unit of parallel_for(); `grain`: least units per thread, about 10
+// microseconds.
 constexpr std::int64_t piece = 32, grain = 128;
 
-// Host memory that a GPU works on too has to be waited for.
+// Orders the use of host memory after the GPU work that uses it.
 void await_host(const Array& array, bool writes) {
   if (array.storage() && !array.storage().uses().none())
     order_use(Stream::current(array.device()), array, writes);
@@ -42,7 +43,8 @@ DType dtype_drawn(Kind kind, DType wanted) {
   }
 }
 
-// What a 16-bit float holds exactly, so that rounding never reaches 1.
+// The random bits of a uniform number of 32 bits: the mantissa bits of the result's dtype, so that
+// rounding never gives 1.
 Word bits_kept(DType dtype) {
   if (dtype == float16) return 11;
   return dtype == bfloat16 ? 8 : 24;
@@ -55,7 +57,8 @@ void check_bounds(const Numbers& numbers) {
                         "; wide_integers takes longer ones");
 }
 
-// What a draw reads has an element for each of the result, on its device.
+// Checks an array that a draw reads: not empty, of `dtype`, C-contiguous and on the device of the
+// result.
 void check_companion(const char* what, const Array* array, DType dtype, const Array& out) {
   if (array == nullptr || array->size() <= 0) fail<ArgumentError>("random: expected ", what);
   if (array->dtype() != dtype)
@@ -121,7 +124,8 @@ void require_writable(const Array& out) {
     fail<ReadOnlyError>("random: output array is read-only, ", out, "; write to a copy: a.copy()");
 }
 
-// `out`, or memory to be copied from: dense, aligned and of that dtype.
+// `out` if it is C-contiguous, aligned and of `dtype`, else a new array of that dtype, to be copied
+// to `out`.
 Array room_for(const Array& out, DType dtype) {
   const auto address = reinterpret_cast<std::uintptr_t>(out.data());
   const bool is_aligned = address % static_cast<std::uintptr_t>(dtype.itemsize()) == 0;
@@ -153,8 +157,8 @@ void draw(Counter& counter, const Numbers& numbers, const Array& out) {
 
 namespace {
 
-// Knuth, "The Art of Computer Programming" 2, algorithm 3.4.2 P (Fisher and Yates).
-// Its integers come two to a block.
+// Knuth, "The Art of Computer Programming" 2, algorithm 3.4.2 P (Fisher and Yates). Each block
+// makes two of its integers.
 constexpr std::int64_t permutation_blocks = 2048, most_by_swaps = 2 * permutation_blocks;
 
 Array permuted_by_swaps(const Source& source, std::int64_t size) {
@@ -168,8 +172,8 @@ Array permuted_by_swaps(const Source& source, std::int64_t size) {
   numbers.lows = &lows;
   numbers.spans = &spans;
   fill_on_host(numbers.kind, plan_for(source, numbers, result), result);
-  // to[i] says with which of 0 to i place i is exchanged. Building up from the left, nothing that
-  // is still to be read is written.
+  // On entry, to[i] in [0, i] is the index that element i is exchanged with. The permutation is
+  // built in place from left to right: only to[0..i] is written, which has been read.
   for (std::int64_t i = 0; i < size; ++i) {
     const std::int64_t other = to[i];
     to[i] = to[other];

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A thread makes blocks of words and what follows from them, which is 16 bytes or so to write.
+// Each thread computes blocks of words and stores their elements, mostly 16 bytes per block.
 
 template <int bytes>
 struct Alignment {

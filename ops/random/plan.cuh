@@ -1,27 +1,28 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the host tells the loops and the kernels, byte for byte the same in both.
+// Parameters that the host passes to the CPU loops and the GPU kernels, with the same layout in
+// both.
 
 typedef unsigned int Word;
 typedef unsigned long long Wide;
 
 struct Draw {
-  Wide position;  // the block of words in which element 0 begins
+  Wide position;  // index of the block of element 0
   Word key0, key1, stream;
-  Word keep;            // bits of a word that uniform numbers are made of
-  double shift, scale;  // what is stored is x * scale + shift
-  Wide low, span;       // integers: low + [0, span), span 0 being all of the words
+  Word keep;            // random bits of a uniform number of 32 bits
+  double shift, scale;  // stored: x * scale + shift
+  Wide low, span;       // integers: low + [0, span); span 0: all words
   Wide threshold;       // 2^bits mod span
-  const Wide* lows;     // integers with bounds of their own, one for each element
+  const Wide* lows;     // integers with bounds per element
   const Wide* spans;
-  const double* table;  // ascending, the last being 1
-  Wide entries, size;   // of the table; elements in all
+  const double* table;  // ascending, the last 1
+  Wide entries, size;   // table entries; elements of the result
 };
 
 // A permutation of [0, size); see bodies.cuh.
 struct Bijection {
   Wide size;
-  Word left_bits, right_bits;  // the halves of an index; the right one may have a bit more
+  Word left_bits, right_bits;  // bits of an index's halves; right_bits may be 1 more
   Word keys[24];
 };

@@ -8,20 +8,21 @@ namespace spanwise::ops::random {
 
 #include "plan.cuh"
 
-/// What elements are; bodies.inc says in which sizes.
+/// What is drawn; bodies.inc lists the element sizes of each kind.
 enum class Kind {
-  words,            ///< as the generator makes them
+  words,            ///< 32-bit words of the generator
   uniform,          ///< in [0, 1)
   normal,           ///< standard normal numbers
   exponential,      ///< of mean 1
   integers,         ///< low + [0, span), span up to 2^32
   wide_integers,    ///< low + [0, span), span up to 2^64
-  integers_within,  ///< the same with a low and a span for each element
-  picks,            ///< places in a table of cumulated probabilities
+  integers_within,  ///< integers with a low and a span per element
+  picks,            ///< indices into a table of cumulative probabilities
 };
 inline constexpr int kind_count = 8;
 
-/// Elements that one block of four words makes: 4 of a word each, or 2 of two.
+/// Elements that one block of four words makes: 4 of one word each, or 2 of two words. 0 if the
+/// kind has no elements of this size.
 int elements_per_block(Kind kind, int itemsize) noexcept;
 
 }  // namespace spanwise::ops::random

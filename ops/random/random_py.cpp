@@ -13,7 +13,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
-/// What spanwise/random.py is made of; arguments have been checked there.
+/// Functions that spanwise/random.py calls with checked arguments.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -58,7 +58,7 @@ PyObject* random_counter(PyObject*, PyObject* const* values, Py_ssize_t count, P
   return capsule;
 }
 
-// The position, which is then moved.
+// Returns the counter's position, then advances it by `move` blocks.
 PyObject* random_position(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<2> signature{"_random_position", {"counter", "move"}, 2, 2};
   const auto [counter, move] = signature.read(values, count, words);
@@ -103,7 +103,7 @@ PyObject* random_draw(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
   return drawn(counter, floating_numbers(kind, shift, scale), out);
 }
 
-// The same into a new array, in one call: most draws are small.
+// Draws into a new array, in one call, since most draws are small.
 PyObject* random_new(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<8> signature{
       "_random_new", {"counter", "kind", "size", "dtype", "device", "shift", "scale", "who"}, 8, 8};

@@ -1,13 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What each reduction does with one element, and how it joins two parts: the one text for both
-// devices. The host compiles it as C++ inside a namespace for each instruction set, NVRTC as CUDA
-// C; so nothing here includes anything. The includer defines SW_FN (inline, or __device__ too) and
-// widened(), which makes a float of a 16-bit one.
+// The bodies of the reductions: how each converts an element and combines two accumulators. Both
+// devices use this text: the host compiles it as C++ inside a namespace for each instruction set,
+// NVRTC as CUDA C; so it includes nothing. The including text defines SW_FN (inline, and __device__
+// on a GPU) and widened(), which converts a 16-bit float to float.
 //
-// A body has Acc, what it adds up in; Param, what else it is told about an output; identity();
-// lift(x, p), an element as Acc; combine(a, b). combine() need not commute: a comes first.
+// A body has the types Acc, the accumulator, and Param, an additional value per output; and the
+// functions identity(), lift(x, p), which converts an element to Acc, and combine(a, b). combine()
+// need not commute: a precedes b.
 
 template <class A>
 struct To {
@@ -53,8 +54,8 @@ template <class T>
 SW_FN bool is_nan(Complex<T> x) {
   return (x.re != x.re) | (x.im != x.im);
 }
-// Whether x, which no comparison finds larger or smaller, could still be displaced by a number: a
-// complex NaN may have one real part.
+// Whether x is NaN although comparisons with it may be true: a complex NaN may have one part that
+// is a number.
 template <class T>
 SW_FN bool is_loose_nan(T) {
   return false;
@@ -63,7 +64,7 @@ template <class T>
 SW_FN bool is_loose_nan(Complex<T> x) {
   return is_nan(x);
 }
-// Complex numbers stand in lexicographic order.
+// Complex numbers are compared lexicographically.
 template <class T>
 SW_FN bool precedes(T a, T b) {
   return a < b;
@@ -92,8 +93,8 @@ SW_FN Complex<T> times(Complex<T> a, Complex<T> b) {
   return z;
 }
 
-// What changes no number that it is added to: -0, since 0 + -0 is 0. A sum starts from it, and 0 is
-// added at the end where no initial value is.
+// The identity of addition: -0 for floating point, since 0 + -0 is 0. A sum starts from it, and 0
+// is added at the end if there is no initial value.
 template <class A>
 struct NoTerm {
   static SW_FN A value() { return (A)0; }
@@ -116,8 +117,8 @@ struct NoTerm<Complex<A> > {
 
 struct NoParam {};
 
-// Whole numbers are added up modulo 2^64, as NumPy's are; real ones in double precision, so that a
-// sum of 32-bit ones has lost nothing before it is rounded at the end.
+// Integers are added modulo 2^64, as in NumPy; floating point in double precision, so that a sum of
+// 32-bit floats is rounded to 32 bits only at the end.
 template <class A>
 struct Sum {
   typedef A Acc;
@@ -157,7 +158,7 @@ SW_FN double square(double x, double mean) { return (x - mean) * (x - mean); }
 SW_FN double square(Complex<double> x, Complex<double> mean) {
   return square(x.re, mean.re) + square(x.im, mean.im);
 }
-// The square of an element's distance from the mean, P.
+// The sum of squared deviations from the mean, of type P.
 template <class P>
 struct Deviation {
   typedef double Acc;
@@ -170,7 +171,7 @@ struct Deviation {
   static SW_FN double combine(double a, double b) { return a + b; }
 };
 
-// Before which (for the lowest), or after which, every other number stands.
+// The highest and the lowest value of a type, the identities of Lowest and Highest.
 template <class T>
 struct Ends {
   static SW_FN T high() {
@@ -200,7 +201,7 @@ struct Ends<Complex<T> > {
   }
 };
 
-// NaN wins, as in NumPy.
+// NaN propagates, as in NumPy.
 template <class A>
 struct Lowest {
   typedef A Acc;
@@ -259,13 +260,13 @@ struct Count {
   static SW_FN Acc combine(Acc a, Acc b) { return a + b; }
 };
 
-// A number and where it stands; at -1 there is none yet.
+// A value and its index; index -1 means that there is no value yet.
 template <class V>
 struct Placed {
   V value;
   long long place;
 };
-// Where the extreme that Value looks for stands first.
+// The first index of the extreme that Value looks for.
 template <class Value>
 struct PlaceOf {
   typedef Value Of;
@@ -291,7 +292,7 @@ struct PlaceOf {
     if (same) return a.place < b.place ? a : b;
     return is_first(a.value, b.value) ? a : b;
   }
-  // Whether b, which stands after a, is what is looked for instead of it.
+  // Whether b, which follows a, replaces a as the extreme.
   static SW_FN bool displaces(typename Value::Acc a, typename Value::Acc b) {
     return !is_nan(a) & (is_nan(b) | is_first(b, a));
   }

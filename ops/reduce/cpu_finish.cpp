@@ -24,8 +24,8 @@ void store_as(const void* values, std::int64_t n, std::byte* out, std::int64_t s
   }
 }
 
-// As a Half is made of a float; a double is first cut, its last bit telling that something was
-// lost, so that it is rounded once.
+// Constructs a 16-bit float from a double with one rounding: the double is first rounded to odd, to
+// float.
 template <class H>
 struct FromDouble : H {
   explicit FromDouble(double x) noexcept : H(cut(x)) {}
@@ -97,7 +97,7 @@ void subtract(DType dtype, void* values, DType stored, const std::byte* others, 
   if (dtype == float64) return subtract_from<double>(values, others, step, n);
   if (dtype == complex64) return subtract_from<std::complex<float>>(values, others, step, n);
   if (dtype == complex128) return subtract_from<std::complex<double>>(values, others, step, n);
-  switch (dtype.itemsize()) {  // modulo the size, whatever the sign
+  switch (dtype.itemsize()) {  // modulo 2^bits, for either sign
     case 1:
       return subtract_from<std::uint8_t>(values, others, step, n);
     case 2:

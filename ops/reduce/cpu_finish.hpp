@@ -9,9 +9,9 @@
 
 namespace spanwise::ops::reduce {
 
-/// values[i] /= divisors[i], values being float64, complex128 or int64 (which become float64).
-/// Makes 0 of -0; integers stay as they are.
+/// Adds 0 to each value, which makes 0 of -0; integers stay as they are.
 void add_zero(DType dtype, void* values, std::int64_t n);
+/// values[i] /= divisors[i]; values are float64, complex128 or int64 (which become float64).
 void divide(DType dtype, void* values, const double* divisors, std::int64_t n);
 /// The square root of float64 values.
 void take_roots(double* values, std::int64_t n);

@@ -16,7 +16,8 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-// Bytes of sums side by side: of the registers, half are for what is being added.
+// Bytes of partial sums that are computed in parallel: half of the vector registers; the other half
+// is for the elements.
 namespace reduce_baseline {
 #define SW_LANE_BYTES 64
 #define SW_EXTREME_LANE_BYTES 64
@@ -110,7 +111,7 @@ const CpuKernel* place(const ReductionSpec& kernel) {
   return nullptr;
 }
 
-// Signs do not matter to what is asked here.
+// The result does not depend on whether integers are signed.
 template <class Body>
 const CpuKernel* of_truth(const ReductionSpec& kernel) {
   const DType element = kernel.element;
@@ -200,7 +201,7 @@ const CpuKernel& find_cpu_kernel(const ReductionSpec& kernel) {
 
 void places_of(const CpuKernel& kernel, const void* accumulators, std::int64_t n,
                std::int64_t* places) {
-  // The place is the last word of each accumulator, whatever the value before it.
+  // The index is the last word of each accumulator, whatever the type of the value.
   const std::int64_t bytes = kernel.accumulator_bytes;
   const auto* at = static_cast<const std::byte*>(accumulators);
   for (std::int64_t i = 0; i < n; ++i)

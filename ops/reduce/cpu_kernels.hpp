@@ -17,32 +17,32 @@ struct Block {
   std::int64_t column_step = 0, row_step = 0;
   std::int64_t mask_column_step = 0, mask_row_step = 0;
   const void* companions = nullptr;        ///< one for each column: float64, or complex128
-  std::int64_t place = 0, place_step = 0;  ///< of the first row; from row to row
+  std::int64_t place = 0, place_step = 0;  ///< index of the first row; step from row to row
 };
 
 /// The loops of one ReductionSpec over host memory.
 struct CpuKernel {
   int accumulator_bytes;
-  /// Sets n accumulators to what changes nothing.
+  /// Sets n accumulators to the identity.
   void (*clear)(void* accumulators, std::int64_t n);
   /// accumulators[j] = combine(accumulators[j], elements of column j), in an order that depends on
   /// the block alone.
   void (*add)(const Block& block, void* accumulators);
   /// into[j] = combine(into[j], from[j]).
   void (*join)(void* into, const void* from, std::int64_t n);
-  /// out[i] = carry = combine(carry, element i), n elements `step` apart; null but for sum and
+  /// out[i] = carry = combine(carry, element i), n elements `step` apart; null except for sum and
   /// prod.
   void (*scan)(const std::byte* data, std::int64_t step, std::int64_t n, void* carry, void* out);
 };
 
-/// For the processor at hand; of the kinds that keep_place, accumulators are a value and an int64
-/// behind it.
+/// The kernel for this processor. For kinds with keeps_place, an accumulator is a value followed by
+/// an int64 index. Throws DTypeError.
 const CpuKernel& find_cpu_kernel(const ReductionSpec& kernel);
 
-/// The place in each of n accumulators of a kind that keeps_place.
+/// The index in each of n accumulators of a kind with keeps_place.
 void places_of(const CpuKernel& kernel, const void* accumulators, std::int64_t n,
                std::int64_t* places);
-/// Bytes; a complex number and its place.
+/// Bytes: a complex number and its index.
 inline constexpr int largest_accumulator = 24;
 
 }  // namespace spanwise::ops::reduce

@@ -15,11 +15,12 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-/// What is cut how depends on the shape alone, never on the number of threads: so are the sums.
+/// The work is split by the shape alone, never by the number of threads, so results do not depend
+/// on it.
 constexpr std::int64_t most_columns = 2048;
 constexpr std::int64_t piece_elements = 1 << 15;
 constexpr std::int64_t enough_tasks = 32;
-/// Elements that are worth a second thread.
+/// Elements that make a second thread worthwhile.
 constexpr std::int64_t grain_elements = 1 << 15;
 
 class HostJob {
@@ -46,7 +47,7 @@ class HostJob {
       return;
     }
     const std::int64_t room = tile_ * kernel_.accumulator_bytes;
-    // As doubles, whose alignment no accumulator exceeds.
+    // Allocated as doubles, which have the largest alignment of all accumulators.
     const auto parts = std::make_unique_for_overwrite<double[]>(
         static_cast<std::size_t>(tasks * ((room + 7) / 8)));
     const auto part = [&](std::int64_t task) { return parts.get() + task * ((room + 7) / 8); };
@@ -69,7 +70,7 @@ class HostJob {
     const std::int64_t elements = std::max<std::int64_t>(axes_.elements, 1);
     const std::int64_t columns = std::max<std::int64_t>(columns_.extent, 1);
     tile_ = std::min(columns, most_columns);
-    if (!axes_.is_column)  // long rows need no company
+    if (!axes_.is_column)  // several outputs per task only if rows are short
       tile_ = std::clamp<std::int64_t>(piece_elements / elements, 1, tile_);
     tiles_ = (columns + tile_ - 1) / tile_;
     piece_ = elements;
@@ -79,7 +80,7 @@ class HostJob {
     pieces_ = (elements + piece_ - 1) / piece_;
   }
 
-  // Where the outer axes stand at their combined index.
+  // The element offsets of all arrays at a combined index of the outer axes.
   struct Base {
     std::int64_t input = 0, result = 0, mask = 0, companion = 0, divisor = 0, place = 0;
     void move(const JobAxis& axis, std::int64_t steps) {
@@ -97,7 +98,7 @@ class HostJob {
       index /= axes[i].extent;
     }
   }
-  // The outputs of a task: its first one, and how many.
+  // The offsets of a task's first output; `count` receives the number of its outputs.
   Base tile_base(std::int64_t task, std::int64_t& count) const {
     Base base;
     const std::int64_t first = task % tiles_ * tile_;

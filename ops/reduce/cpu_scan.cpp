@@ -13,8 +13,8 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-constexpr std::int64_t scan_stretch = 512;    // accumulators that the L1 cache holds
-constexpr std::int64_t scan_piece = 1 << 15;  // elements; the same whatever the number of threads
+constexpr std::int64_t scan_stretch = 512;    // accumulators that fit in the L1 cache
+constexpr std::int64_t scan_piece = 1 << 15;  // elements; independent of the number of threads
 constexpr std::int64_t scan_grain = 1 << 14;
 
 Layout without_axis(const Layout& layout, int axis) {
@@ -41,10 +41,10 @@ class HostScan {
   void run() {
     const int inner = walk_.rank() - 1;
     const std::int64_t columns = walk_.extent(inner);
-    // Side by side, where lines are neighbours in memory.
+    // Scans lines side by side if they are adjacent in memory.
     if (walk_.stride(inner, 0) == 1 && columns >= 8 && step_ != 1) return run_columns();
-    // Integers are as soon added once more as helpers are awake; what is added how must not depend
-    // on these for others.
+    // Short lines of integers are scanned in one pass, which is as fast as waking helpers for two.
+    // Not other types: the order of their additions affects the result.
     const bool is_short = job_.kernel.accumulator.is_integer() && length_ < 8 * scan_piece;
     if (walk_.size() < 8 && length_ >= 2 * scan_piece && !is_short && !must_go_in_order())
       return run_in_pieces();
@@ -58,7 +58,8 @@ class HostScan {
   }
 
  private:
-  // A piece's product may be infinite or 0 by itself where what comes before it makes up for it.
+  // The product of a piece may be infinite or 0 although the running product, with what precedes
+  // it, is not.
   bool must_go_in_order() const {
     const DType dtype = job_.kernel.accumulator;
     return job_.kernel.kind == Kind::prod && (dtype.is_floating() || dtype.is_complex());
@@ -94,7 +95,8 @@ class HostScan {
     }
   }
 
-  // The result's elements are accumulators, one after the other.
+  // Whether the result's elements are contiguous, aligned accumulators, to which the kernel can
+  // write.
   bool is_direct() const {
     const auto size = static_cast<std::uintptr_t>(result_size_);
     return job_.result->dtype() == job_.kernel.accumulator && result_step_ == 1 &&
@@ -102,7 +104,8 @@ class HostScan {
            reinterpret_cast<std::uintptr_t>(result()) % size == 0;
   }
 
-  // A long line: the sum of each piece first, then each piece from where those before it end.
+  // Scans a long line in two passes: the sum of each piece, then each piece from the sum of those
+  // before it.
   void run_in_pieces() {
     const std::int64_t pieces = (length_ + scan_piece - 1) / scan_piece;
     const auto carries =

@@ -14,20 +14,20 @@ namespace spanwise::ops::reduce {
 namespace {
 
 constexpr std::int64_t block_threads = 256;
-/// Threads that keep a large GPU busy; more are of no use.
+/// Threads that fill a large GPU; more do not help.
 constexpr std::int64_t enough_threads = 1 << 18;
-/// Elements of an output for each thread, below which cutting it costs more than it brings.
+/// Elements of an output per thread, below which splitting the output is slower.
 constexpr std::int64_t thread_elements = 32;
 
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// struct Arrays of parts.cuh, byte by byte.
+/// The bytes of struct Arrays of parts.cuh.
 struct PackedArrays {
   const void *input, *mask, *companion, *divisors;
   void* result;
   double divisor, correction;
 };
-/// struct Cut.
+/// struct Cut of parts.cuh.
 struct Cut {
   std::int64_t outputs, elements, piece, pieces;
 };
@@ -104,7 +104,7 @@ class DeviceJob {
     cut_ = {axes_.outputs, axes_.elements, std::max<std::int64_t>(axes_.elements, 1), 1};
     if (shape_.form == CudaShape::Form::columns) return cut_columns();
     const std::int64_t n = axes_.elements;
-    // Where outputs are neighbours in memory, so should their threads be.
+    // If outputs are adjacent in memory, adjacent threads compute them, one each.
     const bool has_own_thread = axes_.is_column && cut_.outputs >= 32;
     shape_.group = has_own_thread || n <= 8 ? 1 : n <= 128 ? 8 : n <= 2048 ? 32 : 256;
     cut_outputs(cut_.outputs * shape_.group, shape_.group * thread_elements);
@@ -119,12 +119,12 @@ class DeviceJob {
     blocks_ = all_tiles * cut_.pieces;
   }
 
-  // `threads` work when outputs are not cut; a piece has at least `least` elements.
+  // Splits outputs into pieces of at least `least` elements; without, `threads` threads have work.
   void cut_outputs(std::int64_t threads, std::int64_t least) {
     const std::int64_t wanted =
         std::min(enough_threads / std::max<std::int64_t>(threads, 1), cut_.elements / least);
     if (wanted <= 1) return;
-    // A multiple of what is read at once, so that pieces stay aligned.
+    // A multiple of the elements per access, so that pieces stay aligned.
     cut_.piece = quotient_up(quotient_up(cut_.elements, wanted), 256) * 256;
     cut_.pieces = quotient_up(cut_.elements, cut_.piece);
   }
@@ -134,7 +134,8 @@ class DeviceJob {
     const PackedArrays arrays{data(job_.input),    data(job_.mask),     data(job_.companion),
                               data(job_.divisors), job_.result->data(), job_.divisor,
                               job_.correction};
-    // The initial value comes last, aligned to itself; the struct's end to a word.
+    // The initial value comes last, with its natural alignment; the struct's end is padded to 8
+    // bytes.
     const std::size_t room =
         shape_.has_initial
             ? (static_cast<std::size_t>(job_.kernel.accumulator.itemsize()) + 7) / 8 * 8

@@ -17,9 +17,9 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-/// Up to so long, a line has a thread of its own.
+/// Lines up to this length are scanned by one thread each.
 constexpr std::int64_t short_line = 32;
-/// Threads that keep a large GPU busy with columns; and what each should have to do.
+/// Threads that fill a large GPU when it scans columns, and the least elements for each.
 constexpr std::int64_t enough_scan_threads = 1 << 17, least_piece = 64;
 
 std::int64_t chunks_of(std::int64_t length, std::int64_t chunk) {
@@ -31,7 +31,7 @@ struct Line {
   std::int64_t lines, length, step, result_step, chunks, chunk;
 };
 
-// All axes but one, as the kernels count lines.
+// The axes other than the scanned one, over which the kernels count lines.
 std::vector<JobAxis> line_axes(const ScanJob& job) {
   const auto without = [&](const Layout& layout) {
     Layout rest = layout;
@@ -70,7 +70,7 @@ class DeviceScan {
     shape_.gone = 1;
     shape_.is_large = line_.lines > INT32_MAX;
     choose_form();
-    axes_.push_back({});  // none goes
+    axes_.push_back({});  // no axis is reduced
   }
 
   void run() {
@@ -102,7 +102,7 @@ class DeviceScan {
     line_.chunks = chunks_of(line_.length, line_.chunk);
   }
 
-  // Lines that are contiguous on both sides, each from an aligned element on.
+  // Whether lines are contiguous in input and result, and each starts at an aligned address.
   bool lies_in_packs() const {
     const auto address = [](const Array& array) {
       return reinterpret_cast<std::uintptr_t>(array.data());
@@ -130,7 +130,7 @@ class DeviceScan {
 
   void run_chunks(const Kernel& kernel) {
     const bool is_cut = line_.chunks > 1;
-    // What blocks tell one another.
+    // Memory for the sums that blocks pass to later blocks.
     const std::int64_t words =
         is_cut
             ? scan_counter_words + line_.lines * scan_words(line_.chunks, accumulator_bytes(shape_))

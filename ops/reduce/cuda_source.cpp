@@ -15,7 +15,7 @@ std::string_view reduce_file(std::string_view name) {
   return embedded::file_text(embedded::reduce_text, name);
 }
 
-// An accumulator is unsigned where it is whole: sums wrap around.
+// Integer accumulators are unsigned, so that sums wrap around.
 std::string accumulator_text(const ReductionSpec& kernel) {
   const bool is_value =
       kernel.kind == Kind::min || kernel.kind == Kind::max || facts(kernel.kind).keeps_place;
@@ -53,7 +53,7 @@ std::string body_text(const CudaShape& shape) {
 
 int accumulator_bytes(const CudaShape& shape) noexcept {
   const ReductionSpec& kernel = shape.kernel;
-  // Running of running_product.cuh.
+  // The size of Running of running_product.cuh.
   if (is_running_product(shape)) return kernel.accumulator.itemsize() + 16;
   const int value = kernel.accumulator.itemsize();
   if (!facts(kernel.kind).keeps_place) return value;

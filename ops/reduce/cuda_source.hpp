@@ -8,7 +8,7 @@
 
 namespace spanwise::ops::reduce {
 
-/// All that decides a module's text.
+/// Everything that determines a module's text.
 struct CudaShape {
   enum class Form { any, rows, columns, scan, scan_columns };
 
@@ -16,11 +16,11 @@ struct CudaShape {
   DType result;
   DType companion = float64;
   Form form = Form::any;
-  int kept = 1, gone = 1;  ///< axes
+  int kept = 1, gone = 1;  ///< number of axes kept, and reduced
   int group = 256;         ///< threads that share an output: 1, 8, 32 or 256
-  int width = 1;           ///< elements in an access
+  int width = 1;           ///< elements per access
   bool has_mask = false, has_divisors = false, has_initial = false, is_large = false;
-  bool is_packed = false;  ///< of a scan: lines that are read and written by packs
+  bool is_packed = false;  ///< for scans: lines are read and written as packs
   Finish finish = Finish::nothing;
 };
 

@@ -7,7 +7,7 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-// Strides of the element's number in its output: C order over the axes that go.
+// Strides of an element's index in its output: C order over the reduced axes.
 Layout place_layout(const Job& job) {
   Layout layout;
   layout.shape = job.input->shape();
@@ -25,7 +25,7 @@ Layout place_layout(const Job& job) {
 
 JobAxes::JobAxes(const Job& job) {
   const bool is_empty = job.input->size() == 0;
-  // Without elements there are outputs all the same, which get what no element gives.
+  // Without elements there are outputs, nevertheless; they get the identity.
   const Shape& shape = is_empty ? job.result->shape() : job.input->shape();
   const Layout places = facts(job.kernel.kind).keeps_place ? place_layout(job) : Layout{};
   static const Layout nothing{};

@@ -12,20 +12,21 @@
 
 namespace spanwise::ops::reduce {
 
-/// One axis that all arrays of a job walk together; strides in elements, 0 for absent arrays.
+/// One axis of the joint iteration over all arrays of a job; strides in elements, 0 for absent
+/// arrays.
 struct JobAxis {
   std::int64_t extent = 1;
   std::int64_t input = 0, result = 0, mask = 0, companion = 0, divisor = 0, place = 0;
 };
 
-/// The axes of a job: those that stay and those that go, each outermost first, as few as the
-/// strides allow. `place` counts elements of an output in C order of the axes as they were given.
+/// The axes of a job, kept and reduced, each outermost first, merged as far as the strides allow.
+/// `place` is the stride of an element's index in its output, in C order of the original axes.
 struct JobAxes {
   explicit JobAxes(const Job& job);
 
   std::vector<JobAxis> kept, gone;
   std::int64_t outputs = 1, elements = 1;  ///< products of the extents
-  /// The axis that the input walks in the shortest steps stays.
+  /// Whether the axis with the shortest steps of the input is kept.
   bool is_column = false;
 };
 

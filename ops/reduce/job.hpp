@@ -15,19 +15,19 @@ namespace spanwise::ops::reduce {
 struct Job {
   ReductionSpec kernel;
   const Array* input;
-  /// The input's rank, with extent 1 where an axis is reduced; of the accumulator's dtype (places:
-  /// int64), or one that finish rounds it to.
+  /// Of the input's rank, with extent 1 for reduced axes; of the accumulator's dtype (int64 for
+  /// indices), or one that can_store() accepts.
   const Array* result;
   const Array* mask = nullptr;       ///< bool, of the input's shape (strides 0 where broadcast)
   const Array* companion = nullptr;  ///< a number for each output, in the result's shape
   const Array* divisors = nullptr;   ///< float64, in the result's shape
-  double divisor = 1;                ///< where there are no divisors
-  double correction = 0;             ///< taken off the divisor, which stops at 0
+  double divisor = 1;                ///< used if `divisors` is null
+  double correction = 0;             ///< subtracted from the divisor; the difference is at least 0
   Finish finish = Finish::nothing;
   std::optional<Scalar> initial{};  ///< of the accumulator's dtype
 };
 
-/// Sums along one axis, each element with all before it.
+/// A scan along one axis: each element combined with all before it.
 struct ScanJob {
   ReductionSpec kernel;
   const Array* input;
@@ -35,7 +35,7 @@ struct ScanJob {
   int axis;
 };
 
-/// The dtypes that a result may have besides the accumulator's own.
+/// Whether values of dtype `accumulator` can be stored as `result`.
 bool can_store(DType accumulator, DType result) noexcept;
 
 void run_on_cpu(const Job& job);

@@ -8,23 +8,23 @@
 
 namespace spanwise::ops::reduce {
 
-/// What a kernel does with the elements of an output; bodies.cuh has the text.
+/// What a kernel computes from the elements of an output; see bodies.cuh.
 enum class Kind { sum, prod, nansum, deviation, min, max, any, all, count, argmin, argmax };
 inline constexpr int kind_count = 11;
 
-/// What is done to an accumulator before it is written.
+/// The operation on an accumulator before it is stored.
 enum class Finish {
   nothing,
   divide,    ///< by a count: a mean
   root,      ///< divide, then the square root
-  subtract,  ///< a companion's number
+  subtract,  ///< subtract the companion's value
 };
 
-/// The facts of one kind.
+/// The properties of a kind.
 struct KindFacts {
-  const char* body;    ///< in bodies.cuh
-  bool keeps_place;    ///< PlaceOf<body>
-  bool has_companion;  ///< reads a number for each output
+  const char* body;    ///< name in bodies.cuh
+  bool keeps_place;    ///< gives indices: PlaceOf<body>
+  bool has_companion;  ///< reads a value for each output
   bool has_identity;   ///< an output without elements has a value
 };
 const KindFacts& facts(Kind kind) noexcept;
@@ -32,15 +32,15 @@ const KindFacts& facts(Kind kind) noexcept;
 /// How one dtype's elements are reduced.
 struct ReductionSpec {
   Kind kind;
-  DType element;      ///< what is read
-  DType accumulator;  ///< of the values: int64 (also for uint64), float64, complex128, bool, or own
+  DType element;      ///< dtype of the input
+  DType accumulator;  ///< int64 (also for uint64), float64, complex128, bool, or the element's
 };
 
-/// What the accumulator of `kind` is for `element`; `inexact` where whole numbers are to be taken
-/// as real ones (a mean).
-/// Starts from -0, which 0 is added to at the end.
+/// Whether the accumulator starts from -0, to which 0 is added at the end.
 constexpr bool is_sum(Kind kind) noexcept { return kind == Kind::sum || kind == Kind::nansum; }
 
+/// The accumulator of `kind` for `element`; `inexact` if integers are accumulated as floating point
+/// (for a mean).
 DType accumulator_for(Kind kind, DType element, bool inexact) noexcept;
 
 inline bool is_half(DType dtype) noexcept { return dtype == float16 || dtype == bfloat16; }

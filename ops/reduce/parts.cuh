@@ -1,20 +1,21 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reductions and scans on a GPU. cuda_source.cpp writes before this text: E, what an element is; Z,
-// what the result is; C, what a companion is; Body; Index, which counts; and, as 0 or 1 or a
-// number, KEPT and GONE (axes), GROUP (threads that share an output), WIDTH (elements in an access
-// of 16 bytes), IS_PLACE, HAS_MASK, HAS_PARAM, HAS_DIVISORS, HAS_INITIAL, FINISH (of kinds.hpp),
-// IS_PACKED (lines of a scan lie in packs).
+// Reductions and scans on a GPU. cuda_source.cpp defines before this text: the types E of an
+// element, Z of the result and C of a companion; Body; Index, for counting; and, as 0 or 1 or a
+// number, KEPT and GONE (numbers of axes), GROUP (threads that share an output), WIDTH (elements in
+// an access of 16 bytes), IS_PLACE, HAS_MASK, HAS_PARAM, HAS_DIVISORS, HAS_INITIAL, FINISH (of
+// kinds.hpp), IS_PACKED (lines of a scan are read and written as packs).
 //
-// Which elements a thread adds up, and in which order parts are joined, depends on the shape alone.
+// Which elements a thread combines, and in which order partial results are combined, depends on the
+// shape alone.
 
 typedef Body::Acc A;
 typedef Body::Param P;
 #define BLOCK 256
 #define BATCH 4
 
-// As JobAxis of geometry.hpp.
+// The layout of JobAxis of geometry.hpp.
 struct Axis {
   long long extent, input, result, mask, companion, divisor, place;
 };
@@ -33,7 +34,7 @@ __device__ __forceinline__ void move(Offsets& at, const Axis& axis, Index steps)
   at.divisor += axis.divisor * (long long)steps;
   at.place += axis.place * (long long)steps;
 }
-// Kept axes first, then those that go.
+// The kept axes come first, then the reduced ones.
 __device__ __forceinline__ Offsets kept_at(const Axes& axes, Index index) {
   Offsets at = {0, 0, 0, 0, 0, 0};
 #pragma unroll
@@ -53,7 +54,7 @@ __device__ __forceinline__ void move_gone(Offsets& at, const Axes& axes, Index i
   }
 }
 
-// ---- joining what threads have
+// ---- combining the accumulators of threads
 
 template <class T>
 __device__ __forceinline__ T from_lane_below(T x, int distance) {
@@ -68,8 +69,8 @@ __device__ __forceinline__ T from_lane_below(T x, int distance) {
     u.words[i] = __shfl_down_sync(0xffffffffu, u.words[i], distance);
   return u.value;
 }
-// The first thread of each group of `group` gets the group's. All threads of the block call it; a
-// group of more than a warp is the whole block.
+// Combines the accumulators of each group of `group` threads; the first thread of the group gets
+// the result. All threads of the block call it; a group of more than a warp is the whole block.
 template <int group>
 __device__ __forceinline__ A joined(A a) {
 #pragma unroll
@@ -85,7 +86,7 @@ __device__ __forceinline__ A joined(A a) {
   return a;
 }
 
-// ---- what is written
+// ---- storing results
 
 template <class R>
 struct Store {
@@ -148,7 +149,7 @@ __device__ __forceinline__ Complex<T> less(Complex<T> x, Complex<T> y) {
   return z;
 }
 
-#if FORM < 3  // what reductions are told, and do with what they have
+#if FORM < 3  // parameters and final step of reductions
 struct Arrays {
   const E* input;
   const unsigned char* mask;
@@ -195,7 +196,8 @@ __device__ __forceinline__ P param_at(const Arrays& arrays, const Offsets& at) {
 #endif
 }
 
-// How the elements of an output are cut; each piece becomes a part where there are several.
+// How the elements of an output are split; if there are several pieces, each gives a partial
+// result.
 struct Cut {
   long long outputs, elements, piece, pieces;
 };

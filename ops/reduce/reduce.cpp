@@ -15,8 +15,8 @@ namespace {
 
 bool is_whole(DType dtype) { return dtype.is_bool() || dtype.is_integer(); }
 
-// What the elements are cast to before they are added up as `wanted`; themselves where the
-// accumulator holds what the cast would give.
+// The dtype that elements are cast to before they are summed as `wanted`; their own if the
+// accumulator makes the cast unnecessary.
 DType element_for(DType element, DType wanted) {
   if (wanted.is_complex()) return element;
   if (wanted.is_floating()) return element.is_complex() ? wanted : element;
@@ -49,8 +49,9 @@ Kind kind_of(Op op, DType element) {
   }
 }
 
-// The accumulator of a kernel for whole numbers taken as real ones: only the widest have a kernel
-// of their own; sums of narrower ones are exact in 64 bits, products go through a copy.
+// The kernel of a kind; `element` is changed to the dtype that the input is cast to. `inexact`
+// means that integers are accumulated as floating point: only 64-bit integers have kernels for
+// that; sums of narrower ones are exact in 64 bits, and their products need a cast copy.
 ReductionSpec kernel_for(Kind kind, DType& element, bool inexact) {
   const bool narrow = element.itemsize() < 8 && is_whole(element);
   if (inexact && kind == Kind::prod && narrow) element = int64;
@@ -75,7 +76,7 @@ std::int64_t elements_of(const Array& array, const AxisSet& axes) {
   return count;
 }
 
-// As the walk wants it: an axis of extent 1 in the place of each that went.
+// Inserts an axis of extent 1 for each reduced axis, as Walk expects.
 Layout with_kept_axes(const Layout& layout, const AxisSet& axes, int rank) {
   Layout full;
   full.shape = Shape(rank, 1);
@@ -208,7 +209,8 @@ class Reduction {
     return job;
   }
 
-  // Where the job may write at once: in out, where that is of the dtype, and nobody reads it.
+  // The array that the job writes to: out, if it has this dtype, does not overlap itself and shares
+  // no memory with the inputs; else a new array.
   Array target(DType dtype) const {
     if (options_.out == nullptr || options_.out->dtype() != dtype) return made(dtype);
     const Array& out = *options_.out;
@@ -223,13 +225,14 @@ class Reduction {
     DType element = input_.dtype();
     const bool sums = op_ == Op::sum || op_ == Op::prod || op_ == Op::nansum;
     if (sums) element = element_for(element, wanted);
-    // Sums of narrow whole numbers are whole until the end, which an initial value need not be.
+    // Narrow integers are summed as integers, but the initial value may be fractional.
     if (options_.initial && sums && is_whole(element) && !is_whole(wanted)) element = float64;
     const Kind kind = kind_of(op_, element);
     const ReductionSpec kernel = kernel_for(kind, element, sums && !is_whole(wanted));
     DType natural = kernel.accumulator;
     Finish finish = Finish::nothing;
-    if (sums && natural == int64 && !is_whole(wanted)) {  // narrow numbers as real ones
+    if (sums && natural == int64 && !is_whole(wanted)) {  // narrow integers with a floating-point
+                                                          // result
       natural = wanted.is_complex() ? float64 : wanted;
       finish = Finish::divide;
     } else if (can_store(natural, wanted)) {
@@ -248,7 +251,7 @@ class Reduction {
     return as_dtype(result, wanted);
   }
 
-  // Rounded to `dtype` at the end; an integer dtype cuts them, as NumPy's does.
+  // The means, rounded to `dtype` at the end; an integer dtype truncates them, as in NumPy.
   Array means(DType dtype) const {
     DType element = element_for(input_.dtype(), dtype);
     const ReductionSpec kernel = kernel_for(Kind::sum, element, true);
@@ -264,7 +267,8 @@ class Reduction {
     return as_dtype(result, dtype);
   }
 
-  // How many elements of each output count.
+  // Sets the job's divisor to the number of elements per output; with a mask, returns the counts
+  // per output.
   std::optional<Array> divide_by_counts(Job& job) const {
     job.divisor = static_cast<double>(elements_of(input_, options_.axes));
     if (!mask_) return {};
@@ -319,7 +323,8 @@ class Reduction {
     return astype(array, dtype, CopyMode::if_needed);
   }
 
-  // `result` has all axes.
+  // Copies `result`, which has all axes, to out if necessary, and drops reduced axes without
+  // keepdims.
   Array delivered(const Array& result) const {
     const bool is_new = options_.out == nullptr;
     if (!is_new && !(result.storage() == options_.out->storage())) {

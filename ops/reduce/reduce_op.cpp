@@ -9,14 +9,14 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-// Op is another thing in classes of ops.
+// In classes derived from spanwise::Op, the name Op means that class.
 using Which = Op;
 
 constexpr Op all_ops[] = {Op::sum, Op::prod,          Op::nansum, Op::mean,  Op::var,
                           Op::std, Op::min,           Op::max,    Op::ptp,   Op::any,
                           Op::all, Op::count_nonzero, Op::argmin, Op::argmax};
 
-/// What an op is made with, as OpProperties say it.
+/// The properties of an op, parsed from OpProperties.
 struct Declared {
   std::optional<std::vector<std::int64_t>> axes;  ///< nothing: all
   bool keepdims = false;
@@ -176,7 +176,7 @@ OpProperties properties_for(Op op, int rank, const Options& options) {
     if (options.axes[static_cast<std::size_t>(axis)]) axes.push_back(axis);
   if (static_cast<int>(axes.size()) < rank) properties.emplace("axis", std::move(axes));
   if (options.keepdims) properties.emplace("keepdims", true);
-  // What it is without being asked for needs no word.
+  // Default values are left out.
   if (options.dtype) properties.emplace("dtype", text(*options.dtype));
   const bool is_spread = op == Op::var || op == Op::std;
   if (is_spread && options.correction != 0) properties.emplace("correction", options.correction);

@@ -5,13 +5,13 @@
 #include "reduce.hpp"
 #include "spanwise/op_sdk.hpp"
 
-/// The same reductions and scans as ops of graphs. They are registered by NumPy's names ("sum",
-/// "argmax", "cumsum", ...) with the properties axis (a list, counted from the front; absent: all),
-/// keepdims, dtype (its name) and correction.
+/// The reductions and scans as graph ops. They are registered under NumPy's names ("sum", "argmax",
+/// "cumsum", ...) with the properties axis (a list of nonnegative axes; absent: all), keepdims,
+/// dtype (its name) and correction.
 namespace spanwise::ops::reduce {
 
-/// What a reduction of `op` is registered with, from the same options as reduce(). Only axes,
-/// keepdims, dtype and correction count.
+/// The properties of the graph op for `op` with these options; only axes, keepdims, dtype and
+/// correction are used.
 SW_API OpProperties properties_for(Op op, int rank, const Options& options);
 
 }  // namespace spanwise::ops::reduce

@@ -40,7 +40,7 @@ struct ReduceCall {
   PyObject *array, *axis, *dtype, *out, *keepdims, *initial, *where, *ddof, *mean, *correction;
 };
 
-// None is all axes; of rank 0 NumPy takes axis 0 and -1 though there is none.
+// None means all axes. For rank 0, axis 0 and -1 are accepted, as in NumPy.
 template <class Normalise>
 AxisSet reduce_axes_in(int rank, PyObject* axis, Normalise&& normalise) {
   AxisSet axes;
@@ -72,7 +72,7 @@ std::optional<Array> reduce_out(PyObject* out) {
   return writable_array(out);
 }
 
-// Masks of rank 0 go where the array is.
+// Lists and masks of rank 0 are copied to the array's device.
 std::optional<Array> reduce_mask(PyObject* where, Device device) {
   if (!given(where) || where == Py_True) return {};
   if (where == Py_False) return full(Shape{}, Scalar(false), bool_, device);
@@ -96,7 +96,7 @@ double reduce_correction_in(const ReduceCall& call) {
   return value;
 }
 
-// Small work on the CPU is done sooner than the lock is given away and taken back.
+// Releases the GIL, except for small work on the CPU, which takes less time than that.
 template <class F>
 Array reduce_unlocked(const Array& array, F&& f) {
   const Unlocked unlocked(array.device(), array.nbytes());
@@ -143,7 +143,7 @@ PyObject* reduce_variable(Op op, const ReduceCall& call) {
   return wrap_variable(apply_op(who, properties, std::span(&variable, 1)));
 }
 
-// Flattened where no axis is given, as NumPy does.
+// Flattens the variable if no axis is given, as NumPy does.
 PyObject* scan_variable(const char* who, const Variable& given_variable, PyObject* axis,
                         PyObject* dtype, PyObject* out) {
   if (given(out)) fail<GraphError>(who, ": out= is for arrays; a variable has no memory yet");
@@ -222,7 +222,7 @@ PyObject* ptp_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   return reduce_call(Op::ptp, {a, axis, {}, out, keepdims, {}, {}, {}, {}, {}});
 }
 
-// One axis, or the flattened array, which need not be made: places count in C order.
+// One axis, or none for the flattened array, which need not be created: indices count in C order.
 template <Op op>
 PyObject* argmin_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<4> signature{
@@ -271,7 +271,7 @@ PyObject* scan_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
   return target ? Py_NewRef(out) : wrap(std::move(result));
 }
 
-// The method of a function: self comes first.
+// The method for a function: self is the first argument.
 template <FastCall function>
 PyObject* of_self(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   constexpr Py_ssize_t most = 15;
@@ -293,7 +293,7 @@ PyObject* of_self(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
 #define SW_PLACE_LIKE "axis=None, out=None, *, keepdims=False"
 #define SW_SCAN_LIKE "axis=None, dtype=None, out=None"
 
-// F(function, name, parameters after the array, what it says)
+// F(function, name, parameters after the array, docstring)
 #define SW_METHODS(F)                                                                              \
   F(sum_like<Op::sum>, "sum", SW_SUM_LIKE "0, where=True",                                         \
     "The sum over the axes; integers in 64 bits, float32 and narrower as exactly as float64.")     \

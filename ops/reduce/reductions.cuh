@@ -1,10 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reductions of any layout, of rows, and of columns, by the parts of parts.cuh.
+// Reductions of any layout, of rows, and of columns, with the functions of parts.cuh.
 
 #if FORM == 0
-// Any layout. One element after the other, counted over the axes that go.
+// Any layout: single elements, counted over the reduced axes.
 __device__ __forceinline__ A element_at(const Arrays& arrays, const Axes& axes, Offsets at, Index i,
                                         P p) {
   move_gone(at, axes, i);
@@ -37,12 +37,12 @@ __device__ __forceinline__ A piece_of(const Arrays& arrays, const Axes& axes, Of
 #endif
 
 #if FORM == 1
-// Elements one after the other in memory, 16 bytes at a time from where that is aligned.
+// Contiguous elements, read 16 bytes at a time from the first aligned address on.
 union Pack {
   uint4 words;
   E x[WIDTH];
 };
-// How many elements of x stand before the first that is so aligned.
+// The number of elements of x before the first aligned one, at most n.
 __device__ __forceinline__ long long head_of(const E* x, long long n) {
   const long long head =
       (long long)((16 - ((unsigned long long)x & 15)) & 15) / (long long)sizeof(E);
@@ -50,8 +50,8 @@ __device__ __forceinline__ long long head_of(const E* x, long long n) {
 }
 
 #if IS_PLACE
-// A thread meets elements in the order of their places, so that one displaces the best only where
-// it is better; and counts them from the first of the piece, which is everyone's first.
+// A thread visits elements in the order of their indices, so one replaces the best only if it is
+// better. Indices count from the first element of the piece, with which all threads start.
 struct Best {
   Body::Of::Acc value;
   Index number;
@@ -166,8 +166,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #endif
 
 #if FORM == 2
-// The axis of the shortest steps stays: a thread has WIDTH outputs beside one another, and each of
-// ROWS threads every ROWS-th row of them.
+// The axis with the shortest steps is kept: a thread has WIDTH adjacent outputs, and each of ROWS
+// threads reads every ROWS-th row of them.
 #define COLUMNS 32
 #define ROWS (BLOCK / COLUMNS)
 union Pack {
@@ -241,7 +241,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #endif
 
 #if FORM < 3
-// Joins the parts of each output, a warp for each.
+// Combines the partial results of each output, with one warp per output.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     fold(const Arrays arrays, const A* parts, const Axes axes, const Cut cut) {
   const long long output = (long long)blockIdx.x * (BLOCK / 32) + threadIdx.x / 32;

@@ -1,15 +1,16 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of real and complex numbers in a scan. Parts of a line are multiplied by themselves
-// before what stands before them is known, and must not overflow or vanish where the line does
-// not: their exponents are kept apart. What a line does lose on its way stays lost, as where one
-// number after the other is multiplied: infinite and 0 are the ends that its products came to.
+// Products of floating-point and complex numbers in a scan. The product of a part of a line is
+// computed before what precedes it is known, and must not overflow or underflow unless the running
+// product of the line does: therefore exponents are stored separately. A running product of the
+// line that does overflow or underflow stays infinite or 0, as in sequential multiplication.
 
-// The product is value * 2^exponent. The value is of [0.5, 1), the larger part of a complex one, or
-// it is 0 or not finite and the exponent 0. `highest` and `lowest` are over the exponents of the
-// products up to each element, as far as those are neither; where parts were joined they may be a
-// little less and a little more than that, so that nothing is lost that need not be.
+// The product is value * 2^exponent. The magnitude of value, of a complex one's larger part, is in
+// [0.5, 1); or value is 0 or not finite, and exponent is 0. `highest` and `lowest` are the largest
+// and smallest exponents of the running products up to each element, of those that are neither 0
+// nor infinite; in combined parts they may be slightly too small and too large, so that no product
+// is lost unnecessarily.
 template <class T>
 struct Running {
   T value;
@@ -18,7 +19,7 @@ struct Running {
 
 SW_FN double size_of(double x) { return fabs(x); }
 SW_FN double size_of(Complex<double> x) {
-  // NaN where either is: fmax would drop it.
+  // NaN if either part is: fmax would ignore it.
   return x.re != x.re ? x.re : x.im != x.im ? x.im : fmax(fabs(x.re), fabs(x.im));
 }
 SW_FN double scaled(double x, int exponent) { return ldexp(x, exponent); }
@@ -45,7 +46,7 @@ struct RunningProduct {
   static SW_FN Acc lift(U x, Param) {
     return normal(To<T>::from(x), 0);
   }
-  // Called, not written out for each element: it is long.
+  // Not inlined, because it is long.
   static __device__ __noinline__ Acc combine(Acc a, Acc b) {
     if (is_nothing(a)) return b;
     if (is_nothing(b)) return a;
@@ -61,7 +62,7 @@ struct RunningProduct {
   }
 
  private:
-  // Beyond what any product comes back from; two of them are still an int.
+  // An exponent that no product recovers from; the sum of two still fits in an int.
   static const int far = 1 << 29;
 
   static SW_FN bool is_end(T x) {

@@ -1,10 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Scans, by the parts of parts.cuh: of lines (form 3), and of columns (form 4).
+// Scans, with the functions of parts.cuh: of lines (form 3), and of columns (form 4).
 
 #if FORM == 3 || FORM == 4
-// The axis that is scanned, in `chunks` of so many elements.
+// The scanned axis: `chunks` chunks of `chunk` elements.
 struct Line {
   long long lines, length, step, result_step, chunks, chunk;
 };
@@ -20,9 +20,8 @@ struct Scanned : Body {
   }
 };
 
-// A block for each chunk of each line. `told` has room for what the lines' blocks tell, one line
-// after the other, after two words, of which one counts blocks; it is null where a line is one
-// chunk.
+// One block for each chunk of each line. `told` holds two words, of which the first counts blocks,
+// then the TilePrefixState of each line; it is null if lines have only one chunk.
 extern "C" __global__ void __launch_bounds__(BLOCK, sizeof(A) == 8 ? 6 : 4)
     run(const E* input, Z* result, unsigned long long* told, const Axes axes, const Line line) {
   __shared__ alignas(16) unsigned char tile[spanwise::scan_tile_bytes];
@@ -36,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, sizeof(A) == 8 ? 6 : 4)
       .run(tile);
 }
 
-// A warp for each line.
+// One warp for each line.
 extern "C" __global__ void __launch_bounds__(BLOCK, sizeof(A) == 8 ? 5 : 4)
     lines(const E* input, Z* result, const Axes axes, const Line line) {
   __shared__ alignas(16) unsigned char tile[spanwise::scan_tile_bytes];
@@ -49,8 +48,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, sizeof(A) == 8 ? 5 : 4)
 #endif
 
 #if FORM == 4
-// Lines that are neighbours in memory: a thread for each chunk of each, so that threads beside one
-// another read what is beside one another. Blocks of a chunk come one after the other.
+// Lines that are adjacent in memory: one thread for each chunk of each line, so that adjacent
+// threads read adjacent elements. The blocks of a chunk are consecutive.
 #define AHEAD 8
 struct Piece {
   long long number, chunk, first, last;
@@ -65,7 +64,7 @@ __device__ __forceinline__ Piece own_piece(const Line& line) {
   return piece;
 }
 
-// The sum of each chunk, those of all lines one after the other.
+// Computes the sum of each chunk. The sums of all lines are contiguous for each chunk.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     totals(const E* input, A* parts, const Axes axes, const Line line) {
   const Piece piece = own_piece(line);
@@ -83,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
   for (; i < piece.last; ++i) sum = Body::combine(sum, Body::lift(x[i * line.step], P()));
   parts[piece.chunk * line.lines + piece.number] = sum;
 }
-// Each chunk's sum becomes that of the chunks before it.
+// Replaces each chunk's sum by the sum of all chunks before it.
 extern "C" __global__ void __launch_bounds__(BLOCK) carries(A* parts, const Line line) {
   const long long number = (long long)blockIdx.x * BLOCK + threadIdx.x;
   if (number >= line.lines) return;
@@ -94,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) carries(A* parts, const Line
     carry = Body::combine(carry, own);
   }
 }
-// The sums themselves; `parts` is null where a line is one chunk.
+// Writes the running sums; `parts` is null if lines have only one chunk.
 extern "C" __global__ void __launch_bounds__(BLOCK)
     run(const E* input, Z* result, const A* parts, const Axes axes, const Line line) {
   const Piece piece = own_piece(line);

@@ -19,7 +19,7 @@ std::string shown(const std::vector<std::int64_t>& order) {
   return text("DimShuffle{", words, '}');
 }
 
-/// A view with the axes in another order, new ones of extent 1, and without some of extent 1
+/// A view with the axes permuted, new axes of extent 1 added and axes of extent 1 dropped
 /// (theano/tensor/elemwise.py, DimShuffle).
 class DimShuffle final : public NamedOp {
  public:
@@ -29,7 +29,7 @@ class DimShuffle final : public NamedOp {
       fail<LayoutError>(name(), ": at most ", max_rank, " dimensions, got ", order_.size());
     for (const std::int64_t axis : order_)
       if (axis != new_axis && std::count(order_.begin(), order_.end(), axis) != 1)
-        fail<LayoutError>(name(), ": axis ", axis, " stands twice in the order");
+        fail<LayoutError>(name(), ": axis ", axis, " is repeated in the order");
   }
   AliasMap view_map() const override { return {{0, {0}}}; }
 

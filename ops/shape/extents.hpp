@@ -10,24 +10,27 @@
 
 namespace spanwise::ops {
 
-/// A shape some extents of which are numbers that the graph computes: they follow the array among
-/// the node's inputs, in order.
+/// A shape of which some extents are computed by the graph: these are inputs of the node after the
+/// array, in order.
 class Extents {
  public:
   static constexpr std::int64_t computed = -2;
 
-  /// An extent, -1 where the op finds it, or `computed`.
+  /// Each is an extent, -1 (inferred by the op), or `computed`. Throws LayoutError for other
+  /// negative extents or a rank above max_rank.
   explicit Extents(std::vector<std::int64_t> extents);
 
   /// "2, ?, -1".
   std::string text() const;
-  /// Throws unless inputs 1, 2, ... are the numbers that are to be computed.
+  /// Throws unless there is one input per computed extent after input 0, each an integer scalar
+  /// (see expect_integer()).
   void check(const Op& op, std::span<const Variable> inputs) const;
-  /// What is known of the shape: TensorType::any for the rest.
+  /// The shape as far as known when the graph is built: constants included, TensorType::any for the
+  /// others and for -1.
   Shape known(std::span<const Variable> inputs) const;
-  /// The cells of a node whose inputs passed check().
+  /// The cells of the computed extents, of a node whose inputs passed check().
   std::vector<Ref<Cell>> cells(const ThunkContext& context) const;
-  /// With what stands in the cells; -1 stays.
+  /// The shape with the current values of the cells; -1 is kept.
   Shape now(std::span<const Ref<Cell>> cells) const;
 
  private:

@@ -14,7 +14,7 @@
 namespace spanwise::ops {
 namespace {
 
-// Small parts that lie in memory as they will: for those a copy's planning would cost most.
+// Small contiguous host arrays that no GPU uses: memcpy, since planning a copy would dominate.
 bool is_bytes_on_host(const Array& array) {
   return array.device().is_cpu() && array.nbytes() < 1 << 14 && array.layout().is_row_major() &&
          array.storage().uses().none();
@@ -22,7 +22,7 @@ bool is_bytes_on_host(const Array& array) {
 
 void fill(const Array& target, std::span<const Array> arrays, int axis) {
   Layout part = target.layout();
-  // Along the first axis that is none of extent 1, the parts follow one another.
+  // If all axes before `axis` have extent 1, the parts follow one another in memory.
   const bool is_first = target.device().is_cpu() && target.storage().uses().none() &&
                         target.layout().is_row_major() &&
                         std::all_of(target.shape().begin(), target.shape().begin() + axis,

@@ -11,16 +11,17 @@
 
 namespace spanwise::ops {
 
-/// What joined arrays become: `dtype`, else what NumPy promotes theirs to. All must be on one
-/// device. Throws ArgumentError for no arrays or several devices, DTypeError.
+/// The dtype of the joined arrays: `dtype`, else the one NumPy promotes theirs to. Throws
+/// ArgumentError if there are no arrays, DeviceError if they are on several devices, and DTypeError
+/// if their dtypes have no common one.
 SW_API DType common_dtype(std::span<const Array> arrays, std::optional<DType> dtype);
 
-/// The shape of the arrays one after the other along `axis`. Throws LayoutError where they do not
-/// fit.
+/// The shape of the arrays joined along `axis`. Throws LayoutError unless ranks and all other
+/// extents are equal, or if the sum of the extents overflows.
 SW_API Shape joined_shape(std::span<const Array> arrays, int axis);
 
 /// numpy.concatenate into a new C-contiguous array, or into `out`, which may overlap the arrays.
-/// Throws LayoutError where the shapes do not fit, and as copy().
+/// Throws LayoutError if the shapes do not match, and what copy() throws.
 SW_API Array concatenate(std::span<const Array> arrays, int axis, DType dtype);
 SW_API void concatenate_into(std::span<const Array> arrays, int axis, const Array& out);
 

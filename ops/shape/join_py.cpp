@@ -22,7 +22,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/op_sdk.hpp"
 
-/// concatenate and stack, of arrays and of variables of graphs.
+/// concatenate and stack, of arrays and of graph variables.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -41,8 +41,8 @@ py::tuple sequence_in(PyObject* sequence, const char* who) {
   }
 }
 
-// Of a list or tuple of Spanwise's arrays alone, the usual case: reading them runs no other code,
-// so no snapshot is needed. Empty where an item is another.
+// The arrays of a list or tuple that holds only Spanwise arrays, the usual case. Reading them runs
+// no Python code, so no snapshot of the sequence is needed. Empty if an item is of another type.
 std::vector<Array> own_arrays_in(PyObject* sequence) {
   if (!is_listed(sequence)) return {};
   const std::span items(PySequence_Fast_ITEMS(sequence),
@@ -54,11 +54,11 @@ std::vector<Array> own_arrays_in(PyObject* sequence) {
   return arrays;
 }
 
-// What is on no device yet: lists and numbers.
+// Lists and numbers, which have no device.
 bool is_on_no_device(PyObject* object) { return is_listed(object) || is_python_scalar(object); }
 
-// Arrays of any library as they are; lists and numbers go where the first array is. `promotion`
-// gets what they are together, Python numbers as such.
+// Arrays of any library stay on their device; lists and numbers are copied to the first array's
+// device. Adds all dtypes to `promotion`, Python numbers as weak scalars.
 std::vector<Array> arrays_in(const py::tuple& items, const char* who,
                              Promotion* promotion = nullptr) {
   const std::size_t size = items.size();
@@ -77,7 +77,8 @@ std::vector<Array> arrays_in(const py::tuple& items, const char* who,
   return arrays;
 }
 
-// `promoted` is the dtype where neither out nor dtype says one; their promotion unless given.
+// `promoted`: the dtype of the result if neither out= nor dtype= is given; default: the arrays'
+// promoted dtype.
 PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObject* dtype,
                PyObject* casting, const char* who, std::optional<DType> promoted = {}) {
   if (given(out) && given(dtype)) {
@@ -117,7 +118,7 @@ PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObje
 
 // ---- variables of graphs
 
-// The items as variables where one of them is a variable, else nothing.
+// The items as variables if any of them is a variable, else an empty list.
 std::vector<Variable> variables_in(const py::tuple& items) {
   const std::span values(&PyTuple_GET_ITEM(items.ptr(), 0), items.size());
   if (!std::any_of(values.begin(), values.end(), &is_variable)) return {};
@@ -168,7 +169,7 @@ PyObject* concatenate(PyObject*, PyObject* const* values, Py_ssize_t count, PyOb
       "concatenate", {"arrays", "axis", "out", "dtype", "casting"}, 1, 3};
   const auto [sequence, axis, out, dtype, casting] = signature.read(values, count, words);
   std::vector<Array> arrays = own_arrays_in(sequence);
-  // Numbers are operands where everything is flattened; along an axis they are refused.
+  // axis=None accepts numbers, which it flattens, too; along an axis they raise an error below.
   std::optional<Promotion> promotion;
   if (arrays.empty()) {
     const py::tuple items = sequence_in(sequence, "concatenate");

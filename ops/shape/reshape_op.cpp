@@ -8,7 +8,7 @@
 namespace spanwise::ops {
 namespace {
 
-/// The same elements in C order under another shape: a view where the strides allow, else a copy.
+/// The same elements in C order with another shape: a view if the strides allow it, else a copy.
 class Reshape final : public NamedOp {
  public:
   explicit Reshape(Extents extents)
@@ -22,7 +22,7 @@ class Reshape final : public NamedOp {
     Shape shape = extents_.known(inputs);
     if (type.has_fixed_shape()) {
       const std::int64_t size = Layout::row_major(type.shape()).size();
-      // Of several extents that are not known, one cannot tell which is which.
+      // Several unknown extents cannot be resolved.
       if (std::count(shape.begin(), shape.end(), TensorType::any) <= 1)
         shape = resolve_shape(shape, size);
     }
@@ -45,7 +45,8 @@ class Reshape final : public NamedOp {
   Extents extents_;
 };
 
-/// A view in which axes of extent 1, and new ones in front, repeat what is there.
+/// numpy.broadcast_to: a view with stride 0 along the axes of extent 1 that are extended and along
+/// new axes in front.
 class BroadcastTo final : public NamedOp {
  public:
   explicit BroadcastTo(Extents extents)
@@ -77,7 +78,7 @@ class BroadcastTo final : public NamedOp {
     return make_async_thunk(
         [op = Ref<const BroadcastTo>(this), cells = extents_.cells(context),
          from = context.input(0), to = context.output(0), device = context.device()] {
-          // Read-only as in NumPy: several elements may be one in memory.
+          // Read-only as in NumPy: several elements may share one address.
           const Array source = to_device(*from->value, device);
           to->value = source.broadcast_to(op->extents_.now(cells)).as_readonly();
         },

@@ -5,7 +5,8 @@
 namespace spanwise::ops {
 namespace {
 
-/// The extents of a value as int64 numbers on the host, wherever the value is (Theano's Shape).
+/// The extents of a value as an int64 array on the host, whatever the value's device (Theano's
+/// Shape).
 class ShapeOp final : public NamedOp {
  public:
   ShapeOp() : NamedOp("Shape") {}

@@ -5,7 +5,7 @@
 namespace spanwise::ops {
 namespace {
 
-/// The same elements in C order: the array itself where it is, else a copy (Theano's
+/// The same elements in C order: the array itself if it is C-contiguous, else a copy (Theano's
 /// GpuContiguous).
 class Contiguous final : public Op {
  public:

@@ -3,10 +3,10 @@
 #ifndef SPANWISE_HALF_BITS_CUH
 #define SPANWISE_HALF_BITS_CUH
 
-// For CUDA C kernels: #include <spanwise/half_bits.cuh>. IEEE 754 binary16 and bfloat16 as the bits
-// that they are in memory, to numbers and back, without a header of CUDA's. Compiled by NVRTC and
-// by the host's C++ compiler, so it includes nothing. Rounding is to nearest, ties to even; what is
-// too large is infinite, and NaN stays NaN.
+// For CUDA C kernels: #include <spanwise/half_bits.cuh>. Converts the bits of IEEE 754 binary16 and
+// bfloat16 to float, and float and double to those bits, without CUDA's headers. Compiled by NVRTC
+// and by the host's C++ compiler, so it includes nothing. Rounds to nearest, ties to even; overflow
+// gives infinity, and NaN stays NaN.
 
 #if defined(__CUDA_ARCH__) && !defined(SW_CPU)
 #define SW_ON_GPU
@@ -33,7 +33,8 @@ __device__ inline float float_of(unsigned word) {
 #endif
 }
 
-// Cut to a float, with what was cut off in the last bit: rounding that once more is right.
+// Truncates to float and sets the last bit if the result is inexact (round to odd), so that
+// rounding the result again to fewer bits is correct.
 __device__ inline float cut_to_float(double x) {
 #ifdef SW_ON_GPU
   const float cut = __double2float_rz(x);
@@ -68,8 +69,8 @@ __device__ inline unsigned short half_bits(float x) {
   const unsigned word = word_of(x), sign = word >> 16 & 0x8000u, size = word & 0x7fffffffu;
   if (size > 0x7f800000u) return (unsigned short)(sign | 0x7e00u);
   if (size >= 0x47800000u) return (unsigned short)(sign | 0x7c00u);  // 65536
-  // Below the least normal number all have one unit, 2^-24, which is also that of numbers from a
-  // half.
+  // Numbers below the least normal number have units of 2^-24, which is also the unit of floats
+  // from 0.5 on.
   if (size < 0x38800000u)
     return (unsigned short)(sign | (word_of(float_of(size) + 0.5f) - 0x3f000000u));
   return (unsigned short)(sign | ((size + 0xfffu + (size >> 13 & 1u) - 0x38000000u) >> 13));

@@ -3,12 +3,12 @@
 #ifndef SPANWISE_PACK_CUH
 #define SPANWISE_PACK_CUH
 
-// For CUDA C kernels: #include <spanwise/pack.cuh>. Elements that one access moves. Compiled by
-// NVRTC and by the system's compiler for the CPU, so it includes nothing.
+// For CUDA C kernels: #include <spanwise/pack.cuh>. Vectorized loads and stores. Compiled by NVRTC
+// and by the host's C++ compiler, so it includes nothing.
 
 namespace spanwise {
 
-/// n elements, one after the other in memory, of 1, 2, 4, 8 or 16 bytes together.
+/// n consecutive elements, of 1, 2, 4, 8 or 16 bytes in total.
 template <class T, int n>
 struct alignas(sizeof(T) * n) Pack {
   T x[n];
@@ -37,9 +37,9 @@ struct PackWord<1> {
   typedef unsigned char type;
 };
 
-/// Reads a pack, from any memory, and writes one: store_pack() to global memory, put_pack() to
-/// shared; by one instruction each. Its place is aligned as a whole. By way of words: a compiler
-/// may take a copy of elements for many small accesses.
+/// load_pack() reads a pack from any memory, store_pack() writes one to global memory, put_pack()
+/// to shared memory, each with one instruction. `place` is aligned to the whole pack. They access
+/// words, because a compiler may split a copy of elements into many small accesses.
 template <int n, class T>
 __device__ __forceinline__ Pack<T, n> load_pack(const T* place) {
   typedef typename PackWord<(int)sizeof(T) * n>::type Word;
@@ -63,8 +63,9 @@ __device__ __forceinline__ void put_pack(T* place, const Pack<T, n>& pack) {
   *(Word*)place = word;
 }
 
-/// Copies a pack from global to shared memory. wait_for_fetches() waits for those that the calling
-/// thread has begun: no register holds what is under way. Others see it after a barrier.
+/// Copies a pack from global to shared memory, asynchronously where the GPU can, so that no
+/// register is needed. wait_for_fetches() waits for the copies that the calling thread has started;
+/// other threads see them after a barrier.
 template <int n, class T>
 __device__ __forceinline__ void fetch_pack(T* shared, const T* global) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(SW_CPU)

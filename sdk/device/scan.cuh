@@ -4,30 +4,31 @@
 #define SPANWISE_SCAN_CUH
 
 // For CUDA C kernels: #include <spanwise/scan.cuh>. Scans of lines in one pass: each element is
-// read once and each result written once. Blocks tell those after them what they have (decoupled
+// read once and each result written once. Blocks pass their sums to later blocks (decoupled
 // look-back: Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
-// 2016), but add up the same sums in the same order whoever comes first, so that results are the
-// same from run to run. spanwise/scan.hpp says on the host what a launch needs.
+// 2016), but add them in a fixed order whatever the order of execution, so that results are the
+// same from run to run. spanwise/scan.hpp computes the launch parameters on the host.
 
 #include <spanwise/pack.cuh>
 
 namespace spanwise {
 
-/// Threads of a block, and the bytes that it has in shared memory: of elements or of results,
-/// whichever are longer. Each thread has so many of them, one after the other in memory.
+/// Threads per block, and the bytes of its tile in shared memory, which holds elements or results,
+/// whichever are larger. Each thread has the same number of consecutive ones.
 constexpr int scan_threads = 256, scan_tile_bytes = 32768;
 
-/// A line that is scanned; steps in elements.
+/// A line to scan; steps in elements.
 struct ScanLine {
   long long length, step, result_step;
 };
 
-// A Body says what is scanned, by types Element, Result and Acc (of whole 4 bytes, moved by
-// memcpy) and functions: Acc identity(), Acc lift(Element), Acc combine(Acc a, Acc b), where a
-// stands before b, and Result result(Acc before, Acc through): of an element, by what stands
-// before it, and that with it. combine() is associative and need not commute.
+// A Body defines the scan by the types Element, Result and Acc (whose size is a multiple of 4
+// bytes; copied by memcpy) and the functions Acc identity(), Acc lift(Element), Acc combine(Acc a,
+// Acc b), where a precedes b, and Result result(Acc before, Acc through), the result of an element,
+// where `before` combines all elements before it and `through` includes it. combine() is
+// associative and need not commute.
 
-// ---- what the lanes of a warp have
+// ---- scan across the lanes of a warp
 
 template <class A>
 __device__ __forceinline__ A scan_from_lane(A x, int lane) {
@@ -39,7 +40,7 @@ __device__ __forceinline__ A scan_from_lane(A x, int lane) {
   memcpy(&x, words, sizeof(A));
   return x;
 }
-// Each lane's with those of the lanes before it.
+// Inclusive scan of the lanes' values.
 template <class Body>
 __device__ __forceinline__ typename Body::Acc scan_of_lanes(typename Body::Acc own) {
   const int lane = threadIdx.x % 32;
@@ -51,11 +52,11 @@ __device__ __forceinline__ typename Body::Acc scan_of_lanes(typename Body::Acc o
   return own;
 }
 
-// ---- a part of a line that a warp has at hand
+// ---- a part of a line in the shared memory of a warp
 
-/// `items` elements a lane, one after the other. They are read and written by neighbouring lanes
-/// from neighbouring places, by packs where `packed`, and change hands in shared memory. All of a
-/// warp calls each function; `whole` where the line has all of the elements.
+/// `items` consecutive elements per lane. Neighbouring lanes read and write neighbouring elements
+/// in global memory, as packs if `packed`; shared memory transposes them. All lanes of the warp
+/// call each function; `whole` if the line contains all elements of the part.
 template <class Body, int items, bool packed>
 class ScanPart {
  public:
@@ -64,7 +65,7 @@ class ScanPart {
   typedef typename Body::Acc A;
   static constexpr int elements = 32 * items;
 
-  /// The part from element `first` of `line` on; `room` is the warp's own.
+  /// The part from element `first` of `line` on; `room` is the warp's share of the tile.
   __device__ __forceinline__ ScanPart(unsigned char* room, const ScanLine& line, long long first)
       : room_(room), line_(line), first_(first), lane_(threadIdx.x % 32) {
     const long long left = line.length - first - lane_ * items;
@@ -104,14 +105,14 @@ class ScanPart {
     __syncwarp();
   }
 
-  /// What the lane has.
+  /// The combined elements of the lane.
   template <bool whole>
   __device__ __forceinline__ A total() const {
     A all = Body::identity();
 #pragma unroll 2
     for (int k = 0; k < packs<E>; ++k) {
       const Pack<E, width<E>> pack = load_pack<width<E>>(room_of<E>(lane_ * packs<E> + k));
-      // Packs by themselves first: a chain of additions would keep each waiting for the last.
+      // Combines within each pack first: a single chain of additions would serialize them.
       A own = whole || k * width<E> < count_ ? Body::lift(pack.x[0]) : Body::identity();
 #pragma unroll
       for (int w = 1; w < width<E>; ++w)
@@ -121,11 +122,11 @@ class ScanPart {
     return all;
   }
 
-  /// The results, where `before` stands before the lane's elements.
+  /// Writes the results; `before` combines all elements before the lane's.
   template <bool whole>
   __device__ __forceinline__ void write(Z* z, A before) {
-    // Results of the elements' size take their places one by one; others would overwrite elements
-    // that a lane has not read.
+    // Results of the same size replace their elements one by one. Otherwise they would overwrite
+    // elements that other lanes have not read yet.
     put_results<whole>(before, Order<sizeof(E) == sizeof(Z)>());
     __syncwarp();
     if (packed)
@@ -140,7 +141,7 @@ class ScanPart {
   }
 
  private:
-  // Of a pack, and how many packs a lane has.
+  // Elements per pack, and packs per lane.
   template <class T>
   static constexpr int width = (int)sizeof(T) * items <= 16 ? items : 16 / (int)sizeof(T);
   template <class T>
@@ -157,7 +158,8 @@ class ScanPart {
   struct Order {};
   template <bool whole>
   __device__ __forceinline__ void put_results(A before, Order<true>) const {
-    // Not unrolled further: registers are worth more to the blocks that wait for others.
+    // Not unrolled further, to save registers: occupancy matters more, because blocks wait for
+    // others.
 #pragma unroll 2
     for (int k = 0; k < packs<E>; ++k) {
       const Pack<E, width<E>> pack = load_pack<width<E>>(room_of<E>(lane_ * packs<E> + k));
@@ -203,8 +205,8 @@ class ScanPart {
     }
   }
 
-  // Where pack `number` lies. Eight lanes' accesses of 16 bytes are to be in all the banks, whether
-  // their packs are neighbours or so many apart as a lane has.
+  // The address of pack `number`, swizzled so that 16-byte accesses of eight lanes use all banks,
+  // both for neighbouring packs and for packs packs<T> apart.
   template <class T>
   __device__ __forceinline__ T* room_of(int number) const {
     const int at = packs<T> > 1 ? number ^ (number >> 3 & 7) : number;
@@ -230,9 +232,9 @@ struct ScanItems {
   static constexpr int of_lane = scan_tile_bytes / scan_threads / longest;
 };
 
-// ---- a line of a warp's own
+// ---- a whole line scanned by one warp
 
-/// By the warp that calls it; `tile` is the block's, of scan_tile_bytes.
+/// Scans a line with the calling warp; `tile` is the block's, of scan_tile_bytes.
 template <class Body, bool packed>
 class WarpScan {
  public:

@@ -3,34 +3,34 @@
 #ifndef SPANWISE_SCAN_BLOCKS_CUH
 #define SPANWISE_SCAN_BLOCKS_CUH
 
-// For CUDA C kernels: #include <spanwise/scan_blocks.cuh>. Lines that are cut into chunks, a block
-// for each; the rest of <spanwise/scan.cuh>.
+// For CUDA C kernels: #include <spanwise/scan_blocks.cuh>. Completes <spanwise/scan.cuh>: lines
+// that are split into chunks, one block for each.
 
 #include <spanwise/scan.cuh>
 
 namespace spanwise {
 
-/// What the blocks of a line tell those after them: the sum of every chunk, of every group of 32
-/// chunks, and of all before every 32nd group. Each is there as soon as it can be read: each of its
-/// words of 32 bits has another beside it that says so, in 8 bytes that are written at once. What
-/// concerns other groups is told 32 times, once for the blocks of each place in a group: many that
-/// ask for one place keep it from being written.
+/// The sums that the blocks of a line pass to later blocks: the sum of each chunk, of each group of
+/// 32 chunks, and of everything before each 32nd group. Each 32-bit word of a sum is stored
+/// together with a ready flag in one 8-byte access, so a reader sees when it is complete. Sums for
+/// other groups are stored 32 times, once for the blocks of each position within a group: many
+/// readers of one address would delay its write.
 template <class A>
 class TilePrefixState {
   static_assert(sizeof(A) % 8 == 0, "what a scan adds up in has a whole number of 8 bytes");
 
  public:
-  /// `words` are 0 before the kernel and aligned to 16 bytes, scan_words() for each line, of which
-  /// this is the `line`-th.
+  /// `words` are 0 before the kernel and aligned to 16 bytes; each line has scan_words() of them,
+  /// and this object uses those of line `line`.
   __device__ __forceinline__ TilePrefixState(unsigned long long* words, unsigned int line,
-                                      unsigned int chunks)
+                                             unsigned int chunks)
       : chunks_(chunks),
         groups_(chunks > 32 ? (chunks + 31) / 32 : 0),
         words_(words + (long long)line * places() * count) {}
 
   __device__ __forceinline__ unsigned int chunks() const { return chunks_; }
-  // Where the sums of groups lie, and what is before them, for the blocks of such a place in a
-  // group.
+  // Indices of the group sums and of the sums before groups, for the blocks at position `reader` of
+  // a group.
   __device__ __forceinline__ unsigned int group_sum(unsigned int group, unsigned int reader) const {
     return chunks_ + reader * groups_ + group;
   }
@@ -48,7 +48,7 @@ class TilePrefixState {
       put_two(at + i, (unsigned long long)parts[i] << 32 | 1,
               (unsigned long long)parts[i + 1] << 32 | 1);
   }
-  /// Waits for it.
+  /// Waits until the sum is written and returns it.
   __device__ __forceinline__ A hear(unsigned int place) const {
     const unsigned long long* const at = words_ + (long long)place * count;
     unsigned long long words[count];
@@ -75,7 +75,7 @@ class TilePrefixState {
     return chunks_ + 32 * groups_ + 32 * ((groups_ + 31) / 32);
   }
 
-  // Two words by one access, where the compiler would take volatile ones for two.
+  // Two words in one access; the compiler would split volatile accesses.
   static __device__ __forceinline__ void put_two(unsigned long long* at, unsigned long long x,
                                                  unsigned long long y) {
 #if defined(__CUDA_ARCH__) && !defined(SW_CPU)
@@ -102,9 +102,9 @@ class TilePrefixState {
   unsigned long long* const words_;
 };
 
-/// The number of the calling block: as many blocks have begun before it. A block that waits only
-/// for lower numbers waits for blocks that have begun. `begun` is 0 before the kernel; null where
-/// nobody waits. All of the block call it.
+/// The number of the calling block in the order in which blocks start. A block that waits only for
+/// lower numbers waits for blocks that are already running. `begun` is 0 before the kernel; null if
+/// no block waits. All threads of the block call it.
 __device__ __forceinline__ unsigned int scan_block_number(unsigned long long* begun) {
   if (begun == nullptr) return blockIdx.x;
   __shared__ unsigned int number;
@@ -113,7 +113,7 @@ __device__ __forceinline__ unsigned int scan_block_number(unsigned long long* be
   return number;
 }
 
-/// A chunk of a line, by the block that calls it.
+/// Scans a chunk of a line with the calling block.
 template <class Body, bool packed>
 class BlockScan {
  public:
@@ -157,7 +157,7 @@ class BlockScan {
     part.template write<whole>(z_, threadIdx.x % 32 > 0 ? Body::combine(before, below) : before);
   }
 
-  // What the line has before this chunk, whose sum is `own`.
+  // The sum of everything before this chunk, whose own sum is `own`.
   __device__ __forceinline__ A before_chunk(A own) const {
     __shared__ alignas(16) unsigned char room[3 * sizeof(A)];
     A* const levels = (A*)room;
@@ -179,12 +179,12 @@ class BlockScan {
     }
     __syncthreads();
     const A before = Body::combine(Body::combine(levels[2], levels[1]), levels[0]);
-    // The last of 32 groups, for those of the next.
+    // The last chunk of 32 groups publishes the sum for the next 32.
     if (warp == 0 && chunk_ % 1024 == 1023 && chunk_ + 1 < told_.chunks())
       told_.tell(told_.before_group(group + 1, lane), Body::combine(before, own));
     return before;
   }
-  // Of so many places from `first` on, fewer than 32; the last lane gets it.
+  // Combines `count` < 32 sums from index `first` on; only the last lane gets the result.
   __device__ __forceinline__ A sum_of(unsigned int first, unsigned int count) const {
     const unsigned int lane = threadIdx.x % 32;
     return scan_of_lanes<Body>(lane < count ? told_.hear(first + lane) : Body::identity());

@@ -8,8 +8,8 @@
 namespace spanwise {
 
 /// A strided array as a kernel parameter, by value: element (i, j, ...) is v(i, j, ...), for any
-/// strides, negative and zero ones too. `View<const T, N>` reads only, and is the one to declare
-/// for an input: a read-only array is refused for a View<T, N>.
+/// strides, negative and zero ones too. `View<const T, N>` is read-only; declare inputs as such,
+/// because a launch rejects a read-only array for a View<T, N>.
 ///
 /// shape and strides are in elements. With SW_CHECK_BOUNDS defined, an index outside the shape
 /// stops the kernel with a message.

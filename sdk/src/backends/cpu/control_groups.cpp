@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nothing for a file that does not start with a number, such as the "max" of no limit.
+// The number at the start of a file; nothing for other contents, such as "max" (no limit).
 std::optional<std::int64_t> number_in(const fs::path& path) {
   std::ifstream file(path);
   std::int64_t number = 0;
@@ -32,7 +32,7 @@ std::int64_t value_of(const fs::path& path, const std::string& key) {
 
 class Reader {
  public:
-  // Version 1 calls the largest multiple of the page size no limit.
+  // Version 1 reports no limit as the largest multiple of the page size.
   static constexpr std::int64_t unlimited = std::int64_t{1} << 60;
 
   void memory(const fs::path& group, const char* limit_file, const char* usage_file,
@@ -40,7 +40,7 @@ class Reader {
     const auto limit = number_in(group / limit_file);
     if (!limit || *limit >= unlimited) return;
     const std::int64_t usage = number_in(group / usage_file).value_or(0);
-    // Inactive cached files are reclaimed first.
+    // Inactive page cache does not count as used: it is reclaimed first.
     const std::int64_t used = usage - value_of(group / "memory.stat", reclaimable);
     const std::int64_t available = std::clamp<std::int64_t>(*limit - used, 0, *limit);
     if (limits.memory && limits.memory->available <= available)
@@ -65,8 +65,8 @@ class Reader {
   ControlGroupLimits limits;
 };
 
-// `group` and those above it, up to the mount. Inside of a container the path may be the host's:
-// then the mount shows the container's own group at its top.
+// Calls read() for the folders of `group` and of its parents, up to the mount. In a container the
+// path may be the host's; the container's own group is then at the root of the mount.
 void for_each_group(const fs::path& mount, const std::string& group,
                     const std::function<void(const fs::path&)>& read) {
   std::error_code error;

@@ -13,12 +13,13 @@ struct ControlGroupLimits {
   struct Memory {
     std::int64_t limit = 0, available = 0;  ///< bytes; of the group with the least available
   };
-  std::optional<Memory> memory;   ///< nothing where no limit is set
-  std::optional<int> processors;  ///< as much time as so many processors have, rounded up
+  std::optional<Memory> memory;   ///< nothing if no limit is set
+  std::optional<int> processors;  ///< quota of processor time, in processors, rounded up
 };
 
-/// Of versions 1 and 2, the groups above included. `membership` lists the process' groups, `root`
-/// is where their file systems are mounted. What cannot be read counts as no limit.
+/// Reads the limits of versions 1 and 2, including those of parent groups. `membership` lists the
+/// process' groups, `root` is where their file systems are mounted. Files that cannot be read count
+/// as no limit.
 ControlGroupLimits control_group_limits(const std::string& membership = "/proc/self/cgroup",
                                         const std::string& root = "/sys/fs/cgroup");
 

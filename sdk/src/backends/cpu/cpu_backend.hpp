@@ -9,7 +9,8 @@
 
 namespace spanwise::host {
 
-/// The machine's processors as one device. Work is over when the call that queued it returns.
+/// The machine's processors as one device. Work is synchronous: it is complete when the call
+/// returns.
 class CpuBackend final : public runtime::Backend {
  public:
   CpuBackend();
@@ -51,7 +52,7 @@ class CpuBackend final : public runtime::Backend {
   Ref<runtime::LoadedModule> load(int ordinal, const runtime::KernelBinary& binary) override;
 
  private:
-  // cpu, cpu:1, ...: names for one processor and its memory.
+  // cpu, cpu:1, ... all refer to the same processors and memory.
   static constexpr int logical_devices = 16;
   std::array<Ref<CpuStream>, logical_devices> default_streams_;
 };

@@ -9,8 +9,7 @@
 
 namespace spanwise::host {
 
-/// A moment. Work on the CPU is over when the call that queued it returns, so an event has always
-/// passed.
+/// A point in time. Work on the CPU is synchronous, so an event has always completed.
 class CpuEvent final : public runtime::EventState {
  public:
   CpuEvent(Device device, bool timing);
@@ -23,7 +22,7 @@ class CpuEvent final : public runtime::EventState {
   std::optional<std::chrono::steady_clock::time_point> time_;
 };
 
-/// Always idle.
+/// Work on the CPU is synchronous, so a stream is always idle.
 class CpuStream final : public runtime::StreamState {
  public:
   explicit CpuStream(Device device) noexcept : StreamState(device) {}

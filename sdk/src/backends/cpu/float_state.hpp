@@ -10,10 +10,10 @@
 
 namespace spanwise::host {
 
-/// How a thread computes with floating-point numbers: rounding, subnormal numbers flushed to zero
-/// or not, which exceptions trap. A program chooses it for its own threads (fesetround,
-/// torch.set_flush_denormal); threads that work for it take it over. Exceptions that were raised
-/// are no part of it.
+/// The floating-point state of a thread: rounding mode, flushing of subnormal numbers to zero,
+/// trapped exceptions. A program sets it for its own threads (fesetround,
+/// torch.set_flush_denormal); worker threads take it over from the thread they work for. Raised
+/// exception flags are not part of it.
 class FloatState {
  public:
   /// The calling thread's.
@@ -27,7 +27,7 @@ class FloatState {
 #endif
     return state;
   }
-  /// Makes it the calling thread's, where it is another.
+  /// Sets the calling thread's state if it differs.
   void apply() const noexcept {
     const FloatState now = current();
 #if defined(__x86_64__)

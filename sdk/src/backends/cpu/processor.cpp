@@ -34,7 +34,7 @@ std::string trimmed(std::string_view text) {
 }
 
 // The value of the first line of /proc/cpuinfo that begins with `key`. It lies in the first record;
-// reading on would make the system describe every processor.
+// reading further would make the system format the records of all processors.
 std::string cpuinfo(std::string_view key) {
   std::ifstream file("/proc/cpuinfo");
   std::string line;
@@ -84,7 +84,7 @@ const std::string& processor_features() {
 }
 
 int processor_count() {
-  // Those that the scheduler may use: the system's number knows neither taskset nor a container's.
+  // The affinity mask: the system's count ignores taskset and cpusets.
   int count = static_cast<int>(std::thread::hardware_concurrency());
   constexpr int most = 1 << 16;
   if (cpu_set_t* set = CPU_ALLOC(most)) {
@@ -103,7 +103,7 @@ SystemMemory system_memory() {
     memory.total = static_cast<std::int64_t>(info.totalram) * info.mem_unit;
     memory.available = static_cast<std::int64_t>(info.freeram) * info.mem_unit;
   }
-  // What caches would give up counts as free, which sysinfo does not know.
+  // MemAvailable includes reclaimable caches, which sysinfo does not report.
   std::ifstream file("/proc/meminfo");
   std::string key, unit;
   std::int64_t kilobytes = 0;

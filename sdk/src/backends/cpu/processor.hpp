@@ -7,17 +7,17 @@
 
 namespace spanwise::host {
 
-/// "AMD EPYC 9654 96-Core Processor", or the architecture where the system does not say.
+/// "AMD EPYC 9654 96-Core Processor", or the architecture if the system does not report a name.
 std::string processor_name();
 /// "x86_64", "aarch64".
 std::string processor_architecture();
-/// Changes with anything that decides which instructions -march=native chooses.
+/// A text that changes with everything that affects which instructions -march=native selects.
 const std::string& processor_features();
 
 /// Processors that this process may use: its affinity, and the limits of its control groups.
 int processor_count();
 
-/// What this process may use: the machine's memory, and the limits of its control groups.
+/// Memory that this process may use: the machine's, limited by its control groups.
 struct SystemMemory {
   std::int64_t available = 0, total = 0;  ///< bytes
 };

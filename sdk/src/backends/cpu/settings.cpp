@@ -17,15 +17,15 @@ namespace {
 constexpr int most_threads = 1024, most_stack_kb = 4096, most_slack = 16 << 20,
               most_output_kb = 1 << 20;
 
-// -1 for what is no number.
+// -1 if it is not a number.
 int parse(std::string_view value) {
   int number = -1;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   return error == std::errc{} && end == value.data() + value.size() ? number : -1;
 }
 
-// OpenMP API 5.2, 21.1.2: a list, of which the first number is for parallel work that is not
-// nested. 0 for what is none.
+// OMP_NUM_THREADS is a list, whose first number is for parallel regions that are not nested (OpenMP
+// API 5.2, 21.1.2). 0 if it is unset, -1 if it is not a number.
 int open_mp_threads() {
   const char* given = std::getenv("OMP_NUM_THREADS");
   if (given == nullptr) return 0;
@@ -47,7 +47,7 @@ void check_stack(std::string_view value) {
   const int kilobytes = parse(value);
   if (kilobytes < 0 || kilobytes > most_stack_kb)
     fail<ArgumentError>("config cpu_stack_kb: expected a number from 0 to ", most_stack_kb,
-                        ", got '", value, "'; 0 leaves it to the compiler's knowledge");
+                        ", got '", value, "'; 0 uses the need that the compiler reports");
 }
 
 void check_slack(std::string_view value) {

@@ -16,18 +16,19 @@ namespace {
 
 using Clock = WakeBackoff::Clock;
 
-// Below this much remaining work the wake-up costs more than the help brings.
+// Least remaining work for which waking helpers is worthwhile.
 constexpr auto worth_waking = std::chrono::microseconds(8);
-// Helpers that disappoint are not asked for less than this, however often they did.
+// Upper bound of the back-off, in nanoseconds.
 constexpr std::int64_t most_distrust = 8'000'000;
-// Distrust halves in this time: what vain tries cost, though a helper that was interrupted may keep
-// a short job for milliseconds, stays at some hundredths of all time.
+// Half-life of the back-off, in nanoseconds. Failed attempts, in which an interrupted helper may
+// delay a short job by milliseconds, then cost a few percent of the time at most.
 constexpr std::int64_t forgets_in = 20'000'000;
-// Helpers that slept may be late for so long, and so often in a row, before it counts against them.
+// Delay in nanoseconds, and number of jobs in a row, by which helpers that were just woken may be
+// late before it counts as a failure.
 constexpr std::int64_t time_to_wake = 200'000;
 constexpr int most_wakes = 3;
-// How long idle helpers, and callers whose helpers finish, look before they sleep: about 80 us, for
-// programs that call one operation after the other.
+// Iterations for which idle helpers, and callers whose helpers finish, spin before they block:
+// about 80 us, for programs that call one operation after the other.
 constexpr int spins = 5000;
 
 std::atomic<ThreadPool*> shared_pool{nullptr};
@@ -66,10 +67,10 @@ void WakeBackoff::learn(Clock::time_point now, Duration took, Duration alone) no
     const std::int64_t awake = began.count() - woken_.load(std::memory_order_relaxed);
     if (awake < time_to_wake && took < alone + Duration(time_to_wake)) return;
   }
-  // Whoever is tried again after distrust has fallen asleep by then, and has his chances again.
+  // Helpers that are tried again after a back-off are asleep again, so the count restarts.
   if (wakes != 0) wakes_.store(0, std::memory_order_relaxed);
   if (helped && is_full()) return;
-  // Two callers may learn at once, and one lesson be lost: another comes.
+  // Of two concurrent updates one may be lost; later jobs correct that.
   const std::int64_t before = least_work(now, Duration(0)).count();
   std::int64_t least = before / 2;
   if (!helped) least = std::min(most_distrust, 2 * std::max(before, took.count()));
@@ -84,8 +85,8 @@ ThreadPool& ThreadPool::instance() {
   static auto& creating = *new Mutex;
   const std::lock_guard lock(creating);
   if (pool = shared_pool.load(std::memory_order_acquire); pool != nullptr) return *pool;
-  // Threads do not survive a fork: the child forgets the parent's pool, with whatever state its
-  // mutex was in, and makes its own.
+  // Threads do not survive a fork: the child abandons the parent's pool, whose mutex may be locked,
+  // and creates its own.
   struct Forgetting final : ForkParticipant {
     void after_fork_in_child(bool) noexcept override { shared_pool.store(nullptr); }
   };
@@ -105,7 +106,7 @@ int ThreadPool::workers() {
   return workers_.load(std::memory_order_relaxed);
 }
 
-// True while there was a chunk to work on.
+// Runs one chunk; returns false if there was none left.
 bool ThreadPool::work_on_one(Job& job) noexcept {
   const std::uint64_t chunk = job.next.fetch_add(1, std::memory_order_relaxed);
   if (chunk >= job.chunks) return false;
@@ -129,7 +130,7 @@ void ThreadPool::run(Job& job, Helpers helpers) {
   if (job.error) std::rethrow_exception(job.error);
 }
 
-// Where it has to be found out, the first chunk shows what the others will take.
+// Unless helpers are woken at once, the time of the first chunk predicts that of the others.
 bool ThreadPool::is_worth_sharing(Job& job, Helpers helpers) {
   if (job.chunks < 2 || workers() < 2) return false;
   if (helpers == Helpers::at_once && trust_.is_full()) return true;
@@ -177,12 +178,12 @@ void ThreadPool::start_helpers(int wanted) {
   try {
     for (; threads_ < wanted; ++threads_) std::thread([this] { help_forever(); }).detach();
   } catch (const std::system_error&) {
-    // The system has no more threads; those that there are do the work.
+    // The system has no more threads; continue with those that exist.
     return;
   }
 }
 
-// Returns when no helper looks at the job any more.
+// Removes the job, and waits until no helper uses it.
 void ThreadPool::retire(Job& job) {
   {
     const std::lock_guard lock(mutex_);
@@ -214,7 +215,7 @@ void ThreadPool::help_forever() {
       }
       lock.lock();
       const int others = job->helpers.load(std::memory_order_relaxed) - 1;
-      job->helpers.store(others, std::memory_order_release);  // the last touch: the job may go now
+      job->helpers.store(others, std::memory_order_release);  // the job may be destroyed now
       if (others == 0) left_.notify_all();
       continue;
     }

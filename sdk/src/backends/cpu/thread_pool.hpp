@@ -16,44 +16,45 @@
 
 namespace spanwise::host {
 
-/// When helpers are woken. Waking costs some microseconds, which a small job never earns back.
+/// When helpers are woken. Waking them costs some microseconds, too much for a small job.
 enum class Helpers {
-  when_worth_it,  ///< after the first chunk, if what remains will take long enough
+  when_worth_it,  ///< after the first chunk, if the remaining work takes long enough
   at_once,
 };
 
-/// How much work helpers have to be offered before they shorten it.
+/// The least work that is worth sharing with helpers, adapted to whether sharing was faster.
 ///
-/// On a machine that others load a helper may be handed a chunk and then not get a processor for
-/// milliseconds, and the caller waits. After such a disappointment only work of twice that time is
-/// shared; success halves this, and so does time, so that helpers are tried again now and then.
+/// On a loaded machine a helper may take a chunk and then not be scheduled for milliseconds, while
+/// the caller waits. After such a failure only work of at least twice that time is shared. A
+/// success halves the threshold, and so does time, so that helpers are tried again now and then.
 class WakeBackoff {
  public:
   using Clock = std::chrono::steady_clock;
   using Duration = std::chrono::nanoseconds;
 
-  /// Work that takes one thread less than this is not worth sharing now; `usual` where helpers
-  /// have lately done what was expected.
+  /// The current threshold, at least `usual`: work that takes one thread less than this is not
+  /// shared.
   Duration least_work(Clock::time_point now, Duration usual) const noexcept;
   bool is_full() const noexcept { return least_.load(std::memory_order_relaxed) == 0; }
-  /// Helpers that slept are being woken. That they are late for the jobs that follow at once counts
-  /// against them only where it happens again and again, and they help with none.
+  /// Records that sleeping helpers are being woken. If they are late for the next jobs, it counts
+  /// as a failure only if it happens repeatedly and they help with none.
   void note_wake(Clock::time_point now) noexcept;
-  /// A shared job took so long; one thread would have needed `alone`.
+  /// Records the time of a shared job; one thread would have needed `alone`.
   void learn(Clock::time_point now, Duration took, Duration alone) noexcept;
 
  private:
-  std::atomic<std::int64_t> least_{0};    // nanoseconds, as of the time below; 0 is full trust
-  std::atomic<std::int64_t> learned_{0};  // nanoseconds of the clock
-  std::atomic<std::int64_t> woken_{0};    // the same
-  std::atomic<int> wakes_{0};             // since helpers helped last, or were distrusted
+  std::atomic<std::int64_t> least_{0};  // threshold in nanoseconds at time learned_; 0: no back-off
+  std::atomic<std::int64_t> learned_{0};  // time of the last update, in nanoseconds
+  std::atomic<std::int64_t> woken_{0};    // time of the last wake, in nanoseconds
+  std::atomic<int> wakes_{0};             // wakes since helpers last helped, or since a back-off
 };
 
-/// The threads that share the work of a launch or a copy. They are started at first use and stay.
+/// The threads that share the work of a launch or a copy. They are started at the first use and
+/// never end.
 ///
-/// Several threads may run jobs at once; each works on its own job, and idle helpers join whichever
-/// has chunks left, with the caller's floating-point state. A process that forks starts its helpers
-/// afresh in the child.
+/// Several threads may run jobs at once; each works on its own job, and idle helpers join any job
+/// with chunks left, using its caller's floating-point state. A forked child starts its own
+/// helpers.
 class ThreadPool {
  public:
   /// One per process, never destroyed: helpers may outlive static objects.
@@ -62,8 +63,9 @@ class ThreadPool {
   /// Threads that can work on one job, the caller included: config "cpu_threads".
   int workers();
 
-  /// Calls work(chunk) for every chunk in [0, chunks), handed out in ascending order, and returns
-  /// when all are done. The first exception stops the handing out and is rethrown here.
+  /// Calls work(chunk) for every chunk in [0, chunks), started in ascending order, and returns when
+  /// all are done. After an exception no more chunks are started; the first exception is rethrown
+  /// here.
   template <class F>
   void run(std::uint64_t chunks, Helpers helpers, F&& work) {
     using Work = std::remove_reference_t<F>;
@@ -103,14 +105,14 @@ class ThreadPool {
 
   WakeBackoff trust_;
   std::atomic<int> workers_{1};
-  std::atomic<std::uint64_t> settings_version_{0};  // at which workers_ was read
+  std::atomic<std::uint64_t> settings_version_{0};  // config::version() at which workers_ was read
   std::atomic<std::uint32_t> published_{0};         // counts jobs; idle helpers watch it
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable left_;
   std::vector<Job*> jobs_;
   int threads_ = 0;   // helpers started
-  int sleeping_ = 0;  // helpers waiting on wake_ that nobody has called yet
+  int sleeping_ = 0;  // helpers waiting on wake_ that have not been notified
 };
 
 }  // namespace spanwise::host

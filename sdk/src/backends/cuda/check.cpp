@@ -14,7 +14,7 @@ const char* advice(CUresult code) {
     case CUDA_ERROR_INVALID_PC:
     case CUDA_ERROR_HARDWARE_STACK_ERROR:
     case CUDA_ERROR_LAUNCH_FAILED:
-      return "a kernel did this, perhaps an earlier one; the device's context is lost and the "
+      return "a kernel caused this, possibly an earlier one; the device's context is lost and the "
              "process "
              "must be restarted. Run it under compute-sanitizer, or with "
              "SPANWISE_LAUNCH_BLOCKING=1, "
@@ -26,9 +26,9 @@ const char* advice(CUresult code) {
       return "a kernel ran longer than the display's watchdog allows; the device's context is lost "
              "and the process must be restarted";
     case CUDA_ERROR_ECC_UNCORRECTABLE:
-      return "the GPU's memory failed; the process must be restarted, and the GPU looked at";
+      return "the GPU's memory failed; the process must be restarted and the GPU checked";
     case CUDA_ERROR_CONTEXT_IS_DESTROYED:
-      return "somebody reset the device (cudaDeviceReset, cuDevicePrimaryCtxReset); everything on "
+      return "the device was reset (cudaDeviceReset, cuDevicePrimaryCtxReset); everything on "
              "it "
              "is lost and the process must be restarted";
     case CUDA_ERROR_NO_BINARY_FOR_GPU:

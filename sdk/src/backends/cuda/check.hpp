@@ -9,12 +9,12 @@
 
 namespace spanwise::cuda {
 
-/// Throws the DeviceError for a failed driver call: `what` says what was being done and on which
-/// object ("launching blur on cuda:0"); code, name and the driver's text follow, then what to do
-/// where that is known.
+/// Throws DeviceError for a failed driver call (OutOfMemoryError for CUDA_ERROR_OUT_OF_MEMORY). The
+/// message is `what` (the action and its object, "launching blur on cuda:0"), the driver's
+/// description, the name and number of the code, and a remedy if one is known.
 [[noreturn]] void fail_driver(const DriverApi& api, CUresult code, const std::string& what);
 
-/// Throws unless `code` is CUDA_SUCCESS. The parts of `what` are joined only then.
+/// Throws fail_driver()'s error unless `code` is CUDA_SUCCESS. `what` is formatted only then.
 template <class... What>
 inline void check(const DriverApi& api, CUresult code, const What&... what) {
   if (code != CUDA_SUCCESS) [[unlikely]]

@@ -57,7 +57,7 @@ CUstream DeviceContext::successor_stream() {
 
 namespace {
 
-// More devices than a process can see. Never destroyed, as the contexts in them.
+// More slots than a process has devices. The contexts are never destroyed.
 constinit std::array<std::atomic<DeviceContext*>, 256> contexts{};
 Mutex& making_contexts() {
   static Mutex& mutex = *new Mutex;
@@ -67,11 +67,11 @@ Mutex& making_contexts() {
 }  // namespace
 
 DeviceContext& DeviceContext::of(int ordinal) {
-  const auto index = static_cast<std::size_t>(ordinal);  // a negative one is out of range as well
+  const auto index = static_cast<std::size_t>(ordinal);  // a negative ordinal becomes out of range
   if (index < contexts.size()) {
     if (DeviceContext* made = contexts[index].load(std::memory_order_acquire)) return *made;
   }
-  device_info(ordinal);  // throws for what is not there
+  device_info(ordinal);  // throws if there is no such device
   if (index >= contexts.size())
     fail<DeviceError>("cuda: at most ", contexts.size(), " devices can be used by one process");
   const std::lock_guard lock(making_contexts());

@@ -26,12 +26,12 @@ class PinnedPool;
 class CopyKernels;
 class LaunchTuner;
 
-/// One device as this process uses it: its primary context, and what we keep there. Lives until the
-/// process ends; the primary context is retained once and never given back, because other libraries
-/// share it and because the driver may be gone before our last destructor runs.
+/// One device in this process: its primary context and the pools and caches on it. Never destroyed:
+/// the primary context is retained once and never released, because other libraries share it and
+/// because the driver may shut down before the last destructor runs.
 class DeviceContext {
  public:
-  /// Made at the first call for each device. Throws DeviceError.
+  /// Created at the first call for each device. Throws DeviceError.
   static DeviceContext& of(int ordinal);
   DeviceContext(const DeviceContext&) = delete;
   DeviceContext& operator=(const DeviceContext&) = delete;
@@ -48,8 +48,8 @@ class DeviceContext {
   CopyKernels& copy_kernels() noexcept { return *copy_kernels_; }
   LaunchTuner& launch_tuner() noexcept { return *launch_pace_; }
   const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
-  /// The stream that comes after all work of foreign streams whose owners may have destroyed them,
-  /// made at the first call. The context is current. Throws DeviceError.
+  /// A stream that is ordered after the work of all detached foreign streams (CudaStream::detach);
+  /// created at the first call. The context must be current. Throws DeviceError.
   CUstream successor_stream();
 
  private:
@@ -67,19 +67,21 @@ class DeviceContext {
   CUstream successor_stream_ = nullptr;
 };
 
-/// Makes a device's primary context the calling thread's current one, and puts back what was there.
-/// Where it is current already, as on a thread that uses one GPU, this is one query of the driver.
+/// Makes a device's primary context current on the calling thread; the destructor restores the
+/// previous one. If it is current already, as on a thread that uses one GPU, this costs one driver
+/// query.
 ///
-/// On a thread that has no current context the first device's stays when the guard goes: whoever
-/// asks the runtime API there is told of device 0 with it as without it, and all later calls find
-/// it. The primary context of another device would change that answer and does not stay.
+/// On a thread without a current context, the primary context of device 0 stays current after the
+/// guard is destroyed: cudaGetDevice() returns 0 with and without it, and later guards find it
+/// current. The primary context of another device would change the result of cudaGetDevice() and is
+/// popped.
 class ContextGuard {
  public:
   explicit ContextGuard(const DeviceContext& context) : ContextGuard(context, std::nothrow) {
     if (code_ != CUDA_SUCCESS) [[unlikely]]
       refuse(context);
   }
-  /// For destructors: look at ok() before calling the driver.
+  /// Does not throw, for destructors: check ok() before calling the driver.
   ContextGuard(const DeviceContext& context, std::nothrow_t) noexcept : api_(context.api) {
     if (!driver_survives()) [[unlikely]] {
       code_ = CUDA_ERROR_NOT_INITIALIZED;
@@ -110,8 +112,9 @@ class ContextGuard {
   bool pushed_ = false;
 };
 
-/// Lets the calling thread make calls that are forbidden while another stream is captured in global
-/// mode, such as waiting for a stream that is not captured, until it goes.
+/// Sets the calling thread's capture mode to relaxed during its lifetime. This allows calls that
+/// are forbidden while another stream is captured in global mode, such as synchronizing a stream
+/// that is not captured.
 class RelaxedCaptureMode {
  public:
   explicit RelaxedCaptureMode(const DriverApi& api) noexcept : api_(api) {
@@ -129,8 +132,9 @@ class RelaxedCaptureMode {
   bool exchanged_ = false;
 };
 
-/// Whether work queued on `stream` would go into a graph now, or would disturb a capture elsewhere
-/// in the context (the legacy stream, while another stream is captured).
+/// Whether work queued on `stream` now would be captured, or would invalidate a capture of another
+/// stream in the context (the legacy stream, while another stream is captured). True if the query
+/// fails.
 inline bool is_capturing(const DriverApi& api, CUstream stream) noexcept {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   return api.stream_is_capturing(stream, &status) != CUDA_SUCCESS ||

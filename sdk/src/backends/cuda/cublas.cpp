@@ -15,7 +15,7 @@
 namespace spanwise::cuda::cublas {
 namespace {
 
-// The functions with 64-bit extents came with this one.
+// The first major version with the _64 functions.
 constexpr int oldest_major = 12;
 
 std::vector<FoundLibrary> cublas_candidates() {
@@ -34,7 +34,8 @@ bool fill_api(Api& api, void* handle) {
   return true;
 }
 
-// cuBLAS's other half, by full path: a wheel's need not be where the loader looks.
+// Loads cuBLASLt, which cuBLAS depends on, by its full path: the folder of a wheel need not be in
+// the loader's search path.
 void load_companion(const FoundLibrary& library) {
   for (const FoundLibrary& companion : find_libraries("cublasLt", {library.path.parent_path()}))
     if (companion.major == library.major &&
@@ -42,7 +43,7 @@ void load_companion(const FoundLibrary& library) {
       return;
 }
 
-// Never closed: it has memory on devices.
+// Never closed: cuBLAS owns device memory.
 std::unique_ptr<Api> open_cublas(const FoundLibrary& library) {
   const std::lock_guard loading(loader_mutex());
   load_companion(library);

@@ -12,7 +12,7 @@
 
 /// cuBLAS, loaded at run time. cublas_v2.h is not in the wheel with the CUDA headers, so the few
 /// prototypes that are needed are declared here (cuBLAS documentation, "Using the cuBLAS API"); a
-/// test holds them against the real header where that is installed.
+/// test compares them with the real header if it is installed.
 namespace spanwise::cuda::cublas {
 
 using Status = int;
@@ -28,10 +28,11 @@ inline constexpr int real_32 = 0, real_64 = 1, real_16 = 2, complex_32 = 4, comp
 /// cublasComputeType_t.
 inline constexpr int compute_32 = 68, compute_64 = 70, compute_tf32 = 77;
 inline constexpr int default_algorithm = -1;
-/// cublasMath_t: sums of narrow numbers stay in float32 where they are made in parts.
+/// cublasMath_t: CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION. Partial sums of 16-bit products
+/// are added in float32.
 inline constexpr int no_reduced_precision = 16;
 
-/// X(our name, cuBLAS's function, its result and parameter types)
+/// X(member of Api, cuBLAS's function, its result and parameter types)
 #define SW_CUBLAS_FUNCTIONS(X)                                                                   \
   X(create, cublasCreate_v2, Status(Handle*))                                                    \
   X(set_stream, cublasSetStream_v2, Status(Handle, CUstream))                                    \
@@ -49,11 +50,11 @@ struct Api {
 #undef SW_DECLARE
 };
 
-/// Loaded at the first call; null where there is none that the driver takes. A search that found
-/// nothing is made again when the settings change.
+/// Loaded at the first call; null if there is none that the driver supports. A failed search is
+/// repeated after a configuration change.
 const Api* library();
 
-/// The file that library() would load, found without loading anything; empty where there is none.
+/// The file that library() would load, found without loading anything; empty if there is none.
 std::filesystem::path installed();
 
 }  // namespace spanwise::cuda::cublas

@@ -28,8 +28,8 @@ ComputeCapability capability_of(int ordinal) {
   return {info.major, info.minor};
 }
 
-/// NVIDIA GPUs. Each member finds its device and hands on; the work is in the files beside this
-/// one.
+/// The backend of NVIDIA GPUs. Each member looks up its DeviceContext and forwards to the functions
+/// in the other files of this folder.
 class CudaBackend final : public runtime::Backend {
  public:
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
@@ -37,7 +37,7 @@ class CudaBackend final : public runtime::Backend {
   int device_count() noexcept override {
     try {
       return driver_survives() ? driver_status().device_count : 0;
-    } catch (const std::exception&) {  // no host memory to load the driver with
+    } catch (const std::exception&) {  // out of host memory while loading the driver
       return 0;
     }
   }
@@ -69,7 +69,7 @@ class CudaBackend final : public runtime::Backend {
     try {
       DeviceContext& context = DeviceContext::of(ordinal);
       context.memory().deallocate(data, bytes, cuda_stream(context, stream));
-    } catch (const std::exception&) {  // nobody to tell; the driver takes it back with the process
+    } catch (const std::exception&) {  // cannot be reported; freed at process exit
     }
   }
   runtime::MemoryInfo memory(int ordinal) override {
@@ -101,7 +101,7 @@ class CudaBackend final : public runtime::Backend {
   }
   Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) override {
     DeviceContext& context = DeviceContext::of(ordinal);
-    // One object for one queue, so that using it by both names needs no events.
+    // The default stream has one StreamState: with a second one, using both would need events.
     if (handle == context.default_stream()->handle()) return context.default_stream();
     return cuda::foreign_stream(context, handle);
   }

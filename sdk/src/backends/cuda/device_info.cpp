@@ -64,7 +64,7 @@ DeviceInfo read(int ordinal) {
 }  // namespace
 
 const DeviceInfo& device_info(int ordinal) {
-  driver();  // says why there is none
+  driver();  // throws if there is no driver
   static auto& infos = *new LazyValue<std::vector<DeviceInfo>>;
   const std::vector<DeviceInfo>& all = infos.get([] {
     std::vector<DeviceInfo> made;

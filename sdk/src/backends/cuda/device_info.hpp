@@ -7,7 +7,7 @@
 
 namespace spanwise::cuda {
 
-/// What a device is. Asking needs the driver, but no context on the device.
+/// Constant properties of a device. Reading them needs the driver, but no context on the device.
 struct DeviceInfo {
   CUdevice handle = 0;
   int major = 0, minor = 0;       ///< compute capability
@@ -15,7 +15,8 @@ struct DeviceInfo {
   DeviceProperties properties;    ///< free_memory is 0 here: it changes, and needs a context
 };
 
-/// Read once per device. Throws DeviceError for an ordinal that is not there, saying how many are.
+/// Read once per process. Throws DeviceError, with the number of devices, if `ordinal` is out of
+/// range.
 const DeviceInfo& device_info(int ordinal);
 
 }  // namespace spanwise::cuda

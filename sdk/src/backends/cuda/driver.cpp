@@ -15,8 +15,8 @@
 namespace spanwise::cuda {
 namespace {
 
-// The second is where the Windows subsystem for Linux keeps it, which some images leave out of the
-// loader's path.
+// The second is the location under WSL, which is missing from the loader's search path in some
+// images.
 constexpr std::array driver_files{"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"};
 
 // Never closed: code of the driver may be on other threads' stacks until the process ends.
@@ -35,7 +35,7 @@ PFN_cuGetProcAddress_v12000 find_loader(void* library) {
   return reinterpret_cast<PFN_cuGetProcAddress_v12000>(dlsym(library, "cuGetProcAddress_v2"));
 }
 
-// The first function that the driver lacks, or null.
+// Fills the table; returns the first function that the driver lacks, or null.
 const char* fill(DriverApi& api, PFN_cuGetProcAddress_v12000 load) {
   const auto get = [load](const char* name, int version, auto& entry) {
     void* address = nullptr;
@@ -140,7 +140,7 @@ const DriverStatus& driver_status() {
   struct Marking final : ForkParticipant {
     void after_fork_in_child(bool) noexcept override { forked_after_start.store(true); }
   };
-  // Kept for ever: destructors of other static objects may still need the table.
+  // Never destroyed: destructors of other static objects may still need the table.
   static auto& status = *new LazyValue<DriverStatus>;
   return status.get([] {
     DriverStatus loaded = load_driver(driver_files);

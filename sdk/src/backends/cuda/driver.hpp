@@ -13,13 +13,13 @@
 #error "Spanwise needs the headers of CUDA 12.4 or newer: cuKernelGetParamInfo came with it"
 #endif
 
-/// The CUDA driver API, loaded at run time: nothing of ours links against libcuda, so one build
+/// The CUDA driver API, loaded at run time: Spanwise does not link against libcuda, so one build
 /// works with and without a driver.
 namespace spanwise::cuda {
 
-/// X(our name, the driver's function, the version of it that we call). The version chooses both the
+/// X(member of DriverApi, the driver's function, its API version). The version selects both the
 /// prototype (PFN_<function>_v<version> of cudaTypedefs.h) and the entry point (cuGetProcAddress),
-/// so the two cannot part. All are older than oldest_driver: none is optional.
+/// so that they match. All exist in oldest_driver: none is optional.
 #define SW_CUDA_DRIVER_FUNCTIONS(X)                                         \
   X(get_error_name, cuGetErrorName, 6000)                                   \
   X(get_error_string, cuGetErrorString, 6000)                               \
@@ -113,28 +113,28 @@ struct DriverApi {
 #undef SW_DECLARE
 };
 
-/// What became of loading the driver.
+/// The result of loading the driver.
 struct DriverStatus {
   DriverApi api;
   bool usable = false;
-  int version = 0;  ///< 13000 for 13.0; 0 where there is no driver
+  int version = 0;  ///< 13000 for 13.0; 0 if there is no driver
   int device_count = 0;
-  std::string why_absent;  ///< one sentence; "" where there are devices
+  std::string why_absent;  ///< one sentence; "" if there are devices
 };
 
-/// Loads the first of `file_names` that is there, fills the table, and starts the driver. Never
-/// throws for what is wrong with the driver: why_absent says it.
+/// Loads the first of `file_names` that exists, fills the table and initializes the driver. Does
+/// not throw if the driver is missing or unusable: why_absent then gives the reason.
 DriverStatus load_driver(std::span<const char* const> file_names);
 
 /// The process's driver, loaded at the first call.
 const DriverStatus& driver_status();
 
-/// The table. Throws DeviceError with why_absent where there is no driver or no device, and in a
-/// process that was forked after the driver had started.
+/// The function table. Throws DeviceError with why_absent if there is no driver or no device, and
+/// in a process that was forked after the driver was initialized.
 const DriverApi& driver();
 
-/// Set in a child that was forked after the driver had started: CUDA does not survive a fork, and
-/// calling it there is undefined. Destructors look at it and leave the driver alone.
+/// Set in a child process that was forked after the driver was initialized: calling CUDA there is
+/// undefined. Destructors check it and then skip driver calls.
 inline std::atomic<bool> forked_after_start{false};
 inline bool driver_survives() noexcept {
   return !forked_after_start.load(std::memory_order_relaxed);

@@ -23,7 +23,7 @@ void EventPool::give_back(CUevent event, bool timing) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     free_[timing].push_back(event);
-  } catch (...) {  // no host memory for the list
+  } catch (...) {  // out of host memory for the list
     if (driver_survives()) api_.event_destroy(event);
   }
 }
@@ -44,7 +44,7 @@ CudaEvent::CudaEvent(DeviceContext& context, CUevent foreign)
     : EventState(context.device),
       context_(context),
       event_(foreign),
-      timing_(true),  // as far as we know; the driver says where it is not
+      timing_(true),  // assumed; if not, the driver returns an error
       captured_(false),
       retired_(true) {}
 

@@ -11,9 +11,9 @@
 
 namespace spanwise::cuda {
 
-/// The driver's events of one device, kept for reuse: making one costs microseconds, recording one
-/// a fraction of that. An event may be reused while streams still wait for it: they wait for what
-/// it stood for when they were told to (cuEventRecord).
+/// A pool of driver events of one device: creating an event takes microseconds, recording one a
+/// fraction of that. An event may be reused while streams still wait for it: they wait for the
+/// record that was current when cuStreamWaitEvent was called.
 class EventPool {
  public:
   explicit EventPool(const DriverApi& api) : api_(api) {}
@@ -30,13 +30,12 @@ class EventPool {
   std::array<std::vector<CUevent>, 2> free_;  // without timing, with it
 };
 
-/// A recorded event. Waiting for it from another stream is the stream's business
-/// (CudaStream::wait).
+/// A recorded event. CudaStream::wait() makes a stream wait for it.
 class CudaEvent final : public runtime::EventState {
  public:
-  /// Records on `stream`, which belongs to `context`, current now.
+  /// Records on `stream`, which belongs to `context`. The context must be current.
   CudaEvent(DeviceContext& context, CUstream stream, bool timing);
-  /// Another library's, which owns it and has recorded it.
+  /// Wraps an event that another library owns and has recorded.
   CudaEvent(DeviceContext& context, CUevent foreign);
   ~CudaEvent() override;
 
@@ -48,10 +47,11 @@ class CudaEvent final : public runtime::EventState {
   double milliseconds_since(runtime::EventState& start) override;
 
   CUevent raw() const noexcept { return event_; }
-  /// Recorded into a graph: it stands for a place in the graph and never comes to pass by itself.
+  /// Recorded on a captured stream: the event refers to a node of the graph and never completes by
+  /// itself.
   bool is_captured() const noexcept { return captured_; }
-  /// It does not go back to the pool: a graph waits for this event at each launch, so it must never
-  /// stand for anything else.
+  /// Keeps the event out of the pool for ever: a graph waits for it at each launch, so it must not
+  /// be recorded again.
   void retire() noexcept { retired_.store(true, std::memory_order_relaxed); }
 
  private:

@@ -17,10 +17,10 @@
 #include "spanwise/config.hpp"
 #include "spanwise/fork.hpp"
 
-/// What the libraries that are loaded at run time, and may be absent, share.
+/// Shared code for libraries that are loaded at run time and may be missing.
 namespace spanwise::cuda {
 
-/// The files lib<name>.so* that the driver takes: a newer major version's results it does not.
+/// The files lib<name>.so* whose major version is not newer than the driver's, or is unknown.
 inline std::vector<FoundLibrary> libraries_for_driver(std::string_view name) {
   std::vector<FoundLibrary> found = find_libraries(name, library_folders());
   const int newest = driver_status().version / 1000;
@@ -29,21 +29,21 @@ inline std::vector<FoundLibrary> libraries_for_driver(std::string_view name) {
   return found;
 }
 
-/// The function `name` of a loaded library into `entry`, a pointer to a function; false, and null
-/// there, where the library has none.
+/// Stores the address of function `name` of a loaded library in `entry`, a function pointer.
+/// Returns false, and stores null, if the library lacks the function.
 template <class F>
 bool find_function(void* library, const char* name, F& entry) noexcept {
   entry = reinterpret_cast<std::remove_reference_t<F>>(dlsym(library, name));
   return entry != nullptr;
 }
 
-/// A library's functions, found at the first use and kept for ever. A search that found nothing is
-/// made again when the settings change.
+/// A library's function table, loaded at the first use and never unloaded. A failed search is
+/// repeated after a configuration change.
 template <class Library>
 class LoadedOnce {
  public:
-  /// `open(candidate)` gives a std::unique_ptr<Library>, null where it cannot be used. Null where
-  /// none can.
+  /// `open(candidate)` returns a std::unique_ptr<Library>, null if the candidate is unusable.
+  /// Returns null if no candidate is usable.
   template <class Candidates, class Open>
   const Library* get(Candidates&& candidates, Open&& open) {
     if (const Library* library = loaded_.load(std::memory_order_acquire)) return library;
@@ -64,7 +64,7 @@ class LoadedOnce {
  private:
   Mutex mutex_;
   std::atomic<const Library*> loaded_{nullptr};
-  std::uint64_t failed_at_ = 0;  // version of the settings
+  std::uint64_t failed_at_ = 0;  // config::version() of the last failed search
 };
 
 }  // namespace spanwise::cuda

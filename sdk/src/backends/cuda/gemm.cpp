@@ -39,13 +39,13 @@ void check_cublas(const cublas::Api& api, cublas::Status status, const What&... 
                     status, name);
 }
 
-/// One handle a device; whoever calls holds the lock until the call is queued.
+/// The cuBLAS handle of a device. Callers hold the mutex until the call is queued.
 struct CublasHandle {
   Mutex mutex;
   cublas::Handle handle = nullptr;
 };
 CublasHandle& handle_of(int ordinal) {
-  // Never destroyed: the driver may be gone before static objects are.
+  // Never destroyed: the driver may shut down before static objects are destroyed.
   static auto& mutex = *new Mutex;
   static auto& handles = *new std::map<int, CublasHandle>;
   const std::lock_guard lock(mutex);
@@ -54,7 +54,7 @@ CublasHandle& handle_of(int ordinal) {
 
 void make_handle(const cublas::Api& api, const DeviceContext& context, cublas::Handle& handle) {
   if (handle != nullptr) return;
-  const RelaxedCaptureMode relaxed(context.api);  // it takes memory from the device
+  const RelaxedCaptureMode relaxed(context.api);  // cublasCreate allocates device memory
   cublas::Handle made = nullptr;
   check_cublas(api, api.create(&made), "starting cuBLAS on ", context.device);
   handle = made;
@@ -62,9 +62,9 @@ void make_handle(const cublas::Api& api, const DeviceContext& context, cublas::H
                "setting the precision of cuBLAS");
 }
 
-/// Scratch memory for one call, so that calls on several streams neither share nor wait (cuBLAS
-/// documentation, cublasSetWorkspace: 32 MiB from compute capability 9.0 on, else 4 MiB). A call
-/// that is captured uses cuBLAS's own, since this would be gone when the graph runs.
+/// The workspace of one call, so that calls on several streams share no memory (cuBLAS
+/// documentation, cublasSetWorkspace: 32 MiB from compute capability 9.0 on, else 4 MiB). A
+/// captured call uses cuBLAS's own workspace, because this one is freed before the graph runs.
 class Workspace {
  public:
   Workspace(DeviceContext& context, CudaStream& stream) : context_(context), stream_(stream) {
@@ -90,12 +90,12 @@ class Workspace {
   std::size_t bytes_ = 0;
 };
 
-/// 1 and 0 in the type that a product is scaled in.
+/// alpha = 1 and beta = 0 in the scale types of cuBLAS.
 struct Scales {
   std::complex<double> double_one{1.0}, double_zero{0.0};
   std::complex<float> float_one{1.0f}, float_zero{0.0f};
 
-  // The real part stands first, so a complex number serves for a real one too.
+  // The real part comes first in memory, so the address is also that of a real 1 or 0.
   const void* one(int compute) const {
     return compute == cublas::compute_64 ? static_cast<const void*>(&double_one) : &float_one;
   }
@@ -127,7 +127,8 @@ bool as_cublas_call(const GemmCall& call, bool allow_tf32, CublasCall& out) {
   out.second_operation = call.left.is_transposed ? cublas::transpose : cublas::keep;
   out.second_leading = call.left.leading;
   if (call.conjugate_left && call.dtype.is_complex()) {
-    // A single row, whatever its step: numbers `leading` apart in a matrix of one row, transposed.
+    // `left` is a single row: passed as a column-major matrix of one row, whose leading dimension
+    // is the step between elements, and conjugate-transposed.
     out.second_operation = cublas::conjugate_transpose;
     out.second_leading = call.left.is_transposed ? call.left.leading : 1;
   }
@@ -145,7 +146,7 @@ bool gemm(DeviceContext& context, const GemmCall& call, CudaStream& stream) {
   CublasHandle& entry = handle_of(context.device.ordinal());
   const std::lock_guard lock(entry.mutex);
   make_handle(*api, context, entry.handle);
-  // This takes any workspace of before from the handle, too.
+  // cublasSetStream also resets the handle to cuBLAS's own workspace.
   check_cublas(*api, api->set_stream(entry.handle, stream.raw()), "giving cuBLAS a stream");
   workspace.give_to(*api, entry.handle);
   const cublas::Status status = api->gemm(

@@ -10,18 +10,19 @@ namespace spanwise::cuda {
 class DeviceContext;
 class CudaStream;
 
-/// library_gemm() on a GPU, by cuBLAS: float16, bfloat16, float32 (in TF32 only where config
-/// "allow_tf32" says so), float64 and complex numbers.
+/// library_gemm() on a GPU, with cuBLAS: float16, bfloat16, float32 (in TF32 only if config
+/// "allow_tf32" is set), float64 and complex numbers. Returns false, with nothing queued, if cuBLAS
+/// is missing or does not support the call. Throws DeviceError.
 bool gemm(DeviceContext& context, const GemmCall& call, CudaStream& stream);
 
-/// A call as cuBLAS takes it, whose matrices lie column after column: the transposed result is the
-/// product of the transposed factors, the other way round.
+/// Arguments of a cuBLAS call. cuBLAS is column-major: it computes the transposed result as the
+/// product of the transposed factors in reverse order.
 struct CublasCall {
   int dtype = 0, compute = 0;
-  int first_operation = 0, second_operation = 0;  ///< right, left
+  int first_operation = 0, second_operation = 0;  ///< of the right factor, of the left factor
   std::int64_t first_leading = 1, second_leading = 1;
 };
-/// False where cuBLAS does not take the dtype.
+/// False if cuBLAS does not support the dtype.
 bool as_cublas_call(const GemmCall& call, bool allow_tf32, CublasCall& out);
 
 }  // namespace spanwise::cuda

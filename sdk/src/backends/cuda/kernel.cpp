@@ -18,7 +18,7 @@ CudaKernel::CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel 
       name_(readable_name(symbol)),
       types_(types_of(symbol)),
       nodes_(context) {
-  // Loads the code onto the device now: a first launch that had to would be illegal during a
+  // Loads the code onto the device now: lazy loading at the first launch would be illegal during a
   // capture.
   check(context.api, context.api.kernel_get_function(&function_, kernel), "loading kernel ", name_,
         " on ", context.device);
@@ -58,7 +58,8 @@ KernelAttributes CudaKernel::attributes() const {
   return result;
 }
 
-// To the most there is, so that this happens once: it is a limit, and costs a launch nothing.
+// Raises the limit to the device's maximum, so that this happens once per kernel; the limit does
+// not affect the cost of a launch.
 void CudaKernel::allow_dynamic_shared() {
   const ContextGuard guard(context_);
   const std::int64_t most = context_.info.properties.max_shared_bytes_optin - limits_.static_shared;
@@ -69,7 +70,7 @@ void CudaKernel::allow_dynamic_shared() {
   dynamic_shared_.store(most, std::memory_order_relaxed);
 }
 
-// What every launch begins with.
+// Checks a launch against the limits and raises the dynamic shared memory limit if necessary.
 void CudaKernel::prepare(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes) {
   if (!limits_.allow(grid, block, shared_bytes)) [[unlikely]]
     limits_.refuse(name_, grid, block, shared_bytes);
@@ -77,7 +78,7 @@ void CudaKernel::prepare(const Dim3& grid, const Dim3& block, std::int64_t share
     allow_dynamic_shared();
 }
 
-// A launch that goes at once; `call` queues the kernel on the stream it is given.
+// Queues a launch immediately, outside of batches; `call(stream)` makes the driver call.
 template <class Call>
 void CudaKernel::queue(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                        runtime::StreamState& stream, Call&& call) {
@@ -177,7 +178,7 @@ int CudaKernel::max_active_blocks(int threads, std::int64_t shared_bytes) {
 }
 
 void CudaKernel::wait_for_errors(CUstream stream) const {
-  if (is_capturing(context_.api, stream)) return;  // it does not run now
+  if (is_capturing(context_.api, stream)) return;  // captured kernels do not run now
   check(context_.api, context_.api.stream_synchronize(stream), "running kernel ", name_, " on ",
         context_.device);
 }

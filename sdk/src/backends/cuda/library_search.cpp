@@ -27,7 +27,7 @@ using Paths = std::vector<fs::path>;
     .source = {},
 });
 
-// The file system's errors mean "not there" all through this file.
+// In this file, errors of the file system count as "not found".
 bool is_folder(const fs::path& path) {
   std::error_code error;
   return fs::is_directory(path, error);

@@ -34,7 +34,7 @@ CudaModule::CudaModule(DeviceContext& context, const std::string& given) : conte
   if (kernels_.empty()) ask_for_kernels();
 }
 
-// What is packed, as fat binaries are, only the driver can look into.
+// Gets the kernels from the driver if read_symbols() cannot read the image, as for fat binaries.
 void CudaModule::ask_for_kernels() {
   const DriverApi& api = context_.api;
   unsigned count = 0;
@@ -57,7 +57,7 @@ void CudaModule::load(const std::string& image) {
   std::array<void*, 2> values{};
   unsigned option_count = 0;
   if (!image.starts_with("\x7f"
-                         "ELF")) {  // else there is nothing to compile
+                         "ELF")) {  // an ELF image needs no compilation, hence no log
     log_.resize(log_bytes);
     values = {log_.data(), std::bit_cast<void*>(log_bytes)};
     option_count = static_cast<unsigned>(options.size());
@@ -77,7 +77,7 @@ std::string CudaModule::driver_log() const {
 CudaModule::~CudaModule() {
   const ContextGuard guard(context_, std::nothrow);
   if (!guard.ok()) return;
-  // Kernels that still run keep their code: the driver waits for them.
+  // The driver waits for kernels that still run.
   const RelaxedCaptureMode relaxed(context_.api);
   context_.api.library_unload(library_);
 }

@@ -16,21 +16,22 @@
 
 namespace spanwise::cuda {
 
-/// A cubin, PTX, fat binary or LTO-IR on one device.
+/// A cubin, PTX, fat binary or LTO-IR that is loaded on one device.
 ///
-/// Loaded as a CUlibrary, which belongs to no context: nothing is placed on the device before the
-/// first kernel or variable is asked for, and no context has to be created to hold it.
+/// Loaded as a CUlibrary, which is independent of contexts: the driver loads code onto the device
+/// when the first kernel or variable is requested.
 class CudaModule final : public runtime::LoadedModule {
  public:
-  /// Throws DeviceError with the driver's own log where it does not take the image, CompileError
-  /// where LTO-IR is not whole.
+  /// Throws DeviceError with the driver's log if the driver rejects the image, ArgumentError and
+  /// DeviceError as require_runnable(), and CompileError if LTO-IR has unresolved symbols.
   CudaModule(DeviceContext& context, const std::string& image);
   ~CudaModule() override;
 
-  /// By symbol, or by any name of names_of(). Throws ArgumentError listing the kernels there are.
+  /// Finds a kernel by symbol or by any name of names_of(). Throws ArgumentError with a list of the
+  /// kernels if there is none.
   Ref<runtime::LoadedKernel> kernel(const std::string& name) override;
   std::map<std::string, std::string> kernel_symbols() const override { return kernels_; }
-  /// By symbol, or by any name of names_of().
+  /// Finds a variable by symbol or by any name of names_of(); null if there is none.
   Global global(const std::string& name) override;
   std::uintptr_t handle() override;
 
@@ -42,7 +43,7 @@ class CudaModule final : public runtime::LoadedModule {
   Global find_global(const std::string& symbol) const;
 
   DeviceContext& context_;
-  // What the driver writes while it compiles PTX, which may be as late as at the first kernel.
+  // The driver's log of compiling PTX, which it may write as late as in kernel().
   std::vector<char> log_;
   CUlibrary library_ = nullptr;
   std::map<std::string, std::string> kernels_, variables_;  // names -> symbols
@@ -50,7 +51,7 @@ class CudaModule final : public runtime::LoadedModule {
 
 class CudaKernel final : public runtime::LoadedKernel {
  public:
-  /// The device's context is current.
+  /// The device's context must be current.
   CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel,
              const std::string& symbol);
 
@@ -69,8 +70,8 @@ class CudaKernel final : public runtime::LoadedKernel {
                    std::int64_t shared_bytes, runtime::StreamState& stream,
                    void* const* arguments) override;
   int max_active_blocks(int threads, std::int64_t shared_bytes) override;
-  /// Queues a launch that is within the limits, by the way that is the quicker one on the device.
-  /// The context is current.
+  /// Queues a launch that is within the limits, on the path that LaunchTuner chooses. The context
+  /// must be current.
   CUresult start(const LaunchShape& shape, CUstream stream, void* const* arguments);
 
  private:
@@ -92,7 +93,7 @@ class CudaKernel final : public runtime::LoadedKernel {
   std::vector<Slot> slots_;
   KernelGraphCache nodes_;
   LaunchLimits limits_;
-  // Dynamic shared memory that a launch may ask for now; raised at the first launch that needs
+  // The current limit of dynamic shared memory, in bytes; raised at the first launch that needs
   // more.
   std::atomic<std::int64_t> dynamic_shared_{0};
 };

@@ -11,13 +11,14 @@
 
 namespace spanwise::cuda {
 
-/// Something for each of the few streams that are in use. Streams come and go, and nobody says so:
-/// what has not been asked for in a while serves another stream, as it is.
+/// One T for each of the few streams in use. Destroyed streams are not reported, so an entry that
+/// has not been used for asked_until_idle calls is given to another stream, with its value
+/// unchanged.
 template <class T>
 class PerStream {
  public:
-  /// The stream's own, made by make() where there is none; null where too many streams are in use.
-  /// Valid until the next call.
+  /// The value of `stream`, created by make() if there is none; null if too many other streams are
+  /// in use. Valid until the next call.
   template <class Make>
   T* find(CUstream stream, Make&& make) {
     ++asked_;

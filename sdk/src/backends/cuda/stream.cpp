@@ -12,7 +12,7 @@ namespace spanwise::cuda {
 
 CudaStream::CudaStream(DeviceContext& context, CUstream stream, Owner owner)
     : StreamState(context.device), context_(context), stream_(stream), owner_(owner) {
-  // The legacy stream is nobody's, and always there.
+  // Foreign streams may be destroyed by their owners, the legacy stream cannot be destroyed.
   if (owner == Owner::ours || stream == CU_STREAM_LEGACY)
     small_blocks_ = context.memory().make_small_blocks();
 }
@@ -22,7 +22,7 @@ CudaStream::~CudaStream() {
   if (small_blocks_ != nullptr && guard.ok()) context_.memory().forget(*small_blocks_, current());
   if (owner_ != Owner::ours) return;
   const RelaxedCaptureMode relaxed(context_.api);  // another stream may be captured
-  // Returns at once; the driver lets go of the stream when its work is done.
+  // Returns immediately; the driver frees the stream when its work has completed.
   if (guard.ok()) context_.api.stream_destroy(current());
 }
 
@@ -47,12 +47,13 @@ Ref<runtime::EventState> CudaStream::record(bool timing) {
 }
 
 void CudaStream::wait(runtime::EventState& event) {
-  if (!event.device().is_cuda()) return event.synchronize();  // the CPU's have passed already
+  if (!event.device().is_cuda()) return event.synchronize();  // CPU events have always completed
   auto& other = static_cast<CudaEvent&>(event);
   const ContextGuard guard(context_);
   const CUstream stream = raw();
   unsigned flags = CU_EVENT_WAIT_DEFAULT;
-  // A graph can wait for work that is not part of it only through a node that says so.
+  // In a captured stream, a wait for an event outside of the graph must become an external event
+  // wait node.
   if (!other.is_captured() && is_capturing(context_.api, stream)) [[unlikely]] {
     flags = CU_EVENT_WAIT_EXTERNAL;
     other.retire();
@@ -81,8 +82,8 @@ std::uint64_t CudaStream::capture_id() noexcept {
   return guard.ok() ? capture_info().id : 0;
 }
 
-// As a user object (CUDA programming guide, "CUDA User Objects"): the graph, its copies and what is
-// instantiated from them hold it, and launches that still run do.
+// Attached as a user object (CUDA programming guide, "CUDA User Objects"): the graph, its clones,
+// the executable graphs made from them, and launches that still run, hold the reference.
 bool CudaStream::attach_to_graph(const RefCounted& object) noexcept {
   const ContextGuard guard(context_, std::nothrow);
   if (!guard.ok()) return false;
@@ -105,7 +106,8 @@ bool CudaStream::attach_to_graph(const RefCounted& object) noexcept {
   return false;
 }
 
-// What a captured stream was told runs with the graph, so there is nothing to come after.
+// The work of a captured stream runs when the graph is launched, so there is nothing to order after
+// it.
 void CudaStream::detach() noexcept {
   constexpr std::uintptr_t per_thread = 2;
   if (owner_ != Owner::foreign || handle() <= per_thread) return;
@@ -117,15 +119,14 @@ void CudaStream::detach() noexcept {
     check(context_.api, context_.api.stream_wait_event(successor, end.raw(), CU_EVENT_WAIT_DEFAULT),
           "taking over the work of a stream of ", device());
     stream_.store(successor, std::memory_order_release);
-  } catch (const std::exception&) {  // the next wait for the device reports its failure
+  } catch (const std::exception&) {  // the next synchronization of the device reports the error
   }
 }
 
 Ref<runtime::StreamState> make_default_stream(DeviceContext& context) {
-  // The legacy default stream, because PyTorch, CuPy and PyCUDA work on it when nothing else is
-  // said: what they queue there is then ordered with our work even where they say nothing of
-  // streams. With a stream of our own here, every exchange with them would have to be ordered by
-  // events.
+  // The legacy default stream, because PyTorch, CuPy and PyCUDA use it by default: their work is
+  // then ordered with Spanwise's even if they do not pass a stream. A separate stream would need
+  // events for every exchange with them.
   constexpr bool own = false;
   if constexpr (own) return create_stream(context);
   return make_ref<CudaStream>(context, CU_STREAM_LEGACY, CudaStream::Owner::foreign);
@@ -142,7 +143,7 @@ Ref<runtime::StreamState> create_stream(DeviceContext& context) {
 
 namespace {
 
-// The ordinal of a context that need not be ours, or -1.
+// The ordinal of the device of any context, or -1.
 int ordinal_of(const DriverApi& api, CUcontext context) {
   CUdevice handle = -1;
   if (api.ctx_push_current(context) != CUDA_SUCCESS) return -1;

@@ -13,8 +13,8 @@
 
 namespace spanwise::cuda {
 
-/// Whether the calling thread keeps back launches (launch_batch.hpp), and what ends that: whatever
-/// is queued next comes after them.
+/// Whether the calling thread holds back launches (launch_batch.hpp). hand_over_launches() queues
+/// them; call it before queueing other work, which must come after them.
 extern constinit thread_local bool launches_are_kept_back;
 void flush_launches() noexcept;
 inline void hand_over_launches() noexcept {
@@ -22,7 +22,7 @@ inline void hand_over_launches() noexcept {
     flush_launches();
 }
 
-/// A stream of a device's primary context: ours, or another library's.
+/// A stream of a device's primary context, owned by Spanwise or by another library.
 class CudaStream final : public runtime::StreamState {
  public:
   enum class Owner { ours, foreign };
@@ -43,18 +43,20 @@ class CudaStream final : public runtime::StreamState {
   bool attach_to_graph(const RefCounted& object) noexcept override;
   void detach() noexcept override;
 
-  /// Null where the stream is not known to live as long as this: memory that waits for its next use
-  /// would wait for nothing.
+  /// The stream's block cache. Null for foreign streams other than the legacy stream: they may be
+  /// destroyed earlier than this object, and the order of their work would be lost.
   SmallBlocks* small_blocks() const noexcept { return small_blocks_.get(); }
 
-  /// What to give to the driver. "The per-thread default stream" is another queue on each thread,
-  /// so off the thread that named it the legacy stream stands for it: that one is ordered with
-  /// every thread's (CUDA programming guide, "Default stream").
+  /// The handle for driver calls that queue work; first queues the launches that are held back. The
+  /// per-thread default stream is a different stream on each thread, so on threads other than the
+  /// one that created this object the legacy stream takes its place: it synchronizes with the
+  /// per-thread streams of all threads (CUDA programming guide, "Default stream").
   CUstream raw() const noexcept {
     hand_over_launches();
     return peek();
   }
-  /// The same for what may overtake launches that are kept back: taking memory, questions.
+  /// As raw(), but does not queue the launches that are held back: for calls that need no order
+  /// with them, such as allocations and queries.
   CUstream peek() const noexcept {
     const CUstream stream = current();
     if (stream == CU_STREAM_PER_THREAD && std::this_thread::get_id() != thread_) [[unlikely]]
@@ -71,13 +73,13 @@ class CudaStream final : public runtime::StreamState {
   CUstream current() const noexcept { return stream_.load(std::memory_order_acquire); }
 
   DeviceContext& context_;
-  std::atomic<CUstream> stream_;  // another one after detach()
+  std::atomic<CUstream> stream_;  // replaced in detach()
   Owner owner_;
   std::unique_ptr<SmallBlocks> small_blocks_;
   std::thread::id thread_ = std::this_thread::get_id();
 };
 
-/// The stream behind `stream`. Throws ArgumentError where it is of another device than `context`.
+/// `stream` as a CudaStream. Throws ArgumentError if it belongs to another device than `context`.
 inline CudaStream& cuda_stream(const DeviceContext& context, runtime::StreamState& stream) {
   if (stream.device() != context.device) [[unlikely]]
     fail<ArgumentError>("cuda: work for ", context.device, " was given a stream of ",
@@ -85,16 +87,16 @@ inline CudaStream& cuda_stream(const DeviceContext& context, runtime::StreamStat
   return static_cast<CudaStream&>(stream);
 }
 
-/// The stream that threads share when they set none.
+/// The stream of the threads that have set none.
 Ref<runtime::StreamState> make_default_stream(DeviceContext& context);
-/// A new stream that neither waits for the legacy default stream nor holds it up.
+/// A new stream that does not synchronize with the legacy default stream (CU_STREAM_NON_BLOCKING).
 Ref<runtime::StreamState> create_stream(DeviceContext& context);
-/// Another library's stream: 1 (legacy), 2 (per-thread) or a CUstream. Throws ArgumentError for 0,
-/// for what cannot be a stream, and for a stream of another device or of a context that is not the
-/// device's primary one.
+/// Wraps another library's stream: 1 (legacy), 2 (per-thread) or a CUstream. Throws ArgumentError
+/// for 0, for values that cannot be a stream, and for a stream of another device or of a context
+/// that is not the device's primary one.
 Ref<runtime::StreamState> foreign_stream(DeviceContext& context, std::uintptr_t handle);
 
-/// Handles are addresses; no stream, and nothing else, lies in a process' first page.
+/// Handles are addresses, and the first page of a process is never mapped.
 inline constexpr std::uintptr_t first_page = 4096;
 
 }  // namespace spanwise::cuda

@@ -11,7 +11,7 @@ namespace spanwise::cuda {
 
 namespace {
 
-// Known by its file: loading half a gigabyte only to be told a number takes too long.
+// The version is taken from the file name: cuBLAS takes half a gigabyte, too much to load for it.
 Tool cublas_tool() {
   Tool tool{.name = "cuBLAS", .version = {}, .path = {}, .missing = {}};
   const std::filesystem::path path = cublas::installed();

@@ -8,7 +8,7 @@
 
 namespace spanwise::cuda {
 
-/// NVRTC, as it was found, or why it was not. Loads it.
+/// NVRTC, nvJitLink and cuBLAS: version and path, or why one is missing. Loads NVRTC and nvJitLink.
 std::vector<Tool> tools();
 
 }  // namespace spanwise::cuda

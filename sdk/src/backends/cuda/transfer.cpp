@@ -11,7 +11,7 @@ namespace {
 
 CUdeviceptr address(const void* data) { return reinterpret_cast<CUdeviceptr>(data); }
 
-// A copy in a graph reads the host's memory at each launch of the graph, not now.
+// A captured copy reads the host's memory at each launch of the graph, not now.
 void refuse_capture(const DeviceContext& context, const CudaStream& stream, const char* what) {
   if (is_capturing(context.api, stream.raw()))
     fail<DeviceError>("cuda: copying ", what, ' ', context.device,
@@ -32,7 +32,7 @@ void upload(DeviceContext& context, const void* host, void* device, std::size_t 
                           : staging.upload_pieces(host, address(device), bytes, stream.raw());
   if (staged) return;
   // The driver may read pageable memory after this call has returned (on machines where the GPU
-  // follows the host's page tables), so only the stream says when the caller may write to it.
+  // uses the host's page tables), so wait for the stream before the caller may write to it.
   const DriverApi& api = context.api;
   const RelaxedCaptureMode relaxed(api);  // another thread may be capturing another stream
   check(api, api.memcpy_htod_async(address(device), host, bytes, stream.raw()), "copying ", bytes,
@@ -54,7 +54,7 @@ void download(DeviceContext& context, const void* device, void* host, std::size_
   if (bytes == 0) return;
   const ContextGuard guard(context);
   refuse_capture(context, stream, "to the host from");
-  const bool in_pieces = bytes >= 2 * StagingArea::piece_bytes &&  // else no two of them overlap
+  const bool in_pieces = bytes >= 2 * StagingArea::piece_bytes &&  // else no overlap
                          !context.pinned_pool().has(host);
   if (in_pieces && context.staging().download_pieces(address(device), host, bytes, stream.raw()))
     return;
@@ -76,7 +76,7 @@ void copy_peer(DeviceContext& source_context, const void* source, DeviceContext&
           "copying ", bytes, " bytes within ", target_context.device);
     return;
   }
-  // Where the devices reach each other the copy then goes straight across, else over the host.
+  // With peer access, the copy goes directly from device to device, otherwise through the host.
   source_context.memory().open_to(target_context);
   target_context.memory().open_to(source_context);
   check(api,

@@ -6,8 +6,8 @@
 
 #include "backends/cuda/stream.hpp"
 
-/// Contiguous bytes between the host and a device, and between devices, as Backend's members of the
-/// same names promise.
+/// Copies contiguous bytes between the host and a device, and between devices; contracts as
+/// Backend's members of the same names.
 namespace spanwise::cuda {
 
 void upload(DeviceContext& context, const void* host, void* device, std::size_t bytes,
@@ -16,7 +16,7 @@ void upload_pinned(DeviceContext& context, const void* host, void* device, std::
                    const CudaStream& stream);
 void download(DeviceContext& context, const void* device, void* host, std::size_t bytes,
               const CudaStream& stream);
-/// `stream` is one of the target's.
+/// `stream` belongs to the target's device.
 void copy_peer(DeviceContext& source_context, const void* source, DeviceContext& target_context,
                void* target, std::size_t bytes, const CudaStream& stream);
 

@@ -21,15 +21,18 @@ namespace {
 
 using namespace blas;
 
-// Up to here OpenBLAS works in the calling thread (its interface/gemm.c: SMP_THRESHOLD_MIN *
-// GEMM_MULTITHREAD_THRESHOLD), so that several matrices can be multiplied at a time.
+// Multiply-adds of a product up to which OpenBLAS uses only the calling thread (its
+// interface/gemm.c: SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD), so that several matrices can
+// be multiplied in parallel.
 constexpr double one_thread_work = 65536.0 * 4;
-// Of two long vectors, how much one thread adds up: the sum is the same with any number of threads.
+// Elements per piece of a dot product. The pieces have a fixed size, so that the sum does not
+// depend on the number of threads.
 constexpr std::int64_t dot_piece = 1 << 14;
-// Vectors up to here stay in the caches of the threads that add them up, and the library's, where
-// it has some, are awake after a product of NumPy's.
+// Length up to which vectors are left to the library's own threads: they stay in the caches, and
+// the library's threads still spin after a product of NumPy.
 constexpr std::int64_t most_in_caches = 1 << 19;
-// A matrix and its own transpose: from here on half of the products is worth a second pass.
+// Least order of the product of a matrix and its own transpose for which computing one triangle and
+// copying it is faster than computing the whole.
 constexpr std::int64_t least_symmetric = 32;
 
 template <class T>
@@ -40,11 +43,12 @@ Passed<T> passed(const T& value) {
     return &value;
 }
 
-/// One matrix after the other of a call.
+/// Computes the products of a call one after the other.
 template <class T, class I>
 class Products {
  public:
-  /// `threads`: of ours; with 0 the library shares each product by itself.
+  /// `threads`: Spanwise's threads that share a product; 0 leaves each product to the library's own
+  /// threads.
   Products(const Functions<T, I>& functions, const GemmCall& call, int threads)
       : functions_(functions), call_(call), threads_(threads) {}
 
@@ -52,7 +56,7 @@ class Products {
     for (std::int64_t i = first; i < last; ++i) multiply(i);
   }
 
-  // One result after the other, each by all threads.
+  // Computes one result after the other, each split among all threads into about `most` parts.
   void run_in_parts(std::int64_t most) const {
     for (std::int64_t i = 0; i < call_.batch; ++i) {
       if (call_.rows == 1 && call_.columns == 1) {
@@ -80,7 +84,7 @@ class Products {
   T* result(std::int64_t i) const {
     return static_cast<T*>(call_.result) + i * call_.result_batch_stride;
   }
-  // The distance of neighbours of a single row, and of a single column.
+  // Element stride of a single row of `left`, and of a single column of `right`.
   I row_step() const { return whole(call_.left.is_transposed ? call_.left.leading : 1); }
   I column_step() const { return whole(call_.right.is_transposed ? 1 : call_.right.leading); }
 
@@ -97,11 +101,11 @@ class Products {
                  });
   }
 
-  // What is above the diagonal, below it.
+  // Copies a part above the diagonal, transposed, to its place below the diagonal.
   static void mirror(const GemmCall& one, const Part& part) {
     T* const to = static_cast<T*>(one.result);
     const std::int64_t step = one.result_leading;
-    constexpr std::int64_t tile = 32;  // both places' tiles stay in the first cache
+    constexpr std::int64_t tile = 32;  // the source's and the target's tiles stay in L1
     for (std::int64_t c = part.column; c < part.column + part.columns; c += tile)
       for (std::int64_t row = part.row; row < part.row + part.rows; ++row)
         for (std::int64_t i = c; i < std::min(c + tile, part.column + part.columns); ++i)
@@ -166,14 +170,14 @@ class Products {
            call_.left.is_transposed != call_.right.is_transposed &&
            call_.left.leading == call_.right.leading;
   }
-  // One triangle is computed, the other is the same numbers.
+  // Computes the upper triangle and copies it to the lower one.
   void multiply_by_own_transpose(std::int64_t i) const {
     const T one(1), zero(0);
     const std::int64_t n = call_.rows, step = call_.result_leading;
     functions_.syrk(row_major, upper, call_.left.is_transposed ? transpose : no_transpose, whole(n),
                     whole(call_.depth), passed(one), left(i), whole(call_.left.leading),
                     passed(zero), result(i), whole(step));
-    constexpr std::int64_t tile = 32;  // both halves' tiles stay in the first cache
+    constexpr std::int64_t tile = 32;  // the tiles of both halves stay in L1
     T* const to = result(i);
     for (std::int64_t r = 0; r < n; r += tile)
       for (std::int64_t c = 0; c <= r; c += tile)
@@ -184,7 +188,8 @@ class Products {
 
   void multiply_matrices(std::int64_t i) const {
     const T one(1), zero(0);
-    // A single row, whatever its step, is a column's transpose.
+    // A single row of any stride is the transpose of a column, so it can be passed as
+    // conjugate_transpose.
     const bool is_conjugated = call_.conjugate_left && call_.rows == 1;
     const int left_operation = is_conjugated              ? conjugate_transpose
                                : call_.left.is_transposed ? transpose
@@ -206,7 +211,7 @@ void run_all(const Functions<T, I>& functions, const GemmCall& call, int threads
   const Products<T, I> products(functions, call, threads);
   const double work = static_cast<double>(call.rows) * static_cast<double>(call.columns) *
                       static_cast<double>(call.depth);
-  // Parts are smaller than they might be, so that a thread that was interrupted holds up less.
+  // Two parts per thread, so that an interrupted thread delays the result less.
   if (threads > 1 && (call.batch < threads || call.depth > dot_piece) && work >= least_part_work)
     return products.run_in_parts(2 * threads);
   if (call.batch == 1 || (threads == 0 && work > one_thread_work))
@@ -241,17 +246,17 @@ bool run_with(const Tables<I>& tables, const GemmCall& call, int threads) {
   return true;
 }
 
-// How many threads of ours may call it at a time: as config "cpu_threads" says, but no more than it
-// was started with. 0 where it uses threads of its own.
+// The number of Spanwise's threads that may call the library at a time: config "cpu_threads", but
+// not more than the library was started with. 0 if the library's number of threads cannot be set.
 int calling_threads(const Library& library) {
   return library.can_be_told() ? std::min(parallel_workers(), library.threads) : 0;
 }
 
-// One product is left to the library's own threads, where those are not more than config
-// "cpu_threads" allows: after a product of NumPy's, which has the same library, they are awake for
-// some milliseconds, and threads of ours would have to share the processors with them. Not that of
-// long vectors, whose sum is more exact, and the same with any number of threads, in pieces of
-// ours, nor of complex ones, for which OpenBLAS takes one thread.
+// Whether the library's own threads share the product: for a single product, if they are not more
+// than config "cpu_threads" allows. After a product of NumPy, which may use the same library, they
+// spin for some milliseconds and would compete with Spanwise's threads for the processors. Not for
+// long vectors, whose sum in fixed pieces is more accurate and does not depend on the number of
+// threads, and not for complex vectors, for which OpenBLAS uses one thread.
 bool shares_by_itself(const Library& library, const GemmCall& call) {
   const bool is_of_vectors = call.rows == 1 && call.columns == 1;
   const bool keeps_threads = call.depth <= most_in_caches && !call.dtype.is_complex();

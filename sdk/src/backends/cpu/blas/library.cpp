@@ -35,7 +35,8 @@ namespace {
     .source = {},
 });
 
-/// How a library spells cblas_sgemm: SciPy's wheels prefix it, and 64-bit integers show at its end.
+/// How a library names cblas_sgemm: SciPy's wheels add a prefix, builds with 64-bit integers a
+/// suffix.
 struct Spelling {
   const char *prefix, *suffix;
 };
@@ -72,7 +73,8 @@ class Symbols {
   Spelling spelling_;
 };
 
-// "OpenBLAS 0.3.29  USE64BITINT DYNAMIC_ARCH ..." without what follows the number.
+// The name and number in "OpenBLAS 0.3.29 USE64BITINT DYNAMIC_ARCH ..."; "" if the library is not
+// OpenBLAS.
 std::string version_of_blas(const Symbols& symbols) {
   const char* (*get_config)() = nullptr;
   if (!symbols.get("openblas_get_config", get_config)) return {};
@@ -81,7 +83,8 @@ std::string version_of_blas(const Symbols& symbols) {
   return words.substr(0, words.find(' ', name_end == words.npos ? name_end : name_end + 1));
 }
 
-// Null where it cannot be used; `reason` then says why. Never closed: it has threads.
+// Null if the library cannot be used; the reason is appended to `reason`. Never closed: its threads
+// keep running.
 std::unique_ptr<Library> open_blas(const std::string& path, bool must_be_openblas,
                                    std::string& reason) {
   const std::lock_guard loading(loader_mutex());
@@ -109,7 +112,7 @@ std::unique_ptr<Library> open_blas(const std::string& path, bool must_be_openbla
   return nullptr;
 }
 
-// The files in a folder whose names say OpenBLAS, the shortest name first.
+// The files in a folder whose names contain "openblas" and ".so", the shortest name first.
 std::vector<std::string> libraries_in(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code error;
@@ -146,7 +149,7 @@ struct Current {
   Mutex mutex;
   std::string setting, why;
   std::vector<std::unique_ptr<Library>> opened;
-  std::atomic<std::uint64_t> version{0};  // of the settings, at which the rest was made
+  std::atomic<std::uint64_t> version{0};  // config::version() at the last search
   std::atomic<const Library*> library{nullptr};
 };
 Current& current_blas() {
@@ -154,18 +157,19 @@ Current& current_blas() {
   return made;
 }
 
-// Who wants the libraries to use one thread. One count serves all: a library is left for another
-// only when a setting changes.
+// Counts the OneThread objects. One counter for all libraries: the library changes only with config
+// "blas".
 struct Callers final : ForkParticipant {
-  // Products of other threads do not end in the child.
+  // The child has no other threads, so their products never end there.
   void after_fork_in_child(bool) noexcept override { count = 0; }
 
   Mutex mutex;
   int count = 0;
-  int before = 0;  // the threads to be given back; 0: none
+  int before = 0;  // the library's number of threads to restore; 0: none
 };
 
-// OpenBLAS ends its threads before a fork, and hangs in that where a product is running.
+// Keeps products and forks apart: OpenBLAS ends its threads before a fork, and that hangs while a
+// product is running.
 class Products final : public ForkParticipant {
  public:
   void enter() noexcept {
@@ -220,7 +224,7 @@ OneThread::~OneThread() {
   Callers& all = callers();
   const std::lock_guard lock(all.mutex);
   if (--all.count > 0 || !library_.can_be_told()) return;
-  // Another number than ours is somebody's wish of the meantime.
+  // If the number is not 1 any more, other code has set it: keep it.
   if (all.before > 1 && library_.get_threads() == 1) library_.set_threads(all.before);
 }
 

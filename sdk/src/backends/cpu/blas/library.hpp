@@ -8,14 +8,14 @@
 #include <type_traits>
 
 /// The BLAS of this machine, loaded at run time through its C interface (CBLAS: BLAS Technical
-/// Forum, "C interface to the Legacy BLAS"). Its enumerations are passed as the ints that they are.
+/// Forum, "C interface to the Legacy BLAS"). Its enumerations are declared as int.
 namespace spanwise::host::blas {
 
 enum : int { row_major = 101, column_major = 102 };
 enum : int { no_transpose = 111, transpose = 112, conjugate_transpose = 113 };
 enum : int { upper = 121 };
 
-/// Numbers, real and complex, are passed by value and by address.
+/// CBLAS takes real scalars by value and complex scalars by address.
 template <class T>
 using Passed = std::conditional_t<std::is_floating_point_v<T>, T, const void*>;
 
@@ -37,7 +37,7 @@ struct Functions {
   Gemv gemv = nullptr;
   Syrk syrk = nullptr;
   Dot dot = nullptr;
-  Dot conjugated_dot = nullptr;  ///< the first vector's conjugates; as dot for real numbers
+  Dot conjugated_dot = nullptr;  ///< conjugates the first vector; same as dot for real numbers
 };
 
 template <class I>
@@ -53,13 +53,14 @@ struct Library {
   bool has_wide_integers = false;  ///< 64 bits: `wide` is filled, else `narrow`
   Tables<std::int32_t> narrow;
   Tables<std::int64_t> wide;
-  int threads = 0;                     ///< that it would use by itself; 0 where it does not say
-  int (*get_threads)() = nullptr;      ///< null where it cannot be asked
-  void (*set_threads)(int) = nullptr;  ///< null where it cannot be told
+  int threads = 0;  ///< the library's own number of threads; 0 if it cannot be queried
+  int (*get_threads)() = nullptr;      ///< null if the library lacks it
+  void (*set_threads)(int) = nullptr;  ///< null if the library lacks it
   bool can_be_told() const noexcept { return threads > 0 && set_threads != nullptr; }
 };
 
-/// While this lives, the library's functions may be called: no fork happens.
+/// Prevents forks during its lifetime. The library's functions must be called only while one
+/// exists.
 class RunningProduct {
  public:
   RunningProduct();
@@ -68,9 +69,10 @@ class RunningProduct {
   RunningProduct& operator=(const RunningProduct&) = delete;
 };
 
-/// While one exists the library works in the calling thread alone: its calls are shared among our
-/// threads, of which none waits for a thread of the library. Whoever else uses the library (NumPy's
-/// is the same) has its threads back afterwards; meanwhile its products are right, and slower.
+/// While one exists, the library computes in the calling thread only; Spanwise shares the calls
+/// among its own threads, which then never wait for a thread of the library. The last destructor
+/// restores the number of threads. Products of other users of the same library (NumPy may load it,
+/// too) are correct meanwhile, but slower.
 class OneThread {
  public:
   explicit OneThread(const Library& library);
@@ -82,10 +84,11 @@ class OneThread {
   const Library& library_;
 };
 
-/// What is used now, or null with the reason in `why`. Looked for at the first call and again when
-/// config "blas" changes; a library stays loaded. In order: config "blas" (a file, a folder, or
-/// "none"; the Python package names the folder of a wheel), then the system's OpenBLAS. A library
-/// found by itself must be OpenBLAS: the reference BLAS is slower than our own loops.
+/// The library in use, or null with the reason in `why`. Searched at the first call and again when
+/// config "blas" changes; libraries are never unloaded. The order is: config "blas" (a file, a
+/// folder, or "none"; the Python package sets it to the folder of a wheel), then the system's
+/// OpenBLAS. A library that config "blas" does not name must be OpenBLAS: the reference BLAS is
+/// slower than Spanwise's own loops.
 const Library* library(std::string* why = nullptr);
 
 }  // namespace spanwise::host::blas

@@ -10,7 +10,7 @@
 namespace spanwise::host::blas {
 namespace {
 
-// Parts begin on multiples of this, which the micro-kernels of most processors divide.
+// Parts start at multiples of this, which is a multiple of most micro-kernels' tile sizes.
 constexpr std::int64_t unit = 16;
 
 double work_of(const GemmCall& call) {
@@ -25,7 +25,7 @@ std::int64_t worthy_parts(const GemmCall& call, std::int64_t most) {
 
 std::int64_t rounded_up(std::int64_t number) { return (number + unit - 1) / unit * unit; }
 
-// The extent of parts of which about `count` make up `extent`.
+// The extent of one part if `extent` is split into about `count` parts.
 std::int64_t part_extent(std::int64_t extent, std::int64_t count) {
   return std::min(extent, rounded_up((extent + count - 1) / count));
 }
@@ -38,7 +38,8 @@ std::byte* moved(const void* data, std::int64_t elements, DType dtype) {
 
 std::vector<Part> parts_of(const GemmCall& call, std::int64_t most) {
   const std::int64_t count = worthy_parts(call, most);
-  // Each part reads all of its rows' and its columns' numbers: of equal areas a square reads least.
+  // Each part reads its rows of `left` and its columns of `right`; of all parts of the same area, a
+  // square reads least.
   std::int64_t down = 1;
   double least = 0;
   for (std::int64_t n = 1; n <= count; ++n) {
@@ -69,7 +70,7 @@ std::vector<Part> upper_parts_of(const GemmCall& call, std::int64_t most) {
     for (std::int64_t column = row; column < call.columns; column += side)
       parts.push_back(
           {row, std::min(side, call.rows - row), column, std::min(side, call.columns - column)});
-  // Those on the diagonal are half the work: they come last, where they fill gaps.
+  // Parts on the diagonal take half the time; they come last, to balance the threads.
   std::stable_partition(parts.begin(), parts.end(),
                         [](const Part& part) { return part.row != part.column; });
   return parts;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a BlockRunner says that a kernel went wrong, and how it gets out of it.
+// The error messages of BlockRunner, and how it leaves a failed kernel.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -28,7 +28,7 @@ std::string barrier_name(int op) {
 
 }  // namespace
 
-// To the worker's own stack first, where the jump to escape() is one within a stack.
+// Switches to the worker's own stack first, because longjmp to escape() must stay within one stack.
 void BlockRunner::abandon() {
   const bool already_left = std::exchange(aborting_, running_);
   if (!running_ || already_left || threads_[current_].fiber == 0) std::longjmp(escape_, 1);
@@ -45,7 +45,7 @@ void BlockRunner::abandon() {
   }
   StackPointer nowhere;
   watch_.switch_to(&nowhere, main, 0);
-  std::abort();  // nothing comes back here
+  std::abort();  // not reached
 }
 
 std::string BlockRunner::place(unsigned thread) const {
@@ -83,7 +83,7 @@ void BlockRunner::fail_divergence(int op, int line) {
 }
 
 std::string BlockRunner::standstill() const {
-  std::map<std::string, std::pair<unsigned, int>> places;  // -> an example, how many
+  std::map<std::string, std::pair<unsigned, int>> places;  // -> example thread, their number
   for (unsigned t = 0; t < count_; ++t) {
     if (threads_[t].state == ended || threads_[t].state == unstarted) continue;
     auto& [example, count] = places.try_emplace(waiting_for(t), t, 0).first->second;
@@ -101,7 +101,8 @@ void BlockRunner::fail_standstill() {
   fail([&] { return standstill(); });
 }
 
-// A kernel whose source shows no barrier runs its threads as a loop, and nobody can wait in a loop.
+// The threads of a kernel without barriers in its source run as a loop, in which threads cannot
+// wait.
 void BlockRunner::fail_hidden(const char* what, int line) {
   fail([&] {
     return text(
@@ -111,7 +112,7 @@ void BlockRunner::fail_hidden(const char* what, int line) {
   });
 }
 
-// Threads of one kernel need about the same, so a few stacks tell for all.
+// Threads of one kernel need similar amounts of stack, so checking a few is enough.
 void BlockRunner::check_stacks() {
   for (int n = std::min(fibers_, 8); n > 0; --n) {
     checked_stacks_ = checked_stacks_ + 1 < fibers_ ? checked_stacks_ + 1 : 0;
@@ -119,7 +120,7 @@ void BlockRunner::check_stacks() {
   }
 }
 
-// The worker's own stack, fiber 0, is the system's to guard.
+// The system guards the worker's own stack, fiber 0.
 void BlockRunner::check_stack(std::int32_t fiber) {
   if (fiber == 0 || stacks_.intact(fiber - 1)) return;
   const std::string message = stack_message(fiber);

@@ -20,12 +20,12 @@ void BlockRunner::reserve_stack(std::size_t bytes) {
 void BlockRunner::forget_fibers() {
   watch_.forget_all(stacks_.region());
   parked_.clear();
-  parked_.reserve(FiberStacks::most + 1);  // switches write into it, so it must not move
+  parked_.reserve(FiberStacks::most + 1);  // switches store to elements, so no reallocation
   fibers_ = 0;
 }
 
 std::string BlockRunner::take_failure() {
-  // After an escape, fibers stand in the middle of a kernel that is over.
+  // After an escape, fibers are suspended within a kernel that has ended.
   if (std::exchange(aborting_, false)) forget_fibers();
   running_ = false;
   arrived_ = 0;
@@ -57,7 +57,7 @@ void BlockRunner::prepare_block_shape(const sw_extent& block) {
   first_ = reverse_ ? count_ - 1 : 0;
   step_ = reverse_ || count_ == 1 ? count_ - 1 : 1;
   if (shuffle_ != 0 && count_ > 2) {
-    // A step that has no divisor in common with the block leads to every thread.
+    // A step coprime to the number of threads visits every thread.
     first_ = static_cast<unsigned>(shuffle_ % count_);
     step_ = static_cast<unsigned>(shuffle_ / count_ % (count_ - 1)) + 1;
     while (std::gcd(step_, count_) != 1) step_ = step_ % (count_ - 1) + 1;
@@ -71,7 +71,8 @@ void BlockRunner::prepare_block_shape(const sw_extent& block) {
 }
 
 void BlockRunner::start_block() {
-  // Generations of one launch never meet those of another, so they may start again at any block.
+  // Threads of different launches never wait for the same barrier, so the numbers may restart at
+  // any block.
   if (generation_ > 0xf0000000u) generation_ = first_generation;
   for (unsigned t = 0; t < count_; ++t) threads_[t].state = unstarted;
   for (unsigned w = 0; w * 32 < count_; ++w) {
@@ -103,8 +104,8 @@ void BlockRunner::fiber_entry(void* runner) {
   self.work(self.threads_[self.current_].fiber);
 }
 
-// Runs threads on the stack that it is called on. Returns on the worker's own stack, when all
-// blocks are done; elsewhere never.
+// Runs threads on the current stack. Returns when all blocks are done, but only on the worker's own
+// stack; never returns on other stacks.
 void BlockRunner::work(std::int32_t fiber) {
   for (;;) {
     Thread& thread = threads_[current_];
@@ -136,8 +137,8 @@ void BlockRunner::end_thread() {
   if (arrived_ == live_ && arrived_ > 0) release_barrier();
 }
 
-// Sets this stack aside and goes on with the suspended thread `next`, or with the worker's own
-// stack where there is none.
+// Parks this stack and resumes the suspended thread `next` or, if that is `nobody`, the worker's
+// own stack.
 void BlockRunner::park_and_go(std::int32_t fiber, unsigned next) {
   SuspendedFiber target;
   if (next == nobody) {
@@ -159,7 +160,8 @@ void BlockRunner::limit_own_stack() const {
   if (careful_) set_stack_limit(own_stack().data());
 }
 
-// A switch between stacks of a known depth, which need no limit, may leave this out.
+// Sets the stack limit and switches. Stacks of known depth need no limit and may be switched
+// without it.
 void BlockRunner::go_to(StackPointer* from, StackPointer to, std::int32_t fiber) {
   if (careful_) set_stack_limit(fiber == 0 ? own_stack().data() : stacks_.low(fiber - 1));
   watch_.switch_to(from, to, fiber);
@@ -177,7 +179,7 @@ BlockRunner::SuspendedFiber BlockRunner::take_fiber() {
   return {make_stack(stack.data(), stack.size(), fiber_entry, this), fibers_};
 }
 
-// Suspends the running thread and goes on with `next`.
+// Suspends the running thread and continues with `next`.
 void BlockRunner::leave_for(unsigned next) {
   Thread& mine = threads_[current_];
   Thread& other = threads_[next];
@@ -237,7 +239,8 @@ int BlockRunner::barrier_vote(int op, int predicate, int line) {
   return results_[mine & 1u];
 }
 
-// All threads that wait for the present generation may go on, without being touched one by one.
+// Makes all threads that wait for the current barrier runnable by a new generation, without writing
+// to each.
 void BlockRunner::release_barrier() {
   const int threads = static_cast<int>(arrived_);
   int result = votes_;
@@ -257,7 +260,7 @@ std::uint64_t BlockRunner::warp(int op, unsigned mask, std::uint64_t value, int 
   if (!joins_the_only_one || (mask & bit) == 0) [[unlikely]]
     group = &join_group(warp, op, mask, line);
   group->arrived |= bit;
-  // One by one: a store of the whole struct would read back what has only just been put together.
+  // Member by member: copying a temporary struct would load it right after it was stored in pieces.
   Posted& posted = posted_[me];
   posted.value = value;
   posted.lane = source_lane;
@@ -300,8 +303,8 @@ bool BlockRunner::complete(const Warp& warp, const Warp::Group& group) {
   return (group.arrived & warp.alive) == (group.mask & warp.alive);
 }
 
-// Lanes of the same warp first: the sooner they come, the sooner the collective is done, and the
-// fewer stacks are touched meanwhile.
+// Continues with lanes of the same warp first, so that the collective completes soon and few stacks
+// are used meanwhile.
 void BlockRunner::wait_in_warp() {
   const unsigned base = current_ / 32 * 32;
   const unsigned lanes = count_ - base < 32 ? count_ - base : 32;
@@ -321,7 +324,7 @@ void BlockRunner::deliver(unsigned warp, Warp::Group& group) {
   warps_[warp].remove(group);
 }
 
-// Lanes that wait for one that has ended need not wait for it any longer.
+// Completes the collectives that were only waiting for a lane that has ended.
 void BlockRunner::release_warps_after_end(unsigned thread) {
   Warp& warp = warps_[thread / 32];
   warp.alive &= ~(1u << thread % 32);
@@ -338,8 +341,8 @@ unsigned BlockRunner::active_mask(int line) {
   return static_cast<unsigned>(posted_[me].result);
 }
 
-// When nobody else can go on, the lanes of a warp that stand at the same __activemask() have
-// converged there. True where there were some.
+// Called if no thread is runnable: the lanes of a warp that wait at the same __activemask() have
+// converged there. Makes them runnable and returns whether there were any.
 bool BlockRunner::release_converged() {
   bool any = false;
   for (unsigned t = 0; t < count_; ++t) {

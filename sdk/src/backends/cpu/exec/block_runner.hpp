@@ -15,34 +15,35 @@
 
 namespace spanwise::host {
 
-/// Runs the threads of one block after the other on one processor, and lets them wait for one
+/// Runs blocks one after the other on one processor. The threads of a block may wait for one
 /// another.
 ///
-/// A thread is first run as a plain call, on whatever stack is free. Only when it waits is its
-/// stack set aside, and the next thread gets another one. A stack whose thread has ended takes the
-/// next thread that has not begun, also of the next block, so that in the long run a barrier costs
-/// one switch a thread, and so does the end of a block. The worker's own stack is one among them.
+/// A thread starts as a plain call on a free stack. If it waits, its stack is suspended and the
+/// next thread gets another one. When a thread ends, its stack runs the next thread that has not
+/// started, of this block or the next, so that a barrier costs one switch per thread, and so does
+/// the end of a block. The worker's own stack is one of the stacks.
 ///
-/// Rules, as on a GPU since compute capability 7.0: threads that have ended count as having arrived
-/// at every barrier and collective. Threads waiting at different barriers, or for one another in a
-/// circle, are an error.
+/// As on a GPU since compute capability 7.0, threads that have ended count as arrived at every
+/// barrier and collective. Threads that wait at different barriers, or for one another in a cycle,
+/// are an error.
 class BlockRunner {
  public:
-  /// A thread's stack will be at least this long. Throws OutOfMemoryError.
+  /// Makes each thread's stack at least this long. Throws OutOfMemoryError.
   void reserve_stack(std::size_t bytes);
   void set_reverse(bool reverse) noexcept { reverse_ = reverse; }
-  /// Another order of threads for each number, or with 0 the one that set_reverse() chose.
+  /// The order of threads: a different one for each seed; with 0 that of set_reverse().
   void set_shuffle(std::uint64_t seed) noexcept { shuffle_ = seed; }
-  /// Room for `fail` to leave the kernel: setjmp on this before run(), on the same stack.
+  /// The target of fail(): call setjmp on it before run(), on the same stack.
   std::jmp_buf& escape() noexcept { return escape_; }
-  /// The message of the failure that led to escape(); "" where there was none.
+  /// The message of the failure that led to escape(), "" if there was none; makes the runner usable
+  /// again.
   std::string take_failure();
 
   void run(const sw_range& range, sw_block_function block, sw_thread_function thread,
            const void* arguments);
 
-  // What threads call while run() lasts; `line` is in the user's source.
-  /// A plain barrier. All of the way that is gone in a steady ring of threads is here.
+  // Called by threads during run(); `line` is in the user's source.
+  /// __syncthreads(). The fast path, in which threads run in turn, is inline.
   void barrier(int line) {
     const std::uint32_t generation = generation_;
     if (arrived_ == 0) begin_barrier(sw_barrier_plain, line);
@@ -53,23 +54,25 @@ class BlockRunner {
     mine.state = generation;
     const unsigned next = after(current_);
     Thread& other = threads_[next];
-    // Neither at this barrier nor in any special state: it waited for an earlier one.
+    // The fast path needs a thread that waits for an earlier barrier, and no stack checks.
     if (other.state < first_generation || other.state == generation || careful_) return wait();
     go_on_with(mine, next, other);
   }
-  /// `op` is a sw_barrier_op; the result is the block's count, and, or of the predicates.
+  /// A barrier that combines predicates. `op` is a sw_barrier_op; returns the count, and, or of the
+  /// block's predicates.
   int barrier_vote(int op, int predicate, int line);
-  /// A collective of the lanes in `mask`; returns what it gives the calling lane.
+  /// A collective of the lanes in `mask`; returns the calling lane's result.
   std::uint64_t warp(int op, unsigned mask, std::uint64_t value, int lane, int width, int line);
   unsigned active_mask(int line);
-  /// Kernels of unknown depth that are run from here on may use so much of the calling thread's
+  /// Sets the stack limit for kernels of unknown stack depth that run on the calling thread's own
   /// stack.
   void limit_own_stack() const;
-  /// Leaves the kernel of a thread that has used up its stack.
+  /// Fails the kernel because a thread has exceeded its stack.
   [[noreturn]] void fail_stack(const sw_extent& block, const sw_extent& thread);
-  /// Leaves the kernel with message(), from wherever it is. The frames of the kernel are left as
-  /// they stand: it is compiled without exceptions, and device code owns nothing. What the message
-  /// is made of is gone before, since nobody destroys what is left behind on that stack.
+  /// Leaves the kernel with the error message(), from any stack. The kernel's frames are not
+  /// unwound: it is compiled without exceptions, and device code owns no resources. message() must
+  /// return before the jump and leave no objects behind, because destructors of abandoned frames do
+  /// not run.
   template <class Message>
   [[noreturn]] void fail(const Message& message) {
     failure_ = message();
@@ -77,14 +80,14 @@ class BlockRunner {
   }
 
  private:
-  // A thread of the block: where its stack is suspended, and what it waits for.
+  // A thread of the block: its suspended stack, and what it waits for.
   struct Thread {
     StackPointer stack;
     std::uint32_t state;
     std::int32_t fiber;
   };
-  // States. Any other value is the number of the barrier that the thread waits for; it can go on
-  // when that has passed.
+  // States. A value from first_generation on is the number of the barrier that the thread waits
+  // for; the thread is runnable once the barrier has been released.
   enum : std::uint32_t { unstarted, ready, in_warp, converging, ended, first_generation };
   struct SuspendedFiber {
     StackPointer stack;
@@ -92,7 +95,7 @@ class BlockRunner {
   };
 
   bool runnable(std::uint32_t state) const noexcept {
-    // Not in_warp, converging or ended, and not at the barrier that is being gathered.
+    // Not in_warp, converging or ended, and not waiting for the current barrier.
     return state - in_warp > ended - in_warp && state != generation_;
   }
   unsigned after(unsigned thread) const noexcept {
@@ -108,7 +111,7 @@ class BlockRunner {
     if (aborting_) [[unlikely]]
       abandon();
   }
-  // Of the one that comes next: its lines are on the way while another runs.
+  // Prefetches the top of the stack that is resumed after the next one.
   static void prefetch_stack(StackPointer stack) noexcept {
     const auto* top = static_cast<const std::byte*>(stack);
     __builtin_prefetch(top);
@@ -157,15 +160,16 @@ class BlockRunner {
   // Read or written at every barrier.
   unsigned current_ = 0;           // the running thread
   unsigned count_ = 0;             // threads in a block
-  unsigned first_ = 0, step_ = 1;  // each next thread is `step_` further, round the block
+  unsigned first_ = 0, step_ = 1;  // thread t is followed by t + step_, modulo count_
   unsigned arrived_ = 0, live_ = 0;
   std::uint32_t generation_ = first_generation;
   int barrier_op_ = 0, barrier_line_ = 0;
   bool aborting_ = false, done_ = false, running_ = false, reverse_ = false;
-  bool careful_ = false;  // each wait looks at the stack first
+  bool careful_ = false;  // each wait checks the stack first
   std::array<Thread, 1024> threads_{};
 
-  // Of the barrier being gathered, and of the one before, whose results are still being read.
+  // Of the current barrier. results_ also keeps that of the previous one, which threads may still
+  // read.
   int votes_ = 0;
   int results_[2] = {};
   std::array<Posted, 1024> posted_{};
@@ -184,7 +188,7 @@ class BlockRunner {
   FiberStacks stacks_;
   FiberWatch watch_;
   int fibers_ = 0;          // on stacks_, numbered from 1
-  int checked_stacks_ = 0;  // next to be looked at by check_stacks()
+  int checked_stacks_ = 0;  // the last one that check_stacks() checked
   std::vector<SuspendedFiber> parked_;
   std::jmp_buf escape_;
   std::string failure_;

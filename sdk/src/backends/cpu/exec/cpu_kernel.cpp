@@ -17,8 +17,9 @@
 namespace spanwise::host {
 namespace {
 
-// A GPU's limits since compute capability 3.0, and the shared memory of 9.0 (CUDA C++ Programming
-// Guide 13.0, table "Technical Specifications per Compute Capability"): what runs here fits there.
+// The limits of GPUs since compute capability 3.0, and the shared memory of 9.0 (CUDA C++
+// Programming Guide 13.0, table "Technical Specifications per Compute Capability"): launches that
+// are valid here are valid there.
 constexpr std::int64_t most_threads = 1024, most_block_z = 64;
 constexpr std::int64_t most_grid_x = 2147483647, most_grid_yz = 65535;
 constexpr std::int64_t most_shared = 232448;
@@ -48,7 +49,7 @@ sw_extent extent(const Dim3& dim) {
   return {static_cast<unsigned>(dim.x), static_cast<unsigned>(dim.y), static_cast<unsigned>(dim.z)};
 }
 
-// Settings that a launch reads, looked up again only after one has changed.
+// Settings of a launch, cached per thread until a setting changes.
 struct LaunchSettings {
   bool reverse = false;
   std::size_t stack_bytes = 0;
@@ -82,7 +83,7 @@ std::uint64_t block_count(const Dim3& grid) {
          static_cast<std::uint64_t>(grid.z);
 }
 
-/// Which block comes when: forward, reverse, or by steps that lead to every one.
+/// The order of blocks: forward, reverse, or pseudo-random with a step coprime to their number.
 class BlockOrder {
  public:
   BlockOrder(const runtime::LaunchCheck& check, std::uint64_t blocks) : blocks_(blocks) {
@@ -95,8 +96,8 @@ class BlockOrder {
       while (std::gcd(step_, blocks) != 1) step_ = step_ % (blocks - 1) + 1;
     }
   }
-  // Below 2^63: a grid has at most 2^31 blocks along x and 2^16 along the others, so the product is
-  // taken in 128 bits.
+  // The number of blocks is below 2^63 (at most 2^31 along x and 2^16 along y and z), so the
+  // product needs 128 bits.
   std::uint64_t block(std::uint64_t i) const {
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>((first_ + static_cast<Wide>(step_) * i) % blocks_);
@@ -108,7 +109,7 @@ class BlockOrder {
 
 void run_blocks(const LaunchedKernel& launched, const sw_range& launch, std::uint64_t blocks) {
   ThreadPool& pool = ThreadPool::instance();
-  // Enough pieces that the last ones even out, few enough that taking one costs nothing.
+  // Enough chunks to balance the load, few enough that their overhead is negligible.
   const auto pieces = static_cast<std::uint64_t>(pool.workers()) * 16;
   const std::uint64_t chunks = std::min(blocks, pieces);
   const auto first_of = [&](std::uint64_t chunk) {
@@ -159,8 +160,8 @@ void CpuKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_
   const LaunchedKernel launched{kernel_, unit_.file, stack_need(unit_, settings),
                                 static_cast<std::size_t>(shared_bytes), settings.reverse};
   run_blocks(launched, range_of(grid, block, arguments), block_count(grid));
-  // A program's own output and its kernels' share one buffer; a GPU's appears when it is waited
-  // for.
+  // Kernels share stdout's buffer with the program; flush it now, as a GPU's output appears at the
+  // next synchronization.
   if (unit_.prints != 0) std::fflush(stdout);
 }
 
@@ -177,7 +178,7 @@ void CpuKernel::launch_with(const runtime::LaunchAttributes& attributes, const D
   launch_checked(*attributes.check, grid, block, shared_bytes, arguments);
 }
 
-// One block after the other in the calling thread, so that the order is the one asked for.
+// Runs one block after the other in the calling thread, in the order requested.
 void CpuKernel::launch_checked(const runtime::LaunchCheck& check, const Dim3& grid,
                                const Dim3& block, std::int64_t shared_bytes,
                                void* const* arguments) {

@@ -20,10 +20,10 @@ namespace {
 constexpr std::size_t least_spacing = 16 << 10;
 constexpr std::size_t most_spacing = 8 << 20;
 constexpr std::size_t huge_page = 2 << 20;
-// 21 steps of three cache lines go once round the 4 KB that decide a line's set in L1.
+// 21 steps of three cache lines cover the 4 KB of addresses that select a line's set in L1.
 constexpr std::size_t stagger_step = 192, stagger_steps = 21;
-// Spacings from here on are for unknown depths: what functions of a library, which do not compare,
-// use more than there is lands in the red zone.
+// Spacings from here on are for stacks of unknown depth. Library functions do not check the stack
+// limit; if they exceed it, they write to the red zone.
 constexpr std::size_t guarded_spacing = 128 << 10, guarded_zone = 32 << 10;
 constexpr std::byte pattern{0xa5};
 
@@ -51,7 +51,7 @@ bool FiberStacks::reserve(std::size_t bytes) {
     fail<OutOfMemoryError>("cpu: a kernel needs ", bytes,
                            " bytes of stack a thread, more than the ", most_spacing,
                            " that there are; keep large arrays in __shared__ or global memory");
-  // A page at either end, and room to begin the stacks on a huge page.
+  // A guard page at either end, and space to align the stacks to a huge page.
   const std::size_t total = spacing * most + huge_page + 2 * page_size();
   void* base = ::mmap(nullptr, total, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
@@ -74,7 +74,7 @@ bool FiberStacks::reserve(std::size_t bytes) {
         ". The process may have too many mappings (sysctl vm.max_map_count), or "
         "config cpu_threads is too high");
   }
-  // Large stacks are touched at their tops only, and would waste most of each huge page.
+  // Large stacks are used at their tops only, and would waste most of each huge page.
   if (spacing <= (64 << 10)) ::madvise(first, spacing * most, MADV_HUGEPAGE);
   return true;
 }
@@ -90,7 +90,8 @@ std::size_t FiberStacks::red_zone() const noexcept {
   return spacing_ >= guarded_spacing ? guarded_zone : 0;
 }
 
-// Any frame that runs into the zone writes within each 2 KB, if only its return address.
+// Calls that overflow into the zone write to each 2 KB of it, at least return addresses; so
+// checking 2 KB is enough.
 std::span<std::byte> FiberStacks::pattern_of(int index) const noexcept {
   const std::size_t size = guarded() ? 2 << 10 : 64;
   return {stack(index) + (guarded() ? red_zone() - size : 0), size};

@@ -9,12 +9,12 @@ namespace spanwise::host {
 
 /// The stacks of one worker's fibers, side by side in one mapping.
 ///
-/// What a switch costs is cache and TLB misses, so stacks are close together, share huge pages, and
-/// begin at staggered places: tops a power of two apart would all fall into the same few cache
-/// sets. A pattern at the low end of each stack tells when it was not enough. Where the depth is
-/// not known (a recursion), stacks are large and far between, with a red zone below each, and the
-/// kernel's functions compare with low() before they go deeper (stack_limit.hpp). A guard page
-/// below each would cost two mappings a stack, of which a process has 65,530.
+/// Cache and TLB misses dominate the cost of a switch, so stacks are close together, share huge
+/// pages, and have staggered tops: tops a power of two apart would map to the same few cache sets.
+/// A pattern at the low end of each stack shows an overflow. If the depth is unknown (recursion),
+/// stacks are larger and further apart, with a red zone below each, and the kernel's functions
+/// compare the stack pointer with low() on entry (stack_limit.hpp). A guard page below each stack
+/// would cost two mappings per stack; a process can have 65,530.
 class FiberStacks {
  public:
   static constexpr int most = 1024;
@@ -24,20 +24,21 @@ class FiberStacks {
   FiberStacks& operator=(const FiberStacks&) = delete;
   ~FiberStacks();
 
-  /// Makes each stack at least `bytes` long; true where that replaced the stacks, whose contents
-  /// are then gone. Throws OutOfMemoryError.
+  /// Makes each stack at least `bytes` long. Returns true if the stacks were replaced; their
+  /// contents are then lost. Throws OutOfMemoryError.
   bool reserve(std::size_t bytes);
   /// Usable bytes of stack `index`, with a fresh pattern at its low end.
   std::span<std::byte> prepare(int index);
-  /// Where the usable bytes of stack `index` begin.
+  /// The lowest usable address of stack `index`.
   std::byte* low(int index) const noexcept;
-  /// Whether the pattern of stack `index` is whole.
+  /// Whether the pattern of stack `index` is unchanged.
   bool intact(int index) const;
-  /// Whether depths are unknown, so that intact() is worth asking whenever a thread waits.
+  /// Whether the stacks are for unknown depths, so that intact() should be checked whenever a
+  /// thread waits.
   bool guarded() const noexcept { return red_zone() > 0; }
-  /// Of each stack, usable.
+  /// Usable bytes of each stack.
   std::size_t stack_bytes() const noexcept;
-  /// All stacks, for who keeps books on memory.
+  /// The mapping of all stacks, for sanitizers.
   std::span<std::byte> region() const noexcept { return {base_, bytes_}; }
 
  private:

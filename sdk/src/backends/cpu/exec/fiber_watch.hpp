@@ -25,16 +25,17 @@
 
 namespace spanwise::host {
 
-/// Address space about to be unmapped: frames left on it for good have marks in the address
-/// sanitizer's books, which whatever is mapped there next would meet. Elsewhere nothing.
+/// Clears AddressSanitizer's marks on address space that is about to be unmapped: frames that were
+/// abandoned there left some, which the next mapping at this place would inherit. A no-op without
+/// AddressSanitizer.
 #if defined(SW_WATCH_ADDRESSES)
 void forget_frames(std::span<std::byte> region) noexcept;
 #else
 inline void forget_frames(std::span<std::byte>) noexcept {}
 #endif
 
-/// Tells the sanitizers, where the library is built with one, which stack runs. Elsewhere it is
-/// switch_stack() and nothing else. Fiber 0 is the worker's own stack.
+/// Reports stack switches to the sanitizer that the library is built with, if any; otherwise
+/// switch_to() is only switch_stack(). Fiber 0 is the worker's own stack.
 class FiberWatch {
  public:
 #if defined(SW_WATCH_ADDRESSES) || defined(SW_WATCH_THREADS)
@@ -43,10 +44,10 @@ class FiberWatch {
   FiberWatch(const FiberWatch&) = delete;
   FiberWatch& operator=(const FiberWatch&) = delete;
   void add(int fiber, std::span<std::byte> stack);
-  /// Fibers other than 0 are gone, wherever they stood.
+  /// Removes all fibers other than 0, even suspended ones.
   void forget_all(std::span<std::byte> region);
   void switch_to(StackPointer* from, StackPointer to, int fiber);
-  /// First thing on a new stack.
+  /// Must be the first call on a new stack.
   void entered();
 
  private:

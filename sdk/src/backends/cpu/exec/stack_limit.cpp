@@ -28,7 +28,7 @@ std::span<std::byte> thread_stack() {
 }
 
 std::span<std::byte> own_stack() {
-  // For the main thread the C library reads a file of the system.
+  // Cached: for the main thread, the C library reads /proc/self/maps.
   static thread_local const std::span<std::byte> stack = read_own_stack();
   return stack;
 }

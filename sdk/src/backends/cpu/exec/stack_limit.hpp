@@ -11,10 +11,10 @@
 
 namespace spanwise::host {
 
-/// The lowest address that the stack pointer may reach in code compiled with -fsplit-stack: each of
-/// its functions compares first, and calls __morestack (spanwise_stack.h) where the rest is too
-/// little. The limit is a word of the thread's control block (GCC and Clang: %fs:0x70, which glibc
-/// keeps for it); null is no limit. Without such a word all of this does nothing.
+/// The lowest address that the stack pointer may reach in code compiled with -fsplit-stack: each
+/// function compares it on entry and calls __morestack (spanwise_stack.h) if too little stack is
+/// left. The limit is a word of the thread control block (GCC and Clang: %fs:0x70, reserved for it
+/// by glibc); null means no limit. On other platforms these functions do nothing.
 inline void* stack_limit() noexcept {
   void* limit = nullptr;
 #if defined(SW_STACK_LIMIT)
@@ -28,7 +28,7 @@ inline void set_stack_limit([[maybe_unused]] const void* limit) noexcept {
 #endif
 }
 
-/// Puts the thread's limit back at the end of a scope.
+/// Restores the thread's limit at the end of a scope.
 class StackLimitGuard {
  public:
   StackLimitGuard() noexcept : before_(stack_limit()) {}
@@ -40,11 +40,11 @@ class StackLimitGuard {
   void* before_;
 };
 
-/// The calling thread's own stack; empty where the C library does not tell.
+/// The calling thread's own stack; empty if the C library does not report it.
 std::span<std::byte> thread_stack();
 
-/// What kernels may use of the calling thread's own stack: all but what library functions and an
-/// error's message need.
+/// The part of the calling thread's own stack that kernels may use: all but a reserve for library
+/// functions and error messages.
 std::span<std::byte> own_stack();
 
 }  // namespace spanwise::host

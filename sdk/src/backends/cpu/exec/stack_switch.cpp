@@ -10,8 +10,8 @@
 #include <new>
 #endif
 
-// A switch saves what the platform's calling convention lets a function keep, and no more: a system
-// call for the signal mask, as swapcontext does it, would cost thirty times the rest.
+// A switch saves only the callee-saved registers. A system call for the signal mask, as in
+// swapcontext, would take thirty times as long as the rest.
 
 #if defined(__x86_64__)
 
@@ -127,7 +127,7 @@ StackPointer make_stack(std::byte* low, std::size_t bytes, void (*entry)(void*),
 
 #else
 
-// Anywhere else POSIX's contexts do, at the price of two system calls a switch.
+// Other platforms use POSIX contexts, which make two system calls per switch.
 extern "C" void sw_switch_stack(StackPointer* from, StackPointer to) noexcept {
   ucontext_t self;
   *from = &self;

@@ -6,14 +6,14 @@
 
 namespace spanwise::host {
 
-/// A suspended stack: where its registers are saved.
+/// A suspended stack: the address of its saved registers.
 using StackPointer = void*;
 
 extern "C" __attribute__((visibility("hidden"))) void sw_switch_stack(StackPointer* from,
                                                                       StackPointer to) noexcept;
 
-/// Suspends the running stack, noting it in `*from`, and goes on with `to`. Returns when somebody
-/// switches back. Signal masks and floating-point modes stay as they are.
+/// Suspends the running stack, stores it in `*from`, and resumes `to`. Returns when the stack is
+/// resumed. Does not change signal masks and floating-point modes.
 inline void switch_stack(StackPointer* from, StackPointer to) noexcept {
   sw_switch_stack(from, to);
 }

@@ -17,7 +17,7 @@ void for_each_lane(unsigned lanes, F&& f) {
 
 bool in(unsigned lanes, unsigned lane) { return (lanes >> lane & 1u) != 0; }
 
-// The lane that `lane` reads, PTX ISA 8.8, shfl.sync; itself where the source is out of its
+// The lane that `lane` reads (PTX ISA 8.8, shfl.sync); itself if the source is outside of its
 // segment.
 unsigned shuffle_source(int op, unsigned lane, int argument, int width) {
   const auto segment = static_cast<unsigned>(width) - 1;
@@ -41,7 +41,8 @@ void shuffle(const Warp::Group& group, Posted* posted) {
   for_each_lane(group.arrived, [&](unsigned lane) {
     const Posted& asks = posted[lane];
     const unsigned source = shuffle_source(group.op, lane, asks.lane, asks.width);
-    // CUDA leaves the value of a lane that does not take part undefined.
+    // Reading a lane that does not take part is undefined in CUDA; here it gives the lane's own
+    // value.
     posted[lane].result = in(group.arrived, source) ? posted[source].value : asks.value;
   });
 }
@@ -116,7 +117,7 @@ Warp::Group* Warp::find(unsigned mask) {
 }
 
 Warp::Group& Warp::add(unsigned mask, int op, int line) {
-  // Each group holds a lane that waits nowhere else, so there are never more than 32.
+  // Each group has a lane that waits in no other group, so there are at most 32.
   Group& group = groups[group_count++];
   group = {mask, 0, op, line};
   return group;

@@ -9,21 +9,22 @@
 
 namespace spanwise::host {
 
-/// What a thread brings to a collective, and what it takes away.
+/// A thread's arguments of a collective, and its result.
 struct Posted {
-  std::uint64_t value = 0;  ///< its bits
+  std::uint64_t value = 0;  ///< the bits of the argument
   std::uint64_t result = 0;
-  int lane = 0, width = 32;  ///< of a shuffle
-  int line = 0;              ///< of the call
+  int lane = 0, width = 32;  ///< arguments of a shuffle
+  int line = 0;              ///< source line of the call
 };
 
-/// The collectives that gather in one warp. Groups with disjoint masks may gather at the same time.
+/// The collectives in progress in one warp. Groups with disjoint masks may be in progress at the
+/// same time.
 struct Warp {
   struct Group {
-    unsigned mask = 0;     // lanes that were named
-    unsigned arrived = 0;  // lanes that are here
+    unsigned mask = 0;     // lanes in the mask
+    unsigned arrived = 0;  // lanes that have called
     int op = 0;
-    int line = 0;  // where the first of them called
+    int line = 0;  // source line of the first call
   };
   unsigned alive = 0;  // lanes that exist and have not ended
   int group_count = 0;

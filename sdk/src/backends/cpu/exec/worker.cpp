@@ -66,7 +66,7 @@ void out_of_bounds(void* worker, const sw_fence* red_zone, const char* address,
   });
 }
 
-// On its own, so that no variable lives across the jump.
+// A separate function, so that no local variable is live across the longjmp.
 bool run_guarded(BlockRunner& blocks, const sw_kernel& kernel, const sw_range& range) {
   if (setjmp(blocks.escape()) != 0) return false;
   kernel.run(&range);
@@ -80,20 +80,21 @@ void Worker::Free::operator()(void* data) const noexcept {
 }
 
 Worker& Worker::current() {
-  // Large, so not in the thread's own block of variables.
+  // Too large for thread-local storage itself.
   static thread_local const std::unique_ptr<Worker> worker = std::make_unique<Worker>();
   return *worker;
 }
 
 void* Worker::dynamic_shared(std::size_t bytes) {
   if (bytes > shared_.get_deleter().bytes) {
-    // As arrays: a kernel that runs over the end does not meet the C library's heap.
+    // From the memory pool, so that a kernel that writes past its end does not corrupt the C
+    // library's heap.
     shared_ = std::unique_ptr<void, Free>(MemoryPool::instance().allocate(bytes), Free{bytes});
   }
   return shared_.get();
 }
 
-// The last of the fences is that of dynamic shared memory.
+// Makes the last red zone that of dynamic shared memory.
 void* Worker::fenced_shared(std::size_t bytes, std::vector<sw_fence>& red_zones) {
   constexpr std::size_t room = 4096;
   char* data = static_cast<char*>(dynamic_shared(bytes + room));
@@ -104,7 +105,7 @@ void* Worker::fenced_shared(std::size_t bytes, std::vector<sw_fence>& red_zones)
 
 const void* Worker::take_faulting_code() noexcept { return std::exchange(faulting_code, nullptr); }
 
-// Kernels of unknown depth have stacks of their own, so that they slow down nobody else.
+// Kernels of unknown stack depth use separate stacks, so that they do not slow down other kernels.
 BlockRunner& Worker::blocks_for(std::size_t stack_bytes) {
   if (stack_bytes < deep_from) return blocks_;
   if (!deep_blocks_) deep_blocks_ = std::make_unique<BlockRunner>();

@@ -17,13 +17,13 @@ namespace spanwise::host {
 namespace {
 
 bool is_program(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
          ::access(path.c_str(), X_OK) == 0;
 }
 
-// The name behind symbolic links: c++ is g++-12 or clang-14. A wrapper such as ccache hides it, and
-// then the name that was called tells.
+// Decides by the file name with symbolic links resolved: c++ is g++-12 or clang-14. For a wrapper
+// such as ccache, decides by the words of the command.
 bool looks_like_clang(const std::string& path, const std::vector<std::string>& arguments) {
   std::error_code error;
   const auto real = std::filesystem::canonical(path, error);
@@ -36,7 +36,7 @@ bool looks_like_clang(const std::string& path, const std::vector<std::string>& a
 }
 
 std::string identity_of(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return path;
   return text(path, " ", status.st_size, " ", status.st_mtim.tv_sec, ".", status.st_mtim.tv_nsec);
 }
@@ -51,7 +51,7 @@ std::optional<HostCompiler> compiler_from(const std::string& command) {
   compiler.identity = identity_of(compiler.path);
   for (std::string word; words >> word;) {
     compiler.arguments.push_back(word);
-    // Behind a wrapper stands the program that matters.
+    // For a wrapper, the program that it runs is part of the identity.
     if (const std::string program = find_program(word); !program.empty())
       compiler.identity.append(" ").append(identity_of(program));
   }
@@ -59,7 +59,7 @@ std::optional<HostCompiler> compiler_from(const std::string& command) {
   return compiler;
 }
 
-// CXX, "" where it is not set or blank.
+// CXX; "" if it is not set or blank.
 std::string chosen_compiler() {
   const char* chosen = std::getenv("CXX");
   const std::string_view command = chosen != nullptr ? chosen : "";
@@ -68,11 +68,12 @@ std::string chosen_compiler() {
 
 using Flags = std::vector<std::string>;
 
-// -fno-strict-aliasing: CUDA code reads one type's bytes as another's freely.
-// -fno-trapping-math: nobody sees floating-point exceptions, and keeping them forbids vectorising.
-// -ffp-contract=fast: a * b + c is one rounding, as nvcc has it.
-// -fno-semantic-interposition, -Bsymbolic: nobody replaces a function of the module.
-// -z defs: what is not defined is the compiler's error, not the loader's.
+// -fno-strict-aliasing: CUDA code often accesses objects through pointers to other types.
+// -fno-trapping-math: floating-point exceptions are not observed, and preserving them prevents
+// vectorization.
+// -ffp-contract=fast: a * b + c is rounded once, as by nvcc.
+// -fno-semantic-interposition, -Bsymbolic: functions of the module are never interposed.
+// -z defs: undefined symbols are errors of the compiler, not of the loader.
 const Flags& common_flags() {
   static const Flags flags{"-x",
                            "c++",
@@ -104,26 +105,25 @@ constexpr const char* native_flag = "-march=native";
 constexpr const char* native_flag = "-mcpu=native";
 #endif
 
-// logical-op-non-short-circuit: `x < w && y < h` must stay two conditions, of which a loop can be
-// split at one and freed of the other.
-// -fno-tree-slp-vectorize: it joins stores to threadIdx into one through its address, after which
-// the compiler thinks that any store may change threadIdx, and vectorises no loop any more.
-// -fno-isolate-erroneous-paths-dereference: it ends paths that divide by zero in a trap.
-// No -mtls-dialect=gnu2: its calls promise to keep all registers, and those of glibc before 2.40 do
-// not once a process has loaded so many modules that their thread-local data is allocated late
+// logical-op-non-short-circuit=0: `x < w && y < h` must stay two conditions, so that a loop can be
+// split at one and the other can be hoisted.
+// -fno-tree-slp-vectorize: it merges stores to threadIdx through its address; the compiler then
+// assumes that any store may change threadIdx, and vectorizes no loop.
+// -fno-isolate-erroneous-paths-dereference: it turns paths that divide by zero into traps.
+// No -mtls-dialect=gnu2: its calls must preserve all registers, but those of glibc before 2.40 do
+// not once a process has loaded so many modules that their thread-local data is allocated lazily
 // (glibc bug 31372).
 const Flags& gnu_flags() {
-  static const Flags flags {
+  static const Flags flags{
 #if defined(__x86_64__)
-    "-fcf-protection=none",
+      "-fcf-protection=none",
 #endif
-        "--param=logical-op-non-short-circuit=0", "-fno-tree-slp-vectorize",
-        "-fno-isolate-erroneous-paths-dereference", "-fmax-errors=20"
-  };
+      "--param=logical-op-non-short-circuit=0", "-fno-tree-slp-vectorize",
+      "-fno-isolate-erroneous-paths-dereference", "-fmax-errors=20"};
   return flags;
 }
 
-// A threshold of 0 makes every access a call; stack and globals are not ours to fence.
+// A threshold of 0 makes every access a call. Stack variables and globals get no red zones.
 const Flags& gnu_check_flags() {
   static const Flags flags{"-O1",
                            "-g",
@@ -148,24 +148,23 @@ const Flags& clang_check_flags() {
   return flags;
 }
 
-// -fno-integrated-as: only GNU as puts its macros in the place of instructions that the compiler
-// wrote, which guards divisions (spanwise_division.h).
 const Flags& split_stack_flags() {
-  static const Flags flags {
+  static const Flags flags{
 #if defined(SW_STACK_LIMIT)
-    "-fsplit-stack", "-DSW_SPLIT_STACK=1"
+      "-fsplit-stack", "-DSW_SPLIT_STACK=1"
 #endif
   };
   return flags;
 }
 
+// -fno-integrated-as: only GNU as expands macros in place of instructions that the compiler wrote,
+// which guards divisions (spanwise_division.h).
 const Flags& clang_flags() {
-  static const Flags flags {
+  static const Flags flags{
 #if defined(__x86_64__)
-    "-fno-integrated-as",
+      "-fno-integrated-as",
 #endif
-        "-ferror-limit=20"
-  };
+      "-ferror-limit=20"};
   return flags;
 }
 
@@ -183,7 +182,7 @@ std::string find_program(const std::string& name) {
 }
 
 std::optional<HostCompiler> find_compiler() {
-  // A compiler that was chosen is not replaced by another.
+  // If CXX is set, no other compiler is tried.
   if (const std::string chosen = chosen_compiler(); !chosen.empty()) return compiler_from(chosen);
   if (auto compiler = compiler_from("g++")) return compiler;
   return compiler_from("clang++");

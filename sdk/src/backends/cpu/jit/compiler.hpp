@@ -10,29 +10,32 @@ namespace spanwise::host {
 
 /// The system's C++ compiler.
 struct HostCompiler {
-  std::string path;                    ///< of the program, as it is started
-  std::vector<std::string> arguments;  ///< words that follow it in CXX, e.g. of "ccache g++"
+  std::string path;                    ///< path of the program
+  std::vector<std::string> arguments;  ///< further words of CXX, e.g. of "ccache g++"
   bool is_clang = false;
-  /// Path, size and time of the program: changes when it is replaced. Found without starting it.
+  /// Path, size and mtime of the program: changes when it is replaced. Determined without running
+  /// it.
   std::string identity;
 };
 
-/// What CXX names, or, where it is unset or blank, g++ or clang++, the first that can be run. Looks
-/// at the file system only.
+/// The compiler that CXX names or, if that is unset or blank, the first of g++ and clang++ in PATH.
+/// Only reads the file system.
 std::optional<HostCompiler> find_compiler();
-/// Throws DeviceError naming CXX, or what was looked for and the package to install.
+/// As find_compiler(). Throws DeviceError naming CXX, or the programs searched and the package to
+/// install.
 HostCompiler require_compiler();
 
-/// A program as the shell finds it; "" where it does not.
+/// The path of a program, searched in PATH like a shell does; "" if it is not found.
 std::string find_program(const std::string& name);
 
-/// Options that every kernel is compiled with, but for the language level.
+/// Options for every kernel, without the language standard.
 std::vector<std::string> base_flags(const HostCompiler& compiler);
-/// For sources that recurse: functions that find too little stack call the shim (spanwise_stack.h).
+/// Options for sources with recursion: functions call the shim (spanwise_stack.h) if too little
+/// stack is left.
 std::vector<std::string> recursion_flags();
-/// What makes the compiler call the shim (spanwise_check.h) for each access to memory.
+/// Options that make the compiler call the shim (spanwise_check.h) for each memory access.
 std::vector<std::string> check_flags(const HostCompiler& compiler);
-/// All of them, for every compiler: changes whenever one of them does.
+/// All options above, for every compiler, as a text for fingerprints.
 std::string flags_fingerprint();
 
 }  // namespace spanwise::host

@@ -31,7 +31,7 @@ CpuModule::CpuModule(const runtime::KernelBinary& binary) {
     fail<DeviceError>(
         "cpu: the image is a library, but not one that this version of Spanwise compiled");
   }
-  // One a source that was linked into it.
+  // One for each linked source.
   for (const sw_module* unit = info_; unit != nullptr;) {
     units_.push_back(unit);
     *unit->runtime = &runtime_table();
@@ -65,7 +65,8 @@ runtime::LoadedModule::Global CpuModule::global(const std::string& symbol) {
   if (data == nullptr || ::dladdr1(data, &where, &entry, RTLD_DL_SYMENT) == 0 || entry == nullptr)
     return {};
   const auto* element = static_cast<const ElfW(Sym)*>(entry);
-  // A name from the C library that the module also sees, or a function, is no variable of its own.
+  // dlsym also finds names of the C library, and functions; accept only variables that this module
+  // defines.
   Dl_info own;
   const bool is_own = ::dladdr(info_, &own) != 0 && own.dli_fbase == where.dli_fbase;
   if (!is_own || where.dli_saddr != data || (element->st_info & 0xf) != STT_OBJECT) return {};
@@ -92,7 +93,7 @@ std::string CpuModule::line_before(const void* code) const {
       }
     }
   } catch (const Error&) {
-    // The message says what happened all the same.
+    // The error message is useful without the line.
   }
   return {};
 }
@@ -120,7 +121,7 @@ std::int64_t CpuModule::static_shared_bytes() const {
         return found ? 1 : 0;
       },
       &search);
-  // The builtin variables are in it, as far as a kernel uses them.
+  // The thread-local data also contains the built-in variables that the kernels use.
   constexpr std::int64_t builtins = 4 * 12 + 2 * 8;
   return search.bytes <= builtins ? 0 : search.bytes;
 }

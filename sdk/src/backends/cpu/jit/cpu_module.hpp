@@ -13,30 +13,30 @@ namespace spanwise::host {
 /// A compiled module, loaded into this process.
 class CpuModule final : public runtime::LoadedModule {
  public:
-  /// Loads the image, with variables of its own. Throws DeviceError where it is no module that this
-  /// library can run.
+  /// Loads the image with its own copy of the variables. Throws DeviceError if it is not a module
+  /// for this version of the library.
   explicit CpuModule(const runtime::KernelBinary& binary);
   ~CpuModule() override;
 
-  /// By the name in KernelBinary::symbols. Throws ArgumentError.
+  /// Finds a kernel by its name in KernelBinary::symbols. Throws ArgumentError.
   Ref<runtime::LoadedKernel> kernel(const std::string& symbol) override;
   Global global(const std::string& symbol) override;
 
-  /// Of all kernels together, as the loader does not tell them apart, and with up to 64 bytes for
-  /// threadIdx and its like.
+  /// The static shared memory of all kernels together (the loader does not distinguish them),
+  /// including up to 64 bytes of built-in variables such as threadIdx.
   std::int64_t static_shared_bytes() const;
-  /// "kernel.cu:7" for an instruction of a module that was compiled to be checked, as far as its
-  /// debug information and a tool that reads it (addr2line, llvm-addr2line) are there; else "".
+  /// "kernel.cu:7" for the instruction before `code` in a checked module, if its debug information
+  /// and a tool that reads it (addr2line, llvm-addr2line) are available; else "".
   std::string line_before(const void* code) const;
 
  private:
   void* library_ = nullptr;
   const sw_module* info_ = nullptr;
-  std::vector<const sw_module*> units_;  // of each source; info_ first
-  std::string image_;                    // of a module that is checked, to look up lines in
+  std::vector<const sw_module*> units_;  // one per linked source; info_ first
+  std::string image_;                    // of a checked module, for line_before()
 };
 
-/// One kernel of a module, which it keeps loaded.
+/// One kernel of a module; holds a reference to the module.
 class CpuKernel final : public runtime::LoadedKernel {
  public:
   /// `unit` and `kernel` are in the module.
@@ -44,11 +44,11 @@ class CpuKernel final : public runtime::LoadedKernel {
   std::vector<Slot> slots() const override;
   KernelAttributes attributes() const override;
   std::string parameter_types() const override;
-  /// Done when it returns. Throws KernelArgumentError for a limit, DeviceError for what a thread of
-  /// the kernel ran into.
+  /// Synchronous. Throws KernelArgumentError if a limit is exceeded, DeviceError if a thread of the
+  /// kernel fails.
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override;
-  /// Cooperative launches are launches; clusters there are none.
+  /// A cooperative launch is an ordinary launch. Throws KernelArgumentError for clusters.
   void launch_with(const runtime::LaunchAttributes& attributes, const Dim3& grid, const Dim3& block,
                    std::int64_t shared_bytes, runtime::StreamState& stream,
                    void* const* arguments) override;

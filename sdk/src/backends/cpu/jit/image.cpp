@@ -21,8 +21,8 @@ namespace spanwise::host {
 namespace {
 
 runtime::FileDescriptor file_in_memory(std::string_view contents) {
-  // A system may forbid files in memory that can be executed (sysctl vm.memfd_noexec); the loader
-  // only maps this one. Kernels before Linux 6.3 do not know the flag.
+  // MFD_NOEXEC_SEAL, because a system may forbid executable memfds (sysctl vm.memfd_noexec), and
+  // the loader only maps this one. Linux before 6.3 rejects the flag.
   runtime::FileDescriptor file(::memfd_create("spanwise-kernel", MFD_CLOEXEC | MFD_NOEXEC_SEAL));
   if (!file && errno == EINVAL)
     file = runtime::FileDescriptor(::memfd_create("spanwise-kernel", MFD_CLOEXEC));
@@ -37,12 +37,13 @@ void* open_library(const std::string& path) {
 }  // namespace
 
 void* load_image(std::string_view image) {
-  // Descriptors are used again, so the same number may name another file before long.
+  // Descriptor numbers are reused, so each load needs a path that the loader has not seen.
   if (const runtime::FileDescriptor file = file_in_memory(image))
     if (void* library =
             open_library(runtime::new_loader_path("/proc/self/fd", std::to_string(file.get()))))
       return library;
-  // Without /proc, or where a policy forbids to map such files. The file may go once it is mapped.
+  // Fallback without /proc, or if a policy forbids mapping such files. The file may be deleted once
+  // it is mapped.
   const runtime::TemporaryFolder folder;
   if (void* library = open_library(folder.write("kernel.so", image))) return library;
   const char* reason = ::dlerror();

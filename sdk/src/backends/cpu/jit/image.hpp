@@ -6,10 +6,10 @@
 
 namespace spanwise::host {
 
-/// Loads the bytes of a shared object and returns the handle of dlopen(), for dlclose(). The bytes
-/// are loaded from memory, so that what is loaded is what was verified, whatever happens to files
-/// meanwhile, and folders without permission to execute (noexec) do not matter. Each call loads
-/// variables of its own. Throws DeviceError.
+/// Loads the bytes of a shared object and returns the handle of dlopen(), for dlclose(). Loads from
+/// memory, so that the bytes cannot change after they were verified, and mounts without execute
+/// permission (noexec) do not matter. Each call loads its own copy of the variables. Throws
+/// DeviceError.
 void* load_image(std::string_view image);
 
 }  // namespace spanwise::host

@@ -52,7 +52,7 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   return words;
 }
 
-// The compiler's words with the user's names for files.
+// The compiler's output, without the temporary folder in file names.
 std::string readable_log(std::string log, const runtime::TemporaryFolder& folder) {
   const std::string prefix = folder.path() + "/";
   for (std::size_t at = log.find(prefix); at != std::string::npos; at = log.find(prefix, at))
@@ -87,7 +87,7 @@ std::string readable_log(std::string log, const runtime::TemporaryFolder& folder
       log, with_line_numbers(source->text));
 }
 
-// -fstack-usage names its files after the output, each compiler in its own way.
+// Reads all .su files, because each compiler names the output of -fstack-usage differently.
 std::string stack_reports(const runtime::TemporaryFolder& folder) {
   std::string all;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder.path()))

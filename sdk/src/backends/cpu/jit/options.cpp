@@ -12,7 +12,8 @@
 namespace spanwise::host {
 namespace {
 
-// NVRTC 13.0 and nvcc 13.0 options that say how GPU code is made, without their leading dashes.
+// Options of NVRTC 13.0 and nvcc 13.0 that affect only GPU code, without their leading dashes. They
+// are ignored.
 constexpr std::array<std::string_view, 44> gpu_only{"lineinfo",
                                                     "generate-line-info",
                                                     "G",
@@ -57,7 +58,7 @@ constexpr std::array<std::string_view, 44> gpu_only{"lineinfo",
                                                     "version-ident",
                                                     "brief-diagnostics",
                                                     "err-no"};
-// The same, with their value in the next word where there is no '='.
+// The same, with a value after '=' or as the next argument.
 constexpr std::array<std::string_view, 6> gpu_only_with_value{
     "arch", "gpu-architecture", "code", "gpu-code", "gencode", "generate-code"};
 constexpr std::array<std::string_view, 3> gpu_tools{"Xptxas", "ptxas-options", "Xnvlink"};
@@ -81,7 +82,7 @@ class Translator {
     if (option.empty()) return;
     if (option[0] != '-')
       fail<ArgumentError>("cpu: option '", option, "' is none; expected one that begins with '-'");
-    // -D, -U and -I take what follows at once, with a '=' or in the next word.
+    // -D, -U and -I take a value that follows directly or is the next argument.
     for (const std::string_view prefix : {"-D", "-U", "-I"}) {
       if (!option.starts_with(prefix) || option.starts_with("--")) continue;
       const std::string value = option.size() > 2 ? option.substr(2) : word_after(option);
@@ -131,7 +132,7 @@ class Translator {
   bool take_language(const std::string& name, const std::string& option) {
     if (name == "std") {
       const std::string standard = value(option);
-      // The shim is written in C++17, which takes what is older.
+      // The shim needs C++17; older standards are replaced by it.
       const bool older =
           standard == "c++03" || standard == "c++98" || standard == "c++11" || standard == "c++14";
       result_.language = "-std=" + (older ? std::string("c++17") : standard);
@@ -139,8 +140,8 @@ class Translator {
       const std::string allowed = value(option);
       if (allowed == "false" || allowed == "0") result_.flags.emplace_back("-ffp-contract=off");
     } else if (name == "use_fast_math") {
-      // What CUDA means by it: division and square root need not be exact, and nothing is said
-      // about NaN and infinity, which -ffast-math would give up.
+      // CUDA's option relaxes division and square root, but keeps NaN and infinity, which
+      // -ffast-math would not.
       result_.flags.emplace_back("-freciprocal-math");
     } else if (name.size() <= 2 && (name[0] == 'O' || name == "g")) {
       result_.flags.push_back("-" + name);

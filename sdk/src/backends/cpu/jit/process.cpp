@@ -35,19 +35,19 @@ struct Pipe {
       fail<DeviceError>("cpu: no pipe to the compiler: ", std::strerror(errno));
     read_end = runtime::FileDescriptor(ends[0]);
     write_end = runtime::FileDescriptor(ends[1]);
-    // A program that the compiler leaves running may hold the other end open for ever.
+    // Non-blocking, because a program that the compiler leaves running may keep the other end open.
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   }
 };
 
-// What a program writes, up to a limit.
+// The output of a program, up to a limit.
 class Output {
  public:
   Output(const Pipe& pipe, std::size_t limit) : pipe_(pipe), limit_(limit) {}
 
   bool at_end() const noexcept { return at_end_; }
 
-  // What has come up to now; of a program that writes without end, a full pipe at a time.
+  // Reads what is available; a limited amount per call, because a program may write without end.
   void read() {
     std::array<char, 16384> buffer;
     for (int i = 0; i < 4 && !at_end_; ++i) {
@@ -58,7 +58,7 @@ class Output {
     }
   }
 
-  // Returns after `time`, as soon as there is something to read, or at a signal: then true.
+  // Waits for output, for a signal, or until `time` has passed; returns true for a signal.
   bool wait(std::chrono::microseconds time) const {
     pollfd entry{at_end_ ? -1 : pipe_.read_end.get(), POLLIN, 0};
     const timespec limit{time.count() / 1'000'000, time.count() % 1'000'000 * 1000};
@@ -84,7 +84,7 @@ class Output {
   bool at_end_ = false;
 };
 
-// A started program and its process group, which are ended with the object.
+// A running program and its process group, which the destructor kills.
 class Child {
  public:
   explicit Child(pid_t id) noexcept : id_(id) {}
@@ -98,7 +98,8 @@ class Child {
     ::kill(-id_, SIGKILL);
     wait(0);
   }
-  // Where the program ignores SIGCHLD the system keeps no status; the output file tells instead.
+  // 0 if this process ignores SIGCHLD, because the system then keeps no status; callers also check
+  // the output file.
   int status() const noexcept { return status_; }
 
  private:
@@ -122,14 +123,14 @@ class SpawnSetup {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output.write_end.get(), 1);
     posix_spawn_file_actions_adddup2(&actions, output.write_end.get(), 2);
-    // The caller's signal mask and ignored signals are not the compiler's business.
+    // The compiler does not inherit the caller's signal mask and ignored signals.
     posix_spawnattr_init(&attributes);
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &all);
-    // The programs that a compiler starts are killed with it.
+    // A new process group, so that the programs that a compiler starts are killed with it.
     posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(
         &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
@@ -183,7 +184,7 @@ constexpr std::chrono::microseconds longest_wait = std::chrono::milliseconds(int
 // A program ends within microseconds of closing its output.
 constexpr std::chrono::microseconds shortest_wait{20};
 
-// Whether it ended before `limit`, 0 for none. Throws what check_interrupt() throws.
+// Returns whether it ended before `limit`; 0 means no limit. Throws what check_interrupt() throws.
 bool wait_for_end(Child& child, Output& output, std::chrono::seconds limit) {
   const Clock::time_point begin = Clock::now();
   Clock::time_point checked = begin;

@@ -11,22 +11,22 @@ namespace spanwise::host {
 
 struct ProcessLimits {
   std::chrono::seconds time{0};  ///< 0: none
-  std::size_t output_bytes = 0;  ///< what comes beyond is read and dropped
+  std::size_t output_bytes = 0;  ///< output beyond this is read and discarded
 };
 
 /// config "compile_timeout_s" and "compile_output_kb".
 ProcessLimits process_limits();
 
 struct ProcessResult {
-  int exit_code = 0;       ///< -1 where it was ended by a signal
-  std::string output;      ///< stdout and stderr together; says where it was cut
-  bool timed_out = false;  ///< it was killed at the time limit
+  int exit_code = 0;       ///< -1 if a signal ended it
+  std::string output;      ///< stdout and stderr together, with a note if it was cut
+  bool timed_out = false;  ///< killed at the time limit
 };
 
 /// Runs a program without a shell and waits until it has ended, with LC_ALL=C and `folder` as its
 /// TMPDIR. The program leads a process group of its own, which is killed at the time limit and when
 /// check_interrupt() throws. Programs that it leaves running in the background are not waited for.
-/// Throws DeviceError where it cannot be started, and what check_interrupt() throws.
+/// Throws DeviceError if it cannot be started, and what check_interrupt() throws.
 ProcessResult run_process(const std::vector<std::string>& command, const std::string& folder,
                           const ProcessLimits& limits = process_limits());
 

@@ -26,8 +26,8 @@ class Rewriter {
  private:
   const Token& token(std::size_t i) const { return scan_.tokens[i]; }
 
-  // A macro that exists from here on, where the code around it is compiled. The rest of the line
-  // keeps its number.
+  // Inserts the definition of a macro that exists only if the surrounding code is compiled, and
+  // returns its name. The rest of the line keeps its line number.
   std::string marker(std::size_t offset, int line, const char* what) {
     const std::string name =
         text("SW_HAS_", what, "_", result_.kernels.size(), "_", result_.dynamic_shared.size());
@@ -56,12 +56,12 @@ class Rewriter {
     result_.kernels.push_back(std::move(kernel));
   }
 
-  // The type of the first variable of the body that is made from blockIdx. Where the guess is wrong
-  // the kernel is slower, not wrong.
+  // The type of the first variable in the body that is initialized from blockIdx. A wrong guess
+  // makes the kernel slower, not wrong.
   const char* counter_of(const runtime::KernelSite& site) const {
     std::size_t i = 0;
     while (i < scan_.tokens.size() && token(i).offset < site.parameters_end) ++i;
-    std::size_t begin = i;  // of the statement
+    std::size_t begin = i;  // start of the statement
     for (int depth = 0; i < scan_.tokens.size(); ++i) {
       const std::string_view text = token(i).text;
       if (text == "{") ++depth;
@@ -95,7 +95,8 @@ class Rewriter {
       fixed(site);
   }
 
-  // static __shared__ and __shared__ alignas(N), in which C++ does not know its own words any more.
+  // Handles `static __shared__` and `__shared__ alignas(N)`, which are invalid C++ once __shared__
+  // is expanded.
   void fixed(const SharedSite& site) {
     for (std::size_t i = site.begin; i < site.end && token(i).text != "="; ++i) {
       const Token& t = token(i);
@@ -111,7 +112,7 @@ class Rewriter {
     std::string type, name, dimensions;
   };
 
-  // extern __shared__ T name[]...;
+  // Parses `extern __shared__ T name[]...;`.
   bool read_dynamic(const SharedSite& site, Declared& declared) const {
     std::size_t i = site.begin;
     for (; i < site.end && token(i).text != "["; ++i) {
@@ -141,7 +142,7 @@ class Rewriter {
 
   void dynamic(const SharedSite& site) {
     Declared d;
-    if (!read_dynamic(site, d)) return;  // left to the compiler's own words
+    if (!read_dynamic(site, d)) return;  // the compiler reports the error
     const std::size_t begin = token(site.begin).offset;
     const std::size_t end = token(site.end - 1).offset + token(site.end - 1).text.size();
     const std::string pointer = text("(", d.type, " (*)", d.dimensions, ")sw_dynamic_shared");
@@ -150,7 +151,7 @@ class Rewriter {
                      text(d.type, " (* const ", d.name, ")", d.dimensions, "= ", pointer));
       return;
     }
-    // One pointer a worker thread, set before it runs a block.
+    // One pointer per worker thread, set before it runs a block.
     const std::string name = site.scope + d.name;
     const bool known =
         std::any_of(result_.dynamic_shared.begin(), result_.dynamic_shared.end(),

@@ -14,11 +14,11 @@ namespace spanwise::host {
 
 using runtime::c_literal;
 
-/// Text in which pieces are replaced; lines keep their numbers as long as the pieces do.
+/// Replaces pieces of a text. Lines keep their numbers unless a replacement contains newlines.
 class TextEdits {
  public:
   explicit TextEdits(std::string_view text) : text_(text) {}
-  /// Pieces must not overlap. Newlines in the old piece are added behind the new one.
+  /// Pieces must not overlap. The newlines of the old piece are appended to the new one.
   void replace(std::size_t offset, std::size_t length, std::string replacement);
   void insert(std::size_t offset, std::string text) { replace(offset, 0, std::move(text)); }
   std::string apply();
@@ -32,27 +32,27 @@ class TextEdits {
   std::vector<Edit> edits_;
 };
 
-/// A name at namespace scope that the generated end of the file refers to, and the macro that is
-/// defined where it has been compiled ("" where that is certain).
+/// A name at namespace scope that the generated end of the file uses, and the macro that is defined
+/// if its declaration is compiled ("" if it always is).
 struct Marked {
   std::string name;
   std::string macro;
 };
 
-/// What rewriting found out for the end of the file.
+/// Results of the rewriting for the generated end of the file.
 struct RewriteResult {
   std::vector<Marked> dynamic_shared;  ///< pointers to set to the block's dynamic shared memory
   struct Kernel : Marked {
     runtime::SourceKernel kernel;
-    /// In what it keeps its global index, as a type for sw_launcher.
+    /// The type of the kernel's global index, as sw_launcher's Counter.
     std::string counter = "int";
   };
   std::vector<Kernel> kernels;  ///< definitions
 };
 
-/// Makes CUDA C++ into C++ where macros cannot: `extern __shared__` arrays become pointers, and
-/// specifiers move to where C++ allows them. Marks kernels and arrays that stand under #if. Appends
-/// to `result`; `file` is the name in #line directives.
+/// Rewrites CUDA C++ that macros cannot turn into C++: `extern __shared__` arrays become pointers,
+/// and specifiers move to where C++ allows them. Marks kernels and arrays in code under #if.
+/// Appends to `result`; `file` is the name in #line directives.
 void rewrite_cuda(const runtime::SourceScan& scan, std::string_view file, TextEdits& edits,
                   RewriteResult& result);
 

@@ -15,13 +15,14 @@
 namespace spanwise::host {
 namespace {
 
-// FNV-1a, 64 bits (Fowler, Noll, Vo): it tells versions of the library apart, not adversaries.
+// FNV-1a, 64 bits (Fowler, Noll, Vo). The texts are trusted, so no cryptographic hash is needed.
 std::uint64_t hashed(std::uint64_t hash, std::string_view text) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
   return hash;
 }
 
-// Words in front of a parenthesis, or in one of our macros, that declare nothing.
+// Keywords that occur before a parenthesis, or as an argument of the shim's macros, and declare
+// nothing.
 bool is_keyword(std::string_view word) {
   static constexpr std::array<std::string_view, 18> words{
       "if",   "for",  "while", "switch", "return", "sizeof",   "alignof", "decltype", "defined",
@@ -29,9 +30,9 @@ bool is_keyword(std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// What a part declares: names with a parenthesis behind them, and what its own macros make of their
-// first argument, which are functions and their f-suffixed namesakes. Some parameters and callees
-// are among them, and some declarations are missed; both cost time only.
+// The names that a part declares: names before a parenthesis, and the first arguments of its own
+// macros, which declare functions and their variants with suffix f. The result contains some
+// parameters and called functions, and lacks some declarations; both only cost time.
 std::set<std::string_view> names_in(std::string_view part) {
   std::set<std::string_view> names;
   const std::vector<runtime::Token> tokens = runtime::lex(part);

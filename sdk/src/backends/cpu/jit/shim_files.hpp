@@ -10,12 +10,12 @@
 
 namespace spanwise::host {
 
-/// The headers that stand for CUDA's and the C library's, embedded in the library.
+/// Whether `name` is one of the embedded headers that replace CUDA's and the C library's.
 bool is_shim_header(std::string_view name);
 void write_shim(const runtime::TemporaryFolder& folder);
 /// Defines for the parts of spanwise_cpu.h that declare one of the names in `used`.
 std::string shim_parts(const std::set<std::string_view>& used);
-/// Changes with any of their texts.
+/// A hash of all shim headers.
 const std::string& shim_fingerprint();
 
 }  // namespace spanwise::host

@@ -39,8 +39,8 @@ std::string SourceFiles::add(std::string_view text, std::string_view file,
   return edits.apply();
 }
 
-// The name of the rewritten header that an #include directive means; "" where it is none of the
-// user's.
+// The name of the rewritten header that an #include directive refers to; "" if it is not a user's
+// header.
 std::string SourceFiles::header_for(std::string_view directive, const std::string& folder) {
   const std::vector<runtime::Token> words = runtime::lex(directive.substr(1));
   if (words.size() < 2 || words[0].text != "include") return {};
@@ -56,7 +56,7 @@ std::string SourceFiles::header_for(std::string_view directive, const std::strin
   const auto [place, is_new] = known_.try_emplace(path, text(prefix_, known_.size(), ".h"));
   const std::string name = place->second;
   if (is_new) {
-    // Known before it is read: headers may include one another in a circle.
+    // Registered before it is read, because headers may include one another cyclically.
     const std::string contents = runtime::read_whole_file(path);
     std::string rewritten = add(contents, path, fs::path(path).parent_path().string());
     headers_.emplace_back(name, text("#line 1 ", c_literal(path), "\n", rewritten, "\n"));
@@ -69,7 +69,7 @@ std::string SourceFiles::find(std::string_view name, bool is_quoted,
   std::error_code error;
   const auto present = [&](const fs::path& path) { return fs::is_regular_file(path, error); };
   const fs::path relative = std::string(name);
-  // CUDA's own headers are the shim's, also where the toolkit's folder is given.
+  // The shim replaces CUDA's headers, even if the toolkit's folder is given.
   const bool is_ours = is_shim_header(name) && !(is_quoted && present(fs::path(folder) / relative));
   if (is_ours) return {};
   if (relative.is_absolute()) return present(relative) ? relative.string() : "";

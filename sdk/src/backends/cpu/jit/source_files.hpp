@@ -15,23 +15,24 @@
 
 namespace spanwise::host {
 
-/// Rewrites a source and the user's headers that it includes, directly or not. Headers of the
-/// system and of the shim are left where they are.
+/// Rewrites a source and the user's headers that it includes, directly or indirectly. Headers of
+/// the system and of the shim are not rewritten.
 class SourceFiles {
  public:
   /// `prefix` begins the names of rewritten headers.
   SourceFiles(std::vector<std::string> include_dirs, std::string prefix)
       : include_dirs_(std::move(include_dirs)), prefix_(std::move(prefix)) {}
 
-  /// The rewritten text of the main source. Throws CompileError for what no CPU has.
+  /// Returns the rewritten text of the main source. Throws CompileError for constructs that the CPU
+  /// does not support.
   std::string add_main(std::string_view text, std::string_view file);
 
   /// Of all files together.
   const RewriteResult& result() const noexcept { return result_; }
   runtime::UseGraph& uses() noexcept { return uses_; }
-  /// Every identifier of the files, in macros too.
+  /// All identifiers of the files, including those in macros.
   std::set<std::string_view> identifiers() const;
-  /// Whether some header that is not the user's is included.
+  /// Whether a header is included that is not rewritten.
   bool includes_others() const noexcept { return includes_others_; }
   /// Rewritten headers: name in the compiler's folder, contents.
   const std::vector<std::pair<std::string, std::string>>& headers() const noexcept {

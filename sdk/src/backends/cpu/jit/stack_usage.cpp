@@ -13,10 +13,10 @@
 namespace spanwise::host {
 namespace {
 
-// Below the kernel: the switch, a library function such as powf, the frame of a signal handler with
-// all vector registers.
+// Reserve below the kernel: the stack switch, a library function such as powf, the frame of a
+// signal handler with all vector registers.
 constexpr std::size_t always = 6 << 10;
-// What printf takes with room, and what nobody can tell: a recursion's depth, a variable array.
+// Reserves for printf, and for an unknown depth: recursion, or an array of variable length.
 constexpr std::size_t for_printf = 16 << 10, for_unknown_depth = 128 << 10;
 
 struct Frame {
@@ -52,7 +52,7 @@ std::size_t stack_need(std::string_view report, const Translation& module) {
     Frame frame;
     if (read_frame(report.substr(0, end), frame)) {
       known &= frame.is_fixed;
-      // Launchers stand in for the kernels that were inlined into them.
+      // Kernels may be inlined into their launchers, which then have their frames.
       if (names_kernel(frame.function, module) ||
           frame.function.find("sw_code") != std::string_view::npos)
         kernel = std::max(kernel, frame.bytes);

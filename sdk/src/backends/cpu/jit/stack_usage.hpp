@@ -10,12 +10,13 @@
 
 namespace spanwise::host {
 
-/// Bytes of stack that a thread of any kernel of `module` may need: the largest kernel's frame,
-/// with those of all functions that it might call. `report` is what -fstack-usage wrote.
+/// Bytes of stack that a thread of any kernel of `module` may need: the largest frame of a kernel,
+/// the frames of all functions that it might call, and reserves. `report` is the output of
+/// -fstack-usage.
 std::size_t stack_need(std::string_view report, const Translation& module);
 
-/// Writes the need into the compiled module, where each sw_module has SW_STACK_UNKNOWN. Throws
-/// DeviceError where the image is no module.
+/// Stores `bytes` in each sw_module of the compiled image, in place of SW_STACK_UNKNOWN. Throws
+/// DeviceError if the image has none.
 void set_stack_need(std::string& image, std::size_t bytes);
 
 }  // namespace spanwise::host

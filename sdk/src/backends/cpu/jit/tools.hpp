@@ -8,7 +8,7 @@
 
 namespace spanwise::host {
 
-/// The system's C++ compiler, as it was found, or why it was not. Starts it to ask for its version.
+/// The system's C++ compiler and its version, or why it is missing. Runs it to get the version.
 std::vector<Tool> tools();
 
 }  // namespace spanwise::host

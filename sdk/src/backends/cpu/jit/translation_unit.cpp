@@ -15,7 +15,7 @@ namespace {
 
 using Kernel = RewriteResult::Kernel;
 
-// A macro's body counts as code that its name stands for.
+// A use of a macro counts as a use of the identifiers in its body.
 void add_macro_uses(const HostOptions& options, runtime::UseGraph& uses) {
   for (const std::string& directive : options.directives) {
     const std::vector<runtime::Token> words = runtime::lex(std::string_view(directive).substr(1));
@@ -26,13 +26,14 @@ void add_macro_uses(const HostOptions& options, runtime::UseGraph& uses) {
 
 constexpr const char* hidden = "extern \"C\" __attribute__((visibility(\"hidden\")))";
 
-// The generated end of the file: what the library finds in the compiled module.
+// Writes the generated end of the file, which the library uses to find kernels in the compiled
+// module.
 class Tail {
  public:
   Tail(const RewriteResult& found, const runtime::UseGraph& uses, Translation& module)
       : found_(found), uses_(uses), module_(module) {}
 
-  // Source `index` of `count`; `names` are the instances of templates to make.
+  // Writes the end of source `index` of `count`. `names` are the template instances to generate.
   void write(const runtime::KernelSource& source, const std::vector<std::string>& names,
              std::size_t index, std::size_t count, std::ostream& out) {
     out << "\n#line 1 \"end of " << source.file_name << "\"\n";
@@ -54,7 +55,7 @@ class Tail {
     if (!marked.macro.empty()) out << "#endif\n";
   }
 
-  // A kernel may reach functions of every source, so all sources' arrays are bound at its start.
+  // A kernel may call functions of any source, so the arrays of all sources are set at its start.
   void write_dynamic_shared(std::size_t index, std::size_t count, std::ostream& out) const {
     const auto name_of = [&](std::size_t unit) {
       return count == 1 ? std::string("sw_bind_dynamic_shared") : text("sw_bind_unit_", unit);
@@ -72,7 +73,7 @@ class Tail {
     out << "}\n";
   }
 
-  // Kernels of one name are overloads unless a condition chooses among them.
+  // Kernels of the same name are overloads, unless they are in code under #if.
   bool is_overloaded(const Kernel& kernel) const {
     return std::count_if(found_.kernels.begin(), found_.kernels.end(), [&](const Kernel& other) {
              return other.name == kernel.name && other.macro.empty() && !other.kernel.is_template;
@@ -85,7 +86,7 @@ class Tail {
     if (kernel.kernel.is_template) return;
     std::string name = kernel.name, address = text("&::", kernel.name);
     if (is_overloaded(kernel)) {
-      // By its full type, which only names that are known everywhere can spell.
+      // Selects the overload by its type. The names in it must be visible at the end of the file.
       std::string types;
       for (const runtime::SourceParameter& parameter : kernel.kernel.parameters)
         types.append(types.empty() ? "" : ", ").append(parameter.type);
@@ -95,7 +96,7 @@ class Tail {
     guarded(kernel, out,
             entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name));
     module_.symbols.emplace(name, name);
-    // The plain name too, where it means one kernel.
+    // The unqualified name, too, if it is unique.
     const bool is_alone =
         std::count_if(found_.kernels.begin(), found_.kernels.end(), [&](const Kernel& other) {
           return other.kernel.name == kernel.kernel.name && other.name != kernel.name;
@@ -103,7 +104,8 @@ class Tail {
     if (is_alone && name == kernel.name) module_.symbols.emplace(kernel.kernel.name, name);
   }
 
-  // A name expression such as "scale<float>": everything named in it counts.
+  // Writes the entry of a name expression such as "scale<float>". It has a barrier if any name in
+  // it reaches one.
   void write_instance(const std::string& expression, std::ostream& out) {
     const std::size_t start = expression.find_first_not_of(" &");
     if (start == std::string::npos) return;
@@ -131,10 +133,10 @@ class Tail {
   Translation& module_;
 };
 
-// What stands in front of the user's text.
+// Writes the text before the user's source.
 void write_head(const HostOptions& options, bool reverse, bool checked, std::ostream& out) {
   if (reverse) out << "#define SW_REVERSE 1\n";
-  // Before the shim, which takes its form from it.
+  // Before the shim, which depends on it.
   if (checked) out << "#define SW_KERNEL_CHECK 1\n";
   out << "#include \"spanwise_cpu.h\"\n";
   for (const std::string& directive : options.directives) out << directive << "\n";
@@ -167,7 +169,7 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
                              runtime::check_option) != request.options.end();
   std::vector<SourceFiles> files;
   std::vector<std::string> rewritten;
-  runtime::UseGraph uses;  // of all together: a barrier may be behind a call of another source
+  runtime::UseGraph uses;  // of all sources: a barrier may be in a function of another source
   for (const runtime::KernelSource* source : sources) {
     require_text(*source);
     files.emplace_back(options.include_dirs, text("sw_user_", files.size(), "_"));

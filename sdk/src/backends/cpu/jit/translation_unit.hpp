@@ -12,34 +12,34 @@
 
 namespace spanwise::host {
 
-/// A source as C++ that the host compiler takes.
+/// A source, translated to C++ for the host compiler.
 struct TranslationUnit {
   std::string text;
-  /// Defines that choose the shim's parts, to stand in front of the text; all_parts() where these
-  /// turn out to be too few.
+  /// Defines that select the shim's parts; they precede the text. If the source does not compile
+  /// with them, all_parts() are used.
   std::string parts;
-  /// User's headers that had to be rewritten too: name in the compiler's folder, contents.
+  /// Rewritten headers of the user: name in the compiler's folder, contents.
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
-/// A request's sources as C++, to become one library.
+/// A request's sources, translated to C++, to be compiled to one library.
 struct Translation {
   std::vector<TranslationUnit> units;
   std::map<std::string, std::string> symbols;  ///< KernelBinary::symbols
-  std::vector<std::string> kernel_names;       ///< plain, of all kernels
+  std::vector<std::string> kernel_names;       ///< unqualified, of all kernels
   bool recurses = false;
   bool prints = false;
   bool checked = false;  ///< compiled with runtime::check_option
 };
 
-/// The parts that always suffice.
+/// The define that selects all parts of the shim.
 std::string all_parts();
 
 /// The symbol of a source's sw_module in the library.
 std::string module_info_name(std::size_t unit);
 
-/// Throws CompileError, with the source's line, for what no CPU has, ArgumentError for device code
-/// that is compiled already.
+/// Throws CompileError, with the line in the source, for constructs that the CPU does not support,
+/// and ArgumentError for device code that is already compiled.
 Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
                       bool reverse);
 

@@ -21,7 +21,7 @@ struct Construct {
   std::string_view what;
 };
 
-// Identifiers that begin so and are called or used as a type.
+// Identifiers that start with these stems and are called or used as a type.
 constexpr std::array<Construct, 20> identifiers{{
     {"nvcuda", "tensor-core matrices (wmma)"},
     {"wmma", "tensor-core matrices (wmma)"},
@@ -106,7 +106,7 @@ class Finder {
       const bool is_statement = next == "(" || next == "volatile" || next == "__volatile__";
       return is_statement ? say(token, "PTX instructions", name) : "";
     }
-    // A name that the source gives to something of its own is nobody else's.
+    // A name that the source declares itself is not CUDA's.
     if (scan_.uses.knows(name)) return {};
     for (const Construct& construct : identifiers)
       if (name.starts_with(construct.stem) && is_used(construct, i))
@@ -114,7 +114,7 @@ class Finder {
     return {};
   }
 
-  // Plain words such as memcpy_async are only meant where they are called.
+  // Common names such as memcpy_async count only if they are called or used as a type.
   bool is_used(const Construct& construct, std::size_t i) const {
     const std::string_view name = at(i).text, next = at(i + 1).text, before = at(i - 1).text;
     const bool calls = next == "(" || next == "<";

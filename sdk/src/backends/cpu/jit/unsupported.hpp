@@ -9,8 +9,9 @@
 
 namespace spanwise::host {
 
-/// "kernel.cu:12: textures do not exist on the CPU (tex2D) ...", or "" where nothing of the kind is
-/// found. Code under #if is not looked at: it may be guarded, and the compiler sees what is left.
+/// An error message ("kernel.cu:12: texture gathers (tex2Dgather) exist only on a GPU. ...") for
+/// the first unsupported construct, or "" if there is none. Code under #if is skipped: it may be
+/// guarded, and otherwise the compiler reports it.
 std::string find_unsupported(const runtime::SourceScan& scan, std::string_view file_name);
 
 /// `source` with its line numbers in front, for CompileError.

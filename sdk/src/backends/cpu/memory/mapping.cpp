@@ -9,12 +9,12 @@
 namespace spanwise::host {
 namespace {
 
-constexpr std::size_t huge_page = 2 << 20;  // pays where memory holds some of them
+constexpr std::size_t huge_page = 2 << 20;  // used for mappings of at least two of them
 
 }  // namespace
 
 void* map_memory(std::size_t bytes) noexcept {
-  // Extra bytes to begin on a huge page; the ends are unmapped at once.
+  // Extra bytes to align to a huge page; the excess at both ends is unmapped.
   const std::size_t extra = bytes >= 2 * huge_page ? huge_page : 0;
   if (bytes + extra < bytes) return nullptr;
   void* base =
@@ -31,7 +31,7 @@ void* map_memory(std::size_t bytes) noexcept {
 }
 
 void unmap_memory(void* data, std::size_t bytes) noexcept {
-  // What is mapped here next must not inherit the marks.
+  // The next mapping at this address must not inherit the marks.
   mark_used(data, bytes);
   ::munmap(data, bytes);
 }

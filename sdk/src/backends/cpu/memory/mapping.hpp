@@ -4,7 +4,8 @@
 
 #include <cstddef>
 
-// sanitizer/asan_interface.h declares them too; they are there only where its library is loaded.
+// Declared as in sanitizer/asan_interface.h, but weak: they exist only if the sanitizer's library
+// is loaded.
 extern "C" {
 __attribute__((weak, visibility("default"))) void __asan_poison_memory_region(const volatile void*,
                                                                               std::size_t);
@@ -16,15 +17,15 @@ namespace spanwise::host {
 
 inline constexpr std::size_t page_bytes = 4096;
 
-/// Anonymous memory of `bytes` bytes, a multiple of page_bytes, readable and writable; from two
-/// huge pages on it begins on a huge page and asks for them. Null where there is no memory.
+/// Maps `bytes` bytes of anonymous memory, a multiple of page_bytes, readable and writable. From
+/// two huge pages on it is aligned to a huge page and requests huge pages. Null if out of memory.
 void* map_memory(std::size_t bytes) noexcept;
-/// `bytes` as it was mapped.
+/// `bytes` must be that of map_memory().
 void unmap_memory(void* data, std::size_t bytes) noexcept;
 
-/// Where AddressSanitizer's run-time library is loaded, also by LD_PRELOAD for kernels that are
-/// compiled under config "cpu_sanitize", it reports accesses to bytes that are marked unused.
-/// Elsewhere nothing.
+/// Marks memory as unused, so that AddressSanitizer reports accesses to it, if its run-time library
+/// is loaded (also by LD_PRELOAD, for kernels compiled with config "cpu_sanitize"). Otherwise a
+/// no-op.
 inline void mark_unused(void* data, std::size_t bytes) noexcept {
   if (__asan_poison_memory_region != nullptr) [[unlikely]]
     __asan_poison_memory_region(data, bytes);

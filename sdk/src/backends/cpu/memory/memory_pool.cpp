@@ -27,20 +27,20 @@ constexpr std::size_t most_kept = std::size_t{1} << 30;
 }  // namespace
 
 MemoryPool& MemoryPool::instance() {
-  // Never destroyed: arrays may be given back until the process ends.
+  // Never destroyed: arrays may be freed until the process ends.
   static auto* pool = new MemoryPool;
   return *pool;
 }
 
-// Eight sizes a power of two, and up to 2048 the multiples of block_alignment: at most an eighth is
-// wasted, and neighbours share what is kept.
+// Size classes: the multiples of block_alignment up to 2048 bytes, then eight per power of two. At
+// most an eighth of a block is wasted, and arrays of similar sizes share cached blocks.
 std::size_t MemoryPool::class_of(std::size_t bytes) noexcept {
   if (bytes <= 8 * block_alignment) return bytes == 0 ? 0 : (bytes - 1) / block_alignment;
   const auto log = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;
   return 8 * (log - 10) + ((bytes - 1) >> (log - 3)) % 8;
 }
 
-// 0 where it is more than there are addresses.
+// 0 if the size overflows.
 std::size_t MemoryPool::size_of(std::size_t size_class) noexcept {
   if (size_class < 8) return (size_class + 1) * block_alignment;
   return (size_class % 8 + 9) << (size_class / 8 + 7);
@@ -65,7 +65,7 @@ std::size_t MemoryPool::slack() {
   return slack_;
 }
 
-// The system's work, which may take long, is done outside of the lock.
+// Maps memory without holding the mutex, because it may take long.
 void* MemoryPool::map_block(std::size_t size) {
   std::unique_lock lock(mutex_);
   const std::size_t bytes = size + (slack() + page_bytes - 1) / page_bytes * page_bytes;
@@ -140,12 +140,13 @@ bool MemoryPool::keep(void* data, std::size_t size_class) noexcept {
   if (is_mapped && kept > most_kept) return false;
   const std::lock_guard lock(mutex_);
   try {
-    kept_[size_class].push_back(data);  // of a slab's block it does not allocate
+    kept_[size_class].push_back(data);  // does not allocate for a slab's block
   } catch (const std::bad_alloc&) {
-    return false;  // no memory to remember it: it goes back to the system
+    return false;  // out of memory for the list: the block is returned to the system
   }
   mark_unused(data, size);
-  // Slabs are looked through only after as much more was kept, so the search costs little a block.
+  // Slabs are searched again only when the cached bytes have doubled, so the cost per block is
+  // small.
   if (!is_mapped && kept > most_kept_of_slabs_) [[unlikely]] {
     release_slabs();
     most_kept_of_slabs_ = std::max(most_kept, 2 * kept_bytes());
@@ -156,7 +157,7 @@ bool MemoryPool::keep(void* data, std::size_t size_class) noexcept {
 void MemoryPool::unmap_block(void* data, std::size_t size) noexcept {
   std::unique_lock lock(mutex_);
   const auto found = mapped_.find(data);
-  if (found == mapped_.end()) return;  // a slab's block, which the list has room for
+  if (found == mapped_.end()) return;  // a slab's block, for which the list has capacity
   const std::size_t bytes = found->second;
   mapped_.erase(found);
   lock.unlock();
@@ -164,7 +165,7 @@ void MemoryPool::unmap_block(void* data, std::size_t size) noexcept {
   held_bytes_.fetch_sub(size, std::memory_order_relaxed);
 }
 
-// Under the lock.
+// The mutex must be held.
 void MemoryPool::release_slabs() noexcept {
   for (std::size_t i = 0; size_of(i) < mapped_from; ++i)
     if (!kept_[i].empty())
@@ -181,7 +182,7 @@ void MemoryPool::deallocate(void* data, std::size_t bytes) noexcept {
 runtime::MemoryInfo MemoryPool::usage() {
   runtime::MemoryInfo info;
   info.used = static_cast<std::int64_t>(used_bytes_.load(std::memory_order_relaxed));
-  // Between the two another thread may have worked.
+  // Another thread may have changed the counters between the two loads.
   info.held =
       std::max(info.used, static_cast<std::int64_t>(held_bytes_.load(std::memory_order_relaxed)));
   return info;

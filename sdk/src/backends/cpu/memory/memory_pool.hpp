@@ -15,26 +15,26 @@
 
 namespace spanwise::host {
 
-/// Host memory that is kept for the next array of its size. Fresh pages cost the kernel about 0.25
-/// us each at first touch, as much as many an operation on them. Behind each block lie as many
-/// unused bytes as config "cpu_slack" said when the block came from the system: a kernel that runs
-/// over the end of an array by less changes no other memory.
+/// Host memory, cached by size for later arrays. The first touch of a fresh page costs about 0.25
+/// us in the operating system, as much as many an operation on it. Each block is followed by as
+/// many unused bytes as config "cpu_slack" said when the block was taken from the system: a kernel
+/// that writes past the end of an array by less than that changes no other memory.
 class MemoryPool {
  public:
   static MemoryPool& instance();
 
   /// 256-byte aligned, at least `bytes`; throws OutOfMemoryError.
   void* allocate(std::size_t bytes);
-  /// As allocate, zeroed by the system where the pages are fresh; nullptr where `bytes` is small
-  /// enough that filling kept memory is as quick.
+  /// As allocate(), on fresh pages that the system has zeroed. Null if `bytes` is so small that
+  /// filling cached memory is as fast, or if the system has no memory.
   void* allocate_zeroed(std::size_t bytes);
   void deallocate(void* data, std::size_t bytes) noexcept;
   /// held and used of MemoryInfo.
   runtime::MemoryInfo usage();
-  /// Gives what is kept back to the system; of small blocks those whose slab holds no array.
+  /// Returns cached memory to the system; small blocks only if no block of their slab is in use.
   void trim() noexcept;
 
-  /// What an allocation of `bytes` takes: one of a few sizes per power of two.
+  /// The size of the block for an allocation of `bytes`: one of a few sizes per power of two.
   static std::size_t rounded(std::size_t bytes) noexcept { return size_of(class_of(bytes)); }
 
  private:
@@ -52,14 +52,14 @@ class MemoryPool {
   void release_slabs() noexcept;
 
   Mutex mutex_;
-  // Of arrays, and of all that came from the system, without the slack.
+  // Bytes in arrays, and bytes taken from the system, without the slack.
   std::atomic<std::size_t> used_bytes_{0}, held_bytes_{0};
   std::size_t most_kept_of_slabs_ = std::size_t{1} << 30;
   std::size_t slack_ = 0;
-  std::uint64_t slack_version_ = ~std::uint64_t{0};  // at which slack_ was read
+  std::uint64_t slack_version_ = ~std::uint64_t{0};  // config::version() at which slack_ was read
   Slabs slabs_;
-  std::unordered_map<void*, std::size_t> mapped_;  // blocks of their own mapping, and its bytes
-  std::array<std::vector<void*>, 8 * 54> kept_;    // by size class
+  std::unordered_map<void*, std::size_t> mapped_;  // separately mapped block -> its bytes
+  std::array<std::vector<void*>, 8 * 54> kept_;    // cached blocks, by size class
 };
 
 }  // namespace spanwise::host

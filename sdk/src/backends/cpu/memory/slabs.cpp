@@ -11,7 +11,8 @@
 namespace spanwise::host {
 namespace {
 
-// Slabs of a size grow with their number. No huge pages: a program may use one block of a size.
+// The slabs of a size double in size up to most_doublings. No huge pages: a program may use only
+// one block of a size.
 constexpr std::size_t first_slab = 256 << 10, most_doublings = 3, least_blocks = 8;
 
 // Not a multiple of a page: blocks whose addresses agree in the last 12 bits share cache sets.

@@ -2,4 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the C library's: spanwise_cpu.h has given all of it already.
+// Replaces the C library's header: spanwise_cpu.h has already declared its contents.

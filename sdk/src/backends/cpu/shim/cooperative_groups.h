@@ -4,7 +4,7 @@
 
 // Cooperative groups within a block: the block, its tiles of up to 32 threads, and the threads that
 // have converged (CUDA C++ Programming Guide 13.0, "Cooperative Groups"). Grids and clusters need a
-// GPU. Lines of messages are those of the caller.
+// GPU. Error messages give the caller's line.
 
 namespace cooperative_groups {
 namespace sw_detail {
@@ -15,12 +15,12 @@ SW_FN unsigned rank_in_block() {
 SW_FN unsigned block_size() { return blockDim.x * blockDim.y * blockDim.z; }
 SW_FN unsigned lane() { return rank_in_block() % 32; }
 
-// The lane of the set bit number `rank` of `mask`.
+// The position of the set bit number `rank` of `mask`.
 SW_FN unsigned lane_of(unsigned mask, unsigned rank) {
   for (; rank > 0; --rank) mask &= mask - 1;
   return (unsigned)__builtin_ctz(mask);
 }
-// The bits of `lanes` at the places of `mask`, side by side.
+// The bits of `lanes` at the set positions of `mask`, made contiguous.
 SW_FN unsigned packed(unsigned lanes, unsigned mask) {
   unsigned out = 0;
   for (unsigned place = 0; mask != 0; mask &= mask - 1, ++place)
@@ -28,7 +28,7 @@ SW_FN unsigned packed(unsigned lanes, unsigned mask) {
   return out;
 }
 
-// What tiles and coalesced groups have in common: some lanes of one warp, in order.
+// The base of tiles and coalesced groups: some lanes of one warp, in order.
 template <class SwGroup>
 class lanes_of_a_warp {
  public:
@@ -129,7 +129,7 @@ class coalesced_group : public sw_detail::lanes_of_a_warp<coalesced_group> {
 SW_FN coalesced_group coalesced_threads(int line = __builtin_LINE()) {
   return coalesced_group(sw_active_mask(line));
 }
-// Some lanes of a warp, as many as are asked for at run time.
+// A tile whose size is given at run time.
 typedef coalesced_group thread_group;
 template <class SwParent>
 SW_FN thread_group tiled_partition(const SwParent&, unsigned size) {

@@ -3,7 +3,7 @@
 #pragma once
 
 // bfloat16 (CUDA Math API 13.0, "Bfloat16 Precision Intrinsics"): the upper half of a float, with
-// arithmetic in float and one rounding a result.
+// arithmetic in float, rounded once per result.
 
 #include "spanwise_half.h"
 

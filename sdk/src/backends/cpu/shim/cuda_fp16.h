@@ -3,7 +3,7 @@
 #pragma once
 
 // Half precision (CUDA Math API 13.0, "Half Precision Intrinsics"): storage in 16 bits, arithmetic
-// in float with one rounding a result, as the GPU's instructions give it.
+// in float, rounded once per result, as by the GPU's instructions.
 
 #include "spanwise_half.h"
 #include "spanwise_half_bits.h"
@@ -18,7 +18,7 @@ struct __half {
   __half() = default;
   __half(const __half_raw& raw) : __x(raw.x) {}
   __half(float value) : __x(sw_half_from_float(value)) {}
-  // From double in one rounding: by way of float with the lost bits kept in the last one.
+  // From double with one rounding, by way of a float that is rounded to odd.
   __half(double value) : __x(sw_half_from_float(sw_round_to_odd(value))) {}
   __half(int value) : __half((double)value) {}
   __half(unsigned value) : __half((double)value) {}

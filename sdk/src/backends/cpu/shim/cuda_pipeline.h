@@ -2,5 +2,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Of the toolkit's header the functions that need no C++ library.
+// The functions of the toolkit's header that need no C++ library.
 #include "spanwise_pipeline.h"

@@ -2,5 +2,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the toolkit's.
+// Replaces the toolkit's header.
 #include "spanwise_pipeline.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the C library's.
+// Replaces the C library's header.
 
 #define FLT_RADIX __FLT_RADIX__
 #define FLT_MANT_DIG __FLT_MANT_DIG__

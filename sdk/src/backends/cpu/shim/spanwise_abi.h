@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What a compiled kernel module and the library that loads it know of one another. Both include
-// this file; the library's copy of the text is part of the cache key, so the two cannot disagree.
-// It is read by the shim before any other header, and so includes none.
+// The interface between a compiled kernel module and the library that loads it. Both include this
+// file; the library's copy of the text is part of the cache key, so they always agree. The shim
+// includes it before any other header, so it includes none itself.
 
 #define SW_MODULE_MAGIC 0x5350414e57495345ull
-// Stands for the stack need until the compiler has told it.
+// Placeholder for the stack need, which is known only after compilation.
 #define SW_STACK_UNKNOWN 0x535441434b3f3f3full
 
-// Kinds of warp collective. All lanes that meet must ask for the same one.
+// Kinds of warp collectives. All lanes of a mask must call the same one.
 enum sw_warp_op {
   sw_warp_sync,
   sw_warp_shuffle,
@@ -33,17 +33,18 @@ enum sw_warp_op {
   sw_warp_op_count
 };
 
-// Kinds of block barrier: plain, and those that combine a predicate.
+// Kinds of block barriers: plain, and those that combine a predicate.
 enum sw_barrier_op { sw_barrier_plain, sw_barrier_count, sw_barrier_and, sw_barrier_or };
 
 struct sw_extent {
   unsigned x, y, z;
 };
 
-// Memory around an array that a kernel must leave alone: [begin, end) without [data, data_end).
+// Red zone: memory around an array that a kernel must not access, [begin, end) without [data,
+// data_end).
 struct sw_fence {
   const char *begin, *end, *data, *data_end;
-  int argument;  // of the kernel, from 0; -1: dynamic shared memory
+  int argument;  // index of the kernel's argument, from 0; -1: dynamic shared memory
 };
 struct sw_check {
   const sw_fence* red_zones;
@@ -52,12 +53,12 @@ struct sw_check {
 
 // Blocks [first, last) of a launch, in the linear order x, y, z, for one worker thread.
 struct sw_range {
-  void* worker;            // handed back to the functions of sw_runtime
-  void* const* arguments;  // one pointer a parameter
+  void* worker;            // passed to the functions of sw_runtime
+  void* const* arguments;  // one pointer per parameter
   void* dynamic_shared;
   sw_extent grid, block;
   unsigned long long first, last;
-  const sw_check* check;  // null: nothing is looked for
+  const sw_check* check;  // null: accesses are not checked
 };
 
 // Runs one thread of the current block with the arguments packed at `arguments`.
@@ -65,7 +66,7 @@ typedef void (*sw_thread_function)(const void* arguments, unsigned x, unsigned y
 // Makes (x, y, z) the current block.
 typedef void (*sw_block_function)(unsigned x, unsigned y, unsigned z);
 
-// The library's side. Functions do not return where the launch fails: they leave the kernel.
+// Functions of the library. If the launch fails they do not return, but leave the kernel.
 struct sw_runtime {
   void (*run_blocks)(const sw_range* range, sw_block_function block, sw_thread_function thread,
                      const void* arguments);
@@ -79,9 +80,10 @@ struct sw_runtime {
   unsigned (*active_mask)(void* worker, int line);
   void (*fail)(void* worker, const char* what, const char* file, int line, const sw_extent* block,
                const sw_extent* thread);
-  // The calling thread has used up its stack.
+  // The calling thread has exceeded its stack.
   void (*out_of_stack)(void* worker, const sw_extent* block, const sw_extent* thread);
-  // An access of `bytes` bytes beside the data of `fence`, from the instruction before `code`.
+  // Reports an access of `bytes` bytes outside of the data of `fence`; `code` is its return
+  // address.
   void (*out_of_bounds)(void* worker, const sw_fence* fence, const char* address,
                         unsigned long long bytes, int writes, const void* code,
                         const sw_extent* block, const sw_extent* thread);
@@ -92,22 +94,22 @@ struct sw_parameter {
 };
 
 struct sw_kernel {
-  const char* name;  // as the library asked for it
+  const char* name;  // the name in KernelBinary::symbols
   void (*run)(const sw_range* range);
   const sw_parameter* parameters;
   int parameter_count;
   int has_barrier;
-  const char* (*types)();  // a text with the parameters' types in it, as sw_type_list has it
+  const char* (*types)();  // a text that contains the parameters' types, see sw_type_list
 };
 
-// The module's side, the exported symbol sw_module_info; further sources that are linked with the
-// first have one each, sw_module_info_1, sw_module_info_2 and so on.
+// Exported by the module as the symbol sw_module_info; further linked sources have one each,
+// sw_module_info_1, sw_module_info_2 and so on.
 struct sw_module {
   unsigned long long magic;
-  unsigned long long stack_bytes;  // a thread's need, written into the binary after it is compiled
-  const sw_runtime** runtime;      // where the module wants the library's functions
+  unsigned long long stack_bytes;  // per thread; written into the binary after compilation
+  const sw_runtime** runtime;      // the library stores its functions here
   const sw_kernel* kernels;        // ends with a null name
   const char* file;                // the source's name, for messages
   int prints;                      // uses printf
-  int checked;                     // looks at sw_range's check, and runs threads in any order
+  int checked;  // checks accesses (sw_range::check), and runs threads in any order
 };

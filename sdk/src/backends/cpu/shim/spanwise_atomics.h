@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Atomic functions (CUDA C++ Programming Guide 13.0, "Atomic Functions"). Relaxed order, as there.
-// Blocks run on several processors at once, so these are atomic in earnest.
+// Atomic functions (CUDA C++ Programming Guide 13.0, "Atomic Functions"), in relaxed order except
+// for atomicCAS. Blocks run on several processors at once, so these use the processor's atomic
+// instructions.
 
-// Stores f(old) until no other thread came between; returns the old value.
+// Stores f(old) in a compare-and-swap loop; returns the old value.
 template <class SwT, class SwF>
 SW_FN SwT sw_atomic_update(SwT* place, SwF f) {
   SwT old, desired;
@@ -94,7 +95,7 @@ SW_FN unsigned atomicDec(unsigned* place, unsigned most) {
                           [=](unsigned old) { return old == 0u || old > most ? most : old - 1u; });
 }
 
-// One block at a time runs on a worker, and all of them belong to one system.
+// Block and system scope are the same as device scope here.
 #define SW_ATOMIC_SCOPES(name)                         \
   template <class SwT, class... SwU>                   \
   SW_FN SwT name##_block(SwT* place, SwU... values) {  \

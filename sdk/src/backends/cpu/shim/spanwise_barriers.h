@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Barriers and warp collectives. While one thread waits the worker runs others, so the builtin
-// variables are put back afterwards.
+// Barriers and warp collectives. While a thread waits the worker runs others, so threadIdx is
+// restored afterwards.
 
 #define SW_WAITING(call)                                                     \
   const unsigned sw_x = threadIdx.x, sw_y = threadIdx.y, sw_z = threadIdx.z; \
@@ -38,7 +38,7 @@ SW_FN unsigned sw_active_mask(int line) {
 #define __syncthreads_and(predicate) sw_barrier_vote(sw_barrier_and, (predicate) ? 1 : 0, __LINE__)
 #define __syncthreads_or(predicate) sw_barrier_vote(sw_barrier_or, (predicate) ? 1 : 0, __LINE__)
 
-// The value's bits in 64, and back.
+// Converts a value's bits to 64 bits, and back.
 template <class SwT>
 SW_FN unsigned long long sw_widen(const SwT& value) {
   static_assert(sizeof(SwT) <= 8,

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For kernels that are checked: what the compiler calls for each access to memory under
+// For checked kernels: the functions that the compiler calls for each memory access under
 // -fsanitize=kernel-address with a call threshold of 0 (GCC and Clang, "Kernel Address Sanitizer"),
-// and for each index outside of an array whose extent it knows under -fsanitize=bounds. No run-time
-// library of a sanitizer is needed so, nor shadow memory: an address is compared with the fences.
+// and for each index outside of an array of known extent under -fsanitize=bounds. They compare the
+// address with the red zones, so no run-time library of a sanitizer and no shadow memory is needed.
 
 #define SW_UNCHECKED __attribute__((no_sanitize("kernel-address"), visibility("hidden")))
 
-// What the compiler calls by name, in each of the sources that are linked.
+// Functions that the compiler calls by name; weak, because each linked source defines them.
 #define SW_CALLED SW_UNCHECKED __attribute__((weak))
 
 SW_PER_WORKER const sw_check* sw_checking;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Gives a host C++17 compiler the language of CUDA C. It is read before the user's source and its
-// -D macros, includes no system header (that would cost more than all of this file), and puts what
-// CUDA predefines into the global namespace.
+// Makes a host C++17 compiler accept CUDA C++. It precedes the user's source and its -D macros,
+// includes no system header (that would take longer to compile than this whole file), and declares
+// CUDA's predefined names in the global namespace.
 
 #include "spanwise_abi.h"
 #ifdef __x86_64__
@@ -17,9 +17,9 @@
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 #define CUDA_VERSION 13000
-// Device paths are taken, as on a GPU: a kernel whose body stands under #ifdef __CUDA_ARCH__ must
-// not be silently empty. 7.0 has independent threads and everything that this shim gives; later
-// architectures promise instructions that it does not.
+// Code for devices is compiled, as on a GPU: a kernel whose body is under #ifdef __CUDA_ARCH__ must
+// not be silently empty. 7.0 has independent thread scheduling and everything that this shim
+// provides; later architectures have instructions that it lacks.
 #define __CUDA_ARCH__ 700
 
 #define __host__
@@ -39,7 +39,7 @@
 #define __device_builtin__
 #define __cudart_builtin__
 #define __CUDA_ALIGN__(n) __attribute__((aligned(n)))
-// A worker thread runs one block at a time, so what is private to it is shared by the block.
+// A worker thread runs one block at a time, so the block shares its thread-local variables.
 #define __shared__ static __thread __attribute__((aligned(16)))
 #define asm \
   _Pragma("GCC error \"inline PTX does not run on the CPU; guard it with #ifndef SW_CPU\"") asm
@@ -85,14 +85,14 @@ struct dim3 {
 // The address of a sw_texture.
 typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 
-// POD, hidden and never passed by address: so the compiler knows that no store of the kernel
-// changes them, and can vectorise.
+// POD, hidden and never passed by address, so that the compiler knows that no store of the kernel
+// changes them, and can vectorize.
 struct sw_dim {
   unsigned x, y, z;
   operator dim3() const { return dim3(x, y, z); }
   operator uint3() const { return {x, y, z}; }
 };
-// Sources that are linked share them: the first, SW_UNIT 0, has them.
+// Linked sources share these: the first, SW_UNIT 0, defines them.
 #ifndef SW_UNIT
 #define SW_PER_WORKER static __thread
 #elif SW_UNIT == 0
@@ -146,8 +146,8 @@ size_t strlen(const char*) noexcept;
 #define __trap() sw_fail("__trap()", __FILE__, __LINE__)
 #define __brkpt() sw_fail("__brkpt()", __FILE__, __LINE__)
 
-// The library asks for the parts that a source mentions something of: reading them all costs a
-// third of a small kernel's compilation. Where that was too few it compiles again SW_WITH_ALL.
+// The library selects the parts whose names occur in a source: parsing all of them takes a third of
+// the compile time of a small kernel. If the selection does not compile, it uses SW_WITH_ALL.
 #if defined(SW_WITH_INTRINSICS) || defined(SW_WITH_ALL)
 #include "spanwise_intrinsics.h"
 #endif

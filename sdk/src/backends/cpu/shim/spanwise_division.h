@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Integer division by zero, and of the least number by -1, ends an x86 process by SIGFPE. On a GPU
-// neither does: the first gives a quotient and a remainder with all bits set (of 64 bits the lower
-// 32 where the dividend has no others, as measured on an H200), the second wraps around. Compilers write division as one instruction, div or idiv, whose names are macros of the
-// assembler here (GNU as, "Macro"): the divisor is compared first. {load} in front of the
-// instruction keeps the assembler from taking it for the macro again. The rare ways are in a
-// subsection of their own, so that the usual one takes no jump.
+// On x86, integer division by zero, and of the lowest value by -1, raises SIGFPE. On a GPU it does
+// not: division by zero gives a quotient and a remainder with all bits set (for 64-bit types only
+// the lower 32 bits if the dividend has no others, as measured on an H200), and division by -1
+// wraps around. Compilers emit a division as one instruction, div or idiv, whose names are macros
+// of the assembler here (GNU as, "Macro") that compare the divisor first. {load} before the
+// instruction keeps the assembler from expanding the macro again. The rare cases are in a separate
+// subsection, so that the common path takes no jump.
 
-// `low` is where the quotient comes, `high` where the remainder does.
+// `low` receives the quotient, `high` the remainder.
 // clang-format off
 #define SW_GUARDED(name, size, low, high, zero, unless_minus_one, minus_one) \
   __asm__(".macro " name " divisor:vararg\n"       \
@@ -34,10 +35,10 @@
              "  neg" size " " low "\n"             \
              "  mov" size " $0, " high "\n"        \
              "  jmp .Lsw_divided\\@\n")
-// All bits of both.
+// Sets all bits of both.
 #define SW_ALL_BITS(size, low, high) "  mov" size " $-1, " low "\n  mov" size " $-1, " high "\n"
-// Bits 32 to 63 as well only where the dividend has one of them: neg sets the carry, which sbb makes
-// all bits of.
+// Sets bits 32 to 63 only if the dividend has one of them set: neg sets the carry, which sbb copies
+// to all bits.
 #define SW_BITS_OF_DIVIDEND "  shrq $32, %rax\n  negq %rax\n  sbbq %rax, %rax\n" \
                             "  movl $-1, %edx\n  orq %rdx, %rax\n  movq %rax, %rdx\n"
 // clang-format on

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What the 16-bit floating types have in common.
+// Shared by the 16-bit floating-point types.
 
-// `value` as a float whose own rounding to fewer bits gives what rounding `value` would: where
-// inexact, the neighbour with an odd last bit (Boldo and Melquiond 2008, "round to odd").
+// `value` as a float, rounded to odd: an inexact result is the neighbour with an odd last bit
+// (Boldo and Melquiond 2008). Rounding it again to fewer bits gives the same result as rounding
+// `value`.
 SW_FN float sw_round_to_odd(double value) {
   const float nearest = (float)value;
   const unsigned bits = sw_bits<unsigned>(nearest);
@@ -14,8 +15,8 @@ SW_FN float sw_round_to_odd(double value) {
   return sw_bits<float>(away ? bits + 1 : bits - 1);
 }
 
-// A half keeps 11 bits; a float keeps more than twice as many and two, so that the sum, product,
-// quotient or root in float, rounded to 11, is the correctly rounded one (Figueroa 1995).
+// A half has 11 significant bits and a float 24, at least twice as many plus two, so that the sum,
+// product, quotient or root in float, rounded to 11 bits, is correctly rounded (Figueroa 1995).
 #define SW_SMALL_OPERATOR(T, op)                                    \
   SW_FN T operator op(T a, T b) { return T((float)a op(float) b); } \
   SW_FN T& operator op##=(T & a, T b) { return a = a op b; }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// IEEE 754 binary16 as the bits that it is in memory, to float and back, rounded to nearest even.
+// Converts the bits of an IEEE 754 binary16 to float and back, rounded to nearest even.
 
 typedef float sw_float4 __attribute__((vector_size(16)));
 typedef short sw_short8 __attribute__((vector_size(16)));
@@ -16,7 +16,7 @@ SW_FN unsigned short sw_half_from_float(float value) {
   if (rest > 0x7f800000u) return (unsigned short)(sign | 0x7e00u | (rest >> 13 & 0x1ffu));
   if (rest >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u);
   if (rest < 0x38800000u) {
-    // Adding 0.5 leaves the subnormal's units in the low bits, rounded to even by the adder.
+    // Adding 0.5 moves the subnormal's units into the low bits; the addition rounds to even.
     const float shifted = sw_bits<float>(rest) + 0.5f;
     return (unsigned short)(sign | (sw_bits<unsigned>(shifted) - 0x3f000000u));
   }

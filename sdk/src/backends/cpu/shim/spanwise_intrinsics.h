@@ -85,8 +85,8 @@ SW_FN double __hiloint2double(int hi, int lo) {
   return sw_bits<double>((unsigned long long)(unsigned)hi << 32 | (unsigned)lo);
 }
 
-// A GPU's conversions saturate, and take NaN to 0, or to the highest bit alone where either side
-// has 64 bits (PTX ISA 8.8, cvt).
+// Conversions of a GPU saturate. They convert NaN to 0 or, if either type has 64 bits, to the value
+// with only the highest bit set (PTX ISA 8.8, cvt).
 template <class To, class From>
 SW_FN To sw_saturated(From x) {
   constexpr bool is_signed = (To)-1 < (To)0;
@@ -126,7 +126,7 @@ SW_FN double __ll2double_rn(long long x) { return (double)x; }
 SW_FN double __ull2double_rn(unsigned long long x) { return (double)x; }
 SW_FN float __double2float_rn(double x) { return (float)x; }
 
-// Cache hints mean nothing here.
+// Cache hints are ignored.
 #define SW_LOAD(name)                \
   template <class SwT>               \
   SW_FN SwT name(const SwT* place) { \

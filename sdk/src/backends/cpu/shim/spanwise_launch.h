@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// How the threads of a block are run. What the generated end of the file asks for is
-// sw_launcher<&kernel, has_barrier>::entry.
+// Runs the threads of a block. The generated end of the file uses sw_launcher<&kernel, has_barrier,
+// Counter>::entry.
 
-// Generated behind the user's source: sets the variables that stand for extern __shared__ arrays.
+// Generated after the user's source: sets the pointers that replace extern __shared__ arrays.
 static void sw_bind_dynamic_shared();
 
 template <int... I>
@@ -20,7 +20,7 @@ template <int N>
 using sw_make_indices = sw_indices<__integer_pack(N)...>;
 #endif
 
-// One argument, where its type wants it to be; the caller's copy may be unaligned.
+// One argument, aligned for its type; the caller's copy may be unaligned.
 template <int I, class T>
 struct sw_held {
   alignas(T) unsigned char bytes[sizeof(T)];
@@ -47,15 +47,15 @@ struct sw_parameter_list {
   }
 };
 
-// The compiler's own words for the types: "... [with T = {float*, int}]" (GCC) or "... [T = <float
-// *, int>]" (Clang).
+// The compiler's spelling of the types: "... [with T = {float*, int}]" (GCC) or "... [T = <float *,
+// int>]" (Clang).
 template <class... T>
 struct sw_type_list {
   static const char* text() { return __PRETTY_FUNCTION__; }
 };
 
 // The end of the 32-bit index range, less the largest block: below it blockIdx.x * blockDim.x +
-// threadIdx.x does not wrap, which is what the compiler has to know to vectorise.
+// threadIdx.x does not overflow, which the compiler must know to vectorize.
 #define SW_MOST_INDEX (0x7fffffffu - 1024u)
 
 template <auto K, class Counter, class F>
@@ -86,7 +86,7 @@ struct sw_code<K, Counter, void (*)(T...)> {
     blockIdx.z = z;
   }
 
-  // Threads one by one, to be run by the library, which lets them wait for one another.
+  // Single threads, which the library runs and suspends at barriers.
   template <int... I>
   static void call(const Arguments& a, sw_indices<I...>) {
     K(static_cast<const sw_held<I, T>&>(a).value()...);
@@ -102,7 +102,7 @@ struct sw_code<K, Counter, void (*)(T...)> {
     enter_launch(r);
     sw_rt->run_blocks(r, enter_block, thread, &arguments);
   }
-  // For a kernel that nearly always runs as loops: not worth the compiler's time.
+  // For kernels that nearly always run as loops: cold, to save compile time.
   __attribute__((cold)) static void rare_thread(const void* arguments, unsigned x, unsigned y,
                                                 unsigned z) {
     thread(arguments, x, y, z);
@@ -113,10 +113,10 @@ struct sw_code<K, Counter, void (*)(T...)> {
     sw_rt->run_blocks(r, enter_block, rare_thread, &arguments);
   }
 
-  // The threads of blocks first .. last - 1 along x, as loops: for each row of the blocks' threads
-  // all of it, so that the innermost loops walk through memory in its order. Threads that never
-  // wait may be run in any order. Each builtin is set from a scalar here, where the compiler sees
-  // it.
+  // Runs the threads of blocks first .. last - 1 along x as loops: row by row of the blocks'
+  // threads, each row for all blocks, so that the innermost loops access memory in order. Threads
+  // that never wait may run in any order. Each built-in variable is set from a scalar here, where
+  // the compiler sees it.
   __attribute__((flatten, noinline)) static void rows(unsigned first, unsigned last, unsigned by,
                                                       unsigned bz, const sw_range* r,
                                                       T... arguments) {
@@ -147,9 +147,9 @@ struct sw_code<K, Counter, void (*)(T...)> {
 #endif
         if (bx * nx > SW_MOST_INDEX) __builtin_unreachable();
         blockIdx.x = bx;
-        // The loop counts the global index, in the type in which the kernel keeps it: then a guard
-        // such as `if (i < n)` compares the counter itself, and the compiler splits the loop there
-        // instead of masking every store.
+        // The loop counter is the global index, in the type that the kernel uses for it: a guard
+        // such as `if (i < n)` then compares the counter itself, and the compiler splits the loop
+        // there instead of masking every store.
         const Counter begin = (Counter)(bx * nx), end = begin + (Counter)nx;
         for (Counter n = begin; n < end; ++n) {
 #ifdef SW_REVERSE
@@ -170,7 +170,8 @@ struct sw_code<K, Counter, void (*)(T...)> {
     rows(first, last, by, bz, r, static_cast<const sw_held<I, T>&>(a).value()...);
   }
   static void run_loops(const sw_range* r) {
-    // Where the index would wrap, which takes 2^31 threads along x, the promise in rows() is false.
+    // If the index could overflow, from about 2^31 threads along x, the assumption in rows() does
+    // not hold.
     if ((unsigned long long)r->grid.x * r->block.x > SW_MOST_INDEX) return run_rarely(r);
     const Arguments arguments(r->arguments);
     enter_launch(r);
@@ -186,8 +187,8 @@ struct sw_code<K, Counter, void (*)(T...)> {
   }
 };
 
-// For kernels with a 64-bit index, whose loop no compiler splits. Stores under a mask, which an
-// unsigned counter then leads to, are cheap only with AVX-512's mask registers.
+// For kernels with a 64-bit index, whose loop compilers do not split. An unsigned counter leads to
+// masked stores, which are cheap only with the mask registers of AVX-512 and SVE.
 #if defined(__AVX512F__) || defined(__ARM_FEATURE_SVE)
 typedef unsigned sw_wide_counter;
 #else

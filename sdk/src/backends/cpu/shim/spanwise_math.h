@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CUDA's math functions over the C library's (CUDA Math API 13.0). Names that the C library
-// declares have C linkage and its exception specification, so that a system header may repeat them.
+// CUDA's math functions, by means of the C library's (CUDA Math API 13.0). Names that the C library
+// declares have C linkage and its exception specification, so that a system header may redeclare
+// them.
 
 template <class T>
 struct sw_if_integer {};
@@ -26,7 +27,7 @@ SW_INTEGER(long long)
 SW_INTEGER(unsigned long long)
 #undef SW_INTEGER
 
-// In C++ sqrt(float) is sqrtf, and an integer argument means double.
+// The overloads of C++: sqrt(float) is sqrtf, and an integer argument is converted to double.
 #define SW_UNARY_OVERLOADS(name)                        \
   SW_FN float name(float x) { return name##f(x); }      \
   template <class SwT>                                  \
@@ -163,7 +164,8 @@ SW_FN long long abs(long long x) { return x < 0 ? -x : x; }
 SW_FN float abs(float x) { return __builtin_fabsf(x); }
 SW_FN double abs(double x) { return __builtin_fabs(x); }
 
-// The C library's are calls; these become two instructions. A NaN gives way to the other argument.
+// Inline, because the C library's are calls; these become two instructions. If one argument is NaN,
+// the other is the result.
 SW_FN float fminf(float a, float b) {
   const float least = a < b ? a : b;
   return b != b ? a : least;
@@ -231,7 +233,8 @@ SW_FN bool isfinite(double x) { return __builtin_isfinite(x); }
 SW_FN bool signbit(float x) { return __builtin_signbit(x); }
 SW_FN bool signbit(double x) { return __builtin_signbit(x); }
 
-// Beyond the C library. The reals' literal type decides the precision of the whole expression.
+// Functions that the C library lacks. The type of the literals determines the precision of the
+// expression.
 SW_FN float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
 SW_FN double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
 SW_FN float rcbrtf(float x) { return 1.0f / cbrtf(x); }
@@ -280,7 +283,7 @@ SW_FN float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
 SW_FN double fdivide(double x, double y) { return x / y; }
 SW_FN float fdividef(float x, float y) { return x / y; }
 
-// The fast intrinsics are as exact as their slow namesakes here.
+// The fast intrinsics are as accurate as the standard functions here.
 SW_FN float __sinf(float x) { return sinf(x); }
 SW_FN float __cosf(float x) { return cosf(x); }
 SW_FN float __tanf(float x) { return tanf(x); }
@@ -296,8 +299,7 @@ SW_FN float __fdividef(float x, float y) { return x / y; }
 SW_FN float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 SW_FN float __frsqrt_rn(float x) { return 1.0f / __builtin_sqrtf(x); }
 
-// These promise a rounding after each operation, so the compiler must not fuse them with a
-// neighbour.
+// These must round after each operation, so the compiler must not contract them.
 #if defined(__clang__)
 #define SW_ROUNDED(x) __arithmetic_fence(x)
 #else

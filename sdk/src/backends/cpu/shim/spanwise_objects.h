@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What new, delete and virtual functions call. The module links with the C library alone. Weak, as
-// each of the sources that are linked may bring them.
+// Functions for new, delete and virtual functions: the module links with the C library only. Weak,
+// because each linked source may define them.
 #define SW_WEAK __attribute__((weak))
 
 SW_WEAK void* operator new(size_t bytes) { return malloc(bytes); }

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Copies that a GPU makes beside its threads (CUDA C++ Programming Guide 13.0, "Pipeline Primitives
-// Interface"). Here they are over at once, which is one of the times at which they may be; to wait
-// for them therefore takes nothing.
+// Asynchronous copies (CUDA C++ Programming Guide 13.0, "Pipeline Primitives Interface"). Here they
+// are synchronous, which CUDA permits, so waiting for them does nothing.
 
-// 4, 8 or 16 bytes, of which the last `zeros` become 0 and are not read.
+// Copies 4, 8 or 16 bytes; the last `zeros` of them are set to 0 and not read.
 SW_FN void __pipeline_memcpy_async(void* target, const void* source, size_t bytes,
                                    size_t zeros = 0) {
   if ((bytes != 4 && bytes != 8 && bytes != 16) || zeros > bytes)

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For sources that recurse: what functions compiled with -fsplit-stack call where the rest of the
-// stack is less than they need. Split stacks get another piece there; here the launch fails.
-// Weak, as each of the sources that are linked has them; not checked, as checks are functions that
-// compare too.
+// For sources with recursion: the functions that code compiled with -fsplit-stack calls if too
+// little stack is left. With split stacks they would allocate another segment; here the launch
+// fails. Weak, because each linked source defines them. Without checks, because the functions for
+// checks compare the stack limit, too.
 extern "C" {
-#define SW_WITHOUT_LIMIT \
+#define SW_WITHOUT_LIMIT                                                                        \
   __attribute__((weak, visibility("hidden"), noreturn, no_split_stack, force_align_arg_pointer, \
                  no_sanitize("kernel-address")))
 SW_WITHOUT_LIMIT void __morestack();
-// For an array of variable length.
+// Called for arrays of variable length.
 SW_WITHOUT_LIMIT void* __morestack_allocate_stack_space(size_t);
 #undef SW_WITHOUT_LIMIT
 

@@ -3,7 +3,7 @@
 #pragma once
 
 // Surface reads and writes, whose x counts bytes (CUDA C++ Programming Guide 13.0, "Surface
-// Functions"). A texel of several channels may be taken as a whole or by its parts.
+// Functions"). A texel of several channels may be accessed as a whole or in parts.
 
 #include "spanwise_texels.h"
 
@@ -13,7 +13,7 @@ enum cudaSurfaceBoundaryMode {
   cudaBoundaryModeTrap = 2
 };
 
-// `at` inside [0, extent), by the mode; false where the access is to be left out.
+// Moves `at` into [0, extent) according to the mode; returns false if the access is skipped.
 SW_FN bool sw_bound(int& at, int extent, cudaSurfaceBoundaryMode mode) {
   if (at >= 0 && at < extent) return true;
   if (mode == cudaBoundaryModeTrap)
@@ -22,12 +22,12 @@ SW_FN bool sw_bound(int& at, int extent, cudaSurfaceBoundaryMode mode) {
   return mode != cudaBoundaryModeZero;
 }
 
-// Surfaces convert nothing, so 16 bits are 16 bits.
+// Surfaces do not convert, so 16-bit integers may access float16 texels.
 SW_FN bool sw_is_kept_as(int kind, int texels) {
   return kind == texels || (texels == sw_f16 && (kind == sw_u16 || kind == sw_s16));
 }
 
-// Null where the access is to be left out.
+// Null if the access is skipped.
 template <class SwT>
 SW_FN SwT* sw_surface_place(cudaSurfaceObject_t object, int rank, bool is_layered, int x, int y,
                             int z, int layer, cudaSurfaceBoundaryMode mode) {

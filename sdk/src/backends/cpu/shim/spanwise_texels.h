@@ -2,28 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What textures and surfaces have in common: the memory behind them, which sw.Texture and
-// sw.Surface describe, and the types that a kernel may read there.
+// Shared by textures and surfaces: their memory, which sw.Texture and sw.Surface describe, and the
+// types that a kernel may read from it.
 
-// As _driver/textures.py writes it. Texel (x, y, z) of a layer has its channels at
+// Layout as written by _driver/textures.py. Texel (x, y, z) of a layer has its channels at
 // texels + ((layer * extent[2] + z) * extent[1] + y) * pitch + x * bytes of a texel.
 struct sw_texture {
   const char* texels;
   long long pitch;  // bytes from row to row
-  int kind;         // index into sw_kinds
+  int kind;         // sw_u8 .. sw_f16
   int channels;     // 1, 2 or 4
   int rank;         // without layers
   int layers;       // 0: not layered
-  int extent[3];    // x, y, z; 1 where there is none
-  int address[3];   // sw_address_*, one a direction
-  int linear;       // filtering
+  int extent[3];    // x, y, z; 1 beyond rank
+  int address[3];   // sw_address_*, one per dimension
+  int linear;       // linear filtering
   int normalized;   // coordinates in [0, 1)
-  int as_fraction;  // integers are read as reals: 0 to 1, or -1 to 1
+  int as_fraction;  // integers are read as floats in [0, 1] or [-1, 1]
 };
 enum { sw_address_wrap, sw_address_clamp, sw_address_mirror, sw_address_border };
 enum { sw_u8, sw_s8, sw_u16, sw_s16, sw_u32, sw_s32, sw_f32, sw_f16 };
 
-// The kernel's type for a texel: a number, or one of CUDA's vectors of 1, 2 or 4.
+// The kernel's type for a texel: a number, or a CUDA vector of 1, 2 or 4 numbers.
 template <class SwT>
 struct sw_kind_of {
   typedef SwT element;

@@ -5,19 +5,19 @@
 // Texture fetches. Coordinates are those of the CUDA C++ Programming Guide 13.0, "Texture
 // Fetching": texel i of N covers [i, i + 1), or [i/N, (i+1)/N) normalised; linear filtering weighs
 // neighbours by the fraction of the coordinate less one half, in fixed point with 8 fractional
-// bits. A layer's number is an index; beyond those that there are stands the last.
+// bits. A layer is selected by its index; an index out of range selects the last layer.
 
 #include "spanwise_half_bits.h"
 #include "spanwise_texels.h"
 
-// floor() without the mathematics part of the shim.
+// floor(), because the math part of the shim may not be included.
 SW_FN float sw_floor(float x) { return __builtin_floorf(x); }
 
-// Where coordinate i of direction d lies; -1 for the border.
+// The texel index for coordinate i of dimension d, by the address mode; -1 for the border.
 SW_FN int sw_place(const sw_texture& t, int d, int i) {
   const int n = t.extent[d];
   if (i >= 0 && i < n) return i;
-  // Only normalised coordinates repeat (CUDA driver API, cuTexObjectCreate).
+  // Wrap and mirror apply only to normalized coordinates (CUDA driver API, cuTexObjectCreate).
   const int mode =
       t.normalized || t.address[d] == sw_address_border ? t.address[d] : (int)sw_address_clamp;
   if (mode == sw_address_border) return -1;
@@ -29,7 +29,7 @@ SW_FN int sw_place(const sw_texture& t, int d, int i) {
 
 SW_FN bool sw_is_border(const int* at) { return at[0] < 0 || at[1] < 0 || at[2] < 0; }
 
-// A texel's channel as filtering sees it; borders are 0.
+// A texel's channel as float; 0 for the border.
 SW_FN float sw_real_channel(const sw_texture& t, const int* at, int layer, int channel) {
   if (sw_is_border(at)) return 0;
   const char* texel = sw_texel_at(t, at, layer);
@@ -79,7 +79,7 @@ SW_FN bool sw_is_read_as_real(const sw_texture& t) {
   return t.as_fraction || t.kind == sw_f32 || t.kind == sw_f16;
 }
 
-// The texel at integer places; `x` are the coordinates that filtering takes, or null.
+// The texel at index `at` or, if filtered, at the coordinates `x`; null `x` means no filtering.
 template <class SwT>
 SW_FN SwT sw_texel(const sw_texture& t, const int* at, const float* x, int layer) {
   typedef sw_kind_of<SwT> kind;
@@ -108,12 +108,14 @@ SW_FN SwT sw_fetch(const sw_texture& t, const float* coordinates, int layer = 0)
   int at[3] = {0, 0, 0};
   for (int d = 0; d < t.rank; ++d) {
     x[d] = t.normalized ? coordinates[d] * t.extent[d] : coordinates[d];
-    // Beyond what an int holds every mode but repetition gives the edge, and the driver none.
+    // Clamped to fit into an int: every mode but wrap and mirror gives the edge or border there
+    // anyway.
     if (!(x[d] > -1.0e9f)) x[d] = -1.0e9f;
     if (x[d] > 1.0e9f) x[d] = 1.0e9f;
     at[d] = sw_place(t, d, (int)sw_floor(x[d]));
   }
-  // GPUs take the number without its sign (seen on compute capability 9.0): below 0 is the last.
+  // GPUs treat the index as unsigned (observed on compute capability 9.0): a negative one selects
+  // the last layer.
   const int last = t.layers > 0 ? t.layers - 1 : 0;
   if ((unsigned)layer > (unsigned)last) layer = last;
   return sw_texel<SwT>(t, at, x, layer);
@@ -149,7 +151,7 @@ SW_FN SwT tex2DLayered(cudaTextureObject_t object, float x, float y, int layer) 
   const float coordinates[2] = {x, y};
   return sw_fetch<SwT>(sw_texture_at(object, 2, true), coordinates, layer);
 }
-// The forms with a place for the result.
+// The forms that store the result in `out`.
 template <class SwT>
 SW_FN void tex1Dfetch(SwT* out, cudaTextureObject_t object, int x) {
   *out = tex1Dfetch<SwT>(object, x);

@@ -28,7 +28,7 @@ SW_VECTOR(float, float, 8, 16)
 SW_VECTOR(double, double, 16, 16)
 #undef SW_VECTOR
 
-// uint3, the type of threadIdx, is there already.
+// uint3, the type of threadIdx, is declared in spanwise_cpu.h.
 struct uint1 {
   unsigned x;
 };

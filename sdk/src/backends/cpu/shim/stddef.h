@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the C library's.
+// Replaces the C library's header.
 
 #ifndef offsetof
 #define offsetof(type, member) __builtin_offsetof(type, member)

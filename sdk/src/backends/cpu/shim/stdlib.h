@@ -2,4 +2,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the C library's: what device code may call.
+// Replaces the C library's header; spanwise_cpu.h declares what device code may call.

@@ -15,7 +15,7 @@
 namespace spanwise::cuda {
 namespace {
 
-// A name in a string table that starts at `table`.
+// The string at `offset` of the ELF string table at `table`; empty if out of range.
 std::string_view name_at(std::string_view image, std::uint64_t table, std::uint64_t offset) {
   if (table > image.size() || offset >= image.size() - table) return {};
   const std::string_view rest = image.substr(table + offset);
@@ -66,13 +66,15 @@ BinarySymbols read_cubin(std::string_view image) {
   elf.for_each_symbol([&](const Elf64_Sym& symbol, std::string_view name) {
     if (name.empty() || symbol.st_shndx == SHN_UNDEF) return;
     const unsigned type = ELF64_ST_TYPE(symbol.st_info);
-    // Seen in what NVRTC and nvcc make: entry points carry this bit, device functions do not.
+    // Undocumented; observed in cubins of NVRTC and nvcc: __global__ functions have this bit in
+    // st_other, __device__ functions do not.
     constexpr unsigned entry_point = 0x10;
     if (type == STT_FUNC && (symbol.st_other & entry_point) != 0) {
       found.kernels.emplace_back(name);
     } else if (type == STT_OBJECT) {
       const std::string_view section = elf.section_name(symbol.st_shndx);
-      // .nv.constant0.<kernel> holds parameters, and bank 3 is what __constant__ fills.
+      // .nv.constant0.<kernel> (bank 0) holds the kernel's parameters, .nv.constant3 (bank 3) the
+      // __constant__ variables.
       if (section.starts_with(".nv.global") || section == ".nv.constant3")
         found.variables.emplace_back(name);
     }
@@ -84,7 +86,7 @@ bool is_name_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%';
 }
 
-// The name in front of the first of `ends` in a declaration.
+// The identifier before the first character of `ends` in a declaration.
 std::string name_before(std::string_view declaration, const char* ends) {
   std::size_t end = std::min(declaration.find_first_of(ends), declaration.size());
   while (end > 0 && !is_name_char(declaration[end - 1])) --end;
@@ -93,9 +95,8 @@ std::string name_before(std::string_view declaration, const char* ends) {
   return std::string(declaration.substr(begin, end - begin));
 }
 
-// Declarations at file scope start at the first column in what the compilers write:
-// ".visible .entry blur(", ".const .align 4 .b8 table[12];", ".global .attribute(.managed) .u32
-// n;".
+// In the PTX of NVRTC and nvcc, declarations at file scope start in the first column: ".visible
+// .entry blur(", ".const .align 4 .b8 table[12];", ".global .attribute(.managed) .u32 n;".
 BinarySymbols read_ptx(std::string_view text) {
   BinarySymbols found;
   while (!text.empty()) {

@@ -9,24 +9,26 @@
 
 namespace spanwise::cuda {
 
-/// What a compiled binary offers, by the symbols that the driver knows it under.
+/// The kernels and variables of a compiled binary, by symbol (mangled name).
 struct BinarySymbols {
   std::vector<std::string> kernels;    ///< __global__ functions
   std::vector<std::string> variables;  ///< __device__, __constant__ and __managed__ ones
 };
 
-/// Reads a cubin's symbol table or PTX text. Other images (fat binaries) give nothing: their names
-/// must be known. Never throws for what is in the image; a damaged one gives what could be read.
+/// Reads a cubin's symbol table or PTX text. Returns empty lists for other images (fat binaries).
+/// Never throws because of the image's contents; for a damaged image it returns the symbols that
+/// could be read.
 BinarySymbols read_symbols(std::string_view image);
 
-/// The names that a person uses -> symbol. A symbol has its qualified name ("image::blur",
-/// "scale<float>") and its plain one ("blur"); where functions are overloaded, and the name says
-/// too little, each has its name with parameters ("blur(float*, int)") instead. Symbols without C++
-/// names (extern "C") name themselves. Namespaces without a name are left out.
+/// Maps source names to symbols. A symbol is found by its qualified name ("image::blur",
+/// "scale<float>") and, if no other symbol has the same one, by its unqualified name ("blur").
+/// Overloaded functions are found only by the qualified name with parameters ("blur(float*, int)").
+/// Symbols without mangling (extern "C") map to themselves. Anonymous namespaces are left out of
+/// the names; internal symbols of the CUDA device runtime are left out of the map.
 std::map<std::string, std::string> names_of(const std::vector<std::string>& symbols);
 
-/// The qualified name of a symbol, without parameters, for messages; the symbol itself where it has
-/// none.
+/// The qualified name of a symbol, without parameters, for messages; the symbol itself if it is not
+/// mangled.
 std::string readable_name(const std::string& symbol);
 /// "float*, float const*, int" for the mangled name of a function; "" for a name without types.
 std::string types_of(const std::string& symbol);

@@ -21,8 +21,8 @@ using namespace std::string_view_literals;
                       "\" cannot be used for a CUDA device: ", why);
 }
 
-// Options whose value may stand behind '=' or in the next word, and what take_value() knows them
-// by. NVRTC wants the '='.
+// Options with a value, given as -option=value or as the next argument, and the name that
+// take_value() gets for them. NVRTC accepts only the form with '='.
 constexpr std::array with_value{
     std::pair{"-D"sv, "-D"sv},
     std::pair{"--define-macro"sv, "-D"sv},
@@ -42,7 +42,8 @@ constexpr std::array with_value{
     std::pair{"--std"sv, "-std="sv},
 };
 
-// Said to nvcc or a host compiler, and either always so under NVRTC or without meaning there.
+// Options of nvcc and host compilers that NVRTC implies or that have no effect on kernels; they are
+// ignored.
 constexpr std::array dropped{"-O"sv,
                              "-O1"sv,
                              "-O2"sv,
@@ -85,17 +86,17 @@ constexpr std::array refused{
     Refusal{"-dlto", several_sources},
     Refusal{"-march", "it chooses a host processor; -arch chooses a GPU"},
     Refusal{"-mtune", "it chooses a host processor; -arch chooses a GPU"},
-    Refusal{"-Xcompiler", "it speaks to a host compiler, and NVRTC has none; leave it out"},
-    Refusal{"--compiler-options", "it speaks to a host compiler, and NVRTC has none; leave it out"},
+    Refusal{"-Xcompiler", "it is for a host compiler, and NVRTC has none; leave it out"},
+    Refusal{"--compiler-options", "it is for a host compiler, and NVRTC has none; leave it out"},
     Refusal{"-ccbin", "it chooses a host compiler, and NVRTC has none; leave it out"},
     Refusal{"-fopenmp", "kernels have no OpenMP; leave it out"},
     Refusal{"-Werror", "NVRTC has no such option; leave it out"},
     Refusal{"-fsanitize",
             "it instruments host code; run the program under compute-sanitizer instead"},
-    Refusal{"-cubin", "the kind of result is Spanwise's business; leave it out"},
-    Refusal{"--cubin", "the kind of result is Spanwise's business; leave it out"},
-    Refusal{"-ptx", "the kind of result is Spanwise's business; write -arch=compute_90 for PTX"},
-    Refusal{"--ptx", "the kind of result is Spanwise's business; write -arch=compute_90 for PTX"},
+    Refusal{"-cubin", "Spanwise chooses the output format; leave it out"},
+    Refusal{"--cubin", "Spanwise chooses the output format; leave it out"},
+    Refusal{"-ptx", "Spanwise chooses the output format; write -arch=compute_90 for PTX"},
+    Refusal{"--ptx", "Spanwise chooses the output format; write -arch=compute_90 for PTX"},
 };
 
 struct Words {
@@ -127,7 +128,7 @@ std::string standard(std::string_view value) {
   return std::string(value);
 }
 
-// The value of -arch and its other spellings, or nothing.
+// True if `option` is -arch or --gpu-architecture; `value` then receives its value.
 bool is_architecture(std::string_view option, Words& words, std::string& value) {
   for (const std::string_view name : {"-arch"sv, "--gpu-architecture"sv}) {
     if (option == name) {
@@ -142,7 +143,8 @@ bool is_architecture(std::string_view option, Words& words, std::string& value) 
   return false;
 }
 
-// 90 of "sm_90a" and "compute_90", or 0; `rest` is then what follows the digits.
+// The number at the start of `value` (90 for "90a"), or 0; `rest` receives the text after the
+// digits.
 int number_of(std::string_view value, std::string_view& rest) {
   int number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -158,8 +160,9 @@ std::string checked_architecture(const std::string& value, int major, int minor)
   digits.remove_prefix(is_native ? 3 : is_virtual ? 8 : 0);
   const int asked = number_of(digits, rest);
   const bool known_suffix = rest.empty() || rest == "a" || rest == "f";
-  // A binary runs on its own major version from its minor version on; PTX on anything newer. The
-  // variants with a letter run on the very architecture only.
+  // A cubin runs on devices of the same major version and the same or a newer minor version; PTX on
+  // the same and all newer architectures. Variants with a suffix (a, f) must match the device's
+  // number.
   const bool fits = is_native
                         ? asked / 10 == major && asked <= ours && (rest.empty() || asked == ours)
                         : asked <= ours && (rest.empty() || asked == ours);
@@ -168,7 +171,7 @@ std::string checked_architecture(const std::string& value, int major, int minor)
                                      " or sm_", ours, "a, or compute_", ours, " or lower for PTX"));
 }
 
-// What is left of the option to NVRTC is written to out.arguments.
+// Adds -D, -U and -include to their lists in `out` and passes all other options to NVRTC.
 void take_value(std::string_view name, std::string_view value, CompileOptions& out) {
   if (name == "-D") {
     out.directives.push_back(runtime::define_line(value));

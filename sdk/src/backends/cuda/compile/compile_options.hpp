@@ -8,26 +8,29 @@
 
 namespace spanwise::cuda {
 
-/// A user's compiler options as NVRTC takes them.
+/// A user's compiler options, translated for NVRTC.
 struct CompileOptions {
-  /// All but the architecture, the include folders of ours, and what is in the two lists below.
+  /// Arguments for NVRTC, without the architecture, Spanwise's own include folders and the two
+  /// lists below.
   std::vector<std::string> arguments;
-  /// "#define N 4" and "#undef N", in the order given. They stand before the text, for NVRTC takes
-  /// -DT=float into headers of its own, which have templates of T.
+  /// "#define N 4" and "#undef N", in the order given. They are prepended to the source, not passed
+  /// as -D, because NVRTC also applies -DT=float to its built-in headers, which have template
+  /// parameters named T.
   std::vector<std::string> directives;
-  std::vector<std::string> pre_includes;  ///< files to include behind them
+  std::vector<std::string> pre_includes;  ///< files to include after the directives
   std::string architecture;               ///< "sm_90", "sm_90a", or "compute_80" for PTX
 };
 
-/// Takes NVRTC's options, nvcc's that mean the same to a kernel, and of the host compilers' those
-/// that have a counterpart (-O2 and -Wall, which change nothing, -ffast-math, -std=gnu++17). The
-/// architecture is the device's, sm_<major><minor>, unless -arch asks for a variant of it (sm_90a)
-/// or for PTX of an older one. Throws ArgumentError naming the option, why it cannot be taken, and
-/// what to write instead.
+/// Accepts NVRTC's options, options of nvcc that have the same effect on kernels, and options of
+/// host compilers that have a counterpart (-ffast-math, -std=gnu++17) or no effect on kernels (-O2,
+/// -Wall). The architecture is the device's, sm_<major><minor>, unless -arch names a variant of it
+/// (sm_90a), an older minor version of the same major version, or PTX of the same or an older
+/// architecture. Throws ArgumentError with the option, the reason why it is rejected, and what to
+/// write instead.
 CompileOptions translate_options(std::span<const std::string> options, int major, int minor);
 
-/// "sm_90" for what `options` make of the device; as translate_options, without looking at the
-/// rest.
+/// Only the architecture of translate_options() ("sm_90"); ignores all other options. Throws
+/// ArgumentError for an architecture that does not run on the device.
 std::string architecture_for(std::span<const std::string> options, int major, int minor);
 
 }  // namespace spanwise::cuda

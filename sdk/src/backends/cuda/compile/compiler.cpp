@@ -80,7 +80,7 @@ class Program {
     check(library_, get_size(program_, &size), "giving the size of a result");
     std::string bytes(size, '\0');
     if (size > 0) check(library_, get(program_, bytes.data()), "giving a result");
-    // Texts come with their closing zero, which std::string adds by itself.
+    // NVRTC counts the terminating NUL of a text as part of its size.
     while (!binary && bytes.ends_with('\0')) bytes.pop_back();
     return bytes;
   }
@@ -91,8 +91,8 @@ class Program {
 
 std::string version_of(const Library& library) { return text(library.major, '.', library.minor); }
 
-// What to compile for: the architecture itself, or PTX for the newest older one that NVRTC knows,
-// which the driver then compiles for the device.
+// The architecture to compile for: `wanted`, or, if NVRTC does not support it, PTX for the newest
+// older architecture that NVRTC supports; the driver compiles the PTX for the device.
 std::string known_architecture(const Library& library, const std::string& wanted) {
   const std::size_t digits = wanted.find('_') + 1;
   int number = 0;
@@ -120,8 +120,8 @@ std::string numbered(const std::string& source) {
   return out;
 }
 
-// The text as NVRTC gets it: the macros that the options ask for, then what the user wrote, under
-// its own line numbers.
+// The source text for NVRTC: the directives and pre-includes of the options, then the user's text
+// with its own line numbers.
 std::string with_macros(const runtime::KernelSource& source, const CompileOptions& options) {
   if (options.directives.empty() && options.pre_includes.empty()) return source.text;
   std::string out = "#line 1 \"options\"\n";
@@ -136,7 +136,7 @@ std::string missing_header_hint(const Library& library, const std::string& log,
   if (log.find("could not open source file") == log.npos &&
       log.find("cannot open source file") == log.npos)
     return "";
-  // Of CCCL: cooperative_groups.h includes nv/target, other headers cuda/std/...
+  // Headers of CCCL: nv/target (included by cooperative_groups.h) and cuda/std/...
   const bool is_cccl = log.find("nv/target") != log.npos || log.find("\"cuda/") != log.npos;
   if (is_cccl && !folders.empty())
     return text(
@@ -180,14 +180,14 @@ std::vector<std::string> arguments_for(const CompileRequest& request, const Comp
   for (std::string& option : default_options(options.arguments)) all.push_back(std::move(option));
   all.insert(all.end(), options.arguments.begin(), options.arguments.end());
   for (const std::string& folder : request.include_dirs) all.push_back("-I" + folder);
-  // Last, so that the user's files of the same name win.
+  // Last, so that the user's files of the same name are found first.
   for (const auto& folder : header_folders) all.push_back("-I" + folder.string());
   return all;
 }
 
-// What becomes of a source, and the options that ask for it.
+// An output format of NVRTC and the options that select it.
 struct ResultForm {
-  const char* suffix;  // of a file that is kept
+  const char* suffix;  // file extension for keep=True
   std::string (Program::*read)() const;
   std::vector<std::string> options{};
 };
@@ -198,7 +198,7 @@ const ResultForm part_ptx{"ptx", &Program::ptx, {"--relocatable-device-code=true
 const ResultForm part_lto_ir{
     "ltoir", &Program::lto_ir, {"--relocatable-device-code=true", "-dlto"}};
 
-// One request on its way through NVRTC.
+// Compiles one request with NVRTC.
 class Compilation {
  public:
   Compilation(ComputeCapability capability, const CompileRequest& request)
@@ -222,7 +222,7 @@ class Compilation {
     KernelBinary binary;
     std::map<std::string, std::string> named, none;
     const ResultForm& form = form_to_link();
-    // Only LTO-IR can be linked to PTX again.
+    // PTX can be linked only from LTO-IR. Relocatable PTX is linked to a cubin for the device.
     const bool to_device = makes_ptx() && &form == &part_ptx;
     LinkJob job{to_device ? device_architecture_ : architecture_, {}, options_.arguments};
     job.inputs.push_back(
@@ -238,8 +238,9 @@ class Compilation {
  private:
   bool makes_ptx() const { return architecture_.starts_with("compute_"); }
 
-  // LTO-IR, so that functions are inlined across sources, where it can be linked: not with device
-  // debugging, and not together with finished code, whose calls into LTO-IR nvJitLink does not see.
+  // LTO-IR, so that functions are inlined across sources. Not with device debugging, not if
+  // nvJitLink is missing or older than NVRTC, and not together with inputs that are already
+  // compiled, because nvJitLink does not resolve their calls to functions in LTO-IR.
   const ResultForm& form_to_link() const {
     const auto& words = options_.arguments;
     const bool debugs = std::any_of(words.begin(), words.end(), [](const std::string& word) {
@@ -253,7 +254,7 @@ class Compilation {
     return makes_ptx() ? part_ptx : part_cubin;
   }
 
-  // `named` gets the symbol of each of `names`.
+  // Stores the symbol of each name expression of `names` in `named`.
   std::string compile(const runtime::KernelSource& source, const ResultForm& form,
                       const std::vector<std::string>& names,
                       std::map<std::string, std::string>& named) const {
@@ -314,7 +315,8 @@ KernelBinary compile(ComputeCapability capability, const CompileRequest& request
   try {
     return plain(capability, request, ordinal);
   } catch (const CompileError& error) {
-    // A launch that is there for the host alone needs no device runtime; this source has another.
+    // A launch in host-only code, which NVRTC skips, needs no device runtime; therefore the first
+    // attempt links without it. A source that fails so may launch kernels from the device.
     if (!archive.empty()) return with_device_runtime(capability, request, archive, ordinal);
     throw CompileError(
         text(error.what(),

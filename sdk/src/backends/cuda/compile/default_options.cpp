@@ -16,9 +16,10 @@ namespace spanwise::cuda {
 namespace {
 
 constexpr std::array always{
-    // Helper functions and constants without __device__ are the device's, as on the CPU.
+    // Functions and variables without an execution space specifier are __device__, as in the CPU
+    // backend.
     "-default-device",
-    // Kernels look unused to the compiler, and libcu++ defines some limits a second time.
+    // 177: kernels look unused to the compiler. 47: libcu++ redefines macros of limits.
     "--diag-suppress=177,47",
 };
 constexpr const char* default_standard = "-std=c++17";
@@ -31,7 +32,7 @@ void add(RtcHeaders& headers, const Files& files) {
   }
 }
 
-// FNV-1a (Fowler, Noll, Vo), 64 bits: nobody has a reason to make these texts collide.
+// FNV-1a (Fowler, Noll, Vo), 64 bits. The texts are trusted, so no cryptographic hash is needed.
 class Digest {
  public:
   void add(std::string_view words) {
@@ -53,7 +54,8 @@ class Digest {
 std::vector<std::string> default_options(const std::vector<std::string>& options) {
   std::vector<std::string> all(always.begin(), always.end());
   const auto sets_standard = [](const std::string& option) { return option.starts_with("-std="); };
-  if (std::none_of(options.begin(), options.end(), sets_standard)) all.emplace_back(default_standard);
+  if (std::none_of(options.begin(), options.end(), sets_standard))
+    all.emplace_back(default_standard);
   return all;
 }
 

@@ -8,19 +8,20 @@
 
 namespace spanwise::cuda {
 
-/// What NVRTC is told unless the user's `options` say otherwise.
+/// Default options for NVRTC, without those that the user's `options` replace.
 std::vector<std::string> default_options(const std::vector<std::string>& options);
 
-/// Headers given to NVRTC with each source: name and text, as C strings that live for ever.
+/// Headers passed to NVRTC with each source: names and texts, as C strings of static storage
+/// duration.
 struct RtcHeaders {
   std::vector<const char*> names, texts;
 };
-/// The host's standard headers (stdint.h, cmath, ...), as far as kernels use them, so that one
-/// source compiles on both devices; without the toolkit's headers, also those that NVRTC has built
-/// in.
+/// The parts of the standard headers (stdint.h, cmath, ...) that kernels use, so that one source
+/// compiles for CPU and CUDA. Without the toolkit's headers, also empty headers in place of those
+/// whose contents NVRTC has built in (cuda_runtime.h, ...).
 RtcHeaders rtc_headers(bool has_toolkit_headers);
 
-/// Changes when anything above does.
+/// A hash of the default options and headers, for fingerprints.
 const std::string& default_options_digest();
 
 }  // namespace spanwise::cuda

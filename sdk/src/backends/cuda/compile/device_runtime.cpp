@@ -47,7 +47,7 @@ runtime::KernelSource read_device_runtime(const fs::path& archive) {
     fail<DeviceError>(
         "cuda: the device runtime, which kernels that launch kernels are linked with, "
         "cannot be read: ",
-        archive.string(), "; see to its permissions");
+        archive.string(), "; check its permissions");
   runtime::KernelSource source;
   source.text = std::move(bytes);
   source.file_name = archive.filename().string();

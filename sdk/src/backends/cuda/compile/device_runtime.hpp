@@ -6,19 +6,19 @@
 
 #include "runtime/backend.hpp"
 
-/// NVIDIA's device runtime, the library that kernels which launch kernels are linked with (CUDA C++
-/// Programming Guide 13.0, "CUDA Dynamic Parallelism").
+/// The CUDA device runtime, which is linked for dynamic parallelism, i.e. kernels that launch
+/// kernels (CUDA C++ Programming Guide 13.0, "CUDA Dynamic Parallelism").
 namespace spanwise::cuda {
 
-/// Whether the text has a launch, kernel<<<...>>>(...), anywhere: perhaps in a part for the host
-/// that NVRTC does not see.
+/// Whether the text contains a launch, kernel<<<...>>>(...), possibly in host-only code that NVRTC
+/// skips. False for compiled sources.
 bool may_launch_kernels(const runtime::KernelSource& source);
 
-/// libcudadevrt.a, beside NVRTC's `library` or where CUDA's libraries are; empty where there is
-/// none.
+/// The path of libcudadevrt.a, in the folder of NVRTC's `library` or in library_folders(); empty if
+/// it is not found.
 std::filesystem::path device_runtime_archive(const std::filesystem::path& library);
 
-/// The archive as a source that is linked. Throws DeviceError where it cannot be read.
+/// The archive as a compiled source to link. Throws DeviceError if it cannot be read.
 runtime::KernelSource read_device_runtime(const std::filesystem::path& archive);
 
 }  // namespace spanwise::cuda

@@ -47,7 +47,7 @@ class DriverLink {
 
   void add(LinkInput input) {
     const CUjitInputType type = driver_input_type(input);
-    // PTX is a C string, whose closing zero counts.
+    // The size of PTX includes its terminating NUL.
     const std::size_t bytes = input.image.size() + (type == CU_JIT_INPUT_PTX ? 1 : 0);
     check(api_.link_add_data(state_, type, input.image.data(), bytes, input.name.c_str(), 0,
                              nullptr, nullptr),

@@ -16,8 +16,7 @@
 namespace spanwise::cuda {
 namespace {
 
-// " <size> <time of change>" of a file: tells one build of a library from another without reading
-// it.
+// " <size> <mtime>" of a file: distinguishes builds of a library without reading them.
 std::string stamp(const std::filesystem::path& file) {
   struct stat status{};
   if (::stat(file.c_str(), &status) != 0) return " absent";

@@ -16,8 +16,8 @@
 namespace spanwise::cuda {
 namespace {
 
-// The machine number of CUDA in ELF files, and where its flags hold the architecture: in the lowest
-// byte, and from ABI 8 on (CUDA 12.8) in the second. Seen in what nvcc 11 to 13 and NVRTC write.
+// EM_CUDA. e_flags hold the architecture in the lowest byte, from ABI version 8 on (CUDA 12.8) in
+// the second byte. Undocumented; observed in files of nvcc 11 to 13 and NVRTC.
 constexpr unsigned elf_machine = 190, wide_abi = 8;
 
 std::vector<ImagePart> cubin_parts(std::string_view image) {
@@ -27,8 +27,8 @@ std::vector<ImagePart> cubin_parts(std::string_view image) {
   return {{static_cast<int>(header->e_flags >> shift & 0xffu), false}};
 }
 
-// Fat binaries: a header with the size of all entries, then entries with a header each. Seen in
-// what nvcc and fatbinary of CUDA 11 to 13 write.
+// Fat binaries: a header with the total size of the entries, then the entries, each with a header.
+// Undocumented; observed in files of nvcc and fatbinary of CUDA 11 to 13.
 constexpr std::uint32_t fat_magic = 0xba55ed50;
 struct FatHeader {
   std::uint32_t magic;
@@ -76,7 +76,7 @@ std::vector<ImagePart> ptx_parts(std::string_view image) {
   return {{number, true}};
 }
 
-// How LTO-IR begins: seen in what NVRTC 12 and 13 write.
+// The first bytes of LTO-IR. Undocumented; observed in files of NVRTC 12 and 13.
 constexpr std::uint32_t lto_ir_magic = 0x7f4e43ed;
 
 std::string shown(const std::vector<ImagePart>& parts) {
@@ -146,7 +146,7 @@ bool is_lto_ir(std::string_view image) {
 void require_runnable(std::string_view image, const DeviceProperties& device) {
   const std::vector<ImagePart> parts = image_parts(image);
   const bool is_known = image_kind(image) != ImageKind::unknown;
-  // What else the driver may take begins otherwise, but is binary.
+  // Unknown binary formats are left to the driver; unknown text is rejected.
   const bool is_text = !image.empty() && image.substr(0, 4096).find('\0') == image.npos;
   if (image.empty() || (!is_known && is_text))
     fail<ArgumentError>("Module.load: expected a cubin, PTX or fat binary, got ", image.size(),

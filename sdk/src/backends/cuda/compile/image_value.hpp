@@ -9,8 +9,8 @@
 
 namespace spanwise::cuda {
 
-/// The T that stands at `offset` of a binary, aligned or not, or nothing where the binary ends
-/// before the T does: headers are read before anything vouches for them.
+/// The T at `offset` of a binary, aligned or not, or nothing if it would extend beyond the end.
+/// Headers of files that are not validated yet are read with it.
 template <class T>
 std::optional<T> value_at(std::string_view image, std::uint64_t offset) {
   if (offset > image.size() || image.size() - offset < sizeof(T)) return std::nullopt;

@@ -8,8 +8,8 @@
 
 namespace spanwise::cuda {
 
-/// Writes source and binary to a new folder and names it on the standard error stream: what
-/// keep=True asks for. Throws DeviceError where the folder cannot be written.
+/// Implements keep=True: writes source and binary to a new folder and prints its path to standard
+/// error. Throws DeviceError if the folder cannot be written.
 void keep_files(const runtime::KernelSource& source, std::string_view image,
                 std::string_view suffix);
 

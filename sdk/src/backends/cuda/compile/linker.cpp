@@ -35,10 +35,10 @@ int input_type(const LinkInput& input) {
   fail<ArgumentError>(input.name,
                       ": expected CUDA C++ text or compiled device code (cubin, PTX, LTO-IR, fat "
                       "binary, object, archive), got ",
-                      input.image.size(), " bytes of nothing like it");
+                      input.image.size(), " bytes of an unknown format");
 }
 
-// The linker compiles LTO-IR, so what NVRTC would do with these it has to do.
+// NVRTC's code generation options in nvJitLink's spelling: nvJitLink generates the code of LTO-IR.
 std::vector<std::string> lto_options(const std::vector<std::string>& options) {
   using namespace std::string_view_literals;
   static constexpr std::array valued{

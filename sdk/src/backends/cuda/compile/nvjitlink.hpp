@@ -9,7 +9,7 @@
 
 /// nvJitLink, NVIDIA's run-time linker, loaded at run time. nvJitLink.h is not in the wheel with
 /// the CUDA headers, so its few prototypes are declared here (nvJitLink documentation, "User
-/// interface"); a test holds them against the real header where that is installed.
+/// interface"); a test compares them with the real header if it is installed.
 namespace spanwise::cuda::nvjitlink {
 
 using Result = int;
@@ -20,7 +20,7 @@ using Link = LinkState*;
 inline constexpr int cubin_input = 1, ptx_input = 2, lto_ir_input = 3, fat_binary_input = 4,
                      object_input = 5, archive_input = 6;
 
-/// X(our name, nvJitLink's function, its result and parameter types)
+/// X(member of Api, nvJitLink's function, its result and parameter types)
 #define SW_NVJITLINK_FUNCTIONS(X)                                                         \
   X(version, nvJitLinkVersion, Result(unsigned*, unsigned*))                              \
   X(create, nvJitLinkCreate, Result(Link*, std::uint32_t, const char**))                  \
@@ -46,14 +46,14 @@ struct Library {
   int major = 0, minor = 0;
 };
 
-/// Loaded at the first call: the first found whose binaries the driver takes. Null where there is
-/// none; a search that found nothing is made again when the settings change.
+/// Loaded at the first call: the first library found whose major version is not newer than the
+/// driver's. Null if there is none; a failed search is repeated after a configuration change.
 const Library* library();
 
-/// The file that library() would load, found without loading anything; empty where there is none.
+/// The file that library() would load, found without loading anything; empty if there is none.
 std::filesystem::path installed();
 
-/// What to install where there is none, as a sentence without its full stop.
+/// What to install if nvJitLink is missing, as a sentence without its full stop.
 const char* remedy();
 
 }  // namespace spanwise::cuda::nvjitlink

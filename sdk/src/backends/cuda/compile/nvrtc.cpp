@@ -18,8 +18,8 @@
 namespace spanwise::cuda::nvrtc {
 namespace {
 
-// A driver takes the binaries of older compilers and of its own major version's (CUDA minor version
-// compatibility), so a newer major version comes last.
+// A driver loads binaries of compilers of its own and older major versions (CUDA minor version
+// compatibility), so compilers of newer major versions come last.
 std::vector<FoundLibrary> candidates() {
   std::vector<FoundLibrary> found = find_libraries("nvrtc", library_folders());
   const int newest = driver_status().version / 1000;
@@ -47,7 +47,8 @@ void read_versions(Library& library) {
   std::sort(library.architectures.begin(), library.architectures.end());
 }
 
-// Null where `path` cannot be loaded or is too old; `reason` then says why. Never closed.
+// Null if `path` cannot be loaded or is too old; the reason is then appended to `reason`. Never
+// closed.
 std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& reason) {
   const std::lock_guard loading(loader_mutex());
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -80,7 +81,7 @@ std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& re
 
 struct State {
   Mutex mutex;
-  std::uint64_t searched_at = 0;  // version of the settings
+  std::uint64_t searched_at = 0;  // config::version() at the last search
   std::string searched_path;
   std::shared_ptr<const Installation> found;
   const Library* loaded = nullptr;
@@ -95,8 +96,8 @@ std::shared_ptr<const Installation> describe(const std::filesystem::path& librar
   found->library = library;
   if (library.empty()) return found;
   found->headers = header_folders(library);
-  // NVIDIA's wheel of the runtime's headers leaves out CCCL's, which some of them include; they may
-  // be installed elsewhere.
+  // The wheel nvidia-cuda-runtime lacks CCCL's headers, which some of its headers include; they may
+  // be installed in another folder.
   const bool whole = std::any_of(found->headers.begin(), found->headers.end(), has_cccl);
   if (whole || found->headers.empty()) return found;
   if (std::filesystem::path cccl = cccl_headers(library_folders()); !cccl.empty())
@@ -111,7 +112,8 @@ std::shared_ptr<const Installation> installation() {
   const std::lock_guard lock(now.mutex);
   const std::uint64_t version = config::version();
   if (now.found && (now.loaded != nullptr || now.searched_at == version)) return now.found;
-  // Only one of the settings matters here, and looking through the folders takes milliseconds.
+  // Only config "cuda_library_path" affects the search, which takes milliseconds: it is repeated
+  // only if that one changed.
   std::string path = config::get("cuda_library_path");
   if (!now.found || path != now.searched_path) {
     const std::vector<FoundLibrary> all = candidates();
@@ -125,7 +127,7 @@ std::shared_ptr<const Installation> installation() {
 const Library& library() {
   State& now = state();
   const std::lock_guard lock(now.mutex);
-  // The first one stays: one process's kernels come from one compiler.
+  // A loaded library is never replaced: all kernels of a process come from the same compiler.
   if (now.loaded != nullptr) return *now.loaded;
   std::string reason;
   for (const FoundLibrary& candidate : candidates()) {

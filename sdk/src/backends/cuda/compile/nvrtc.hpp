@@ -10,7 +10,7 @@
 
 /// NVRTC, NVIDIA's run-time compiler, loaded at run time. nvrtc.h is not in the wheel with the CUDA
 /// headers, so its few prototypes are declared here (NVRTC documentation, "User interface"); a test
-/// holds them against the real header where that is installed.
+/// compares them with the real header if it is installed.
 namespace spanwise::cuda::nvrtc {
 
 using Result = int;
@@ -18,7 +18,7 @@ inline constexpr Result success = 0, invalid_option = 5, compilation = 6;
 struct ProgramState;
 using Program = ProgramState*;
 
-/// X(our name, NVRTC's function, its result and parameter types)
+/// X(member of Api, NVRTC's function, its result and parameter types)
 #define SW_NVRTC_FUNCTIONS(X)                                                                \
   X(get_error_string, nvrtcGetErrorString, const char*(Result))                              \
   X(version, nvrtcVersion, Result(int*, int*))                                               \
@@ -49,21 +49,21 @@ struct Library {
   Api api;
   std::filesystem::path path;
   int major = 0, minor = 0;
-  std::vector<int> architectures;  ///< that it compiles for, ascending: 75, ..., 90, ...
+  std::vector<int> architectures;  ///< supported, ascending: 75, ..., 90, ...
 };
 
-/// What is installed, as far as the file system tells.
+/// The files of NVRTC, found in the file system.
 struct Installation {
-  std::filesystem::path library;               ///< empty where there is none
-  std::vector<std::filesystem::path> headers;  ///< header_folders(library)
+  std::filesystem::path library;               ///< empty if there is none
+  std::vector<std::filesystem::path> headers;  ///< header_folders(library), CCCL's if missing
 };
 
-/// Of library(), or of the one that it would load: the first found whose binaries the driver takes
-/// (no newer major version than the driver's), else the first found. Loads nothing; searched once,
-/// and again when config "cuda_library_path" changes.
+/// The installation of library() or, before its first call, of the first library that it would try:
+/// the first found whose major version is not newer than the driver's, else the first found. Loads
+/// nothing. The search is repeated when config "cuda_library_path" changes.
 std::shared_ptr<const Installation> installation();
-/// Loaded at the first call. Throws DeviceError where there is none, naming the places looked in
-/// and the package to install.
+/// Loaded at the first call. Throws DeviceError, with the folders searched and the package to
+/// install, if no NVRTC can be loaded.
 const Library& library();
 
 }  // namespace spanwise::cuda::nvrtc

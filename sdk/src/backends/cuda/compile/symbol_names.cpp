@@ -21,7 +21,8 @@ std::string demangled(const std::string& symbol) {
   return status == 0 && text != nullptr ? text.get() : "";
 }
 
-// Where brackets of any kind are closed, calls f(index) until it returns true.
+// Calls f(index) for the characters outside of brackets until it returns true; returns that index
+// or npos. An opening bracket counts as outside.
 template <class F>
 std::size_t find_outside_brackets(std::string_view text, F&& f) {
   int depth = 0;
@@ -34,7 +35,7 @@ std::size_t find_outside_brackets(std::string_view text, F&& f) {
   return text.npos;
 }
 
-// A namespace without a name: "(anonymous namespace)", or what NVRTC makes of one.
+// An anonymous namespace: "(anonymous namespace)", or NVRTC's mangling of it.
 bool is_anonymous(std::string_view part) {
   return part == "(anonymous namespace)" || part.starts_with("_GLOBAL__N_") ||
          part.starts_with("_INTERNAL_");
@@ -59,8 +60,8 @@ Names names_in(const std::string& symbol) {
   const std::string text = demangled(symbol);
   if (text.empty()) return {symbol, symbol, symbol};
   std::string_view name = text;
-  // The parameter list is the last bracket that opens at depth 0, after the name; an anonymous
-  // namespace is a bracket as well, and stands at the start of a name.
+  // The parameter list starts at the first '(' outside of brackets that does not start "(anonymous
+  // namespace)".
   std::string_view parameters;
   const std::size_t open = find_outside_brackets(name, [&](std::size_t i) {
     return name[i] == '(' && !name.substr(i).starts_with("(anonymous namespace)");
@@ -69,7 +70,7 @@ Names names_in(const std::string& symbol) {
     parameters = name.substr(open);
     name = name.substr(0, open);
   }
-  // Templates have their result type in front.
+  // Demangled names of templates start with the return type.
   while (true) {
     const std::size_t space =
         find_outside_brackets(name, [&](std::size_t i) { return name[i] == ' '; });
@@ -86,7 +87,7 @@ Names names_in(const std::string& symbol) {
   return names;
 }
 
-// What NVIDIA's device runtime brings along, which is nobody's to call.
+// Internal symbols of the CUDA device runtime, which users cannot call.
 bool is_device_runtimes(const std::string& symbol) {
   return symbol.starts_with("__nv_static_") && symbol.find("_cuda_device_runtime_") != symbol.npos;
 }

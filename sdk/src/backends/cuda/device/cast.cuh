@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One element of any computable dtype becomes one of another as numpy.ndarray.astype does it, and
-// as core/convert.hpp does it on the host, also where C leaves the result undefined. Compiled by
-// NVRTC without a single header, after elements.cuh of sdk/device.
+// Converts one element from any computable dtype to any other as numpy.ndarray.astype does, and as
+// core/convert.hpp does on the host, including conversions whose result C leaves undefined.
+// Compiled by NVRTC without any header, after elements.cuh of sdk/device.
 
-// A complex number that one access reads or writes: where casts work its place is aligned as a
-// whole.
+// A complex number that is read or written in one access: elements passed to casts are aligned to
+// the whole number.
 template <class T>
 struct alignas(2 * sizeof(T)) WholeComplex {
   T re, im;
@@ -20,7 +20,8 @@ __device__ inline To bits_as(From value) {
   return result;
 }
 
-// ---- An element as a number to compute with: itself, or a float.
+// ---- number(): the value of an element in arithmetic: bool, float for 16-bit floats, the real
+// part of complex, otherwise the element itself.
 
 template <class T>
 __device__ inline T number(T value) {
@@ -49,12 +50,13 @@ __device__ inline bool is_true(WholeComplex<T> value) {
   return value.re != 0 || value.im != 0;
 }
 
-// ---- Floating to integer. Out of range, and NaN, give what x86-64's conversions give: types below
-// 32 bits wrap the 32-bit result, and what does not fit that is its lowest value.
+// ---- Floating to integer. Out-of-range values and NaN give the results of x86-64's conversions:
+// the lowest value of the 32- or 64-bit result; types below 32 bits take the low bits of the 32-bit
+// result.
 
 template <class F>
 __device__ inline int truncate_to_32(F value) {
-  // The float just above -2^31 - 1 is -2^31; a double has room for fractions between them.
+  // Doubles between -2^31 - 1 and -2^31 truncate to -2^31. There are no such floats.
   const bool fits = value < (F)2147483648.0 &&
                     (sizeof(F) == 8 ? value > (F)-2147483649.0 : value >= (F)-2147483648.0);
   return fits ? (int)value : -2147483647 - 1;
@@ -97,8 +99,8 @@ struct Truncate<unsigned long long> {
   }
 };
 
-// ---- Double to a float that a second rounding, to fewer bits, rounds as it would have rounded the
-// double: where inexact, the neighbour with an odd last bit.
+// ---- Double to float, rounded to odd: an inexact result is the neighbour with an odd last bit. A
+// second rounding to fewer bits then gives the same result as rounding the double directly.
 __device__ inline float round_to_odd(double value) {
   const float nearest = (float)value;
   const unsigned bits = bits_as<unsigned>(nearest);
@@ -108,7 +110,7 @@ __device__ inline float round_to_odd(double value) {
   return bits_as<float>(near < magnitude ? bits + 1 : bits - 1);
 }
 
-// ---- A number as an element.
+// ---- Cast: an arithmetic value as an element.
 
 template <class To>
 struct Cast {  // to an integer

@@ -7,14 +7,14 @@
 namespace spanwise::cuda {
 namespace {
 
-// A kernel that is launched but a few times stays without a graph.
+// Direct launches of a kernel on a stream before a graph is created for it.
 constexpr int launches_before = 8;
 
 }  // namespace
 
 std::optional<CUresult> KernelGraphCache::launch(CudaKernel& kernel, const LaunchShape& shape,
                                                  CUstream stream, void* const* arguments) noexcept {
-  // This name is another stream on each thread.
+  // CU_STREAM_PER_THREAD is a different stream on each thread.
   if (stream == CU_STREAM_PER_THREAD) return std::nullopt;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || is_capturing(context_.api, stream)) return std::nullopt;

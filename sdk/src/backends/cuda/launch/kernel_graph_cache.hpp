@@ -12,16 +12,17 @@
 
 namespace spanwise::cuda {
 
-/// The chains of one kernel through which it is launched by itself, one for each of the streams
-/// that launch it.
+/// CUDA graphs of one kernel, each with a single node: one LaunchChain for each stream that
+/// launches it.
 class KernelGraphCache {
  public:
   explicit KernelGraphCache(const DeviceContext& context) : context_(context) {}
 
-  /// The driver's answer, or nothing where the launch was not made and has to be made directly: the
-  /// first launches of a kernel, streams beyond the first few and those that are captured, a kernel
-  /// that is being launched by another thread, or one that a graph does not take. `arguments` as
-  /// for LoadedKernel::launch. The context is current.
+  /// Launches the kernel as a graph and returns the driver's result, or nothing if the caller has
+  /// to launch it directly: for the first launches of a kernel, on streams beyond PerStream's
+  /// limit, on the per-thread default stream and captured streams, while another thread launches
+  /// the kernel, and for a kernel that the driver rejects as a graph. `arguments` as for
+  /// LoadedKernel::launch. The context must be current.
   std::optional<CUresult> launch(CudaKernel& kernel, const LaunchShape& shape, CUstream stream,
                                  void* const* arguments) noexcept;
 

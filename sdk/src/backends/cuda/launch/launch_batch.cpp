@@ -14,7 +14,8 @@ namespace spanwise::cuda {
 namespace {
 
 constexpr int rounds_before_graph = 2;
-// The device begins when a stretch is handed over, so it should not be long.
+// Most launches in a stretch. The device starts only when a stretch is queued, so stretches are
+// short.
 constexpr std::size_t longest_stretch = 24;
 
 constinit thread_local CudaLaunchRow* open_row = nullptr;
@@ -85,7 +86,7 @@ void CudaLaunchRow::hand_over() noexcept {
   chain.next_round();
 }
 
-// The first error is the one that matters: a broken context gives the same for all that follows.
+// Keeps only the first error: in a failed context, all later launches return the same one.
 void CudaLaunchRow::note(CUresult code, const LaunchChain& chain, std::size_t first,
                          std::size_t last) noexcept {
   if (code == CUDA_SUCCESS || error_ != CUDA_SUCCESS) return;

@@ -14,35 +14,35 @@
 
 namespace spanwise::cuda {
 
-/// A row of launches that repeats: each stretch of it, up to where the thread does something else
-/// on the device, becomes a CUDA graph (LaunchChain), so that ten kernels cost the host little more
-/// than one.
+/// A sequence of launches that is repeated. Launches are held back until the thread queues other
+/// work on the device; each such stretch becomes a CUDA graph (LaunchChain), so that ten kernels
+/// cost the host little more than one.
 class CudaLaunchRow final : public runtime::LaunchBatch {
  public:
   explicit CudaLaunchRow(const DeviceContext& context) : context_(context) {}
 
-  /// False while another row of the thread is open, in a forked child, with config
-  /// "launch_blocking", where config "kernel_launch" does not let kernels be joined, and on streams
-  /// beyond the first few.
+  /// Returns false while another batch of the thread is open, in a forked child, with config
+  /// "launch_blocking", if LaunchTuner::joins_kernels() is false, on the per-thread default stream,
+  /// and on streams beyond PerStream's limit.
   bool open(runtime::StreamState& stream) override;
   void close() override;
 
-  /// The calling thread's open row where it is one on `stream`, else null.
+  /// The calling thread's open batch if it is on `stream`, else null.
   static CudaLaunchRow* open_on(const CudaStream& stream) noexcept;
-  /// Keeps the launch back; its extents are within the kernel's limits.
+  /// Holds the launch back. Its extents must be within the kernel's limits.
   void add(CudaKernel& kernel, const LaunchShape& shape, void* const* arguments);
-  /// Queues what is kept back. An error waits for close().
+  /// Queues the launches that are held back. close() throws the error, if any.
   void hand_over() noexcept;
 
  private:
-  // One for each stretch, in their order.
+  // One chain for each stretch, in order.
   using Chains = std::vector<std::unique_ptr<LaunchChain>>;
   LaunchChain& stretch();
   void note(CUresult code, const LaunchChain& chain, std::size_t first, std::size_t last) noexcept;
 
   const DeviceContext& context_;
   PerStream<Chains> chains_of_;
-  // While it is open:
+  // Valid while the batch is open:
   Ref<CudaStream> stream_;
   Chains* chains_ = nullptr;
   std::size_t stretch_ = 0;

@@ -10,7 +10,8 @@
 namespace spanwise::cuda {
 namespace {
 
-// A graph costs 10 us and more to make. Who makes so many has kernels that do not repeat.
+// Graphs that a chain creates at most: creating one takes 10 us and more, and a chain that needs
+// many has kernels that do not repeat.
 constexpr int most_graphs = 8;
 
 }  // namespace
@@ -24,7 +25,7 @@ struct LaunchChain::Link {
     for (const auto& slot : slots) arguments.push_back(values.data() + slot.offset);
   }
 
-  // To look whether anything has changed costs a tenth of telling the driver again.
+  // Comparing the arguments takes a tenth of the time of updating the node in the driver.
   void take(const LaunchShape& its_shape, void* const* given) noexcept {
     if (shape != its_shape) {
       shape = its_shape;
@@ -51,7 +52,7 @@ struct LaunchChain::Link {
   Ref<CudaKernel> holder;  // may be null
   LaunchShape shape;
   std::vector<std::byte> values;
-  std::vector<void*> arguments;  // into values, one for each parameter
+  std::vector<void*> arguments;  // pointers into values, one per parameter
   CUgraphNode node = nullptr;
   bool is_current = false;  // the graph's node has these values
 };
@@ -65,7 +66,7 @@ LaunchChain::LaunchChain(const DeviceContext& context, Kernels kernels, int roun
 
 LaunchChain::~LaunchChain() {
   const ContextGuard guard(context_, std::nothrow);
-  if (guard.ok()) drop_graph();  // else the driver has gone, and its graphs with it
+  if (guard.ok()) drop_graph();  // otherwise the driver has shut down and freed its graphs
 }
 
 void LaunchChain::drop_graph() noexcept {
@@ -91,7 +92,7 @@ LaunchChain::Launch LaunchChain::at(std::size_t i) const noexcept {
 }
 
 std::optional<CUresult> LaunchChain::launch(CUstream stream) noexcept {
-  if (count_ < links_.size()) {  // fewer than before
+  if (count_ < links_.size()) {  // fewer kernels than in the last round
     drop_graph();
     links_.resize(count_);
   }
@@ -105,7 +106,7 @@ void LaunchChain::next_round() noexcept { count_ = 0; }
 bool LaunchChain::make() noexcept {
   if (graphs_left_ == 0) return false;
   --graphs_left_;
-  const RelaxedCaptureMode relaxed(api_);  // other threads' captures are not concerned
+  const RelaxedCaptureMode relaxed(api_);  // does not affect captures of other threads
   bool is_taken = api_.graph_create(&graph_, 0) == CUDA_SUCCESS;
   const CUgraphNode* last = nullptr;
   for (const std::unique_ptr<Link>& link : links_) {

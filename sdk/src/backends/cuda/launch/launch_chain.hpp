@@ -14,35 +14,34 @@ namespace spanwise::cuda {
 
 class CudaKernel;
 
-/// Kernels that are launched one after the other again and again, as a CUDA graph: a chain of
-/// nodes. A round is: add() each kernel, launch(), next_round(). Once the same kernels have come a
-/// few times, a graph is made of them; later rounds put the arguments that have changed into its
-/// nodes and launch it.
+/// A sequence of kernels that is launched repeatedly, as a CUDA graph whose nodes form a chain. A
+/// round is: add() each kernel, launch(), next_round(). After a few rounds with the same kernels a
+/// graph is created; later rounds update the nodes whose arguments have changed and launch the
+/// graph.
 ///
-/// The host then pays for one launch instead of one a kernel, and even that one costs it less: with
-/// an H200 in a virtual machine 1.4 us, where cuLaunchKernel takes 3.0. The driver runs the
-/// launches of one graph one after the other, on whichever streams they are, so each stream wants
-/// chains of its own. (CUDA driver API, "Graph Management".) One thread at a time; the device's
-/// context is current.
+/// The host then makes one driver call per round instead of one per kernel, and a cheaper one: 1.4
+/// us instead of 3.0 us for cuLaunchKernel (H200 in a virtual machine). The driver serializes the
+/// launches of one graph across streams (CUDA driver API, "Graph Management"), so each stream needs
+/// chains of its own. Not thread-safe; the device's context must be current.
 class LaunchChain {
  public:
   enum class Kernels { held, outlive };
-  /// A graph is made when the same kernels have come `rounds_before` times. `kernels`: whether the
+  /// A graph is created after `rounds_before` rounds with the same kernels. `kernels`: whether the
   /// chain holds references to its kernels, or they outlive it.
   LaunchChain(const DeviceContext& context, Kernels kernels, int rounds_before);
-  /// What is queued still runs. Any context may be current, and the driver gone.
+  /// Queued launches still run. Any context may be current, and the driver may have shut down.
   ~LaunchChain();
   LaunchChain(const LaunchChain&) = delete;
   LaunchChain& operator=(const LaunchChain&) = delete;
 
-  /// The next kernel of this round. `arguments` as for LoadedKernel::launch; they are copied.
+  /// Adds the next kernel of this round. `arguments` as for LoadedKernel::launch; they are copied.
   void add(CudaKernel& kernel, const LaunchShape& shape, void* const* arguments);
-  /// How many there are in this round.
+  /// The number of kernels added in this round.
   std::size_t size() const noexcept { return count_; }
-  /// Launches this round's kernels as a graph: the driver's answer, or nothing where there is none
-  /// (yet), or the driver does not take these kernels as one. They are then not launched.
+  /// Launches this round's kernels as a graph and returns the driver's result. Returns nothing, and
+  /// launches nothing, if there is no graph yet or the driver rejects these kernels as a graph.
   std::optional<CUresult> launch(CUstream stream) noexcept;
-  /// One of this round's kernels, to be launched by itself.
+  /// One of this round's kernels, to be launched directly.
   struct Launch {
     CudaKernel& kernel;
     const LaunchShape& shape;
@@ -62,10 +61,10 @@ class LaunchChain {
   const Kernels kernels_;
   const int rounds_before_;
   std::vector<std::unique_ptr<Link>> links_;
-  std::size_t count_ = 0;    // of links_, that this round has come to
-  int rounds_ = 0;           // with the same kernels as now
-  int graphs_left_;          // for kernels that keep changing
-  CUgraph graph_ = nullptr;  // nodes are known by their place there
+  std::size_t count_ = 0;    // of links_, added in this round
+  int rounds_ = 0;           // without a graph, with the same kernels
+  int graphs_left_;          // graphs that may still be created
+  CUgraph graph_ = nullptr;  // kept because the nodes of exec_ are identified by its nodes
   CUgraphExec exec_ = nullptr;
 };
 

@@ -10,13 +10,13 @@
 
 namespace spanwise::cuda {
 
-/// What one kernel takes on one device.
+/// Limits of the launches of one kernel on one device.
 struct LaunchLimits {
   const DeviceProperties* device = nullptr;
-  int max_threads = 1024;          ///< a block, of this kernel: fewer where it needs many registers
-  std::int64_t static_shared = 0;  ///< bytes that the kernel has declared itself
+  int max_threads = 1024;          ///< per block of this kernel: fewer if it needs many registers
+  std::int64_t static_shared = 0;  ///< bytes of the kernel's static shared memory
 
-  /// Whether a launch is within all of them.
+  /// Whether a launch is within all limits.
   bool allow(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes) const noexcept {
     const auto in = [](std::int64_t n, std::int64_t most) { return n >= 1 && n <= most; };
     const auto& b = device->max_block;
@@ -26,7 +26,8 @@ struct LaunchLimits {
            in(grid.z, g[2]) && shared_bytes >= 0 &&
            shared_bytes + static_shared <= device->max_shared_bytes_optin;
   }
-  /// Throws the KernelArgumentError for a launch that is not allowed: which limit, and by how much.
+  /// Throws KernelArgumentError for a launch that allow() rejects, with the limit and the value
+  /// that exceeds it.
   [[noreturn]] void refuse(const std::string& kernel, const Dim3& grid, const Dim3& block,
                            std::int64_t shared_bytes) const;
 };

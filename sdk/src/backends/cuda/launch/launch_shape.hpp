@@ -8,7 +8,7 @@
 
 namespace spanwise::cuda {
 
-/// A launch's extents as the driver takes them.
+/// Grid, block and dynamic shared memory of a launch, in the driver's types.
 struct LaunchShape {
   struct Extents {
     unsigned x, y, z;
@@ -18,12 +18,12 @@ struct LaunchShape {
   unsigned shared_bytes = 0;
 
   LaunchShape() = default;
-  /// Within LaunchLimits every extent fits.
+  /// The values must be within LaunchLimits, so that they fit.
   LaunchShape(const Dim3& blocks, const Dim3& threads, std::int64_t bytes) noexcept
       : grid(extents(blocks)), block(extents(threads)), shared_bytes(narrow(bytes)) {}
   bool operator==(const LaunchShape&) const = default;
 
-  /// Into the driver's own structures, which name the extents alike.
+  /// Stores the values in one of the driver's structures, whose members have the same names.
   template <class Parameters>
   void put_into(Parameters& parameters) const noexcept {
     parameters.gridDimX = grid.x;

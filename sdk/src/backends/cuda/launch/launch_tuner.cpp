@@ -27,18 +27,18 @@ constinit const config::Choice launch_setting{"kernel_launch"};
 
 constexpr int enough_samples = 16;
 
-// A GPU begins graphs of one node every 2.0 to 2.6 us (H100, H200, driver 580), and kernels that
-// were launched directly in less. Where the host launches as quickly as that, a long row of small
-// kernels would gain nothing from graphs.
+// Nanoseconds. A GPU starts successive graphs of one node 2.0 to 2.6 us apart (H100, H200, driver
+// 580), and directly launched kernels closer together. If the host launches directly in that time,
+// graphs do not make a sequence of small kernels faster.
 constexpr LaunchTuner::Time pace_of_graphs{2200};
 
-// Host times below this of the direct way's are worth another way.
+// Graphs are chosen if their host time is below this fraction of the direct launch's.
 constexpr double worth = 0.75;
 
 }  // namespace
 
 bool is_watched_by_tool() {
-  // Nsight Systems and Nsight Compute set the first in processes that they load themselves into,
+  // Nsight Systems and Nsight Compute set the first in processes that they are injected into,
   // compute-sanitizer the second.
   static const bool is_watched = std::getenv("CUDA_INJECTION64_PATH") != nullptr ||
                                  std::getenv("NV_SANITIZER_INJECTION_PORT_BASE") != nullptr;
@@ -71,7 +71,8 @@ bool LaunchTuner::joins_kernels() {
   return chosen == graph || (chosen == automatic && !is_watched_by_tool());
 }
 
-// The least of several, because a launch may wait for room in the stream or for another process.
+// Takes the minimum of several samples, because a launch may wait for space in the stream or for
+// another process.
 void LaunchTuner::took(LaunchPath way, Time time) noexcept {
   Samples& samples = samples_[static_cast<std::size_t>(way)];
   Time::rep least = samples.least.load(std::memory_order_relaxed);

@@ -9,18 +9,18 @@
 
 namespace spanwise::cuda {
 
-/// How a kernel gets into a stream: by cuLaunchKernel, or as a CUDA graph of one node
+/// How a kernel is queued: by cuLaunchKernel, or as a CUDA graph of one node
 /// (kernel_graph_cache.hpp).
 enum class LaunchPath : std::uint8_t { direct, graph };
 
-/// Whether a profiler or compute-sanitizer watches this process. Kernels are then launched
-/// directly: Nsight Systems shows a graph as one bar, and under compute-sanitizer graphs of two
+/// Whether a profiler or compute-sanitizer is attached to this process. Kernels are then launched
+/// directly: Nsight Systems shows a graph as one bar, and under compute-sanitizer graphs on two
 /// streams wait for one another.
 bool is_watched_by_tool();
 
-/// Which way launches on one device go, config "kernel_launch": "direct", "graph", or "auto", the
-/// one that takes the host less time. That depends on the machine, so it is found out from a few
-/// launches that the program makes anyway. All members: any thread.
+/// Chooses how kernels are launched on one device, config "kernel_launch": "direct", "graph", or
+/// "auto", the one that takes less host time. That depends on the machine, so it is measured on the
+/// program's first launches. Thread-safe.
 class LaunchTuner {
  public:
   using Time = std::chrono::nanoseconds;
@@ -28,11 +28,12 @@ class LaunchTuner {
   /// What to do with the next launch.
   struct Plan {
     LaunchPath way = LaunchPath::direct;
-    bool is_timed = false;  ///< tell took() how long it was
+    bool is_timed = false;  ///< the caller measures the launch and calls took()
   };
   Plan plan() const;
   void took(LaunchPath way, Time time) noexcept;
-  /// Whether several kernels may be launched as one graph, which is quicker on every machine.
+  /// Whether several kernels may be launched as one graph, which is faster on every machine: with
+  /// "graph", and with "auto" unless a tool is attached.
   static bool joins_kernels();
 
  private:

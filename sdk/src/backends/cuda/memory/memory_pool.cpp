@@ -44,7 +44,7 @@ CUmemoryPool create_pool(const DeviceContext& context) {
   CUmemoryPool pool = nullptr;
   const DriverApi& api = context.api;
   check(api, api.mem_pool_create(&pool, &props), "creating the memory pool of ", context.device);
-  // Otherwise the pool gives everything back at each synchronisation and takes it again afterwards.
+  // With the default threshold, 0, the pool releases its unused memory at each synchronization.
   auto keep = std::numeric_limits<cuuint64_t>::max();
   check(api, api.mem_pool_set_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep),
         "configuring the memory pool of ", context.device);
@@ -60,7 +60,7 @@ MemoryPool::MemoryPool(DeviceContext& context) : context_(context) {
   if (context.info.has_memory_pools) pool_ = create_pool(context);
 }
 
-// Runs only where the device could not be taken into use: contexts live until the process ends.
+// Runs only if DeviceContext's constructor throws: device contexts are never destroyed.
 MemoryPool::~MemoryPool() {
   const DriverApi& api = context_.api;
   if (pool_ != nullptr) api.mem_pool_destroy(pool_);
@@ -70,7 +70,7 @@ MemoryPool::~MemoryPool() {
 void MemoryPool::preallocate() {
   if (pool_ == nullptr) return;
   const std::string setting = config::get("preallocate");
-  // Nothing, whatever is free: then the driver need not be asked while the program starts.
+  // 0 for any amount of free memory: skip the query of the driver at startup.
   if (preallocate_bytes(setting, std::int64_t{1} << 40) == 0) return;
   std::size_t free = 0, total = 0;
   context_.api.mem_get_info(&free, &total);
@@ -97,14 +97,14 @@ CUresult MemoryPool::allocate_beside_capture(CUdeviceptr& data, std::size_t byte
 
 CUresult MemoryPool::try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream stream) {
   const DriverApi& api = context_.api;
-  // While any stream is captured in the driver's default mode, to allocate on another one would
-  // spoil that capture, though it has nothing to do with it.
+  // While any stream is captured in global mode, the default, an allocation on another stream would
+  // invalidate the capture.
   const RelaxedCaptureMode relaxed(api);
   if (pool_ == nullptr) return api.mem_alloc(&data, bytes);
   return api.mem_alloc_from_pool_async(&data, bytes, pool_, stream);
 }
 
-// A block that is kept for the next array of its size goes by rounded sizes.
+// Blocks that SmallBlocks may cache are allocated in its rounded sizes.
 std::size_t MemoryPool::size_of_block(std::size_t bytes, const CudaStream& stream) const noexcept {
   bytes = std::max<std::size_t>(bytes, 1);
   const bool is_small = stream.small_blocks() != nullptr && bytes <= SmallBlocks::most_bytes;
@@ -127,13 +127,13 @@ void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
   if (code == CUDA_ERROR_OUT_OF_MEMORY) {
     reclaim();
     code = try_allocate(data, bytes, stream.peek());
-    // What the driver mapped before it gave up stays with the pool unless it is told otherwise.
+    // Memory that the driver mapped before the allocation failed stays in the pool: release it.
     if (code == CUDA_ERROR_OUT_OF_MEMORY) reclaim();
   }
   return allocated(code, data, bytes);
 }
 
-// To wait for the device, so that freed memory comes back, is not legal now.
+// Does not reclaim memory on failure: synchronizing the device is illegal during a capture.
 void* MemoryPool::allocate_beside_graph(std::size_t bytes, const CudaStream& stream) {
   const ContextGuard guard(context_);
   bytes = size_of_block(bytes, stream);
@@ -157,7 +157,7 @@ bool MemoryPool::keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& str
 }
 
 std::unique_ptr<SmallBlocks> MemoryPool::make_small_blocks() {
-  // Read once: a block must go back as it came.
+  // Read once: a block must be freed the way it was allocated.
   static const bool is_wanted = config::get_bool("keep_blocks");
   if (!is_wanted || pool_ == nullptr) return nullptr;
   auto blocks = std::make_unique<SmallBlocks>();
@@ -175,7 +175,7 @@ void MemoryPool::forget(SmallBlocks& blocks, CUstream stream) noexcept {
   std::erase(bins_, &blocks);
 }
 
-// All work has ended, so any stream will do.
+// The device is idle, so the blocks may be freed on any stream.
 void MemoryPool::empty_shelves() noexcept {
   const DriverApi& api = context_.api;
   const std::lock_guard lock(shelves_mutex_);
@@ -185,8 +185,8 @@ void MemoryPool::empty_shelves() noexcept {
   api.stream_synchronize(side_stream_);
 }
 
-// What was freed on other streams comes back when they have passed; what the pool keeps in pieces
-// that do not fit goes back to the device.
+// Synchronizing makes memory that was freed on other streams available; trimming returns unused
+// memory, whose pieces may be too small, to the device.
 void MemoryPool::reclaim() {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);

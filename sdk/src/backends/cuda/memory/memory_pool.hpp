@@ -15,38 +15,40 @@
 
 namespace spanwise::cuda {
 
-/// Memory of one device in stream order. All members: any thread, any current context.
+/// Stream-ordered memory of one device. Thread-safe; any context may be current.
 ///
-/// The bytes come from a pool of our own (cuMemPoolCreate) rather than the device's default one:
-/// keeping memory between uses is a property of the whole pool, and other libraries that allocate
-/// from the default pool did not ask for it. Where the device has no pools: cuMemAlloc.
+/// Allocates from its own pool (cuMemPoolCreate) instead of the device's default pool: the release
+/// threshold applies to a whole pool, and other libraries allocate from the default pool. Uses
+/// cuMemAlloc on devices without memory pools.
 class MemoryPool {
  public:
-  /// The context is current.
+  /// The context must be current.
   explicit MemoryPool(DeviceContext& context);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// 256-byte aligned at least (the driver gives 512). `stream` is not being captured.
+  /// Aligned to at least 256 bytes (the driver gives 512). `stream` must not be captured. Throws
+  /// OutOfMemoryError, DeviceError.
   void* allocate(std::size_t bytes, const CudaStream& stream);
-  /// The same while `stream` is captured: no part of the graph, ready at once, and in use by no
-  /// work that is queued now.
+  /// As allocate() while `stream` is captured: the memory is not part of the graph, is usable
+  /// immediately, and is not used by any work queued so far.
   void* allocate_beside_graph(std::size_t bytes, const CudaStream& stream);
-  /// After the work queued on `stream` so far, which is not being captured.
+  /// Frees after the work queued so far on `stream`, which must not be captured.
   void deallocate(void* data, std::size_t bytes, CudaStream& stream) noexcept;
-  /// Takes config "preallocate" from the device and keeps it. Throws OutOfMemoryError,
+  /// Reserves the memory of config "preallocate" in the pool. Throws OutOfMemoryError,
   /// ArgumentError.
   void preallocate();
-  /// For a stream, which forget()s them before it goes. Null where memory is not to be kept (config
-  /// "keep_blocks"), or the device has no pools.
+  /// A block cache for one stream, which must call forget() before destroying it. Null if config
+  /// "keep_blocks" is off or the device has no memory pools.
   std::unique_ptr<SmallBlocks> make_small_blocks();
   void forget(SmallBlocks& blocks, CUstream stream) noexcept;
-  /// Gives the device what is kept, once its work is done.
+  /// Waits for the device and returns all unused memory, cached blocks included, to it.
   void trim();
-  /// Of what is held, `used` is what arrays have; not what is kept for the next ones.
+  /// `used` counts the memory of arrays, without cached blocks; `held` counts both.
   runtime::MemoryInfo info() const;
-  /// Lets `other` read and write the pool's memory directly, now and later, where the hardware can.
+  /// Gives `other` access to all of the pool's memory, present and future, if the hardware supports
+  /// peer access.
   void open_to(const DeviceContext& other);
 
  private:
@@ -54,7 +56,7 @@ class MemoryPool {
   std::size_t size_of_block(std::size_t bytes, const CudaStream& stream) const noexcept;
   void* allocated(CUresult code, CUdeviceptr data, std::size_t bytes);
   CUresult allocate_beside_capture(CUdeviceptr& data, std::size_t bytes);
-  // For `bytes`, rounded, which may be on the stream's shelves.
+  // A cached block of `bytes`, a rounded size, of the stream, or 0.
   CUdeviceptr take_small(std::size_t bytes, const CudaStream& stream) noexcept;
   bool keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept;
   void empty_shelves() noexcept;
@@ -64,11 +66,11 @@ class MemoryPool {
   DeviceContext& context_;
   CUmemoryPool pool_ = nullptr;             // null where the device has none
   CUstream side_stream_ = nullptr;          // for allocations that must not enter a graph
-  std::atomic<std::int64_t> allocated_{0};  // without a pool: by us
+  std::atomic<std::int64_t> allocated_{0};  // bytes allocated on devices without memory pools
 
   Mutex shelves_mutex_;
   std::vector<SmallBlocks*> bins_;     // of all streams
-  std::atomic<std::int64_t> kept_{0};  // bytes on them
+  std::atomic<std::int64_t> kept_{0};  // bytes cached in bins_
 
   Mutex peers_mutex_;
   std::vector<int> peers_;

@@ -14,12 +14,13 @@
 
 namespace spanwise::cuda {
 
-/// Page-locked host memory that results of copies off the device are made in: the device writes
-/// there itself, where into ordinary memory the driver copies a second time. Programs get it as
-/// arrays of the host like any others. Any thread.
+/// Page-locked host memory for results of device-to-host copies: the device writes to it directly,
+/// while the driver copies to pageable memory through a buffer of its own. Users get the results as
+/// ordinary CPU arrays. Thread-safe.
 ///
-/// To lock pages costs as much as many a copy, so a block is made when results of its size keep
-/// coming, and stays for the next one; all together take no more than most_held bytes.
+/// Locking pages takes as long as many copies, so a block is allocated only after several requests
+/// for its size, and is cached when it is given back. All blocks together take at most most_held
+/// bytes.
 class PinnedPool {
  public:
   static constexpr std::size_t least_bytes = std::size_t{64} << 10,
@@ -30,16 +31,17 @@ class PinnedPool {
   PinnedPool(const PinnedPool&) = delete;
   PinnedPool& operator=(const PinnedPool&) = delete;
 
-  /// Null where ordinary memory has to do.
+  /// Null if the caller has to use pageable memory: `bytes` is out of range, the size was requested
+  /// too rarely, the limit is reached, or the driver fails.
   void* take(std::size_t bytes);
   void give_back(void* data, std::size_t bytes) noexcept;
-  /// Whether take() made it.
+  /// Whether `data` is a block of take().
   bool has(const void* data) noexcept;
-  /// Unlocks and frees what nobody has.
+  /// Unlocks and frees the cached blocks.
   void trim() noexcept;
 
  private:
-  static constexpr int unproven = 2;  // results of a size that come before its first block
+  static constexpr int unproven = 2;  // requests for a size before its first block is allocated
   struct Size {
     int asked = 0;
     std::vector<void*> free;

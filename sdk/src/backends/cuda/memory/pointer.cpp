@@ -14,12 +14,12 @@ namespace {
 
 struct Pointer {
   Device device{};
-  int ordinal = 0;  ///< -1: memory of no device in particular
+  int ordinal = 0;  ///< -1: memory that is not tied to a device
   CUcontext context = nullptr;
 };
 
-// All at once: each call takes as long as half of an import. Asked so, the driver answers for what
-// it does not know, an address or a context, with zeros instead of an error.
+// Queries all attributes in one call, because each call takes as long as half an import. For an
+// unknown address or a missing context, cuPointerGetAttributes returns zeros instead of an error.
 std::optional<Pointer> look_at(const void* address) {
   if (!driver_survives() || !driver_status().usable) return std::nullopt;
   std::array attributes{CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
@@ -48,7 +48,8 @@ std::optional<Device> device_of(const void* address) {
 
 namespace {
 
-// Retains the primary context where nobody has yet; we are about to work in it anyway.
+// Creates the device's DeviceContext, which retains the primary context, if necessary; the caller
+// will use it next.
 GpuContext described(CUcontext context, Device device) {
   return {device, context == DeviceContext::of(device.ordinal()).handle};
 }

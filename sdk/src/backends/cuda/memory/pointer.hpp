@@ -9,8 +9,8 @@
 
 namespace spanwise::cuda {
 
-/// Backend::device_of: cuda, cuda_host or cuda_managed with the ordinal of the device that the
-/// memory was made for.
+/// Backend::device_of: cuda, cuda_host or cuda_managed, with the ordinal of the device that the
+/// memory was allocated for.
 std::optional<Device> device_of(const void* address);
 /// Backend::context_of and Backend::current_context.
 std::optional<GpuContext> context_of(const void* address);

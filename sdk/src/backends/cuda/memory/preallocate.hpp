@@ -7,9 +7,9 @@
 
 namespace spanwise::cuda {
 
-/// Bytes that config "preallocate" asks for, of `free` bytes: "0" nothing; a number up to 1 a
-/// fraction of what is free ("0.8"); a larger one bytes, with KiB, MiB or GiB where given ("8GiB").
-/// Throws ArgumentError.
+/// The bytes that config "preallocate" requests if `free` bytes are free. "0" means none, a number
+/// up to 1 a fraction of `free` ("0.8"), a larger number bytes; a unit may follow (KiB, MiB, GiB,
+/// KB, MB, GB: "8GiB"). Throws ArgumentError.
 std::int64_t preallocate_bytes(std::string_view value, std::int64_t free);
 
 }  // namespace spanwise::cuda

@@ -13,9 +13,9 @@
 
 namespace spanwise::cuda {
 
-/// Memory blocks of up to 1 MiB that were given back on one stream and are kept for the next array
-/// on it. What comes later on the stream comes after their last use, so nothing has to be waited
-/// for, and the driver, whose pool takes about a microsecond each way, is not asked. Any thread.
+/// A cache of the memory blocks of up to 1 MiB that were freed on one stream. Later work on the
+/// stream is ordered after their last use, so reusing them needs no synchronization and no call of
+/// the driver, whose pool takes about a microsecond per call. Thread-safe.
 class SmallBlocks {
  public:
   static constexpr std::size_t least_bytes = 512, most_bytes = std::size_t{1} << 20;
@@ -24,17 +24,17 @@ class SmallBlocks {
   SmallBlocks(const SmallBlocks&) = delete;
   SmallBlocks& operator=(const SmallBlocks&) = delete;
 
-  /// What is taken for `bytes`, which are at most most_bytes: the next power of two.
+  /// The block size for `bytes` <= most_bytes: the next power of two, at least least_bytes.
   static std::size_t rounded(std::size_t bytes) noexcept {
     return std::bit_ceil(std::max(bytes, least_bytes));
   }
-  /// A kept block of rounded(bytes), or 0.
+  /// A cached block of rounded(bytes), or 0.
   CUdeviceptr take(std::size_t bytes) noexcept {
     SizeBin& bin = shelf_for(bytes);
     const std::lock_guard lock(mutex_);
     return bin.count == 0 ? 0 : bin.blocks[--bin.count];
   }
-  /// False where enough of that size are kept.
+  /// Caches the block; returns false if the cache is full for its size.
   bool keep(CUdeviceptr block, std::size_t bytes) noexcept {
     SizeBin& bin = shelf_for(bytes);
     const std::lock_guard lock(mutex_);
@@ -42,7 +42,7 @@ class SmallBlocks {
     bin.blocks[bin.count++] = block;
     return true;
   }
-  /// Calls free(block) for all that are kept, and keeps none; returns their bytes.
+  /// Calls free(block) for all cached blocks and removes them; returns their total bytes.
   template <class F>
   std::size_t release(F&& free) noexcept {
     const std::lock_guard lock(mutex_);

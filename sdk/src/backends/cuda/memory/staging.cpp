@@ -11,7 +11,7 @@ namespace spanwise::cuda {
 
 namespace {
 
-// By all worker threads where there is enough of it.
+// Uses all worker threads if the copy is large enough.
 void copy_on_host(const void* source, void* target, std::size_t bytes) {
   const auto array = [&](void* data) {
     return Array(Storage::adopt(data, bytes, cpu, nullptr, nullptr),
@@ -33,14 +33,14 @@ bool StagingArea::make(Block& block, std::size_t bytes) noexcept {
   return api.mem_host_alloc(&block.data, bytes, 0) == CUDA_SUCCESS;
 }
 
-// Blocks are tried in order, so that a program that waits between uploads stays on the first one.
+// Blocks are tried in order, so that a program that waits between uploads reuses the first one.
 StagingArea::Block* StagingArea::take() {
   const std::lock_guard lock(mutex_);
   const RelaxedCaptureMode relaxed(context_.api);
   for (Block& block : blocks_) {
     if (block.taken) continue;
     if (!make(block, block_bytes)) return nullptr;
-    // A new event has nothing to wait for.
+    // An event that was never recorded counts as complete.
     if (context_.api.event_query(block.passed) != CUDA_SUCCESS) continue;
     block.taken = true;
     return &block;
@@ -60,7 +60,7 @@ bool StagingArea::upload(const void* host, CUdeviceptr device, std::size_t bytes
   const DriverApi& api = context_.api;
   CUresult code = api.memcpy_htod_async(device, block->data, bytes, stream);
   if (code == CUDA_SUCCESS) code = api.event_record(block->passed, stream);
-  // Without the event nobody knows when the block is free again, so it stays taken.
+  // On failure the block stays taken: without the event, the end of its use is unknown.
   check(api, code, "copying ", bytes, " bytes to ", context_.device);
   put_back(*block);
   return true;
@@ -72,7 +72,8 @@ bool StagingArea::make_pieces() noexcept {
                      [&](Block& block) { return make(block, piece_bytes); });
 }
 
-// Until the block's last piece has passed. A new event has nothing to wait for.
+// Waits until the block's last transfer has completed. An event that was never recorded counts as
+// complete.
 void StagingArea::wait(const Block& block) {
   const RelaxedCaptureMode relaxed(context_.api);
   check(context_.api, context_.api.event_synchronize(block.passed),
@@ -112,7 +113,7 @@ bool StagingArea::download_pieces(CUdeviceptr device, void* host, std::size_t by
     if (code == CUDA_SUCCESS) code = api.event_record(block.passed, stream);
     check(api, code, "copying ", bytes, " bytes from ", context_.device);
   };
-  for (const Block& block : pieces_) wait(block);  // an upload's pieces may still be on their way
+  for (const Block& block : pieces_) wait(block);  // earlier uploads may still use them
   for (std::size_t piece = 0; piece < std::min(count, pieces_.size()); ++piece) queue(piece);
   for (std::size_t piece = 0; piece < count; ++piece) {
     const Block& block = pieces_[piece % pieces_.size()];

@@ -10,13 +10,12 @@
 
 namespace spanwise::cuda {
 
-/// Page-locked memory through which copies between the device and ordinary host memory pass.
-/// Uploads let the caller go on at once, instead of waiting for all that is queued on the stream
-/// before the copy; large ones, and downloads, are cut into pieces, one of which travels while the
-/// host copies another.
+/// Page-locked buffers for copies between the device and pageable host memory. Uploads return
+/// without waiting for the work queued on the stream before them. Large uploads, and downloads, are
+/// split into pieces, so that the transfer of one piece overlaps the host's copy of another.
 class StagingArea {
  public:
-  /// What a block takes, of those for small uploads and of those for pieces.
+  /// Bytes of a block for small uploads and of a block for pieces.
   static constexpr std::size_t block_bytes = std::size_t{256} << 10;
   static constexpr std::size_t piece_bytes = std::size_t{2} << 20;
 
@@ -24,12 +23,13 @@ class StagingArea {
   StagingArea(const StagingArea&) = delete;
   StagingArea& operator=(const StagingArea&) = delete;
 
-  // The context is current; `stream` is not being captured. All give false, with nothing queued,
-  // where no block is to be had.
+  // The context must be current and `stream` must not be captured. All return false, with nothing
+  // queued, if no block is available.
 
-  /// Copies `bytes` <= block_bytes from `host` and queues their way to `device`.
+  /// Copies `bytes` <= block_bytes from `host` and queues their transfer to `device`.
   bool upload(const void* host, CUdeviceptr device, std::size_t bytes, CUstream stream);
-  /// The same for any number of bytes. Waits for its own earlier pieces where they fill all blocks.
+  /// The same for any number of bytes. Waits for its own earlier transfers while they use all
+  /// blocks.
   bool upload_pieces(const void* host, CUdeviceptr device, std::size_t bytes, CUstream stream);
   /// Returns when the bytes are at `host`.
   bool download_pieces(CUdeviceptr device, void* host, std::size_t bytes, CUstream stream);
@@ -49,7 +49,8 @@ class StagingArea {
   DeviceContext& context_;
   Mutex mutex_;
   std::array<Block, 16> blocks_;
-  Mutex pieces_mutex_;  // held through a whole copy; another thread's copy goes without
+  Mutex pieces_mutex_;  // held for a whole copy; meanwhile the functions return false on other
+                        // threads
   std::array<Block, 4> pieces_;
 };
 

@@ -27,7 +27,7 @@ typedef uint64_t uintptr_t;
 typedef int64_t intmax_t;
 typedef uint64_t uintmax_t;
 
-#ifndef INT8_MIN  // libcu++ may have been first
+#ifndef INT8_MIN  // libcu++ may have defined them
 #define INT8_MIN (-128)
 #define INT8_MAX 127
 #define INT16_MIN (-32767 - 1)
