@@ -1,9 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Spanwise lets CUDA array libraries share one program.
+"""Arrays, kernels and graphs that share memory with other CUDA array libraries in one process.
 
-Importing it loads no other array library and touches no CUDA. Whatever the compiled half names in
-public is here; a module of this folder is loaded when its name is first used (``sw.driver``).
+Importing it neither imports another array library nor calls CUDA. The namespace holds all public
+names of the extension module ``_core``; the other modules are imported on first use
+(``sw.driver``).
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from importlib import import_module as _import_module
 
 from . import _gil, _wheels
 from ._config import config as config
-from ._core import *  # noqa: F403  (the compiled half says what is public)
+from ._core import *  # noqa: F403  (all public names of the extension module)
 from ._core import __version__ as __version__
 
 #: The version of the array API standard (data-apis.org/array-api) that this namespace follows.
 __array_api_version__ = "2024.12"
 
-# As typing's, which type checkers know by its name; typing and contextlib take longer to import than
-# all that is here, so no file that is loaded at the start imports them.
+# Stands in for typing.TYPE_CHECKING, which type checkers recognise by its name. Modules imported by
+# `import spanwise` do not import typing or contextlib: they take longer to load than the package.
 TYPE_CHECKING = False
 
 newaxis = None
@@ -34,7 +35,7 @@ _wheels.tell_where_blas_is()
 
 
 if TYPE_CHECKING:
-    # For type checkers, which cannot follow __getattr__; running programs load these on first use.
+    # For type checkers, which cannot follow __getattr__; at run time __getattr__ imports these.
     from . import doctor as doctor
     from . import driver as driver
     from . import linalg as linalg
@@ -161,7 +162,7 @@ if TYPE_CHECKING:
     from .graph import shared as shared
     from .graph import using as using
 
-# Names that a module of this folder has, by the module.
+# Module -> the public names that __getattr__ imports from it.
 _NAMES = {
     "graph": "In Mode Op Out clone contiguous function kernel_op shared using",
     "_numpy.shape": """
@@ -200,10 +201,10 @@ _NAMES = {
 }
 _ELSEWHERE = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-if not TYPE_CHECKING:  # for a checker it would make every misspelt name a good one
+if not TYPE_CHECKING:  # with __getattr__, type checkers would accept every misspelt name
 
     def __getattr__(name):
-        """Loads ``spanwise.<name>``, or the module that has the name, on first use."""
+        """Imports ``spanwise.<name>``, or the module that defines `name`, on first use."""
         if name in _ELSEWHERE:
             value = getattr(_import_module(f"{__name__}.{_ELSEWHERE[name]}"), name)
             globals()[name] = value
@@ -211,7 +212,7 @@ if not TYPE_CHECKING:  # for a checker it would make every misspelt name a good 
         from importlib.util import find_spec
 
         found = None if name.startswith("_") else find_spec(f"{__name__}.{name}")
-        if found is not None and found.origin is not None:  # a folder of files has none
+        if found is not None and found.origin is not None:  # namespace packages have no origin
             return _import_module(f"{__name__}.{name}")
         if name == "fft":
             from ._numpy.missing import EXTENSIONS
@@ -223,4 +224,4 @@ if not TYPE_CHECKING:  # for a checker it would make every misspelt name a good 
         return sorted({*globals(), *_ELSEWHERE})
 
 
-del TYPE_CHECKING  # no name of ours
+del TYPE_CHECKING  # not part of the public namespace

@@ -1,11 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's driver names over Spanwise's devices, memory and streams.
+"""The names of ``pycuda.driver`` over Spanwise's devices, memory and streams.
 
-Programs written for ``pycuda.driver`` find here what they use most: host arrays around a call (In, Out,
-InOut), raw allocations and copies, streams and events, and the current device. Everything works on
-the default device, the CPU included. There is one context a device, its primary one, so that
-contexts need not be made, pushed or popped.
+It has host arrays as kernel arguments (In, Out, InOut), raw allocations and copies, streams and
+events, devices and contexts. Functions work on the default device, which may be the CPU. Each
+device has one context, its primary context, so that contexts need not be made, pushed or popped.
 """
 
 from . import _core
@@ -81,7 +80,7 @@ from ._driver.pitched import (
     memset_d2d32,
 )
 
-# PyCUDA's names for failures.
+# PyCUDA's names of exceptions.
 LogicError = LaunchError = DeviceError
 MemoryError = OutOfMemoryError
 
@@ -152,7 +151,8 @@ __all__ = [
 
 
 def __getattr__(name):
-    """The driver's own functions, cuMemAdvise and its like, by cuda.bindings where it is installed."""
+    """Functions and constants of the CUDA driver (cuMemAdvise, CU_...), from cuda.bindings if it is
+    installed."""
     from ._driver.bindings import forwarded
 
     if name.startswith("__"):
@@ -161,11 +161,11 @@ def __getattr__(name):
 
 
 def init(flags=0):
-    """Does nothing: a device is initialised when it is first used."""
+    """Does nothing: a device is initialised by its first use."""
 
 
 class Device:
-    """The GPU of an ordinal, or the device of a name such as "cpu"."""
+    """The GPU with ordinal `which`, or the device of a name such as "cpu"."""
 
     def __init__(self, which=0):
         name = f"cuda:{which}" if isinstance(which, int) else which
@@ -173,14 +173,14 @@ class Device:
 
     @staticmethod
     def count():
-        """How many GPUs there are."""
+        """The number of GPUs."""
         return sum(device.kind == "cuda" for device in _core.devices())
 
     def name(self):
         return self._device.properties.name
 
     def total_memory(self):
-        """Bytes."""
+        """Memory of the device in bytes."""
         return self._device.properties.total_memory
 
     def compute_capability(self):
@@ -194,11 +194,12 @@ class Device:
         return int(digits[:-1]), int(digits[-1])
 
     def get_attribute(self, which):
-        """A number of the device, by device_attribute; device.WARP_SIZE and its like are the same."""
+        """The value of a device_attribute; ``device.WARP_SIZE`` is short for it. Raises DeviceError
+        for an attribute that the device does not have."""
         return attribute_of(self._device, which)
 
     def get_attributes(self):
-        """All of them that there are."""
+        """A dict from device_attribute to value, for every attribute that the device has."""
         return attributes_of(self._device)
 
     def __getattr__(self, name):
@@ -207,7 +208,7 @@ class Device:
         return self.get_attribute(device_attribute[name])
 
     def make_context(self, flags=0):
-        """The primary context, pushed."""
+        """The primary context, after pushing it on this thread; `flags` are ignored."""
         context = Context(self._device)
         context.push()
         return context
@@ -217,7 +218,7 @@ class Device:
         return Context(self._device)
 
     def __int__(self):
-        """CUdevice; raises DeviceError for the CPU."""
+        """The CUdevice. Raises DeviceError for the CPU."""
         if self._device.kind == "cpu":
             raise DeviceError("Device: the CPU is no CUdevice; use a GPU's, Device(0)")
         return self._device.ordinal
@@ -233,7 +234,8 @@ class Device:
 
 
 class Stream(_core.Stream):
-    """A new queue on the default device; any Spanwise function takes it as well."""
+    """A new stream on the default device, accepted wherever a spanwise.Stream is; `flags` are
+    ignored."""
 
     def __init__(self, flags=0):
         super().__init__()
@@ -246,7 +248,7 @@ class Stream(_core.Stream):
 
 
 class Event(_core.Event):
-    """A point in a stream that times what lies between two of its kind."""
+    """An event with timing; `flags` are ignored."""
 
     def __init__(self, flags=0):
         super().__init__(timing=True)
@@ -256,9 +258,9 @@ class Event(_core.Event):
         return self
 
     def time_till(self, end):
-        """Milliseconds from this event to `end`, both passed already."""
+        """Milliseconds from this event to `end`; both must have completed."""
         return self.elapsed(end)
 
     def time_since(self, start):
-        """Milliseconds from `start` to this event, both passed already."""
+        """Milliseconds from `start` to this event; both must have completed."""
         return start.elapsed(self)
