@@ -100,9 +100,9 @@ class Launcher:
 
     The device is that of the arrays, or the default device without arrays. A launcher with a
     cudaStream_t parameter gets `stream`, by default the current stream of the device; one without
-    works on the legacy default stream and takes no `stream`. Events order that stream after the
-    work queued on the arrays, and later work on the arrays after it. The device's primary context
-    is current during the call. With config.launch_blocking the call waits for the stream.
+    works, on a GPU, on the legacy default stream and takes no `stream`. Events order that stream
+    after the work queued on the arrays, and later work on the arrays after it. The device's primary
+    context is current during the call. With config.launch_blocking the call waits for the stream.
     """
 
     def __init__(self, name: str, function: Any, parameters: list[_core.KernelParameter]) -> None:
