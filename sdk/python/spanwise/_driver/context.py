@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's contexts and modules over ours: one primary context a device, never made or destroyed."""
+"""PyCUDA's contexts and modules. Each device has only its primary context, which is never
+released."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from .attributes import get_limit, set_limit
 
 
 class _Stack(threading.local):
-    """The contexts that this thread has pushed, innermost last."""
+    """The contexts pushed by this thread, innermost last."""
 
     def __init__(self) -> None:
         self.entered: list[Context] = []
@@ -23,8 +24,8 @@ _stack = _Stack()
 
 
 class Context:
-    """A device's primary context. PyCUDA's make_context(), push() and pop() work as they do there:
-    between them the device is this thread's default, and on a GPU its context is CUDA's current one.
+    """A device's primary context. As in PyCUDA, between push() (or make_context()) and pop() the
+    device is this thread's default device, and on a GPU its context is the current CUDA context.
     """
 
     def __init__(self, device: _core.device) -> None:
@@ -57,16 +58,16 @@ class Context:
             _contexts.pop()
 
     def detach(self) -> None:
-        """Nothing: the primary context lives as long as the process."""
+        """Has no effect: the primary context lives as long as the process."""
 
     @staticmethod
     def get_current() -> Context:
-        """The innermost pushed, else that of the default device."""
+        """The innermost context pushed by this thread, else that of the default device."""
         return _stack.entered[-1] if _stack.entered else Context(_core.device())
 
     @staticmethod
     def synchronize() -> None:
-        """Waits until all work on the default device is done."""
+        """Waits for all work on the default device."""
         _core.device().synchronize()
 
     get_limit, set_limit = staticmethod(get_limit), staticmethod(set_limit)
@@ -95,7 +96,7 @@ class Context:
 
 
 class _Names:
-    """PyCUDA's enumerations: each name stands for itself."""
+    """PyCUDA's enumerations, as attributes whose value is their name."""
 
     def __init__(self, *names: str) -> None:
         for name in names:
@@ -114,10 +115,11 @@ func_cache = _Names("PREFER_NONE", "PREFER_SHARED", "PREFER_L1", "PREFER_EQUAL")
 
 
 def module_from_file(filename: Any) -> _core.Module:
-    """A cubin, PTX or fat binary from a file."""
+    """Loads a cubin, PTX or fat binary from a file."""
     return _core.Module.load(filename)
 
 
 def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> _core.Module:
-    """The same from memory. The driver's messages come with the error, so the rest is not used."""
+    """Loads a cubin, PTX or fat binary from memory. `options` and `message_handler` are ignored;
+    errors contain the driver's messages."""
     return _core.Module.load(bytes(buffer))
