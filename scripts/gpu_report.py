@@ -165,8 +165,8 @@ def sanitized(tool: str, cxx: dict[str, str], python: str = "", *options: str) -
     sanitizer = compute_sanitizer()
     if not sanitizer:
         return {"passed": True, "left_out": "compute-sanitizer was not found"}
-    # Only the test process itself is checked. memcheck() also ignores errors of API calls, which tests
-    # provoke on purpose.
+    # Only the test process itself is checked. memcheck() also ignores errors of API calls, which
+    # tests provoke on purpose.
     command = [sanitizer, f"--tool={tool}", "--target-processes=application-only", *options]
     # Disables the memory free lists: they round sizes up, which hides out-of-bounds accesses.
     exact = {**environment(PRESET), "SPANWISE_KEEP_BLOCKS": "0"}
