@@ -47,7 +47,7 @@ test:
 bench:
 	@$(PREPARE) build peers
 	@$(RUN) scripts/build.py release $(PACKAGE)
-	@$(WITH_PACKAGE) tests/perf --json build/bench.json
+	@$(WITH_PACKAGE) benchmarks --json build/bench.json
 
 lint format:
 	@$(PREPARE) build lint

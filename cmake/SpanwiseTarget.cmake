@@ -100,34 +100,30 @@ function(sw_layer name)
   target_include_directories(sw_${name} PRIVATE "${PROJECT_SOURCE_DIR}/sdk/src" "${SW_GENERATED_DIR}")
 endfunction()
 
-# sw_op_family(): target sw_ops_<folder>. It can include the public headers, those of sdk/device,
-# and its own folder, like an op outside of this tree. Its Python bindings, *_py.cpp, become part of
-# the extension module, as those of a bridge.
-function(sw_op_family)
-  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME family)
+# _sw_folder(<prefix> <include>...): compiles the sources of this folder. *_py.cpp, which call
+# Python, become part of the extension module, through the global property SW_PYTHON_SOURCES; the
+# others form the object library <prefix>_<folder>, whose include folders are <include>... in
+# addition.
+function(_sw_folder prefix)
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
-  file(GLOB python_sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_py.cpp")
-  list(REMOVE_ITEM sources ${python_sources})
+  set(python_sources ${sources})
+  list(FILTER python_sources INCLUDE REGEX "_py\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_py\\.cpp$")
   if(sources)
-    _sw_object_library(sw_ops_${family} ${sources})
-    target_include_directories(sw_ops_${family} PRIVATE
-      "${PROJECT_SOURCE_DIR}/sdk/device" "${SW_GENERATED_DIR}")
+    _sw_object_library(${prefix}_${folder} ${sources})
+    target_include_directories(${prefix}_${folder} PRIVATE ${ARGN})
   endif()
   set_property(GLOBAL APPEND PROPERTY SW_PYTHON_SOURCES ${python_sources})
 endfunction()
 
-# sw_bridge(): target sw_bridge_<folder>, the part of a bridge without Python, for libspanwise. Its
-# Python bindings (python/*.cpp and *_py.cpp) become part of the extension module, through the
-# global property SW_PYTHON_SOURCES.
+# sw_op_family(): target sw_ops_<folder>. It can include the public headers, those of sdk/device,
+# and its own folder, like an op outside of this tree.
+function(sw_op_family)
+  _sw_folder(sw_ops "${PROJECT_SOURCE_DIR}/sdk/device" "${SW_GENERATED_DIR}")
+endfunction()
+
+# sw_bridge(): target sw_bridge_<folder>. It can include the public headers and its own folder.
 function(sw_bridge)
-  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME library)
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
-  file(GLOB python_sources CONFIGURE_DEPENDS
-    "${CMAKE_CURRENT_SOURCE_DIR}/*_py.cpp" "${CMAKE_CURRENT_SOURCE_DIR}/python/*.cpp")
-  list(REMOVE_ITEM sources ${python_sources})
-  if(sources)
-    _sw_object_library(sw_bridge_${library} ${sources})
-    target_include_directories(sw_bridge_${library} PRIVATE "${SW_GENERATED_DIR}")
-  endif()
-  set_property(GLOBAL APPEND PROPERTY SW_PYTHON_SOURCES ${python_sources})
+  _sw_folder(sw_bridge "${SW_GENERATED_DIR}")
 endfunction()

@@ -221,7 +221,7 @@ def compute_sanitizer() -> str | None:
 def benchmarks() -> dict:
     lines = WORK / "bench.json"
     lines.unlink(missing_ok=True)
-    passed = succeeds([sys.executable, "tests/perf", "--without", "*_cpu", "--json", lines])
+    passed = succeeds([sys.executable, "benchmarks", "--without", "*_cpu", "--json", lines])
     return {"passed": passed, "results": json.loads(lines.read_text()) if lines.exists() else None}
 
 

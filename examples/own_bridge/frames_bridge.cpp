@@ -51,7 +51,7 @@ void delete_array(PyObject* capsule) {
 class FramesBridge final : public sw::Bridge {
  public:
   std::string_view name() const override { return "frames"; }
-  BridgePriority priority() const override { return BridgePriority::library; }
+  sw::BridgePriority priority() const override { return sw::BridgePriority::library; }
   std::string_view protocols() const override { return "address and pitch"; }
   std::string_view module() const override { return "frames"; }
 
@@ -107,7 +107,7 @@ class FramesBridge final : public sw::Bridge {
                                  reinterpret_cast<unsigned long long>(array.data()), capsule.get());
   }
 
-  sw::Array fitting(const sw::Array& array) const override {
+  sw::Array exportable_copy(const sw::Array& array) const override {
     return array.device().is_cpu() ? sw::copy(array) : sw::to_device(array, sw::cpu);
   }
 };

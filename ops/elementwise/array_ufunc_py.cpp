@@ -22,8 +22,8 @@ py::object function_of_module(const char* name) {
   return py::module_::import("spanwise._numpy.elementwise").attr(name);
 }
 
-// Calls a function of spanwise._numpy.elementwise with the array before the arguments. It is looked up
-// once: small arrays would feel it.
+// Calls a function of spanwise._numpy.elementwise with the array before the arguments. It is looked
+// up once: small arrays would feel it.
 template <int N>
 struct FunctionName {
   char text[N];
@@ -49,8 +49,9 @@ PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) noexce
     if (given.size() < 2) throw py::type_error("__array_ufunc__ needs a ufunc and a method");
     const py::dict options =
         kwargs != nullptr ? py::dict(py::reinterpret_borrow<py::dict>(kwargs)) : py::dict();
-    return function_of_module("array_ufunc")(
-               given[0], given[1], given[py::slice(2, py::ssize_t(given.size()), 1)], options)
+    return py::module_::import("spanwise._numpy.array_ufunc")
+        .attr("array_ufunc")(given[0], given[1], given[py::slice(2, py::ssize_t(given.size()), 1)],
+                             options)
         .release()
         .ptr();
   } catch (...) {

@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -77,7 +80,12 @@ TEST(CpuMemory, HasUnusedBytesBehindEachBlock) {
     }
     for (unsigned char* block : blocks) {
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % 256, 0u);
+#if defined(__SANITIZE_ADDRESS__)
+      EXPECT_TRUE(__asan_address_is_poisoned(block + size))
+          << "the sanitizer has to report overruns";
+#else
       std::memset(block + size, 0xee, 3000);
+#endif
     }
     for (std::size_t i = 0; i < blocks.size(); ++i)
       EXPECT_EQ(std::count(blocks[i], blocks[i] + size, i), static_cast<std::ptrdiff_t>(size));

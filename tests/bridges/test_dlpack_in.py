@@ -8,8 +8,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import dlpack
 from support.arrays import COMPUTABLE, assert_same, numbers, windows
 from support.dlpack import Producer

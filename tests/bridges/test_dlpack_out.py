@@ -7,8 +7,7 @@ import gc
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import dlpack
 from support.arrays import COMPUTABLE, pair, windows
 

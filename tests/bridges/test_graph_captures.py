@@ -145,7 +145,7 @@ def test_a_capture_that_is_given_up_gives_its_memory_back(gpu):
     x = filled(gpu, 1 << 20, 2)
     pool = settled(gpu)
     before = pool.used
-    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError), capture:
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError), capture:  # noqa: PT012
         y = x * 2
         capture.stream.synchronize()  # not allowed, so that there will be no graph
     with pytest.raises(cupy.cuda.runtime.CUDARuntimeError):

@@ -9,8 +9,7 @@ import textwrap
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import package
 from support.arrays import assert_same, pair, windows
 

@@ -8,8 +8,7 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.arrays import COMPUTABLE, assert_same, assert_same_layout, numbers, windows
 
 import spanwise as sw

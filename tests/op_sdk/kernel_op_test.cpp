@@ -293,6 +293,7 @@ TEST(KernelOp, EqualSpecificationsAreEqualOps) {
   EXPECT_TRUE(differs([](KernelOpSpec& s) { s.block = {"128"}; }));
   EXPECT_TRUE(differs([](KernelOpSpec& s) { s.source += "\n"; }));
   EXPECT_TRUE(differs([](KernelOpSpec& s) { s.options.options = {"-DX"}; }));
+  EXPECT_TRUE(differs([](KernelOpSpec& s) { s.options.link = {"__device__ int one;"}; }));
   EXPECT_FALSE(a->equals(*make_op("add")));
 }
 

@@ -10,8 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.arrays import assert_same, pair, windows
 from support.standard import BINARY, DTYPES, OPERATORS, UNARY, functions, words
 

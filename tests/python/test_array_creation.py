@@ -7,8 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from support.arrays import COMPUTABLE, assert_same, numbers, pair, windows
 
 import spanwise as sw

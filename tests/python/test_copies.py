@@ -9,8 +9,7 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.arrays import numbers, pair, poisoned, stretched_for_writing, windows
 
 import spanwise as sw

@@ -8,8 +8,7 @@ import pytest
 import spanwise as sw
 
 pytest.importorskip("hypothesis")
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 EXTENTS = {"i": 2, "j": 3, "k": 4, "l": 5, "m": 1, "Z": 2}
 SUBSCRIPTS = [

@@ -4,8 +4,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.arrays import numbers, pair, windows
 
 import spanwise as sw

@@ -4,8 +4,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.arrays import COMPUTABLE, assert_same, numbers, poisoned, whole_key, windows
 from support.index_keys import WHERE, keys, ours_of
 

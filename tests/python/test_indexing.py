@@ -6,8 +6,7 @@ import operator
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from support.arrays import assert_same, assert_same_layout, numbers, pair, windows
 

@@ -28,7 +28,7 @@ def run(widest, *command):
 @pytest.mark.parametrize("widest", NARROWER)
 def test_random_operations_are_numpys(widest):
     pytest.importorskip("ml_dtypes")
-    done = run(widest, "tests/torture", "--cases", "8000", "--seed", "7")
+    done = run(widest, "tests/fuzz", "--cases", "8000", "--seed", "7")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 wrong" in done.stdout
 

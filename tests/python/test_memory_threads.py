@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 import spanwise as sw
-from spanwise import tensor as T
+from spanwise import tensor
 
 
 class HostBlock:
@@ -26,8 +26,8 @@ class HostBlock:
 
 def test_blocks_that_a_thread_drops_go_back_while_the_main_thread_waits():
     """Memory dropped without Python's lock, by a function that runs without it."""
-    x = T.fmatrix("x")
-    f = sw.function([x], T.dot(T.dot(x, x), x).sum(), device="cpu", allow_gc=True)
+    x = tensor.fmatrix("x")
+    f = sw.function([x], tensor.dot(tensor.dot(x, x), x).sum(), device="cpu", allow_gc=True)
     value = sw.asarray(np.eye(256, dtype="float32"))
     most = 0
 

@@ -9,8 +9,7 @@ from support.arrays import COMPUTABLE, poisoned, stretched_for_writing
 import spanwise as sw
 
 pytest.importorskip("hypothesis")
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 # The rounding of one result, relative to the sum of the sizes of what was added up.
 EPS = {

@@ -13,8 +13,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.arrays import INTEGERS, poisoned, windows
 
 import spanwise as sw

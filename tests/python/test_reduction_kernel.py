@@ -9,8 +9,7 @@ from support.arrays import assert_same, numbers, pair, poisoned, windows
 import spanwise as sw
 
 pytest.importorskip("hypothesis")
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 SUM = sw.ReductionKernel("T x", "int64 y", "x", "a + b", "y = a", "0", "total")
 NORM = sw.ReductionKernel(

@@ -13,8 +13,7 @@ from support.arrays import COMPUTABLE, assert_same, numbers, pair, poisoned, win
 import spanwise as sw
 
 pytest.importorskip("hypothesis")
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

@@ -352,7 +352,9 @@ def test_as_numpy(device, arrays, expression):
         assert [r.tolist() for r in result] == [o.tolist() for o in oracle]
     else:
         assert isinstance(result, sw.Array)
-        same_number(result.numpy(), np.asarray(oracle), ulps=2 if "angle" in expression else 0)
+        # NumPy's own arctan2 depends on the processor: AVX-512 machines have another one.
+        rounds = "angle" in expression or "arctan2" in expression
+        same_number(result.numpy(), np.asarray(oracle), ulps=2 if rounds else 0)
 
 
 # ---- Functions that write ----

@@ -4,8 +4,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.errors import InvalidArgument
 from support.arrays import COMPUTABLE, assert_same, numbers, pair, windows
 

@@ -6,8 +6,7 @@ import gc
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from hypothesis.extra import numpy as hnp
 from support.arrays import Window, assert_same, assert_same_layout, numbers, pair, windows
 

@@ -5,6 +5,7 @@ objects whose __init__ never ran included. Exceptions are what it expects; the p
 no message may be one of the C++ library or of pybind11's conversions. Run as a program; prints the
 messages that are."""
 
+import contextlib
 import random
 import re
 import sys
@@ -73,10 +74,8 @@ class Attack:
     def members(self, name, cls):
         """Of the class, and of an object that was never initialised."""
         raw = None
-        try:
+        with contextlib.suppress(Exception):
             raw = cls.__new__(cls)
-        except Exception:
-            pass
         for member in sorted(set(dir(cls)) - NOT_OURS):
             of_class = getattr(cls, member, None)
             if callable(of_class):

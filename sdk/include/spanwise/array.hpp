@@ -17,24 +17,25 @@
 
 namespace spanwise {
 
-/// A typed, strided window onto storage that other arrays may share.
+/// A typed, strided view of storage that other arrays may share.
 ///
-/// Copying an Array copies the window, never the data. No member touches or waits for device
-/// memory; creation and copies are in creation.hpp and copy.hpp, where a stream orders them.
+/// Copying an Array copies the view, never the data. No member accesses or waits for device memory;
+/// creation and copies are in creation.hpp and copy.hpp, where a stream orders them.
 class SW_API Array {
  public:
   /// An empty float32 array of shape (0,) on the CPU, without storage.
   Array();
-  /// A window onto `storage`, which may belong to another library. Throws LayoutError if an element
-  /// of `layout` would fall outside the storage.
+  /// A view of `storage`, which may belong to another library. Throws LayoutError if an element of
+  /// `layout` would fall outside the storage.
   Array(Storage storage, Layout&& layout, DType dtype);
   Array(Storage storage, const Layout& layout, DType dtype)
       : Array(std::move(storage), Layout(layout), dtype) {}
-  /// Says that the caller has seen to it that the layout lies inside the storage.
+  /// Tag for the constructors without a check: the caller guarantees that every element of the
+  /// layout lies inside the storage.
   struct Inside {};
   Array(Inside, Storage&& storage, Layout&& layout, DType dtype) noexcept
       : storage_(std::move(storage)), layout_(std::move(layout)), dtype_(dtype) {}
-  /// The same, of a layout that is nowhere else yet.
+  /// The same, building the Layout in place.
   Array(Inside, Storage&& storage, std::span<const std::int64_t> shape,
         std::span<const std::int64_t> strides, std::int64_t offset, DType dtype)
       : storage_(std::move(storage)),
@@ -50,39 +51,42 @@ class SW_API Array {
   const Storage& storage() const noexcept { return storage_; }
   int rank() const noexcept { return layout_.rank(); }
   std::int64_t size() const noexcept { return layout_.size(); }
-  /// size() * itemsize: what a copy would move, not what the storage holds. The largest number
-  /// where a broadcast array has more.
+  /// size() * itemsize in bytes: the size of a copy, not of the storage. INT64_MAX where the
+  /// product overflows, as it may for broadcast arrays.
   std::int64_t nbytes() const noexcept {
     std::int64_t bytes;
     return __builtin_mul_overflow(size(), dtype_.itemsize(), &bytes) ? INT64_MAX : bytes;
   }
   bool readonly() const noexcept { return storage_.readonly(); }
-  /// Address of element (0, ..., 0) in the address space of device(); null for size 0 without
-  /// storage.
+  /// Address of element (0, ..., 0) in the address space of device(); null for an array of size 0
+  /// without storage.
   void* data() const noexcept {
     return static_cast<std::byte*>(storage_.data()) + layout_.offset * dtype_.itemsize();
   }
 
-  /// Another window onto the same storage. Throws LayoutError if it reaches outside.
+  /// Another view of the same storage and dtype. Throws LayoutError if an element would fall
+  /// outside.
   Array with_layout(Layout layout) const { return Array(storage_, std::move(layout), dtype_); }
-  /// The view of a layout that this array's own has made, without being a holder of the storage:
-  /// for who keeps this array longer. Counting costs as much as all else of making a small view. It
-  /// has to be let go by forget().
+  /// A view with `layout`, which must derive from this array's layout (not checked), without a
+  /// reference to the storage (Storage::unowned()); saves the reference counting, half the cost of
+  /// a small view. The caller keeps this array alive and calls forget() on the view before
+  /// destroying it.
   Array lend(Layout&& layout) const noexcept {
     return Array(Inside{}, storage_.unowned(), std::move(layout), dtype_);
   }
-  /// As Storage::reclaim(), of its own.
+  /// Storage::reclaim() of the storage.
   void* reclaim(ReleaseFn release) noexcept { return storage_.reclaim(release); }
-  /// Its storage, without which it can only be destroyed.
+  /// Moves the storage out; afterwards the array can only be destroyed or assigned to.
   Storage take_storage() noexcept { return std::move(storage_); }
-  /// Lets the storage go that lend() gave.
+  /// Clears the storage of a view made by lend().
   void forget() noexcept { storage_.forget(); }
-  /// The same window, for reading only.
+  /// The same view with readonly() set.
   Array as_readonly() const;
-  /// Makes this window one for reading only. Other threads may read and copy the array meanwhile.
+  /// Sets readonly() of this view. Other threads may read and copy the array meanwhile.
   void set_readonly() noexcept { storage_.set_readonly(); }
 
-  // Views, each NumPy's of the same name; they share the storage. Errors as Layout's.
+  // Views with the semantics of NumPy's operation of the same name; they share the storage. Errors
+  // as Layout's.
   Array index(int axis, std::int64_t i) const { return view(layout_.index(axis, i)); }
   Array slice(int axis, const Slice& range) const { return view(layout_.slice(axis, range)); }
   Array expand(int axis) const { return view(layout_.expand(axis)); }
@@ -93,18 +97,20 @@ class SW_API Array {
   Array diagonal(std::int64_t k = 0, int axis1 = 0, int axis2 = 1) const {
     return view(layout_.diagonal(k, axis1, axis2));
   }
-  /// The same elements under another shape, or nothing where that would need a copy.
+  /// The same elements in another shape; nullopt where that needs a copy. One extent may be -1.
+  /// Throws LayoutError where the sizes differ.
   std::optional<Array> try_reshape(const Shape& shape) const;
-  /// The same bytes read as another dtype (ndarray.view). Throws LayoutError, also where a GPU
-  /// could not read them (alignment_of()), or DTypeError.
+  /// The same bytes as another dtype (ndarray.view). Throws LayoutError where the last axis or the
+  /// strides do not allow it, or where a GPU could not read the elements at their address
+  /// (alignment_of()).
   Array reinterpret(DType dtype) const;
 
-  /// Whether the two can touch a common byte; false is certain, true may be too careful.
+  /// Whether the two arrays may have a byte in common. False is exact; true may be a false
+  /// positive.
   friend SW_API bool may_share_memory(const Array& a, const Array& b) noexcept;
 
  private:
-  // A view computed by Layout from a valid window is inside the storage, so it is not checked
-  // again.
+  // A layout derived from a valid one lies inside the storage, so it is not checked again.
   Array view(Layout&& layout) const {
     return Array(Inside{}, Storage(storage_), std::move(layout), dtype_);
   }
@@ -116,12 +122,13 @@ class SW_API Array {
 
 SW_API bool may_share_memory(const Array& a, const Array& b) noexcept;
 
-/// Dtype, shape, strides and device in one line, for messages: "float32 (2, 3) on cuda:0, strides
-/// (3, 1)". Never reads the elements.
+/// Prints dtype, shape, device and strides in one line, for messages: "float32 (2, 3) on cuda:0,
+/// strides (3, 1)". Does not read the elements.
 SW_API std::ostream& operator<<(std::ostream& out, const Array& array);
 
-/// What the address of an element has to be a multiple of: the bytes that one load reads, which of
-/// a complex number are all on a GPU (CUDA's double2 is aligned to 16 bytes), and half on the host.
+/// Required alignment of an element's address on `device`, in bytes: the size of the element (of
+/// one lane for vector types). A complex element is aligned to its full size on a GPU (CUDA's
+/// double2: 16 bytes) and to half of it on the host. 1 where the size is not a power of two.
 SW_API std::int64_t alignment_of(DType dtype, Device device) noexcept;
 
 }  // namespace spanwise

@@ -7,7 +7,7 @@
 
 namespace spanwise {
 
-/// An axis that the array does not have. Python: also IndexError, like numpy.exceptions.AxisError.
+/// An out-of-range axis. Python: also IndexError, like numpy.exceptions.AxisError.
 class SW_API AxisError : public LayoutError {
  public:
   using LayoutError::LayoutError;

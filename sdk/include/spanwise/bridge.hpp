@@ -21,23 +21,23 @@ struct _object;  // NOLINT(bugprone-reserved-identifier): CPython's name
 
 namespace spanwise {
 
-/// What the caller of an import asks for.
+/// Options of an import.
 struct ImportOptions {
   CopyMode copy = CopyMode::if_needed;
-  std::optional<DType> dtype{};    ///< cast to this
-  std::optional<Device> device{};  ///< move there; default: stay where the data is
-  bool writable = false;           ///< refuse read-only memory with ReadOnlyError
-  /// Whether a lazy array may be computed: only where the program asks for a conversion.
+  std::optional<DType> dtype{};    ///< cast to this dtype
+  std::optional<Device> device{};  ///< move to this device; default: the data's
+  bool writable = false;           ///< throw ReadOnlyError for read-only memory
+  /// Whether a lazy array may be evaluated; set only where the program requests a conversion.
   bool may_compute = false;
 };
 
-/// What keeps memory from being shared, and the way out.
+/// Why memory cannot be shared, and what the caller can do.
 struct ShareBlocker {
   std::string reason;  ///< a clause: "a stride of 6 bytes is no multiple of the 4-byte element"
   std::string remedy;  ///< an imperative: "pass x.copy()"
 };
 
-/// A CopyNeededError in its parts: "<who>: <reason>; <remedy>".
+/// A CopyNeededError with its parts; the message is "<who>: <reason>; <remedy>".
 class SW_API SharingError : public CopyNeededError {
  public:
   SharingError(std::string_view who, ShareBlocker obstacle);
@@ -47,24 +47,24 @@ class SW_API SharingError : public CopyNeededError {
   ShareBlocker obstacle_;
 };
 
-/// Memory in a foreign library's words. Nothing here need be fit for a Layout.
+/// A description of another library's array. It need not be representable as a Layout.
 struct ForeignMemory {
-  void* data = nullptr;  ///< address of element (0, ..., 0); of no meaning where there are none
+  void* data = nullptr;  ///< address of element (0, ..., 0); ignored for size 0
   Device device{};
   DType dtype{};
   Shape shape{};
   Strides byte_strides{};  ///< in bytes, unlike a Layout's; empty with row_major
-  bool row_major = false;  ///< C order, byte_strides left out
+  bool row_major = false;  ///< C order; byte_strides is empty
   bool readonly = false;
-  bool byte_swapped = false;  ///< elements have the other byte order than this machine's
+  bool byte_swapped = false;  ///< elements are not in this machine's byte order
 };
 
-/// What keeps `memory` from being a Layout's; nothing where it can be shared as it is. Throws
-/// BridgeError for a description that cannot be true (negative extents, addresses that overflow).
+/// Why `memory` cannot be represented as a Layout; nullopt where it can be shared. Throws
+/// BridgeError for an invalid description (negative extents, addresses that overflow).
 SW_API std::optional<ShareBlocker> find_share_blocker(const ForeignMemory& memory);
 
-/// Who has to be told when foreign memory is no longer used: a release function and what it needs.
-/// Tells it exactly once: when the storage made from it goes, or here where none was made.
+/// Owns foreign memory: a release function and its context. Calls the function exactly once: when
+/// the storage made by adopt() is released, or in the destructor where none was made.
 class SW_API ForeignOwner {
  public:
   ForeignOwner() noexcept = default;
@@ -81,9 +81,9 @@ class SW_API ForeignOwner {
     if (release_ != nullptr) tell();
   }
 
-  /// Storage over the bytes, which owns what this owned.
+  /// Makes a Storage over the bytes and transfers the ownership to it.
   Storage adopt(void* data, std::size_t bytes, Device device, bool readonly) &&;
-  /// The same as Storage::replace() does it.
+  /// The same into a storage emptied by Storage::reclaim().
   void replace(Storage& reclaimed, void* data, std::size_t bytes, Device device,
                bool readonly) && noexcept {
     reclaimed.replace(data, bytes, device, std::exchange(release_, nullptr),
@@ -97,29 +97,28 @@ class SW_API ForeignOwner {
   void* context_ = nullptr;
 };
 
-/// Another library's array, as its bridge sees it.
+/// The result of Bridge::view(): another library's array.
 struct ForeignView {
-  /// Owned from here on, so that nothing leaks whatever fails later.
+  /// Owns the foreign memory, so that it is released if a later step fails.
   ForeignOwner owner{};
   ForeignMemory memory{};
-  /// Set instead of `owner` and `memory` where the bridge had to make an array of its own.
+  /// Set instead of `owner` and `memory` where the bridge created an array of its own.
   std::optional<Array> made{};
-  /// The producer copied (or `made` is a copy) of an array that could not be shared.
+  /// The producer made a copy (or `made` is one) because the array could not be shared.
   bool copied = false;
-  /// There was no array to share, only values: `made` is new, and no copy is to be complained
-  /// about.
+  /// The object has values but no array to share: `made` is new and does not count as a copy.
   bool created = false;
-  /// The streams with the producer's queued work on the memory, as the CUDA Array Interface counts
-  /// them (1 legacy, 2 per-thread, else a CUstream). Empty: nothing is queued, or the current
-  /// stream of the device has been made to wait already.
+  /// The streams with the producer's queued work on the memory, numbered as in the CUDA Array
+  /// Interface (1 legacy, 2 per-thread, else a CUstream). Empty: nothing is queued, or the device's
+  /// current stream already waits for it.
   std::vector<std::uintptr_t> streams{};
-  /// The streams above live as long as the process, so they may be waited for later, and be told to
-  /// wait when the memory is given back.
+  /// The streams above live as long as the process: waiting for them may be deferred to the first
+  /// use, and they can be made to wait when the memory is released.
   bool streams_stay = false;
 };
 
-/// Memory as an object's own structures describe it, read without owning or deciding anything: what
-/// Bridge::look() fills in. Pointers may lead into the object.
+/// A tensor described by an object's own C structures, without owning it, filled in by
+/// Bridge::try_describe(). Pointers may point into the object.
 struct BorrowedTensor {
   void* data = nullptr;  ///< address of element (0, ..., 0)
   Device device{};       ///< the CPU or a GPU
@@ -127,116 +126,118 @@ struct BorrowedTensor {
   int rank = 0;
   const std::int64_t* shape = nullptr;
   const std::int64_t* strides = nullptr;
-  /// Whether strides count elements, as DLPack's do, where those of extents of 1 mean nothing.
+  /// Whether strides are in elements, as DLPack's (strides of axes of extent 1 are then ignored),
+  /// rather than in bytes.
   bool in_elements = false;
   bool readonly = false;
-  /// The stream with the producer's queued work, counted as in ForeignView, which lives as long as
-  /// the process; 0 on the CPU.
+  /// The stream with the producer's queued work, numbered as in ForeignView; it must live as long
+  /// as the process. 0 on the CPU.
   std::uintptr_t stream = 0;
-  /// Where a bridge puts a shape and strides that it had to convert; of no meaning otherwise.
+  /// Storage for shape and strides that the bridge had to convert; else unused.
   std::array<std::int64_t, 2 * max_rank> room;
 };
 
-/// `memory` as an Array that shares it, in one pass. Nothing, and the owner is told, where there is
-/// anything to decide: no elements, an obstacle, a description that cannot be true.
+/// The fast path of an import: an Array that shares `memory`. Returns nullopt, and releases
+/// `owner`, where the general path is needed: no elements, memory that cannot be shared, or an
+/// invalid description.
 SW_API std::optional<Array> share(const BorrowedTensor& memory, ForeignOwner owner);
-/// The same, made where it stays: in the memory of an Array at `place`, in which none lives yet.
-/// False where there is nothing, and where this throws nothing lives there either. `spare`, if any,
-/// is a storage after Storage::reclaim(), which may be used for the new one.
+/// The same, constructing the Array in the uninitialised memory at `place`. Returns false, or
+/// throws, without constructing one. `spare`, if set, is a storage emptied by Storage::reclaim(),
+/// which may be reused.
 SW_API bool share_at(Array* place, const BorrowedTensor& memory, ForeignOwner owner,
                      Storage&& spare = {});
 
-/// `view` as an Array that shares the memory, or nothing where find_share_blocker() finds
-/// something. The producer's queued work is ordered before any use of ours by events, never by a
-/// wait of the host. Pinned host memory becomes the CPU's, managed memory the GPU's that it belongs
-/// to. Throws BridgeError for a description that cannot be true, DeviceError for a device that is
-/// not there.
+/// An Array that shares the memory of `view`; nullopt where find_share_blocker() reports a reason.
+/// The producer's queued work is ordered before any use by events, without blocking the host.
+/// Pinned host memory becomes CPU memory, managed memory belongs to its GPU. Throws BridgeError for
+/// an invalid description, DeviceError for a device that does not exist.
 SW_API std::optional<Array> share(ForeignView& view);
-/// The bytes of a view that share() cannot take, as uint8 in the elements' order of bytes: the
-/// shape is view.memory's with one axis more for the bytes of an element (two for a complex one).
+/// The bytes of a view that share() cannot represent, as uint8 in native byte order: shape
+/// view.memory.shape with one more axis for the bytes of an element (two more for complex dtypes).
 SW_API Array share_bytes(ForeignView& view);
-/// A new C-contiguous array of view.memory's shape and dtype from what share_bytes() gave.
+/// Copies the result of share_bytes() into a new C-contiguous array of `memory`'s shape and dtype.
 SW_API Array gather(const Array& bytes, const ForeignMemory& memory);
-/// The three above in one: shared where it can be and `mode` is not always, else a private copy,
-/// and view.copied is set. `who` speaks in messages. Throws SharingError under CopyMode::never.
+/// Combines the three above: shares where possible and `mode` is not always, else copies and sets
+/// view.copied. `who` begins messages. Throws SharingError under CopyMode::never.
 SW_API Array take(ForeignView& view, CopyMode mode, std::string_view who);
 
-/// The context of `storage` where its memory was adopted with `release`, directly or by take();
-/// else null.
+/// The owner's context where the memory of `storage` was adopted with `release`, directly or by
+/// take(); else null.
 SW_API void* foreign_context(const Storage& storage, ReleaseFn release) noexcept;
 
-/// Memory of a GPU whose owner has no stream to make wait is held until our queued work on it has
-/// passed. That is looked at on each later import and release, and by this call. Never blocks.
+/// Releases foreign GPU memory whose queued work is done. Where the owner has no stream that could
+/// be made to wait, released memory is kept until Spanwise's work on it has completed; this is
+/// checked on each later import and release, and by this call. Does not block.
 SW_API void collect_released() noexcept;
 
-/// How often a bridge shared and copied so far.
+/// Counters of a bridge since the process started.
 struct BridgeCounts {
   std::string name;
   std::int64_t imports_shared = 0, imports_copied = 0, exports_shared = 0, exports_copied = 0;
   std::int64_t bytes_copied = 0;
 };
 
-/// When a bridge is asked whether an object is its own: before all bridges with a greater value.
-/// Bridges of one priority are asked in the order of their names.
+/// The order in which bridges are tried: lower values first, and by name within one value.
 enum class BridgePriority {
-  library,  ///< accepts the types of one library, which no other bridge of this priority accepts
+  library,  ///< accepts only the types of one library, disjoint from other bridges of this priority
   dlpack,
   cuda_array_interface,
   array_interface,
   buffer,
-  conversion,  ///< calls a method that may compute and copy
+  conversion,  ///< calls a conversion method that may compute and copy
 };
 
-/// Everything about one foreign library or protocol, and nothing else: copying, ordering, lifetime,
-/// errors and counters are done once, by those who call it. All members run under the GIL unless
-/// they say otherwise.
+/// The adapter for one library or protocol. Copying, stream ordering, lifetime, errors and counters
+/// are handled by the callers. All members run with the GIL held unless noted otherwise.
 class SW_API Bridge {
  public:
   virtual ~Bridge();
-  /// "numpy", "dlpack", ...; what sw.convert() and sw.bridges() call it.
+  /// "numpy", "dlpack", ...; the name in sw.convert() and sw.bridges().
   virtual std::string_view name() const = 0;
   virtual BridgePriority priority() const = 0;
-  /// How arrays travel: "DLPack 1.3, CUDA Array Interface 3".
+  /// The exchange protocols: "DLPack 1.3, CUDA Array Interface 3".
   virtual std::string_view protocols() const = 0;
-  /// The module that is looked up for the version; "" where the bridge serves a protocol.
+  /// The module whose version is reported; "" for a bridge that serves a protocol.
   virtual std::string_view module() const { return {}; }
-  /// Whether objects like `object` are this bridge's; leaves no Python error. A yes is remembered
-  /// for the object's type.
+  /// Whether this bridge handles objects of `object`'s type. Leaves no Python error set. A true
+  /// result is cached for the type.
   virtual bool accepts(_object* object) const = 0;
-  /// Whether view() reads no memory of the object's but calls its own conversion, which may compute
-  /// and copy. Such objects are no operands where they answer operators themselves.
+  /// Whether view() calls the object's own conversion, which may compute and copy, instead of
+  /// accessing its memory. Such objects are not taken as operands where they implement operators
+  /// themselves.
   virtual bool is_conversion() const { return false; }
-  /// Whether `object`, which this bridge accepts, is known to offer DLPack (`__dlpack__`, a capsule
-  /// or the C exchange API) without being asked. spanwise.from_dlpack() looks for `__dlpack__` on
-  /// other objects. Leaves no Python error.
+  /// Whether `object`, which this bridge accepts, is known to support DLPack (`__dlpack__`, a
+  /// capsule or the C exchange API) without an attribute lookup. For other objects
+  /// spanwise.from_dlpack() looks up `__dlpack__`. Leaves no Python error set.
   virtual bool speaks_dlpack(_object* object) const;
-  /// The object's memory, kept alive. With `may_copy` the producer may be asked for a copy where it
-  /// has nothing to share (then set view.copied); else throws SharingError in that case.
-  /// BridgeError says that the object is none of this bridge's after all, and the next bridge is
-  /// asked.
+  /// The object's memory, with an owner that keeps it alive. With `may_copy` the producer may make
+  /// a copy where it cannot share (then view.copied is set); else SharingError is thrown.
+  /// BridgeError means that the bridge cannot handle the object after all, and the next bridge is
+  /// tried.
   virtual ForeignView view(_object* object, bool may_copy) const = 0;
-  /// What most objects of the library come to, read into `memory` (a fresh one) without a decision
-  /// or an error: what a reference to the object keeps alive. False where view() has to be asked:
-  /// by default always. Leaves no Python error.
+  /// The fast path of view(): fills in `memory` (default-constructed), valid while a reference to
+  /// the object is held. Returns false where view() is needed (the default). Throws nothing and
+  /// leaves no Python error set.
   virtual bool try_describe(_object* object, BorrowedTensor& memory) const;
 
-  /// True where the three below are there; a protocol, for one, has no objects of its own to make.
+  /// Whether the three functions below are implemented; false for protocols, which have no object
+  /// type of their own.
   virtual bool exports() const { return false; }
-  /// What keeps the library from holding `array` as it is; nothing where wrap() will share. Throws
-  /// DTypeError for a dtype that it lacks, BridgeError where the library is not installed.
+  /// Why the library cannot share `array`; nullopt where wrap() will share it. Throws DTypeError
+  /// for a dtype that the library does not have, BridgeError where the library is not installed.
   virtual std::optional<ShareBlocker> obstacle(const Array& array) const;
-  /// The array as an object of the library, sharing memory (a new reference); obstacle() found
-  /// none.
+  /// Wraps the array in an object of the library that shares its memory; returns a new reference.
+  /// obstacle() must have returned nullopt.
   virtual _object* wrap(const Array& array) const;
-  /// A private copy without obstacles: by default C-contiguous on the array's own device. Runs
-  /// without the GIL.
+  /// A private copy for which obstacle() returns nullopt: by default C-contiguous on the array's
+  /// device. Runs without the GIL.
   virtual Array exportable_copy(const Array& array) const;
 
-  /// Adds to the counters; safe from any thread.
+  /// Update the counters. Thread-safe.
   void count_import(bool copied, std::int64_t bytes) const noexcept;
   void count_export(bool copied, std::int64_t bytes) const noexcept;
-  /// Both for memory that was shared, under the GIL: nobody else counts there at the time, and
-  /// locking the bus for him would take a tenth of what an import does.
+  /// The same for shared memory, with the GIL held: without atomic read-modify-write, which would
+  /// take a tenth of an import's time.
   void count_shared_import() const noexcept { add_one(tally_.imports_under_gil); }
   void count_shared_export() const noexcept { add_one(tally_.exports_under_gil); }
   BridgeCounts counts() const;
@@ -252,34 +253,33 @@ class SW_API Bridge {
   mutable Tally tally_;
 };
 
-/// What an exchange did, or would do.
+/// Describes an exchange that was done, or that would be done.
 struct Exchange {
   bool shares = false;
   std::string reason;      ///< one clause: "C-contiguous float32 on cpu"
-  std::int64_t bytes = 0;  ///< that would be copied
-  std::string layout;      ///< of the source
-  std::string remedy;      ///< what would make it share, "" where it does
+  std::int64_t bytes = 0;  ///< number of bytes copied
+  std::string layout;      ///< of the source array
+  std::string remedy;      ///< how to avoid the copy; "" where memory is shared
 };
 
-/// Adds a bridge, which lives as long as the process; called by a static initialiser of the bridge
-/// itself.
+/// Registers a bridge, which must live as long as the process; called by a static initialiser of
+/// the bridge itself.
 SW_API bool register_bridge(const Bridge& bridge);
-/// Nullptr where there is none of that name.
+/// Null where there is none of that name.
 SW_API const Bridge* find_bridge(std::string_view name) noexcept;
-/// All bridges, sorted by priority and name. A copy: registering more does not disturb who
-/// iterates.
+/// All bridges, sorted by priority and name. A copy, so registering more while iterating is safe.
 SW_API std::vector<const Bridge*> registered_bridges();
 SW_API std::vector<BridgeCounts> bridge_counts();
 
-/// While one lives, copies that nobody asked for throw CopyNeededError on this thread: imports and
-/// exports act as under CopyMode::never unless CopyMode::always was asked for.
+/// While an object of this class exists, imports and exports on its thread throw CopyNeededError
+/// instead of copying, as under CopyMode::never, unless CopyMode::always is given.
 class SW_API StrictCopies {
  public:
   StrictCopies() noexcept;
   ~StrictCopies();
   StrictCopies(const StrictCopies&) = delete;
   StrictCopies& operator=(const StrictCopies&) = delete;
-  /// Whether one lives on the calling thread.
+  /// Whether an object of this class exists on the calling thread.
   static bool active() noexcept;
 };
 

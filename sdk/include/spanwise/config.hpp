@@ -12,7 +12,7 @@
 
 namespace spanwise::config {
 
-/// One setting: what it is, what it may be, and where its value came from.
+/// One setting: description, valid values, and current value with its source.
 struct Setting {
   std::string name;         ///< "cache_dir"; the environment variable is SPANWISE_CACHE_DIR
   std::string description;  ///< one sentence for `python -m spanwise config`
@@ -23,29 +23,30 @@ struct Setting {
   void (*check)(std::string_view value) = nullptr;  ///< throws ArgumentError; may be null
 };
 
-/// Declares a setting; reads its environment variable. Call from a static initialiser of the part
-/// that owns the setting, so that there is no central list. An invalid environment value does not
-/// throw here: it is reported by get().
+/// Declares a setting and reads its environment variable. Call from a static initialiser of the
+/// code that owns the setting; there is no central list. An invalid environment value is reported
+/// by get(), not here. Returns false where the name is declared already.
 SW_API bool declare(Setting setting);
 
 /// The value. Throws ArgumentError for an unknown name (naming the nearest) or an invalid value.
-/// Safe from any thread.
+/// Thread-safe.
 SW_API std::string get(std::string_view name);
-/// "1", "true", "yes", "on" are true; "0", "false", "no", "off" and "" are false.
+/// "1", "true", "yes", "on" are true; "0", "false", "no", "off" and "" are false. Throws
+/// ArgumentError for other values, and as get().
 SW_API bool get_bool(std::string_view name);
-/// Throws ArgumentError for an unknown name, or where the value is not among the setting's choices
-/// or its check refuses it.
+/// Sets the value. Throws ArgumentError for an unknown name, or a value that is not among the
+/// choices or that the check rejects.
 SW_API void set(std::string_view name, std::string value);
 /// All settings, by name.
 SW_API std::vector<Setting> list();
-/// Grows with each declare() and set(): what was read at this version still holds at the same one.
+/// Incremented by each declare() and set(), so that cached values can be validated.
 SW_API std::uint64_t version() noexcept;
 
-/// A setting for hot paths, read as a small number: reading it again costs two atomic loads.
+/// A cached setting for hot paths, as an integer below 256: a cached read costs two atomic loads.
 class SW_API Remembered {
  protected:
   using Read = unsigned (*)(const char* name);
-  /// `name` must outlive this, as a literal does. `read` gives less than 256.
+  /// `name` must outlive this, as a string literal does. `read` must return less than 256.
   constexpr Remembered(const char* name, Read read) noexcept : name_(name), read_(read) {}
   unsigned get() const {
     const std::uint64_t seen = seen_.load(std::memory_order_relaxed);
@@ -57,11 +58,11 @@ class SW_API Remembered {
 
   const char* name_;
   Read read_;
-  // The version at which the value was read, and the value in the lowest byte.
+  // version() at the last read, shifted left by 8, and the value in the low byte.
   mutable std::atomic<std::uint64_t> seen_{0};
 };
 
-/// Yes or no.
+/// A cached boolean setting.
 class SW_API Flag : Remembered {
  public:
   constexpr explicit Flag(const char* name) noexcept : Remembered(name, read) {}
@@ -72,11 +73,11 @@ class SW_API Flag : Remembered {
   static unsigned read(const char* name);
 };
 
-/// One of a setting's choices.
+/// A cached setting with choices.
 class SW_API Choice : Remembered {
  public:
   constexpr explicit Choice(const char* name) noexcept : Remembered(name, read) {}
-  /// Its place among them, from 0. Throws as get().
+  /// The index of the value among the setting's choices. Throws as config::get().
   unsigned get() const { return Remembered::get(); }
 
  private:

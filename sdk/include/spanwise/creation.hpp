@@ -11,21 +11,24 @@
 
 namespace spanwise {
 
-/// `bytes` fresh, uninitialised bytes on `device`, 256-byte aligned. On a GPU they come from the
-/// device's stream-ordered pool and are usable on the current stream at once; they go back to it
-/// after all work queued on them. Throws OutOfMemoryError saying what was asked and what is free.
+/// Allocates `bytes` uninitialised bytes on `device`, 256-byte aligned. On a GPU they come from the
+/// device's stream-ordered pool, are usable on the current stream at once, and return to the pool
+/// after all work queued on them. Throws OutOfMemoryError with the requested and the free size;
+/// DeviceError for a device that does not exist or is neither cpu nor cuda.
 SW_API Storage allocate(std::size_t bytes, Device device);
 
-/// Uninitialised, C order. Throws LayoutError for a bad shape, OutOfMemoryError.
+/// An uninitialised array in C order. Throws LayoutError for an invalid shape, OutOfMemoryError.
 SW_API Array empty(const Shape& shape, DType dtype, Device device = default_device());
-/// The same in a layout that is compact (its elements fill its memory) and starts at offset 0.
+/// The same with a layout that must be dense (its elements fill their memory without gaps) and
+/// start at offset 0.
 SW_API Array empty_in(Layout layout, DType dtype, Device device = default_device());
 SW_API Array zeros(const Shape& shape, DType dtype, Device device = default_device());
-/// Every element `value`, cast to `dtype`. Queued on the current stream.
+/// An array with every element `value`, cast to `dtype`. On a GPU the fill is queued on the current
+/// stream.
 SW_API Array full(const Shape& shape, const Scalar& value, DType dtype,
                   Device device = default_device());
-/// Uninitialised with `like`'s shape, dtype and device; its axes keep `like`'s order of strides
-/// (NumPy's order='K').
+/// An uninitialised array with `like`'s shape, dtype and device (the CPU for pinned and managed
+/// memory); its axes have `like`'s order of strides (NumPy's order='K').
 SW_API Array empty_like(const Array& like);
 
 }  // namespace spanwise

@@ -11,19 +11,19 @@
 
 namespace spanwise {
 
-/// DLPack's device numbers (DLPack 1.3, DLDeviceType) for the memories that Spanwise knows.
+/// DLPack's device numbers (DLPack 1.3, DLDeviceType) of the kinds of memory that Spanwise
+/// supports.
 enum class DeviceKind : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, cuda_managed = 13 };
 
-/// Where memory lives and work runs: a kind and an ordinal. A plain value; naming a device neither
-/// checks that it exists nor touches a driver. There is one CPU, whatever its sockets; cpu:1 and on
-/// are the same processor and memory under another name, so that programs for several devices run
-/// anywhere.
+/// A device: a kind and an ordinal. A plain value; constructing one neither checks that the device
+/// exists nor calls a driver. There is one CPU: cpu:1 and higher are the same processor and memory
+/// under other names, so that programs for several devices run anywhere.
 class SW_API Device {
  public:
   constexpr Device() noexcept = default;
   constexpr explicit Device(DeviceKind kind, int ordinal = 0) noexcept
       : kind_(kind), ordinal_(ordinal) {}
-  /// "cpu", "cuda", "cuda:1" ("cuda0" and "gpu0", as Theano wrote, too). Throws ArgumentError.
+  /// Parses "cpu", "cuda", "cuda:1" (and Theano's "cuda0" and "gpu0"). Throws ArgumentError.
   static Device parse(std::string_view name);
 
   constexpr DeviceKind kind() const noexcept { return kind_; }

@@ -15,7 +15,7 @@
 
 namespace spanwise {
 
-/// What a device is and how much it takes.
+/// Properties and limits of a device; sizes in bytes.
 struct DeviceProperties {
   std::string name;          ///< "NVIDIA H200", or the processor's name
   std::string architecture;  ///< "sm_90", "x86_64"
@@ -27,32 +27,34 @@ struct DeviceProperties {
   int max_threads_per_block = 1024;
   std::array<std::int64_t, 3> max_block{1024, 1024, 64};
   std::array<std::int64_t, 3> max_grid{2147483647, 65535, 65535};
-  std::int64_t max_shared_bytes = 49152;        ///< per block without asking
-  std::int64_t max_shared_bytes_optin = 49152;  ///< per block at most
+  std::int64_t max_shared_bytes = 49152;        ///< per block by default
+  std::int64_t max_shared_bytes_optin = 49152;  ///< per block with opt-in
 };
 
-/// All devices of this machine, the CPU last. Loads the CUDA driver; never throws for its absence.
+/// All devices of this machine, the CPU last. Loads the CUDA driver; a missing driver is not an
+/// error.
 SW_API std::vector<Device> devices();
-/// Why there is no CUDA device, in one sentence; "" where there is one.
+/// Why there is no CUDA device, one sentence; "" if there is one.
 SW_API std::string why_no_cuda();
-/// Throws DeviceError for a device that is not there, saying what was looked for.
+/// Throws DeviceError for a device that does not exist, with the reason.
 SW_API DeviceProperties properties(Device device);
-/// Where arrays are made when nothing else is said: the innermost DeviceGuard's of this thread,
-/// else config "device", else the first GPU, else the CPU.
+/// The device of new arrays where none is given: the innermost DeviceGuard's of this thread, else
+/// config "device", else the first GPU, else the CPU.
 SW_API Device default_device();
-/// The device that a named context stands for (config "contexts": "dev0->cuda:0;dev1->cuda:1"), or
-/// nothing for another word.
+/// The device of a named context (config "contexts": "dev0->cuda:0;dev1->cuda:1"); nullopt for a
+/// name that is not among them.
 SW_API std::optional<Device> find_context(std::string_view name);
-/// As Device::parse, for names of contexts too. Throws ArgumentError listing these.
+/// As Device::parse, but also accepts context names. Throws ArgumentError listing these.
 SW_API Device named_device(std::string_view name);
-/// Where `address` lives, as the drivers know it (cuda, cuda_host or cuda_managed with its
-/// ordinal); nothing for an address that no driver handed out. Loads the CUDA driver; never throws
-/// for its absence.
+/// The device of the memory at `address` as the CUDA driver reports it (cuda, cuda_host or
+/// cuda_managed, with ordinal); nullopt for memory that is not known to the driver. Loads the CUDA
+/// driver; a missing driver is not an error.
 SW_API std::optional<Device> device_of(const void* address);
-/// Blocks until all work on the device is done.
+/// Blocks until all work on the device is done. Throws DeviceError.
 SW_API void synchronize(Device device);
 
-/// Makes `device` the calling thread's default until the guard goes. Throws DeviceError if absent.
+/// Makes `device` the calling thread's default device for the lifetime of the guard. Throws
+/// DeviceError for a device that does not exist.
 class SW_API DeviceGuard {
  public:
   explicit DeviceGuard(Device device);

@@ -14,14 +14,14 @@
 
 namespace spanwise {
 
-/// The largest rank, NumPy's since 2.0.
+/// The largest rank, the same as in NumPy 2.
 inline constexpr int max_rank = 64;
 
-/// Prints as Python prints a tuple: (), (3,), (2, 3).
+/// Prints like a Python tuple: (), (3,), (2, 3).
 SW_API std::ostream& print_tuple(std::ostream& out, std::span<const std::int64_t> values);
 
-/// A short list of 64-bit integers, one per axis. Up to six axes live inside the object, so making
-/// a view of an ordinary array allocates nothing. Tag keeps shapes and strides apart.
+/// A list of 64-bit integers, one per axis. Up to six are stored inline, so views of ordinary
+/// arrays do not allocate. Tag makes shapes and strides distinct types.
 template <class Tag>
 class Dims {
  public:
@@ -92,7 +92,7 @@ class Dims {
   void allocate() {
     if (size_ > inline_capacity) heap_ = new std::int64_t[static_cast<std::size_t>(size_)];
   }
-  // From an object that is empty afterwards; what this one has is forgotten.
+  // Moves from `other`, which is empty afterwards. Does not free the previous contents.
   void take(Dims& other) noexcept {
     size_ = std::exchange(other.size_, 0);
     if (size_ > inline_capacity)
@@ -100,8 +100,9 @@ class Dims {
     else
       put(other.inline_, size_, inline_);
   }
-  // Copies the few numbers there are most often one at a time: they have just been written one at a
-  // time, and a wider load of what narrower stores have under way waits until all has arrived.
+  // Copies short lists one number at a time: these were just written one at a time, and a wider
+  // load of bytes from several narrower stores in flight stalls until all have retired (no store
+  // forwarding).
   static void put(const std::int64_t* from, int count, std::int64_t* to) noexcept {
     if (count > inline_capacity)
       std::copy_n(from, count, to);
@@ -111,7 +112,7 @@ class Dims {
   template <std::size_t... place>
   static void put_few(const std::int64_t* from, int count, std::int64_t* to,
                       std::index_sequence<place...>) noexcept {
-    // Up to the first that is not there; no loop, which compilers would make wide again.
+    // Stops at `count`; a fold expression, since compilers would vectorise a loop.
     static_cast<void>(
         ((static_cast<int>(place) < count && (to[place] = from[place], true)) && ...));
   }
@@ -125,7 +126,7 @@ class Dims {
 
 /// Extents, one per axis, each >= 0.
 using Shape = Dims<struct ShapeTag>;
-/// Steps between neighbours along each axis, in elements, any sign, 0 for a broadcast axis.
+/// Strides in elements, of any sign, 0 for a broadcast axis.
 using Strides = Dims<struct StridesTag>;
 
 }  // namespace spanwise

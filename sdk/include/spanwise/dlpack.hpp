@@ -6,27 +6,26 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/export.hpp"
 
-// Those of dlpack.h, whichever version of it the program includes.
+// Declared in dlpack.h, of whichever version the program includes.
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 
 namespace spanwise {
 
-/// `array` as a managed tensor of DLPack 1.3 that shares its memory. The caller owes one call of
-/// its deleter, on any thread; until then the memory lives. `copied` sets the flag that tells the
-/// consumer that nobody else has the memory. Nothing waits for work queued on a GPU: order the
-/// consumer's stream with order_use().
+/// Exports `array` as a managed tensor of DLPack 1.3 that shares its memory. The caller must call
+/// its deleter once, on any thread; the memory lives until then. `copied` sets
+/// DLPACK_FLAG_BITMASK_IS_COPIED: only the consumer uses the memory. Does not wait for queued GPU
+/// work: order the consumer's stream with order_use().
 SW_API DLManagedTensorVersioned* to_dlpack(const Array& array, bool copied = false);
-/// The same before version 1.0, which knows no read-only memory: throws SharingError for such an
+/// The same for DLPack before 1.0, which has no read-only flag: throws SharingError for a read-only
 /// array.
 SW_API DLManagedTensor* to_dlpack_unversioned(const Array& array);
 
-/// An Array that shares the tensor's memory, or (if_needed) copies what a Layout cannot describe.
-/// The tensor belongs to this call at once: its deleter is called exactly once, here where this
-/// throws, otherwise when the last array goes and our queued work has passed. Throws BridgeError
-/// for a tensor of another major version, an unknown device, or a description that cannot be true;
-/// DTypeError; SharingError under CopyMode::never. A GPU tensor must be ready on the current
-/// stream.
+/// Imports a tensor as an Array that shares its memory; under if_needed copies a tensor that a
+/// Layout cannot describe. Takes ownership of the tensor: its deleter is called exactly once, here
+/// if this throws, else when the last array is destroyed and the queued work on it is done. Throws
+/// BridgeError for another major version, an unknown device or an invalid description; DTypeError;
+/// SharingError under CopyMode::never. A GPU tensor must be ready on the current stream.
 SW_API Array from_dlpack(DLManagedTensorVersioned* tensor, CopyMode mode = CopyMode::if_needed);
 SW_API Array from_dlpack(DLManagedTensor* tensor, CopyMode mode = CopyMode::if_needed);
 

@@ -13,8 +13,8 @@
 
 namespace spanwise {
 
-/// Kinds of element, with DLPack's numbers (DLPack 1.3, DLDataTypeCode), so that every dtype that
-/// DLPack can name can be carried through Spanwise even where Spanwise cannot compute on it.
+/// Kinds of element, with the values of DLPack 1.3's DLDataTypeCode, so that Spanwise can carry
+/// every dtype of DLPack, even one that it cannot compute on.
 enum class DTypeCode : std::uint8_t {
   int_ = 0,
   uint = 1,
@@ -25,13 +25,13 @@ enum class DTypeCode : std::uint8_t {
   bool_ = 6,
 };
 
-/// How much a cast may lose, in NumPy's words.
+/// Casting rules, as NumPy's `casting` argument.
 enum class Casting { no, equiv, safe, same_kind, unsafe };
 
 /// The type of one element: kind, width in bits, and lanes (1 but for vector types).
 class SW_API DType {
  public:
-  /// float32, so that a default-made DType is a usable one.
+  /// float32.
   constexpr DType() noexcept = default;
   /// Throws DTypeError where bits * lanes is 0 or no whole number of bytes.
   DType(DTypeCode code, int bits, int lanes = 1);
@@ -53,7 +53,8 @@ class SW_API DType {
     return code_ == DTypeCode::float_ || code_ == DTypeCode::bfloat;
   }
   bool is_complex() const noexcept { return code_ == DTypeCode::complex; }
-  /// True for bool, (u)int8-64, float16/32/64, bfloat16 and complex64/128: what casts and ops take.
+  /// True for bool, (u)int8-64, float16/32/64, bfloat16 and complex64/128 with one lane: the dtypes
+  /// that casts and ops accept.
   bool is_computable() const noexcept;
 
   friend constexpr bool operator==(DType, DType) noexcept = default;
@@ -92,12 +93,13 @@ inline constexpr DType float64 = DTypes::make(DTypeCode::float_, 64);
 inline constexpr DType complex64 = DTypes::make(DTypeCode::complex, 64);
 inline constexpr DType complex128 = DTypes::make(DTypeCode::complex, 128);
 
-/// The dtype in which NumPy 2 combines arrays of `a` and `b` (numpy.result_type). bfloat16 joins as
-/// ml_dtypes does; where ml_dtypes knows no answer (float16, 16-bit and wider integers) it is the
-/// float32 or float64 that holds both. Throws DTypeError where either cannot be computed on.
+/// The result dtype of arrays of `a` and `b` in NumPy 2 (numpy.result_type). bfloat16 follows
+/// ml_dtypes; where ml_dtypes defines no result (float16, or integers of 16 bits and more) it is
+/// the float32 or float64 that holds both. Throws DTypeError where either is not computable.
 SW_API DType promote(DType a, DType b);
-/// The same for several, at least one: wider kinds first, so that (int8, uint8, float16) is float16
-/// as NumPy has it, although int8 and uint8 alone are int16.
+/// The same for one or more dtypes, combined in the order complex, floating, integer, bool, so that
+/// (int8, uint8, float16) gives float16 as in NumPy, although int8 and uint8 alone give int16.
+/// Throws ArgumentError for an empty list.
 SW_API DType promote(std::span<const DType> dtypes);
 /// numpy.can_cast for the computable dtypes; other dtypes cast only to themselves.
 SW_API bool can_cast(DType from, DType to, Casting casting);

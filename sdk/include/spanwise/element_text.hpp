@@ -7,14 +7,15 @@
 
 namespace spanwise {
 
-/// What the elements of a computable dtype are called in CUDA C: "float", "unsigned short"; and,
-/// where C has no type for what is in memory, by the names of <spanwise/elements.cuh>: "Bool",
-/// "Half", "BFloat", "Complex<float>", "Complex<double>". Throws DTypeError for other dtypes, which
-/// kernels can only move, as words.
+/// The CUDA C type name of a computable dtype: "float", "unsigned short"; where C has no type, a
+/// name of <spanwise/elements.cuh>: "Bool", "Half", "BFloat", "Complex<float>", "Complex<double>".
+/// Throws DTypeError for other dtypes, which kernels can only move as unsigned integers
+/// (word_text()).
 SW_API const char* element_text(DType dtype);
 
-/// The unsigned integer of that many bytes, 1, 2, 4 or 8: what moves an element whatever it is, and
-/// what adds integers up whose signs make no difference. Throws DTypeError for other sizes.
+/// The CUDA C name of the unsigned integer type of `bytes` bytes (1, 2, 4 or 8), for moving
+/// elements of any dtype and for sign-agnostic integer arithmetic. Throws DTypeError for other
+/// sizes.
 SW_API const char* word_text(int bytes);
 
 }  // namespace spanwise

@@ -2,5 +2,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Marks what libspanwise shows to programs and plug-ins; everything else is hidden.
+/// Marks the exported symbols of libspanwise; all others are hidden.
 #define SW_API __attribute__((visibility("default")))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -10,12 +11,13 @@
 
 namespace spanwise {
 
-/// State that fork() could leave in the hands of a thread which the child process does not have.
-/// All objects of this class are asked in the forking thread, whichever code calls fork(): before
-/// the fork until none of them is in use by another thread, then in the parent and in the child.
+/// State that another thread may be modifying when fork() is called; in the child that thread does
+/// not exist. Handlers run for all objects of this class in the forking thread, whichever code
+/// calls fork(): before the fork until no other thread uses any of them, then in the parent and in
+/// the child.
 ///
-/// The functions below run inside fork(): they neither wait nor throw, and they neither create nor
-/// destroy objects of this class.
+/// The virtual functions run inside fork(): they must not block or throw, nor create or destroy
+/// objects of this class.
 class SW_API ForkParticipant {
  public:
   ForkParticipant(const ForkParticipant&) = delete;
@@ -28,13 +30,14 @@ class SW_API ForkParticipant {
  private:
   friend struct ForkRegistry;
 
-  /// Before the fork: keeps other threads out until resume(). False, with nothing changed, while
-  /// one is inside; asked again soon, for patience() altogether.
+  /// Before the fork: excludes other threads until resume(). Returns false and changes nothing
+  /// while another thread is inside; called again until patience() has passed.
   virtual bool try_pause() noexcept { return true; }
-  /// After a try_pause() that returned true, unless after_fork_in_child() is called instead.
+  /// In the parent, and before another attempt to pause: ends a try_pause() that returned true.
   virtual void resume() noexcept {}
-  /// In the child, where only the forking thread is left. `was_paused`: what the last try_pause()
-  /// returned. Where it is false, another thread was inside, which will never leave.
+  /// In the child, where only the forking thread exists, in place of resume(). `was_paused` is the
+  /// result of the last try_pause(); if false, another thread was inside and its changes may be
+  /// incomplete.
   virtual void after_fork_in_child(bool was_paused) noexcept = 0;
   virtual std::chrono::milliseconds patience() const noexcept {
     return std::chrono::milliseconds(1000);
@@ -45,15 +48,25 @@ class SW_API ForkParticipant {
   bool is_paused_ = false;
 };
 
-/// A mutex for sections that end without waiting for anything: no compile, no other library's lock,
-/// no interpreter's lock. A fork waits until no other thread holds it, so the child finds it free
-/// and what it protects whole. Use with std::lock_guard and std::unique_lock.
+/// Set while a thread that calls fork() waits for participants that are in use.
+extern SW_API std::atomic<bool> fork_is_waiting;
+/// Sleeps for longer than the forking thread does between two attempts, so that a thread that locks
+/// and unlocks a mutex in a loop does not starve the fork.
+SW_API void yield_to_fork() noexcept;
+
+/// A mutex for short critical sections that do not wait: no compilation, no lock of another
+/// library, no interpreter lock. fork() waits until no other thread holds it, so in the child it is
+/// free and the protected state is consistent. Use with std::lock_guard and std::unique_lock.
 class SW_API Mutex final : ForkParticipant {
  public:
   Mutex() noexcept = default;
   ~Mutex() = default;
 
-  void lock() { mutex_.lock(); }
+  void lock() {
+    if (fork_is_waiting.load(std::memory_order_relaxed)) [[unlikely]]
+      yield_to_fork();
+    mutex_.lock();
+  }
   bool try_lock() { return mutex_.try_lock(); }
   void unlock() noexcept { mutex_.unlock(); }
 
@@ -65,16 +78,16 @@ class SW_API Mutex final : ForkParticipant {
   std::mutex mutex_;
 };
 
-/// 1 in a process that was not forked since the library was loaded, one more in each child.
+/// 1 in the process that loaded the library, incremented in each forked child.
 SW_API std::uint32_t process_generation() noexcept;
 
-/// Has the participants paused before the handlers run that libraries loaded so far have given to
-/// pthread_atfork(): the last registered run first. For a library whose handlers hang while a
-/// participant uses it.
+/// Registers the fork handlers again, so that participants are paused before the pthread_atfork()
+/// handlers of libraries loaded so far run (the last registered runs first). For libraries whose
+/// handlers deadlock while a participant is in use.
 SW_API void renew_fork_handlers() noexcept;
 
-/// Held around dlopen(), dlclose() and dlsym(): the dynamic loader has a lock of its own, and in a
-/// child forked while another thread holds that one, every dlopen() would wait for ever.
+/// Held around dlopen(), dlclose() and dlsym(): in a child forked while another thread holds the
+/// dynamic loader's own lock, every dlopen() would block forever.
 SW_API Mutex& loader_mutex();
 
 }  // namespace spanwise

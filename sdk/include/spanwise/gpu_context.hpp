@@ -9,19 +9,19 @@
 
 namespace spanwise {
 
-/// A context of a GPU. Spanwise works in each GPU's primary one, as everything built on the CUDA
-/// runtime does; a program may have made another (pycuda.autoinit does), whose memory work in the
-/// primary one must not touch.
+/// A CUDA context. Spanwise uses each GPU's primary context, as everything built on the CUDA
+/// runtime does. A program may have created another (pycuda.autoinit does), whose memory must not
+/// be used in the primary context.
 struct GpuContext {
-  Device device{};  ///< of memory, the kind that it is
+  Device device{};  ///< for memory: with its kind, such as cuda_managed
   bool primary = false;
 };
 
-/// The calling thread's current context; nothing where it has none, or there is no GPU. Loads the
-/// CUDA driver; never throws for its absence.
+/// The calling thread's current context; nullopt where there is none or no GPU. Loads the CUDA
+/// driver; a missing driver is not an error.
 SW_API std::optional<GpuContext> current_gpu_context();
-/// The context that the memory at `address` was made in; nothing where the driver does not say (no
-/// memory of a GPU, or memory of a pool, which all contexts may touch).
+/// The context in which the memory at `address` was allocated; nullopt where the driver reports
+/// none: not GPU memory, or memory of a pool, which all contexts may access.
 SW_API std::optional<GpuContext> gpu_context_of(const void* address);
 
 }  // namespace spanwise

@@ -10,7 +10,7 @@
 
 namespace spanwise {
 
-/// Rows and columns of elements in host memory, there and back; all steps in bytes, any sign.
+/// A 2-d block of elements in host memory and its destination; all steps in bytes, of any sign.
 struct HostBlock {
   std::byte* target;
   const std::byte* source;
@@ -19,10 +19,10 @@ struct HostBlock {
   std::int64_t source_row_step, source_step;
 };
 
-/// Writes the source's elements, which are `from`, to the target as `to`, as copy() converts them;
-/// neither side need be aligned. The inner loop of ops that work in one dtype and take any: gather
-/// a piece, compute, scatter. Both dtypes are computable; source and target share no byte. The
-/// caller has seen to the order of streams.
+/// Converts the source's elements from dtype `from` to `to`, as copy() does, and writes them to the
+/// target. Neither side need be aligned. Ops that compute in one dtype use it in their inner loop
+/// to gather operands and scatter results. Both dtypes must be computable; source and target must
+/// not overlap. Does not order streams.
 SW_API void convert_block(DType from, DType to, const HostBlock& block);
 
 }  // namespace spanwise

@@ -4,22 +4,23 @@
 
 #include "spanwise/export.hpp"
 
-/// What loops that are compiled several times over may use: what the processor at hand has, up to
-/// config "instruction_set", which is read at the first of these questions and stays. Where the
-/// environment names no such set, the error goes to stderr, once, and the processor decides.
+/// Runtime dispatch for loops that are compiled for several instruction sets: what the processor
+/// supports, limited by config "instruction_set", which is read once at the first call. If the
+/// environment variable has an invalid value, the error is printed to stderr once and the limit is
+/// ignored.
 namespace spanwise {
 
 SW_API bool has_avx2() noexcept;
-/// With fused multiplication, which is an extension of its own.
+/// AVX2 and FMA, which is a separate extension.
 SW_API bool has_avx2_and_fma() noexcept;
-/// The parts of AVX-512 that loops are written for: F, DQ, VL and BW.
+/// AVX-512 F, DQ, VL and BW.
 SW_API bool has_avx512() noexcept;
 
 }  // namespace spanwise
 
-/// SW_BEGIN_AVX2 ... SW_END_INSTRUCTIONS: what is defined between is compiled for such a processor,
-/// and to be called where the question above is answered with yes. For loops that stand in a file
-/// which is included once for each set, in a namespace of its own; headers go before.
+/// SW_BEGIN_AVX2 ... SW_END_INSTRUCTIONS: functions defined between them are compiled for that
+/// instruction set and may only be called where the function above returns true. Meant for a file
+/// that is included once per instruction set, in a namespace of its own, after all headers.
 #define SW_TEXT_OF(...) #__VA_ARGS__
 #define SW_PRAGMA(...) _Pragma(SW_TEXT_OF(__VA_ARGS__))
 #if defined(__clang__)
@@ -33,6 +34,6 @@ SW_API bool has_avx512() noexcept;
 #endif
 #define SW_BEGIN_AVX2 SW_BEGIN_INSTRUCTIONS("avx2", "")
 #define SW_BEGIN_AVX2_FMA SW_BEGIN_INSTRUCTIONS("avx2,fma", "")
-// g++ prefers halves of these vectors unless it is told.
+// By default g++ prefers 256-bit vectors.
 #define SW_BEGIN_AVX512 \
   SW_BEGIN_INSTRUCTIONS("avx512f,avx512dq,avx512vl,avx512bw", ",prefer-vector-width=512")

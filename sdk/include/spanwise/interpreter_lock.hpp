@@ -6,21 +6,22 @@
 
 namespace spanwise {
 
-/// The lock of an interpreter that the process runs (Python's GIL), as the library sees it.
+/// Functions that release and acquire the lock of an embedded interpreter (Python's GIL).
 struct InterpreterLock {
-  /// Releases the lock where the calling thread holds it; null where it does not.
+  /// Releases the lock if the calling thread holds it and returns a non-null state; else returns
+  /// null.
   void* (*release)() noexcept;
-  /// Takes the lock again, with what release() returned (not null).
+  /// Acquires the lock again with the state that release() returned (not null).
   void (*acquire)(void* released) noexcept;
 };
 
-/// For the layer that knows the interpreter. `lock` lives as long as the process.
+/// Registers the lock; called by the language binding. `lock` must outlive the process's threads.
 SW_API void set_interpreter_lock(const InterpreterLock& lock) noexcept;
 
-/// While this lives, the calling thread does not hold the interpreter's lock. What waits for a
-/// thread that may need the interpreter's lock takes one of these as an argument, so it cannot be
-/// called without it. Costs a few nanoseconds where the lock is not held; without an interpreter
-/// nothing.
+/// Releases the interpreter's lock for the lifetime of the object, if the calling thread holds it.
+/// Functions that wait for a thread which may need the lock take one as an argument, so that they
+/// cannot be called without it. Costs a few nanoseconds where the lock is not held, and nothing
+/// without an interpreter.
 class SW_API InterpreterUnlocked {
  public:
   InterpreterUnlocked() noexcept;

@@ -6,18 +6,19 @@
 
 namespace spanwise {
 
-/// Throws where the program wants the calling thread to end what it is waiting for; Python's
-/// KeyboardInterrupt is thrown so. Does nothing in a program that sets no check.
+/// Throws where the calling thread should stop waiting (in Python: KeyboardInterrupt). Without a
+/// registered check, waits are not interrupted.
 using InterruptCheck = void (*)();
 
-/// How long a wait may go on between two checks.
+/// Interval between two checks during a wait, in milliseconds.
 inline constexpr int interrupt_check_ms = 50;
 
-/// Calls the check. For code that waits for another program, or for a thread that does: before the
-/// wait, after each EINTR, and every interrupt_check_ms. Holds no lock that the check could need.
+/// Calls the registered check. Code that waits for another process, or for a thread that does,
+/// calls this before the wait, after each EINTR and every interrupt_check_ms, without holding a
+/// lock that the check may need.
 SW_API void check_interrupt();
 
-/// `check` replaces the one before; null removes it. Returns the one before.
+/// Registers `check`; null removes it. Returns the previous check.
 SW_API InterruptCheck set_interrupt_check(InterruptCheck check) noexcept;
 
 }  // namespace spanwise

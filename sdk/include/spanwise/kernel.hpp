@@ -28,60 +28,61 @@ namespace spanwise {
 struct LaunchConfig {
   Dim3 grid{};
   Dim3 block{};
-  std::int64_t shared_bytes = 0;   ///< dynamic shared memory a block
+  std::int64_t shared_bytes = 0;   ///< dynamic shared memory per block
   std::optional<Stream> stream{};  ///< default: the calling thread's current stream
-  /// All blocks run at once, so that cooperative_groups::this_grid().sync() works. The grid must
-  /// fit: multiprocessors times max_active_blocks(). On the CPU it changes nothing.
+  /// Cooperative launch: all blocks are resident, so cooperative_groups::this_grid().sync() works.
+  /// The grid must have at most multiprocessors * max_active_blocks() blocks. Ignored on the CPU.
   bool cooperative = false;
-  Dim3 cluster{};  ///< blocks that share a cluster (compute capability 9.0); 1 each: none
+  Dim3 cluster{};  ///< blocks per cluster (compute capability 9.0); 1 x 1 x 1: none
 };
 
-/// A block size and what it leads to.
+/// Result of occupancy_block_size().
 struct BlockSize {
-  int threads = 0;     ///< of the block that keeps most threads of a multiprocessor busy
-  int min_blocks = 0;  ///< the smallest grid that fills the device
+  int threads = 0;     ///< threads per block with the highest occupancy
+  int min_blocks = 0;  ///< smallest grid that reaches this occupancy on the whole device
 };
 
 template <class T>
 concept Arithmetic = std::is_arithmetic_v<T>;
 
-/// One kernel argument. Arrays are passed as the address of element (0, ..., 0), and to a parameter
-/// of type spanwise::View<T, N> (<spanwise/view.cuh>) as address, shape and strides.
+/// One kernel argument. An array is passed as the address of element (0, ..., 0), or for a
+/// parameter of type spanwise::View<T, N> (<spanwise/view.cuh>) as address, shape and strides.
 ///
-/// Numbers go to a parameter that keeps their value: integers exactly (also to a floating
-/// parameter), reals rounded to the parameter's precision but never to infinity and never to an
-/// integer. Where neither source nor binary tells a type, only its size counts: there a number
-/// whose C type is decided must have that size, and an int or real without one takes it.
+/// Numbers are converted to the parameter's type if it keeps their value: integers exactly (also to
+/// floating parameters); reals are rounded to the parameter's precision, but not to infinity and
+/// not to an integer. Where neither source nor binary gives the parameter's type, only its size is
+/// checked: a number with a definite C type must have that size, and integer() and real() adopt it.
 class SW_API KernelArg {
  public:
   enum class Kind { array, memory, scalar, integer, real, bytes, address };
 
-  /// The array must stay alive until the launch call returns; its storage is then held by the order
-  /// of streams.
+  /// The array must stay alive until the launch call returns; after that stream order protects its
+  /// storage.
   KernelArg(const Array& array) noexcept : kind_(Kind::array), array_(&array) {}
-  /// The array's memory for a pointer to anything: checked as an array is, but for its dtype.
+  /// The array's memory for a pointer of any type: checked like an array, except for the dtype.
   static KernelArg memory(const Array& array) noexcept;
-  /// A value whose C type is decided, such as a NumPy scalar.
+  /// A number with a definite C type, such as a NumPy scalar.
   KernelArg(const Scalar& scalar) noexcept : kind_(Kind::scalar), scalar_(scalar) {}
   template <Arithmetic T>
   KernelArg(T value) noexcept : KernelArg(Scalar(value)) {}
   /// The null pointer.
   KernelArg(std::nullptr_t) noexcept : KernelArg(address(0)) {}
-  /// A raw pointer says neither its size nor its device: say address(), and mind the order of
-  /// streams.
+  /// Deleted, since a raw pointer has neither size nor device; use address(), and order the streams
+  /// yourself.
   KernelArg(const volatile void*) = delete;
-  /// A Python int. For a pointer parameter it is an address, as `array.ptr` gives it.
+  /// A Python int, without a definite C type. For a pointer parameter it is an address
+  /// (`array.ptr`).
   static KernelArg integer(std::int64_t value) noexcept;
-  /// A Python float.
+  /// A Python float, without a definite C type.
   static KernelArg real(double value) noexcept;
-  /// A struct by value; the bytes must stay until the launch call returns.
+  /// A struct by value; the bytes must stay valid until the launch call returns.
   static KernelArg bytes(std::span<const std::byte> bytes) noexcept;
-  /// A raw device address, unchecked but for size; 0 is a null pointer.
+  /// A raw device address, of which only the size is checked; 0 is the null pointer.
   static KernelArg address(std::uintptr_t address) noexcept;
 
   Kind kind() const noexcept { return kind_; }
   bool is_array() const noexcept { return kind_ == Kind::array || kind_ == Kind::memory; }
-  /// Of an array or memory.
+  /// For Kind::array and Kind::memory only.
   const Array& array() const noexcept { return *array_; }
   /// The value of a scalar, integer (int64), real (float64) or address (uint64).
   const Scalar& scalar() const noexcept { return scalar_; }
@@ -95,23 +96,25 @@ class SW_API KernelArg {
   std::span<const std::byte> bytes_{};
 };
 
-/// How a parameter takes an array.
+/// How an array is passed to a parameter.
 enum class ParameterLayout : std::uint8_t {
-  none,        ///< a number or a struct: no array
-  raw,         ///< address only: a C-contiguous array, others are refused
-  contiguous,  ///< address only: others are copied in and, unless the parameter is const, back out
-  strided,     ///< spanwise::View<T, N>: address, shape and strides, any array
+  none,  ///< not an array: a number or a struct
+  raw,   ///< address only; throws for an array that is not C-contiguous
+  /// address only; an array that is not C-contiguous is copied in and, unless the parameter is
+  /// const, copied back
+  contiguous,
+  strided,  ///< spanwise::View<T, N>: address, shape and strides, any array
 };
 
-/// What is known of one parameter: name and type from the source, place and size from the binary.
+/// One parameter of a kernel: name and type from the source, offset and size from the binary.
 struct KernelParameter {
-  std::string name;         ///< "" where the source does not say
+  std::string name;         ///< "" where unknown
   std::string type;         ///< as written, e.g. "const float *"
-  std::int64_t offset = 0;  ///< bytes into the argument block
+  std::int64_t offset = 0;  ///< in bytes, in the argument block
   std::int64_t size = 0;    ///< bytes
   bool is_pointer = false;
-  bool is_const = false;         ///< a pointer to const: the kernel only reads
-  std::optional<DType> dtype{};  ///< of the scalar or the pointee, where the type is a known one
+  bool is_const = false;         ///< a pointer to const
+  std::optional<DType> dtype{};  ///< of the number or the pointee, if known
   int view_rank = 0;             ///< N where the type is spanwise::View<T, N>, 0 for every other
   ParameterLayout layout = ParameterLayout::none;
 };
@@ -123,10 +126,12 @@ struct ModuleOptions {
   std::vector<std::string> include_dirs{};
   std::optional<Device> device{};  ///< default: default_device()
   bool keep = false;               ///< keep and name the generated files
-  /// Further translation units: CUDA C++ texts, compiled each by itself with the same options, and
-  /// for a GPU device code that is compiled already (relocatable cubins, PTX, LTO-IR, fat binaries,
-  /// objects, archives), as their contents tell. Messages call them "link[0].cu", ...
+  /// Further translation units: CUDA C++ texts, each compiled separately with the same options, and
+  /// for a GPU compiled device code (relocatable cubins, PTX, LTO-IR, fat binaries, objects,
+  /// archives), recognised by its contents. Messages call them "link[0].cu", ...
   std::vector<std::string> link{};
+
+  bool operator==(const ModuleOptions&) const = default;
 };
 
 namespace kernels {
@@ -134,33 +139,34 @@ class ModuleState;
 class FunctionState;
 }  // namespace kernels
 
-/// A compiled kernel, callable. Copying shares it; it keeps its module loaded.
+/// A compiled kernel. Copying shares it; it keeps its module loaded.
 class SW_API Function {
  public:
   explicit Function(Ref<kernels::FunctionState> state) noexcept;
 
   /// Checks the arguments against the kernel (count, size, dtype, device, layout, read-only),
-  /// orders the launch after queued work on its arrays, and queues it. Throws KernelArgumentError
-  /// or ReadOnlyError before anything is launched, DeviceError from the driver.
+  /// orders the launch after queued work on its arrays, and queues it. Does not wait for the
+  /// device. Throws KernelArgumentError or ReadOnlyError before anything is launched, DeviceError
+  /// from the driver.
   ///
-  /// An array that is not C-contiguous is refused for a raw pointer, which cannot carry strides:
-  /// see ParameterLayout and bind(). Arrays of a parameter that is declared contiguous are copied
-  /// on the launch's stream; the same window given twice is copied once.
+  /// Throws for an array that is not C-contiguous where the parameter is a raw pointer, which
+  /// carries no strides: see ParameterLayout and bind(). Arrays for a parameter declared contiguous
+  /// are copied on the launch's stream; a view that is passed twice is copied once.
   void launch(const LaunchConfig& config, std::span<const KernelArg> arguments) const;
   void operator()(const LaunchConfig& config, std::initializer_list<KernelArg> arguments) const {
     launch(config, std::span(arguments.begin(), arguments.size()));
   }
 
-  /// For who wrote the kernel as well: values[i] is the address of parameter i's bytes, as the
-  /// kernel has it, until the call returns. Only the configuration and the count are checked, and
-  /// nothing is ordered: call order_use() for each array before. Under config "kernel_check" it is
-  /// launch(). Throws KernelArgumentError or, from the driver, DeviceError.
+  /// Launches without checking the arguments: values[i] is the address of parameter i's bytes,
+  /// valid until the call returns. Only the configuration and the number of values are checked, and
+  /// streams are not ordered: call order_use() for each array before. Under config "kernel_check"
+  /// it does the same as launch(). Throws KernelArgumentError or, from the driver, DeviceError.
   void launch_raw(const LaunchConfig& config, std::span<void* const> values) const;
 
-  /// The same kernel with a declaration for each parameter: "raw float32*", "contiguous const
-  /// float*", "strided float32[2]", "int32", or a layout's word alone where the source says the
-  /// rest. Types are NumPy's or C's. Declarations add to what is known, also of kernels without
-  /// source, and must not contradict it. Throws KernelArgumentError.
+  /// The same kernel with one declaration per parameter: "raw float32*", "contiguous const float*",
+  /// "strided float32[2]", "int32", or only a layout where the source gives the type. Types are
+  /// NumPy's or C's names. Declarations add to what source and binary say (also for kernels without
+  /// source) and must not contradict it. Throws KernelArgumentError.
   Function bind(std::span<const std::string> declarations) const;
 
   const std::string& name() const noexcept;
@@ -169,31 +175,32 @@ class SW_API Function {
   std::uintptr_t handle() const noexcept;
   std::span<const KernelParameter> parameters() const noexcept;
   KernelAttributes attributes() const;
-  /// Blocks of that size that run at once on one multiprocessor. Throws KernelArgumentError for a
-  /// block that cannot be launched.
+  /// Number of blocks of `threads` threads that are resident on one multiprocessor. Throws
+  /// KernelArgumentError for a block that cannot be launched.
   int max_active_blocks(int threads, std::int64_t shared_bytes = 0) const;
-  /// CUDA's occupancy calculator over all block sizes; on the CPU one of middle size.
+  /// The block size with the highest occupancy, from CUDA's occupancy calculator; on the CPU a
+  /// fixed medium size.
   BlockSize occupancy_block_size(std::int64_t shared_bytes = 0) const;
   kernels::FunctionState& state() const noexcept;
 
  private:
-  Ref<RefCounted> state_;  // a kernels::FunctionState, which this header only names
+  Ref<RefCounted> state_;  // a kernels::FunctionState, which is incomplete here
 };
 
 /// Compiled kernels loaded on one device. Copying shares them.
 class SW_API Module {
  public:
-  /// A cubin, PTX, fat binary or LTO-IR, as nvcc, ptxas, NVRTC or nvJitLink write them. Throws
-  /// DeviceError saying which architectures it holds where none runs on the device, or which
-  /// library LTO-IR needs, ArgumentError for a device that is no GPU or bytes that are none of
-  /// these.
+  /// Loads a cubin, PTX, fat binary or LTO-IR, as nvcc, ptxas, NVRTC or nvJitLink write them.
+  /// Throws DeviceError naming the architectures in the image where none runs on the device, or the
+  /// library that LTO-IR needs; ArgumentError for a device that is not a GPU or an unknown format.
   static Module load(std::span<const std::byte> image, std::optional<Device> device = {});
   static Module load_file(const std::string& path, std::optional<Device> device = {});
 
-  /// By plain name, qualified name, mangled symbol or name expression. Throws ArgumentError listing
-  /// the kernels there are.
+  /// Finds a kernel by plain name, qualified name, mangled symbol or name expression. Throws
+  /// ArgumentError listing the module's kernels.
   Function get_function(std::string_view name) const;
-  /// A __device__ or __constant__ variable as a uint8 array over its bytes. Throws ArgumentError.
+  /// A __device__ or __constant__ variable as a uint8 array over its bytes. Throws ArgumentError
+  /// where there is none of that name.
   Array get_global(std::string_view name) const;
   std::vector<std::string> function_names() const;
   Device device() const noexcept;
@@ -202,31 +209,32 @@ class SW_API Module {
 
  protected:
   explicit Module(Ref<RefCounted> state) noexcept : state_(std::move(state)) {}
-  Ref<RefCounted> state_;  // a kernels::ModuleState, which this header only names
+  Ref<RefCounted> state_;  // a kernels::ModuleState, which is incomplete here
 };
 
-/// CUDA C/C++ text compiled for one device: by NVRTC to a cubin for a GPU, by the system's C++
-/// compiler to native code for the CPU. With ModuleOptions::link, several of them linked: by
-/// nvJitLink, which also optimises across them, else by the driver. Compiled binaries are cached on
-/// disk, so a second process needs no compiler.
+/// CUDA C/C++ source compiled for one device: by NVRTC to a cubin for a GPU, by the system's C++
+/// compiler to native code for the CPU. With ModuleOptions::link several translation units are
+/// linked: by nvJitLink, which also optimises across them, else by the driver. Binaries are cached
+/// on disk, so that a second process needs no compiler.
 class SW_API SourceModule : public Module {
  public:
-  /// Throws CompileError with the compiler's or linker's log in the user's line numbers,
-  /// DeviceError where the device or its compiler is absent (naming the package to install).
+  /// Throws CompileError with the compiler's or linker's log, with the line numbers of `source`;
+  /// DeviceError where the device or its compiler is missing (naming the package to install).
   explicit SourceModule(std::string_view source, ModuleOptions options = {});
-  /// True where the binary came from the disk cache.
+  /// Whether the binary was read from the disk cache.
   bool from_cache() const noexcept;
 };
 
 /// The disk cache of compiled kernels: config "cache_dir" (default $XDG_CACHE_HOME/spanwise, else
-/// ~/.cache/spanwise) and "cache_limit_mb" (0: keep nothing). A source compiled again in the same
-/// process with the same options, for the same device, gives the module that is loaded already.
+/// ~/.cache/spanwise) and "cache_limit_mb" (0: no caching). Compiling the same source again in a
+/// process, with the same options and for the same device, returns the module that is already
+/// loaded.
 namespace kernel_cache {
 struct Info {
   std::string path;
   std::int64_t entries = 0, bytes = 0;  ///< on disk now
-  std::int64_t hits = 0, misses = 0;    ///< of this process, on disk
-  std::string problem{};  ///< why nothing is kept on disk, one sentence; "" where it is
+  std::int64_t hits = 0, misses = 0;    ///< lookups of this process in the disk cache
+  std::string problem{};  ///< why nothing is cached on disk, one sentence; "" where it is
 };
 SW_API Info info();
 /// Removes every entry.

@@ -10,18 +10,18 @@
 
 namespace spanwise {
 
-/// Compiled kernels by what decides their text: finding one again costs less than writing its text.
-/// `Map` is a std::map or std::unordered_map. Any thread may use it. Have it live as long as the
-/// process, since a GPU may be gone before static objects are destroyed.
+/// Maps the parameters of a generated kernel source to the compiled kernels, since a lookup is
+/// cheaper than generating the source. `Map` is a std::map or std::unordered_map. Thread-safe.
+/// Never destroy it: at exit the GPU may be gone before static objects are destroyed.
 template <class Map>
 class KernelTable {
  public:
   using Key = typename Map::key_type;
   using Kernels = typename Map::mapped_type;
 
-  /// What make() returned for `key`. make() compiles, so it is called without the mutex and without
-  /// the interpreter's lock; two threads may both call it, and one result is kept. The reference is
-  /// valid as long as the table.
+  /// Returns the value for `key`, made by make() at the first call. make() runs without the mutex
+  /// and without the interpreter's lock, since it compiles; two threads may both run it, and one
+  /// result is kept. The reference is valid as long as the table.
   template <class Make>
   const Kernels& get(const Key& key, Make&& make) {
     if (const Kernels* known = find(key)) return *known;

@@ -11,18 +11,18 @@
 
 namespace spanwise {
 
-/// A __global__ function as a text declares it. Sizes and offsets of its parameters are a binary's,
-/// and 0 here.
+/// A __global__ function declared in source text. Sizes and offsets of its parameters are 0: only a
+/// binary has them.
 struct DeclaredKernel {
   std::string name;  ///< with its namespaces
   int line = 1;
   bool is_template = false;
-  bool has_barrier = false;  ///< threads wait for one another, as far as the text shows
+  bool has_barrier = false;  ///< whether its text contains a barrier of threads
   std::vector<KernelParameter> parameters;
 };
 
-/// What kernels a CUDA C text has, found without a compiler: a macro that hides __global__ hides
-/// the kernel.
+/// The kernels that CUDA C source declares, found without a compiler: a kernel whose __global__
+/// comes from a macro is not found.
 SW_API std::vector<DeclaredKernel> declared_kernels(std::string_view source);
 
 }  // namespace spanwise

@@ -12,7 +12,7 @@ struct Dim3 {
   std::int64_t x = 1, y = 1, z = 1;
 };
 
-/// What the compiler made of a kernel.
+/// Resources that a compiled kernel uses (cuFuncGetAttribute); sizes in bytes.
 struct KernelAttributes {
   int registers = 0;
   std::int64_t static_shared_bytes = 0;

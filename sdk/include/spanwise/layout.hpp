@@ -13,29 +13,32 @@
 
 namespace spanwise {
 
-/// A Python slice. Absent bounds mean what they mean in Python: the ends, in the step's direction.
+/// A Python slice. A missing `step` is 1; a missing bound is the end of the axis in the step's
+/// direction.
 struct Slice {
   std::optional<std::int64_t> start{}, stop{}, step{};
 };
 
-/// Which elements of a storage an array sees, and in which order: index arithmetic, no memory.
+/// Maps the indices of an array to elements of a storage. Pure index arithmetic, no memory.
 ///
 /// Element (i0, i1, ...) is at offset + i0 * strides[0] + i1 * strides[1] + ..., in elements from
 /// the storage's first byte. Contiguity ignores axes of extent 1 and holds for size 0. All members
-/// are pure; views are NumPy's (numpy.ndarray.strides, basic indexing), which the tests compare to.
+/// are pure. Views follow NumPy (numpy.ndarray.strides, basic indexing), against which they are
+/// tested.
 struct SW_API Layout {
   Shape shape;
   Strides strides;
   std::int64_t offset = 0;
 
-  /// C order, last axis fastest. Throws LayoutError for a negative extent, a rank above max_rank,
-  /// or a size that does not fit in 63 bits.
+  /// C order, offset 0. Throws LayoutError for a negative extent, a rank above max_rank, or a size
+  /// that does not fit in 63 bits.
   static Layout row_major(const Shape& shape);
-  /// Fortran order, first axis fastest. Throws as row_major.
+  /// Fortran order, offset 0. Throws as row_major.
   static Layout column_major(const Shape& shape);
 
-  /// Dense, of `extents` (as many as axes here), with the axes in this layout's order of strides,
-  /// all positive: NumPy's order "K". Throws as row_major.
+  /// A dense layout of shape `extents` with this layout's order of axes by stride, all strides
+  /// positive: NumPy's order='K'. Throws LayoutError unless there are rank() extents, and as
+  /// row_major.
   Layout packed(const Shape& extents) const;
 
   int rank() const noexcept { return shape.size(); }
@@ -47,36 +50,41 @@ struct SW_API Layout {
   }
   bool is_row_major() const noexcept;
   bool is_column_major() const noexcept;
-  /// {lowest, highest} element offset touched; {0, -1} for size 0.
+  /// {lowest, highest} element offset; {0, -1} for size 0.
   std::pair<std::int64_t, std::int64_t> extent() const noexcept;
-  /// False only where every index surely has an element of its own; stride 0 on an extent > 1 and
-  /// interleaved axes give true. Such a layout must not be written in parallel.
+  /// False where every index certainly maps to its own element. True for stride 0 on an extent > 1
+  /// and for interleaved axes, possibly a false positive. Such a layout must not be written in
+  /// parallel.
   bool may_overlap_itself() const;
 
-  /// `axis` counted from the end where negative. Throws LayoutError naming the rank.
+  /// Maps a negative `axis`, which counts from the end, to its index. Throws AxisError where it is
+  /// out of range.
   int normalise_axis(std::int64_t axis) const;
-  /// One index along `axis`, which disappears. Throws BoundsError.
+  /// Selects index `i` and removes `axis`; negative `i` counts from the end. Throws BoundsError,
+  /// AxisError.
   Layout index(int axis, std::int64_t i) const;
-  /// Python's slice rule along `axis`. Throws ArgumentError for step 0.
+  /// Slices `axis` by Python's rules. Throws ArgumentError for step 0.
   Layout slice(int axis, const Slice& range) const;
-  /// An axis of extent 1 before `axis` (numpy.newaxis).
+  /// Inserts an axis of extent 1 before `axis` (numpy.expand_dims). Throws LayoutError where `axis`
+  /// is out of range or the rank would exceed max_rank.
   Layout expand(int axis) const;
-  /// Without `axis`, whose extent must be 1; throws LayoutError otherwise.
+  /// Removes `axis`. Throws LayoutError unless its extent is 1.
   Layout squeeze(int axis) const;
   /// Axis i of the result is axis axes[i] of this. Throws LayoutError unless `axes` is a
   /// permutation.
   Layout permute(std::span<const int> axes) const;
   /// All axes in reverse order.
   Layout transpose() const;
-  /// NumPy's broadcasting to `target`, stride 0 on stretched axes. Throws LayoutError.
+  /// NumPy's broadcasting to `target`, with stride 0 on stretched axes. Throws LayoutError.
   Layout broadcast_to(const Shape& target) const;
-  /// numpy.diagonal: the two axes go, the diagonal becomes the last axis.
+  /// numpy.diagonal: removes both axes and appends the diagonal as the last axis. Throws
+  /// LayoutError.
   Layout diagonal(std::int64_t k, int axis1, int axis2) const;
-  /// The same elements in C order under another shape, or nothing where that needs a copy. One
-  /// extent may be -1. Throws LayoutError where the sizes differ.
+  /// The same elements in C order in another shape; nullopt where that needs a copy. One extent may
+  /// be -1. Throws LayoutError where the sizes differ.
   std::optional<Layout> reshape(const Shape& target) const;
-  /// The same bytes as elements of `to` bytes instead of `from` (ndarray.view(dtype)): the last
-  /// axis changes its extent. Throws LayoutError where the last axis does not allow it.
+  /// The same bytes as elements of `to_itemsize` bytes (ndarray.view(dtype)); changes the extent of
+  /// the last axis. Throws LayoutError where the last axis or the strides do not allow it.
   Layout reinterpret(int from_itemsize, int to_itemsize) const;
 
   friend bool operator==(const Layout&, const Layout&) noexcept = default;
@@ -85,9 +93,9 @@ struct SW_API Layout {
 /// Prints shape, strides (in elements) and offset.
 SW_API std::ostream& operator<<(std::ostream& out, const Layout& layout);
 
-/// `shape` with its one -1 replaced so that the size is `size`. Throws LayoutError.
+/// `shape` with at most one -1 replaced so that the size is `size`. Throws LayoutError.
 SW_API Shape resolve_shape(const Shape& shape, std::int64_t size);
-/// NumPy's common shape of the given ones. Throws LayoutError naming them.
+/// numpy.broadcast_shapes. Throws LayoutError naming the shapes.
 SW_API Shape broadcast_shapes(std::span<const Shape> shapes);
 
 }  // namespace spanwise

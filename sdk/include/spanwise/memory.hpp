@@ -13,32 +13,34 @@
 
 namespace spanwise {
 
-/// The memory of a device, in bytes. Figures of several threads are read one after the other, so
-/// they may not fit together while other threads work.
+/// Memory of a device; sizes in bytes. The fields are read one after the other, so they may be
+/// mutually inconsistent while other threads allocate.
 struct MemoryStats {
-  std::int64_t used = 0;         ///< by arrays that are alive
-  std::int64_t peak = 0;         ///< the most that `used` was since the last reset_peak_memory()
-  std::int64_t allocations = 0;  ///< how often memory was taken, not counting kept small blocks
-  std::int64_t held = 0;         ///< taken from the system by the library's pool, in use or kept
-  std::int64_t free = 0;         ///< of the whole device, for anyone
+  std::int64_t used = 0;  ///< held by live arrays
+  std::int64_t peak = 0;  ///< maximum of `used` since the last reset_peak_memory()
+  /// Number of allocations, without those served from the free list of small blocks.
+  std::int64_t allocations = 0;
+  std::int64_t held = 0;  ///< taken from the system by the library's pool, in use or cached
+  std::int64_t free = 0;  ///< free memory of the whole device
   std::int64_t total = 0;
-  std::optional<std::int64_t> limit;  ///< of `used`; see limit_memory()
-  std::string source;  ///< where new memory comes from: "pool", or the name of a MemorySource
+  std::optional<std::int64_t> limit;  ///< upper bound of `used`, see limit_memory()
+  std::string source;  ///< allocator of new memory: "pool", or the name of a MemorySource
 };
 
-/// What arrays hold on `device`. On a GPU this waits for nothing. Throws DeviceError.
+/// Memory statistics of `device`. Does not wait for queued work. Throws DeviceError.
 SW_API MemoryStats memory_stats(Device device);
-/// Counts `peak` from what is in use now.
+/// Sets `peak` to the memory in use now. Throws DeviceError.
 SW_API void reset_peak_memory(Device device);
-/// Gives what the library's pool keeps for later arrays back to the system, for other libraries and
-/// processes. On a GPU it waits for the device's work, since memory goes back in its order.
+/// Returns the memory that the library's pool caches to the driver or the system. On a GPU this
+/// waits for the device's queued work, since the pool frees in stream order. Throws DeviceError.
 SW_API void trim_memory(Device device);
-/// Arrays on `device` may hold so many bytes together; the one that would pass it raises
-/// OutOfMemoryError. Nothing lifts the limit. Throws ArgumentError for a negative number.
+/// Limits `used` on `device` to `bytes`; an allocation that would exceed it throws
+/// OutOfMemoryError. std::nullopt removes the limit. Throws ArgumentError for a negative number,
+/// DeviceError.
 SW_API void limit_memory(Device device, std::optional<std::int64_t> bytes);
 
-/// Where the memory of a device's arrays comes from, in the place of the library's own pool:
-/// another library's allocator, so that what one of both keeps serves the other.
+/// Allocator for the arrays of a device in place of the library's own pool, for example another
+/// library's caching allocator, so that both libraries reuse the same cached memory.
 class SW_API MemorySource {
  public:
   struct Block {
@@ -48,18 +50,19 @@ class SW_API MemorySource {
 
   virtual ~MemorySource();
   virtual std::string name() const = 0;
-  /// At least `bytes` bytes, usable in stream order on the stream (CUstream as an integer; 0 on the
-  /// CPU). Any thread; throws OutOfMemoryError where there is no memory, and the array that asked
-  /// is not made.
+  /// Allocates at least `bytes` bytes, usable in stream order on `stream` (a CUstream as an
+  /// integer; 0 on the CPU). Called on any thread. Throws OutOfMemoryError; the array is then not
+  /// created.
   virtual Block allocate(Device device, std::size_t bytes, std::uintptr_t stream) = 0;
-  /// Takes it back in the order of the stream that it was allocated on, which comes after all work
-  /// on the bytes. Any thread, possibly when the interpreter has ended.
+  /// Frees `block` in the order of the stream it was allocated on. All other streams' work on it
+  /// has been ordered before. Called on any thread, possibly after the interpreter has been
+  /// finalized.
   virtual void deallocate(Device device, const Block& block, std::size_t bytes) noexcept = 0;
 };
 
-/// Has `device` take its memory from `source`, or from the pool again with null; returns the source
-/// before. Arrays keep the source that they came from alive. Throws DeviceError for a device that
-/// is not there.
+/// Sets the allocator of `device`; null restores the library's pool. Returns the previous one.
+/// Arrays keep the source of their memory alive. Throws DeviceError for a device that does not
+/// exist.
 SW_API std::shared_ptr<MemorySource> use_memory_source(Device device,
                                                        std::shared_ptr<MemorySource> source);
 

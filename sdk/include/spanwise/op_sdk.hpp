@@ -24,33 +24,34 @@
 #include "spanwise/graph/op.hpp"
 #include "spanwise/kernel.hpp"
 
-/// All that the author of an op includes.
+/// The header for authors of ops.
 namespace spanwise {
 
-/// Throws GraphError unless there are `count` inputs.
+/// Throws GraphError unless there are `count` inputs, none of them null.
 SW_API void expect_arity(const Op& op, std::span<const Variable> inputs, int count);
 /// Throws DTypeError unless input `i` is of a floating dtype.
 SW_API void expect_floating(const Op& op, std::span<const Variable> inputs, int i);
 
-/// Throws DTypeError or GraphError unless input `i` is one whole number.
+/// Throws DTypeError or GraphError unless input `i` has an integer dtype and rank 0.
 SW_API void expect_integer(const Op& op, std::span<const Variable> inputs, int i);
 
-/// The device that the inputs' types fix, if any does: what the outputs' types should say too, so
-/// that the op runs there. The host (cpu) gives way to any other; functions move what is elsewhere.
-/// Numbers on the host (rank 0) do not count beside other inputs where the op takes them as they
-/// are. Throws GraphError where two inputs are fixed to different devices that are not the host.
+/// The device that the inputs' types specify; nullopt where none does. Outputs with this device in
+/// their type make the node run there. The CPU yields to any other device; compiling a function
+/// inserts the transfers. Rank-0 inputs on the host are ignored where the op takes_host_scalars()
+/// and has other inputs. Throws GraphError where two inputs specify different devices that are not
+/// the CPU.
 SW_API std::optional<Device> common_device(const Op& op, std::span<const Variable> inputs);
 
-/// Whether the types of the node's inputs from `first` on fix them to the host (cpu): a thunk reads
-/// their values without waiting for a device. An open type may turn out to be on any.
+/// Whether the types of the node's inputs from index `first` on all specify the CPU, so that a
+/// thunk reads their values without waiting for a device. False where a type specifies no device.
 SW_API bool are_on_host(const Apply& node, int first) noexcept;
 
-/// What broadcasting makes of two extents of types, either of which may be open: 1 stretches, and
-/// an open one may turn out to be 1, but beside a known and larger one that cannot matter. Nothing
-/// where they do not broadcast.
+/// The broadcast extent of two extents of types, either of which may be TensorType::any. 1
+/// stretches to the other. `any` beside an extent > 1 gives that extent, since at run time it must
+/// be equal or 1. nullopt where they do not broadcast.
 SW_API std::optional<std::int64_t> broadcast_extents(std::int64_t a, std::int64_t b) noexcept;
 
-/// For an op whose name says all that it is: equal to it are those of its class and its name.
+/// Base of ops without properties: two ops are equal if their class and name are.
 class SW_API NamedOp : public Op {
  public:
   explicit NamedOp(std::string name) : name_(std::move(name)) {}
@@ -62,21 +63,23 @@ class SW_API NamedOp : public Op {
   std::string name_;
 };
 
-/// The cell's array if it is writable, C-contiguous, of that shape, dtype and device and nobody
-/// else holds it; else a new one, put into the cell.
+/// Returns the cell's array if it is writable, C-contiguous, of that shape, dtype and device, and
+/// the cell holds its only reference; else allocates a new array and puts it into the cell.
 SW_API const Array& output_array(Cell& cell, const Shape& shape, DType dtype, Device device);
 
-/// Makes ops by name: what Python shows as sw.ops.<name> and what printed graphs can name. Called
-/// by a static initialiser of the op's own file. A factory without parameters takes no properties.
+/// Creates ops by name: sw.ops.<name> in Python, and the names in printed graphs. register_op() is
+/// called by a static initialiser of the op's own file; throws ArgumentError for a name that is
+/// taken. An OpFactory without parameters accepts no properties.
 using OpFactory = std::function<Ref<const Op>()>;
 using OpFactoryWithProperties = std::function<Ref<const Op>(const OpProperties& properties)>;
 SW_API bool register_op(std::string name, OpFactory factory);
 SW_API bool register_op(std::string name, OpFactoryWithProperties factory);
-/// Throws ArgumentError listing the registered ops, or naming a property that the op does not take.
+/// Throws ArgumentError listing the registered ops, or naming a property that the op does not have.
 SW_API Ref<const Op> make_op(std::string_view name, const OpProperties& properties = {});
 SW_API std::vector<std::string> op_names();
 
-/// The property `name`, for factories. Throws ArgumentError where it is missing or of another type.
+/// The property `name`, for factories. Throws ArgumentError where it is missing or has another
+/// type.
 template <class T>
 const T& property(std::string_view op, const OpProperties& properties, std::string_view name) {
   const auto found = properties.find(name);
@@ -85,7 +88,7 @@ const T& property(std::string_view op, const OpProperties& properties, std::stri
     fail<ArgumentError>(op, ": property ", name, " is of the wrong type");
   return std::get<T>(found->second);
 }
-/// The same where it may be left out.
+/// The same for an optional property: nullopt where it is missing.
 template <class T>
 std::optional<T> optional_property(std::string_view op, const OpProperties& properties,
                                    std::string_view name) {
@@ -96,10 +99,10 @@ std::optional<T> optional_property(std::string_view op, const OpProperties& prop
 SW_API void expect_properties(std::string_view op, const OpProperties& properties,
                               std::initializer_list<std::string_view> known);
 
-/// What a library of ops brought: sw.ops.<name_space>.<name> in Python.
+/// The ops of a loaded library: sw.ops.<name_space>.<name> in Python.
 struct LoadedOps {
   struct Op {
-    std::string name;  ///< make_op() wants "name_space.name"
+    std::string name;  ///< for make_op(): "name_space.name"
     std::string summary;
   };
   std::string name_space;
@@ -108,56 +111,56 @@ struct LoadedOps {
 };
 
 /// Loads a shared library of ops written against <spanwise/plugin.hpp> or, in C,
-/// <spanwise/plugin.h> and registers them. It stays loaded to the end of the process; loading it
-/// again changes nothing, also where the file is another by then. A path without a slash is looked
-/// for in the current folder, then where the loader looks. Throws ArgumentError where there is no
-/// such library, GraphError where it is no plug-in, is one of another version of the interface, or
-/// has tables that do not hold together or names that are taken; nothing is registered then, but
-/// the library stays loaded, as its code may run on. A file that is built again after that is
-/// loaded.
+/// <spanwise/plugin.h>, and registers them. The library stays loaded until the process exits;
+/// loading it again returns the same result, even if the file has changed. A path without a slash
+/// is looked up in the current directory, then by dlopen(). Throws ArgumentError where the library
+/// cannot be loaded, GraphError where it is no plug-in, has another major version of the interface,
+/// or has inconsistent tables or names that are taken. After GraphError nothing is registered, and
+/// the library stays loaded, since its threads and callbacks may still run; a rebuilt file at the
+/// same path is loaded anew.
 SW_API LoadedOps load_ops(const std::string& path);
 
 /// A CUDA C kernel declared as an op.
 ///
-/// Inputs and outputs are declared "name: layout dtype[extents]", for example
-/// "image: strided uint8[h, w, 3]" or "out: contiguous float32[h, w]". `layout` is `contiguous`
-/// (shared where it is, else copied: see kernel_op_counts()) or `strided` (the kernel's parameter
-/// is spanwise::View<T, N>). `dtype` is a dtype's name, or a capital letter such as T for "any, the
-/// same wherever T stands". Extents are names, bound by the inputs' shapes, or integer expressions
+/// Inputs and outputs are declared "name: layout dtype[extents]", for example "image: strided
+/// uint8[h, w, 3]" or "out: contiguous float32[h, w]". `layout` is `contiguous` (an input that is
+/// not C-contiguous is copied: see kernel_op_counts()) or `strided` (the kernel's parameter is
+/// spanwise::View<T, N>). `dtype` is a dtype's name, or a capital letter such as T for any dtype,
+/// the same one everywhere. Extents are names, bound by the inputs' shapes, or integer expressions
 /// over bound names and integer scalars with + - * // % ( ), min(), max() and cdiv(). `arguments`
-/// lists the kernel's arguments in order: names of inputs, of outputs, of extents, of `scalars`, or
+/// lists the kernel's arguments in order: names of inputs, outputs, extents or `scalars`, or
 /// expressions over extents (passed as the parameter's integer type).
 ///
-/// The kernel may read its inputs and must not write to them, const or not, but for those that
-/// `overwrites` names: such an output is computed in the input's memory where that may be written
-/// and lies as declared, else in a copy, and the kernel finds the input's elements in it. Where an
-/// extent of the grid comes out as 0, nothing is launched.
+/// The kernel may read its inputs and must not write to them, const or not, except for those named
+/// in `overwrites`: such an output is computed in the input's memory where that is writable and has
+/// the declared layout, else in a copy of the input; in both cases it initially holds the input's
+/// elements. Where an extent of the grid is 0, nothing is launched.
 struct KernelOpSpec {
   std::string name;  ///< of the op
-  /// CUDA C/C++. A dtype letter is the name of a type in it, or of a template parameter of the
-  /// kernel; an integer scalar may give a template parameter its value too.
+  /// CUDA C/C++. A dtype letter may be used as a type name, or be a template parameter of the
+  /// kernel; an integer scalar may also be the value of a template parameter.
   std::string source;
-  std::string kernel{};  ///< of the __global__ function; default: `name`, else the only one
+  std::string kernel{};  ///< the __global__ function; default: `name`, else the only one
   std::vector<std::string> inputs{};
   std::vector<std::string> outputs{};
-  /// Default: the kernel's parameters by their names where these are declared ones, else inputs,
-  /// outputs, then extents in order of mention.
+  /// Default: the kernel's parameter names where all of them are declared names; where none is:
+  /// inputs, outputs, then extents in order of mention.
   std::vector<std::string> arguments{};
   std::vector<std::string> block{"256"};
   std::vector<std::string> grid{};  ///< default: the first output's size over the block, 1-D
   std::string shared = "0";         ///< bytes of dynamic shared memory, an expression
   std::map<std::string, Scalar> scalars{};
   ModuleOptions options{};
-  /// Output -> the input in whose memory it is computed; both declared alike.
+  /// Output -> the input whose memory it is computed in; both must have the same declaration.
   std::map<std::string, std::string> overwrites{};
 };
 
-/// Throws GraphError or ArgumentError where the declaration does not hold together, before anything
-/// is compiled; the kernel is compiled when a function that uses the op is.
+/// Throws GraphError or ArgumentError where the declaration is inconsistent. The kernel is compiled
+/// when a function that uses the op is compiled.
 SW_API Ref<const Op> kernel_op(KernelOpSpec spec);
 
-/// What the contiguous inputs of all kernel ops of one name cost so far: how often an input was
-/// taken as it was, and how often it was copied into C order first.
+/// Counters of the contiguous inputs of all kernel ops of one name: how often an input was used
+/// without a copy, how often it was first copied into C order, and the bytes of these copies.
 struct KernelOpCounts {
   std::string name;
   std::int64_t shared = 0, copied = 0, bytes_copied = 0;

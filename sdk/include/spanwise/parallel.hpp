@@ -11,7 +11,8 @@
 /// The CPU's worker threads, for ops whose work on the CPU is native C++.
 namespace spanwise {
 
-/// Threads that can share one piece of work, the caller included: config "cpu_threads".
+/// Number of threads that run one parallel_for(), the calling thread included: config
+/// "cpu_threads".
 SW_API int parallel_workers();
 
 namespace detail {
@@ -20,14 +21,16 @@ SW_API void parallel_for(std::int64_t count, std::int64_t grain,
                          void* context);
 }  // namespace detail
 
-/// Calls body(first, last) on pieces that make up [0, count), several threads at a time, and
-/// returns when all are done. Pieces have at least `grain` items, so that a piece should be worth
-/// some microseconds; below twice that, and with one worker, the caller does all in one call.
+/// Calls body(first, last) on ranges that partition [0, count), on several threads, and returns
+/// when all are done. Each range has at least `grain` items; choose `grain` so that a range takes
+/// some microseconds. If count < 2 * grain, or there is only one worker, the calling thread makes
+/// one call with the whole range.
 ///
-/// May be called from inside a body: whoever calls works too, so nobody waits for a free thread.
-/// The first exception stops the handing out of pieces and is thrown here. How [0, count) is cut
-/// depends on the number of workers: a result that must not (a sum) is made of pieces of the
-/// caller's own, parallel_for(pieces, 1, ...). Needs no GIL; `body` must not either.
+/// May be called from inside a body: the calling thread works too, so nested calls do not deadlock.
+/// After the first exception no further ranges are started, and it is rethrown here. The partition
+/// depends on the number of workers: where the result must not (a floating-point sum), make the
+/// parts yourself and call parallel_for(parts, 1, ...). Does not need the GIL; `body` must not need
+/// it either.
 template <class F>
 void parallel_for(std::int64_t count, std::int64_t grain, F&& body) {
   using Body = std::remove_reference_t<F>;

@@ -17,36 +17,35 @@
 #include "spanwise/plugin_array.hpp"
 #include "spanwise/plugin_call.hpp"
 
-/// Ops in a shared library of one's own, for sw.load_ops(): derive from Op, say SW_REGISTER_OP for
-/// each, and SW_PLUGIN once. Includes nothing of Spanwise's library and needs no linking: all goes
-/// through the C interface of <spanwise/plugin.h>, and every exception ends before it.
+/// Ops in a separate shared library, loaded by sw.load_ops(): derive from Op, use SW_REGISTER_OP
+/// for each, and SW_PLUGIN once. Includes no header of Spanwise's library and needs no linking: all
+/// calls use the C interface of <spanwise/plugin.h>, and no exception crosses it.
 namespace spanwise {
 namespace [[gnu::visibility("hidden")]] plugin {
 
-/// What Op::bind makes for one node; let go with the function.
+/// State of one node, made by Op::bind; destroyed with the compiled function.
 struct State {
   virtual ~State() = default;
 };
 
-/// An op with its properties. Different threads may call one op at once.
-///
-/// A derived class has a constructor without parameters, or one from const Properties&.
+/// An op with its properties. Several threads may call one op at the same time.
 class Op {
  public:
   virtual ~Op() = default;
-  /// Checks the inputs' types and says the outputs'. Throws Error.
+  /// Checks the inputs' types and sets the outputs'. Throws Error.
   virtual void infer(const Infer& infer) const = 0;
-  /// Before the first run of a node of a compiled function: compile kernels, make a State.
+  /// Called once per node of a compiled function, before its first run: compile kernels, make a
+  /// State.
   virtual std::unique_ptr<State> bind(const Bind&) const { return nullptr; }
-  /// Computes the outputs; on a GPU queues that on the stream. Throws Error.
+  /// Computes the outputs; on a GPU, queues the work on the stream. Throws Error.
   virtual void run(const Run& run) const = 0;
 };
 
-/// A property that users give by keyword, and what it is where they do not.
+/// A property that users pass by keyword, with its default.
 struct Property {
   enum Required { boolean = SW_BOOL, integer, real, text, integers };
 
-  /// One that has to be given: {"length", Property::integer}.
+  /// A required property: {"length", Property::integer}.
   Property(const char* given_name, Required kind) : name(given_name), required(true) {
     value.kind = kind;
   }
@@ -55,9 +54,8 @@ struct Property {
     value.as.integer = given;
   }
   template <class T>
-  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-      Property(const char* given_name, T given)
-      : name(given_name) {
+    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+  Property(const char* given_name, T given) : name(given_name) {
     value.kind = SW_INT;
     value.as.integer = static_cast<std::int64_t>(given);
   }
@@ -65,7 +63,7 @@ struct Property {
     value.kind = SW_REAL;
     value.as.real = given;
   }
-  /// `given` is a literal, or lasts as long.
+  /// `given` must have static lifetime, as a string literal has.
   Property(const char* given_name, const char* given) : name(given_name) {
     value.kind = SW_TEXT;
     value.as.text = given;
@@ -76,20 +74,20 @@ struct Property {
   }
 
   const char* name;
-  sw_value value{};  ///< but for the elements of a list
+  sw_value value{};  ///< without the elements of a list
   std::vector<std::int64_t> list{};
   bool required = false;
 };
 
-/// What an op is besides its functions. Texts are literals, or last as long as the process.
+/// The description of an op. Strings must have static lifetime.
 struct OpInfo {
   const char* name;
   const char* summary = "";
   int inputs = 1;
   int outputs = 1;
   std::vector<Property> properties{};
-  std::vector<sw_alias> views{};       ///< {output, input}: may share memory
-  std::vector<sw_alias> overwrites{};  ///< {output, input}: is computed in the input's memory
+  std::vector<sw_alias> views{};                ///< {output, input}: may share memory
+  std::vector<sw_alias> overwrites{};           ///< {output, input}: computed in the input's memory
   std::vector<std::int32_t> reusable_inputs{};  ///< see sw_op
   std::uint32_t flags = SW_ON_CPU | SW_ON_GPU;
 };
@@ -119,7 +117,7 @@ class Properties {
   const OpInfo& info_;
 };
 
-/// Runs `work`; what it throws becomes a status, and a message for the host.
+/// Runs `work`; converts an exception to a status, and passes its message to the host.
 template <class Work>
 sw_status guarded(sw_call* call, Work&& work) noexcept {
   try {
@@ -140,7 +138,7 @@ sw_status guarded(sw_call* call, Work&& work) noexcept {
   }
 }
 
-/// An op as the host reads it.
+/// Holds the sw_op table of an op.
 class Registration {
  public:
   template <class OpClass>
@@ -150,7 +148,7 @@ class Registration {
     return made;
   }
 
-  /// Valid while this is, and does not move.
+  /// Valid while this object lives and is not moved.
   const sw_op& table() {
     properties_.clear();
     for (const Property& property : info_.properties) {
@@ -213,7 +211,7 @@ class Registration {
   std::vector<sw_property> properties_;
 };
 
-/// Of this library, in the order of their registration. Never destroyed: ops outlive statics.
+/// The ops of this library, in order of registration. Never destroyed: ops outlive static objects.
 inline std::vector<Registration>& registrations() {
   static auto& all = *new std::vector<Registration>;
   return all;
@@ -225,11 +223,11 @@ bool register_op(OpInfo info) {
   return true;
 }
 
-/// The entry function's work.
+/// The body of the entry function.
 inline sw_status describe(const char* name_space, const sw_host* given, sw_call* call,
                           const sw_plugin** plugin) noexcept {
   host = given;
-  // A host of another version reads no more than the version, and says so.
+  // A host of another major version reads only the version fields, and reports the mismatch itself.
   if (given->abi_major == SW_PLUGIN_ABI_MAJOR && given->struct_size < sizeof(sw_host))
     return given->fail(call, SW_ERROR,
                        "was built for a newer Spanwise; build it with this one's "
@@ -245,17 +243,19 @@ inline sw_status describe(const char* name_space, const sw_host* given, sw_call*
   });
 }
 
-}  // namespace gnu::visibility("hidden")]]plugin
+}  // namespace plugin
 }  // namespace spanwise
 
-/// SW_REGISTER_OP(Scale, {.name = "scale", .properties = {{"factor", 2.0}}}): at namespace scope.
+/// Registers an op, at namespace scope: SW_REGISTER_OP(Scale, {.name = "scale", .properties =
+/// {{"factor", 2.0}}});
 #define SW_REGISTER_OP(OpClass, ...) SW_REGISTER_OP_AT(__LINE__, OpClass, __VA_ARGS__)
 #define SW_REGISTER_OP_AT(line, OpClass, ...) SW_REGISTER_OP_NAMED(line, OpClass, __VA_ARGS__)
 #define SW_REGISTER_OP_NAMED(line, OpClass, ...)            \
   [[maybe_unused]] static const bool sw_op_of_line_##line = \
       ::spanwise::plugin::register_op<OpClass>(__VA_ARGS__)
 
-/// Once in a library: its ops are sw.ops.<name_space>.<name>, SW_PLUGIN(signal).
+/// Defines the entry function, once per library: SW_PLUGIN(signal) makes the ops
+/// sw.ops.signal.<name>.
 #define SW_PLUGIN(name_space)                                                               \
   extern "C" SW_PLUGIN_EXPORT sw_status spanwise_plugin(const sw_host* host, sw_call* call, \
                                                         const sw_plugin** plugin) {         \

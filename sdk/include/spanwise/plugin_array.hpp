@@ -13,12 +13,12 @@
 
 #include "spanwise/plugin.h"
 
-/// What a plug-in's op sees of arrays and their types. Part of <spanwise/plugin.hpp>; needs no
-/// library. Hidden, so that two plug-ins in one process never share what is inline here.
+/// Arrays and types as seen by a plug-in's op. Part of <spanwise/plugin.hpp>; needs no library.
+/// Symbols are hidden, so that two plug-ins in one process do not share inline functions.
 namespace spanwise {
 namespace [[gnu::visibility("hidden")]] plugin {
 
-/// What an op throws: the status says which error users see, the message why.
+/// The exception of ops: `status` selects the Python exception, `message` is its text.
 class Error : public std::exception {
  public:
   Error(sw_status status, std::string message) : status_(status), message_(std::move(message)) {}
@@ -60,7 +60,7 @@ inline std::string name(sw_dtype dtype) {
   return kind + std::to_string(dtype.bits);
 }
 
-// Apart from the checks, which so cost a comparison.
+// Out of line, so that a check that passes costs one comparison.
 [[noreturn, gnu::cold, gnu::noinline]] inline void fail_dtype(sw_dtype got, sw_dtype expected,
                                                               const char* what) {
   throw Error(SW_DTYPE_ERROR,
@@ -73,7 +73,7 @@ inline std::string name(sw_dtype dtype) {
                                    std::to_string(got));
 }
 
-/// Throws Error unless the two are one dtype; `what` names the value.
+/// Throws Error unless the dtypes are equal; `what` names the value.
 inline void expect_dtype(sw_dtype got, sw_dtype expected, const char* what) {
   if (!(got == expected)) fail_dtype(got, expected, what);
 }
@@ -83,7 +83,7 @@ inline void expect_rank(int got, int expected, const char* what) {
   if (got != expected) fail_rank(got, expected, what);
 }
 
-/// What is known of a value while a graph is built; an extent may be SW_ANY_EXTENT.
+/// The static type of a value; an extent may be SW_ANY_EXTENT.
 class Type {
  public:
   explicit Type(const sw_type& type) noexcept : type_(&type) {}
@@ -97,7 +97,7 @@ class Type {
   const sw_type* type_;
 };
 
-/// Elements of memory that the host can read, by index and for any strides: v(i, j).
+/// Strided access to elements in host memory: v(i, j).
 template <class T, int N>
 struct HostView {
   static_assert(N >= 1, "a view has at least one axis");
@@ -115,7 +115,7 @@ struct HostView {
   }
 };
 
-/// An array of one call, which holds it: not to be kept longer.
+/// An array of one call. The call owns it; do not keep it longer.
 class Array {
  public:
   explicit Array(const sw_array& array) noexcept : array_(&array) {}
@@ -135,7 +135,7 @@ class Array {
     for (const std::int64_t extent : shape()) size *= extent;
     return size;
   }
-  /// C order: element i of the whole is data()[i].
+  /// Whether the array is in C order: element i is data()[i].
   bool is_contiguous() const noexcept {
     std::int64_t step = 1;
     if (size() == 0) return true;
@@ -146,14 +146,14 @@ class Array {
     return true;
   }
 
-  /// The address of element (0, ..., 0), on the device of the call. Throws Error for another
-  /// dtype.
+  /// The address of element (0, ..., 0), on the call's device. Throws Error for another dtype.
   template <class T>
   T* data() const {
     expect_dtype(dtype(), dtype_of<std::remove_const_t<T>>(), "an array");
     return static_cast<T*>(array_->data);
   }
-  /// Throws Error for another dtype or rank, or for memory of a GPU.
+  /// A view for reading and writing on the host. Throws Error for another dtype or rank, or for GPU
+  /// memory.
   template <class T, int N>
   HostView<T, N> view() const {
     expect_rank(rank(), N, "an array");
@@ -166,5 +166,5 @@ class Array {
   const sw_array* array_;
 };
 
-}  // namespace gnu::visibility("hidden")]]plugin
+}  // namespace plugin
 }  // namespace spanwise

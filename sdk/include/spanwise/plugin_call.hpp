@@ -16,14 +16,15 @@
 #include "spanwise/plugin.h"
 #include "spanwise/plugin_array.hpp"
 
-/// What an op may do while it is called. Part of <spanwise/plugin.hpp>.
+/// The operations available to an op during a call. Part of <spanwise/plugin.hpp>.
 namespace spanwise {
 namespace [[gnu::visibility("hidden")]] plugin {
 
-/// The host's functions; set when the library is loaded.
+/// The host's function table; set when the library is loaded.
 inline const sw_host* host = nullptr;
 
-/// A function of the host failed. It has said why, so the op only has to let this through.
+/// Thrown where a host function failed. The host has stored the reason; the op only has to
+/// propagate it.
 struct HostFailed {};
 
 inline void check_host(sw_status status) {
@@ -34,7 +35,7 @@ inline Array check_host(const sw_array* array) {
   return Array(*array);
 }
 
-/// A number for each axis, as a braced list or anything contiguous.
+/// One integer per axis, from a braced list or a contiguous range.
 class Extents {
  public:
   Extents(std::initializer_list<std::int64_t> values) noexcept
@@ -48,13 +49,13 @@ class Extents {
   std::span<const std::int64_t> values_;
 };
 
-/// One use of an op in a graph: its inputs' types, and the place to say its outputs'.
+/// Type inference for one node: the inputs' types, and the functions that set the outputs'.
 class Infer {
  public:
   explicit Infer(const sw_infer& infer) noexcept : infer_(&infer) {}
   int input_count() const noexcept { return infer_->input_count; }
   Type input(int i) const noexcept { return Type(infer_->inputs[i]); }
-  /// An extent may be SW_ANY_EXTENT. To be called for each output.
+  /// Sets the type of output i; an extent may be SW_ANY_EXTENT. Call it once for each output.
   void output(int i, sw_dtype dtype, Extents shape) const {
     const sw_type type{dtype, shape.count(), shape.data()};
     check_host(host->set_output_type(infer_->call, i, &type));
@@ -78,18 +79,19 @@ class Bind {
   const sw_bind* bind_;
 };
 
-/// One run of one node.
+/// One execution of one node.
 class Run {
  public:
   explicit Run(const sw_run& run) noexcept : run_(&run) {}
   int input_count() const noexcept { return run_->input_count; }
   Array input(int i) const noexcept { return Array(run_->inputs[i]); }
-  /// Whether input i is computed: always so but in an op that is SW_LAZY.
+  /// Whether input i is computed: always true unless the op is SW_LAZY.
   bool has_input(int i) const noexcept {
     return run_->computed == nullptr || run_->computed[i] != 0;
   }
-  /// For an op that is SW_LAZY: false where input i is not there yet. Then it has been asked for,
-  /// and run() has to return, to be called again with it: `if (!run.need_input(0)) return;`
+  /// For an SW_LAZY op: returns true if input i is computed, else requests it and returns false.
+  /// run() must then return; it is called again when the input is computed: `if
+  /// (!run.need_input(0)) return;`
   bool need_input(int i) const {
     if (has_input(i)) return true;
     check_host(host->need_input(run_->call, i));
@@ -97,31 +99,32 @@ class Run {
   }
   sw_device device() const noexcept { return run_->device; }
   bool on_gpu() const noexcept { return run_->device.kind != 1; }
-  /// The CUstream to queue on; null on the CPU.
+  /// The CUstream to queue work on; null on the CPU.
   void* stream() const noexcept { return run_->stream; }
   sw_call* call() const noexcept { return run_->call; }
-  /// What Op::bind made.
+  /// The State that Op::bind returned.
   template <class State>
   State& state() const noexcept {
     return *static_cast<State*>(run_->state);
   }
 
-  /// The array to compute output i into: C order, not initialised.
+  /// Allocates output i: C order, uninitialised.
   Array new_output(int i, Extents shape) const {
     return check_host(host->new_output(run_->call, i, shape.count(), shape.data()));
   }
-  /// Output i is input k itself, declared in OpInfo::views or overwrites.
+  /// Makes output i the same array as input k; the pair must be declared in OpInfo::views or
+  /// overwrites.
   Array output_from_input(int i, int k) const {
     return check_host(host->output_from_input(run_->call, i, k, 0, nullptr, nullptr, 0));
   }
-  /// Output i is a window onto input k that begins `offset` elements after it.
+  /// Makes output i a view of input k that begins `offset` elements after its first element.
   Array output_from_input(int i, int k, Extents shape, Extents strides, std::int64_t offset) const {
     if (shape.count() != strides.count())
       throw Error(SW_LAYOUT_ERROR, "a window: expected as many strides as extents");
     return check_host(host->output_from_input(run_->call, i, k, shape.count(), shape.data(),
                                               strides.data(), offset));
   }
-  /// Memory for this run.
+  /// Scratch memory, valid for the work that this run queues: C order, uninitialised.
   template <class T>
   Array scratch(Extents shape) const {
     return check_host(host->scratch(run_->call, dtype_of<T>(), shape.count(), shape.data()));
@@ -131,18 +134,17 @@ class Run {
   const sw_run* run_;
 };
 
-/// How many blocks of how many threads run a kernel.
+/// Launch configuration.
 struct Launch {
   std::array<std::int64_t, 3> grid{1, 1, 1};
   std::array<std::int64_t, 3> block{256, 1, 1};
-  std::int64_t shared_bytes = 0;  ///< dynamic shared memory of a block
+  std::int64_t shared_bytes = 0;  ///< dynamic shared memory per block
 };
 
-/// A CUDA C kernel of the plug-in, compiled once for each device that it meets; safe on any
-/// thread.
+/// A CUDA C kernel of the plug-in, compiled once per device at first use. Thread-safe.
 class Kernel {
  public:
-  /// `name` is the __global__ function's, or of an instance: "scale<float>".
+  /// `name` is the name of the __global__ function or of a template instance: "scale<float>".
   Kernel(std::string source, std::string name, std::vector<std::string> options = {})
       : source_(std::move(source)), name_(std::move(name)), options_(std::move(options)) {}
   Kernel(const Kernel&) = delete;
@@ -151,11 +153,11 @@ class Kernel {
     for (const Compiled& compiled : compiled_) host->release_kernel(compiled.kernel);
   }
 
-  /// In Op::bind, so that what does not compile is found when a function is made.
+  /// Call in Op::bind, so that compile errors are reported when the function is compiled.
   void compile(const Bind& bind) const { kernel(bind.call(), bind.device()); }
 
-  /// Queues the kernel. Arguments are arrays of this run (for a pointer, or any strides for a
-  /// spanwise::View<T, N>), numbers, and structs by value.
+  /// Queues the kernel on run.stream(). Arguments are arrays of this run (in C order for a pointer,
+  /// with any strides for a spanwise::View<T, N>), numbers, and structs by value.
   template <class... Arguments>
   void launch(const Run& run, const Launch& size, const Arguments&... arguments) const {
     const sw_argument list[] = {argument(arguments)...};
@@ -168,7 +170,7 @@ class Kernel {
                             static_cast<std::int32_t>(sizeof...(arguments))));
   }
 
-  /// A thread for each of `count` elements; nothing where there is none.
+  /// Launches one thread for each of `count` elements, 256 per block; does nothing for 0.
   template <class... Arguments>
   void launch_over(const Run& run, std::int64_t count, const Arguments&... arguments) const {
     constexpr std::int64_t threads = 256;
@@ -217,7 +219,7 @@ class Kernel {
       const std::lock_guard lock(mutex_);
       if (sw_compiled_kernel* known = find(device)) return known;
     }
-    // Without the mutex, which a forked child could find locked for as long as a compile takes.
+    // Compiles without holding the mutex: a child forked meanwhile would find it locked.
     std::vector<const char*> options;
     for (const std::string& option : options_) options.push_back(option.c_str());
     const sw_kernel_source source{sizeof(sw_kernel_source), source_.c_str(), name_.c_str(),
@@ -227,7 +229,7 @@ class Kernel {
     std::unique_ptr<sw_compiled_kernel, decltype(host->release_kernel)> made(compiled,
                                                                              host->release_kernel);
     const std::lock_guard lock(mutex_);
-    if (sw_compiled_kernel* known = find(device)) return known;  // another thread was sooner
+    if (sw_compiled_kernel* known = find(device)) return known;  // another thread was faster
     compiled_.push_back({device, made.get()});
     return made.release();
   }
@@ -238,5 +240,5 @@ class Kernel {
   mutable std::vector<Compiled> compiled_;
 };
 
-}  // namespace gnu::visibility("hidden")]]plugin
+}  // namespace plugin
 }  // namespace spanwise

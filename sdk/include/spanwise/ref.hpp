@@ -13,8 +13,8 @@
 
 namespace spanwise {
 
-/// A native, thread-safe reference count. No Python object is needed to own a RefCounted, so the
-/// last reference may go on any thread, without the GIL, and after the interpreter has ended.
+/// A native, thread-safe reference count. Independent of Python objects: the last reference may be
+/// dropped on any thread, without the GIL, and after the interpreter has been finalized.
 class SW_API RefCounted {
  public:
   RefCounted(const RefCounted&) = delete;
@@ -24,23 +24,24 @@ class SW_API RefCounted {
     if (!stays()) count_.fetch_add(1, std::memory_order_relaxed);
   }
   void release() const noexcept {
-    // Nobody can come in between where one holder is left, and locking the bus for him would cost
-    // as much as making a small object.
+    // With a count of 1 no other thread can change it, so the atomic decrement, as expensive as
+    // creating a small object, is skipped.
     const std::int64_t count = count_.load(std::memory_order_acquire);
     if (count >= staying) return;
     if (count == 1 || count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       const_cast<RefCounted*>(this)->dispose();
   }
-  /// From here on holders are not counted: for what a process keeps for good and passes on all the
-  /// time, since counting takes as long as the rest of passing it on.
+  /// Makes the object immortal: references are no longer counted. For objects that live as long as
+  /// the process and are passed around often, where counting dominates the cost.
   void stay() const noexcept { count_.store(2 * staying, std::memory_order_relaxed); }
   bool stays() const noexcept { return count_.load(std::memory_order_relaxed) >= staying; }
-  /// Ends that; `holders` is how many there are now.
+  /// Makes the object mortal again with `holders` references.
   void stay_no_longer(std::int64_t holders) const noexcept {
     count_.store(holders, std::memory_order_release);
   }
   std::int64_t use_count() const noexcept { return count_.load(std::memory_order_relaxed); }
-  /// For a holder: he is the only one, and sees all that the others did before they let go.
+  /// To be called by an owner: true where the caller holds the only reference; the writes of
+  /// previous owners are visible then.
   bool is_held_once() const noexcept { return count_.load(std::memory_order_acquire) == 1; }
 
  protected:
@@ -48,13 +49,15 @@ class SW_API RefCounted {
   /// Already referenced `count` times, for Ref::adopt().
   explicit RefCounted(std::int64_t count) noexcept : count_(count) {}
   virtual ~RefCounted();
-  /// What happens when the last reference has gone: the end, unless somebody has a use for it.
+  /// Called when the last reference is dropped. The default deletes the object; an override may
+  /// keep it for reuse.
   virtual void dispose() noexcept;
-  /// One reference again, for Ref::adopt(), of what dispose() has spared.
+  /// Sets the count to 1, for Ref::adopt(), on an object that an override of dispose() has kept.
   void revive() noexcept { count_.store(1, std::memory_order_relaxed); }
 
  private:
-  // Half of what stay() sets: who was counting at that moment must not count it down to be mortal.
+  // Half the value that stay() sets, so that a release() concurrent with stay() does not bring the
+  // count below the threshold.
   static constexpr std::int64_t staying = std::int64_t{1} << 61;
 
   mutable std::atomic<std::int64_t> count_{0};
@@ -70,7 +73,7 @@ class Ref {
   explicit Ref(T* object) noexcept : object_(object) {
     if (object_ != nullptr) object_->add_ref();
   }
-  /// Takes over a reference that the object counts already.
+  /// Takes ownership of a reference that is already counted.
   static Ref adopt(T* object) noexcept {
     Ref ref;
     ref.object_ = object;
@@ -79,13 +82,13 @@ class Ref {
   Ref(const Ref& other) noexcept : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   template <class U>
-  requires std::is_convertible_v<U*, T*> Ref(const Ref<U>& other)
-  noexcept : Ref(static_cast<T*>(other.get())) {}
+    requires std::is_convertible_v<U*, T*>
+  Ref(const Ref<U>& other) noexcept : Ref(static_cast<T*>(other.get())) {}
   template <class U>
-  requires std::is_convertible_v<U*, T*> Ref(Ref<U>&& other)
-  noexcept : object_(std::exchange(other.object_, nullptr)) {}
+    requires std::is_convertible_v<U*, T*>
+  Ref(Ref<U>&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   ~Ref() {
-    // An analyzer that does not follow the count takes every release for the last.
+    // The analyzer does not track the count and takes every release for the last.
     if (object_ != nullptr) object_->release();  // NOLINT(clang-analyzer-cplusplus.NewDelete)
   }
   Ref& operator=(Ref other) noexcept {
@@ -93,7 +96,7 @@ class Ref {
     return *this;
   }
 
-  /// Gives up the object without releasing it: what adopt() took over goes back to who gave it.
+  /// Returns the pointer and leaves this empty without dropping the reference.
   T* detach() noexcept { return std::exchange(object_, nullptr); }
 
   T* get() const noexcept { return object_; }

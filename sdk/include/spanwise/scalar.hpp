@@ -15,7 +15,7 @@
 
 namespace spanwise {
 
-/// One element with its dtype: what a kernel argument, a fill or a 0-d constant is made of.
+/// One element with its dtype, on the host: a kernel argument, a fill value or a 0-d constant.
 class SW_API Scalar {
  public:
   Scalar(bool value) noexcept : Scalar(DTypeCode::bool_, value) {}
@@ -27,18 +27,19 @@ class SW_API Scalar {
   Scalar(double value) noexcept : Scalar(DTypeCode::float_, value) {}
   Scalar(std::complex<float> value) noexcept : Scalar(DTypeCode::complex, value) {}
   Scalar(std::complex<double> value) noexcept : Scalar(DTypeCode::complex, value) {}
-  /// The element of `dtype` whose bytes stand at `bytes`. Throws DTypeError above 16 bytes.
+  /// The element of `dtype` at address `bytes`, aligned or not. Throws DTypeError above 16 bytes.
   Scalar(DType dtype, const void* bytes);
 
   DType dtype() const noexcept { return dtype_; }
   const void* data() const noexcept { return bytes_; }
-  /// As `dtype`, converted as NumPy's astype does (C rules; complex to real keeps the real part).
+  /// Converts to `dtype` as NumPy's astype does (C rules; complex to real keeps the real part).
+  /// Throws DTypeError where either dtype is not computable and they differ.
   Scalar cast(DType dtype) const;
   /// cast(float64) and cast(int64) as plain values.
   double as_double() const;
   std::int64_t as_int64() const;
-  /// True where cast(dtype) has the same value (NaN counts as itself): nothing is lost. For a dtype
-  /// that is not computable, true where it is dtype().
+  /// True where cast(dtype) keeps the value exactly (NaN equals NaN). Where a dtype is not
+  /// computable, true only for dtype() itself.
   bool fits(DType dtype) const;
   friend SW_API std::ostream& operator<<(std::ostream& out, const Scalar& scalar);
 

@@ -5,35 +5,37 @@
 #include <algorithm>
 #include <cstdint>
 
-/// What a launch of kernels on <spanwise/scan.cuh> and <spanwise/scan_blocks.cuh> needs.
+/// Launch parameters of kernels on <spanwise/scan.cuh> and <spanwise/scan_blocks.cuh>.
 namespace spanwise {
 
-/// Threads of a block.
+/// Threads per block.
 inline constexpr std::int64_t scan_threads = 256;
 
-/// The elements of a block's chunk; bytes of an element and of a result.
+/// Elements per chunk of a block; `element` and `result` are sizes in bytes.
 constexpr std::int64_t scan_chunk(int element, int result) noexcept {
   return 32768 / std::max(element, result);
 }
 
-/// Whether lines are better scanned by a warp each (WarpScan) than cut into chunks of blocks.
+/// Whether to scan each line with one warp (WarpScan) instead of splitting it into chunks.
 constexpr bool scan_by_warps(std::int64_t lines, std::int64_t length, std::int64_t chunk) noexcept {
   return length <= 512 || (lines >= 4096 && length < chunk);
 }
 
-/// The elements of the longest access to an array whose elements have `item` bytes, where those of
-/// the other array have `other`. Lines of packs begin at a multiple of so many in both arrays.
+/// Elements per vectorised access to an array with elements of `item` bytes, where the other array
+/// has elements of `other` bytes. With vectorised access every line must begin at a multiple of
+/// this in both arrays.
 constexpr int scan_pack(int item, int other) noexcept {
   return static_cast<int>(
       std::min<std::int64_t>(16 / item, scan_chunk(item, other) / scan_threads));
 }
 
-/// Words of 8 bytes that the blocks of a line write for one another; `accumulator` in bytes.
+/// 8-byte words of scratch memory per line, through which its blocks exchange prefixes;
+/// `accumulator` in bytes.
 constexpr std::int64_t scan_words(std::int64_t chunks, int accumulator) noexcept {
   const std::int64_t groups = chunks > 32 ? (chunks + 31) / 32 : 0;
   return (chunks + 32 * groups + 32 * ((groups + 31) / 32)) * (accumulator / 4);
 }
-/// Words before those of the first line: the first counts blocks.
+/// Words before those of the first line; the first is the block counter.
 inline constexpr std::int64_t scan_counter_words = 2;
 
 }  // namespace spanwise

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Everything, for programs; no header or source of Spanwise includes this one.
+/// Includes the public API, for programs; no header or source of Spanwise includes this one.
 
 #include "spanwise/array.hpp"
 #include "spanwise/axis_error.hpp"

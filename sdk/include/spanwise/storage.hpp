@@ -15,13 +15,14 @@ namespace spanwise {
 
 class StreamUses;
 
-/// Gives the bytes back. Runs once, on whichever thread drops the last reference or a later one
-/// that allocates or releases, with or without the GIL, possibly after the interpreter has ended;
-/// must not throw. `uses` names the streams whose queued work has to pass first; where they have a
-/// home, that one waits for them already. None of them is being recorded into a graph.
+/// Releases `bytes` bytes at `data`. Called once per allocation, on any thread: the one that drops
+/// the last reference, or a later one that allocates or releases memory. The calling thread may or
+/// may not hold the GIL, and the interpreter may have been finalized. Must not throw. `uses` lists
+/// the streams whose queued work on the memory must finish before it is reused; uses.producer(), if
+/// set, already waits for all of them. None of them is being captured into a graph.
 using ReleaseFn = void (*)(void* context, void* data, std::size_t bytes, StreamUses& uses) noexcept;
 
-/// Bytes that have no holder any more, and what gives them back.
+/// Memory without references, and the function that releases it.
 struct UnheldMemory {
   ReleaseFn release = nullptr;
   void* context = nullptr;
@@ -29,15 +30,17 @@ struct UnheldMemory {
   std::size_t bytes = 0;
 };
 
-/// A queue of device work as the core sees it: an identity that can be kept alive. The runtime
-/// derives the real stream from it.
+/// Identity of a stream, reference counted. Base class of the runtime's streams (StreamState), so
+/// that the core can record which streams use a storage.
 class SW_API StreamIdentity : public RefCounted {
  public:
   Device device() const noexcept { return device_; }
-  /// Gives back memory that this stream, one of `uses`, has work on: after that work is queued, and
-  /// with the home stream of `uses` made to wait for the others; later where a graph still uses the
-  /// memory; never where the device cannot promise the order (a lost context, the end of the
-  /// process). Does not block. Takes `uses` over where it gives back later.
+  /// Releases memory that this stream (one of `uses`) has queued work on: submits the launches that
+  /// the calling thread has batched, makes the producer stream of `uses` wait for the other
+  /// streams, then calls memory.release. While a captured graph uses the memory, or one of the
+  /// streams is being captured, the release is deferred and the contents of `uses` are moved away.
+  /// The memory is never released where the device cannot establish the order (context lost,
+  /// process exit). Does not block.
   virtual void release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept = 0;
 
  protected:
@@ -48,19 +51,21 @@ class SW_API StreamIdentity : public RefCounted {
   Device device_;
 };
 
-/// The streams with queued work on a storage. The runtime reads it to order a new use after earlier
-/// ones, and to order the release after all of them; on one stream that is a pointer comparison.
+/// The streams with queued work on a storage. The runtime uses it to order a new use after earlier
+/// ones and the release after all of them. While a single stream uses the storage, each check is
+/// one pointer comparison.
 class SW_API StreamUses {
  public:
-  /// Remembers a read (or, with `writes`, a write) queued on `stream`. A write forgets earlier
-  /// uses: the caller has ordered it after them.
+  /// Records a read (or, with `writes`, a write) queued on `stream`. A write replaces all earlier
+  /// uses: the caller has made `stream` wait for them.
   void record(StreamIdentity& stream, bool writes) {
     if (is_only_user(stream) && (!writes || sole_user_wrote_.load(std::memory_order_relaxed)))
       return;
     remember(stream, writes);
   }
-  /// For bytes of an owner who works on them on `home`, before anybody uses them: his queued work
-  /// is a write, and what he queues there once he has them back has to come after all other uses.
+  /// Records `producer` as the stream that allocated the memory or on which another library
+  /// produced it. Its queued work counts as a write, and before the memory is released it waits for
+  /// every other stream. Call before any other use is recorded.
   void set_producer(Ref<StreamIdentity>&& producer) noexcept {
     producer_ = std::move(producer);
     sole_user_wrote_.store(true, std::memory_order_relaxed);
@@ -68,8 +73,8 @@ class SW_API StreamUses {
   }
   /// The stream of set_producer(), or null.
   StreamIdentity* producer() const noexcept { return producer_.get(); }
-  /// Calls f(stream) for each stream other than `stream` that a new use there must come after: the
-  /// last writer, and for a write the readers as well.
+  /// Calls f(other) for each stream that `stream` must wait for before a new use: the last writer
+  /// and, for a write, all readers. `stream` itself is skipped.
   template <class F>
   void for_each_to_wait_for(const StreamIdentity& stream, bool writes, F&& f) const {
     if (is_only_user(stream)) return;
@@ -78,25 +83,25 @@ class SW_API StreamUses {
   bool is_only_user(const StreamIdentity& stream) const noexcept {
     return sole_user_.load(std::memory_order_acquire) == &stream;
   }
-  /// No work was ever queued on the bytes.
+  /// True where no queued work is recorded.
   bool none() const noexcept { return sole_user_.load(std::memory_order_acquire) == nullptr; }
-  /// Nobody but the owner whose they are has queued work on the bytes.
+  /// True where no stream other than producer() has used the storage (also where none has).
   bool only_producer_used() const noexcept {
     return sole_user_.load(std::memory_order_acquire) == producer_.get();
   }
-  /// For bytes that are somebody else's next. Not while another thread looks.
+  /// Clears the record, producer included, before the memory is reused. Not thread-safe.
   void forget() noexcept;
-  /// Takes over what `other` remembers, who forgets it. Not while another thread looks at either.
+  /// Moves the record of `other` here; `other` is cleared. Not thread-safe for either object.
   void take(StreamUses& other) noexcept;
-  /// The same where only_producer_used().
+  /// forget() for the case only_producer_used(). Not thread-safe.
   void forget_producer() noexcept {
     sole_user_.store(nullptr, std::memory_order_relaxed);
     sole_user_wrote_.store(false, std::memory_order_relaxed);
     producer_ = {};
-    if (writer_) [[unlikely]]  // somebody else was here in between
+    if (writer_) [[unlikely]]  // another stream wrote before the producer wrote again
       writer_ = {};
   }
-  /// One of the streams with queued work; null where there are none. Not while another thread
+  /// One of the streams with queued work; null where there is none. Not while another thread
   /// records a use.
   StreamIdentity* any() const noexcept {
     if (producer_) return producer_.get();
@@ -110,23 +115,24 @@ class SW_API StreamUses {
   void remember(StreamIdentity& stream, bool writes);
   std::vector<Ref<StreamIdentity>> to_wait_for(const StreamIdentity& stream, bool writes) const;
   bool is_reader(const StreamIdentity& stream) const noexcept;
-  // The last writer, which producer_ is until somebody else has used the bytes.
+  // The last writer: producer_ until another stream has used the bytes.
   const Ref<StreamIdentity>& writer() const noexcept {
     return producer_ && only_producer_used() ? producer_ : writer_;
   }
-  // A value of sole_user_ that is the address of no stream.
+  // Sentinel for sole_user_, "several streams": an address that no StreamIdentity has.
   const StreamIdentity* several() const noexcept {
     return reinterpret_cast<const StreamIdentity*>(this);
   }
 
-  mutable std::atomic<std::uint32_t> busy_{0};  // process_generation() of who holds it; 0: free
+  // Spinlock: process_generation() of the process whose thread holds it; 0: free.
+  mutable std::atomic<std::uint32_t> busy_{0};
   std::atomic<bool> sole_user_wrote_{false};
-  // Null while nobody, the stream while exactly one, several() while more have used the storage;
-  // the stream is kept alive by producer_, writer_ or reader_.
+  // Null: no stream has used the storage; several(): more than one has; else the only one that has,
+  // kept alive by producer_, writer_ or reader_.
   std::atomic<const StreamIdentity*> sole_user_{nullptr};
   Ref<StreamIdentity> producer_;
   Ref<StreamIdentity> writer_;
-  // Who reads what writer_ wrote, but for writer_ itself; one of them without the heap.
+  // Streams other than writer_ that read after its write; the first needs no heap allocation.
   Ref<StreamIdentity> reader_;
   std::vector<Ref<StreamIdentity>> more_readers_;
 };
@@ -135,7 +141,7 @@ namespace core {
 class StorageFreeList;
 }
 
-/// A bool that may be set while other threads read or copy it; costs what a bool does.
+/// A bool that may be set while other threads read or copy it (relaxed atomic).
 class ReadonlyBit {
  public:
   ReadonlyBit() noexcept = default;
@@ -151,13 +157,14 @@ class ReadonlyBit {
   std::atomic<bool> value_{false};
 };
 
-/// Bytes on a device and who keeps them alive. Copying a Storage copies a reference.
+/// Shared ownership of a block of memory on a device. Copying a Storage copies a reference.
 class SW_API Storage {
  public:
   Storage() noexcept = default;
-  /// Takes charge of `bytes` bytes at `data`, given back by release(context, ...) when the last
-  /// reference goes; `release` may be null for memory that outlives everything. If adopt() itself
-  /// throws, `release` has been called.
+  /// Takes ownership of `bytes` bytes at `data`. release(context, data, bytes, uses) is called when
+  /// the last reference is dropped; `release` may be null for memory with static lifetime. Throws
+  /// ArgumentError for a null `data` with bytes > 0, and std::bad_alloc; where it throws, `release`
+  /// has been called.
   static Storage adopt(void* data, std::size_t bytes, Device device, ReleaseFn release,
                        void* context, bool readonly = false);
 
@@ -167,20 +174,21 @@ class SW_API Storage {
   std::size_t bytes() const noexcept {
     return block_ ? block_->bytes - static_cast<std::size_t>(start_) : 0;
   }
-  /// The first of the bytes that adopt() took which data() points to.
+  /// Offset of data() in bytes from the address passed to adopt().
   std::int32_t start() const noexcept { return start_; }
-  /// The same bytes from `start`, at most the bytes there are: elements of several bytes may begin
-  /// at any of them. One owner and one record of queued work serve both.
+  /// The same block beginning `start` bytes after the adopted address, start <= size of the block.
+  /// Any byte offset is valid, whatever the size of the elements. Shares ownership and the record
+  /// of queued work.
   Storage from_byte(std::int32_t start) const noexcept;
   Device device() const noexcept { return block_ ? block_->device : Device{}; }
-  /// True where the owner handed the memory out for reading only; views keep it.
+  /// True where the owner exported the memory as read-only; views inherit the flag.
   bool readonly() const noexcept { return readonly_; }
   /// May be called while other threads read or copy this object.
   void set_readonly() noexcept { readonly_ = true; }
-  /// The same bytes, for reading only.
+  /// The same bytes with readonly() set.
   Storage as_readonly() const noexcept;
-  /// The same bytes, without being one of their holders. It has to be let go by forget() before the
-  /// holder that was asked goes.
+  /// The same bytes without holding a reference (not counted). Call forget() on the result before
+  /// it is destroyed and before the last counted reference is dropped.
   Storage unowned() const noexcept {
     Storage storage;
     storage.block_ = Ref<Block>::adopt(block_.get());
@@ -188,21 +196,21 @@ class SW_API Storage {
     storage.start_ = start_;
     return storage;
   }
-  /// Lets go what unowned() gave.
+  /// Clears a Storage made by unowned(), without dropping a reference.
   void forget() noexcept { block_.detach(); }
-  /// Arrays and other holders that share these bytes now.
+  /// Number of references to the block.
   std::int64_t use_count() const noexcept { return block_ ? block_->use_count() : 0; }
-  /// Whether this is the only holder and no stream has work queued on the bytes.
+  /// True where this is the only reference and no stream has queued work on the bytes.
   bool is_exclusive() const noexcept {
     return block_ && block_->is_held_once() && block_->uses.none();
   }
   StreamUses& uses() const noexcept { return block_->uses; }
-  /// What release() will get: the bridge that made the storage can find its owner again.
+  /// The `context` argument of adopt(); a bridge uses it to find the foreign owner again.
   void* context() const noexcept { return block_ ? block_->context : nullptr; }
   ReleaseFn release_fn() const noexcept { return block_ ? block_->release_fn : nullptr; }
-  /// For the last holder of memory that was adopted with `release` and that no stream but its home
-  /// has used: the context, which is the caller's to release from here on. Null, and nothing has
-  /// changed, for others.
+  /// Takes back memory that was adopted with `release`, where this is the only reference and no
+  /// stream but the producer has used it: returns the context, which the caller must release from
+  /// here on, and empties the block for replace(). Otherwise returns null and changes nothing.
   void* reclaim(ReleaseFn release) noexcept {
     if (!block_ || block_->release_fn != release || !block_->is_held_once() ||
         !block_->uses.only_producer_used())
@@ -211,7 +219,7 @@ class SW_API Storage {
     if (!block_->uses.none()) block_->uses.forget_producer();
     return block_->context;
   }
-  /// Puts other memory, as of adopt(), in the place of what reclaim() has given back.
+  /// Stores other memory, with adopt()'s arguments, in the block that reclaim() has emptied.
   void replace(void* data, std::size_t bytes, Device device, ReleaseFn release, void* context,
                bool readonly) noexcept {
     block_->data = data;
@@ -224,7 +232,7 @@ class SW_API Storage {
   }
 
   explicit operator bool() const noexcept { return static_cast<bool>(block_); }
-  /// Same bytes, same owner.
+  /// Equal where both refer to the same block at the same start().
   friend bool operator==(const Storage& a, const Storage& b) noexcept {
     return a.block_ == b.block_ && a.start_ == b.start_;
   }
@@ -233,7 +241,7 @@ class SW_API Storage {
   friend class core::StorageFreeList;
 
   struct SW_API Block final : RefCounted {
-    Block() noexcept : RefCounted(1) {}  // by the storage that it is made for
+    Block() noexcept : RefCounted(1) {}  // the reference of the Storage it is made for
     ~Block() override;
     void dispose() noexcept override;
     using RefCounted::revive;
@@ -242,7 +250,7 @@ class SW_API Storage {
     Device device;
     ReleaseFn release_fn = nullptr;
     void* context = nullptr;
-    bool stays_whole = false;  // its memory is kept with it
+    bool stays_whole = false;  // the free list keeps the block together with its memory
     StreamUses uses;
   };
 

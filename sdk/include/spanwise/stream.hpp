@@ -19,73 +19,81 @@ class EventState;
 
 class Event;
 
-/// A queue of work on one device, run in order. Copying shares the queue.
+/// A stream: work on one device, executed in the order of queueing. Copying shares the stream.
 ///
-/// On a GPU this is a CUstream of the device's primary context. On the CPU work is done by the
-/// calling thread (and its helpers) before the call returns, so a CPU stream is always idle.
+/// On a GPU this is a CUstream of the device's primary context. On the CPU the calling thread (and
+/// its worker threads) finish the work before the call returns, so a CPU stream is always idle.
 class SW_API Stream {
  public:
-  /// A new queue that does not wait for the legacy default stream. Throws DeviceError.
+  /// Creates a non-blocking stream (it does not synchronise with the legacy default stream). Throws
+  /// DeviceError.
   static Stream create(Device device);
-  /// Another library's CUstream (1: legacy default, 2: per-thread default). Not owned: it must live
-  /// as long as this object and its copies. Arrays that were used on it may live longer: where
-  /// there are such, the last copy has a stream of ours come after what is queued, which stands for
-  /// it from then on; not while the stream is being captured, when it has to live as long as they
-  /// do. Throws ArgumentError for 0, which is ambiguous.
+  /// Wraps another library's CUstream (1: legacy default, 2: per-thread default) without owning it:
+  /// the stream must live as long as this object and its copies. Arrays used on it may live longer:
+  /// if there are any when the last copy is destroyed, a stream of Spanwise's own is made to wait
+  /// for the work queued so far and takes its place in their records. Exception: a stream that is
+  /// being captured must live as long as those arrays. Throws ArgumentError for handle 0, which is
+  /// ambiguous, and for a device that is no GPU.
   static Stream foreign(Device device, std::uintptr_t handle);
-  /// The same for one that lives as long as `owner`, which is held as long as this object, its
-  /// copies and the arrays that remember work on the stream, and may go on any thread.
+  /// The same for a stream that lives as long as `owner`. A reference to `owner` is held by this
+  /// object, its copies and the arrays that record work on the stream; it may be dropped on any
+  /// thread.
   static Stream foreign(Device device, std::uintptr_t handle, Ref<RefCounted> owner);
-  /// The same for one that lives as long as the process, as PyTorch's do: the driver is asked about
-  /// a handle once.
+  /// The same for a stream that lives as long as the process, as PyTorch's do: the driver is
+  /// queried once per handle, and the result is cached.
   static Stream lasting(Device device, std::uintptr_t handle);
-  /// The calling thread's current stream of `device`: the innermost StreamGuard's, else one stream
-  /// per device that all threads share.
+  /// The calling thread's current stream of `device`: the innermost StreamGuard's, else the
+  /// device's default stream, which all threads share. Throws DeviceError.
   static Stream current(Device device);
   explicit Stream(Ref<runtime::StreamState> state) noexcept;
-  /// The stream behind an identity that StreamUses names; every identity is one of the runtime's.
+  /// The stream of an identity recorded in StreamUses; every StreamIdentity is a
+  /// runtime::StreamState.
   static Stream of(StreamIdentity& identity) noexcept { return Stream(Ref<RefCounted>(&identity)); }
 
   Device device() const noexcept;
   /// CUstream as an integer; 0 on the CPU.
   std::uintptr_t handle() const noexcept;
-  /// Blocks the calling thread until the queue is empty. Errors of earlier asynchronous work
-  /// surface here.
+  /// Blocks the calling thread until all queued work is done. Throws DeviceError for errors of
+  /// earlier asynchronous work.
   void synchronize() const;
   /// True when all queued work is done. Never blocks.
   bool query() const;
-  /// Work queued from now on starts after `event`. Does not block; legal during capture.
+  /// Work queued from now on starts after `event`. Legal during capture. Does not block, except
+  /// that a CPU stream blocks the calling thread until a GPU's event has completed.
   void wait(const Event& event) const;
-  /// Work queued from now on starts after what `other` holds now. Does not block.
+  /// Work queued from now on starts after the work that `other` has queued so far. Blocks only as
+  /// wait(event) does.
   void wait(const Stream& other) const;
-  /// Marks this point of the queue.
+  /// Records an event after the work queued so far. `timing` enables milliseconds_since().
   Event record(bool timing = false) const;
 
-  /// What StreamUses knows it by.
+  /// The identity recorded in StreamUses.
   StreamIdentity& identity() const noexcept { return static_cast<StreamIdentity&>(*state_); }
-  /// The same, with what this holds; this is of no use afterwards.
+  /// Moves this object's reference into the result; afterwards it can only be destroyed or assigned
+  /// to.
   Ref<StreamIdentity> take_identity() && noexcept {
     return Ref<StreamIdentity>::adopt(static_cast<StreamIdentity*>(state_.detach()));
   }
   runtime::StreamState& state() const noexcept;
-  /// One queue, though maybe two objects: another library's streams are equal where their handles
-  /// are.
+  /// Whether both refer to the same stream: the same object, or foreign streams of one device with
+  /// the same handle (not the per-thread default).
   friend SW_API bool operator==(const Stream& a, const Stream& b) noexcept;
 
  private:
   explicit Stream(Ref<RefCounted> state) noexcept : state_(std::move(state)) {}
 
-  // For a foreign stream without an owner: what ends with the last copy. Goes after state_.
+  // Set for a foreign stream without an owner: detaches the state when the last copy is destroyed.
+  // Declared before state_, so that it is destroyed after it.
   Ref<RefCounted> use_;
-  Ref<RefCounted> state_;  // a runtime::StreamState, which this header only names
+  Ref<RefCounted> state_;  // a runtime::StreamState, which is incomplete here
 };
 
-/// A point in a stream. Copying shares it.
+/// An event recorded in a stream. Copying shares it.
 class SW_API Event {
  public:
   explicit Event(Ref<runtime::EventState> state) noexcept;
-  /// Another library's CUevent, recorded already. Not owned: it must live as long as this object.
-  /// Throws ArgumentError for 0 and for a device that is no GPU.
+  /// Wraps another library's CUevent, which has been recorded, without owning it: it must live as
+  /// long as this object. Throws ArgumentError for 0 and for a device that is no GPU.
   static Event foreign(Device device, std::uintptr_t handle);
   Device device() const noexcept;
   /// CUevent as an integer; 0 on the CPU.
@@ -93,7 +101,7 @@ class SW_API Event {
   void synchronize() const;
   bool query() const;
   /// Milliseconds from `start` to this event; both must have been recorded with timing. Throws
-  /// DeviceError where either has not passed yet.
+  /// DeviceError where either has not completed, ArgumentError for events of two devices.
   double milliseconds_since(const Event& start) const;
   runtime::EventState& state() const noexcept;
 
@@ -101,7 +109,7 @@ class SW_API Event {
   Ref<RefCounted> state_;
 };
 
-/// Makes `stream` the calling thread's current stream of its device until the guard goes.
+/// Makes `stream` the calling thread's current stream of its device for the lifetime of the guard.
 class SW_API StreamGuard {
  public:
   explicit StreamGuard(Stream stream);
@@ -114,9 +122,9 @@ class SW_API StreamGuard {
   bool had_previous_;
 };
 
-/// Orders coming work on `stream` after all queued work on `array`'s bytes that it must not
-/// overtake (by events, without blocking), and remembers the use. Every launch and copy does this
-/// for its operands; call it where you hand a pointer to code of your own.
+/// Makes work queued on `stream` from now on wait for all earlier work on `array`'s memory that
+/// conflicts with it (by events; for a CPU stream by blocking), and records the use. Every launch
+/// and copy does this for its operands; call it before you pass a pointer to other code.
 SW_API void order_use(const Stream& stream, const Array& array, bool writes);
 
 }  // namespace spanwise

@@ -13,10 +13,10 @@
 
 namespace spanwise {
 
-/// One part of a text: a reference to a value that can be printed with operator<<. What prints it
-/// is compiled into the library, so that code that only throws errors includes no streams, and the
-/// locale of a C++ library that is linked statically into an extension module is not used.
-/// Valid as long as the value that it was made of.
+/// One part of a text: a reference to a value that can be printed with operator<<. Valid as long as
+/// the value. The printing is compiled into the library, so that code which only throws errors does
+/// not include stream headers, and does not use the locale of a C++ library that is linked
+/// statically into an extension module.
 class SW_API TextPart {
  public:
   template <class T>
@@ -70,10 +70,10 @@ class SW_API TextPart {
   };
 };
 
-/// The parts, one after the other.
+/// Concatenates the parts.
 SW_API std::string join_text(std::initializer_list<TextPart> parts);
 
-/// Joins `parts` to one string, each as operator<< prints it.
+/// Concatenates `parts`, each printed as operator<< prints it.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   return join_text({TextPart(parts)...});

@@ -9,16 +9,16 @@
 
 namespace spanwise {
 
-/// A program or library of this machine that a back end leans on, for `python -m spanwise doctor`.
+/// An external program or library that a back end uses, for `python -m spanwise doctor`.
 struct Tool {
   std::string name;     ///< "NVRTC", "host compiler"
-  std::string version;  ///< as it says itself; empty where it is missing
+  std::string version;  ///< as it reports itself; empty where it is missing
   std::string path;
-  std::string missing;  ///< why it cannot be used and what to install; empty where it can be
+  std::string missing;  ///< why it cannot be used and what to install; empty where it can be used
 };
 
-/// What the back ends of this machine lean on. May load libraries and start programs to ask for
-/// their versions; never throws for one that is missing.
+/// The tools that all back ends use. May load libraries and start programs to get their versions;
+/// never throws for a missing one.
 SW_API std::vector<Tool> tools();
 
 }  // namespace spanwise

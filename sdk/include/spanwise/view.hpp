@@ -12,8 +12,8 @@
 namespace spanwise {
 
 /// The bytes of a spanwise::View<T, N> kernel parameter (spanwise/view.cuh): the address of element
-/// (0, ..., 0), N extents, N strides in elements. Does not keep the array alive and orders no work:
-/// see order_use() in stream.hpp.
+/// (0, ..., 0), N extents, N strides in elements. Does not keep the array alive and orders no
+/// streams: see order_use() in stream.hpp.
 class PackedView {
  public:
   explicit PackedView(const Array& array) noexcept : rank_(array.rank()) {

@@ -14,34 +14,35 @@
 
 namespace spanwise {
 
-/// How to go through some arrays of one shape together: as few axes as their strides allow, the
-/// fastest last. Axes of extent 1 are gone, and axes that every array walks in one stride are one.
+/// An iteration over several operands of one shape (as NumPy's nditer): axes are reordered and
+/// merged so that there are as few as the strides allow, the fastest last. Axes of extent 1 are
+/// removed; neighbouring axes that every operand steps over with a single stride are merged.
 ///
-/// A walk without axes to speak of (rank 0, one element) has one axis of extent 1; one of size 0
-/// has one axis of extent 0. Walks of few axes and arrays allocate nothing.
+/// A walk always has at least one axis: of extent 1 for rank 0 or a single element, of extent 0 for
+/// size 0. Walks of few axes and operands do not allocate.
 class SW_API Walk {
  public:
-  /// `shape` is what all `operands` are broadcast to: each has that rank or less and, counted from
-  /// the end, an extent of 1 or the shape's. Axes are ordered by the strides of operand `leader`,
-  /// longest first; where it says nothing (stride 0, or equal ones) the other operands decide, in
-  /// their order, and then the order of the axes. A reduction passes its target as an operand with
-  /// stride 0 on the axes that go. Offsets of layouts are not looked at.
+  /// `shape` is the broadcast shape: each operand has that rank or less and, counted from the last
+  /// axis, the same extent or 1. Axes are ordered by the strides of operand `leader`, longest
+  /// first; where these are 0 or equal, by the other operands in order, then by the order of the
+  /// axes. A reduction passes its result as an operand with stride 0 on the reduced axes. The
+  /// layouts' offsets are ignored.
   Walk(const Shape& shape, std::span<const Layout* const> operands, int leader);
   Walk(Walk&& other) noexcept;
   Walk& operator=(Walk&&) = delete;
 
   int rank() const noexcept { return rank_; }
   int operands() const noexcept { return operands_; }
-  /// Steps in all: the product of the extents.
+  /// Number of elements: the product of the extents.
   std::int64_t size() const noexcept { return size_; }
   std::int64_t extent(int axis) const noexcept { return at(axis)[0]; }
-  /// In elements, any sign.
+  /// In elements, of any sign; 0 for a broadcast axis.
   std::int64_t stride(int axis, int operand) const noexcept { return at(axis)[1 + operand]; }
-  /// One stride for each operand.
+  /// The strides of all operands.
   std::span<const std::int64_t> strides(int axis) const noexcept {
     return {at(axis) + 1, static_cast<std::size_t>(operands_)};
   }
-  /// Every operand is walked in one go, one element after the other.
+  /// Whether there is one axis, of stride 1 for every operand.
   bool is_dense() const noexcept {
     if (rank_ != 1) return false;
     const auto steps = strides(0);
@@ -51,7 +52,7 @@ class SW_API Walk {
  private:
   static constexpr int inline_numbers = 35;  // e.g. five axes of six operands
 
-  // Of each axis its extent, then its strides.
+  // Per axis: its extent, then the stride of each operand.
   const std::int64_t* at(int axis) const noexcept { return numbers_ + axis * (1 + operands_); }
   std::int64_t* at(int axis) noexcept { return numbers_ + axis * (1 + operands_); }
   void make_room(int rank);
@@ -67,14 +68,15 @@ class SW_API Walk {
   std::int64_t inline_[inline_numbers];
 };
 
-/// The fastest layout in which a new array of `shape` is written beside these operands: compact,
-/// with the axes in the order of the operands' memory where they agree, else C order (numpy.ufunc's
-/// order='K'; numpy.nditer decides alike). Operands as Walk takes them.
+/// The layout of a new result array: dense, with the axes in the order of the operands' strides
+/// where these agree, else in C order (numpy.ufunc's order='K', numpy.nditer). Operands as for
+/// Walk.
 SW_API Layout result_layout(const Shape& shape, std::span<const Layout* const> operands);
 
-/// Goes through steps [first, last) of `walk` and calls run(pointers, count) for each stretch along
-/// the last axis: `count` elements from pointers[k] on, walk.stride(walk.rank() - 1, k) apart.
-/// `data[k]` is the address of operand k's element (0, ..., 0), `itemsizes[k]` its bytes.
+/// Iterates over the elements [first, last) of `walk` in its order and calls run(pointers, count)
+/// for each run along the last axis: `count` elements per operand, operand k starting at
+/// pointers[k] with stride walk.stride(walk.rank() - 1, k). `data[k]` is the address of operand k's
+/// element (0, ..., 0), `itemsizes[k]` its element size in bytes.
 template <int max_operands = 8, class F>
 void for_each_run(const Walk& walk, std::span<std::byte* const> data,
                   std::span<const int> itemsizes, std::int64_t first, std::int64_t last, F&& run) {

@@ -6,8 +6,8 @@
 
 namespace spanwise {
 
-/// Where results of work on memory of `device` live: there, but pinned and managed memory is the
-/// host's.
+/// The device of results computed from memory of `device`: the same, but the CPU for pinned and
+/// managed memory.
 constexpr Device working_device(Device device) noexcept {
   return device.is_cuda() || device.is_cpu() ? device : cpu;
 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from . import _core
 
-TYPE_CHECKING = False  # as in __init__.py
+TYPE_CHECKING = False  # as typing's, which takes long to import
 if TYPE_CHECKING:
     from typing import Any
 

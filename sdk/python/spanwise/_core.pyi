@@ -15,37 +15,43 @@ import numpy.typing as npt
 from ._core_bridges import *  # noqa: F403
 from ._core_bridges import _bridge_rows as _bridge_rows
 from ._core_elementwise import *  # noqa: F403
-from ._core_elementwise import _angle as _angle
-from ._core_elementwise import _clip as _clip
-from ._core_elementwise import _where as _where
+from ._core_elementwise import _angle as _angle, _clip as _clip, _where as _where
 from ._core_graph import *  # noqa: F403
-from ._core_graph import _as_variable as _as_variable
-from ._core_graph import _compile as _compile
-from ._core_graph import _kernel_op as _kernel_op
-from ._core_graph import _kernel_op_counts as _kernel_op_counts
-from ._core_graph import _make_op as _make_op
-from ._core_graph import _op_names as _op_names
+from ._core_graph import (
+    _as_variable as _as_variable,
+    _compile as _compile,
+    _kernel_op as _kernel_op,
+    _kernel_op_counts as _kernel_op_counts,
+    _make_op as _make_op,
+    _op_names as _op_names,
+)
 from ._core_indexing import *  # noqa: F403
 from ._core_indexing import _searchsorted as _searchsorted
 from ._core_kernels import *  # noqa: F403
-from ._core_kernels import _DriverIn as _DriverIn
-from ._core_kernels import _DriverInOut as _DriverInOut
-from ._core_kernels import _DriverMemory as _DriverMemory
-from ._core_kernels import _DriverOut as _DriverOut
+from ._core_kernels import (
+    _DriverIn as _DriverIn,
+    _DriverInOut as _DriverInOut,
+    _DriverMemory as _DriverMemory,
+    _DriverOut as _DriverOut,
+)
 from ._core_linalg import *  # noqa: F403
 from ._core_linalg import _contract as _contract
-from ._core_random import _random_counter as _random_counter
-from ._core_random import _random_draw as _random_draw
-from ._core_random import _random_integers as _random_integers
-from ._core_random import _random_integers_within as _random_integers_within
-from ._core_random import _random_new as _random_new
-from ._core_random import _random_permutation as _random_permutation
-from ._core_random import _random_picks as _random_picks
-from ._core_random import _random_position as _random_position
+from ._core_random import (
+    _random_counter as _random_counter,
+    _random_draw as _random_draw,
+    _random_integers as _random_integers,
+    _random_integers_within as _random_integers_within,
+    _random_new as _random_new,
+    _random_permutation as _random_permutation,
+    _random_picks as _random_picks,
+    _random_position as _random_position,
+)
 from ._core_reduce import *  # noqa: F403
-from ._core_user_kernels import _ElementwiseKernel as _ElementwiseKernel
-from ._core_user_kernels import _ReductionKernel as _ReductionKernel
-from ._core_user_kernels import _ScanKernel as _ScanKernel
+from ._core_user_kernels import (
+    _ElementwiseKernel as _ElementwiseKernel,
+    _ReductionKernel as _ReductionKernel,
+    _ScanKernel as _ScanKernel,
+)
 
 # ---- Types of arguments ----
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, NoReturn, SupportsIndex, final
 
-from ._graph.compiled import Maker
 from ._core import Array, GraphError, _Axes, device, dtype
+from ._graph.compiled import Maker
 from ._graph.op import NativeOp, Op
 from .profile import Profile
 

@@ -14,13 +14,11 @@ from ._core import (
     Error,
     OutOfMemoryError,
     SourceModule,
+    _DriverIn as In,
+    _DriverInOut as InOut,
+    _DriverOut as Out,
 )
-from ._core import _DriverIn as In
-from ._core import _DriverInOut as InOut
-from ._core import _DriverOut as Out
 from ._driver.attributes import (
-    attribute_of,
-    attributes_of,
     ctx_flags,
     device_attribute,
     event_flags,
@@ -32,6 +30,7 @@ from ._driver.attributes import (
 )
 from ._driver.context import (
     Context,
+    Device,
     func_cache,
     function_attribute,
     module_from_buffer,
@@ -162,75 +161,6 @@ def __getattr__(name):
 
 def init(flags=0):
     """Does nothing: a device is initialised by its first use."""
-
-
-class Device:
-    """The GPU with ordinal `which`, or the device of a name such as "cpu"."""
-
-    def __init__(self, which=0):
-        name = f"cuda:{which}" if isinstance(which, int) else which
-        self._device = _core.device(name)
-
-    @staticmethod
-    def count():
-        """The number of GPUs."""
-        return sum(device.kind == "cuda" for device in _core.devices())
-
-    def name(self):
-        return self._device.properties.name
-
-    def total_memory(self):
-        """Memory of the device in bytes."""
-        return self._device.properties.total_memory
-
-    def compute_capability(self):
-        """(9, 0) for "sm_90". Raises DeviceError on the CPU, which has none."""
-        architecture = self._device.properties.architecture
-        digits = architecture.removeprefix("sm_").rstrip("abcdefghijklmnopqrstuvwxyz")
-        if not digits.isdigit():
-            raise DeviceError(
-                f"{self._device} has no compute capability; expected a GPU, use .name() to tell them apart"
-            )
-        return int(digits[:-1]), int(digits[-1])
-
-    def get_attribute(self, which):
-        """The value of a device_attribute; ``device.WARP_SIZE`` is short for it. Raises DeviceError
-        for an attribute that the device does not have."""
-        return attribute_of(self._device, which)
-
-    def get_attributes(self):
-        """A dict from device_attribute to value, for every attribute that the device has."""
-        return attributes_of(self._device)
-
-    def __getattr__(self, name):
-        if name not in device_attribute.__members__:
-            raise AttributeError(f"Device has no attribute {name!r}; see drv.device_attribute")
-        return self.get_attribute(device_attribute[name])
-
-    def make_context(self, flags=0):
-        """The primary context, after pushing it on this thread; `flags` are ignored."""
-        context = Context(self._device)
-        context.push()
-        return context
-
-    def retain_primary_context(self):
-        """The primary context, not pushed."""
-        return Context(self._device)
-
-    def __int__(self):
-        """The CUdevice. Raises DeviceError for the CPU."""
-        if self._device.kind == "cpu":
-            raise DeviceError("Device: the CPU is no CUdevice; use a GPU's, Device(0)")
-        return self._device.ordinal
-
-    def __eq__(self, other):
-        return isinstance(other, Device) and self._device == other._device
-
-    def __hash__(self):
-        return hash(str(self._device))
-
-    def __repr__(self):
-        return f"Device({str(self._device)!r})"
 
 
 class Stream(_core.Stream):

@@ -12,8 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from ._graph.compiled import FunctionGraph, In, Maker, Mode, Out, function, rewrites
-from ._graph.compiled import copy_function as copy_function
 from ._core import (
     Apply,
     CompiledFunction,
@@ -24,11 +22,20 @@ from ._core import (
     TensorType,
     Variable,
 )
-from ._graph.traversal import ancestors, clone, equal
+from ._graph.compiled import (
+    FunctionGraph,
+    In,
+    Maker,
+    Mode,
+    Out,
+    copy_function as copy_function,
+    function,
+    rewrites,
+)
 from ._graph.kernel_op import kernel_op, kernel_op_counts
-from ._graph.op import NativeOp, Op, apply_registered
-from ._graph.op import call_make_thunk as call_make_thunk
+from ._graph.op import NativeOp, Op, apply_registered, call_make_thunk as call_make_thunk
 from ._graph.shared import shared, using
+from ._graph.traversal import ancestors, clone, equal
 
 __all__ = [
     "Apply",

@@ -14,10 +14,8 @@ from typing import Any
 from . import _core
 from ._core import matmul, vecdot
 from ._numpy.indexing import diagonal as _diagonal
-from ._numpy.linalg import outer as _outer
-from ._numpy.linalg import tensordot
-from ._numpy.shape import axis_in as _axis_in
-from ._numpy.shape import matrix_transpose, moveaxis
+from ._numpy.linalg import outer as _outer, tensordot
+from ._numpy.shape import axis_in as _axis_in, matrix_transpose, moveaxis
 
 __all__ = [
     "diagonal",

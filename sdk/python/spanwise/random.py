@@ -14,8 +14,7 @@ from collections.abc import MutableSequence, Sequence
 from typing import Any, SupportsIndex
 
 from . import _core
-from ._core import Array
-from ._core import _asarray as asarray
+from ._core import Array, _asarray as asarray
 from ._numpy.random_arguments import (
     Shape,
     as_shape,

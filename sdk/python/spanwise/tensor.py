@@ -43,6 +43,7 @@ from ._core import (
     take,
     var,
 )
+from ._graph.subtensor import inc_subtensor, set_subtensor
 from ._numpy.dtypes import astype
 from ._numpy.elementwise import clip, divmod, round, where
 from ._numpy.join import column_stack, dstack, hstack, vstack
@@ -61,7 +62,6 @@ from ._numpy.shape import (
     transpose,
 )
 from ._numpy.softmax import log_softmax, softmax
-from ._graph.subtensor import inc_subtensor, set_subtensor
 from .graph import as_variable, contiguous
 
 as_tensor_variable = as_variable

@@ -28,8 +28,8 @@ bool is_multiple(const void* address, std::int64_t alignment) noexcept {
          0;
 }
 
-// What nearly every layout is, told in one pass: of as many strides as extents, with elements, and
-// inside the storage, by numbers that do not overflow.
+// The common case in one pass: as many strides as extents, no extent 0, inside the storage, and no
+// overflow.
 bool is_inside(const Storage& storage, const Layout& layout, DType dtype) noexcept {
   const int rank = layout.shape.size();
   if (rank != layout.strides.size() || rank > max_rank) return false;
@@ -57,11 +57,10 @@ void check(const Storage& storage, const Layout& layout, DType dtype) {
                       "; expected as many strides as extents");
   core::check_shape(layout.shape);
   const auto [lowest, highest] = layout.extent();
-  // Without elements only the offset has to be sane, so that data() stays an address of the
-  // storage.
+  // For size 0 only the offset is checked, so that data() stays an address inside the storage.
   const bool empty = highest < lowest;
   const std::int64_t first = empty ? layout.offset : lowest;
-  // By multiplying: a division takes as long as all else here.
+  // Compares products: a division would take as long as the rest of the check.
   std::int64_t end = layout.offset, end_byte = 0;
   const bool inside = first >= 0 && (empty || !__builtin_add_overflow(highest, 1, &end)) &&
                       !__builtin_mul_overflow(end, dtype.itemsize(), &end_byte) &&
@@ -70,7 +69,7 @@ void check(const Storage& storage, const Layout& layout, DType dtype) {
     fail_outside(storage, layout, dtype);
 }
 
-// The bytes that an array can touch, [begin, end).
+// The range of bytes that contains all elements of an array, [begin, end).
 struct Footprint {
   std::uint64_t begin = 0, end = 0;
 };
@@ -84,7 +83,7 @@ Footprint footprint_of(const Array& array) noexcept {
           base + static_cast<std::uint64_t>(highest + 1) * item};
 }
 
-// What the distances between an array's elements have in common, in bytes; 0 for one element.
+// The greatest common divisor of an array's strides, in bytes; 0 for one element.
 std::uint64_t grain_of(const Array& array) noexcept {
   std::uint64_t grain = 0;
   const auto item = static_cast<std::uint64_t>(array.dtype().itemsize());
@@ -119,12 +118,13 @@ Array Array::reinterpret(DType dtype) const {
   Layout layout = layout_;
   layout.offset = 0;
   layout = layout.reinterpret(dtype_.itemsize(), dtype.itemsize());
-  // The first element may be at any byte: what is no multiple of an element is left to the storage.
+  // The first element may be at any byte: the part of its address that is no multiple of the
+  // itemsize goes into the storage's start().
   const std::int64_t first = size() == 0 ? 0 : storage_.start() + layout_.offset * from;
   layout.offset = first / to;
   Array view(Inside{}, storage_.from_byte(static_cast<std::int32_t>(first % to)), std::move(layout),
              dtype);
-  // The host reads anywhere; a kernel that did would end the device's context.
+  // The host can read unaligned elements; a kernel that does destroys the device's context.
   const std::int64_t alignment = device().is_cpu() ? 1 : alignment_of(dtype, device());
   if (size() != 0 && !is_multiple(view.data(), alignment))
     fail<LayoutError>("view: the address of the first element is no multiple of the ", alignment,
@@ -140,11 +140,12 @@ std::int64_t alignment_of(DType dtype, Device device) noexcept {
 }
 
 bool may_share_memory(const Array& a, const Array& b) noexcept {
-  // One address space holds the host and every GPU (CUDA's unified addressing), so addresses alone
-  // decide; two storages may be two imports of the same memory.
+  // CUDA's unified addressing maps the host and every GPU into one address space, so addresses are
+  // sufficient; two storages may be two imports of the same memory.
   const Footprint first = footprint_of(a), second = footprint_of(b);
   if (first.begin >= second.end || second.begin >= first.end) return false;
-  // Interleaved windows, such as the channels of an image: each keeps to its place in every grain.
+  // Interleaved views, such as the channels of an image: disjoint if their elements occupy
+  // different bytes modulo the common grain.
   const std::uint64_t grain = std::gcd(grain_of(a), grain_of(b));
   if (grain == 0) return true;
   const std::uint64_t place = first.begin <= second.begin

@@ -7,7 +7,7 @@
 
 #include "spanwise/dims.hpp"
 
-/// Integer arithmetic for layouts that come from outside and may hold any number.
+/// Overflow-safe integer arithmetic for layouts from other libraries, which may contain any number.
 namespace spanwise::core {
 
 inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept {
@@ -24,7 +24,7 @@ inline std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) noexcept
                             : std::numeric_limits<std::int64_t>::max();
 }
 
-/// |a|; the largest number for the lowest one.
+/// |a|; INT64_MAX for INT64_MIN.
 inline std::int64_t magnitude(std::int64_t a) noexcept {
   return a >= 0                                          ? a
          : a == std::numeric_limits<std::int64_t>::min() ? std::numeric_limits<std::int64_t>::max()
@@ -32,7 +32,7 @@ inline std::int64_t magnitude(std::int64_t a) noexcept {
 }
 
 /// Throws LayoutError unless every extent is >= 0, the rank at most max_rank, and the product of
-/// the extents, those of 0 left out, fits in 63 bits.
+/// the non-zero extents fits in 63 bits.
 void check_shape(const Shape& shape);
 
 }  // namespace spanwise::core

@@ -11,8 +11,8 @@
 
 #include "spanwise/half.hpp"
 
-/// How one element becomes another: numpy.ndarray.astype(casting="unsafe"), with an answer for the
-/// cases that C leaves undefined. Scalars and the CPU's copies share it, so they cannot disagree.
+/// Conversion of one element: numpy.ndarray.astype(casting="unsafe"), with defined results where C
+/// leaves them undefined. Shared by Scalar and the CPU's copies.
 namespace spanwise::core {
 
 #include "core/convert_rules.inc"

@@ -16,14 +16,14 @@ struct KindName {
   DeviceKind kind;
 };
 
-// The first name of a kind is the one that is printed; the longer of two that begin alike is first.
+// The first name of a kind is printed. A name precedes those that are prefixes of it.
 constexpr std::array<KindName, 5> kind_names{{{"cpu", DeviceKind::cpu},
                                               {"cuda_host", DeviceKind::cuda_host},
                                               {"cuda_managed", DeviceKind::cuda_managed},
                                               {"cuda", DeviceKind::cuda},
                                               {"gpu", DeviceKind::cuda}}};
 
-// "", ":1" and "1" to 0, 1 and 1; -1 for anything else.
+// Parses "", ":1" and "1" as 0, 1 and 1; -1 for anything else.
 int ordinal_in(std::string_view rest) {
   if (rest.empty()) return 0;
   if (rest.front() == ':') rest.remove_prefix(1);

@@ -18,7 +18,7 @@ struct SmallFloat {
   std::string_view name;
 };
 
-// DLPack 1.3's codes 7 to 17 (DLDataTypeCode), whose width is part of the kind.
+// DLPack 1.3's codes 7 to 17 (DLDataTypeCode), which imply the width.
 constexpr std::array<SmallFloat, 11> small_floats{{{7, 8, "float8_e3m4"},
                                                    {8, 8, "float8_e4m3"},
                                                    {9, 8, "float8_e4m3b11fnuz"},
@@ -46,7 +46,7 @@ std::string element_name(DTypeCode code, int bits) {
   return text("dlpack", number, "_", bits);
 }
 
-// Reads a whole positive number; 0 where `digits` is none.
+// Parses a positive integer; 0 where `digits` is not one.
 int number_in(std::string_view digits) {
   int value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -95,7 +95,7 @@ DType::DType(DTypeCode code, int bits, int lanes)
 
 DType DType::parse(std::string_view name) {
   if (const std::optional<DType> element = parse_element(name, 1)) return *element;
-  // The lanes stand behind the last x; "complex64" is why that comes second.
+  // The lanes follow the last x. Tried second, since "complex64" contains an x.
   const auto x = name.rfind('x');
   const int lanes = x != name.npos ? number_in(name.substr(x + 1)) : 0;
   const auto vector = lanes > 0 ? parse_element(name.substr(0, x), lanes) : std::nullopt;

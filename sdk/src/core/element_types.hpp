@@ -13,7 +13,7 @@
 
 namespace spanwise::core {
 
-/// What each computable dtype is in C++, both ways: dtype_of<T> and visit().
+/// The mapping between computable dtypes and C++ types: dtype_of<T> and visit().
 template <class T>
 inline constexpr DType dtype_of = [] {
   if constexpr (std::is_same_v<T, bool>)
@@ -56,8 +56,8 @@ decltype(auto) visit_integer(bool is_signed, int bits, F&& f) {
 }
 }  // namespace detail
 
-/// f(std::type_identity<T>{}) for the C++ type of `dtype`. Throws DTypeError, in the name of `who`,
-/// for a dtype that is not computable.
+/// Calls f(std::type_identity<T>{}) with the C++ type T of `dtype`. Throws DTypeError, with a
+/// message that begins with `who`, for a dtype that is not computable.
 template <class F>
 decltype(auto) visit(DType dtype, const char* who, F&& f) {
   if (!dtype.is_computable())
@@ -75,7 +75,7 @@ decltype(auto) visit(DType dtype, const char* who, F&& f) {
   return detail::visit_integer(dtype.code() == DTypeCode::int_, dtype.bits(), std::forward<F>(f));
 }
 
-/// The element whose bytes stand at `bytes`, aligned or not. Any non-zero byte is a true bool.
+/// Loads the element at address `bytes`, aligned or not. Any non-zero byte is a true bool.
 template <class T>
 T load(const void* bytes) noexcept {
   if constexpr (std::is_same_v<T, bool>) {

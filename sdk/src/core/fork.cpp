@@ -14,15 +14,15 @@ namespace {
 
 using ForkClock = std::chrono::steady_clock;
 
-// Between two attempts to find all participants at rest.
+// Delay between two attempts to pause all participants.
 constexpr auto pause_between_attempts = std::chrono::microseconds(100);
 
-// Protects the list. The forking thread holds it from the end of prepare() to the end of the fork.
+// Protects the list; the forking thread holds it from the end of prepare() to the end of the fork.
 constinit std::mutex registry_mutex;
 constinit ForkParticipant* first_participant = nullptr;
 constinit bool has_handlers = false;
-// The handlers may be registered several times: the first that runs in the forking thread prepares,
-// the last one in the parent and in the child resumes.
+// The handlers may be registered several times: the first call in the forking thread prepares, the
+// last call in the parent and in the child resumes.
 constinit thread_local int preparations = 0;
 constinit std::atomic<std::uint32_t> fork_generation{1};
 
@@ -50,13 +50,16 @@ struct ForkRegistry {
   }
 
  private:
-  // Nothing is kept while this waits, so threads that hold one of the mutexes can take another.
+  // Holds no participant while it sleeps, so that a thread holding one of the mutexes can lock
+  // another.
   static void prepare() noexcept {
     if (preparations++ > 0) return;
     const ForkClock::time_point begin = ForkClock::now();
     for (;;) {
       registry_mutex.lock();
-      if (pause_all(ForkClock::now() - begin)) return;
+      const bool all_paused = pause_all(ForkClock::now() - begin);
+      fork_is_waiting.store(!all_paused, std::memory_order_relaxed);
+      if (all_paused) return;
       resume_all();
       registry_mutex.unlock();
       std::this_thread::sleep_for(pause_between_attempts);
@@ -77,7 +80,7 @@ struct ForkRegistry {
     registry_mutex.unlock();
   }
 
-  // Those that are in use for longer than they have patience are left as they are.
+  // Participants still in use after their patience() stay unpaused.
   static bool pause_all(ForkClock::duration waited) noexcept {
     for (ForkParticipant* p = first_participant; p != nullptr; p = p->next_) {
       p->is_paused_ = p->try_pause();
@@ -92,6 +95,10 @@ struct ForkRegistry {
   }
 };
 
+constinit std::atomic<bool> fork_is_waiting{false};
+
+void yield_to_fork() noexcept { std::this_thread::sleep_for(2 * pause_between_attempts); }
+
 ForkParticipant::ForkParticipant() noexcept { ForkRegistry::add(*this); }
 ForkParticipant::~ForkParticipant() { ForkRegistry::remove(*this); }
 
@@ -102,7 +109,7 @@ void Mutex::after_fork_in_child(bool was_paused) noexcept {
   if (was_paused)
     mutex_.unlock();
   else
-    new (&mutex_) std::mutex;  // its owner is not in this process
+    new (&mutex_) std::mutex;  // its owner thread does not exist in this process
 }
 
 void renew_fork_handlers() noexcept { ForkRegistry::register_handlers(); }
@@ -112,7 +119,8 @@ std::uint32_t process_generation() noexcept {
 }
 
 Mutex& loader_mutex() {
-  static auto& mutex = *new Mutex;  // modules may be unloaded until the process ends
+  // never destroyed: modules may be unloaded until the process exits
+  static auto& mutex = *new Mutex;
   return mutex;
 }
 

@@ -15,7 +15,7 @@
 namespace spanwise {
 namespace {
 
-// Makes the strides and checks the shape at a time, as every new array pays for it.
+// Computes the strides and checks the shape in one pass, since every new array does both.
 template <bool row_major>
 Layout dense(const Shape& shape) {
   const int rank = shape.size();
@@ -35,7 +35,7 @@ Layout dense(const Shape& shape) {
     if (extent != 0) fits &= extent > 0 && !__builtin_mul_overflow(step, extent, &step);
   }
   if (!fits) [[unlikely]]
-    core::check_shape(shape);  // says what is wrong
+    core::check_shape(shape);  // throws
   return layout;
 }
 
@@ -62,7 +62,7 @@ void core::check_shape(const Shape& shape) {
   for (const std::int64_t extent : shape) {
     if (extent < 0)
       fail<LayoutError>("shape ", shape, ": negative extent ", extent, "; expected 0 or more");
-    // Extents of 0 are left out, since strides are made of the others.
+    // Extents of 0 are skipped, since strides are products of the others.
     const bool fits = extent == 0 || !__builtin_mul_overflow(size, extent, &size);
     if (!fits)
       fail<LayoutError>("shape ", shape, ": the number of elements does not fit in 63 bits");
@@ -79,7 +79,7 @@ Layout Layout::packed(const Shape& extents) const {
                       " axes");
   Layout layout = row_major(extents);
   if (is_row_major()) return layout;
-  // Longest stride first; by insertion, as axes are few, and those of equal strides stay in order.
+  // Longest stride first; an insertion sort, which is stable and fast for few axes.
   std::array<int, max_rank> order;
   for (int axis = 0; axis < rank(); ++axis) {
     int place = axis;
@@ -104,7 +104,7 @@ bool Layout::is_row_major() const noexcept { return is_dense<true>(*this); }
 bool Layout::is_column_major() const noexcept { return is_dense<false>(*this); }
 
 std::pair<std::int64_t, std::int64_t> Layout::extent() const noexcept {
-  // Each bound moves one way only, so a saturated one stays outside every storage.
+  // Each bound only grows in one direction, so a saturated one stays outside every storage.
   std::int64_t lowest = offset, highest = offset;
   for (int axis = 0; axis < rank(); ++axis) {
     if (shape[axis] == 0) return {0, -1};
@@ -127,7 +127,7 @@ bool Layout::may_overlap_itself() const {
   }
   std::sort(axes.begin(), axes.begin() + count,
             [](const Axis& a, const Axis& b) { return a.step < b.step; });
-  // An axis steps over all that the finer axes reach, or they may meet.
+  // No overlap where the stride of each axis exceeds the reach of all axes with smaller strides.
   std::int64_t reach = 0;
   for (int i = 0; i < count; ++i) {
     if (axes[i].step <= reach) return true;

@@ -10,12 +10,12 @@
 namespace spanwise {
 namespace {
 
-// A run is axes that one step through memory walks in C order.
+// A run: neighbouring axes that can be merged into one axis with a single stride.
 struct Run {
   std::int64_t extent, stride;
 };
 
-// The runs of a layout with elements, last axis first; returns how many.
+// Collects the runs of a non-empty layout, last axis first; returns their number.
 int runs_of(const Layout& layout, std::array<Run, max_rank>& runs) noexcept {
   int count = 0;
   for (int axis = layout.rank() - 1; axis >= 0; --axis) {
@@ -30,7 +30,8 @@ int runs_of(const Layout& layout, std::array<Run, max_rank>& runs) noexcept {
   return count;
 }
 
-// Cuts the new axes out of the runs, last first; none may lie across the border of two.
+// Splits the runs into the axes of `target`, last axis first; nullopt where an axis would span two
+// runs.
 std::optional<Layout> cut(const Layout& layout, Shape&& target) {
   std::array<Run, max_rank> runs;
   const int count = runs_of(layout, runs);
@@ -42,13 +43,13 @@ std::optional<Layout> cut(const Layout& layout, Shape&& target) {
   for (int axis = rank - 1; axis >= 0; --axis) {
     const std::int64_t extent = shape[axis];
     if (extent != 1 && left == 1) {
-      ++run;  // the sizes are equal, so there is another
+      ++run;  // exists, since the sizes are equal
       left = runs[static_cast<std::size_t>(run)].extent;
       stride = runs[static_cast<std::size_t>(run)].stride;
     }
     result->strides[axis] = stride;
     if (extent == 1) continue;
-    // The most frequent cut, and the one that costs no division, takes all that is left.
+    // The most frequent case, which needs no division: the axis takes all that is left.
     const std::int64_t rest = left == extent ? 1 : left / extent;
     if (rest * extent != left) return std::nullopt;
     left = rest;
@@ -82,8 +83,8 @@ Shape resolve_shape(const Shape& shape, std::int64_t size) {
     return shape;
   }
   if (!fits || known == 0 || size % known != 0)
-    fail<LayoutError>("reshape: ", size, " elements and shape ", shape, " leave no extent for -1",
-                      known == 0 ? ", since any would do" : "");
+    fail<LayoutError>("reshape: ", size, " elements and shape ", shape,
+                      " determine no extent for -1", known == 0 ? ", since any extent fits" : "");
   Shape resolved = shape;
   resolved[unknown] = size / known;
   return resolved;
@@ -97,7 +98,7 @@ std::optional<Layout> Layout::reshape(const Shape& target) const {
     result.offset = offset;
     return result;
   }
-  // With elements the extents multiply to a size that fits, so only their number is to be checked.
+  // The product of the extents is a valid size here, so only the rank is checked.
   if (resolved.size() > max_rank)
     fail<LayoutError>("reshape: ", resolved.size(), " axes; expected at most ", max_rank);
   return cut(*this, std::move(resolved));
@@ -105,7 +106,7 @@ std::optional<Layout> Layout::reshape(const Shape& target) const {
 
 namespace {
 
-// A position or step counted in elements of `from` bytes, counted in elements of `to` bytes.
+// Converts an offset or stride from elements of `from` bytes to elements of `to` bytes.
 std::int64_t recount(std::int64_t elements, int from, int to, const char* what) {
   const std::int64_t bytes = core::saturating_multiply(elements, from);
   if (bytes % to != 0)

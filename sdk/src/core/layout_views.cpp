@@ -10,8 +10,8 @@
 namespace spanwise {
 namespace {
 
-// Moves the first element by `steps` along `stride`. A view without elements stays where it is: its
-// first element would be outside the storage.
+// Adds `steps` strides to the offset. A view of size 0 keeps its offset: its first element would
+// lie outside the storage.
 void move_start(Layout& view, std::int64_t steps, std::int64_t stride) noexcept {
   if (view.size() != 0) view.offset += steps * stride;
 }
@@ -20,8 +20,8 @@ struct Range {
   std::int64_t start, step, extent;
 };
 
-// Python's rule for slices (documentation of slice.indices): bounds count from the end where
-// negative, and are then cut to the axis; going backwards the ends are n - 1 and -1.
+// Python's rule for slices (documentation of slice.indices): negative bounds count from the end and
+// are then clamped to the axis; for negative steps the limits are n - 1 and -1.
 Range resolve(const Slice& slice, std::int64_t n) {
   const std::int64_t step = slice.step.value_or(1);
   if (step == 0) fail<ArgumentError>("slice: step 0; expected a positive or negative step");
@@ -59,7 +59,7 @@ Layout Layout::slice(int axis, const Slice& range) const {
   const Range resolved = resolve(range, shape[axis]);
   Layout view = *this;
   view.shape[axis] = resolved.extent;
-  // The product only overflows where there is no second element to step to.
+  // The product overflows only where the view has no second element.
   if (__builtin_mul_overflow(strides[axis], resolved.step, &view.strides[axis]))
     view.strides[axis] = 0;
   move_start(view, resolved.start, strides[axis]);
@@ -145,7 +145,7 @@ Layout Layout::diagonal(std::int64_t k, int axis1, int axis2) const {
     view.strides[next++] = strides[axis];
   }
   std::int64_t step;
-  // As in slice(): without a second element the step does not matter.
+  // As in slice(): overflow implies that there is no second element.
   if (__builtin_add_overflow(strides[axis1], strides[axis2], &step)) step = 0;
   view.shape[rank() - 2] = extent;
   view.strides[rank() - 2] = step;

@@ -10,9 +10,10 @@
 
 namespace spanwise {
 
-/// A value that the first caller makes, for static variables whose initialiser takes its time: a
-/// forked child would wait for ever at the guard of one that another thread was initialising. Use
-/// as `static auto& value = *new LazyValue<T>; return value.get([] { ... });`. Never destroyed.
+/// A value that the first caller makes; fork-safe replacement of static variables with a slow
+/// initialiser: a child forked while another thread runs such an initialiser would block forever on
+/// the variable's guard. Use as `static auto& value = *new LazyValue<T>; return value.get([] { ...
+/// });`. Never destroyed.
 template <class T>
 class LazyValue {
  public:

@@ -9,8 +9,8 @@
 namespace spanwise {
 namespace {
 
-// Which floating type holds the values of `dtype`, by NumPy's table; integers above 32 bits go to
-// float64 although it rounds them.
+// The floating dtype for the values of `dtype`, by NumPy's table; integers of 32 and 64 bits give
+// float64, although it rounds the latter.
 DType floating_for(DType dtype) {
   if (dtype.is_floating()) return dtype;
   if (dtype.is_complex()) return dtype == complex64 ? float32 : float64;
@@ -18,7 +18,7 @@ DType floating_for(DType dtype) {
 }
 
 DType larger_floating(DType a, DType b) {
-  // Neither of the two 16-bit types holds the other.
+  // float16 and bfloat16: neither holds the other's values.
   if (a != b && a.itemsize() == b.itemsize()) return float32;
   return a.itemsize() >= b.itemsize() ? a : b;
 }
@@ -28,11 +28,11 @@ DType promote_integers(DType a, DType b) {
   const DType with_sign = a.code() == DTypeCode::int_ ? a : b;
   const DType without = a.code() == DTypeCode::int_ ? b : a;
   if (with_sign.bits() > without.bits()) return with_sign;
-  // One signed type up; none is above uint64.
+  // The next wider signed type; there is none above uint64.
   return without.bits() == 64 ? float64 : DType(DTypeCode::int_, 2 * without.bits());
 }
 
-// bfloat16 has the digits for 8-bit integers, which floating_for() sends to float16.
+// bfloat16 represents 8-bit integers exactly, which floating_for() maps to float16.
 DType promote_floating(DType a, DType b) {
   const auto is_byte = [](DType dtype) {
     return dtype.is_bool() || (dtype.is_integer() && dtype.itemsize() == 1);
@@ -42,7 +42,7 @@ DType promote_floating(DType a, DType b) {
   return larger_floating(floating_for(a), floating_for(b));
 }
 
-// The order of NumPy's kinds under casting="same_kind".
+// The order of NumPy's kinds for casting="same_kind".
 int kind_rank(DType dtype) {
   if (dtype.is_bool()) return 0;
   if (dtype.is_integer()) return dtype.code() == DTypeCode::uint ? 1 : 2;

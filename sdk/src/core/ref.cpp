@@ -4,7 +4,7 @@
 
 namespace spanwise {
 
-// Here, so that there is one virtual table in one library.
+// Out of line, so that the vtable is emitted in this library only.
 RefCounted::~RefCounted() = default;
 
 void RefCounted::dispose() noexcept { delete this; }

@@ -43,7 +43,7 @@ bool same_value(T a, T b) {
   }
 }
 
-// The shortest text that reads back as `value`, with a point so that it looks like a float.
+// The shortest text that parses as `value`, with ".0" appended where it would look like an integer.
 template <class T>
 void print_float(std::ostream& out, T value) {
   char digits[64];
@@ -116,7 +116,7 @@ bool Scalar::fits(DType dtype) const {
     return visit(dtype, "fits", [&]<class To>(std::type_identity<To>) {
       const From value = load<From>(bytes_);
       const To cast = convert<To>(value);
-      // -1 goes to an unsigned type and back unharmed, but is not the same value there.
+      // -1 survives the round trip through an unsigned type, although the value differs there.
       return is_negative(value) == is_negative(cast) && same_value(value, convert<From>(cast));
     });
   });

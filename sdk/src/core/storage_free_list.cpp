@@ -7,7 +7,7 @@
 
 namespace spanwise::core {
 
-/// Without a constructor or destructor, so that reaching it costs no look at a guard.
+/// Has no constructor or destructor, so that accessing the thread-local needs no guard check.
 struct StorageFreeList::Lists {
   static constexpr std::size_t sizes = most_bytes / unit, most_whole = 8, most_bare = 32;
   enum class State : std::uint8_t { unused, open, closed };
@@ -44,7 +44,7 @@ struct StorageFreeList::Closer {
   }
 };
 
-// Of arrays that go while the thread's other objects do, nothing is kept any more.
+// While the thread's thread-local objects are being destroyed, nothing is cached any more.
 bool StorageFreeList::Lists::open() noexcept {
   if (state == State::closed) return false;
   thread_local const Closer closer;
@@ -73,7 +73,7 @@ StorageFreeList::Lists& StorageFreeList::lists() noexcept {
 
 Storage StorageFreeList::take(std::size_t bytes) noexcept {
   Storage storage;
-  if (bytes - 1 >= most_bytes) return storage;  // 0 wraps around
+  if (bytes - 1 >= most_bytes) return storage;  // also for 0 bytes, which wraps around
   Lists& mine = lists();
   std::uint8_t& count = mine.whole_counts[Lists::place(bytes)];
   if (count == 0) return storage;

@@ -8,26 +8,27 @@
 
 namespace spanwise::core {
 
-/// What each thread keeps of the storages that it lets go, for its next ones: of small ones on the
-/// host all, memory included; of others the block that counted their holders. Making a storage
-/// from nothing takes as long as many an operation on a small array, and programs make one an
-/// operation. Memory that a stream has used is not kept. All goes when the thread ends.
+/// A per-thread free list of storages, since allocating a storage takes as long as many operations
+/// on small arrays, and programs make one per operation. Small CPU storages are cached with their
+/// memory; of others only the Block (the reference count) is cached. Memory that a stream has used
+/// is not cached. The list is emptied when the thread exits.
 class StorageFreeList {
  public:
-  /// Of larger ones the memory is not kept.
+  /// The largest size in bytes that is cached with its memory.
   static constexpr std::size_t most_bytes = 4096;
-  /// What has to be allocated for a storage of `bytes` bytes that will be kept.
+  /// The number of bytes to allocate for a cached storage of `bytes` bytes.
   static constexpr std::size_t room_for(std::size_t bytes) noexcept {
     return (bytes + unit - 1) / unit * unit;
   }
 
-  /// A kept storage on the CPU with room for `bytes`, of uninitialised content and for writing;
-  /// empty where there is none, as for 0 and for more than most_bytes.
+  /// A cached CPU storage of `bytes` bytes, uninitialised and writable; an empty Storage where none
+  /// is cached, for 0 bytes and above most_bytes.
   static Storage take(std::size_t bytes) noexcept;
-  /// As Storage::adopt() on the CPU, but kept with its memory, which is room_for(bytes) large: so
-  /// many `release` is told. `bytes` is 1 to most_bytes.
+  /// As Storage::adopt() on the CPU, but cached together with its memory when the last reference is
+  /// dropped. `data` has room_for(bytes) bytes, which is the size passed to `release`; `bytes` is 1
+  /// to most_bytes.
   static Storage adopt(void* data, std::size_t bytes, ReleaseFn release, void* context);
-  /// Gives back all that the calling thread keeps.
+  /// Releases everything that the calling thread has cached.
   static void drop() noexcept;
 
  private:
@@ -39,7 +40,7 @@ class StorageFreeList {
   static constexpr std::size_t unit = 256;
 
   static Lists& lists() noexcept;
-  /// Of one holder; null where there is no memory.
+  /// A Block with a count of 1; null where the host is out of memory.
   static Block* bare() noexcept;
   static void let_go(Block& block) noexcept;
   static void release(Block& block) noexcept;

@@ -10,12 +10,12 @@ namespace spanwise {
 
 StreamIdentity::~StreamIdentity() = default;
 
-// Held for a few instructions and never while calling out, so spinning beats a Mutex of 80 bytes in
-// every storage.
+// A spinlock, held for a few instructions and never while calling out. A Mutex would add 80 bytes
+// to every storage.
 class StreamUses::Lock {
  public:
   explicit Lock(std::atomic<std::uint32_t>& busy) noexcept : busy_(busy) {
-    // A thread of the process that this one was forked from never ends its section.
+    // A holder from before a fork does not exist in this process; its lock is ignored.
     const std::uint32_t mine = process_generation();
     for (std::uint32_t holder = 0; !busy_.compare_exchange_weak(
              holder, mine, std::memory_order_acquire, std::memory_order_relaxed);) {
@@ -33,7 +33,7 @@ class StreamUses::Lock {
 };
 
 void StreamUses::remember(StreamIdentity& stream, bool writes) {
-  // Dropping a reference may destroy a stream, which calls a driver: only after the lock.
+  // Dropping a reference may destroy a stream, which calls the driver: done after unlocking.
   Ref<StreamIdentity> old_writer, old_reader;
   std::vector<Ref<StreamIdentity>> old_readers;
   const Lock lock(busy_);
@@ -87,7 +87,7 @@ std::vector<Ref<StreamIdentity>> StreamUses::to_wait_for(const StreamIdentity& s
                                                          bool writes) const {
   const Lock lock(busy_);
   std::vector<Ref<StreamIdentity>> others;
-  // Who reads came after the writer already, and needs to come after it once only.
+  // A stream that is a reader already waits for the writer.
   const Ref<StreamIdentity>& last = writer();
   if (last && last.get() != &stream && !is_reader(stream)) others.push_back(last);
   if (!writes) return others;

@@ -26,7 +26,7 @@ void TextPart::append_to(std::string& out) const {
       put(natural_);
       break;
     case Kind::real:
-      put(real_, std::chars_format::general, 6);  // as a stream prints it
+      put(real_, std::chars_format::general, 6);  // the default format of std::ostream
       break;
     case Kind::printed: {
       std::ostringstream stream;

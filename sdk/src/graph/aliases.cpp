@@ -19,7 +19,7 @@ void add_once(Variables& all, const Variable& variable) {
   if (std::find(all.begin(), all.end(), variable) == all.end()) all.push_back(variable);
 }
 
-// Adds the inputs that `map` names for `output`.
+// Adds the inputs that `map` names for `output` to `all`.
 void add_aliased(Variables& all, const Variable& output, const AliasMap& map) {
   const auto entry = map.find(output.index());
   if (entry == map.end()) return;
@@ -42,7 +42,8 @@ Variables next_towards_buffers(const Variable& variable, const VariableSet& boun
   return next;
 }
 
-// Calls visit(variable, what it stands on) for `variable` and all that it leads to, each once.
+// Calls visit(v, next) once for `variable` and every variable v whose memory it may have; `next`
+// are the variables one step closer to v's buffers.
 template <class Visit>
 void walk(const Variable& variable, const VariableSet& boundary, Through through,
           const Visit& visit) {
@@ -100,8 +101,8 @@ bool any_in(const Variables& some, const Variables& others) {
   });
 }
 
-// Whether another input of `node` has the memory of input `i`, so that the node would overwrite
-// what it has yet to read.
+// Whether another input of `node` shares the memory of input `i`, so that the node may overwrite
+// elements before reading them.
 bool reads_what_it_overwrites(const Apply& node, std::span<const Variable> inputs, std::size_t i,
                               const VariableSet& boundary) {
   const Variables roots = viewed(inputs[i], boundary);

@@ -8,28 +8,27 @@
 #include "graph/order.hpp"
 #include "spanwise/graph/variable.hpp"
 
-/// Which variables share memory, as the ops' view_map and destroy_map declare it.
+/// Alias analysis: which variables share memory, as declared by the ops' view_map and destroy_map.
 namespace spanwise::graph {
 
 using Variables = std::vector<Variable>;
 
-/// The variables whose memory `variable` may view, through any number of views, each once; itself
-/// alone where it views nothing. An output that overwrites an input starts anew: the memory has
-/// another meaning from there on. Throws GraphError where a map names an input that the node lacks.
+/// The variables whose memory `variable` may view, directly or indirectly, each once; only itself
+/// where it is not a view. Does not follow destroy_map: an output that overwrites an input holds
+/// another value. Throws GraphError where a map names an input that the node does not have.
 Variables viewed(const Variable& variable, const VariableSet& boundary);
-/// The same through overwritten inputs too: whose buffers it may have.
+/// The same, following destroy_map too: the variables whose buffers it may use.
 Variables buffers_of(const Variable& variable, const VariableSet& boundary);
 
-/// The inputs that `variable` may view or overwrite, one step towards its buffers.
+/// The inputs of its owner that `variable` may view or overwrite.
 Variables base_buffer(const Variable& variable, const VariableSet& boundary);
 
-/// `outputs` of a graph in which no node overwrites a result of the function or what is not its
-/// own: an input that is not among `mutable_inputs`, a constant, a shared variable. Where one
-/// would, it gets a copy.
+/// Rebuilds the graph with copies inserted, so that no node overwrites a function output, a
+/// constant, a shared variable, or an input that is not in `mutable_inputs`.
 std::vector<Variable> protect(std::span<const Variable> outputs, const VariableSet& inputs,
                               const VariableSet& mutable_inputs);
 
-/// Which node must run before which because the second overwrites what the first reads.
+/// The pairs of nodes where the second overwrites memory that the first reads.
 std::vector<Before> readers_first(const std::vector<Ref<Apply>>& nodes, const VariableSet& inputs);
 
 }  // namespace spanwise::graph

@@ -11,9 +11,9 @@
 namespace spanwise {
 namespace {
 
-// Each node holds the nodes before it, so letting go of a long chain would nest as deep as the
-// chain is long. The outermost call empties one list instead; the pointer alone is thread-local, so
-// that graphs may also go after the thread's own objects have.
+// Each node holds references to its input nodes, so releasing a long chain would recurse to its
+// length. Instead the outermost call empties a list iteratively. Only the pointer to the list is
+// thread-local, so that graphs may be released after the thread's own objects have been destroyed.
 void let_go(std::vector<Variable> inputs) noexcept {
   static thread_local std::vector<std::vector<Variable>>* pending = nullptr;
   try {
@@ -30,7 +30,7 @@ void let_go(std::vector<Variable> inputs) noexcept {
       waiting.pop_back();
     }
   } catch (const std::bad_alloc&) {
-    // Without memory for the list, `inputs` goes the nested way.
+    // Out of memory for the list: `inputs` is released recursively.
   }
   pending = nullptr;
 }
@@ -77,7 +77,7 @@ Ref<Apply> Apply::make(Ref<const Op> op, std::vector<Variable> inputs,
     VariableNode* node = output.node();
     apply->outputs_.emplace_back(node);
     node->index_ = static_cast<int>(apply->outputs_.size()) - 1;
-    // Whoever refers to the variable now refers to the whole node.
+    // References to the variable become references to the whole node.
     const std::int64_t references = node->count_.exchange(0, std::memory_order_acq_rel);
     for (std::int64_t i = 0; i < references; ++i) apply->add_ref();
     node->owner_ = apply.get();

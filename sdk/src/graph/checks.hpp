@@ -9,13 +9,13 @@
 #include "graph/order.hpp"
 #include "spanwise/graph/function.hpp"
 
-/// What function() refuses; `name` is the function's, for the messages.
+/// Argument checks of function(); they throw GraphError. `name` is the function's, for messages.
 namespace spanwise::graph {
 
 void check_function_inputs(const std::string& name, const std::vector<Variable>& inputs);
 void check_function_outputs(const std::string& name, const std::vector<Variable>& outputs);
 void check_function_updates(const std::string& name, const FunctionOptions& options);
-/// Raises or warns where an input is not needed by `outputs`.
+/// Throws or warns, by `how`, where no output depends on an input.
 void check_used_inputs(const std::string& name, const std::vector<Variable>& inputs,
                        std::span<const Variable> outputs, UnusedInput how);
 

@@ -33,7 +33,7 @@ std::vector<std::vector<Ref<Cell>>> output_cells(const std::vector<Step>& steps)
   return cells;
 }
 
-// One function while it is being compiled.
+// The compilation of one function.
 class Compilation {
  public:
   Compilation(std::vector<Variable> inputs, std::vector<Variable> outputs, FunctionOptions options)
@@ -74,11 +74,12 @@ class Compilation {
   Device device_;
   std::vector<Variable> inputs_;
   VariableSet given_, mutable_;
-  std::vector<Variable> outputs_;  // and, after these, what the shared variables become
+  // the function's outputs, then the new values of shared variables
+  std::vector<Variable> outputs_;
   std::size_t output_count_;
   std::vector<Ref<Apply>> nodes_;
   std::vector<Before> readers_first_;
-  VariableSet escaping_;  // whose buffers leave the function
+  VariableSet escaping_;  // variables whose buffers the function returns
   std::unordered_map<Variable, Ref<Cell>> cells_;
   std::vector<KeptResult> kept_;
   bool frees_ = false;
@@ -172,8 +173,9 @@ void Compilation::make_result_slots() {
             [](const auto& a, const auto& b) { return a.get() < b.get(); });
 }
 
-// Numbers that some node, or the caller, needs where the function runs. The others may be given on
-// the host: a number that an index or a kernel takes by value would go to the device for nothing.
+// Rank-0 variables that a node or the caller needs on the function's device. Other rank-0 inputs
+// may stay on the host: transferring a number that an index or a kernel takes by value would be
+// wasted.
 VariableSet Compilation::numbers_needed_there() const {
   VariableSet needed(outputs_.begin(), outputs_.end());
   for (const Ref<Apply>& node : nodes_) {
@@ -217,7 +219,7 @@ Ref<Cell> Compilation::leaf_cell(const Variable& variable) {
   }
   if (variable.value() == nullptr) fail_missing(variable);
   Ref<Cell> cell = make_ref<Cell>();
-  // Ops find constants read-only: a thunk that writes to one would change every later call.
+  // Read-only, since a thunk that writes to a constant would change every later call.
   const Device device = variable.type().device().value_or(device_);
   cell->value = to_device(*variable.value(), device).as_readonly();
   cell->computed = true;
@@ -264,7 +266,7 @@ void Compilation::plan_results(const std::vector<Step>& steps) {
   if (options_.preallocate) preallocate();
 }
 
-// But for what gets the memory of an earlier result.
+// Allocates the kept results of fixed shape that do not reuse an earlier result's buffer.
 void Compilation::preallocate() {
   std::unordered_set<const Cell*> given;
   for (const BufferReuse& handover : plan_.reuses) given.insert(handover.to);
@@ -275,7 +277,8 @@ void Compilation::preallocate() {
   }
 }
 
-// Kept are the buffers that belong to their cells alone.
+// Sorts cells into transient_cells and kept_cells; kept are intermediate results that neither view
+// nor overwrite an input and are not returned.
 void Compilation::sort_cells(const std::vector<Step>& steps) {
   for (const InputSlot& slot : state_->input_slots) state_->transient_cells.push_back(slot.cell);
   for (const SharedSlot& slot : state_->shared_slots) state_->transient_cells.push_back(slot.cell);

@@ -6,7 +6,7 @@
 
 namespace spanwise::graph {
 
-/// A variable with the same elements in memory of its own.
+/// A node that copies `variable` into memory of its own.
 Variable copied(const Variable& variable);
 
 }  // namespace spanwise::graph

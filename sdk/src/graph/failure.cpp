@@ -14,7 +14,7 @@
 namespace spanwise::graph {
 namespace {
 
-// Values are shown where that costs nothing: few, and on the host.
+// Values are shown only for few elements in host memory.
 constexpr std::int64_t most_shown = 5;
 
 using Show = std::function<void(std::ostream& out, const Array& value)>;
@@ -92,7 +92,8 @@ std::string created_at(const Apply& node) {
   return node.trace().empty() ? "" : "\nCreated at:\n" + node.trace();
 }
 
-// Of exactly the class E, again with the note; classes derived from it elsewhere stay whole.
+// Throws a copy with the note if the exception's class is exactly E; exceptions of classes derived
+// elsewhere would be sliced.
 template <class E, class Make>
 void again_if(const std::exception& exception, const Make& make) {
   if (typeid(exception) == typeid(E)) throw make(static_cast<const E&>(exception));
@@ -121,7 +122,7 @@ void again_with(const std::exception& exception, const std::string& note) {
 
 }  // namespace
 
-// The lines of Theano's message (theano/gof/link.py, raise_with_op).
+// Follows Theano's message (theano/gof/link.py, raise_with_op).
 std::string note_on_run(const std::string& function_name, const std::vector<Step>& steps,
                         std::size_t failed) {
   const Step& step = steps[failed];
@@ -145,7 +146,7 @@ void rethrow_with_note(const std::function<std::string()>& make_note) {
   try {
     note = make_note();
   } catch (const std::exception&) {
-    // What could not be described must not hide what went wrong.
+    // A failure to describe the node must not replace the original error.
     std::rethrow_exception(exception);
   }
   try {

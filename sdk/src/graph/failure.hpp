@@ -11,13 +11,15 @@
 
 namespace spanwise::graph {
 
-/// The node that failed while it ran: its inputs' types, shapes and strides, and where it was made.
+/// The note about a node that failed in run(): its inputs' types, shapes and strides, and where it
+/// was made.
 std::string note_on_run(const std::string& function_name, const std::vector<Step>& steps,
                         std::size_t failed);
-/// The node whose make_thunk failed.
+/// The note about a node whose make_thunk failed.
 std::string note_on_compile(const std::string& function_name, const Apply& node);
 
-/// Throws the exception that is being handled again, of the same type, with what `make_note` gives.
+/// Rethrows the current exception with its type unchanged and the text of `make_note` appended to
+/// its message.
 [[noreturn]] void rethrow_with_note(const std::function<std::string()>& make_note);
 
 }  // namespace spanwise::graph

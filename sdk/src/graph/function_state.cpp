@@ -26,7 +26,7 @@ bool fits(const InputSlot& slot, const Array& value) {
   return !slot.has_fixed_extents || TensorType(slot.type.dtype(), slot.type.shape()).matches(value);
 }
 
-// Where the thunks look for it.
+// Whether the array is on a device where the thunks accept it.
 bool is_there(const Array& given, const InputSlot& slot) noexcept {
   return given.device() == slot.device || (slot.may_stay_on_host && given.device() == cpu);
 }
@@ -37,7 +37,7 @@ bool same_memory(const Array& a, const Array& b) {
 
 }  // namespace
 
-/// One call at a time.
+/// Holds the function's mutex during a call: calls are serialised.
 class FunctionState::Running {
  public:
   explicit Running(FunctionState& function) : mutex_(function.mutex_) {
@@ -59,7 +59,7 @@ class FunctionState::Running {
   OwnedMutex& mutex_;
 };
 
-/// From when a call reads shared values that it updates until it has: no other thread changes them.
+/// Locks the shared values that a call updates, from reading them to committing the updates.
 class FunctionState::Updating {
  public:
   explicit Updating(const FunctionState& function) : shared_(function.locking_order) {
@@ -111,7 +111,7 @@ bool FunctionState::are_there(std::span<const Array> arguments) const noexcept {
                     is_there);
 }
 
-// This thread has the mutex.
+// The calling thread holds mutex_.
 std::vector<Array> FunctionState::run(std::span<const Array> arguments) {
   struct Cleaner {
     FunctionState& function;
@@ -161,7 +161,7 @@ void FunctionState::take_inputs(std::span<const Array> arguments) {
   }
 }
 
-// What may be overwritten must be no other value of this call.
+// Copies mutable inputs that share memory with another input or shared value, or are read-only.
 void FunctionState::resolve_aliases() {
   for (const InputSlot& slot : input_slots) {
     if (!slot.is_mutable) continue;
@@ -180,7 +180,8 @@ void FunctionState::take_shared() {
   for (const SharedSlot& slot : shared_slots) slot.cell->value = access.value(*slot.shared);
 }
 
-// All at one moment, and only where nothing can go wrong any more. The old values go after.
+// Replaces all shared values atomically, after every step that may throw. The old values, in
+// `results`, are released after unlocking.
 void FunctionState::commit(std::vector<Array>& results) {
   const std::size_t first = results.size() - updated.size();
   for (std::size_t i = 0; i < updated.size(); ++i) {
@@ -206,7 +207,7 @@ std::vector<Array> FunctionState::give_outputs() {
       Array result = std::move(*cell.value);
       cell.value.reset();
       results.push_back(slot.is_borrowed ? std::move(result) : own(std::move(result), results));
-    } else {  // the same variable as an earlier output
+    } else {  // the same variable is an earlier output
       const auto first = std::find_if(result_slots.begin(), result_slots.end(),
                                       [&](const ResultSlot& s) { return s.cell == slot.cell; });
       results.push_back(copy(results[static_cast<std::size_t>(first - result_slots.begin())]));
@@ -215,7 +216,8 @@ std::vector<Array> FunctionState::give_outputs() {
   return results;
 }
 
-// The caller may write to a result, so it must be nobody else's, and each element for itself.
+// The caller may write to a result, so it must not share memory with anything else, and must not be
+// read-only (as a broadcast array is).
 Array FunctionState::own(Array result, std::span<const Array> earlier) {
   return result.readonly() || is_taken(result, earlier) ? copy(result) : std::move(result);
 }
@@ -233,8 +235,8 @@ bool FunctionState::is_taken(const Array& result, std::span<const Array> earlier
          std::any_of(constant_cells.begin(), constant_cells.end(), shares_with);
 }
 
-// Also after a failed call. A kept buffer that a result, the caller or another cell shares is let
-// go: the next call would write to it.
+// Called after every call, also a failed one. Releases kept buffers that something else references
+// (a result, the caller or another cell), since the next call would overwrite them.
 void FunctionState::tidy() noexcept {
   program.copy_out();
   for (const Ref<Cell>& cell : transient_cells) cell->value.reset();

@@ -24,7 +24,7 @@ struct InputSlot {
   std::string label;
   bool has_fixed_extents;
   bool is_mutable;
-  bool may_stay_on_host;  ///< one number, which all readers take from there
+  bool may_stay_on_host;  ///< rank 0, and all its readers accept host scalars
 };
 
 struct SharedSlot {
@@ -34,11 +34,11 @@ struct SharedSlot {
 
 struct ResultSlot {
   Ref<Cell> cell;
-  bool is_leaf;      ///< an input, a constant or a shared value, which stays where it is
-  bool is_borrowed;  ///< may share memory with such
+  bool is_leaf;      ///< an input, constant or shared value, which stays in its cell
+  bool is_borrowed;  ///< may share memory with inputs, shared values and other results
 };
 
-/// What CompiledFunction shares: the program and the cells that it works on.
+/// The shared state of a CompiledFunction: the program and its cells.
 class FunctionState final : public RefCounted {
  public:
   std::string name;
@@ -50,17 +50,20 @@ class FunctionState final : public RefCounted {
   std::vector<InputSlot> input_slots;
   bool has_mutable_inputs = false;
   std::vector<SharedSlot> shared_slots;
-  std::vector<ResultSlot> result_slots;         // of the outputs, then of `updated`
-  std::vector<Ref<SharedValue>> updated;        // in the order of `updates`
-  std::vector<Ref<SharedValue>> locking_order;  // the same as all functions lock them
+  std::vector<ResultSlot> result_slots;   // for the outputs, then for `updated`
+  std::vector<Ref<SharedValue>> updated;  // in the order of `updates`
+  // `updated` in the locking order common to all functions
+  std::vector<Ref<SharedValue>> locking_order;
   std::vector<Ref<Cell>> constant_cells;
-  /// Emptied after each call: what leaves the function or views what does, and what views or
-  /// overwrites other cells' memory, so that a thunk never finds another's buffer in its cell.
+  /// Cells emptied after each call: inputs, shared values, and results that are returned, or that
+  /// are views of or overwrite other cells' memory, so that a thunk never finds another cell's
+  /// buffer.
   std::vector<Ref<Cell>> transient_cells;
-  /// Results between nodes, whose buffers stay for the next call where nobody else holds them.
+  /// Cells of intermediate results, whose buffers are kept for the next call if nothing else
+  /// references them.
   std::vector<Ref<Cell>> kept_cells;
   Program program;
-  std::unique_ptr<StepTimes> times;  ///< where the function is profiled
+  std::unique_ptr<StepTimes> times;  ///< null unless the function is profiled
   double compile_seconds = 0;
 
   std::optional<FunctionProfile> profile();
@@ -83,7 +86,7 @@ class FunctionState final : public RefCounted {
   bool is_taken(const Array& result, std::span<const Array> earlier) const;
   void tidy() noexcept;
 
-  OwnedMutex mutex_;  // held by the call that runs
+  OwnedMutex mutex_;  // held by the running call
 };
 
 }  // namespace spanwise::graph

@@ -5,12 +5,12 @@
 #include <exception>
 #include <string>
 
-/// The hooks of spanwise/graph/hooks.hpp, or what stands for one that is not set.
+/// Calls the hooks of spanwise/graph/hooks.hpp, or their defaults.
 namespace spanwise::graph {
 
-/// "" where no source of traces is set.
+/// "" where no trace source is set.
 std::string current_trace();
-/// False where nobody knows the exception.
+/// False where no hook is set or the hook does not know the exception.
 bool note_foreign(const std::exception_ptr& exception, const std::string& note) noexcept;
 void warn(const std::string& message);
 

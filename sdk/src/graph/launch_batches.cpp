@@ -10,7 +10,8 @@
 
 namespace spanwise::graph {
 
-// One device's: a row is of one stream, and what another device is given must not overtake it.
+// Batches the launches of one device only: a batch belongs to one stream, and launches on other
+// devices must not be reordered with it.
 LaunchBatches::LaunchBatches(const std::vector<Step>& steps) {
   const auto first = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
     return step.device.is_cuda() && step.thunk->is_async();
@@ -26,7 +27,7 @@ LaunchBatches::LaunchBatches(const std::vector<Step>& steps) {
   if (pairs == 0) joins_.clear();
 }
 
-// Where the device opens no row, now or ever, the steps queue as they always do.
+// Where the device does not open a batch, the steps launch directly.
 void LaunchBatches::change(bool join) {
   is_joining_ = join;
   if (join) {
@@ -42,7 +43,7 @@ void LaunchBatches::give_up() noexcept {
   if (!std::exchange(is_open_, false)) return;
   try {
     row_->close();
-  } catch (const std::exception&) {  // beside the error that ended the run
+  } catch (const std::exception&) {  // another error is being reported
   }
 }
 

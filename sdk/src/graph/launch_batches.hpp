@@ -13,32 +13,32 @@ namespace spanwise::graph {
 
 struct Step;
 
-/// Which steps of a program give their kernels to the device together (runtime::LaunchBatch): those
-/// next to each other that do nothing there but queue. For one run at a time.
+/// Batches the kernel launches of consecutive asynchronous steps of a program
+/// (runtime::LaunchBatch). For one run at a time.
 class LaunchBatches {
  public:
   LaunchBatches() = default;
   explicit LaunchBatches(const std::vector<Step>& steps);
 
-  /// Before step `position` runs.
+  /// Call before step `position` runs.
   void before(std::size_t position) {
     if (!joins_.empty() && joins_[position] != is_joining_) change(joins_[position]);
   }
-  /// After the last. Throws what the kernels' launches threw.
+  /// Call after the last step. Submits the batch and throws the errors of its launches.
   void finish() {
     if (is_joining_) change(false);
   }
-  /// After a step that failed: what was queued goes to the device, and errors of it are forgotten
-  /// beside the one that is on its way.
+  /// Call after a step that failed: submits the batch and ignores its errors, since another error
+  /// is being reported.
   void give_up() noexcept;
 
  private:
   void change(bool join);
 
   Device device_ = cpu;
-  std::vector<bool> joins_;  // empty: none
+  std::vector<bool> joins_;  // per step: whether it joins the batch; empty: batching is not used
   Ref<runtime::LaunchBatch> row_;
-  bool is_joining_ = false, is_open_ = false;  // open: the device keeps launches back
+  bool is_joining_ = false, is_open_ = false;  // is_open_: the device batches launches
 };
 
 }  // namespace spanwise::graph

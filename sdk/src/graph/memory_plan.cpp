@@ -11,7 +11,7 @@
 namespace spanwise::graph {
 namespace {
 
-// Below, moving a window about costs as much as the memory is worth.
+// Smaller buffers are not reused: moving them costs as much as it saves.
 constexpr std::int64_t least_bytes = 1 << 14;
 
 struct Lifetime {
@@ -19,12 +19,13 @@ struct Lifetime {
   std::vector<Cell*> viewers;
 };
 
-// Until when each buffer is needed, through whatever views of it; by the variable it was made for.
+// The last step that uses each buffer, directly or through views, by the variable it was allocated
+// for.
 std::unordered_map<Variable, Lifetime> lifetimes(const std::vector<Ref<Apply>>& nodes,
                                                  const std::vector<std::vector<Ref<Cell>>>& cells,
                                                  const VariableSet& inputs) {
   std::unordered_map<Variable, Variables> known;
-  // Inputs come before outputs, so that no chain of views has to be walked again.
+  // Memoised: inputs are visited before outputs, so each chain of views is walked once.
   const auto buffers = [&](const Variable& variable) -> const Variables& {
     if (const auto found = known.find(variable); found != known.end()) return found->second;
     Variables roots;
@@ -66,7 +67,7 @@ MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
   const auto lives = lifetimes(nodes, cells, inputs);
   std::vector<std::vector<const KeptResult*>> ending(nodes.size());
   for (const KeptResult& result : kept) ending[lives.at(result.variable).last].push_back(&result);
-  constexpr std::size_t most_waiting = 16;  // so that planning stays linear
+  constexpr std::size_t most_waiting = 16;  // keeps planning linear in the number of nodes
   std::vector<const KeptResult*> waiting;
   MemoryPlan plan;
   auto next = kept.begin();

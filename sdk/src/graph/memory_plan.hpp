@@ -9,41 +9,43 @@
 #include "spanwise/device.hpp"
 #include "spanwise/graph/op.hpp"
 
-/// Which results between nodes use the memory of earlier ones that nobody needs any more.
+/// Reuses the buffers of intermediate results for later ones whose lifetimes do not overlap.
 namespace spanwise::graph {
 
-/// The buffer that was made for `from`, whose last reader has run, goes to `to`, which is computed
-/// next; at the end of the call it goes back. Given up where a call shows that it does not fit.
+/// Moves the buffer of `from`, whose last reader has run, to `to`, which is computed next; it is
+/// moved back at the end of the call. Disabled for later calls once a thunk has not used the
+/// buffer.
 struct BufferReuse {
   Cell* from;
   Cell* to;
-  std::vector<Cell*> viewers;   ///< cells with windows onto the buffer, done as well
-  const void* given = nullptr;  ///< the address that is on its way in this call
+  std::vector<Cell*> viewers;   ///< cells with views of the buffer, no longer needed
+  const void* given = nullptr;  ///< address of the moved buffer in this call, else null
   bool serves = true;
 };
 
-/// A result between nodes whose buffer is its cell's own.
+/// An intermediate result whose buffer only its cell references.
 struct KeptResult {
   Variable variable;
   Cell* cell;
-  std::size_t step;  ///< which computes it
+  std::size_t step;  ///< the step that computes it
   Device device;
 };
 
-/// For steps that run in order: the reuses before each step, as ranges of one list.
+/// The reuses before each step, as ranges of one list. For programs whose steps run in order.
 struct MemoryPlan {
   std::vector<BufferReuse> reuses;
-  std::vector<std::size_t> first;  ///< of each step, and one past the last
+  std::vector<std::size_t> first;  ///< index into `reuses` per step, and one past the last
 
-  /// Before step `position` runs, and when it has.
+  /// give(): call before step `position` runs, moves buffers; look(): call after it, checks their
+  /// use.
   void give(std::size_t position) noexcept;
   void look(std::size_t position) noexcept;
-  /// After a call, whether it went well or not.
+  /// Call after each run, also after an error: moves the buffers back.
   void copy_out() noexcept;
   bool empty() const noexcept { return reuses.empty(); }
 };
 
-/// `cells[i][k]`: the cell of output k of node i. `kept`, in the order of the steps.
+/// `cells[i][k]` is the cell of output k of node i. `kept` is in the order of the steps.
 MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
                        const std::vector<std::vector<Ref<Cell>>>& cells,
                        const std::vector<KeptResult>& kept, const VariableSet& inputs);

@@ -26,7 +26,7 @@ class CallableThunk final : public Thunk {
   bool only_queues_;
 };
 
-// One lock for all ops: recipes are set once and read by who writes graphs down.
+// One mutex for all ops: recipes are set once and only read when graphs are serialised.
 Mutex& recipe_mutex() {
   static Mutex& mutex = *new Mutex;
   return mutex;

@@ -20,7 +20,8 @@ Apply* maker_of(const Variable& variable, const VariableSet& boundary) {
   return boundary.contains(variable) ? nullptr : variable.owner();
 }
 
-// Positions of the nodes that each node must wait for, and how many each waits for.
+// A dependency graph: per node, the positions of the nodes that wait for it, and the number of
+// nodes that it waits for.
 struct Waiting {
   std::vector<std::vector<int>> waiters;
   std::vector<int> count;
@@ -55,7 +56,7 @@ Waiting who_waits(const std::vector<Ref<Apply>>& nodes, const std::vector<Before
                      " still reads, and must yet run before it; use the op without destroy_map "
                      "there, or give one of the two a copy");
   }
-  fail<GraphError>("function: the graph has a circle");
+  fail<GraphError>("function: the graph has a cycle");
 }
 
 }  // namespace

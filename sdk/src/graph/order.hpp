@@ -13,16 +13,16 @@ namespace spanwise::graph {
 
 using VariableSet = std::unordered_set<Variable>;
 
-/// The nodes that `outputs` need, each after those that it needs itself, in the order of a
-/// depth-first walk. Variables in `boundary` are taken as given: what computes them is not visited.
+/// The nodes that `outputs` depend on, in topological order (depth-first). Variables in `boundary`
+/// are treated as inputs: their owners are not visited.
 std::vector<Ref<Apply>> nodes_for(std::span<const Variable> outputs, const VariableSet& boundary);
 
 /// {first, then}: positions in a list of nodes.
 using Before = std::pair<int, int>;
 
-/// `nodes`, an order in itself, changed as little as possible so that `edges` hold too. Throws
-/// GraphError where there is no such order, naming two nodes that would each have to run before the
-/// other.
+/// Reorders `nodes`, which are in topological order, as little as possible so that `edges` hold
+/// too. Throws GraphError where that is impossible, naming two nodes that would each have to run
+/// before the other.
 std::vector<Ref<Apply>> reorder(const std::vector<Ref<Apply>>& nodes,
                                 const std::vector<Before>& edges);
 

@@ -7,11 +7,11 @@
 
 namespace spanwise::graph {
 
-/// Which thread waits for which mutex. A thread that begins to wait looks along the owners: the
-/// last one of a circle finds it.
+/// Which thread waits for which mutex. A thread that begins to wait follows the chain of owners;
+/// the one that would close a cycle detects it.
 class OwnedMutex::Waits final : ForkParticipant {
  public:
-  /// False where the wait would close a circle.
+  /// Returns false where the wait would close a cycle.
   bool begin(const OwnedMutex& wanted) {
     const std::lock_guard lock(mutex_);
     const std::thread::id me = std::this_thread::get_id();
@@ -19,7 +19,7 @@ class OwnedMutex::Waits final : ForkParticipant {
       const std::thread::id owner = mutex->owner_.load(std::memory_order_relaxed);
       if (owner == me) return false;
       const auto place = waiting_for_.find(owner);
-      // A thread that waits for what it has is about to call end().
+      // A thread registered as waiting for a mutex that it owns is about to call end().
       mutex = place == waiting_for_.end() || place->second->owner_.load() == owner ? nullptr
                                                                                    : place->second;
     }
@@ -40,7 +40,7 @@ class OwnedMutex::Waits final : ForkParticipant {
 };
 
 OwnedMutex::Waits& OwnedMutex::waits() {
-  static Waits& waits = *new Waits;  // threads may wait until the process ends
+  static Waits& waits = *new Waits;  // never destroyed: threads may wait until the process exits
   return waits;
 }
 

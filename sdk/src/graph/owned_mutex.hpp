@@ -11,10 +11,9 @@
 
 namespace spanwise::graph {
 
-/// A mutex that knows its owner and is held while ops run, which may need the interpreter's lock or
-/// take further mutexes of this class. So a thread that waits for it gives up the interpreter's
-/// lock meanwhile, and a wait that could never end is refused. In a forked child it is free unless
-/// the forking thread holds it.
+/// A mutex that records its owner. It is held while ops run, which may need the interpreter's lock
+/// or lock other mutexes of this class. So a waiting thread releases the interpreter's lock, and a
+/// wait that would deadlock fails. In a forked child it is free unless the forking thread holds it.
 class OwnedMutex final : ForkParticipant {
  public:
   OwnedMutex() noexcept = default;
@@ -23,8 +22,9 @@ class OwnedMutex final : ForkParticipant {
   bool is_mine() const noexcept {
     return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
-  /// Waits until this thread has it. False, at once, where that could never be: this thread has it
-  /// already, or its owner waits, through any number of such mutexes, for one that this thread has.
+  /// Locks the mutex. Returns false at once where that would deadlock: this thread holds it
+  /// already, or its owner waits, directly or through other such mutexes, for one that this thread
+  /// holds.
   [[nodiscard]] bool lock() {
     if (is_mine()) return false;
     if (!mutex_.try_lock()) return wait(InterpreterUnlocked());
@@ -50,7 +50,8 @@ class OwnedMutex final : ForkParticipant {
   bool try_pause() noexcept override;
   void resume() noexcept override;
   void after_fork_in_child(bool was_paused) noexcept override;
-  /// Short: what its owner does may need the interpreter's lock, which the forking thread holds.
+  /// Short, since the owner may be waiting for the interpreter's lock, which the forking thread
+  /// holds.
   std::chrono::milliseconds patience() const noexcept override {
     return std::chrono::milliseconds(10);
   }

@@ -32,7 +32,7 @@ class Placement {
   std::unordered_map<Variable, std::vector<std::pair<Device, Variable>>> moved_;
 };
 
-// `variable` moved to `device`, once for all who need it there.
+// `variable` on device `target`, with one transfer shared by all readers there.
 Variable Placement::on(const Variable& variable, Device target) {
   if (device(variable) == target) return variable;
   auto& copies = moved_[variable];

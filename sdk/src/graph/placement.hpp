@@ -10,16 +10,17 @@
 #include "spanwise/device.hpp"
 #include "spanwise/graph/variable.hpp"
 
-/// On which device each value of a function is, where no type says so: on the function's, `home`.
+/// The device of each value of a function. `home` is the function's device, used where no type
+/// specifies one.
 namespace spanwise::graph {
 
-/// A node whose outputs are all fixed to one device runs there, others at home.
+/// The device that all outputs' types specify, else `home`.
 Device device_of(const Apply& node, Device home);
 Device device_of(const Variable& variable, const VariableSet& inputs, Device home);
 
-/// `outputs` of a graph in which every node finds its inputs where it runs: transfers stand where
-/// they are needed and nowhere else. Those that the user wrote stay where they move anything.
-/// `targets`: where outputs have to be, if anywhere.
+/// Rebuilds the graph so that every node's inputs are on the node's device, inserting the necessary
+/// transfers. Transfers written by the user stay where they move a value. `targets`: the required
+/// device of each output, if any.
 std::vector<Variable> placed(std::span<const Variable> outputs, const VariableSet& inputs,
                              Device home, std::span<const std::optional<Device>> targets);
 

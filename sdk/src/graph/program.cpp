@@ -12,7 +12,7 @@
 namespace spanwise::graph {
 namespace {
 
-// Kept apart from the loop over nodes, which so stays short.
+// Out of line, to keep the loop over nodes small.
 [[noreturn, gnu::cold]] void fail_output(const Step& step, const OutputSlot& slot) {
   const auto found = std::find_if(step.outputs.begin(), step.outputs.end(),
                                   [&](const Ref<Cell>& cell) { return cell.get() == slot.cell; });

@@ -18,7 +18,7 @@ namespace spanwise::graph {
 
 class StepTimes;
 
-/// Where a node writes one output, and what has to stand there when it is done.
+/// The cell of one output of a node, and the array expected in it after the node has run.
 struct OutputSlot {
   Cell* cell;
   const TensorType* type;
@@ -36,32 +36,33 @@ struct Step {
   Device device;
 };
 
-/// The nodes of a compiled function as a flat list of thunks.
+/// The nodes of a compiled function as a list of thunks.
 class Program {
  public:
   Program() = default;
-  /// `steps` in order; `first_readers` as Before: pairs of positions in it.
+  /// `steps` in execution order; `readers_first`: pairs of positions (Before) that must keep their
+  /// order.
   Program(std::string function_name, std::vector<Step> steps,
           const std::vector<std::pair<int, int>>& readers_first, const std::vector<Cell*>& outputs);
 
-  /// Runs every thunk in order or, where one is lazy, those that the outputs turn out to need. An
-  /// exception leaves with the note about the node that threw it.
+  /// Runs all thunks in order or, if one is lazy, those that the outputs need. Exceptions get a
+  /// note about the node that threw.
   void run();
-  /// From now on run() computes each node twice and compares, and looks after what the nodes do to
-  /// memory that is not theirs.
+  /// Enables the checks of mode "debug": run() computes each node twice and verifies its declared
+  /// aliasing.
   void check_every_step() { is_checked_ = true; }
-  /// From now on results use each other's memory, where all steps run in order.
+  /// Enables reuse of buffers between intermediate results, for programs that run in order.
   void share_memory(MemoryPlan plan) { plan_ = std::move(plan); }
-  /// From now on lets go of results as soon as they are not needed, where all steps run in order.
+  /// Enables early release of intermediate results, for programs that run in order.
   void release_early(Releases releases) { releases_ = std::move(releases); }
-  /// From now on tells `times`, which outlives the program's runs, what each step takes.
+  /// Records the duration of each step in `times`, which must outlive all runs.
   void measure(StepTimes& times) { times_ = &times; }
-  /// Whether a run does nothing but queue work on GPUs, through Spanwise alone.
+  /// Whether a run only queues GPU work (Thunk::is_async() for every step).
   bool is_async() const noexcept {
     return only_queues_ && !is_checked_ && times_ == nullptr && !runtime::launch_blocking();
   }
   bool runs_in_order() const noexcept { return !on_demand_ && !is_checked_; }
-  /// After each run: puts the memory back.
+  /// Call after each run: returns reused buffers to their cells.
   void copy_out() noexcept { plan_.copy_out(); }
   const std::vector<Step>& steps() const noexcept { return steps_; }
 
@@ -83,10 +84,11 @@ class Program {
   std::vector<Step> steps_;
   std::vector<Thunk*> thunks_;
   std::vector<OutputSlot> slots_;
-  std::vector<std::size_t> first_slot_;   // of each step, and one past the last
-  std::vector<std::vector<int>> makers_;  // of each input of each step: a step, or -1 for a leaf
-  std::vector<std::vector<int>> before_;  // steps that must run before for the sake of memory
-  std::vector<std::size_t> wanted_;       // steps that compute the function's outputs
+  std::vector<std::size_t> first_slot_;  // index into slots_ per step, and one past the last
+  // per step and input: the step that computes it, or -1 for a leaf
+  std::vector<std::vector<int>> makers_;
+  std::vector<std::vector<int>> before_;  // per step: readers of memory that it overwrites
+  std::vector<std::size_t> wanted_;       // the steps that compute the function's outputs
   MemoryPlan plan_;
   Releases releases_;
   LaunchBatches rows_;

@@ -11,9 +11,9 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
-// What mode "debug" asks of every node (Theano's DebugMode, theano/compile/debugmode.py): that it
-// gives the same values again, changes only the inputs that its destroy_map names, and shares
-// memory only where its view_map says so.
+// The checks of mode "debug" (Theano's DebugMode, theano/compile/debugmode.py): a second run of a
+// node gives the same values, only inputs named in destroy_map change, and memory is shared only as
+// view_map and destroy_map declare.
 namespace spanwise::graph {
 namespace {
 
@@ -28,7 +28,7 @@ Snapshot values_of(const std::vector<Ref<Cell>>& cells, bool copied) {
   return values;
 }
 
-// `noise` is what rounding makes of numbers that cancel.
+// `noise` is the absolute error from cancellation.
 bool is_close(double a, double b, double tolerance, double noise) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return true;
   return std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b)) + noise;
@@ -55,7 +55,7 @@ double largest_of(const Snapshot& inputs) {
   return largest;
 }
 
-// Up to what another order of summation may change.
+// Equality up to the effect of another order of summation.
 bool same_values(const Array& a, const Array& b, const Snapshot& inputs) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
   if (same_bytes(a, b)) return true;
@@ -72,7 +72,7 @@ bool same_values(const Array& a, const Array& b, const Snapshot& inputs) {
   return true;
 }
 
-// Whether `map` names the input, or another place where the same variable stands.
+// Whether `map` names the input, or another input that is the same variable.
 bool is_mapped(const Step& step, const AliasMap& map, std::size_t input) {
   for (const auto& [output, inputs] : map)
     for (const int named : inputs)
@@ -80,7 +80,7 @@ bool is_mapped(const Step& step, const AliasMap& map, std::size_t input) {
   return false;
 }
 
-// Puts cells back to what they held, also when the second evaluation throws.
+// Restores the contents of cells in its destructor, also if the second run throws.
 class Restored {
  public:
   explicit Restored(const std::vector<Ref<Cell>>& cells)
@@ -141,7 +141,7 @@ void Program::run_checked_step(std::size_t position) {
   check_inputs_kept(step, before);
   const Snapshot first = values_of(step.outputs, true);
   const Restored inputs(step.inputs), outputs(step.outputs);
-  // Again from copies of what it was given, into memory of its own.
+  // Runs again on copies of the inputs, into new outputs.
   for (std::size_t i = 0; i < before.size(); ++i)
     if (before[i]) step.inputs[i]->value = copy(*before[i]);
   for (const Ref<Cell>& cell : step.outputs) cell->value.reset();

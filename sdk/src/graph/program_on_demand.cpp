@@ -3,8 +3,8 @@
 #include "graph/program.hpp"
 #include "spanwise/error.hpp"
 
-// Theano's rule for lazy ops (theano/gof/vm.py, Stack): start from what the outputs need; a lazy
-// thunk is asked first, and names the inputs that it wants to see.
+// Evaluation of programs with lazy thunks, as in Theano (theano/gof/vm.py, Stack): starts from the
+// nodes that compute the outputs. A lazy thunk runs first and requests the inputs that it needs.
 namespace spanwise::graph {
 
 void Program::run_on_demand() {
@@ -24,14 +24,13 @@ void Program::run_on_demand() {
 }
 
 bool Program::is_done(std::size_t position) const {
-  // A node without outputs is never wanted by anybody, so there is always one to look at.
+  // Nodes without outputs are never requested, so there is at least one slot.
   for (std::size_t i = first_slot_[position]; i < first_slot_[position + 1]; ++i)
     if (!slots_[i].cell->computed) return false;
   return true;
 }
 
-// What has to run before `position` whatever it turns out to need; true where something was
-// missing.
+// Pushes the steps that must run before `position` in any case; returns true if there are any.
 bool Program::push_missing(std::size_t position, std::vector<std::size_t>& path) const {
   const std::size_t length = path.size();
   const auto push = [&](int maker) {
@@ -44,7 +43,8 @@ bool Program::push_missing(std::size_t position, std::vector<std::size_t>& path)
   return path.size() > length;
 }
 
-// Asks a lazy thunk; true where it named inputs, whose makers are in `needed` then.
+// Runs a lazy thunk; returns true if it requested inputs, and adds the steps that compute them to
+// `needed`.
 bool Program::run_lazy_step(std::size_t position, std::vector<std::size_t>& needed) {
   const Step& step = steps_[position];
   const std::string name = step.node->op().name();

@@ -23,7 +23,7 @@ std::vector<Variable> fresh_like(const std::vector<Variable>& variables) {
   return fresh;
 }
 
-// Where types are the same, so is all that make_node would find; else the op decides again.
+// Equal input types give equal output types, so make_node is only called for others.
 Ref<Apply> again(const Apply& node, std::vector<Variable> inputs) {
   if (same_types(inputs, node.inputs()))
     return Apply::make(node.op_ref(), std::move(inputs), fresh_like(node.outputs()));
@@ -34,7 +34,7 @@ Ref<Apply> again(const Apply& node, std::vector<Variable> inputs) {
   return made;
 }
 
-// What stands for a value that is fixed to a device has to be there too.
+// The replacement, moved to the device that the type of `old` specifies.
 Variable where_it_was(const Variable& old, const Variable& by) {
   const std::optional<Device>& device = old.type().device();
   if (!device || by.type().device() == device) return by;

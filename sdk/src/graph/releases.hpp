@@ -8,21 +8,22 @@
 #include "graph/order.hpp"
 #include "spanwise/graph/op.hpp"
 
-/// Which results between nodes are let go of during a call, as soon as nobody reads them any more.
+/// Releases intermediate results during a call, after their last reader has run (config
+/// "allow_gc").
 namespace spanwise::graph {
 
-/// After each step the cells that are emptied, as ranges of one list. Memory that other cells view
-/// stays theirs.
+/// The cells to empty after each step, as ranges of one list. Memory that other cells still view
+/// stays alive.
 struct Releases {
   std::vector<Cell*> cells;
-  std::vector<std::size_t> first;  ///< of each step, and one past the last
+  std::vector<std::size_t> first;  ///< index into `cells` per step, and one past the last
 
   void after(std::size_t position) const noexcept {
     for (std::size_t i = first[position]; i < first[position + 1]; ++i) cells[i]->value.reset();
   }
 };
 
-/// `cells[i][k]`: the cell of output k of node i. What is among `results` stays.
+/// `cells[i][k]` is the cell of output k of node i. Variables in `results` are not released.
 Releases plan_releases(const std::vector<Ref<Apply>>& nodes,
                        const std::vector<std::vector<Ref<Cell>>>& cells,
                        const VariableSet& results);

@@ -14,9 +14,9 @@
 namespace spanwise {
 namespace {
 
-// One for all values: held for as long as it takes to read or replace a few pointers.
+// One mutex for all values, held only while a few pointers are read or replaced.
 Mutex& access_mutex() {
-  static auto& mutex = *new Mutex;  // values may go after static objects have
+  static auto& mutex = *new Mutex;  // never destroyed: values may outlive static objects
   return mutex;
 }
 

@@ -13,7 +13,7 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-// Events and spans are kept up to these numbers, so that a long run does not fill the memory.
+// Limits of pending events and recorded spans, which bound the memory of long runs.
 constexpr std::size_t most_pending = 4096, most_spans = 100000;
 
 }  // namespace

@@ -13,17 +13,17 @@
 
 namespace spanwise::graph {
 
-/// How long each step of a function took: on the host by its clock, on a GPU by events, which are
-/// looked at when somebody asks.
+/// The time of each step of a function: host time, or on a GPU the time between events, which are
+/// evaluated in profile() and spans().
 class StepTimes {
  public:
   explicit StepTimes(std::size_t steps) : profiles_(steps) {}
 
-  /// Around the call `position` of a step; `device` is where it runs.
+  /// Measures one run of a step.
   class Measure;
   void begin_call();
   void end_call();
-  /// Waits for the device where work is still under way.
+  /// Waits for unfinished GPU work.
   FunctionProfile profile(const std::vector<Step>& steps);
   std::vector<StepSpan> spans();
 
@@ -45,7 +45,7 @@ class StepTimes {
   const std::chrono::steady_clock::time_point origin_ = std::chrono::steady_clock::now();
 };
 
-/// Measures from its making to its end; an exception in between counts for nothing.
+/// Measures from construction to finish(); without finish() nothing is recorded.
 class StepTimes::Measure {
  public:
   Measure(StepTimes& times, std::size_t position, const Step& step);

@@ -13,7 +13,7 @@ class Transfer final : public Op {
   explicit Transfer(Device target) : target_(target) {}
 
   std::string name() const override { return text("Transfer{", target_, "}"); }
-  // Where the value is there already, it is shared.
+  // The output shares the input's memory where that is on the target already.
   AliasMap view_map() const override { return {{0, {0}}}; }
   bool equals(const Op& other) const override { return transfer_target(other) == target_; }
   std::size_t hash() const override { return std::hash<std::string>()(name()); }

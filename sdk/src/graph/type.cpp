@@ -17,7 +17,7 @@ bool extents_match(const Shape& expected, const Shape& got) noexcept {
       [](std::int64_t want, std::int64_t have) { return want == TensorType::any || want == have; });
 }
 
-// Theano's words for the usual broadcast patterns (theano/tensor/type.py), else the shape itself.
+// Theano's names of the usual broadcast patterns (theano/tensor/type.py), else the shape itself.
 std::string shape_name(const Shape& shape) {
   const int rank = shape.size();
   if (std::all_of(shape.begin(), shape.end(), [](auto n) { return n == TensorType::any; })) {

@@ -66,7 +66,7 @@ std::string Variable::label() const {
   if (owner() != nullptr) return text(owner()->op().name(), ".", index());
   if (value() != nullptr && value()->rank() == 0 && value()->device().is_cpu())
     return text("TensorConstant{", item(*value()), "}");
-  // Without a word on the host, where values are unless something else is said.
+  // The CPU, the default of shared variables, is not printed.
   if (container() != nullptr && type().device() == cpu)
     return text("<", TensorType(type().dtype(), type().shape()), ">");
   return text("<", type(), ">");

@@ -18,7 +18,7 @@ std::string described(const KernelParameter& parameter) {
               "'");
 }
 
-// The parameters as a C programmer would write them, for a count that is wrong.
+// The parameter list in C syntax, for a wrong number of arguments.
 std::string signature_text(const FunctionState& function) {
   std::string out;
   for (const KernelParameter& parameter : function.signature().parameters) {
@@ -28,7 +28,7 @@ std::string signature_text(const FunctionState& function) {
   return "(" + out + ")";
 }
 
-/// One refused argument; its members throw.
+/// An argument that does not match; its members throw.
 class Refusal {
  public:
   Refusal(const FunctionState& function, std::size_t index, const KernelArg& argument)

@@ -8,29 +8,30 @@
 #include "kernels/module_state.hpp"
 #include "spanwise/kernel.hpp"
 
-/// The sentences for launches that cannot be: which kernel, which argument, what was expected, what
-/// came, what to do. Apart from the checks, which stay short so.
+/// Error messages of invalid launches: which kernel, which argument, what was expected, what was
+/// passed, what to do. Separate from the checks, so that these stay short.
 namespace spanwise::kernels {
 
 [[noreturn]] void fail_count(const FunctionState& function, std::size_t count);
-/// For an argument that the rule of its parameter does not take; finds out why not.
+/// Throws KernelArgumentError or ReadOnlyError for an argument that does not match its parameter,
+/// after finding out why.
 [[noreturn]] void fail_argument(const FunctionState& function, std::size_t index,
                                 const KernelArg& argument);
 
-/// Whether a kernel of `kernel_device` can follow an address of `memory`.
+/// Whether a kernel on `kernel_device` can access memory of device `memory`.
 constexpr bool reachable(Device memory, Device kernel_device) noexcept {
-  // Pinned and managed memory has one address for the host and every GPU (CUDA programming guide,
-  // unified virtual addressing).
+  // Pinned and managed memory has the same address on the host and every GPU (CUDA programming
+  // guide, unified virtual addressing).
   return memory == kernel_device || memory.kind() == DeviceKind::cuda_host ||
          memory.kind() == DeviceKind::cuda_managed;
 }
-/// Whether a pointer or view of the rule may lead to elements of `dtype`.
+/// Whether a pointer or view parameter accepts elements of `dtype`.
 constexpr bool takes_elements(const ParameterRule& rule, DType dtype) noexcept {
   return !rule.has_dtype || dtype == rule.dtype || (rule.any_byte && dtype.itemsize() == 1);
 }
 
-/// Addresses below are never handed out by a driver or the C library, so a number of this size
-/// where a pointer is expected is an argument in the wrong place.
+/// Neither the driver nor the C library returns lower addresses, so a smaller number passed for a
+/// pointer is an argument in the wrong position.
 inline constexpr std::uintptr_t lowest_address = 65536;
 
 }  // namespace spanwise::kernels

@@ -26,7 +26,7 @@ T load(const Scalar& scalar) noexcept {
 
 bool is_real(DType dtype) noexcept { return dtype.is_floating() || dtype.is_complex(); }
 
-// A finite number that the target can only hold as infinity has lost its value.
+// Whether a finite number became infinite in the target type.
 bool overflows(const Scalar& from, const Scalar& to) {
   if (from.dtype().is_complex()) return false;
   return std::isfinite(from.as_double()) && !std::isfinite(to.as_double());
@@ -71,7 +71,8 @@ bool BoundArguments::bind(std::size_t index, const ParameterRule& rule, const Ke
 bool BoundArguments::bind_array(std::size_t index, const ParameterRule& rule, const Array& array) {
   if (rule.kind != Rule::pointer && (rule.kind != Rule::opaque || rule.size != word_size))
     return false;
-  // What an opaque type does with the address is unknown; only a known T * is held to its const.
+  // Read-only arrays are only checked against T * parameters: how an opaque type uses the address
+  // is unknown.
   if (rule.kind == Rule::pointer && rule.writes && array.readonly()) return false;
   if (!reachable(array.device(), function_.device()) || !array.layout().is_row_major())
     return false;
@@ -132,7 +133,7 @@ bool BoundArguments::bind_scalar(std::size_t index, const ParameterRule& rule,
     pointers_[index] = const_cast<void*>(number.data());
     return true;
   }
-  // Python's int and float on their commonest way.
+  // Fast path of a Python int.
   if (from == int64 && to == int32) {
     const auto value = load<std::int64_t>(number);
     return value == static_cast<std::int32_t>(value) &&
@@ -140,13 +141,14 @@ bool BoundArguments::bind_scalar(std::size_t index, const ParameterRule& rule,
   }
   if (!from.is_computable()) return false;
   if (!is_real(from)) return number.fits(to) && put(index, number.cast(to));
-  // Reals lose digits, as in C, but neither their fraction nor their imaginary part.
+  // Reals may be rounded, as in C, but do not lose their fraction or imaginary part.
   if (!is_real(to) || (from.is_complex() && !to.is_complex())) return false;
   const Scalar rounded = number.cast(to);
   return !overflows(number, rounded) && put(index, rounded);
 }
 
-// By size alone: a number whose C type is decided must have it, another takes it.
+// Checks the size only: a number with a definite C type must have the parameter's size, another is
+// converted to it.
 bool BoundArguments::bind_unknown(std::size_t index, const ParameterRule& rule,
                                   const KernelArg& argument) {
   const Scalar& number = argument.scalar();

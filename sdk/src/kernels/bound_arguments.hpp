@@ -12,17 +12,17 @@
 
 namespace spanwise::kernels {
 
-/// The argument block of one launch: checked, converted, and laid out as the driver takes it.
-/// Ordinary calls touch no heap.
+/// The arguments of one launch: checked, converted, and laid out for the driver. Launches of up to
+/// 16 arguments and 512 bytes of values do not allocate.
 class BoundArguments {
  public:
   /// Throws KernelArgumentError or ReadOnlyError. `arguments` must outlive this object: structs and
-  /// scalars of the right type are passed from where they stand.
+  /// numbers of the parameter's type are passed without copying.
   BoundArguments(const FunctionState& function, std::span<const KernelArg> arguments);
   BoundArguments(const BoundArguments&) = delete;
   BoundArguments& operator=(const BoundArguments&) = delete;
 
-  /// pointers()[i] leads to the bytes of argument i.
+  /// pointers()[i] points to the bytes of argument i.
   void* const* pointers() const noexcept { return pointers_; }
 
  private:

@@ -15,10 +15,11 @@
 
 namespace spanwise::kernels {
 
-/// A module that one thread builds and others wait for.
+/// The pending result of a module that one thread builds and others wait for.
 class BuildTicket {
  public:
-  /// In the thread that builds. Throws what `make` does; wait() throws it too if it is an Error.
+  /// Called by the building thread. Rethrows what `make` throws; waiting threads get it too if it
+  /// is a spanwise::Error.
   template <class F>
   BuiltModule build(F&& make) {
     try {
@@ -34,8 +35,9 @@ class BuildTicket {
     }
   }
 
-  /// Null where the thread that built was interrupted: a signal is not the other threads'. Throws
-  /// the build's error, and what check_interrupt() throws.
+  /// Waits for the module. Returns null where the build failed with another exception, such as an
+  /// interrupt of the building thread, which does not concern the waiting ones. Throws the build's
+  /// Error, and what check_interrupt() throws.
   Ref<ModuleState> wait(const InterpreterUnlocked&) {
     for (;;) {
       {

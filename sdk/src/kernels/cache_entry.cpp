@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view heading = "spanwise kernel 1\n";
 constexpr std::size_t digest_size = 64;
 
-// A field is its length, a space, its bytes and a newline: names may hold any character.
+// A field is its length, a space, its bytes and a newline: names may contain any character.
 void write_field(std::string& out, std::string_view field) {
   out += std::to_string(field.size());
   out += ' ';

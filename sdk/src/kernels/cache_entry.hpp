@@ -9,16 +9,16 @@
 
 namespace spanwise::kernels {
 
-/// What stands beside a compiled image in the disk cache: which image it is, and under which symbol
-/// each kernel stands in it.
+/// The metadata file of a compiled image in the disk cache: the image's file and the symbol of each
+/// kernel in it.
 struct CacheEntry {
   std::string image_name;    ///< file name within the cache folder
   std::string image_digest;  ///< SHA-256
   std::map<std::string, std::string> symbols;
 
-  /// Text that ends with a checksum of itself.
+  /// Serialised text; ends with a checksum.
   std::string write() const;
-  /// Nothing where `text` is not exactly what write() made.
+  /// nullopt unless `text` is a complete result of write().
   static std::optional<CacheEntry> read(std::string_view text);
 
   friend bool operator==(const CacheEntry&, const CacheEntry&) = default;

@@ -14,7 +14,8 @@ namespace spanwise::kernels {
 namespace {
 
 constexpr std::size_t key_size = 64;
-// A writer needs milliseconds between its first file and its last; after this long it is gone.
+// A writer needs milliseconds between its first and last file; older incomplete entries are
+// abandoned.
 constexpr std::int64_t abandoned_after_ns = 3'600'000'000'000;
 
 struct Group {
@@ -29,7 +30,7 @@ std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-// The entry goes before its image, so that no reader finds an entry without one.
+// Removes the entry before its image, so that readers do not find an entry without image.
 void remove_group(const CacheFolder& folder, const Group& group) {
   for (const bool entries : {true, false})
     for (const std::string& file : group.files)

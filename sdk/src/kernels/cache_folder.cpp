@@ -22,7 +22,7 @@ namespace {
 
 std::string system_error_text(int code) { return std::system_category().message(code); }
 
-// Unique among the processes and threads that share the folder, also over a network file system.
+// Unique among all processes and threads that share the folder, also on a network file system.
 std::string temporary_name(const std::string& name) {
   static std::atomic<unsigned> counter{0};
   struct timespec now;
@@ -64,7 +64,7 @@ std::string CacheFolder::replace(const std::string& name, std::string_view conte
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   runtime::FileDescriptor file(::openat(folder_.get(), temporary.c_str(), flags, 0600));
   if (!file) return system_error_text(errno);
-  // No fsync: after a crash the checksum tells a file that never reached the disk.
+  // No fsync: the checksum detects a file that did not reach the disk before a crash.
   if (runtime::write_all(file, contents) && file.close() &&
       ::renameat(folder_.get(), temporary.c_str(), folder_.get(), name.c_str()) == 0)
     return "";
@@ -84,7 +84,8 @@ void CacheFolder::touch(const std::string& name) const noexcept {
 std::vector<CacheFolder::File> CacheFolder::list() const {
   std::vector<File> files;
   if (!folder_) return files;
-  // fdopendir() takes the descriptor over and shares its position, so it gets one of its own.
+  // fdopendir() takes ownership of the descriptor and shares its position, so it gets a separate
+  // one.
   const int fd = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
   if (!entries) {

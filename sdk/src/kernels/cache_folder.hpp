@@ -12,27 +12,27 @@
 
 namespace spanwise::kernels {
 
-/// A folder of files whose contents will be run as code: made for this user alone (0700), and used
-/// only where no other user can change or replace it (runtime::open_trusted_folder). Files are
-/// opened relative to the folder that was checked. No member throws for what the file system says;
-/// problem() has the sentence.
+/// A folder of files that are executed as code: created with mode 0700, and used only where no
+/// other user can modify or replace it (runtime::open_trusted_folder). Files are opened relative to
+/// the checked descriptor. No member throws for file system errors; problem() describes them.
 class CacheFolder {
  public:
-  /// Opens `path`; with `create` makes it and its parents where they are not there.
+  /// Opens `path`; with `create` creates it and its parents if missing.
   static CacheFolder open(const std::string& path, bool create);
 
   const std::string& path() const noexcept { return path_; }
-  /// "" where the folder can be read; also "" where it is simply not there yet.
+  /// Why the folder cannot be used; "" where it can, or where it does not exist yet.
   const std::string& problem() const noexcept { return problem_; }
   explicit operator bool() const noexcept { return static_cast<bool>(folder_); }
 
-  /// Nothing where the file is absent, not a regular file, or may be written by other users.
+  /// The contents of a file; nullopt where it is missing, not a regular file, not owned by this
+  /// user or root, or writable by other users.
   std::optional<std::string> read(const std::string& name) const;
-  /// Readers see the old contents or the new ones, never a part: a temporary name in this folder,
-  /// then a rename. Where that fails, the reason in the system's words; else "".
+  /// Replaces a file atomically (temporary file in this folder, then rename). Returns the system's
+  /// error message on failure, else "".
   std::string replace(const std::string& name, std::string_view contents) const;
   void remove(const std::string& name) const noexcept;
-  /// Sets the time of the last use to now.
+  /// Sets the modification time, which records the last use, to now.
   void touch(const std::string& name) const noexcept;
 
   struct File {
@@ -40,7 +40,7 @@ class CacheFolder {
     std::int64_t bytes = 0;
     std::int64_t modified_ns = 0;
   };
-  /// The regular files.
+  /// The regular files in the folder.
   std::vector<File> list() const;
 
  private:

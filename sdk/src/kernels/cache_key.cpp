@@ -11,7 +11,7 @@
 namespace spanwise::kernels {
 namespace {
 
-// Raised whenever the meaning of an entry changes.
+// Incremented when the format or meaning of entries changes.
 constexpr std::uint64_t cache_version = 2;
 
 void add_list(Sha256& hash, std::span<const std::string> list) {

@@ -11,8 +11,8 @@
 
 namespace spanwise::kernels {
 
-/// The name of a compiled result: a SHA-256 over everything that decides it. Equal keys mean equal
-/// results, also between processes and after files have changed.
+/// The cache key of a compiled result: a SHA-256 over everything that determines it. Equal keys
+/// mean equal results, also between processes and after files have changed.
 std::string cache_key(DeviceKind kind, std::string_view fingerprint,
                       const runtime::CompileRequest& request, const IncludeClosure& includes);
 

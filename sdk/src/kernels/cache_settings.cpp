@@ -34,7 +34,7 @@ std::string home_folder() {
   return absolute_or_nothing(found->pw_dir);
 }
 
-// XDG Base Directory Specification: a relative path in the variable is to be ignored.
+// XDG Base Directory Specification: relative paths are ignored.
 std::string default_cache_dir() {
   const std::string cache = absolute_or_nothing(std::getenv("XDG_CACHE_HOME"));
   if (!cache.empty()) return cache + "/spanwise";

@@ -7,8 +7,8 @@
 
 namespace spanwise::kernels {
 
-/// Where compiled kernels are kept: the folder "kernels" within config "cache_dir"; "" where there
-/// is no home folder either.
+/// The folder of the disk cache: "kernels" in config "cache_dir"; "" where there is no home folder
+/// either.
 std::string kernel_folder();
 /// Config "cache_limit_mb" in bytes.
 std::int64_t cache_limit_bytes();

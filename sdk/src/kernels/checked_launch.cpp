@@ -17,7 +17,7 @@ namespace {
 
 using Order = runtime::LaunchCheck::Order;
 
-// The same kernel, compiled so that it can be checked; null without source.
+// The same kernel compiled with checks; null without source.
 Ref<runtime::LoadedKernel> checked_kernel(const FunctionState& function) {
   const runtime::CompileRequest& request = function.module()->request();
   if (request.source->text.empty()) return nullptr;
@@ -44,7 +44,7 @@ const char* name_of(Order order) {
   return "in another order";
 }
 
-/// One launch that is looked at; its members throw what they find.
+/// One checked launch; its members throw DeviceError for the errors found.
 class CheckedRun {
  public:
   CheckedRun(const FunctionState& function, const LaunchConfig& config,

@@ -11,7 +11,7 @@ namespace spanwise::kernels {
 namespace {
 
 constexpr std::size_t short_source = 40;  // lines that fit on a screen
-constexpr std::size_t around = 3;         // lines shown before and after one that is named
+constexpr std::size_t around = 3;         // lines shown before and after a named one
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -23,7 +23,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-// Indices from 0, as they come.
+// Zero-based line indices, in order of mention.
 std::vector<std::size_t> lines_named_in(std::string_view log, std::string_view file) {
   std::vector<std::size_t> named;
   for (std::size_t at = log.find(file); at != log.npos; at = log.find(file, at + 1)) {
@@ -41,7 +41,7 @@ std::vector<bool> chosen(std::size_t count, const std::vector<std::size_t>& name
   for (const std::size_t line : named)
     for (std::size_t i = line - std::min(line, around); i < std::min(line + around + 1, count); ++i)
       shown[i] = true;
-  // A log that names no line of the source is about something else; its start tells which it is.
+  // Where the log names no line of the source, shows its beginning, which identifies it.
   if (std::find(shown.begin(), shown.end(), true) == shown.end())
     std::fill_n(shown.begin(), std::min(short_source, count), true);
   return shown;

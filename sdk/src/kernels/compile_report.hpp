@@ -7,9 +7,9 @@
 
 namespace spanwise::kernels {
 
-/// The part of a kernel's source that goes into the message of a compile error: all of a short one,
-/// else what stands around the lines that the compiler's log names as "<file>:<line>" or
-/// "<file>(<line>)". `numbered` is the source with a line number in front of each line.
+/// The excerpt of a kernel's source for the message of a compile error: the whole of a short one,
+/// else the lines around those that the compiler's log names as "<file>:<line>" or
+/// "<file>(<line>)". `numbered` is the source with a line number before each line.
 std::string source_excerpt(std::string_view numbered, std::string_view log, std::string_view file);
 
 }  // namespace spanwise::kernels

@@ -12,20 +12,20 @@
 
 namespace spanwise::kernels {
 
-/// Arrays of other layouts for parameters that are declared contiguous: C-contiguous copies around
-/// one launch, made and taken back on the current stream.
+/// C-contiguous copies of arrays for parameters that are declared contiguous, made before a launch
+/// and copied back after it on the current stream.
 class ContiguousArguments {
  public:
-  /// Whether some argument has to be copied. False also where the count is wrong, which the launch
-  /// itself refuses.
+  /// Whether an argument has to be copied. False where the number of arguments is wrong, which the
+  /// launch reports.
   static bool are_needed(const FunctionState& function, std::span<const KernelArg> arguments);
 
-  /// Throws as the launch would for an array that its parameter does not take whatever its layout,
-  /// and KernelArgumentError for one that would be written and whose elements share memory.
+  /// Throws as the launch for an array that its parameter does not accept in any layout, and
+  /// KernelArgumentError for an array that would be written and whose elements share memory.
   ContiguousArguments(const FunctionState& function, std::span<const KernelArg> arguments);
 
   std::span<const KernelArg> arguments() const noexcept { return arguments_; }
-  /// Copies back what the kernel may have written, in the order of the parameters.
+  /// Copies the arrays that the kernel may have written back, in the order of the parameters.
   void copy_out() const;
 
  private:

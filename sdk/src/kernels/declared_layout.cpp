@@ -30,7 +30,7 @@ std::string_view word_of(ParameterLayout layout) {
   return "a value";
 }
 
-/// One declaration, taken apart.
+/// A parsed declaration.
 struct Declaration {
   ParameterLayout layout = ParameterLayout::none;
   bool says_layout = false, says_type = false;
@@ -40,7 +40,7 @@ struct Declaration {
   std::optional<DType> dtype{};
 };
 
-/// Reads one declaration and joins it with what is known of the parameter; its members throw.
+/// Parses one declaration and merges it with the parameter; its members throw KernelArgumentError.
 class Binder {
  public:
   Binder(const FunctionState& function, std::size_t index, std::string_view text)
@@ -105,7 +105,7 @@ class Binder {
     return said_.is_pointer ? ParameterLayout::raw : ParameterLayout::none;
   }
 
-  // "[2]": the tokens that come before it.
+  // Parses a trailing "[2]"; returns the index of its "[".
   std::size_t read_rank(const std::vector<runtime::Token>& tokens, std::size_t first) {
     const std::size_t end = tokens.size();
     if (end < first + 4 || tokens[end - 3].text != "[") refuse("no type before [N]");
@@ -137,13 +137,13 @@ class Binder {
     try {
       said_.dtype = DType::parse(said_.type);
     } catch (const DTypeError&) {
-      // void, or a struct of the user's: its size is all that can be checked.
+      // void or a user's struct: only the size is checked.
       if (said_.rank > 0) refuse(text("an element type '", said_.type, "' that is unknown"));
     }
   }
 
   void check_kind() const {
-    // A type that neither source nor binary resolves may be anything of its size.
+    // A type that neither source nor binary resolves is only checked by its size.
     const bool is_known = known_.is_pointer || known_.view_rank > 0 || known_.dtype.has_value();
     if (said_.layout == ParameterLayout::strided) {
       if (said_.is_pointer) refuse("a pointer, which carries no strides");

@@ -9,8 +9,8 @@
 
 namespace spanwise::kernels {
 
-/// What Function::bind() makes of its declarations: the function's signature with what they add.
-/// Throws KernelArgumentError where one cannot be read or contradicts what is known.
+/// The signature for Function::bind(): the function's signature extended by the declarations.
+/// Throws KernelArgumentError where one cannot be parsed or contradicts the signature.
 Signature declared_signature(const FunctionState& function,
                              std::span<const std::string> declarations);
 

@@ -9,17 +9,17 @@
 
 namespace spanwise::kernels {
 
-/// The folder that kernels name: #include <spanwise/view.cuh>.
+/// The include prefix of the library's device headers: #include <spanwise/view.cuh>.
 inline constexpr std::string_view device_header_prefix = "spanwise/";
 
-/// SHA-256 over the headers that this library brings for kernels.
+/// SHA-256 over the library's device headers.
 const std::string& device_headers_digest();
 
-/// A private temporary folder with these headers under "spanwise/", for one run of a compiler. The
-/// library needs no installed headers so.
+/// A private temporary folder with the device headers under "spanwise/", for one run of a compiler,
+/// so that no installed headers are needed.
 class DeviceHeaderFolder {
  public:
-  /// Throws DeviceError where there is no temporary folder to write to.
+  /// Throws DeviceError where no temporary folder is writable.
   DeviceHeaderFolder();
 
   const std::string& path() const noexcept { return folder_.path(); }

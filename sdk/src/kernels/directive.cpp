@@ -15,8 +15,8 @@ bool is_word(char c) noexcept {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// A directive as one line: continued lines joined, comments gone, but for what looks like one
-// inside quotes, where it is a part of a path.
+// A directive as one line: continued lines are joined and comments removed, except inside quotes,
+// where "//" is part of a path.
 std::string without_comments(std::string_view text) {
   std::string out;
   bool quoted = false;
@@ -63,7 +63,7 @@ void read_has_include(std::string_view condition, std::vector<HeaderName>& out) 
     std::string_view rest = condition.substr(at + name.size());
     if (rest.starts_with("_next")) rest.remove_prefix(5);
     rest = trimmed(rest);
-    if (!rest.starts_with('(')) continue;  // as in defined(__has_include)
+    if (!rest.starts_with('(')) continue;  // e.g. defined(__has_include)
     if (HeaderName header = parse_header_name(rest.substr(1)); !header.text.empty())
       out.push_back(std::move(header));
   }
@@ -100,7 +100,7 @@ HeaderName parse_header_name(std::string_view text) {
   std::string_view rest = text;
   const std::string_view word = take_word(rest);
   rest = trimmed(rest);
-  // MACRO and __has_include(MACRO) can be followed, MACRO(x) cannot.
+  // An object-like MACRO can be resolved, also in __has_include(MACRO); MACRO(x) cannot.
   if (word.empty() || rest.starts_with('(')) return {};
   return {std::string(word), HeaderName::Form::macro};
 }

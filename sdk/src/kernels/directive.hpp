@@ -8,13 +8,13 @@
 
 namespace spanwise::kernels {
 
-/// A header as a directive names it.
+/// The header named by a directive.
 struct HeaderName {
-  std::string text;  ///< what stands between the quotes or brackets, or a macro's name
+  std::string text;  ///< the text between quotes or brackets, or a macro's name
   enum class Form { quoted, bracketed, macro } form = Form::quoted;
 };
 
-/// What the preprocessor lines of a source say about other files.
+/// The references to other files in a source's preprocessor directives.
 struct IncludeDirectives {
   std::vector<HeaderName> includes;  ///< of #include, #include_next, #import and __has_include
   struct Macro {

@@ -17,21 +17,21 @@
 namespace spanwise::kernels {
 namespace {
 
-// What this process knows of a folder.
+// This process's state of a cache folder.
 struct FolderState {
-  std::int64_t bytes = 0;  // its size as estimated, so that most stores need not list it
+  std::int64_t bytes = 0;  // estimated size, so that most stores need not list the folder
   int stores_until_listing = 0;
-  std::string failure{};  // of the last store, "" where it succeeded
+  std::string failure{};  // error of the last store; "" where it succeeded
 };
 Mutex& folders_mutex() {
   static auto& mutex = *new Mutex;
   return mutex;
 }
 std::map<std::string, FolderState>& folders() {
-  static auto& map = *new std::map<std::string, FolderState>;  // outlives static destructors
+  static auto& map = *new std::map<std::string, FolderState>;  // never destroyed
   return map;
 }
-// Other processes store as well; this often their share is looked at.
+// The folder is listed once per this many stores, to account for other processes.
 constexpr int stores_between_listings = 64;
 
 std::string entry_name(const std::string& key) { return key + ".entry"; }

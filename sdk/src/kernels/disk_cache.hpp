@@ -12,29 +12,28 @@
 
 namespace spanwise::kernels {
 
-/// Compiled kernels on disk, by key.
+/// The disk cache of compiled kernels, by key.
 ///
-/// An entry is two files: "<key>-<digest>.bin", the image, and "<key>.entry", which names it and is
-/// written last. As an image's name depends on its contents,
-/// any number of processes may write the same entry at once: the last rename of "<key>.entry" wins,
-/// and both images are right. Nothing here throws for what the disk does: a cache that cannot be
-/// used costs time, never a result.
+/// An entry is two files: "<key>-<digest>.bin", the image, and "<key>.entry", which names the image
+/// and is written last. Since an image's name depends on its contents, any number of processes may
+/// write the same entry at the same time: the last rename of "<key>.entry" wins, and both images
+/// are valid. Nothing here throws for disk errors: they only cost a compilation.
 class DiskCache {
  public:
   DiskCache(std::string path, std::int64_t limit_bytes);
-  /// As config "cache_dir" and "cache_limit_mb" say now.
+  /// The cache of config "cache_dir" and "cache_limit_mb".
   static DiskCache configured();
 
-  /// The bytes whose digest the entry names, so that they can be loaded as they are. Nothing where
-  /// there is no entry or it is damaged. Marks it as used.
+  /// The binary of an entry, verified by its digest; nullopt where there is no entry or it is
+  /// damaged. Marks the entry as used.
   std::optional<runtime::KernelBinary> find(const std::string& key) const;
-  /// True where the entry went to disk. Removes the least recently used entries while the whole is
-  /// larger than the limit.
+  /// Writes an entry; returns whether it succeeded. Evicts the least recently used entries while
+  /// the total size exceeds the limit.
   bool store(const std::string& key, const runtime::KernelBinary& binary) const;
   void remove(const std::string& key) const;
   void clear() const;
 
-  /// Another name for an entry: `key` may be looked up by `alias` until the alias is set anew.
+  /// Stores a second name of an entry, replacing an earlier alias of that name.
   void set_alias(const std::string& alias, const std::string& key) const;
   std::optional<std::string> follow_alias(const std::string& alias) const;
 
@@ -43,8 +42,8 @@ class DiskCache {
   };
   Usage usage() const;
   const std::string& path() const noexcept { return path_; }
-  /// Why nothing is kept, one sentence; "" where it is. Also where the last store of this process
-  /// failed, as on a full disk.
+  /// Why nothing is cached, one sentence, e.g. that the last store of this process failed on a full
+  /// disk; "" where the cache works.
   std::string problem() const;
 
  private:

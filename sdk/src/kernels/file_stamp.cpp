@@ -28,7 +28,7 @@ FileStamp stamp_of(const std::string& path) noexcept {
 }
 
 std::optional<StampedFile> read_file(const std::string& path) {
-  // O_NONBLOCK: opening a FIFO of that name must not wait for a writer.
+  // O_NONBLOCK: opening a FIFO must not wait for a writer.
   const runtime::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status;
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;

@@ -8,8 +8,8 @@
 
 namespace spanwise::kernels {
 
-/// What the file system says of a path without reading it. Two equal stamps mean: nothing was
-/// written to it between them (up to the resolution of the file system's clock).
+/// The file system's metadata of a path. Equal stamps mean that the file was not written in between
+/// (up to the resolution of the file system's clock).
 struct FileStamp {
   bool exists = false;  ///< as a regular file
   std::uint64_t device = 0, inode = 0;
@@ -17,14 +17,14 @@ struct FileStamp {
   friend bool operator==(const FileStamp&, const FileStamp&) noexcept = default;
 };
 
-/// Never throws: what cannot be looked at does not exist.
+/// Never throws: a path that cannot be examined counts as missing.
 FileStamp stamp_of(const std::string& path) noexcept;
 
 struct StampedFile {
   FileStamp stamp;
   std::string contents;
 };
-/// A regular file with the stamp it had when it was opened; nothing where it cannot be read.
+/// Reads a regular file, with its stamp when it was opened; nullopt where it cannot be read.
 std::optional<StampedFile> read_file(const std::string& path);
 
 }  // namespace spanwise::kernels

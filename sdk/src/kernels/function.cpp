@@ -54,7 +54,7 @@ void check_config(const FunctionState& function, const LaunchConfig& config) {
         ". Remedy: compile the module for that device, or pass a stream of ", function.device());
 }
 
-// After all checks, so that a refused launch orders nothing.
+// Called after all checks, so that an invalid launch changes no stream order.
 void order_arrays(const FunctionState& function, std::span<const KernelArg> arguments,
                   runtime::StreamState& stream) {
   const auto& rules = function.signature().rules;
@@ -156,7 +156,7 @@ int Function::max_active_blocks(int threads, std::int64_t shared_bytes) const {
 
 BlockSize Function::occupancy_block_size(std::int64_t shared_bytes) const {
   const DeviceProperties device = properties(this->device());
-  constexpr int middle = 256;  // on the CPU, where a block's size costs nothing
+  constexpr int middle = 256;  // on the CPU, where the block size hardly matters
   if (this->device().is_cpu()) return {middle, device.multiprocessors};
   BlockSize best;
   int busy = 0;

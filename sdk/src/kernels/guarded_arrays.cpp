@@ -18,8 +18,8 @@ namespace spanwise::kernels {
 namespace {
 
 constexpr unsigned char pattern = 0xa5;
-// A kernel that runs over the end does so by a block or by a row; zones as long as the array itself
-// catch twice its extent.
+// Kernels usually overrun an array by a block or a row; a zone as long as the array catches indices
+// up to twice its extent.
 constexpr std::int64_t least_zone = 64 << 10, largest_zone = 16 << 20, alignment = 256;
 
 std::int64_t zone_for(std::int64_t bytes) {
@@ -47,7 +47,7 @@ Array bytes_of(const Storage& storage, std::int64_t begin, std::int64_t bytes) {
   return Array(storage, std::move(layout), uint8);
 }
 
-// Whose release gives back the array that it is a part of.
+// Storage of a part of `block`, which it keeps alive.
 Storage inside(const Array& block, std::int64_t begin, std::int64_t bytes) {
   auto owner = std::make_unique<Array>(block);
   std::byte* data = static_cast<std::byte*>(block.data()) + begin;
@@ -64,7 +64,7 @@ std::string host_bytes(const Array& bytes) {
   return std::string(static_cast<const char*>(host.data()), static_cast<std::size_t>(host.size()));
 }
 
-/// What rounding in another order may change of the largest value that two sums have.
+/// Relative difference of two sums that another order of rounding explains.
 double tolerance(DType dtype) {
   if (dtype == float64 || dtype == complex128) return 1e-9;
   if (dtype == float32 || dtype == complex64) return 1e-3;
@@ -131,7 +131,7 @@ void GuardedArrays::add(const FunctionState& function, std::size_t index, const 
 
 void GuardedArrays::allocate(Window& window, Device device) {
   const std::int64_t bytes = window.bytes(), zone = zone_for(bytes);
-  // As far from a round address as the original, whose alignment kernels may rely on.
+  // Keeps the original's address modulo `alignment`, since kernels may rely on its alignment.
   window.zone = zone + static_cast<std::int64_t>(window.begin % alignment);
   window.block = empty({window.zone + bytes + zone}, uint8, device);
 }
@@ -143,7 +143,7 @@ const GuardedArrays::Window& GuardedArrays::window_of(const Array& array) const 
   });
 }
 
-// The same window onto the copy.
+// The corresponding view of the copy.
 Array GuardedArrays::moved(const Array& array) const {
   const Window& window = window_of(array);
   const Extent extent(array);
@@ -159,7 +159,7 @@ Array GuardedArrays::within(const Window& window, std::int64_t begin, std::int64
   return bytes_of(window.block.storage(), begin, bytes);
 }
 
-// The bytes that the argument shows, which are not those of the copy.
+// The argument's own bytes, not those of the copy.
 Array GuardedArrays::original(const Part& part) {
   const auto base = reinterpret_cast<std::uintptr_t>(part.storage.data());
   return bytes_of(part.storage, static_cast<std::int64_t>(part.begin - base),
@@ -218,7 +218,7 @@ std::string GuardedArrays::difference(const std::vector<std::string>& before,
   for (std::size_t w = 0; w < windows_.size(); ++w) {
     if (before[w] == after[w]) continue;
     const Window& window = windows_[w];
-    // By the first argument's dtype: all of a window usually have one.
+    // Compares with the first argument's dtype; overlapping arguments usually have the same.
     const Array& seen = arguments_[window.argument].array();
     const auto item = static_cast<std::size_t>(seen.dtype().itemsize());
     for (std::size_t at = 0; at + item <= before[w].size(); at += item) {

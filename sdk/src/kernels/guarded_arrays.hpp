@@ -16,42 +16,42 @@
 
 namespace spanwise::kernels {
 
-/// Copies of a launch's arrays, each between two guard zones of a known pattern. Arguments whose
-/// addresses overlap share a copy, as they share memory, whichever Storage each came in as: two
-/// imports of one foreign array have two. Works on the current stream and waits for it.
+/// Copies of a launch's arrays, each between two guard zones filled with a known pattern. Arguments
+/// with overlapping addresses share one copy, even if their Storages differ (two imports of one
+/// foreign array). All work is queued on the current stream; the host waits for it.
 class GuardedArrays {
  public:
   GuardedArrays(const FunctionState& function, std::span<const KernelArg> arguments);
 
   std::span<const KernelArg> arguments() const noexcept { return arguments_; }
   std::span<const runtime::RedZone> red_zones() const noexcept { return fences_; }
-  /// Fills the copies from the arrays, and the zones with the pattern.
+  /// Copies the arrays into the copies and writes the pattern to the zones.
   void fill_in() const;
-  /// What was written outside of the copies, as the end of a sentence; "" where nothing was.
+  /// Describes writes outside of the copies, as the end of a sentence; "" where there were none.
   std::string damage() const;
-  /// The copies' bytes now.
+  /// The current bytes of the copies.
   std::vector<std::string> snapshot() const;
-  /// Where `after` differs from `before` by more than rounding in another order explains, as the
-  /// end of a sentence; "" where nowhere.
+  /// Describes the first difference between two snapshots beyond what another order of rounding
+  /// explains, as the end of a sentence; "" where there is none.
   std::string difference(const std::vector<std::string>& before,
                          const std::vector<std::string>& after) const;
   /// Writes `bytes`, a snapshot(), to the arrays that the kernel may write.
   void copy_out(const std::vector<std::string>& bytes) const;
 
  private:
-  // The bytes of one argument's array.
+  // The byte range of one argument's array.
   struct Part {
     Storage storage;
     std::uintptr_t begin, end;  // addresses
     bool writes;
   };
-  // The bytes of arguments that overlap, as addresses.
+  // The address range of overlapping arguments.
   struct Window {
     std::uintptr_t begin, end;
-    std::size_t argument = 0;  // the first of them
+    std::size_t argument = 0;  // index of the first of them
     std::vector<Part> parts{};
     Array block{};          // uint8, on the device: zone, bytes, zone
-    std::int64_t zone = 0;  // bytes in front
+    std::int64_t zone = 0;  // bytes before the copy
     std::int64_t bytes() const noexcept { return static_cast<std::int64_t>(end - begin); }
   };
   void add(const FunctionState& function, std::size_t index, const Array& array);

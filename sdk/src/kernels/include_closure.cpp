@@ -27,8 +27,8 @@ struct SearchOptions {
   std::vector<std::pair<std::string, std::string>> macros;
 };
 
-// The value of option i where it is one of `names`, joined ("-Ix", "--include-path=x") or as the
-// next option ("-I", "x"), which `i` then moves to.
+// The value of option i if it is one of `names`, joined ("-Ix", "--include-path=x") or as the next
+// option ("-I", "x"), to which `i` then advances.
 std::optional<std::string_view> option_value(std::span<const std::string> options, std::size_t& i,
                                              std::initializer_list<std::string_view> names) {
   const std::string_view option = options[i];
@@ -72,12 +72,12 @@ class ClosureSearch {
   }
 
   IncludeClosure run(std::string_view source) {
-    // Most kernels include nothing, and then there is no need to take the text apart.
+    // Fast path: most kernels include nothing.
     const bool includes =
         source.find("include") != source.npos || source.find("import") != source.npos;
     if (!includes && options_.included_first.empty()) return {};
-    // The compilers look for a quoted name beside the including file; for text without a file that
-    // is the current folder.
+    // Compilers look up a quoted name in the including file's folder; for source without a file, in
+    // the current directory.
     for (const HeaderName& header : options_.included_first) resolve(header, ".");
     scan(source, ".");
     read_all_found();
@@ -130,7 +130,8 @@ class ClosureSearch {
     scan(file->contents, fs::path(path).parent_path().string());
   }
 
-  // All values that a macro has anywhere, and theirs in turn. Files found so may define more.
+  // Resolves includes by macro: all values that the macro has anywhere, recursively. Files found
+  // that way may define more.
   void resolve_computed() {
     std::set<std::pair<std::string, std::string>> done;
     while (!computed_.empty()) {

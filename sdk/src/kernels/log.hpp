@@ -6,10 +6,10 @@
 
 namespace spanwise::kernels {
 
-/// True where the environment variable SPANWISE_LOG asks for this layer: "kernels" among its
-/// comma-separated words, or "all". Read once.
+/// Whether the environment variable SPANWISE_LOG contains "kernels" or "all" among its
+/// comma-separated words. Read once.
 bool logging() noexcept;
-/// One line on the standard error stream, "spanwise kernels: ...". Only under logging().
+/// Writes "spanwise kernels: <text>" to stderr if logging() is true.
 void log_line(std::string_view text) noexcept;
 
 }  // namespace spanwise::kernels

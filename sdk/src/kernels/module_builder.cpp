@@ -23,7 +23,7 @@ namespace {
 
 std::atomic<std::int64_t> hits{0}, misses{0};
 
-// The part of a fingerprint that does not depend on a compiler being there.
+// The part of a fingerprint that does not depend on the compiler.
 std::string_view without_compiler(std::string_view fingerprint) {
   const std::size_t line = fingerprint.find('\n');
   return line == std::string_view::npos ? std::string_view{} : fingerprint.substr(line);
@@ -52,7 +52,7 @@ class ModuleBuilder {
         includes_.merge(find_includes(linked.text, request_.options, request_.include_dirs));
     fingerprint_ = backend_.compiler_fingerprint(device_.ordinal(), request_);
     key_ = cache_key(device_.kind(), fingerprint_, request_, includes_);
-    // The same result from whichever compiler: what a machine without one looks for.
+    // The key without the compiler, for machines that have none.
     alias_ = cache_key(device_.kind(), without_compiler(fingerprint_), request_, includes_);
     Ref<ModuleState> module = from_disk();
     if (!module) module = from_compiler();
@@ -60,7 +60,7 @@ class ModuleBuilder {
   }
 
  private:
-  // With `keep` the user wants to see the compiler's files, so it has to run.
+  // `keep` requires the compiler to run, to produce its files.
   bool may_be_cached() const { return includes_.complete && !request_.keep; }
 
   Ref<ModuleState> from_disk() {
@@ -75,7 +75,7 @@ class ModuleBuilder {
       log_line(text("hit ", key, " on ", device_));
       return module;
     } catch (const Error& error) {
-      // Intact, yet not loadable here: what a compiler makes now replaces it.
+      // Undamaged but not loadable here: removed and compiled again.
       log_line(text("entry ", key, " does not load and will be compiled anew: ", error.what()));
       disk_.remove(key);
       return nullptr;
@@ -107,7 +107,7 @@ class ModuleBuilder {
                        error.log(), error.source());
   }
 
-  // The file that a compiler's log speaks of.
+  // The file that a compiler's log refers to.
   const std::string& named_in(const std::string& log) const {
     for (const runtime::KernelSource& linked : request_.linked)
       if (log.find(linked.file_name) != log.npos) return linked.file_name;

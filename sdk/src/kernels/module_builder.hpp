@@ -11,26 +11,26 @@
 
 namespace spanwise::kernels {
 
-/// A module and what it was made from, beyond its own request.
+/// A module, with the compiler fingerprint and include files that it was built from.
 struct BuiltModule {
   Ref<ModuleState> module;
   std::string fingerprint;
   IncludeClosure includes;
 };
 
-/// From the disk cache or through the back end's compiler. `request.source` is set to `source`.
-/// Throws CompileError, DeviceError.
+/// Loads the module from the disk cache, or compiles it with the back end's compiler.
+/// `request.source` is set to `source`. Throws CompileError, DeviceError.
 BuiltModule build_module(Device device, runtime::KernelSource source,
                          runtime::CompileRequest request);
 
-/// The same for kernels that are a back end's own (runtime::load_own_module), which the counts
-/// leave out: they say what the user's modules did.
+/// The same for a back end's own kernels (runtime::load_own_module), which do not count in
+/// disk_counts().
 Ref<runtime::LoadedModule> build_own_module(Device device, const runtime::KernelSource& source);
 
 struct DiskCounts {
   std::int64_t hits = 0, misses = 0;
 };
-/// Of this process.
+/// Lookups of users' modules in the disk cache by this process.
 DiskCounts disk_counts() noexcept;
 
 }  // namespace spanwise::kernels

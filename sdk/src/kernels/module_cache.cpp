@@ -36,7 +36,7 @@ void append_list(std::string& out, std::span<const std::string> list) {
   for (const std::string& field : list) append_field(out, field);
 }
 
-// What the caller said, word for word. What it leads to (files, compiler) is compared on a hit.
+// The caller's request verbatim. Include files and compiler are compared on a hit (is_current()).
 std::string request_key(std::string_view source, const ModuleOptions& options, Device device) {
   std::string key;
   key.reserve(source.size() + 256);
@@ -46,7 +46,7 @@ std::string request_key(std::string_view source, const ModuleOptions& options, D
   append_list(key, options.names);
   append_list(key, options.include_dirs);
   append_list(key, options.link);
-  // Relative names mean other files elsewhere.
+  // Relative include paths depend on the current directory.
   const auto includes = [](std::string_view text) {
     return text.find("include") != std::string_view::npos;
   };
@@ -71,7 +71,8 @@ class ModuleCache final : ForkParticipant {
   }
 
   void clear() {
-    std::unordered_map<std::string, std::shared_ptr<LoadedModule>> dropped;  // outside the lock
+    // destroyed after unlocking
+    std::unordered_map<std::string, std::shared_ptr<LoadedModule>> dropped;
     const std::lock_guard lock(mutex_);
     dropped.swap(loaded_);
   }
@@ -94,8 +95,8 @@ class ModuleCache final : ForkParticipant {
         : built(std::move(built_module)), settings(version) {}
 
     const BuiltModule built;
-    std::atomic<std::uint64_t> settings;  // the version under which it was last found current
-    std::uint64_t last_use = 0;           // under the cache's lock
+    std::atomic<std::uint64_t> settings;  // config::version() at the last successful is_current()
+    std::uint64_t last_use = 0;           // guarded by mutex_
   };
 
   std::shared_ptr<LoadedModule> find_loaded(const std::string& key) {
@@ -106,8 +107,8 @@ class ModuleCache final : ForkParticipant {
     return found->second;
   }
 
-  // The same words give the same module while the user's files and settings are the same. A
-  // compiler that is replaced while the process runs is noticed by the next process.
+  // A cached module is valid while include files and settings are unchanged. Replacing the compiler
+  // takes effect in the next process.
   static bool is_current(LoadedModule& loaded) {
     if (!loaded.built.includes.unchanged()) return false;
     const std::uint64_t settings = config::version();
@@ -122,7 +123,7 @@ class ModuleCache final : ForkParticipant {
   }
 
   struct Place {
-    std::shared_ptr<LoadedModule> loaded;  // by another thread since `seen`
+    std::shared_ptr<LoadedModule> loaded;  // by another thread, after `seen` was looked up
     std::shared_ptr<BuildTicket> ticket;
     bool is_mine = false;
   };
@@ -147,7 +148,7 @@ class ModuleCache final : ForkParticipant {
       building_.erase(key);
       throw;
     }
-    std::shared_ptr<LoadedModule> dropped, replaced;  // unload outside the lock
+    std::shared_ptr<LoadedModule> dropped, replaced;  // unloaded after unlocking
     const std::lock_guard lock(mutex_);
     building_.erase(key);
     if (made->built.includes.complete) {
@@ -167,25 +168,25 @@ class ModuleCache final : ForkParticipant {
     return out;
   }
 
-  // The threads that build are not in the child. Their tickets stay as they are: threads that the
-  // child does not have wait for them.
+  // The building threads do not exist in the child. Their tickets are kept, not destroyed: their
+  // mutexes and condition variables still count waiters of the parent process.
   void after_fork_in_child(bool) noexcept override {
     for (auto& [key, ticket] : building_) orphans_.push_back(std::move(ticket));
     building_.clear();
   }
 
-  // A program that makes sources without end must not fill the device with them.
+  // Limits the memory used by a program that generates ever new sources.
   static constexpr std::size_t capacity = 512;
 
   Mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<LoadedModule>> loaded_;
   std::unordered_map<std::string, std::shared_ptr<BuildTicket>> building_;
   std::vector<std::shared_ptr<BuildTicket>>
-      orphans_;  // of the process that this one was forked from
+      orphans_;  // inherited from the parent process of a fork
   std::uint64_t uses_ = 0;
 };
 
-// Never destroyed: unloading a module while the process ends would meet a driver that has ended.
+// Never destroyed: at exit the driver may have shut down before modules are unloaded.
 ModuleCache& module_cache() {
   static auto& cache = *new ModuleCache;
   return cache;
@@ -195,7 +196,7 @@ ModuleCache& module_cache() {
 
 Ref<ModuleState> find_or_build(std::string_view source, const ModuleOptions& options) {
   const Device device = options.device.value_or(default_device());
-  // Who asks to keep the compiler's files wants it to run.
+  // `keep` requires the compiler to run.
   if (options.keep) return ModuleCache::build_now(source, options, device).module;
   return module_cache().get(source, options, device);
 }

@@ -10,12 +10,12 @@
 
 namespace spanwise::kernels {
 
-/// The module for `source`: one that this process has loaded already, else one from the disk cache,
-/// else a compiled one. Of several threads that ask for the same, one compiles and the others wait.
-/// Throws CompileError, DeviceError.
+/// The module for `source`: loaded in this process already, else from the disk cache, else
+/// compiled. If several threads request the same module, one builds it and the others wait. Throws
+/// CompileError, DeviceError.
 Ref<ModuleState> find_or_build(std::string_view source, const ModuleOptions& options);
 
-/// Forgets the modules that are loaded; those in use stay so. For tests of the disk cache.
+/// Empties the in-process cache; modules in use stay loaded. For tests of the disk cache.
 void forget_loaded_modules();
 
 }  // namespace spanwise::kernels

@@ -14,7 +14,8 @@
 namespace spanwise::kernels {
 namespace {
 
-// "scale< float >" and "scale<float>" are one name; "scale<unsigned int>" keeps its inner space.
+// Normalises spaces: "scale< float >" becomes "scale<float>"; "scale<unsigned int>" keeps its inner
+// space.
 std::string without_spaces(std::string_view name) {
   const auto is_word = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -85,7 +86,7 @@ const std::pair<const std::string, std::string>* ModuleState::find(std::string_v
   const std::string plain = without_spaces(name);
   for (const auto& entry : symbols_)
     if (without_spaces(entry.first) == plain || entry.second == name) return &entry;
-  // A kernel in a namespace may be known by its plain name or by its qualified one.
+  // A kernel in a namespace may be listed by its unqualified or by its qualified name.
   for (const runtime::SourceKernel& kernel : source_.kernels) {
     if (!is_declaration_of(kernel, plain)) continue;
     for (const std::string& other : {kernel.name, kernel.qualified_name})
@@ -96,7 +97,7 @@ const std::pair<const std::string, std::string>* ModuleState::find(std::string_v
 
 ModuleState::Kernel ModuleState::resolve(std::string_view name) const {
   const auto* found = find(name);
-  // A binary that lists no kernels may have some all the same; its loader knows.
+  // A binary may contain kernels without listing them; loading the symbol decides.
   if (found == nullptr && symbols_.empty() && source_.text.empty())
     return {std::string(name), std::string(name)};
   if (found == nullptr) fail_unknown(name);
@@ -104,8 +105,7 @@ ModuleState::Kernel ModuleState::resolve(std::string_view name) const {
 }
 
 std::vector<std::string> ModuleState::function_names() const {
-  // A kernel may be known by several names; the one that was asked for says most, then the
-  // shortest.
+  // A kernel may have several names; prefers the requested one, then the shortest.
   std::map<std::string_view, std::string_view> by_symbol;
   const auto asked_for = [&](std::string_view name) {
     return std::find(request_.names.begin(), request_.names.end(), name) != request_.names.end();
@@ -129,8 +129,8 @@ const runtime::SourceKernel* ModuleState::declaration(std::string_view name,
   const auto look_through = [&](const runtime::KernelSource& source) {
     for (const runtime::SourceKernel& kernel : source.kernels) {
       if (!is_declaration_of(kernel, base) || kernel.parameters.size() != parameter_count) continue;
-      // A definition says more than a declaration; two definitions are overloads, and which one the
-      // binary has is not said.
+      // Prefers a definition to a declaration. Two definitions are overloads; which one is in the
+      // binary is unknown.
       is_overloaded |= best != nullptr && best->is_definition && kernel.is_definition;
       if (best == nullptr || kernel.is_definition) best = &kernel;
     }
@@ -190,7 +190,7 @@ Array global_variable(const Ref<ModuleState>& module, std::string_view name) {
     fail<ArgumentError>("module on ", module->device(),
                         ": expected the name of a __device__ or __constant__ variable, got '", name,
                         "'. Remedy: give its qualified name; a static or unused variable has none");
-  // The storage owns one reference to the module, and so keeps the variable where it is.
+  // The storage owns a reference to the module, which keeps the variable loaded.
   module->add_ref();
   Storage storage = Storage::adopt(
       global.data, global.bytes, module->device(),

@@ -17,35 +17,36 @@
 
 namespace spanwise::kernels {
 
-/// What a SourceModule shares: the loaded binary and what its source says. Immutable but for the
-/// variables of the binary.
+/// The shared state of a Module: the loaded binary and its scanned source. Immutable, except for
+/// the binary's variables.
 class ModuleState final : public RefCounted {
  public:
-  /// `request` as it was compiled, with `source` for its text. `again` is the binary where the
-  /// source declares variables that outlive a launch, else null.
+  /// `request` is what was compiled; its source is replaced by `source`. `again` is the binary
+  /// where the source declares variables that persist between launches, else null.
   ModuleState(Device device, runtime::KernelSource source, runtime::CompileRequest request,
               std::map<std::string, std::string> symbols, Ref<runtime::LoadedModule> loaded,
               bool from_cache, std::shared_ptr<const runtime::KernelBinary> again = nullptr);
 
-  /// This one at the first call; afterwards one that is loaded anew from the same binary, where the
-  /// source declares variables. So each SourceModule has variables of its own, as in CUDA.
+  /// Returns this object at the first call; later calls load the binary again where the source
+  /// declares variables, so that each SourceModule has its own variables, as in CUDA.
   Ref<ModuleState> with_own_variables();
 
   Device device() const noexcept { return device_; }
   bool from_cache() const noexcept { return from_cache_; }
-  /// What was compiled; its `source` is this object's.
+  /// What was compiled; its `source` points into this object.
   const runtime::CompileRequest& request() const noexcept { return request_; }
   runtime::LoadedModule& loaded() const noexcept { return *loaded_; }
 
   struct Kernel {
     std::string name, symbol;
   };
-  /// The kernel that the caller calls `name`. Throws ArgumentError listing the kernels there are.
+  /// The kernel of that name, in any form that get_function() accepts. Throws ArgumentError listing
+  /// the module's kernels.
   Kernel resolve(std::string_view name) const;
-  /// As they can be given to resolve(); templates only where an instance was asked for.
+  /// Names for resolve(); of templates only the instances that were requested.
   std::vector<std::string> function_names() const;
-  /// The sources' declaration of the kernel `name` with `parameter_count` parameters; null where it
-  /// is not in their own text, or several fit.
+  /// The declaration of kernel `name` with `parameter_count` parameters in the module's sources;
+  /// null where it is in none of their own texts (only in an included file), or is ambiguous.
   const runtime::SourceKernel* declaration(std::string_view name,
                                            std::size_t parameter_count) const;
 
@@ -63,7 +64,7 @@ class ModuleState final : public RefCounted {
   std::atomic<bool> is_taken_{false};  // with_own_variables() was called
 };
 
-/// What a Function shares: the loaded kernel and what a launch checks. Immutable.
+/// The shared state of a Function: the loaded kernel and its signature. Immutable.
 class FunctionState final : public RefCounted {
  public:
   /// Throws ArgumentError for an unknown name.
@@ -78,14 +79,14 @@ class FunctionState final : public RefCounted {
   runtime::LoadedKernel& kernel() const noexcept { return *kernel_; }
 
  private:
-  Ref<ModuleState> module_;  // goes last: it keeps the kernel loaded
+  Ref<ModuleState> module_;  // destroyed last: it keeps the kernel loaded
   std::string name_;
   Ref<runtime::LoadedKernel> kernel_;
   Signature signature_;
 };
 
-/// The bytes of a __device__ or __constant__ variable; the array keeps the module loaded. Throws
-/// ArgumentError.
+/// A uint8 array over a __device__ or __constant__ variable; it keeps the module loaded. Throws
+/// ArgumentError where there is none of that name.
 Array global_variable(const Ref<ModuleState>& module, std::string_view name);
 
 }  // namespace spanwise::kernels

@@ -10,15 +10,15 @@
 
 namespace spanwise::kernels {
 
-/// SHA-256 (FIPS 180-4), fed piece by piece. Names cache entries and tells broken files; nothing
-/// secret depends on it.
+/// Incremental SHA-256 (FIPS 180-4). Used for names and checksums of cache entries, not for
+/// secrets.
 class Sha256 {
  public:
   void update(std::string_view bytes) noexcept;
-  /// Length, then bytes: two fields can so never be read as one another's continuation.
+  /// Hashes the length, then the bytes, so that sequences of fields are unambiguous.
   void field(std::string_view bytes) noexcept;
   void field(std::uint64_t number) noexcept;
-  /// 64 lower-case hexadecimal digits. The object is spent afterwards.
+  /// 64 lower-case hexadecimal digits. Do not use the object afterwards.
   std::string hex();
 
  private:

@@ -43,8 +43,8 @@ void sha256_plain(std::array<std::uint32_t, 8>& state, const unsigned char* byte
 #if defined(__x86_64__)
 namespace {
 
-// Intel SDM: _mm_sha256rnds2_epu32 does two rounds on the words {a, b, e, f} and {c, d, g, h}, the
-// first in the highest lane; msg1 and msg2 make the next four words of the schedule.
+// Intel SDM: _mm_sha256rnds2_epu32 does two rounds on the words {a, b, e, f} and {c, d, g, h},
+// first word in the highest lane; msg1 and msg2 compute the next four words of the schedule.
 __attribute__((target("sha,sse4.1"))) void block_by_sha(std::array<std::uint32_t, 8>& state,
                                                         const unsigned char* bytes) {
   const auto word = [&](int i) { return static_cast<int>(state[static_cast<std::size_t>(i)]); };

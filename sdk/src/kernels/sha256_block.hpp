@@ -18,13 +18,13 @@ alignas(16) inline constexpr std::uint32_t sha256_round_constants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-/// Takes a block of 64 bytes into the state (FIPS 180-4, 6.2.2).
+/// Hashes a block of 64 bytes into the state (FIPS 180-4, 6.2.2).
 using Sha256Block = void (*)(std::array<std::uint32_t, 8>& state, const unsigned char* bytes);
 
-/// On any processor.
+/// Portable implementation.
 void sha256_plain(std::array<std::uint32_t, 8>& state, const unsigned char* bytes) noexcept;
 
-/// By the processor's own instructions; null where it has none.
+/// Implementation with the processor's SHA instructions; null where it has none.
 Sha256Block sha256_instructions() noexcept;
 
 }  // namespace spanwise::kernels

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t pointer_size = 8;
 
-// T and N of View<T, N>; `element` also says whether T is const.
+// T and N of View<T, N>; `element` includes whether T is const.
 struct ViewType {
   runtime::SourceParameter element;
   int rank = 0;
@@ -103,7 +103,7 @@ ParameterRule rule_for(const KernelParameter& parameter) {
   return rule;
 }
 
-// The parameters of a list of types; empty where there are not `count`.
+// Parses a list of types as parameters; empty unless there are `count` of them.
 std::vector<runtime::SourceParameter> parameters_in(std::string_view types, std::size_t count) {
   if (types.empty()) return {};
   std::string text("__global__ void k(");
@@ -113,7 +113,8 @@ std::vector<runtime::SourceParameter> parameters_in(std::string_view types, std:
   return std::move(source.kernels[0].parameters);
 }
 
-// Takes from the compiler's words what the source's leave open; name and spelling stay the user's.
+// Fills in what the source leaves open from the compiler's types; keeps the user's name and
+// spelling.
 void complete(KernelParameter& parameter, const KernelParameter& compiled) {
   const bool says_kind = parameter.is_pointer || parameter.view_rank > 0;
   if (contradicts(compiled) || (parameter.dtype && !parameter.type.empty())) return;
@@ -129,7 +130,7 @@ void complete(KernelParameter& parameter, const KernelParameter& compiled) {
 
 }  // namespace
 
-// The scanner knows C's types, so it is asked about a pointer to T.
+// Uses the source scanner, which knows C's types.
 std::optional<runtime::SourceParameter> pointer_to(std::string_view type) {
   std::string text("__global__ void k(");
   text.append(type).append(" *p);");

@@ -15,7 +15,7 @@
 
 namespace spanwise::kernels {
 
-/// What a launch checks of one parameter, in a form that is quick to look at.
+/// The checks of one parameter at launch, in compact form.
 struct ParameterRule {
   enum class Kind : std::uint8_t {
     pointer,  ///< T *
@@ -24,10 +24,10 @@ struct ParameterRule {
     opaque,   ///< anything else: only the size is known
   };
   Kind kind = Kind::opaque;
-  bool writes = true;      ///< unless it is const, what a pointer or view leads to may be written
-  bool has_dtype = false;  ///< `dtype` is that of the pointee, element or scalar
-  bool any_byte = false;   ///< char *: elements of any one-byte type
-  bool copies = false;     ///< declared contiguous: other layouts are copied
+  bool writes = true;  ///< the kernel may write to a pointer's or view's elements; false for const
+  bool has_dtype = false;  ///< `dtype` (of the pointee, element or scalar) is known
+  bool any_byte = false;   ///< char *: accepts elements of any one-byte dtype
+  bool copies = false;     ///< declared contiguous: arrays in other layouts are copied
   std::uint8_t view_rank = 0;
   DType dtype{};
   std::uint32_t size = 0;
@@ -37,22 +37,22 @@ struct ParameterRule {
 struct Signature {
   std::vector<KernelParameter> parameters;
   std::vector<ParameterRule> rules;
-  bool copies = false;  ///< any rule does
+  bool copies = false;  ///< any of rules[i].copies
 
   void add(KernelParameter parameter);
 };
 
-/// Joins what the source says with what the binary has. Where they contradict one another (a macro
-/// hid something, or there is no source: `source` null) the binary alone counts. `types`, see
-/// LoadedKernel::parameter_types(), tell what the source's own words do not: a typedef of a header,
-/// T of a template, or all where there is no source.
+/// Combines the source's declaration with the binary's parameters. Where they contradict each other
+/// (a macro hid something), or without source (`source` null), the binary alone is used. `types`
+/// (LoadedKernel::parameter_types()) supplies types that the source leaves open: typedefs of
+/// headers, template parameters, or all of them without source.
 Signature make_signature(const runtime::SourceKernel* source,
                          std::span<const runtime::LoadedKernel::Slot> slots,
                          std::string_view types = {});
 
-/// `type` as C++ reads it: the parameter "type *". Nothing where it is no type.
+/// Parses the parameter "<type> *"; nullopt where `type` is not a type.
 std::optional<runtime::SourceParameter> pointer_to(std::string_view type);
-/// Bytes of a View<T, rank> parameter.
+/// Size in bytes of a View<T, rank> parameter.
 constexpr std::int64_t view_size(int rank) { return 8 + 16 * std::int64_t{rank}; }
 
 }  // namespace spanwise::kernels

@@ -25,7 +25,7 @@ std::string joined(Tokens tokens) {
   return out;
 }
 
-// What stands between the '<' at tokens[0] and its '>', split at commas of that depth.
+// The tokens between the '<' at tokens[0] and its '>', split at the commas of that depth.
 std::vector<Tokens> bracketed(Tokens tokens) {
   std::vector<Tokens> parts;
   int depth = 0;
@@ -44,7 +44,7 @@ std::vector<Tokens> bracketed(Tokens tokens) {
   return parts;
 }
 
-// T of "class T", N of "int N = 3"; "" for one without a name.
+// T of "class T", N of "int N = 3"; "" for an unnamed parameter.
 std::string_view parameter_name(Tokens parameter) {
   std::string_view name;
   for (const Token& token : parameter) {
@@ -54,7 +54,7 @@ std::string_view parameter_name(Tokens parameter) {
   return parameter.size() > 1 ? name : std::string_view{};
 }
 
-// The last "template <...>" in front of the kernel's name.
+// The parameters of the last "template <...>" before the kernel's name.
 std::vector<Tokens> template_parameters(const std::vector<Token>& tokens,
                                         const runtime::SourceKernel& declared) {
   std::size_t head = tokens.size();
@@ -80,7 +80,7 @@ runtime::SourceKernel template_instance(const runtime::KernelSource& source,
     if (const auto parameter = parameter_name(parameters[i]); !parameter.empty())
       meaning[parameter] = joined(arguments[i]);
 
-  // Behind the source, so that the names that it gives to types are known.
+  // Appended to the source, so that its type aliases are known.
   std::string declaration = "\n__global__ void spanwise_instance(";
   for (const runtime::SourceParameter& parameter : declared.parameters) {
     if (!declaration.ends_with('(')) declaration += ", ";

@@ -8,9 +8,9 @@
 
 namespace spanwise::kernels {
 
-/// The declaration of the instance `name`, "scale<float, 3>", of a template that `source` declares:
-/// its parameters' types with the template's arguments in them. Arguments that the name leaves to
-/// the compiler stay as they are written, and so unknown.
+/// The declaration of the template instance `name`, "scale<float, 3>", of a template in `source`:
+/// its parameter types with the template arguments substituted. Template arguments that `name`
+/// leaves to deduction stay unsubstituted, so their dtype is unknown.
 runtime::SourceKernel template_instance(const runtime::KernelSource& source,
                                         const runtime::SourceKernel& declared,
                                         std::string_view name);

@@ -47,7 +47,7 @@ std::optional<Device> common_device(const Op& op, std::span<const Variable> inpu
     if (skips_numbers && is_host_number(input)) continue;
     const std::optional<Device>& device = input.type().device();
     if (!device || device == common) continue;
-    // What is on the host goes where the others are.
+    // Inputs on the CPU are moved to the other inputs' device.
     const bool gives_way = common && *device == cpu;
     if (common && *common != cpu && !gives_way)
       fail<GraphError>(op.name(), ": inputs are on ", common.value_or(cpu), " and on ", *device,
@@ -83,7 +83,7 @@ const Array& output_array(Cell& cell, const Shape& shape, DType dtype, Device de
     if (old.dtype() == dtype && old.shape() == shape && old.device() == device && !old.readonly() &&
         old.layout().is_row_major() && old.storage().use_count() <= 1)
       return old;
-    cell.value.reset();  // so that the allocator may give the same bytes again
+    cell.value.reset();  // releases first, so that the allocator may reuse the bytes
   }
   return cell.value.emplace(empty(shape, dtype, device));
 }

@@ -15,7 +15,7 @@ struct Registry {
   std::map<std::string, OpFactoryWithProperties, std::less<>> factories;
 };
 
-// Never destroyed: ops of plug-ins and of static objects may ask at the very end.
+// Never destroyed: plug-ins and static objects may use it until the process exits.
 Registry& registry() {
   static Registry& registry = *new Registry;
   return registry;

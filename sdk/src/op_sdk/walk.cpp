@@ -10,14 +10,14 @@
 namespace spanwise {
 namespace {
 
-// The stride of one operand along an axis of the common shape; 0 where it is stretched.
+// The stride of one operand along an axis of the broadcast shape; 0 where it is stretched.
 std::int64_t stride_at(const Layout& layout, int axis, int rank) noexcept {
   const int own = axis - (rank - layout.rank());
   return own < 0 || layout.shape[own] == 1 ? 0 : layout.strides[own];
 }
 
-// Whether axis `slow`, so far the slower of the two, should be the faster one: 1 where every
-// operand with an opinion says so, 0 where one says no, -1 where none has an opinion.
+// Whether axis `slow` should become the faster of the two: 1 if every operand with non-zero strides
+// on both says so, 0 if one of them does not, -1 if there is no such operand.
 int should_swap(int slow, int fast, int rank, std::span<const Layout* const> operands) noexcept {
   int answer = -1;
   for (const Layout* operand : operands) {
@@ -82,7 +82,8 @@ void Walk::take_axes(const Shape& shape, std::span<const Layout* const> operands
   }
 }
 
-// Entries of two axes. Where nobody has an opinion they stay as they are.
+// Compares the entries of two axes. False where no operand decides, so that the axes keep their
+// order.
 bool Walk::comes_before(const std::int64_t* a, const std::int64_t* b, int leader) const noexcept {
   const auto opinion = [&](int operand) {
     const std::int64_t sa = std::abs(a[1 + operand]), sb = std::abs(b[1 + operand]);
@@ -94,7 +95,8 @@ bool Walk::comes_before(const std::int64_t* a, const std::int64_t* b, int leader
   return false;
 }
 
-// An insertion sort: "says nothing" makes no ordering that std::sort may be given.
+// An insertion sort: because of undecided pairs the comparison is no strict weak ordering, as
+// std::sort requires.
 void Walk::sort(int leader) noexcept {
   for (int i = 1; i < rank_; ++i)
     for (int j = i; j > 0 && comes_before(at(j), at(j - 1), leader); --j)
@@ -118,10 +120,11 @@ Layout result_layout(const Shape& shape, std::span<const Layout* const> operands
   Layout layout = Layout::row_major(shape);
   const int rank = shape.size();
   if (rank < 2 || all_row_major(shape, operands)) return layout;
-  int order[max_rank];  // the axes, the fastest in memory first
+  int order[max_rank];  // the axes, fastest in memory first
   for (int i = 0; i < rank; ++i) order[i] = rank - 1 - i;
-  // The insertion sort of numpy.nditer (npyiter_find_best_axis_ordering), step for step: opinions
-  // of several operands make no ordering, so another algorithm would find another order.
+  // The same insertion sort as numpy.nditer (npyiter_find_best_axis_ordering): with several
+  // operands the comparison is no strict weak ordering, so another algorithm would give another
+  // result.
   for (int i = 1; i < rank; ++i) {
     int place = i;
     for (int j = i - 1; j >= 0; --j) {

@@ -18,7 +18,7 @@ using core::StorageFreeList;
 
 namespace {
 
-// `context` is the stream that the memory was allocated on, which is the home of its uses too.
+// `context` is the stream that the memory was allocated on: the producer of its uses.
 void give_back(void* context, void* data, std::size_t bytes, StreamUses&) noexcept {
   auto& home = *static_cast<StreamState*>(context);
   const Device device = home.device();
@@ -27,15 +27,15 @@ void give_back(void* context, void* data, std::size_t bytes, StreamUses&) noexce
   MemoryUse::of(device).give_back(bytes);
 }
 
-// The host's work is done when it is queued, so its memory waits for no stream and holds none.
+// CPU work is done when a call returns, so CPU memory waits for no stream and references none.
 void give_back_to_host(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
   if (Backend* backend = find_backend(DeviceKind::cpu))
     backend->deallocate(cpu.ordinal(), data, bytes, default_stream(cpu));
   MemoryUse::of(cpu).give_back(bytes);
 }
 
-// The memory exists on `stream` only, until another one waits for it, and goes back there. Where
-// the stream is being recorded, the graph may use it at each launch.
+// Records `stream` as the producer: other streams wait for it, and the memory is freed on it.
+// During capture, the graph may use the memory at each launch.
 Storage homed(Storage storage, StreamState& stream, bool is_recorded) {
   storage.uses().set_producer(Ref<StreamState>(&stream));
   if (is_recorded) [[unlikely]]
@@ -49,7 +49,7 @@ Storage owned_by(StreamState& stream, void* data, std::size_t bytes, bool is_rec
   return homed(Storage::adopt(data, bytes, device, give_back, &stream), stream, is_recorded);
 }
 
-// Bytes that count as used from here on, unless the memory is not to be had.
+// Counts bytes as used; the destructor subtracts them again unless keep() was called.
 class Counted {
  public:
   Counted(Device device, std::size_t bytes) : use_(MemoryUse::of(device)), bytes_(bytes) {
@@ -63,7 +63,7 @@ class Counted {
   }
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
-  // From where the storage answers for it.
+  // From here on the storage's release function subtracts the bytes.
   void keep() noexcept { is_kept_ = true; }
 
  private:
@@ -72,7 +72,7 @@ class Counted {
   bool is_kept_ = false;
 };
 
-// A block of another allocator.
+// A block of another allocator, with what is needed to free it.
 struct SourceBlock {
   std::shared_ptr<MemorySource> source;
   MemorySource::Block block;
@@ -100,7 +100,7 @@ Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream,
   return device.is_cpu() ? storage : homed(std::move(storage), stream, is_recorded);
 }
 
-// `context` is the ordinal of the GPU whose copies land there.
+// `context` is the ordinal of the GPU that copies into the memory.
 void release_pinned(void* context, void* data, std::size_t bytes, StreamUses&) noexcept {
   if (Backend* backend = find_backend(DeviceKind::cuda))
     backend->release_pinned(static_cast<int>(reinterpret_cast<std::intptr_t>(context)), data,

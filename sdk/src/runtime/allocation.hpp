@@ -9,14 +9,15 @@
 
 namespace spanwise::runtime {
 
-/// allocate() of creation.hpp on a stream of the caller's choice, its home: usable there at once,
-/// and given back there after all work on it.
+/// allocate() of creation.hpp on the given stream, which becomes the producer: the memory is usable
+/// there at once and is freed there after all work on it.
 SW_API Storage allocate_on(StreamState& stream, std::size_t bytes);
 
-/// On the CPU, for a copy off `source`, which may fill it sooner than other memory.
+/// CPU memory for the result of a copy from device `source`: pinned where that makes the copy
+/// faster.
 Storage allocate_pinned(Device source, std::size_t bytes);
 
-/// As allocate_on, filled with zeros; an empty Storage where filling is the caller's.
+/// As allocate_on, filled with zeros; an empty Storage where the caller has to fill.
 Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes);
 
 }  // namespace spanwise::runtime

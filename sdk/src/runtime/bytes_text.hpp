@@ -7,7 +7,7 @@
 
 namespace spanwise::runtime {
 
-/// As a person reads it: "17 bytes", "1.50 GiB".
+/// A human-readable size
 std::string bytes_text(std::int64_t bytes);
 
 }  // namespace spanwise::runtime

@@ -20,13 +20,14 @@ struct Registry {
   std::map<std::string, Setting, std::less<>> settings;
 };
 
-// Made at the first use and never destroyed: static initialisers declare, and destructors may ask.
+// Created at the first use and never destroyed: static initialisers declare settings, and
+// destructors may read them.
 Registry& registry() {
   static Registry& made = *new Registry;
   return made;
 }
 
-// From 1, so that a Flag that never read is out of date.
+// Starts at 1, so that a cache that was never filled (0) is stale.
 constinit std::atomic<std::uint64_t> current_version{1};
 
 std::string environment_name(std::string_view name) {
@@ -36,7 +37,7 @@ std::string environment_name(std::string_view name) {
   return variable;
 }
 
-// How many letters to put in, take out or change (Levenshtein 1966).
+// Edit distance, ignoring case (Levenshtein 1966).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -114,7 +115,7 @@ std::string get(std::string_view name) {
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
   const Setting& setting = find(known, name);
-  // What set() took is checked; an environment variable is only now.
+  // set() has checked its value; a value from the environment is checked here.
   if (setting.source == "environment") check(setting, setting.value);
   return setting.value;
 }
@@ -169,7 +170,7 @@ unsigned Choice::read(const char* name) {
   const std::vector<std::string>& choices = find(known, name).choices;
   const auto found = std::find(choices.begin(), choices.end(), value);
   if (found == choices.end())
-    fail<ArgumentError>("config: ", name, " is \"", value, "\", which is none of its choices");
+    fail<ArgumentError>("config: ", name, " is \"", value, "\", which is not one of its choices");
   return static_cast<unsigned>(found - choices.begin());
 }
 

@@ -7,8 +7,8 @@
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 
-// Names for devices, so that a program says which of its parts run together, and the user where
-// (Theano's `contexts` flag).
+// Named devices: a program groups its parts by name, and the user maps names to devices (Theano's
+// `contexts` flag).
 namespace spanwise {
 namespace {
 
@@ -41,7 +41,7 @@ std::pair<std::string, Device> context_in(std::string_view pair) {
   return {std::string(name), Device::parse(trimmed(pair.substr(arrow + 2)))};
 }
 
-// Of a name that stands twice, the last counts.
+// Later entries override earlier ones of the same name.
 Contexts contexts_in(std::string_view list) {
   Contexts all;
   while (!list.empty()) {

@@ -37,13 +37,13 @@ void check_dtypes(DType source, DType target) {
                        "made it, or move its bytes with reinterpret(uint8)");
 }
 
-// Both windows hold the same elements at the same places, so there is nothing to move.
+// Both views refer to the same elements at the same addresses, so there is nothing to copy.
 bool is_same_window(const Array& a, const Array& b) noexcept {
   return a.dtype() == b.dtype() && a.data() == b.data() &&
          runtime::same_steps(a.layout(), b.layout());
 }
 
-// Nothing to stretch, to move between devices or to keep aside.
+// No broadcasting, no transfer between devices, no overlap, and computable dtypes.
 bool is_plain(const Array& source, const Array& target) noexcept {
   return source.shape() == target.shape() && target.size() != 0 &&
          execution_device(source.device()) == execution_device(target.device()) &&
@@ -51,7 +51,7 @@ bool is_plain(const Array& source, const Array& target) noexcept {
          !may_share_memory(source, target);
 }
 
-// Memory of the host's own, on which no device has work queued.
+// CPU memory on which no device has queued work.
 bool is_idle_host(const Array& array) noexcept {
   return array.device().is_cpu() && array.storage() && array.storage().uses().none();
 }
@@ -61,8 +61,8 @@ bool are_dense_alike(const Layout& a, const Layout& b) noexcept {
   return (a.is_row_major() && b.is_row_major()) || (a.is_column_major() && b.is_column_major());
 }
 
-// Few bytes in one order are moved here and now: on its way to the back end a copy would cost
-// several times what it takes. All is read before it is written, so the two may overlap.
+// Fast path for few bytes in the same order: the back end's overhead would be several times the
+// copy. memmove() handles overlap.
 bool copied_at_once(const Array& source, const Array& target) noexcept {
   constexpr std::int64_t few = 1 << 14;
   if (source.dtype() != target.dtype() || source.shape() != target.shape()) return false;
@@ -73,7 +73,7 @@ bool copied_at_once(const Array& source, const Array& target) noexcept {
   return true;
 }
 
-// Runs of `count` elements of `size` bytes; constant sizes become single loads and stores.
+// Copies `count` elements of `size` bytes; constant sizes compile to single loads and stores.
 void move_line(std::byte* target, std::int64_t target_step, const std::byte* source,
                std::int64_t source_step, std::int64_t count, std::int64_t size) noexcept {
   const auto move = [&](auto bytes) {
@@ -92,7 +92,8 @@ void move_line(std::byte* target, std::int64_t target_step, const std::byte* sou
   }
 }
 
-// line(address, step) for each run of an array with elements along its last axis, in C order.
+// Calls line(address, step) for each run along the last axis of a non-empty array, in C order;
+// `step` in bytes.
 template <class F>
 void for_each_line(const Array& array, const F& line) {
   const Layout& layout = array.layout();
@@ -116,8 +117,8 @@ void for_each_line(const Array& array, const F& line) {
   }
 }
 
-// The same in any order of axes: by way of a buffer, so that all is read before it is written, and
-// written in C order, so that of several writes to a place the last one stays.
+// Fast path for few bytes in any layout. Copies through a buffer, so that overlap is handled, and
+// writes in C order, so that the last of several writes to an element wins.
 bool copied_by_buffer(const Array& source, const Array& target) noexcept {
   constexpr std::int64_t few = 512;
   if (source.dtype() != target.dtype() || source.shape() != target.shape()) return false;
@@ -165,7 +166,7 @@ void copy(const Array& source, const Array& target) {
   if (target.size() == 0 || is_same_window(stretched, target)) return;
   const auto [from, to] = as_computable(source, target);
   if (may_share_memory(source, target)) {
-    // Read all of it before the first write. What is stretched is kept once.
+    // The arrays overlap: copies the source first. A broadcast source is copied without repetition.
     const Array kept = runtime::empty_like(from, from.dtype(), execution_device(from.device()));
     runtime::copy_on_device(from, kept);
     runtime::copy_anywhere(kept, to);

@@ -7,22 +7,22 @@
 namespace spanwise::runtime {
 namespace {
 
-// apply(source, target) on parts of the two in which the target does not overlap itself, one after
-// the other in C order: where places are written more than once, the last write stays, as in NumPy.
+// Calls apply(source, target) on parts in which the target does not overlap itself, in C order:
+// where an element is written more than once, the last write wins, as in NumPy.
 template <class F>
 void in_disjoint_parts(const Array& source, const Array& target, const F& apply) {
   if (!target.layout().may_overlap_itself()) return apply(source, target);
   for (int axis = 0; axis < target.rank(); ++axis) {
     const std::int64_t extent = target.shape()[axis];
     if (target.strides()[axis] != 0 || extent < 2) continue;
-    // Each of the writes along this axis goes to the same place.
+    // All writes along this axis go to the same elements; only the last one counts.
     return in_disjoint_parts(source.index(axis, extent - 1), target.index(axis, extent - 1), apply);
   }
   for (std::int64_t i = 0; i < target.shape()[0]; ++i)
     in_disjoint_parts(source.index(0, i), target.index(0, i), apply);
 }
 
-// One axis more, over the bytes of each element.
+// The array as uint8, with a further last axis over the bytes of each element.
 Array as_bytes(const Array& array) {
   const int size = array.dtype().itemsize();
   Layout layout = array.layout();

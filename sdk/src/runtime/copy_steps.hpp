@@ -7,19 +7,19 @@
 #include "spanwise/array.hpp"
 #include "spanwise/scalar.hpp"
 
-/// The steps that copies are made of. Arrays have elements and are writable where written; source
-/// and target share no byte. Work is ordered after earlier uses and queued on current streams.
+/// The steps of a copy. Arrays must be non-empty, targets writable, and source and target must not
+/// overlap. Work is ordered after earlier uses of the arrays and queued on the current streams.
 namespace spanwise::runtime {
 
 /// Views of two arrays of one dtype that every back end can copy: a dtype that is not computable
-/// becomes unsigned integers of its width, or bytes on an axis of their own. Other arrays come back
-/// as they are.
+/// becomes an unsigned integer of its width, or bytes on a further axis. Other arrays are returned
+/// unchanged.
 std::pair<Array, Array> as_computable(const Array& source, const Array& target);
 
-/// Copies and casts; both are on one device, of equal shape.
+/// Copies and casts between arrays of equal shape on one device.
 void copy_on_device(const Array& source, const Array& target);
 
-/// `value` has the target's dtype.
+/// Fills `target`; `value` must have its dtype.
 void fill_on_device(const Array& target, const Scalar& value);
 
 /// Copies and casts between any devices; `source` broadcasts to `target`'s shape.

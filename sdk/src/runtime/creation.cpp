@@ -37,7 +37,7 @@ Array empty_in(Layout layout, DType dtype, Device device) {
 Array zeros(const Shape& shape, DType dtype, Device device) {
   Layout layout = Layout::row_major(shape);
   const std::size_t bytes = bytes_of(layout, dtype);
-  constexpr std::size_t few = 1 << 16;  // sooner set than handed to the back end
+  constexpr std::size_t few = 1 << 16;  // below this, memset is faster than the back end
   if (device.is_cpu() && bytes <= few) {
     Storage storage = allocate(bytes, device);
     if (bytes > 0) std::memset(storage.data(), 0, bytes);
@@ -48,7 +48,7 @@ Array zeros(const Shape& shape, DType dtype, Device device) {
     if (storage) return Array(std::move(storage), std::move(layout), dtype);
   }
   Storage storage = allocate(bytes, device);
-  // Zero is all bits zero in every dtype, also those that nobody can compute on.
+  // Zero is all bits zero in every dtype, also in those that are not computable.
   fill(Array(storage, Layout::row_major({static_cast<std::int64_t>(bytes)}), uint8),
        Scalar(std::uint8_t{0}));
   return Array(std::move(storage), std::move(layout), dtype);

@@ -11,9 +11,9 @@
 namespace spanwise::runtime {
 namespace {
 
-// The streams that this thread has set, at most one a device; empty in most threads.
+// The streams that this thread has set, at most one per device; empty in most threads.
 thread_local std::vector<Ref<StreamState>> set_streams;
-// Whether this thread ever set one: looked at without asking whether the list is there yet.
+// Whether this thread ever set one; constant-initialised, so reading it needs no guard.
 constinit thread_local bool has_set_streams = false;
 
 auto find_set(Device device) {

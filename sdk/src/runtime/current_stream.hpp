@@ -6,8 +6,8 @@
 
 namespace spanwise::runtime {
 
-/// Sets (or with null unsets) the calling thread's stream of `device`; returns the one before, null
-/// where the thread had set none.
+/// Sets (with null: unsets) the calling thread's current stream of `device`; returns the previous
+/// one, null where none was set.
 Ref<StreamState> exchange_current_stream(Device device, Ref<StreamState> stream);
 
 }  // namespace spanwise::runtime

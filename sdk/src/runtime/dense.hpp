@@ -4,22 +4,23 @@
 
 #include "spanwise/array.hpp"
 
-/// Layouts that fill their memory without gaps, in any order of axes: what one plain copy of bytes
-/// can move.
+/// Dense layouts: their elements fill the memory without gaps, in any order of axes, so a plain
+/// copy of bytes can move them.
 namespace spanwise::runtime {
 
-/// Whether every element offset from the lowest to the highest belongs to exactly one index.
+/// Whether every offset from the lowest to the highest belongs to exactly one element.
 bool is_dense(const Layout& layout);
 
-/// Whether element i of both stands at the same distance from the lowest element, for every i.
+/// Whether both have the same shape and the same strides on axes of extent > 1.
 bool same_steps(const Layout& a, const Layout& b) noexcept;
 
-/// The address of the lowest element of an array with elements.
+/// The lowest address of an element of a non-empty array.
 void* lowest_address(const Array& array) noexcept;
 
-/// Uninitialised, with the shape of `like`, dense, in its order of axes.
+/// An uninitialised dense array with the shape of `like` and its order of axes by stride.
 Array empty_like(const Array& like, DType dtype, Device device);
-/// The same on the CPU for a copy of `source`, in memory that its device may fill sooner.
+/// The same with `source`'s shape on the CPU, for a copy of it; pinned where that makes the copy
+/// faster.
 Array pinned_result(const Array& source, DType dtype);
 
 }  // namespace spanwise::runtime

@@ -10,7 +10,7 @@
 namespace spanwise {
 namespace {
 
-// Ordinary host memory is nobody's, so only device back ends are asked.
+// The CUDA back end, if there is a GPU. The CPU back end does not track addresses.
 runtime::Backend* gpus() {
   runtime::Backend* cuda = runtime::find_backend(DeviceKind::cuda);
   return cuda != nullptr && cuda->device_count() > 0 ? cuda : nullptr;

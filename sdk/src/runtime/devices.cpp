@@ -23,15 +23,15 @@ int cuda_count() noexcept {
   return backend != nullptr ? backend->device_count() : 0;
 }
 
-// What config "device" asks for.
+// The device that config "device" selects now.
 Device configured_device() {
   const std::string name = config::get("device");
   if (name != runtime::automatic_device) return Device::parse(name);
   return cuda_count() > 0 ? Device(DeviceKind::cuda) : cpu;
 }
 
-// configured_device() of now, which is asked at every creation: a key for the settings and back
-// ends it holds for, then kind and ordinal, in one word so that they cannot be torn.
+// Cached configured_device(), which every creation calls: a key of the settings and back ends it
+// was computed from, then kind and ordinal, in one atomic word.
 constinit std::atomic<std::uint64_t> answer{0};
 
 constexpr int ordinal_bits = 16, kind_bits = 8;
@@ -68,7 +68,7 @@ DeviceProperties properties(Device device) {
 
 Device default_device() {
   if (guarded_device) return *guarded_device;
-  // Both numbers only grow, so their sum names the pair.
+  // Both numbers only increase, so their sum changes whenever one of them does.
   const std::uint64_t key = config::version() + runtime::backend_generation();
   const std::uint64_t known = answer.load(std::memory_order_acquire);
   if (known >> (kind_bits + ordinal_bits) == key) return device_in(known);

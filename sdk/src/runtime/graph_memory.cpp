@@ -18,18 +18,18 @@ constinit std::atomic<bool> may_release_graph_memory{false};
 
 namespace {
 
-// Whether a graph that uses memory may exist: releases ask without the lock.
+// Whether a graph that uses memory may exist; releases read it without the lock.
 constinit std::atomic<bool> has_graphs{false};
 
-/// A graph that uses memory of ours.
+/// A captured graph that uses memory of the library.
 struct Graph final : RefCounted {
   Graph(Device of, std::uint64_t capture) noexcept : device(of), id(capture) {}
   const Device device;
-  const std::uint64_t id;  // of the recording
+  const std::uint64_t id;  // StreamState::capture_id()
   std::atomic<bool> is_gone{false};
 };
 
-/// What the device holds as long as the graph exists. Calls nothing where it ends.
+/// User object that the device holds as long as the graph exists. Its destructor calls nothing.
 class GraphEnd final : public RefCounted {
  public:
   explicit GraphEnd(Ref<Graph> graph) noexcept : graph_(std::move(graph)) {}
@@ -47,7 +47,7 @@ bool is_gone(const Ref<Graph>& graph) noexcept {
 }
 
 StreamState& state_of(StreamIdentity& stream) noexcept {
-  return static_cast<StreamState&>(stream);  // every identity is one of the runtime's
+  return static_cast<StreamState&>(stream);  // every StreamIdentity is a StreamState
 }
 
 struct Kept {
@@ -70,7 +70,8 @@ struct Kept {
 struct Table {
   Mutex mutex;
   std::vector<Ref<Graph>> graphs;
-  std::unordered_map<const void*, Ref<Graph>> allocated;  // for which graph, by address
+  // address -> the graph it was allocated for
+  std::unordered_map<const void*, Ref<Graph>> allocated;
   std::list<Kept> kept;
 
   Ref<Graph> graph_of(StreamState& stream) {
@@ -81,8 +82,8 @@ struct Table {
     graphs.push_back(make_ref<Graph>(stream.device(), id));
     has_graphs.store(true, std::memory_order_relaxed);
     auto end = make_ref<GraphEnd>(graphs.back());
-    // Where the device does not say when the graph goes, its memory stays for good: better than
-    // memory that two write to.
+    // Where the device does not report the graph's destruction, its memory is never released: a
+    // leak instead of a data race.
     if (!stream.attach_to_graph(*end)) end.detach();
     return graphs.back();
   }
@@ -94,14 +95,14 @@ struct Table {
   }
 };
 
-// Never destroyed: arrays may be given back until the process ends.
+// Never destroyed: arrays may be released until the process exits.
 Table& table() {
   static auto& the_table = *new Table;
   return the_table;
 }
 
-// The home stream comes after the others, and then the memory goes back. For good nowhere, where
-// the device fails: memory that is never given back beats memory that two write to.
+// Makes the producer stream wait for the others, then releases the memory. If the device fails, the
+// memory is leaked instead of being reused while in use.
 void give_back_now(const UnheldMemory& memory, StreamUses& uses) noexcept {
   if (uses.producer() != nullptr && !uses.only_producer_used()) {
     try {
@@ -113,7 +114,8 @@ void give_back_now(const UnheldMemory& memory, StreamUses& uses) noexcept {
   memory.release(memory.context, memory.data, memory.bytes, uses);
 }
 
-// Which of the streams are being recorded; the one that most memory was used on without the heap.
+// The streams that are being captured. Needs no heap allocation in the usual case of a single
+// stream that is not.
 std::vector<Ref<StreamIdentity>> recorded_streams(StreamUses& uses) {
   StreamIdentity& first = *uses.any();
   if (uses.is_only_user(first) && (uses.producer() == nullptr || uses.producer() == &first)) {
@@ -153,7 +155,7 @@ bool keep_for_graph(const UnheldMemory& memory, StreamUses& uses) noexcept {
     if (graphs.empty()) may_release_graph_memory.store(true, std::memory_order_relaxed);
     known.kept.emplace_back(memory, std::move(graphs)).uses.take(uses);
   } catch (...) {
-    return true;  // no host memory for the list: the memory stays allocated
+    return true;  // out of host memory for the list: the memory is leaked
   }
   return true;
 }
@@ -174,12 +176,12 @@ void release_graph_memory() noexcept {
     }
     known.forget_gone_graphs();
   }
-  // Outside of the lock: owners run code of their own.
+  // After unlocking, since release functions run foreign code.
   for (Kept& entry : ready) give_back_now(entry.memory, entry.uses);
 }
 
 void StreamState::release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept {
-  // The next owner of the memory may queue work at once, on any thread.
+  // Another thread may reuse the memory and queue work at once.
   flush();
   if (!keep_for_graph(memory, uses)) give_back_now(memory, uses);
 }

@@ -10,7 +10,7 @@
 namespace spanwise {
 namespace {
 
-// In the order of the choices, each of which includes those before it.
+// In the order of the setting's choices; each includes those before it.
 enum Widest : unsigned { baseline, avx2, avx512, automatic };
 
 [[maybe_unused]] const bool instruction_set_declared = config::declare({

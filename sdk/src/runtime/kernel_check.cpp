@@ -21,7 +21,7 @@ namespace {
      .choices = {"none", "bounds", "order", "all"},
      .source = {}});
 
-// The version at which the setting was read, and its two bits.
+// config::version() at the last read, shifted left by 2, and the two flags.
 std::atomic<std::uint64_t> seen{~std::uint64_t{0}};
 
 std::uint64_t read_check(std::uint64_t version) {

@@ -6,7 +6,7 @@
 
 namespace spanwise::runtime {
 
-/// config "kernel_check": what a launch looks for. Cheap enough for each launch.
+/// config "kernel_check": which checks a launch makes. Cached: cheap enough for each launch.
 struct KernelCheck {
   bool bounds = false;  ///< accesses outside the arguments' arrays
   bool order = false;   ///< a result that depends on the order of threads

@@ -16,11 +16,12 @@ struct Known {
   Device device;
   std::uintptr_t handle;
   Ref<StreamState> stream;
-  std::int64_t holders;  // of the stream, this one among them, when it began to stay
+  std::int64_t holders;  // its reference count, this one included, when stay() was called
   const Known* next;
 };
 
-// Programs have a few. Only ever longer, so it is read without a lock.
+// A linked list, since programs use few streams. Entries are only added, so it is read without a
+// lock.
 constinit std::atomic<const Known*> known_streams{nullptr};
 
 const Known* find(Device device, std::uintptr_t handle) noexcept {
@@ -36,9 +37,9 @@ Ref<StreamState> learn(Device device, std::uintptr_t handle) {
   if (handle == per_thread) return stream;
   static auto& learning = *new Mutex;
   const std::lock_guard lock(learning);
-  // Another thread may have been sooner.
+  // Another thread may have added it meanwhile.
   if (const Known* known = find(device, handle)) return known->stream;
-  // The reference that goes to the caller is one that nobody counts.
+  // The caller's reference is not counted, since the stream is immortal from here on.
   auto known =
       std::make_unique<Known>(device, handle, stream, stream->use_count(), known_streams.load());
   stream->stay();

@@ -6,15 +6,15 @@
 
 #include "runtime/backend.hpp"
 
-/// Other libraries' streams that nobody will destroy, as PyTorch's. Each import from one names it,
-/// and what the driver says of a handle takes several calls; kept here, it is asked once.
+/// Cache of other libraries' streams that are never destroyed, as PyTorch's. Querying the driver
+/// about a handle takes several calls, and every import from such a library names one.
 namespace spanwise::runtime {
 
-/// The back end's foreign_stream(), the same object for the same handle; but for the per-thread
-/// default stream (2), which is another queue on each thread, and goes with it.
+/// The back end's foreign_stream(), the same object for the same handle; except for the per-thread
+/// default stream (2), which is another stream on each thread and is not cached.
 Ref<StreamState> lasting_stream(Device device, std::uintptr_t handle);
 
-/// Lets all go that are kept, with the back end that made them. Not while another thread asks.
+/// Clears the cache before the back end that made the streams is replaced. Not thread-safe.
 void forget_lasting_streams() noexcept;
 
 }  // namespace spanwise::runtime

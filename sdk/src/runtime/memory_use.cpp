@@ -17,12 +17,12 @@ namespace spanwise {
 namespace runtime {
 
 MemoryUse& MemoryUse::of(Device device) {
-  // Never destroyed: arrays may be given back until the process ends.
+  // Never destroyed: arrays may be released until the process exits.
   static auto& host = *new MemoryUse;
   if (execution_device(device).is_cpu()) [[likely]]
     return host;
   static auto& mutex = *new Mutex;
-  static auto& gpus = *new std::deque<MemoryUse>;  // whose elements stay where they are
+  static auto& gpus = *new std::deque<MemoryUse>;  // does not move its elements
   static std::atomic<MemoryUse*> first{nullptr};
   if (MemoryUse* use = first.load(std::memory_order_acquire);
       use != nullptr && device.ordinal() == 0)
@@ -71,7 +71,7 @@ std::shared_ptr<MemorySource> MemoryUse::exchange_source(std::shared_ptr<MemoryS
 
 namespace {
 
-// A device that is there.
+// execution_device(device); throws DeviceError where it does not exist.
 Device checked(Device device) {
   backend_for(device);
   return execution_device(device);
@@ -85,7 +85,7 @@ MemorySource::~MemorySource() = default;
 
 MemoryStats memory_stats(Device device) {
   device = runtime::checked(device);
-  // What this thread keeps whole counts as in use until it goes.
+  // Memory cached by this thread's free list counts as used until it is dropped.
   if (device.is_cpu()) core::StorageFreeList::drop();
   MemoryStats stats = runtime::MemoryUse::of(device).stats();
   const runtime::MemoryInfo info = runtime::backend_for(device).memory(device.ordinal());

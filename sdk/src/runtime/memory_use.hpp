@@ -14,21 +14,20 @@
 
 namespace spanwise::runtime {
 
-/// What arrays of one device hold, and where the next one's memory comes from. Any thread.
+/// Memory accounting of one device, and the source of its new memory. Thread-safe.
 class MemoryUse {
  public:
-  /// Of the CPU for every device whose memory the host addresses.
+  /// The object of `device`; the CPU's for every device whose memory the host can address.
   static MemoryUse& of(Device device);
 
-  /// Counts `bytes` more as used. Throws OutOfMemoryError, and counts nothing, where that passes
-  /// the limit.
+  /// Adds `bytes` to the used memory. Throws OutOfMemoryError, without counting, above the limit.
   void take(Device device, std::size_t bytes) {
     const auto more = static_cast<std::int64_t>(bytes);
     const std::int64_t now = used_.fetch_add(more, std::memory_order_relaxed) + more;
     if (now > limit_.load(std::memory_order_relaxed)) [[unlikely]]
       refuse(device, more);
   }
-  /// What was taken was to be had: an allocation.
+  /// Counts an allocation that succeeded, and updates the peak.
   void count() noexcept {
     allocations_.fetch_add(1, std::memory_order_relaxed);
     const std::int64_t now = used_.load(std::memory_order_relaxed);
@@ -43,7 +42,7 @@ class MemoryUse {
   void reset_peak() noexcept;
   void set_limit(std::int64_t bytes) noexcept { limit_.store(bytes, std::memory_order_relaxed); }
 
-  /// Null where the library's pool serves.
+  /// The MemorySource in use; null for the library's pool.
   std::shared_ptr<MemorySource> source() const {
     if (!has_source_.load(std::memory_order_acquire)) [[likely]]
       return nullptr;

@@ -8,13 +8,13 @@
 #include "runtime/settings.hpp"
 #include "spanwise/export.hpp"
 
-/// Who comes after whom. Order between device streams is made by events; only the host itself waits
-/// by blocking, since a CPU stream works in the calling thread.
+/// Ordering between streams. GPU streams wait for one another by events; a CPU stream, which runs
+/// in the calling thread, waits by blocking.
 namespace spanwise::runtime {
 
-/// Whether two objects stand for one queue. Other libraries' streams are told apart by their
-/// handle; the per-thread default stream (2) is another queue on each thread, and the host has none
-/// (0).
+/// Whether two objects refer to the same stream. Streams of other libraries are compared by handle,
+/// except the per-thread default stream (2), which is another stream on each thread, and CPU
+/// streams, which have no handle (0).
 inline bool same_queue(const StreamState& a, const StreamState& b) noexcept {
   constexpr std::uintptr_t per_thread = 2;
   if (&a == &b) return true;
@@ -22,23 +22,23 @@ inline bool same_queue(const StreamState& a, const StreamState& b) noexcept {
   return handle != 0 && handle != per_thread && handle == b.handle() && a.device() == b.device();
 }
 
-/// Work queued on `stream` from now on starts after what `other` holds now.
+/// Work queued on `stream` from now on starts after the work that `other` has queued so far.
 SW_API void wait_for(StreamState& stream, StreamState& other);
 
-/// The slow half of order_use(), for storage that other streams have used.
+/// The slow path of order_use(), for storage that other streams have used.
 SW_API void order_after_others(StreamState& stream, const StreamUses& uses, bool writes);
 
-/// order_use() of stream.hpp where state and storage are at hand. On one stream it is two
-/// comparisons.
+/// order_use() of stream.hpp for a StreamState and a Storage. While one stream uses the storage it
+/// costs two comparisons.
 inline void order_use(StreamState& stream, const Storage& storage, bool writes) {
   if (!storage) return;
   StreamUses& uses = storage.uses();
   if (!uses.is_only_user(stream) && !uses.none()) order_after_others(stream, uses, writes);
-  // Work of the CPU is over when the call returns, so there is nothing to remember.
+  // CPU work is done when the call returns, so it is not recorded.
   if (!stream.device().is_cpu()) uses.record(stream, writes);
 }
 
-/// To be called after queueing work: waits where config "launch_blocking" is set.
+/// To be called after queueing work: synchronises the stream if config "launch_blocking" is set.
 inline void after_queueing(StreamState& stream) {
   if (launch_blocking()) [[unlikely]]
     stream.synchronize();

@@ -9,9 +9,9 @@
 namespace spanwise {
 namespace {
 
-// More pieces than workers, so that one who was interrupted does not hold up the rest.
+// More pieces than workers, so that a worker that is descheduled does not delay the others.
 constexpr std::int64_t pieces_per_worker = 4;
-// Pieces begin on multiples of this where they are long: on a cache line for every dtype.
+// Long pieces begin at a multiple of this many items: on a cache line for every dtype.
 constexpr std::int64_t unit = 64;
 
 struct Pieces {

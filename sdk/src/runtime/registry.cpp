@@ -17,7 +17,8 @@ struct Slot {
   std::array<std::atomic<StreamState*>, 16> default_streams{};
 };
 
-// One a kind: the CPU's and CUDA's. Constant-initialised, since static initialisers register.
+// One slot per kind: the CPU's and CUDA's. Constant-initialised, since static initialisers register
+// back ends.
 constinit std::array<Slot, 2> slots{};
 constinit std::atomic<std::uint64_t> generation{1};
 
@@ -28,13 +29,13 @@ Slot* slot_of(DeviceKind kind) noexcept {
     case DeviceKind::cuda:
       return &slots[1];
     default:
-      return nullptr;  // a number that only DLPack knows
+      return nullptr;  // a DLPack device kind without a back end
   }
 }
 
 [[noreturn]] void fail_absent(Device device, Backend* backend) {
   if (backend == nullptr)
-    fail<DeviceError>("device ", device, ": no back end of this build serves it; expected cpu",
+    fail<DeviceError>("device ", device, ": this build has no back end for it; expected cpu",
                       find_backend(DeviceKind::cuda) != nullptr ? " or cuda:<ordinal>" : "");
   const int count = backend->device_count();
   if (count <= 0)
@@ -59,8 +60,8 @@ std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backe
   Slot* slot = slot_of(kind);
   if (slot == nullptr)
     fail<ArgumentError>("exchange_backend: kind ", static_cast<int>(kind),
-                        " has no place; expected cpu or cuda");
-  core::StorageFreeList::drop();  // what is kept has come from the back end that goes
+                        " has no back end; expected cpu or cuda");
+  core::StorageFreeList::drop();  // cached memory belongs to the previous back end
   for (auto& stream : slot->default_streams) stream.store(nullptr);
   forget_lasting_streams();
   std::unique_ptr<Backend> previous(slot->backend.exchange(backend.release()));
@@ -93,8 +94,8 @@ StreamState& default_stream(Device device) {
                                          : nullptr;
   if (known != nullptr)
     if (StreamState* stream = known->load(std::memory_order_acquire)) return *stream;
-  // The back end keeps the stream, so the plain reference stays good; an analyzer cannot know.
-  // NOLINTBEGIN(clang-analyzer-cplusplus.NewDelete)
+  // The back end holds a reference to the stream, so the reference stays valid; the analyzer cannot
+  // know.
   StreamState& stream = *backend_for(place).default_stream(place.ordinal());
   if (known != nullptr) known->store(&stream, std::memory_order_release);
   return stream;

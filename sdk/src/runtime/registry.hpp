@@ -8,11 +8,12 @@
 
 namespace spanwise::runtime {
 
-/// Changes whenever a back end comes or goes: an answer about devices holds while it stays.
+/// Incremented whenever a back end is registered or exchanged, so that cached facts about devices
+/// can be validated.
 std::uint64_t backend_generation() noexcept;
 
-/// The stream of execution_device(device) that threads share when they set none. Throws as
-/// backend_for.
+/// The default stream of execution_device(device), used by all threads that have not set one.
+/// Throws as backend_for.
 StreamState& default_stream(Device device);
 
 }  // namespace spanwise::runtime

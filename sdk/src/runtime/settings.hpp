@@ -6,11 +6,11 @@
 
 namespace spanwise::runtime {
 
-/// config "device": the first GPU, else the CPU.
+/// The value of config "device" for the first GPU, else the CPU.
 inline constexpr const char* automatic_device = "auto";
 
-/// config "launch_blocking": whoever queues a kernel or a copy then waits for the stream. Cheap
-/// enough for each launch.
+/// config "launch_blocking": whether to synchronise the stream after each kernel and copy. Cached:
+/// cheap enough for each launch.
 SW_API bool launch_blocking();
 
 }  // namespace spanwise::runtime

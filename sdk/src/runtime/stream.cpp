@@ -39,18 +39,18 @@ Stream Stream::lasting(Device device, std::uintptr_t handle) {
 
 namespace {
 
-// The default streams are always there, and shared.
+// Whether the stream may be destroyed: the default streams (1, 2) never are.
 bool may_go(std::uintptr_t handle) noexcept {
   constexpr std::uintptr_t per_thread = 2;
   return handle > per_thread;
 }
 
-// The use of a foreign stream through objects of ours.
+// Shared by all copies of a Stream made by Stream::foreign() without an owner.
 class ForeignUse final : public RefCounted {
  public:
   explicit ForeignUse(Ref<StreamState> stream) noexcept : stream_(std::move(stream)) {}
   ~ForeignUse() override {
-    if (!stream_->is_held_once()) stream_->detach();  // memory remembers work on it
+    if (!stream_->is_held_once()) stream_->detach();  // arrays still record work on it
   }
 
  private:
@@ -88,7 +88,7 @@ void Stream::synchronize() const { state().synchronize(); }
 bool Stream::query() const { return state().query(); }
 
 void Stream::wait(const Event& event) const {
-  if (event.device().is_cpu()) return;  // it has passed
+  if (event.device().is_cpu()) return;  // already completed
   if (device().is_cpu())
     event.state().synchronize();
   else

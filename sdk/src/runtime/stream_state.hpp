@@ -8,10 +8,10 @@
 #include "spanwise/devices.hpp"
 #include "spanwise/storage.hpp"
 
-/// Streams and events as a back end has them.
+/// The interface of a back end's streams and events.
 namespace spanwise::runtime {
 
-/// A point in a stream.
+/// An event recorded in a stream.
 class EventState : public RefCounted {
  public:
   Device device() const noexcept { return device_; }
@@ -28,7 +28,7 @@ class EventState : public RefCounted {
   Device device_;
 };
 
-/// A queue of work.
+/// A stream.
 class StreamState : public StreamIdentity {
  public:
   /// CUstream as an integer; 0 on the CPU.
@@ -36,27 +36,28 @@ class StreamState : public StreamIdentity {
   virtual void synchronize() = 0;
   virtual bool query() = 0;
   virtual Ref<EventState> record(bool timing) = 0;
-  /// `event` may be of another device of the same back end.
+  /// Work queued from now on waits for `event`, which may be of another device of the same back
+  /// end.
   virtual void wait(EventState& event) = 0;
 
-  /// Queues what the calling thread keeps back, on whichever stream (LaunchBatch).
+  /// Submits the launches that the calling thread has batched on any stream (LaunchBatch).
   virtual void flush() noexcept {}
 
-  /// Whether work could not run now: what is queued is recorded into a graph (CUDA: stream capture)
-  /// and runs when the graph is launched, or nothing can be queued, because a stream that this one
-  /// waits for is being recorded.
+  /// Whether queued work does not run now: the stream is being captured into a graph, or nothing
+  /// can be queued because a stream that this one waits for is being captured.
   virtual bool is_captured() noexcept { return false; }
-  /// Names the recording of this stream for as long as the process lives; 0 where there is none.
+  /// Identifies the capture of this stream, unique in the process; 0 where there is none.
   virtual std::uint64_t capture_id() noexcept { return 0; }
-  /// Has the graph that this stream is recorded into hold `object` until the graph and all that was
-  /// made from it are gone and no longer run. The last reference may then go on a thread where no
-  /// function of the device may be called. False where the device does not do it.
+  /// Attaches a reference to `object` to the graph that this stream is being captured into; it is
+  /// dropped when the graph and all its executable instances are destroyed and no longer run,
+  /// possibly on a thread where no function of the driver may be called. Returns false where the
+  /// device does not support this.
   virtual bool attach_to_graph([[maybe_unused]] const RefCounted& object) noexcept { return false; }
 
-  /// For another library's stream that its owner may destroy from here on: a stream of our own,
-  /// which comes after the work queued so far, stands for it.
+  /// For a foreign stream whose owner may destroy it from here on: replaces it by a stream of
+  /// Spanwise's own, which waits for the work queued so far.
   virtual void detach() noexcept {}
-  /// What has to live as long as the stream; for the one who made this object.
+  /// Holds `owner` as long as the stream; to be called by the creator of this object only.
   void hold(Ref<RefCounted> owner) noexcept { owner_ = std::move(owner); }
 
   void release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept final;

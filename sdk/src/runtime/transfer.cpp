@@ -15,13 +15,15 @@ namespace {
 std::size_t bytes_of(const Array& array) { return static_cast<std::size_t>(array.nbytes()); }
 
 void upload(const Array& source, const Array& target) {
-  // The host reads now, so device work on its memory (managed, pinned) has to be over first.
+  // The host reads the source during this call, so queued device work on it (managed, pinned
+  // memory) must finish first.
   order_use(current_stream(source.device()), source.storage(), /*writes=*/false);
   StreamState& stream = current_stream(target.device());
   Backend& backend = backend_for(target.device());
   order_use(stream, target.storage(), /*writes=*/true);
   if (source.device().kind() == DeviceKind::cuda_host) {
-    // Queued: whoever writes to or frees the source has to come after this stream.
+    // The copy is only queued: later writes to the source, and its release, must wait for this
+    // stream.
     order_use(stream, source.storage(), /*writes=*/false);
     backend.upload_pinned(lowest_address(source), lowest_address(target), bytes_of(source), stream);
   } else {
@@ -48,28 +50,29 @@ void copy_peer(const Array& source, const Array& target) {
   after_queueing(stream);
 }
 
-// Both dense, of equal dtype and steps, on different devices.
+// Both arrays are dense, with equal dtype, shape and strides, on different devices.
 void move_bytes(const Array& source, const Array& target) {
   if (execution_device(source.device()).is_cpu()) return upload(source, target);
   if (execution_device(target.device()).is_cpu()) return download(source, target);
   copy_peer(source, target);
 }
 
-// Uninitialised memory on `device` that move_bytes() can fill from `source`.
+// An uninitialised array on `device` with the layout of `source`, as target of move_bytes().
 Array pinned_place(const Array& source, Device device) {
   Layout layout = source.layout();
   layout.offset -= layout.extent().first;
   return Array(allocate(bytes_of(source), device), std::move(layout), source.dtype());
 }
 
-// Packed on its own device, cast to `dtype`, in the order of `pattern`'s strides.
+// A dense copy on the source's device, cast to `dtype`, with the axes in `pattern`'s order of
+// strides.
 Array packed(const Array& source, DType dtype, const Array& pattern) {
   Array result = empty_like(pattern, dtype, execution_device(source.device()));
   copy_on_device(source, result);
   return result;
 }
 
-// The elements that a broadcast repeats, once.
+// Reduces broadcast axes (stride 0) to extent 1.
 Array without_repeats(const Array& source) {
   Array once = source;
   for (int axis = 0; axis < source.rank(); ++axis)
@@ -77,8 +80,9 @@ Array without_repeats(const Array& source) {
   return once;
 }
 
-// The same on the way to `target`, dense and of the wire's dtype. What the host has to pack it
-// packs in slices, each of which travels while the next is packed.
+// Packs `source` and moves it to `target`, which is dense and has the dtype of the transfer. Large
+// host arrays are packed in slices, so that packing one slice overlaps the upload of the previous
+// one.
 void send_packed(const Array& source, const Array& target, const Array& pattern) {
   constexpr std::int64_t few = 8 << 20, slice_bytes = 2 << 20;
   const bool from_host = execution_device(source.device()).is_cpu();
@@ -97,8 +101,8 @@ void send_packed(const Array& source, const Array& target, const Array& pattern)
   }
 }
 
-// Casts where fewer bytes then travel, and changes the layout where it can be done fastest: on the
-// GPU, whenever one side is one.
+// Copies between devices. Casts on the side where fewer bytes are transferred, and changes the
+// layout on the GPU if one side is a GPU.
 void transfer(const Array& source, const Array& target) {
   const bool to_host = execution_device(target.device()).is_cpu();
   const int growth = target.dtype().itemsize() - source.dtype().itemsize();

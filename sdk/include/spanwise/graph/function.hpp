@@ -17,21 +17,22 @@ namespace spanwise {
 
 enum class UnusedInput { raise, warn, ignore };
 
-/// How much is done to a graph before it runs, and while.
+/// Selects the rewrites of a graph and the checks of its calls.
 struct Mode {
-  /// "fast_run": all rewrites. "fast_compile": those that cost little. "debug": as fast_run, and at
-  /// each call every op is checked. "": config "mode".
+  /// "fast_run": all rewrites. "fast_compile": the cheap ones. "debug": as fast_run, and each call
+  /// checks every op. "": config "mode".
   std::string name{};
-  /// Names or tags of rewrites (see graph/rewrite.hpp) to add and to leave out; the latter wins.
+  /// Names or tags of rewrites (graph/rewrite.hpp) to add and to exclude; excluding takes
+  /// precedence.
   std::vector<std::string> including{}, excluding{};
 };
 
 struct FunctionOptions {
   std::string name{};
-  std::optional<Device> device{};  ///< where it runs; default: default_device() at compile time
+  std::optional<Device> device{};  ///< default: default_device() at compile time
   std::vector<std::pair<Variable, Variable>> givens{};  ///< replace the first by the second
   UnusedInput on_unused_input = UnusedInput::raise;
-  /// Shared variables and what each becomes after a call, computed from the values before it.
+  /// Shared variables and their values after a call, computed from the values before the call.
   std::vector<std::pair<Variable, Variable>> updates{};
   /// Inputs that the function may overwrite.
   std::vector<Variable> mutable_inputs{};
@@ -39,14 +40,15 @@ struct FunctionOptions {
   std::vector<bool> borrowed_outputs{};
   Mode mode{};
   bool profile = false;  ///< measures each node at each call
-  /// True: a result between nodes is let go of as soon as a call needs it no more. False: its
-  /// memory stays for the next call. Default: config "allow_gc".
+  /// True: an intermediate result is released after its last reader has run. False: its buffer is
+  /// kept for the next call. Default: config "allow_gc".
   std::optional<bool> allow_gc{};
-  /// Where memory stays: what types fix the extents of is allocated while compiling.
+  /// Allocates intermediate results of statically known shape while compiling. Requires allow_gc to
+  /// be false.
   bool preallocate = false;
 };
 
-/// What one node cost in all calls: on a GPU device time, by events.
+/// Cost of one node over all calls: host time, or on a GPU the device time between events.
 struct StepProfile {
   Ref<Apply> node{};
   std::int64_t calls = 0;
@@ -54,80 +56,81 @@ struct StepProfile {
   std::int64_t output_bytes = 0;  ///< of the last call
 };
 
-/// What a function cost. Results that a GPU is still computing are waited for.
+/// Cost of a function. Obtaining it waits for the GPU work of earlier calls.
 struct FunctionProfile {
   std::int64_t calls = 0;
   double call_seconds = 0;
   std::vector<StepProfile> steps{};  ///< in the order of toposort()
 };
 
-/// One run of one node: which, when (seconds from when the function was compiled, by the host's
-/// clock) and for how long.
+/// One run of one node: step index in toposort(), start in seconds since the function was compiled
+/// (host clock), and duration in seconds.
 struct StepSpan {
   std::size_t step = 0;
   double start = 0, seconds = 0;
 };
 
-/// What one rewrite did to a function's graph while it was compiled.
+/// Number of changes and duration of one rewrite while a function was compiled.
 struct RewriteReport {
   std::string name;
   int changes = 0;
   double seconds = 0;
 };
 
-/// A value that does not fit the input that it was given for. Python: also TypeError.
+/// A value that does not match the type of its input. Python: also TypeError.
 class SW_API InputError : public GraphError {
  public:
   using GraphError::GraphError;
 };
 
-/// A graph bound to storage and ready to call. Copying shares it. Calls from several threads are
-/// right; one runs after the other. A function that calls itself throws GraphError, and so does one
-/// of two whose ops call each other from two threads.
+/// A compiled graph. Copying shares it. Concurrent calls are serialised. Recursive calls, and calls
+/// of two functions whose ops call each other from two threads, throw GraphError.
 class SW_API CompiledFunction {
  public:
   explicit CompiledFunction(Ref<RefCounted> state) noexcept;
 
-  /// One array per input, in order; gives one per output. An input on another device is copied to
-  /// the function's. The results share memory with no input, constant or other result, and with
-  /// nothing that the function keeps. Does not wait for the device.
+  /// Takes one array per input, in order; returns one per output. An input on another device is
+  /// copied to the input's device. Unless declared in borrowed_outputs, results share memory with
+  /// no input, constant, shared variable or other result. Does not wait for the device.
   ///
-  /// Shared variables get their updates when all is computed, all at one moment; after an error
-  /// they are as before the call. Functions that update the same variable take turns.
+  /// Shared variables are updated atomically after all outputs are computed; after an error they
+  /// keep their values. Functions that update the same variable run one at a time.
   ///
-  /// Throws InputError naming function and input where a value does not fit its type; an op's error
-  /// keeps its type and gains the Apply node, its inputs' types, shapes and strides, and where it
-  /// was made. After an error the function can be called again.
+  /// Throws InputError naming function and input where a value does not match its type. An op's
+  /// error keeps its type and gets a note with the Apply node, its inputs' types, shapes and
+  /// strides, and where the node was made. After an error the function can be called again.
   std::vector<Array> operator()(std::span<const Array> inputs) const;
   std::vector<Array> operator()(std::initializer_list<Array> inputs) const {
     return (*this)(std::span(inputs.begin(), inputs.size()));
   }
 
-  /// The same where that only queues work on a GPU, of inputs that are there: nothing, and nothing
-  /// done, where it might wait for another thread, run ops that are not Spanwise's own, or compute
-  /// on the host. For callers that hold a lock which others may need.
+  /// The same for callers that hold a lock which other threads may need (the GIL), where the call
+  /// only queues GPU work. Returns nullopt, having done nothing, where the function updates shared
+  /// variables, an input would have to be copied to another device, another call is running, or a
+  /// node is not asynchronous (Thunk::is_async()).
   std::optional<std::vector<Array>> call_at_once(std::span<const Array> inputs) const;
 
   const std::string& name() const noexcept;
   Device device() const noexcept;
   const std::vector<Variable>& inputs() const noexcept;
-  /// Of the graph that runs: not the variables that were given where `givens` or copies changed it.
+  /// The outputs of the rewritten graph; not the variables that were passed to function() where
+  /// `givens` or rewrites replaced them.
   const std::vector<Variable>& outputs() const noexcept;
-  /// The shared variables that it changes, and the variables of the graph that runs which give
+  /// The shared variables that it updates, and the variables of the rewritten graph that compute
   /// their new values.
   const std::vector<std::pair<Variable, Variable>>& updates() const noexcept;
-  /// The rewrites that ran, in order.
+  /// Reports of the rewrites that ran, in order.
   const std::vector<RewriteReport>& rewrites() const noexcept;
   const std::string& mode() const noexcept;
   bool is_profiled() const noexcept;
-  /// Nothing for a function that was compiled without `profile`. Waits for the call that runs.
+  /// nullopt for a function compiled without `profile`. Waits for a running call.
   std::optional<FunctionProfile> profile() const;
-  /// The first hundred thousand runs of its nodes, where it is profiled.
+  /// The first 100000 runs of its nodes; empty for a function compiled without `profile`.
   std::vector<StepSpan> spans() const;
   double compile_seconds() const noexcept;
-  /// The Apply nodes in the order in which they run.
+  /// The Apply nodes in execution order.
   std::vector<Ref<Apply>> toposort() const;
-  /// Drops intermediate results that are kept for reuse.
+  /// Releases the buffers of intermediate results that are kept for the next call.
   void free() const;
 
  private:
@@ -135,10 +138,10 @@ class SW_API CompiledFunction {
 };
 
 /// Compiles `outputs` as a function of `inputs`, which may be variables inside the graph. Throws
-/// GraphError for an output that depends on a variable that is neither an input nor a constant, for
-/// duplicate inputs, for inputs that no output needs (by `on_unused_input`), for givens of another
-/// type, for updates of what is no shared variable or to another dtype or rank, and where an
-/// overwritten variable would be read after.
+/// GraphError for an output that depends on a variable which is neither input, constant nor shared;
+/// for duplicate inputs; for inputs that no output needs (see `on_unused_input`); for givens of
+/// another type; for updates of a variable that is not shared or with another dtype or rank; and
+/// where a variable would be read after it is overwritten.
 SW_API CompiledFunction function(std::vector<Variable> inputs, std::vector<Variable> outputs,
                                  FunctionOptions options = {});
 

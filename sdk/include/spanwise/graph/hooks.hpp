@@ -7,21 +7,22 @@
 
 #include "spanwise/export.hpp"
 
-/// What whoever binds the graph to another language tells it. Set once, before graphs are built.
+/// Hooks for a language binding. Set once, before graphs are built.
 namespace spanwise::graph {
 
-/// Where the calling thread's program is now, a few frames, innermost last; "" where it cannot say.
+/// Returns the calling thread's stack trace in the bound language, a few frames, innermost last; ""
+/// where there is none.
 using TraceSource = std::string (*)();
 SW_API void set_trace_source(TraceSource source) noexcept;
 
-/// Adds `note` to an exception that is none of Spanwise's own classes, in place, so that it keeps
-/// its type and traceback. Returns false where it does not know the exception.
+/// Adds `note` in place to an exception that is not a spanwise::Error, so that it keeps its type
+/// and traceback. Returns false for an exception of an unknown type.
 using ExceptionNoter = bool (*)(const std::exception_ptr& exception,
                                 const std::string& note) noexcept;
 SW_API void set_exception_noter(ExceptionNoter noter) noexcept;
 
-/// Takes a warning, one sentence; may throw to turn it into an error. The default writes to
-/// std::cerr.
+/// Receives warnings of one sentence each; may throw to turn a warning into an error. The default
+/// writes to std::cerr.
 using WarningSink = void (*)(const std::string& message);
 SW_API void set_warning_sink(WarningSink sink) noexcept;
 

@@ -20,36 +20,36 @@
 
 namespace spanwise {
 
-/// Where a compiled function keeps one variable's value between thunks. Empty until computed; what
-/// an earlier call left in it may be reused or replaced by the thunk that computes it, and has the
+/// Holds the value of one variable of a compiled function between thunks. The thunk that computes
+/// the variable may reuse or replace an array that an earlier call left here; such an array has the
 /// right dtype and rank but any shape and strides.
 class SW_API Cell final : public RefCounted {
  public:
   std::optional<Array> value;
-  /// Theano's compute_map: set by the runtime after a thunk that is not lazy, by lazy thunks
-  /// themselves.
+  /// Theano's compute_map: whether `value` belongs to the current call. Set by the runtime after a
+  /// non-lazy thunk has run; lazy thunks set it themselves.
   bool computed = false;
 };
 
-/// The work of one Apply, bound to its cells once and then called without further checks.
+/// The computation of one Apply node, bound to its cells when the function is compiled.
 class SW_API Thunk {
  public:
   virtual ~Thunk();
-  /// Computes the outputs' cells on the current stream of the function's device. A lazy thunk may
-  /// be called while inputs are missing: it returns the indices of the inputs that it needs now,
-  /// and nothing when it is done. Others return nothing.
+  /// Computes the values of the output cells on the current stream of the node's device. A lazy
+  /// thunk may be called while inputs are not computed: it returns the indices of the inputs that
+  /// it needs next, or an empty list when its outputs are computed. Other thunks return an empty
+  /// list.
   virtual std::vector<int> run() = 0;
-  /// Lazy thunks are called before their inputs are computed.
+  /// Whether run() is called before the inputs are computed.
   virtual bool lazy() const { return false; }
-  /// Whether run() reaches the device through Spanwise's arrays, kernels and streams alone: not
-  /// through a stream's handle that it has kept, nor another library; nor does it wait for what is
-  /// queued, as reading an element of a GPU's array does. The runtime may then keep back the
-  /// kernels of several such thunks and give them to a GPU at once, and call them with Python's
-  /// lock held.
+  /// Whether run() only queues work on the device, through Spanwise's arrays, kernels and streams.
+  /// False for a thunk that uses a stored stream handle or another library, or that waits for
+  /// queued work (for example by reading an element of a GPU array). The runtime may batch the
+  /// kernel launches of consecutive asynchronous thunks, and may call them with the GIL held.
   virtual bool is_async() const { return false; }
 };
 
-/// What make_thunk may use: the cells of the node, and where the function runs.
+/// The arguments of make_thunk: the node's cells and its device.
 class SW_API ThunkContext {
  public:
   ThunkContext(const Apply& node, Device device, std::vector<Ref<Cell>> inputs,
@@ -61,12 +61,13 @@ class SW_API ThunkContext {
         recyclable_(std::move(recyclable)) {}
 
   const Apply& node() const noexcept { return node_; }
-  /// Where the node runs: the device that its outputs' types fix, else the function's.
+  /// The device the node runs on: the one that all its outputs' types specify, else the function's.
   Device device() const noexcept { return device_; }
   const Ref<Cell>& input(int i) const { return inputs_.at(static_cast<std::size_t>(i)); }
   const Ref<Cell>& output(int i) const { return outputs_.at(static_cast<std::size_t>(i)); }
-  /// False where the output leaves the function: its buffer must be a new one at each call. The
-  /// runtime empties such a cell before the call, so a thunk that looks at the cell is right.
+  /// False where the output, or a view of it, is returned by the function, so each call needs a new
+  /// buffer. The runtime empties such a cell between calls: a thunk that reuses whatever array it
+  /// finds in the cell need not look at this flag.
   bool recyclable(int output) const { return recyclable_.at(static_cast<std::size_t>(output)); }
 
  private:
@@ -76,65 +77,69 @@ class SW_API ThunkContext {
   std::vector<bool> recyclable_;
 };
 
-/// Output index -> the input indices whose memory it may view, or overwrites.
+/// Output index -> indices of the inputs whose memory it may share (view_map) or overwrites
+/// (destroy_map).
 using AliasMap = std::map<int, std::vector<int>>;
 
-/// What an op of a registered kind is made with besides its inputs, such as an axis or a device.
+/// Construction parameter of a registered op, such as an axis or a device.
 using OpProperty = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
 using OpProperties = std::map<std::string, OpProperty, std::less<>>;
 
-/// How make_op() makes an equal op, in another process too.
+/// Arguments with which make_op() creates an equal op, also in another process.
 struct OpRecipe {
   std::string name;
   OpProperties properties{};
 };
 
-/// An operation: checks its inputs when a graph is built (make_node), and binds the work when a
-/// function is compiled (make_thunk). Ops are immutable and shared; equal ops on equal inputs
-/// compute equal values, which lets the runtime merge them. Contract after Theano's Op
+/// An operation: checks its inputs when a graph is built (make_node) and creates the computation
+/// when a function is compiled (make_thunk). Ops are immutable and shared. Equal ops on equal
+/// inputs compute equal values, so the runtime may merge their nodes. Contract after Theano's Op
 /// (theano/gof/op.py).
 class SW_API Op : public RefCounted {
  public:
-  /// "Add", or "Name{property=value}"; what messages and printed graphs show.
+  /// "Add", or "Name{property=value}"; shown in messages and printed graphs.
   virtual std::string name() const = 0;
-  /// One use on `inputs`. Throws GraphError or DTypeError saying which input and what was expected.
+  /// Makes a node that applies the op to `inputs`. Throws GraphError or DTypeError saying which
+  /// input is wrong and what was expected.
   virtual Ref<Apply> make_node(std::span<const Variable> inputs) const = 0;
   virtual std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const = 0;
-  /// Same kind and same properties. The default is identity.
+  /// True for an op of the same class with the same properties. The default compares identity.
   virtual bool equals(const Op& other) const { return this == &other; }
   virtual std::size_t hash() const { return std::hash<const void*>()(this); }
   virtual AliasMap view_map() const { return {}; }
-  /// The runtime runs a node that overwrites an input after all that read the input, and gives it a
-  /// copy where the input is the function's own or is one of its results.
+  /// The runtime runs a node that overwrites an input after all other readers of the input. The
+  /// node gets a copy where the input is, or is a view of, a function output, a constant, a shared
+  /// variable, or a function input that is not in FunctionOptions::mutable_inputs.
   virtual AliasMap destroy_map() const { return {}; }
-  /// The same op but that its one output may overwrite input `input`, for the rewrite "inplace"; or
-  /// null. Where the input does not serve at run time, the thunk makes a new array.
+  /// The variant of this op whose single output may overwrite input `input`, for the rewrite
+  /// "inplace"; null where there is none. Where the input array is unsuitable at run time
+  /// (read-only, or another layout), the thunk allocates a new array.
   virtual Ref<const Op> overwriting(int input) const;
-  /// Whether it may overwrite an input that it is also given as another: it reads each element
-  /// before it writes there. For other ops the runtime hands over a copy to overwrite.
+  /// Whether the overwritten input may also be another input of the node: true where each element
+  /// is read before it is written. For other ops the runtime overwrites a copy.
   virtual bool allows_aliased_inplace() const { return false; }
-  /// Whether a node on constants alone may be computed while a function is compiled. Not so for ops
-  /// that give another result each time.
+  /// Whether a node with only constant inputs may be evaluated while a function is compiled. False
+  /// for ops that give another result at each evaluation.
   virtual bool foldable(const Apply& node) const;
-  /// Whether the arrays that it gives are held by its outputs' cells alone, so that another node
-  /// may overwrite them, but for those that view_map names.
+  /// Whether only the output cells refer to the arrays that the op produces, so that another node
+  /// may overwrite them. Outputs named in view_map are not included.
   virtual bool gives_own_memory() const { return true; }
-  /// Whether what it gives must not be written to, such as a broadcast value, whose elements share
-  /// memory: a node that overwrites it, or a view of it, gets a copy.
+  /// Whether the outputs must not be written to, as a broadcast array whose elements share memory:
+  /// a node that overwrites an output or a view of it gets a copy.
   virtual bool gives_readonly() const { return false; }
-  /// Whether inputs of rank 0 may stay on the host where the node runs elsewhere.
+  /// Whether inputs of rank 0 may be on the host while the node runs on another device.
   virtual bool takes_host_scalars() const { return false; }
-  /// Whether nothing but the shape of input `input` is looked at: it may be on any device.
+  /// Whether the op reads only the shape of input `input`, so the input may be on any device.
   virtual bool reads_only_shape(int input) const;
 
-  /// make_node(inputs)'s outputs.
+  /// The outputs of make_node(inputs).
   std::vector<Variable> operator()(std::span<const Variable> inputs) const;
 
-  /// What make_op() made it from, or set_recipe() said; null where nobody did.
+  /// The recipe set by make_op() or set_recipe(); null without one.
   std::shared_ptr<const OpRecipe> recipe() const;
-  /// The first recipe of an op stays.
+  /// Does nothing if the op has a recipe already.
   void set_recipe(OpRecipe recipe) const;
-  /// A place for whoever binds the graph to another language; dies with the op.
+  /// User data of a language binding, destroyed with the op.
   std::shared_ptr<void>& attachment() const noexcept { return attachment_; }
 
  private:
@@ -144,7 +149,7 @@ class SW_API Op : public RefCounted {
 
 /// A Thunk from a callable without arguments.
 SW_API std::unique_ptr<Thunk> make_thunk(std::function<void()> run);
-/// The same for a callable of which is_async() is true, or is `is_async`.
+/// The same with the given is_async(); see Thunk::is_async().
 SW_API std::unique_ptr<Thunk> make_async_thunk(std::function<void()> run, bool is_async = true);
 
 }  // namespace spanwise

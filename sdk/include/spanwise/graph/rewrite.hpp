@@ -13,34 +13,35 @@
 
 namespace spanwise {
 
-/// The graph of a function between two rewrites. A rewrite replaces `outputs` by others of the same
-/// types that compute the same from the same inputs; it changes no node in place.
+/// The graph of a function between two rewrites. A rewrite replaces `outputs` by variables of the
+/// same types that compute the same values from the same inputs; it does not modify existing nodes.
 struct RewriteGraph {
   std::vector<Variable> outputs;
-  std::unordered_set<Variable> inputs;  ///< of the function; what computes them does not count
-  /// Inputs that may be overwritten.
+  std::unordered_set<Variable> inputs;  ///< of the function; their owners are not part of the graph
+  /// Inputs that the function may overwrite.
   std::unordered_set<Variable> mutable_inputs;
-  Device device;  ///< where what no type fixes runs
-  /// True when the time for compiling is over: finish with what is done.
+  Device device;  ///< the function's: of nodes whose types specify no device
+  /// True once config "rewrite_seconds" have passed: the rewrite then returns without further
+  /// changes.
   std::function<bool()> is_late;
 };
 
-/// One way to make a graph cheaper. Each runs once, in the order of `position`, over all nodes, so
-/// that compiling always ends.
+/// One graph optimization. Each runs once over all nodes, in the order of `position`, so
+/// compilation always terminates.
 struct Rewrite {
   std::string name;
   double position = 0;
-  /// What Mode::including and excluding may call it besides its name; the tags "fast_run" and
-  /// "fast_compile" name the modes that it is part of.
+  /// Further names for Mode::including and excluding. The tags "fast_run" and "fast_compile" enable
+  /// the rewrite in these modes.
   std::vector<std::string> tags{};
-  /// Gives how many nodes changed.
+  /// Returns the number of changed nodes.
   std::function<int(RewriteGraph& graph)> apply;
 };
 
-/// Called by a static initialiser of the rewrite's own file. False, and nothing is done, where the
-/// name is taken.
+/// Registers a rewrite; called by a static initialiser of the rewrite's own file. Returns false and
+/// does nothing where the name is taken.
 SW_API bool register_rewrite(Rewrite rewrite);
-/// All of them, in order.
+/// All registered rewrites in the order of `position`.
 SW_API std::vector<Rewrite> rewrites();
 
 }  // namespace spanwise

@@ -17,27 +17,28 @@ namespace graph {
 class OwnedMutex;
 }
 
-/// The value of a shared variable: one place that every function which uses the variable reads, and
-/// that functions change through `updates`. Its functions may be called from any thread.
+/// The value of a shared variable. Every function that uses the variable reads it here, and
+/// functions replace it through `updates`. Those functions may be called from any thread.
 class SW_API SharedValue final : public RefCounted {
  public:
-  /// `type` says which values it may take and fixes the device. Throws InputError where `value`
-  /// does not fit.
+  /// `type` restricts the values and must specify the device. `value` is moved there. Throws
+  /// InputError where `value` does not match.
   SharedValue(TensorType type, Array value);
   ~SharedValue() override;
 
   const TensorType& type() const noexcept { return type_; }
   Device device() const noexcept { return *type_.device(); }
-  /// The array itself, not a copy: it is never written to, only replaced.
+  /// The array itself, not a copy: functions never write to it, they replace it.
   Array get() const;
-  /// Takes `value` as it is, moved to device(). Waits while a function that updates this runs;
-  /// throws GraphError where this thread runs it or that one waits for this thread, and InputError
-  /// where `value` does not fit.
+  /// Replaces the value by `value`, moved to device() but not copied otherwise. Waits while a
+  /// function that updates this variable runs. Throws GraphError where that function runs on this
+  /// thread, or waits for a lock that this thread holds; InputError where `value` does not match
+  /// the type.
   void set(Array value);
-  /// Throws InputError saying what was expected.
+  /// Throws InputError where `value` does not match the type.
   void check(const Array& value) const;
 
-  /// What functions that update it hold while they run.
+  /// Held by functions that update the variable while they run.
   graph::OwnedMutex& mutex() const noexcept { return *mutex_; }
 
  private:
@@ -48,8 +49,7 @@ class SW_API SharedValue final : public RefCounted {
   std::unique_ptr<graph::OwnedMutex> mutex_;
 };
 
-/// Reads and replaces several values at one moment, so that who reads them sees all of an update or
-/// nothing of it.
+/// Locks all shared values while it lives, so that several of them are read or replaced atomically.
 class SW_API SharedAccess {
  public:
   SharedAccess();
@@ -58,11 +58,13 @@ class SW_API SharedAccess {
   SharedAccess& operator=(const SharedAccess&) = delete;
 
   const Array& value(const SharedValue& shared) const noexcept { return shared.value_; }
-  /// `value` fits and is on the device. Gives what was there, to be let go after this access.
+  /// Swaps the value with `value`, which must match the type and be on the device. Release the
+  /// previous value, returned in `value`, after this object is destroyed.
   void exchange(SharedValue& shared, Array& value) noexcept;
 };
 
-/// A variable that has `value`, on `device`: by default where value is. Throws LayoutError.
+/// A shared variable with initial value `value` on `device` (default: the value's). Its type fixes
+/// dtype and rank; extents may change. Throws LayoutError, DeviceError.
 SW_API Variable shared(Array value, std::string name = {},
                        std::optional<Device> device = std::nullopt);
 

@@ -10,10 +10,10 @@
 
 namespace spanwise {
 
-/// The value on `target`, whatever the function's device (Theano's x.transfer(target)). Shared
-/// where it is there already.
+/// The op that moves its input to `target`, whatever the function's device (Theano's
+/// x.transfer(target)). The output shares the input's memory where it is on `target` already.
 SW_API Ref<const Op> transfer_op(Device target);
-/// Where `op` moves its input, or nothing for another op.
+/// The target device of a transfer op; nullopt for any other op.
 SW_API std::optional<Device> transfer_target(const Op& op) noexcept;
 
 }  // namespace spanwise

@@ -14,14 +14,15 @@
 
 namespace spanwise {
 
-/// What is known of a value before there is one: dtype, rank, the extents that are fixed, and the
-/// device where that is.
+/// The static type of a value: dtype, rank, the extents that are known, and the device where that
+/// is specified.
 class SW_API TensorType {
  public:
   static constexpr std::int64_t any = -1;
 
-  /// `shape` has `any` where the extent is free. Without a device the value lives wherever the
-  /// function that computes it runs. Throws LayoutError for other negative extents.
+  /// `shape` has `any` where the extent is not fixed. Without a device the value is on the device
+  /// of the node that computes it, or of the function. Throws LayoutError for other negative
+  /// extents.
   TensorType(DType dtype, Shape shape, std::optional<Device> device = std::nullopt);
 
   DType dtype() const noexcept { return dtype_; }
@@ -35,12 +36,13 @@ class SW_API TensorType {
   /// Whether some extent is fixed; false for rank 0.
   bool has_fixed_extents() const noexcept;
 
-  /// Whether a value of this type may be `array`.
+  /// Whether `array` is a value of this type: dtype, rank, fixed extents and, if specified, device.
   bool matches(const Array& array) const noexcept;
-  /// Nothing where matches(array); else why not, as one clause: "expected dtype float32, got
+  /// nullopt where matches(array), else the reason as one clause: "expected dtype float32, got
   /// int64".
   std::optional<std::string> mismatch(const Array& array) const;
-  /// Whether every value of `other` is one of this type; a device left open here takes any.
+  /// Whether every value of type `other` is also of this type; an unspecified device includes all
+  /// devices.
   bool includes(const TensorType& other) const noexcept;
   /// "TensorType(float32, matrix)", "TensorType(float32, (None, 3))", with ", cuda:0" where fixed.
   std::string name() const;

@@ -22,18 +22,17 @@ class Op;
 class SharedValue;
 class VariableNode;
 
-/// A value that a graph will compute, is given, or holds as a constant. Copying names the same
-/// value;
-/// == and hash go by identity. Building one graph from several threads at once is the caller's to
-/// prevent; finished graphs may be read from any thread.
+/// A symbolic value: an input, a constant, a shared variable, or an output of an Apply node.
+/// Copying refers to the same node; == and hash compare identity. Not thread-safe while a graph is
+/// being built; finished graphs may be read from any thread.
 class SW_API Variable {
  public:
-  /// Names nothing.
+  /// A null variable.
   Variable() noexcept = default;
-  /// An input.
+  /// An input of the given type.
   explicit Variable(TensorType type, std::string name = {});
   static Variable constant(Array value, std::string name = {});
-  /// A constant in the place of a variable of `type`, which `value` fits.
+  /// A constant of type `type`, which `value` must match (not checked).
   static Variable constant(Array value, TensorType type, std::string name);
   /// A shared variable: see graph/shared.hpp.
   static Variable shared(Ref<SharedValue> value, std::string name);
@@ -42,21 +41,20 @@ class SW_API Variable {
   const TensorType& type() const noexcept;
   const std::string& name() const noexcept;
   void set_name(std::string name) const;
-  /// The Apply that computes it, or null for an input or a constant.
+  /// The Apply node that computes it; null for an input, a constant or a shared variable.
   Apply* owner() const noexcept;
-  /// Which of owner()'s outputs it is; 0 without an owner.
+  /// Its index among owner()'s outputs; 0 without an owner.
   int index() const noexcept;
   /// The constant's data, or null.
   const Array* value() const noexcept;
-  /// Where a shared variable keeps its value; null for any other.
+  /// The storage of a shared variable's value; null for any other variable.
   SharedValue* container() const noexcept;
-  /// A place for whoever binds the graph to another language to keep what belongs to this variable
-  /// (Theano's `tag`); dies with it.
+  /// User data of a language binding (Theano's `tag`), destroyed with the variable.
   std::shared_ptr<void>& attachment() const noexcept;
   /// Its name, else "Op.index", else "TensorConstant{2.0}", else "<Type>".
   std::string label() const;
 
-  /// The variable behind a node that another Variable names.
+  /// A handle to an existing node.
   explicit Variable(Ref<VariableNode> node) noexcept : node_(std::move(node)) {}
   VariableNode* node() const noexcept { return node_.get(); }
   friend bool operator==(const Variable&, const Variable&) noexcept = default;
@@ -66,8 +64,8 @@ class SW_API Variable {
   Ref<VariableNode> node_;
 };
 
-/// The node behind Variable. As an output of an Apply it shares that Apply's reference count: node
-/// and outputs live and die as one, so graphs have no cycles of ownership.
+/// The node behind Variable. An output of an Apply shares the Apply's reference count: the node and
+/// its outputs are destroyed together, so graphs contain no ownership cycles.
 class SW_API VariableNode {
  public:
   explicit VariableNode(TensorType type, std::string name);
@@ -90,12 +88,13 @@ class SW_API VariableNode {
   mutable std::atomic<std::int64_t> count_{0};
 };
 
-/// One use of an op: which op, on what, giving what. Letting go of a graph of any depth needs no
-/// deep stack.
+/// One application of an op: the op, its inputs and its outputs. Destroying a graph of any depth
+/// does not recurse.
 class SW_API Apply final : public RefCounted {
  public:
-  /// `outputs` become this node's; throws GraphError where one already has an owner or is an input
-  /// too.
+  /// Makes `outputs` the outputs of the new node. Throws GraphError where `op`, an input or an
+  /// output is null, or where an output is a constant, already has an owner, or is also an input or
+  /// another output.
   static Ref<Apply> make(Ref<const Op> op, std::vector<Variable> inputs,
                          std::vector<Variable> outputs);
 
@@ -105,10 +104,10 @@ class SW_API Apply final : public RefCounted {
   int output_count() const noexcept { return static_cast<int>(outputs_.size()); }
   Variable output(int i) const noexcept;
   std::vector<Variable> outputs() const;
-  /// "Op(x, y)": the op and its inputs' labels, for messages.
+  /// "Op(x, y)": the op's name and its inputs' labels, for messages.
   std::string label() const;
-  /// Where the user's program made it, for messages; "" where unknown. Set from the source of
-  /// traces (hooks.hpp) when the node is made.
+  /// The stack trace of the user's code that made the node, for messages; "" where unknown. Set by
+  /// make() from the trace source (hooks.hpp).
   const std::string& trace() const noexcept { return trace_; }
   void set_trace(std::string trace) { trace_ = std::move(trace); }
   /// As Variable::attachment().

@@ -8,8 +8,8 @@ import ctypes
 import enum
 from typing import Any
 
-from . import contexts as _contexts
 from .. import _core
+from . import contexts as _contexts
 
 # CUdevice_attribute of CUDA 13.0, numbered from 1 without gaps.
 device_attribute = enum.IntEnum(

@@ -13,8 +13,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from . import contexts as _contexts
 from .. import _core
+from . import contexts as _contexts
 from .attributes import INSTEAD
 
 _PREFIXES = ("cu", "CU")
@@ -78,7 +78,8 @@ def _context_for(name: str) -> contextlib.AbstractContextManager[None]:
 
 def handle_of(value: Any) -> Any:
     """The driver handle or address of a Spanwise object as an integer; other values unchanged."""
-    from .. import driver
+    from .context import Context, Device
+    from .memory import DeviceAllocation
     from .textures import Surface, Texture
 
     if isinstance(value, _core.Array):
@@ -87,9 +88,9 @@ def handle_of(value: Any) -> Any:
         return value.ordinal
     if isinstance(value, (_core.Stream, _core.Event, _core.Module, _core.KernelFunction)):
         return value.handle
-    if isinstance(value, (driver.Context, Texture, Surface)):
+    if isinstance(value, (Context, Texture, Surface)):
         return value.handle
-    return int(value) if isinstance(value, (driver.Device, driver.DeviceAllocation)) else value
+    return int(value) if isinstance(value, (Device, DeviceAllocation)) else value
 
 
 def _result(name: str, answer: Any) -> Any:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's contexts and modules. Each device has only its primary context, which is never
+"""PyCUDA's devices, contexts and modules. Each device has only its primary context, never
 released."""
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from . import contexts as _contexts
 from .. import _core
-from .attributes import get_limit, set_limit
+from .._core import DeviceError
+from . import contexts as _contexts
+from .attributes import attribute_of, attributes_of, device_attribute, get_limit, set_limit
 
 
 class _Stack(threading.local):
@@ -74,8 +75,6 @@ class Context:
 
     @staticmethod
     def get_device() -> Any:
-        from ..driver import Device
-
         return Device(str(_core.device()))
 
     def __enter__(self) -> Context:
@@ -123,3 +122,72 @@ def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = No
     """Loads a cubin, PTX or fat binary from memory. `options` and `message_handler` are ignored;
     errors contain the driver's messages."""
     return _core.Module.load(bytes(buffer))
+
+
+class Device:
+    """The GPU with ordinal `which`, or the device of a name such as "cpu"."""
+
+    def __init__(self, which=0):
+        name = f"cuda:{which}" if isinstance(which, int) else which
+        self._device = _core.device(name)
+
+    @staticmethod
+    def count():
+        """The number of GPUs."""
+        return sum(device.kind == "cuda" for device in _core.devices())
+
+    def name(self):
+        return self._device.properties.name
+
+    def total_memory(self):
+        """Memory of the device in bytes."""
+        return self._device.properties.total_memory
+
+    def compute_capability(self):
+        """(9, 0) for "sm_90". Raises DeviceError on the CPU, which has none."""
+        architecture = self._device.properties.architecture
+        digits = architecture.removeprefix("sm_").rstrip("abcdefghijklmnopqrstuvwxyz")
+        if not digits.isdigit():
+            raise DeviceError(
+                f"{self._device} has no compute capability; expected a GPU, use .name() to tell them apart"
+            )
+        return int(digits[:-1]), int(digits[-1])
+
+    def get_attribute(self, which):
+        """The value of a device_attribute; ``device.WARP_SIZE`` is short for it. Raises DeviceError
+        for an attribute that the device does not have."""
+        return attribute_of(self._device, which)
+
+    def get_attributes(self):
+        """A dict from device_attribute to value, for every attribute that the device has."""
+        return attributes_of(self._device)
+
+    def __getattr__(self, name):
+        if name not in device_attribute.__members__:
+            raise AttributeError(f"Device has no attribute {name!r}; see drv.device_attribute")
+        return self.get_attribute(device_attribute[name])
+
+    def make_context(self, flags=0):
+        """The primary context, after pushing it on this thread; `flags` are ignored."""
+        context = Context(self._device)
+        context.push()
+        return context
+
+    def retain_primary_context(self):
+        """The primary context, not pushed."""
+        return Context(self._device)
+
+    def __int__(self):
+        """The CUdevice. Raises DeviceError for the CPU."""
+        if self._device.kind == "cpu":
+            raise DeviceError("Device: the CPU is no CUdevice; use a GPU's, Device(0)")
+        return self._device.ordinal
+
+    def __eq__(self, other):
+        return isinstance(other, Device) and self._device == other._device
+
+    def __hash__(self):
+        return hash(str(self._device))
+
+    def __repr__(self):
+        return f"Device({str(self._device)!r})"

@@ -9,8 +9,8 @@ import ctypes
 from dataclasses import dataclass
 from typing import Any
 
-from . import contexts as _contexts
 from .. import _core
+from . import contexts as _contexts
 from .texels import REALS, Texels
 
 # CUarray_format.

@@ -15,8 +15,8 @@ import os
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from . import contexts as _contexts
 from .. import _core
+from . import contexts as _contexts
 
 if TYPE_CHECKING:
     import numpy as np

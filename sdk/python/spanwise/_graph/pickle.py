@@ -14,7 +14,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from .. import _core
-from .._core import Apply, CompiledFunction, Constant, GraphError, SharedVariable, Variable
+from .._core import Apply, CompiledFunction, Constant, SharedVariable, Variable
+from .op import present_device
 from .traversal import ancestors
 
 
@@ -71,19 +72,6 @@ def reduce_type(type_: _core.TensorType) -> tuple[Any, ...]:
     return _load_type, (type_.dtype.name, type_.shape, device)
 
 
-def reduce_op(op: Any) -> tuple[Any, ...]:
-    """__reduce__ of a C++ op: by its kernel_op declaration, or its registered name and properties.
-    Raises GraphError for an op that has neither."""
-    if op._handle.declaration is not None:
-        return _core._kernel_op, (op._handle.declaration,)
-    if op.recipe is None:
-        raise GraphError(
-            f"{op}: cannot be pickled, since no name is known that makes it again; register it with "
-            "register_op and make it by its name, sw.ops.<name>"
-        )
-    return _load_op, op.recipe
-
-
 def reduce_function(f: CompiledFunction, recipe: dict[str, Any]) -> tuple[Any, ...]:
     return _load_function, (recipe, f.trust_input)
 
@@ -116,13 +104,6 @@ def _load_apply(graph: list[Any], node: Any) -> Apply:
     return _node(node)
 
 
-def _present(device: str | None) -> str | None:
-    """`device` if it exists, else "cpu"."""
-    if device is None or device.startswith("cpu"):
-        return device
-    return device if any(str(present) == device for present in _core.devices()) else "cpu"
-
-
 def _load_input(type_: _core.TensorType, name: str | None, tag: dict[str, Any] | None) -> Variable:
     return _with_tag(type_(name), tag)
 
@@ -134,19 +115,11 @@ def _load_constant(value: Any, name: str | None, tag: dict[str, Any] | None) -> 
 def _load_shared(
     value: Any, name: str | None, device: str, tag: dict[str, Any] | None
 ) -> SharedVariable:
-    return _with_tag(_core._shared(value, name, False, _present(device)), tag)
+    return _with_tag(_core._shared(value, name, False, present_device(device)), tag)
 
 
 def _load_type(dtype: str, shape: tuple[int | None, ...], device: str | None) -> _core.TensorType:
-    return _core.TensorType(dtype, shape, _present(device))
-
-
-def _load_op(name: str, properties: dict[str, Any]) -> Any:
-    from .op import NativeOp
-
-    if "device" in properties:
-        properties = {**properties, "device": _present(properties["device"])}
-    return NativeOp(_core._make_op(name, properties))
+    return _core.TensorType(dtype, shape, present_device(device))
 
 
 def _load_function(recipe: dict[str, Any], trust_input: bool) -> CompiledFunction:

@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .._core import Apply, Constant, GraphError, Variable, _as_variable as as_variable
 from .._numpy.compare import array_equal
-from .._core import Apply, Constant, GraphError, Variable
-from .._core import _as_variable as as_variable
 
 
 def ancestors(outputs: Iterable[Variable], boundary: Iterable[Variable] = ()) -> list[Apply]:

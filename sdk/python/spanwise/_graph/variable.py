@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._numpy import elementwise as _elementwise
-from .compiled import function
 from .._core import CompiledFunction, Variable
-from .op import apply_registered as apply
+from .._numpy import elementwise as _elementwise
 from .._numpy.shape import axes_in, axis_in
-from .symbolic_index import as_index, static_integer
 from ..graph import transfer as transfer
+from .compiled import function
+from .op import apply_registered as apply
+from .symbolic_index import as_index, static_integer
 
 clip = _elementwise.clip
 conj = _core.conjugate
@@ -162,7 +162,7 @@ def transpose(x: Variable, *axes: Any) -> Variable:
 
 
 def matrix_transpose(x: Variable) -> Variable:
-    """View with the last two axes exchanged."""
+    """View with the last two axes exchanged. Raises LayoutError for rank < 2."""
     if x.ndim < 2:
         raise _core.LayoutError(f"matrix_transpose: {x} must be at least of rank 2, got {x.ndim}")
     return swapaxes(x, -1, -2)

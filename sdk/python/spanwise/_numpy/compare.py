@@ -7,8 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._core import Array
-from .._core import _asarray as asarray
+from .._core import Array, _asarray as asarray
 from .operands import as_arrays
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .. import _core
 
-TYPE_CHECKING = False  # as in __init__.py
+TYPE_CHECKING = False  # stands in for typing.TYPE_CHECKING: importing typing takes too long
 if TYPE_CHECKING:
     from typing import Any
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._core import Variable, dtype
-from .._core import _asarray as asarray
+from .._core import Variable, _asarray as asarray, dtype
 
 # (mantissa bits without the leading 1, largest exponent of two)
 _FLOATS = {"float16": (10, 15), "bfloat16": (7, 127), "float32": (23, 127), "float64": (52, 1023)}

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, SupportsIndex
 
 from .. import _core
-from .._core import Array
-from .._core import _asarray as asarray
+from .._core import Array, _asarray as asarray
 from .shape import broadcast_shapes
 
 

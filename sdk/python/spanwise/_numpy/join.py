@@ -10,8 +10,7 @@ from itertools import pairwise
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._core import Array, _operand, concatenate
-from .._core import _asarray as asarray
+from .._core import Array, _asarray as asarray, _operand, concatenate
 from .listed import is_listed
 from .shape import atleast_1d, atleast_2d, atleast_3d, axis_in, moveaxis
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core import Array
-from .._core import _asarray as asarray
+from .._core import Array, _asarray as asarray
 
 # Types without a device.
 _VALUES = (list, tuple, int, float, complex)

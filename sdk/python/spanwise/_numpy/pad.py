@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import _core
-from .._core import Array
-from .._core import _asarray as asarray
+from .._core import Array, _asarray as asarray
 from .creation import on_host
 from .listed import is_listed, listed
 

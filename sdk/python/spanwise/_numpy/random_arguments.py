@@ -11,8 +11,7 @@ import os
 from typing import Any
 
 from .. import _core
-from .._core import Array
-from .._core import _asarray as asarray
+from .._core import Array, _asarray as asarray
 from .shape import broadcast_shapes
 
 Shape = tuple[int, ...]

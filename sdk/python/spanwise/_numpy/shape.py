@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._core import Array, _operand
-from .._core import _asarray as asarray
+from .._core import Array, _asarray as asarray, _operand
 from .listed import integers, listed
 
 _Axes = SupportsIndex | Sequence[SupportsIndex]

@@ -8,8 +8,8 @@
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/graph/transfer.hpp"
 
-// A value that comes back to where it was did not have to leave, and one that goes on from one
-// device to a third goes there at once.
+// Removes redundant transfers: a transfer of a transfer becomes one transfer from the original
+// value, and a transfer to the device the value is on is dropped.
 namespace spanwise::graph {
 namespace {
 

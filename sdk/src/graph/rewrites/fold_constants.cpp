@@ -12,11 +12,12 @@
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
-// What depends on constants alone is computed once, while the function is compiled.
+// Evaluates nodes with only constant inputs while the function is compiled.
 namespace spanwise::graph {
 namespace {
 
-// A result is kept for as long as the function: not one much larger than what it was made of.
+// Results stay in memory as long as the function, so larger ones are folded only if they are no
+// larger than their inputs.
 constexpr std::int64_t most_folded_bytes = 1 << 20;
 
 bool may_fold(const Apply& node, const std::vector<Variable>& inputs) {
@@ -31,8 +32,8 @@ bool is_small(const std::vector<Ref<Cell>>& outputs, std::int64_t input_bytes) {
   return bytes <= std::max(most_folded_bytes, input_bytes);
 }
 
-// The outputs' values, or nothing where the node cannot be computed now: then it will be, or will
-// fail with its own error, at each call.
+// The values of the outputs; empty where the node cannot be evaluated now: it is then evaluated at
+// each call, or fails there with its own error.
 std::vector<Array> values_of_node(const Apply& node, const std::vector<Variable>& constants,
                                   Device home) {
   const Device device = device_of(node, home);
@@ -56,7 +57,7 @@ std::vector<Array> values_of_node(const Apply& node, const std::vector<Variable>
     if (!value || !node.output(i).type().matches(*value)) return {};
   }
   if (!is_small(outputs, input_bytes)) return {};
-  // A view of an input may be of an array that somebody else goes on to write to.
+  // Copies: an output may be a view of the constant's array, which the caller may modify later.
   for (const Ref<Cell>& cell : outputs) values.push_back(copy(*cell->value));
   return values;
 }

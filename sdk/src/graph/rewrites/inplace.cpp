@@ -9,11 +9,12 @@
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
-// A node overwrites an input that nobody else reads: one buffer less, and one that is in the cache.
+// Lets a node overwrite an input that no other node reads: saves a buffer, and the input is likely
+// in the cache.
 namespace spanwise::graph {
 namespace {
 
-// How many nodes read each variable; the function itself counts as one for its outputs.
+// The number of nodes that read each variable; being a function output counts as one more.
 std::unordered_map<Variable, int> count_readers(const std::vector<Ref<Apply>>& nodes,
                                                 const RewriteGraph& graph) {
   std::unordered_map<Variable, int> readers;
@@ -29,8 +30,8 @@ std::unordered_map<Variable, int> count_readers(const std::vector<Ref<Apply>>& n
   return readers;
 }
 
-// Memory that is `variable`'s alone: a result of a node that views nothing, read once. Where that
-// node overwrites an input, its result has the input's memory for itself.
+// Whether `variable` owns its memory and is read once: a mutable input, or an output that is not a
+// view. An output that overwrites an input also owns its memory.
 bool is_free(const Variable& variable, const std::unordered_map<Variable, int>& readers,
              const RewriteGraph& graph) {
   if (graph.inputs.contains(variable)) {
@@ -47,7 +48,7 @@ bool same_kind(const TensorType& a, const TensorType& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() && a.device() == b.device();
 }
 
-// The op that overwrites one of the node's inputs, or null.
+// The variant of the node's op that overwrites one of its inputs; null where there is none.
 Ref<const Op> overwriting_op(const Apply& node, const std::unordered_map<Variable, int>& readers,
                              const RewriteGraph& graph) {
   if (node.output_count() != 1 || !node.op().destroy_map().empty() || !node.op().view_map().empty())

@@ -11,7 +11,7 @@
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
-// Equal ops on equal inputs are computed once, and equal constants are one.
+// Merges nodes with equal ops and inputs, and equal constants (common subexpression elimination).
 namespace spanwise::graph {
 namespace {
 
@@ -19,7 +19,7 @@ std::size_t mixed(std::size_t seed, std::size_t value) {
   return seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) + (seed >> 2));
 }
 
-// Larger ones are seldom equal and cost time to compare.
+// Larger constants are rarely equal and slow to compare.
 constexpr std::int64_t most_constant_bytes = 4096;
 
 bool is_comparable(const Variable& variable) {
@@ -51,7 +51,7 @@ class Merge {
 
   std::vector<Ref<Apply>> nodes_;
   const VariableSet& inputs_;
-  // Memory that some node overwrites: two equal values there must not become one.
+  // Variables whose memory a node overwrites; such values must not be merged.
   VariableSet overwritten_;
   Rebuild rebuild_;
   std::unordered_multimap<std::size_t, const Apply*> seen_;

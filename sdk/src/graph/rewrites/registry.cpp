@@ -26,11 +26,12 @@ struct KnownRewrites {
 };
 
 KnownRewrites& known_rewrites() {
-  static auto& known = *new KnownRewrites;  // static initialisers of other files come before ours
+  // created at the first use, since static initialisers of other files run first
+  static auto& known = *new KnownRewrites;
   return known;
 }
 
-// Each mode in our word and in Theano's (theano/compile/mode.py).
+// The names of each mode, including Theano's (theano/compile/mode.py).
 constexpr std::array<std::pair<const char*, const char*>, 6> mode_words{
     {{"fast_run", "fast_run"},
      {"fast_compile", "fast_compile"},
@@ -101,8 +102,8 @@ void check_words(const std::vector<Rewrite>& all, const std::vector<std::string>
     std::string names;
     for (const Rewrite& rewrite : all) names += (names.empty() ? "" : ", ") + rewrite.name;
     if (!is_known)
-      fail<ArgumentError>("mode: no rewrite answers to \"", word, "\"; expected a tag, or one of ",
-                          names);
+      fail<ArgumentError>("mode: no rewrite has the name or tag \"", word,
+                          "\"; expected a tag, or one of ", names);
   }
 }
 

@@ -10,10 +10,10 @@
 
 namespace spanwise::graph {
 
-/// `given`, or what config says, by one of the three names. Throws ArgumentError.
+/// The canonical name of mode `given`, or of config "mode" if it is empty. Throws ArgumentError.
 std::string mode_name(const std::string& given);
-/// Runs the rewrites of `mode` on `graph` and says what they did. Stops early, with a warning, when
-/// config "rewrite_seconds" are over.
+/// Runs the rewrites of `mode` on `graph` and reports them. Stops early, with a warning, after
+/// config "rewrite_seconds".
 std::vector<RewriteReport> run_rewrites(const std::string& function_name, const Mode& mode,
                                         RewriteGraph& graph);
 

@@ -20,8 +20,8 @@ std::string template_arguments(const Declaration& declaration, const TypeBinding
   return list;
 }
 
-// A letter becomes a type of that name rather than a macro: headers use the same letters for their
-// template parameters, which may hide a type but would be replaced by a macro.
+// Defines dtype letters as type aliases, not macros: headers use the same letters for template
+// parameters, which may shadow a type but would be replaced by a macro.
 std::string with_letters(const Declaration& declaration, const TypeBindings& bindings) {
   std::string includes, types;
   for (const auto& [letter, dtype] : bindings.all()) {
@@ -33,7 +33,7 @@ std::string with_letters(const Declaration& declaration, const TypeBindings& bin
   return includes + types + "#line 1\n" + declaration.spec.source;
 }
 
-// What a letter hid when the declaration was read.
+// Checks pointee types that were unknown before the dtype letters were bound.
 void check_pointees(const Declaration& declaration, const TypeBindings& bindings,
                     std::span<const KernelParameter> parameters) {
   for (std::size_t i = 0; i < declaration.arguments.size() && i < parameters.size(); ++i) {

@@ -61,7 +61,7 @@ void Declaration::check_unique_names() const {
   for (const auto& [name, value] : spec.scalars) take(name);
 }
 
-// The first extent that is a name alone gives it its value; all others are checked against it.
+// The first extent that is a single name binds it; all others are checked.
 void Declaration::sort_axes() {
   std::set<int> bound;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

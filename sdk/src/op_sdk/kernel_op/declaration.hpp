@@ -12,7 +12,7 @@
 
 namespace spanwise::op_sdk {
 
-/// What stands at one place of the kernel's argument list.
+/// One argument of the kernel.
 struct Argument {
   enum class Kind { input, output, scalar, expression };
   Kind kind;
@@ -21,27 +21,27 @@ struct Argument {
   Scalar scalar{std::int64_t{0}};
 };
 
-/// A KernelOpSpec that was read and holds together.
+/// A parsed and checked KernelOpSpec.
 struct Declaration {
-  /// Throws ArgumentError naming the op, the place, what was expected and what stands there.
+  /// Throws ArgumentError naming the op, the position, what was expected and what was given.
   explicit Declaration(KernelOpSpec given);
 
   KernelOpSpec spec;
   Names names;                       ///< of extents, and of integer scalars
-  std::vector<std::int64_t> preset;  ///< names' values: the scalars', 0 for the extents
+  std::vector<std::int64_t> preset;  ///< per name: the scalar's value, or 0 for an extent
   std::vector<Parameter> inputs, outputs;
-  AliasMap overwrites;  ///< one input an output
+  AliasMap overwrites;  ///< one input per output
   runtime::SourceKernel kernel;
-  std::vector<std::string> template_parameters;  ///< "" for one that its default fills
+  std::vector<std::string> template_parameters;  ///< up to the first with a default
   std::vector<Argument> arguments;
-  std::vector<Expression> block, grid;  ///< an empty grid: the first output's size over the block
+  std::vector<Expression> block, grid;  ///< empty grid: the first output's size over the block
   Expression shared;
 
-  /// An axis of an input that gives a name its value, or whose extent must be what it says.
+  /// An axis of an input that binds a name, or whose extent is checked against an expression.
   struct Axis {
     int input, axis;
     const Expression* expression;
-    int name;  ///< that it binds, or -1
+    int name;  ///< the name that it binds, or -1
   };
   std::vector<Axis> binding, checked;
 

@@ -9,7 +9,7 @@
 namespace spanwise::op_sdk {
 namespace {
 
-// Python's rounding, towards minus infinity.
+// Rounds towards minus infinity, as Python's //.
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   const std::int64_t quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;

@@ -10,10 +10,10 @@
 
 namespace spanwise::op_sdk {
 
-/// The names that expressions of one declaration use, each with a number.
+/// The names used in the expressions of one declaration, numbered.
 class Names {
  public:
-  /// The number of `name`, a new one where it is new.
+  /// The number of `name`, which is added if it is new.
   int add(std::string_view name);
   /// -1 where there is no such name.
   int find(std::string_view name) const noexcept;
@@ -29,19 +29,20 @@ class Names {
 };
 
 /// An integer expression over names: + - * // % with Python's meaning, ( ), min(), max(), cdiv().
-/// Read once, evaluated at each call without allocating.
+/// Parsed once, evaluated at each call without allocating.
 class Expression {
  public:
-  /// Adds the names that it meets to `names`. Throws ArgumentError quoting `text` and the place;
-  /// `where` begins the message.
+  /// Parses `text` and adds its names to `names`. Throws ArgumentError quoting `text` and the
+  /// position; `where` begins the message.
   static Expression parse(std::string_view text, Names& names, const std::string& where);
 
   const std::string& text() const noexcept { return text_; }
-  /// The names' numbers, in order of mention, each once.
+  /// The numbers of its names, each once, in order of first use.
   const std::vector<int>& names() const noexcept { return used_; }
-  /// The number of the name that this is and nothing else, or -1.
+  /// The name's number if the expression is a single name, else -1.
   int lone_name() const noexcept;
-  /// `values[i]` stands for name i. Throws ArgumentError for a division by zero and on overflow.
+  /// Evaluates with values[i] as the value of name i. Throws ArgumentError for a division by zero
+  /// and on overflow.
   std::int64_t evaluate(std::span<const std::int64_t> values) const;
 
  private:
@@ -68,7 +69,7 @@ class Expression {
   std::int64_t combine(Code code, std::int64_t a, std::int64_t b) const;
 
   std::string text_;
-  std::vector<Instruction> program_;  // operands before operators
+  std::vector<Instruction> program_;  // in postfix order
   std::vector<int> used_;
 };
 

@@ -10,19 +10,19 @@
 
 namespace spanwise::op_sdk {
 
-/// The values of a declaration's names for given shapes of its inputs.
+/// Evaluates a declaration's names and expressions for given input shapes.
 class Extents {
  public:
   explicit Extents(const Declaration& declaration);
 
-  /// Extents may be TensorType::any. Throws LayoutError naming the op, the input, the axis, what
-  /// was expected and what came.
+  /// Sets the names from the inputs' shapes, whose extents may be TensorType::any. Throws
+  /// LayoutError naming the op, the input, the axis, the expected and the actual extent.
   void bind(std::span<const Shape* const> shapes);
   bool is_known(const Expression& expression) const noexcept;
-  /// For an expression that is_known(). Throws ArgumentError.
+  /// The value of an expression for which is_known() is true. Throws ArgumentError.
   std::int64_t value(const Expression& expression) const { return expression.evaluate(values_); }
-  /// `parameter`'s shape, TensorType::any where it is not known. Throws LayoutError for a negative
-  /// extent.
+  /// The shape of `parameter`, with TensorType::any for unknown extents. Throws LayoutError for a
+  /// negative extent.
   Shape shape(const Parameter& parameter) const;
 
  private:

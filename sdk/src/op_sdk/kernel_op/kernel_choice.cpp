@@ -6,7 +6,7 @@
 #include "op_sdk/kernel_op/declaration.hpp"
 #include "runtime/source/source_scan.hpp"
 
-// Which __global__ function of the source is meant, and what its parameters get.
+// Selects the __global__ function of the source, and maps the arguments to its parameters.
 namespace spanwise::op_sdk {
 namespace {
 
@@ -32,7 +32,7 @@ std::string parameter_list(const SourceKernel& kernel) {
   return list + ")";
 }
 
-// The token behind the declaration that starts at `at`: its body, its end, or the text's.
+// The index of the token that ends the declaration at `at`: "{" or ";", else the number of tokens.
 std::size_t declaration_end(const std::vector<Token>& tokens, std::size_t at) {
   while (at < tokens.size() && tokens[at].text != "{" && tokens[at].text != ";") ++at;
   return at;
@@ -48,7 +48,8 @@ bool declares(const std::vector<Token>& tokens, std::size_t begin, std::size_t e
   return is_kernel && is_named;
 }
 
-// "class T, int N = 4" between the tokens `begin` and `end`.
+// The parameter names in "class T, int N = 4" between the tokens `begin` and `end`, up to the first
+// with a default.
 std::vector<std::string> names_between(const std::vector<Token>& tokens, std::size_t begin,
                                        std::size_t end) {
   std::vector<std::string> names;
@@ -58,7 +59,7 @@ std::vector<std::string> names_between(const std::vector<Token>& tokens, std::si
       if (!last.empty()) names.emplace_back(last);
       last = {};
     } else if (tokens[i].text == "=") {
-      return names;  // it and all behind it have defaults
+      return names;  // this one and all after it have defaults
     } else if (tokens[i].kind == Token::Kind::identifier) {
       last = tokens[i].text;
     }
@@ -123,8 +124,8 @@ void Declaration::read_arguments() {
   }
 }
 
-// The kernel's own parameter names where they are all declared ones, so that no order can be got
-// wrong; else, if none is, the order that the specification promises.
+// The kernel's parameter names if all of them are declared names; if none is, the default order of
+// KernelOpSpec::arguments.
 std::vector<std::string> Declaration::default_arguments() const {
   std::vector<std::string> in_order, by_name;
   for (const Parameter& input : inputs) in_order.push_back(input.name);
@@ -180,8 +181,7 @@ void Declaration::check_argument(const Argument& argument, const SourceParameter
   } else {
     if (is_view(parameter)) fail<ArgumentError>(who, "; declare the array strided");
   }
-  // A parameter whose dtype is known and that is no pointer is a number; of a type from a header
-  // nothing is known here.
+  // A non-pointer of known dtype is a number; types from headers are unknown here.
   if (!parameter.is_pointer && parameter.dtype)
     fail<ArgumentError>(who, "; expected a pointer or a spanwise::View");
   if (argument.kind != Argument::Kind::input && parameter.is_const)

@@ -23,11 +23,6 @@ bool same_scalars(const std::map<std::string, Scalar>& a, const std::map<std::st
   });
 }
 
-bool same_options(const ModuleOptions& a, const ModuleOptions& b) {
-  return a.options == b.options && a.names == b.names && a.include_dirs == b.include_dirs &&
-         a.device == b.device && a.keep == b.keep;
-}
-
 TypeBindings letters_of(const Declaration& declaration, std::span<const Variable> inputs) {
   TypeBindings bindings;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -89,7 +84,7 @@ bool KernelOp::equals(const Op& other) const {
   return a.name == b.name && a.source == b.source && a.kernel == b.kernel && a.inputs == b.inputs &&
          a.outputs == b.outputs && a.arguments == b.arguments && a.block == b.block &&
          a.grid == b.grid && a.shared == b.shared && a.overwrites == b.overwrites &&
-         same_scalars(a.scalars, b.scalars) && same_options(a.options, b.options);
+         same_scalars(a.scalars, b.scalars) && a.options == b.options;
 }
 
 std::size_t KernelOp::hash() const {
@@ -105,7 +100,7 @@ struct Counters {
 };
 
 Counters& counters() {
-  static Counters& counters = *new Counters;  // outlives every thunk
+  static Counters& counters = *new Counters;  // never destroyed: outlives every thunk
   return counters;
 }
 

@@ -11,7 +11,7 @@
 
 namespace spanwise::op_sdk {
 
-/// The op that a KernelOpSpec declares.
+/// The op of a KernelOpSpec.
 class KernelOp final : public Op {
  public:
   explicit KernelOp(KernelOpSpec spec) : declaration_(std::move(spec)) {}
@@ -31,11 +31,11 @@ class KernelOp final : public Op {
   Declaration declaration_;
 };
 
-/// The kernel of `declaration` compiled for `device` with `letters` put in.
+/// Compiles the kernel of `declaration` for `device` with the dtype letters bound.
 Function compile_kernel(const Declaration& declaration, const TypeBindings& bindings,
                         Device device);
 
-/// What the contiguous inputs of one op's thunks cost; shared by all ops of a name.
+/// Counters of contiguous inputs (KernelOpCounts), shared by all ops of a name.
 struct CopyCounter {
   std::atomic<std::int64_t> shared{0}, copied{0}, bytes_copied{0};
 };

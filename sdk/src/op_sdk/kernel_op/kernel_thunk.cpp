@@ -10,13 +10,12 @@
 namespace spanwise::op_sdk {
 namespace {
 
-/// One input as the kernel will see it.
+/// One input of a call.
 struct BoundInput {
   Ref<Cell> cell;
-  Ref<Cell> scratch =
-      make_ref<Cell>();  // where a copy in C order goes, and stays for the next call
+  Ref<Cell> scratch = make_ref<Cell>();  // a copy in C order, reused by the next call
   const Array* array = nullptr;
-  int overwritten_by = -1;  // an output
+  int overwritten_by = -1;  // index of the output that overwrites it, or -1
 };
 
 struct BoundOutput {
@@ -66,7 +65,7 @@ class KernelThunk final : public Thunk {
   }
 
  private:
-  // Also makes the outputs: the default grid covers the first.
+  // Also allocates the outputs, since the default grid covers the first one.
   LaunchConfig launch_config() {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       BoundOutput& output = outputs_[i];
@@ -87,7 +86,8 @@ class KernelThunk final : public Thunk {
     return config;
   }
 
-  // The memory of the input that the output overwrites, or a copy where that does not serve.
+  // The overwritten input itself, or a copy where it is on another device, read-only or in another
+  // layout.
   const Array& taken_over(BoundOutput& output, const Parameter& parameter) {
     const Array& input = *output.overwritten->cell->value;
     const bool serves = input.device() == device_ && !input.readonly() &&
@@ -155,8 +155,9 @@ class KernelThunk final : public Thunk {
     return target;
   }
 
-  // The declaration was held against the kernel's parameters, so addresses may go without a second
-  // check; an input counts as read, whatever an old kernel's missing const says.
+  // Arrays are passed as addresses without another check, since the declaration was checked against
+  // the kernel's parameters. An input is ordered as a read, even if the kernel's parameter is not
+  // const.
   void gather_arguments(const Stream& stream) {
     arguments_.clear();
     views_.clear();
@@ -186,7 +187,7 @@ class KernelThunk final : public Thunk {
       arguments_.push_back(KernelArg::address(reinterpret_cast<std::uintptr_t>(array.data())));
   }
 
-  // As a Python number: it takes the parameter's own type where that keeps its value.
+  // Passed like a Python number: converted to the parameter's type if that keeps its value.
   void add(const Scalar& scalar) {
     if (scalar.dtype().is_integer() && scalar.fits(int64))
       arguments_.push_back(KernelArg::integer(scalar.as_int64()));

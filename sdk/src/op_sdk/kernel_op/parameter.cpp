@@ -29,7 +29,8 @@ bool is_identifier(std::string_view text) {
   return true;
 }
 
-// The text before the first character of `stop`, which is taken off `rest` together with it.
+// Removes the text up to the first character of `stop`, and that character, from `rest`; returns
+// the text.
 std::string_view before(std::string_view& rest, std::string_view stop) {
   const std::size_t end = rest.find_first_of(stop);
   const std::string_view part = trim(rest.substr(0, end));

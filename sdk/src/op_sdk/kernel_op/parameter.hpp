@@ -16,21 +16,22 @@ namespace spanwise::op_sdk {
 struct Parameter {
   std::string name;
   bool strided = false;
-  std::optional<DType> dtype;  ///< where it is fixed
-  char letter = 0;             ///< else the letter that stands for it
+  std::optional<DType> dtype;  ///< if declared by name
+  char letter = 0;             ///< else its dtype letter
   std::vector<Expression> extents;
 
   int rank() const noexcept { return static_cast<int>(extents.size()); }
-  /// Throws ArgumentError quoting the declaration and saying what was expected; `where` begins it.
+  /// Parses a declaration. Throws ArgumentError quoting it and saying what was expected; `where`
+  /// begins the message.
   static Parameter parse(std::string_view declaration, Names& names, const std::string& where);
 };
 
-/// The dtypes that letters stand for in one use of an op.
+/// The dtypes bound to letters in one node.
 class TypeBindings {
  public:
   std::optional<DType> find(char letter) const;
   void bind(char letter, DType dtype) { bound_.emplace_back(letter, dtype); }
-  /// The parameter's dtype, or nothing where its letter is not bound.
+  /// The parameter's dtype; nullopt where its letter is not bound.
   std::optional<DType> dtype_of(const Parameter& parameter) const;
   const std::vector<std::pair<char, DType>>& all() const noexcept { return bound_; }
 
@@ -38,8 +39,8 @@ class TypeBindings {
   std::vector<std::pair<char, DType>> bound_;
 };
 
-/// How CUDA C spells a dtype, and the header that it needs ("" for none). Throws ArgumentError for
-/// a dtype that has no C type; `where` begins the message.
+/// The CUDA C name of a dtype, and the header that declares it ("" for none). Throws ArgumentError
+/// for a dtype without a C type; `where` begins the message.
 struct CType {
   std::string name, header;
 };

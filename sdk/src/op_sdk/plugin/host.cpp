@@ -18,7 +18,7 @@ struct sw_compiled_kernel {
 namespace spanwise::op_sdk {
 namespace {
 
-// What `work` gives; where it throws, `failed`, and the call keeps the exception.
+// Returns the result of `work`; if it throws, stores the exception in `call` and returns `failed`.
 template <class Result, class Work>
 Result guarded(sw_call* call, Result failed, Work&& work) noexcept {
   if (call == nullptr) return failed;

@@ -23,19 +23,19 @@ using Entry = sw_status (*)(const sw_host*, sw_call*, const sw_plugin**);
 
 struct Loaded {
   Mutex mutex;
-  std::map<void*, LoadedOps> libraries;         // by the loader's handle: one for each file
-  std::map<void*, kernels::FileStamp> refused;  // those that stay loaded all the same
-  std::deque<PluginTable> tables;               // which ops point to
+  std::map<void*, LoadedOps> libraries;         // by dlopen() handle: one per file
+  std::map<void*, kernels::FileStamp> refused;  // rejected, but still loaded
+  std::deque<PluginTable> tables;               // referenced by the registered ops
 };
 
-// Never destroyed: what it names stays loaded to the end.
+// Never destroyed: the libraries stay loaded until the process exits.
 Loaded& loaded() {
   static Loaded& loaded = *new Loaded;
   return loaded;
 }
 
-// The loader gives what it has loaded under a name, whatever file has that name by now. So a file
-// that has been built again after it was refused is opened by another spelling of its path.
+// dlopen() returns the library that it has loaded under a path, even if the file has changed. So a
+// file that was rejected and then rebuilt is opened under another spelling of its path.
 void* open_file(const std::filesystem::path& path) {
   void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const auto& refused = loaded().refused;
@@ -46,12 +46,12 @@ void* open_file(const std::filesystem::path& path) {
   return ::dlopen(again.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// An open shared library. It is never closed: its constructors have run, and threads that it
-/// started or functions that it registered would return into memory that is gone.
+/// An open shared library. Never closed: its threads and registered callbacks may still run code in
+/// it.
 class Library {
  public:
   explicit Library(const std::string& path) : path_(path) {
-    // A file beside the program first, then what the loader knows by that name.
+    // A file relative to the current directory first, then the loader's search path.
     std::error_code none;
     const bool is_file = std::filesystem::is_regular_file(path, none);
     handle_ = is_file ? open_file(std::filesystem::absolute(path))

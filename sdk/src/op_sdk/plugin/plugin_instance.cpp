@@ -35,7 +35,7 @@ std::string shown(const OpProperty& property) {
       property);
 }
 
-// A property is of its declared type; only integers become reals.
+// Converts to the declared type: only integers are converted, to reals.
 OpProperty converted(const OpProperty& given, const PluginProperty& declared,
                      const std::string& op) {
   if (given.index() == declared.value.index()) return given;

@@ -35,7 +35,7 @@ std::vector<sw_type> plugin_types(std::span<const Variable> variables) {
 
 PluginOp::PluginOp(Ref<const PluginInstance> instance, int overwritten)
     : instance_(std::move(instance)), overwritten_(overwritten), name_(instance_->name()) {
-  // As the library's own ops write that output 0 overwrites input i.
+  // The notation of the library's own ops for "output 0 overwrites input i".
   if (overwritten_ != overwrites_nothing) name_ += text("[(0, ", overwritten_, ")]");
 }
 
@@ -57,7 +57,8 @@ Ref<Apply> PluginOp::make_node(std::span<const Variable> inputs) const {
                      outputs_of(inferred, name_, output_device(inputs)));
 }
 
-// What an op of one kind of device fixes, so that its inputs are moved there.
+// The device for the output types; specified for an op that runs on one kind of device only, so
+// that its inputs are moved there.
 std::optional<Device> PluginOp::output_device(std::span<const Variable> inputs) const {
   const std::optional<Device> common = common_device(*this, inputs);
   const PluginOpTable& table = instance_->table();

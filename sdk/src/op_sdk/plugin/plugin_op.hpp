@@ -11,11 +11,11 @@
 
 namespace spanwise::op_sdk {
 
-/// An op of a plug-in with its properties, made and destroyed by the plug-in.
+/// An op created by the plug-in from its properties; destroyed by the plug-in.
 class PluginInstance final : public RefCounted {
  public:
-  /// Throws ArgumentError for properties that it has not, lacks or has of another type, and what
-  /// the plug-in says.
+  /// Throws ArgumentError for properties that are unknown, missing or of another type, and the
+  /// plug-in's errors.
   PluginInstance(const PluginOpTable& table, const OpProperties& given);
   ~PluginInstance() override;
 
@@ -33,7 +33,7 @@ class PluginInstance final : public RefCounted {
   void* op_;
 };
 
-/// What the graph sees of it.
+/// The graph op of a PluginInstance.
 class PluginOp final : public Op {
  public:
   static constexpr int overwrites_nothing = -1;
@@ -51,7 +51,7 @@ class PluginOp final : public Op {
   bool foldable(const Apply&) const override { return !instance_->table().has(SW_NOT_PURE); }
 
   const PluginInstance& instance() const noexcept { return *instance_; }
-  /// The input in whose memory the output may be computed, or overwrites_nothing.
+  /// The input whose memory the output may reuse, or overwrites_nothing.
   int overwritten() const noexcept { return overwritten_; }
 
  private:
@@ -62,7 +62,7 @@ class PluginOp final : public Op {
   std::string name_;
 };
 
-/// The types of a node's inputs as the plug-in reads them; the variables outlive it.
+/// The types of `variables` as C structs, which point into the variables.
 std::vector<sw_type> plugin_types(std::span<const Variable> variables);
 
 }  // namespace spanwise::op_sdk

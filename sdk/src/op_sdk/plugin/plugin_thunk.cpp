@@ -57,7 +57,7 @@ PluginThunk::PluginThunk(Ref<const PluginOp> op, const ThunkContext& context)
           &call_,         shown_inputs_.data(),
           nullptr,        plugin_device(device_),
           nullptr,        nullptr};
-  // One more, so that an op without inputs is lazy too.
+  // One extra element: a non-empty vector marks the thunk as lazy, also without inputs.
   if (op_->instance().table().has(SW_LAZY)) {
     computed_.resize(inputs_.size() + 1);
     run_.computed = computed_.data();
@@ -80,7 +80,7 @@ void PluginThunk::bind(const ThunkContext& context) {
 }
 
 std::vector<int> PluginThunk::run() {
-  scratch_.clear();  // what a failed call left
+  scratch_.clear();  // left by a failed call
   if (!device_.is_cpu()) {
     stream_ = &runtime::current_stream(device_);
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's handles are pointers to C
@@ -94,12 +94,12 @@ std::vector<int> PluginThunk::run() {
 }
 
 void PluginThunk::call() {
-  const sw_run run = run_;  // so that a plug-in cannot change what the next call gets
+  const sw_run run = run_;  // a copy, so that the plug-in cannot modify run_
   call_plugin(call_, functions_.run, op_->instance().op(), &run);
   scratch_.clear();
 }
 
-// Cells of inputs that are not computed may hold what an earlier call left.
+// Cells of inputs that are not computed may hold values of an earlier call.
 std::vector<int> PluginThunk::run_lazily() {
   needed_.clear();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
@@ -125,7 +125,7 @@ void PluginThunk::need_input(int input) {
   if (computed_[i] == 0) needed_.push_back(input);
 }
 
-// On the CPU all is done when a call returns, but where a GPU's stream has used the memory.
+// CPU work needs no ordering, except after a GPU stream has used the memory.
 void PluginThunk::order(const Array& array, bool writes) const {
   const Storage& storage = array.storage();
   if (device_.is_cpu() && (!storage || storage.uses().none())) return;

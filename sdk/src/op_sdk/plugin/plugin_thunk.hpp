@@ -19,8 +19,8 @@ inline sw_dtype plugin_dtype(DType dtype) noexcept {
           static_cast<std::uint16_t>(dtype.lanes())};
 }
 
-/// One node of a function. What the plug-in may do while it runs are the members between run() and
-/// the private ones; each throws what is wrong.
+/// The thunk of one node. The members from new_output() to arguments() implement the host functions
+/// available during run(); they throw on misuse.
 class PluginThunk final : public Thunk {
  public:
   PluginThunk(Ref<const PluginOp> op, const ThunkContext& context);
@@ -33,22 +33,23 @@ class PluginThunk final : public Thunk {
   const sw_array* output_from_input(int output, int input, std::optional<Layout> window);
   const sw_array* scratch(DType dtype, const Shape& shape);
   void need_input(int input);
-  /// The array behind one that this call gave.
+  /// The Array of an sw_array that this call returned to the plug-in.
   const Array& array_of(const sw_array* array) const;
-  /// Room for a launch's arguments, kept from one to the next.
+  /// A buffer for a launch's arguments, reused between launches.
   std::vector<KernelArg>& arguments() noexcept { return arguments_; }
 
  private:
   struct Input {
     Ref<Cell> cell;
-    bool overwritten;              ///< by the plug-in itself
-    std::optional<Array> moved{};  ///< where what the cell holds does not serve
-    const Array* array = nullptr;  ///< null where it is not computed
+    bool overwritten;  ///< named in sw_op.overwrites
+    /// a copy, where the cell's array is on another device or read-only
+    std::optional<Array> moved{};
+    const Array* array = nullptr;  ///< null if not computed
   };
   struct Output {
     Ref<Cell> cell;
     DType dtype;
-    bool is_given = false;  ///< in this run; looked at for lazy ops
+    bool is_given = false;  ///< set in this run; used for lazy ops
   };
   struct Scratch {
     explicit Scratch(Array made) : array(std::move(made)) {}
@@ -69,13 +70,14 @@ class PluginThunk final : public Thunk {
   std::string name_;
   const sw_op& functions_;
   Device device_;
-  runtime::StreamState* stream_ = nullptr;  ///< of the run; null on the CPU
+  runtime::StreamState* stream_ = nullptr;  ///< of the current run; null on the CPU
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
   std::vector<sw_array> shown_inputs_, shown_outputs_;
-  std::vector<std::uint8_t> computed_;             // of each input; empty but for lazy ops
-  std::vector<int> needed_;                        // what a lazy op asked for
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // what is shown must not move
+  std::vector<std::uint8_t> computed_;  // per input; empty unless the op is lazy
+  std::vector<int> needed_;             // inputs requested by a lazy op
+  // pointers, since the plug-in holds addresses of `shown`
+  std::vector<std::unique_ptr<Scratch>> scratch_;
   std::vector<KernelArg> arguments_;
   sw_call call_;
   sw_run run_{};

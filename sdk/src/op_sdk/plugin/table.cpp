@@ -14,7 +14,7 @@
 namespace spanwise::op_sdk {
 namespace {
 
-// Of version 1.0: tables may be longer, not shorter.
+// Sizes in version 1.0; later tables are longer.
 constexpr std::size_t least_plugin = offsetof(sw_plugin, ops) + sizeof(sw_plugin::ops);
 constexpr std::size_t least_op = offsetof(sw_op, run) + sizeof(sw_op::run);
 
@@ -27,7 +27,7 @@ bool is_python_name(const char* name) {
 
 const char* or_none(const char* name) { return name == nullptr ? "none" : name; }
 
-/// Reads one sw_op; its members throw naming the op.
+/// Reads and checks one sw_op; its members throw GraphError naming the op.
 class OpReader {
  public:
   OpReader(const sw_op& op, const std::string& name_space, const std::string& library)
@@ -36,7 +36,7 @@ class OpReader {
            " bytes; expected at least ", least_op,
            ": set struct_size to sizeof(sw_op), and build it with <spanwise/plugin.h>");
     std::memcpy(&table_.functions, &op, std::min<std::size_t>(op.struct_size, sizeof(sw_op)));
-    expect(is_python_name(op.name), or_none(op.name), ": is no name; expected bindings, digits, _");
+    expect(is_python_name(op.name), or_none(op.name), ": is no name; expected letters, digits, _");
     table_.name = text(name_space, ".", op.name);
     who_ += text(op.name, ": ");
     if (op.summary != nullptr) table_.summary = op.summary;

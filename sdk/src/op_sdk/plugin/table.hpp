@@ -10,18 +10,18 @@
 
 namespace spanwise::op_sdk {
 
-/// A property as its op declares it.
+/// A declared property.
 struct PluginProperty {
   std::string name;
-  OpProperty value;  ///< of the declared kind; what holds where none is given
+  OpProperty value;  ///< the default, of the declared kind
   bool required;
 };
 
-/// One op of a plug-in, read and found to hold together. Never goes away, as its library.
+/// One op of a plug-in, checked for consistency. Never destroyed, as its library is never unloaded.
 struct PluginOpTable {
   std::string name;  ///< "signal.window"
   std::string summary;
-  sw_op functions;  ///< the library's own table, whatever its size, in ours
+  sw_op functions;  ///< a copy of the library's table; members beyond its struct_size are zero
   std::vector<PluginProperty> properties;
   AliasMap views, overwrites;
   std::vector<int> reusable_inputs;
@@ -34,11 +34,10 @@ struct PluginTable {
   std::vector<PluginOpTable> ops;
 };
 
-/// What stands in a plug-in's own table. Throws GraphError naming `library`, the op and what does
-/// not hold together.
+/// Reads a plug-in's table. Throws GraphError naming `library`, the op and the inconsistency.
 PluginTable read_plugin_table(const sw_plugin& plugin, const std::string& library);
 
-/// The property behind a value of the interface, whose kind is a known one.
+/// Converts a value of the C interface, whose kind must be valid.
 OpProperty property_of(const sw_value& value);
 
 }  // namespace spanwise::op_sdk

@@ -20,14 +20,14 @@ bool is_one_of(std::string_view word, const std::array<std::string_view, N>& wor
 bool is_restrict(std::string_view word) {
   return word == "__restrict__" || word == "__restrict" || word == "restrict";
 }
-// Words that may stand in a parameter without being its type or its name.
+// Keywords of a parameter that are neither its type nor its name.
 bool is_qualifier(std::string_view word) {
   static constexpr std::array<std::string_view, 9> words{
       "const",    "volatile",          "struct",  "class", "union", "enum",
       "typename", "__grid_constant__", "register"};
   return is_one_of(word, words);
 }
-// C's own type words, which can be combined ("unsigned long long") and never name a parameter.
+// C's type keywords, which can be combined ("unsigned long long") and never name a parameter.
 bool is_builtin(std::string_view word) {
   static constexpr std::array<std::string_view, 12> words{"void",     "bool",  "_Bool",  "char",
                                                           "short",    "int",   "long",   "signed",
@@ -67,7 +67,7 @@ std::optional<DType> named_dtype(std::string_view name) {
   return found == names.end() ? std::nullopt : std::optional(found->second);
 }
 
-// "unsigned long long int" and its kin, in any order; LP64, as CUDA has it on Linux.
+// "unsigned long long int" and similar, in any order; LP64, as in CUDA on Linux.
 std::optional<DType> builtin_dtype(const Words& words) {
   const auto count = [&](std::string_view word) {
     return std::count(words.begin(), words.end(), word);
@@ -85,7 +85,7 @@ std::optional<DType> builtin_dtype(const Words& words) {
   return is_unsigned ? uint32 : int32;
 }
 
-// complex<float> of std, cuda::std, thrust and pycuda: two reals, as our complex dtypes are.
+// complex<float> of std, cuda::std, thrust and pycuda has the layout of complex64.
 std::optional<DType> complex_dtype(const Words& words) {
   if (words.size() != 4 || words[0] != "complex" || words[1] != "<" || words[3] != ">") return {};
   if (words[2] == "float") return complex64;
@@ -94,8 +94,7 @@ std::optional<DType> complex_dtype(const Words& words) {
 }
 
 std::optional<DType> dtype_of(Words words) {
-  // A namespace in front changes no arithmetic type: std::uint8_t, ::size_t,
-  // thrust::complex<float>.
+  // Removes a namespace prefix: std::uint8_t, ::size_t, thrust::complex<float>.
   const auto colon = std::find(words.rbegin(), words.rend(), "::");
   words.erase(words.begin(), colon.base());
   if (words.empty()) return {};
@@ -142,7 +141,7 @@ std::string spelled(const Words& words) {
 }
 
 Words followed(const Words& words, const TypeNames& names, int depth = 0) {
-  constexpr int deepest = 8;  // ends chains that name themselves
+  constexpr int deepest = 8;  // ends cyclic aliases
   Words out;
   for (const std::string_view word : words) {
     const Words* meaning = depth < deepest ? names.find(word) : nullptr;
@@ -151,7 +150,7 @@ Words followed(const Words& words, const TypeNames& names, int depth = 0) {
       continue;
     }
     const Words inner = followed(*meaning, names, depth + 1);
-    // In "const pointer_type p" the pointer is const, not what it points to.
+    // In "const pointer_type p" the pointer is const, not the pointee.
     const bool names_pointer = std::find(inner.begin(), inner.end(), "*") != inner.end();
     if (names_pointer && !out.empty() && out.back() == "const") out.pop_back();
     out.insert(out.end(), inner.begin(), inner.end());
@@ -192,7 +191,7 @@ SourceParameter read_parameter(std::span<const Token> tokens, const TypeNames& n
   if (is_array) words.push_back("*");
   parameter.type = spelled(words);
 
-  // What follows the last star qualifies the pointer itself; what precedes it is the pointee.
+  // Tokens after the last star qualify the pointer; those before it are the pointee.
   words = followed(words, names);
   const auto stars = std::count(words.begin(), words.end(), "*");
   parameter.is_pointer = stars > 0;

@@ -13,24 +13,24 @@
 
 namespace spanwise::runtime {
 
-/// Names that the source gives to types: typedef, using, object-like macros. Only definitions that
-/// hold for every compilation are in it, so none under a conditional and none given twice
-/// otherwise.
+/// Type aliases of the source: typedef, using, object-like macros. Only those that hold in every
+/// compilation: not inside #if, and not redefined differently.
 class TypeNames {
  public:
   void add(std::string_view name, std::vector<std::string_view> words);
-  /// Nullptr where the name is unknown or ambiguous.
+  /// Null where the name is unknown or ambiguous.
   const std::vector<std::string_view>* find(std::string_view name) const;
 
  private:
   std::map<std::string_view, std::vector<std::string_view>> words_;
 };
 
-/// Reads "typedef T name" and "using name = T" (without the semicolon) into `names`; leaves others.
+/// Adds "typedef T name" and "using name = T" (without the semicolon) to `names`; ignores other
+/// declarations.
 void read_type_name(std::span<const Token> declaration, TypeNames& names);
 
-/// One parameter from its tokens, "const float *__restrict__ x". Follows `names` for dtype and
-/// pointer-ness; `type` stays as written.
+/// Parses one parameter, "const float *__restrict__ x". Resolves aliases in `names` for dtype and
+/// is_pointer; `type` stays as written.
 SourceParameter read_parameter(std::span<const Token> tokens, const TypeNames& names);
 
 }  // namespace spanwise::runtime

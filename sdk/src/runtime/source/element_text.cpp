@@ -12,8 +12,7 @@ struct ElementName {
   const char* name;
 };
 
-// A long has the size of a long long, but is another type where templates are chosen; kernels say
-// long long.
+// long long, not long: they have the same size but are distinct types in template resolution.
 constexpr ElementName element_names[] = {
     {bool_, "Bool"},          {int8, "signed char"},         {uint8, "unsigned char"},
     {int16, "short"},         {uint16, "unsigned short"},    {int32, "int"},

@@ -16,7 +16,7 @@ std::string_view closing(std::string_view open) {
   return ">";
 }
 
-// Behind attributes and directives that may stand between a parameter list and its body.
+// The index after attributes and directives between a parameter list and its body.
 std::size_t skip_attributes(const std::vector<Token>& tokens, std::size_t i) {
   while (i < tokens.size()) {
     const Token& token = tokens[i];
@@ -64,7 +64,7 @@ std::size_t skip_balanced(const std::vector<Token>& tokens, std::size_t open) {
     const std::string_view text = tokens[i].text;
     if (text == opening) ++depth;
     if (text == close && --depth == 0) return i + 1;
-    // A comparison in a template argument stands in parentheses; its '<' must not count.
+    // A '<' inside parentheses is a comparison.
     if (opening == "<" && text == "(") i = skip_balanced(tokens, i) - 1;
     if (opening == "<" && (text == ";" || text == "{")) return i;
   }
@@ -94,7 +94,7 @@ KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t star
       const std::size_t body = skip_attributes(tokens, end);
       const bool ends_declarator =
           body < tokens.size() && (tokens[body].text == "{" || tokens[body].text == ";");
-      // A macro such as BOUNDS(256) is followed by the rest of the declaration.
+      // A macro such as BOUNDS(256), followed by the rest of the declaration.
       if (is_attribute_word(token.text) || !ends_declarator) {
         i = end - 1;
         continue;

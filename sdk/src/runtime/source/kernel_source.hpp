@@ -14,8 +14,8 @@
 
 namespace spanwise::runtime {
 
-/// One lexical token of CUDA C++. Comments and white space are skipped; a preprocessor directive is
-/// one token. `text` points into the source that was given to lex().
+/// A token of CUDA C++. Comments and white space are skipped; a preprocessor directive is one
+/// token. `text` points into the source passed to lex().
 struct Token {
   enum class Kind { identifier, number, string, character, punctuation, directive };
   Kind kind;
@@ -24,7 +24,7 @@ struct Token {
   int line = 1;
 };
 
-/// Splits source text; never fails: what is malformed is left to the compiler.
+/// Splits source into tokens; never fails, since the compiler reports malformed source.
 SW_API std::vector<Token> lex(std::string_view source);
 
 struct SourceParameter {
@@ -38,31 +38,31 @@ struct SourceParameter {
 
 /// One __global__ function as the source declares it.
 struct SourceKernel {
-  std::string name;            ///< plain, e.g. "blur"
+  std::string name;            ///< unqualified, e.g. "blur"
   std::string qualified_name;  ///< with its namespaces, e.g. "image::blur"
   std::vector<SourceParameter> parameters;
   int line = 1;
   bool is_template = false;
   bool is_extern_c = false;
   bool is_definition = false;
-  /// Calls a barrier or a warp collective, itself or through functions and macros of the source.
+  /// Calls a barrier or a warp collective, directly or through functions and macros of the source.
   bool has_barrier = false;
 };
 
-/// Kernel source and what a light scan finds in it. This is no parser: macros that hide a
-/// __global__ are invisible to it, and the compiler has the last word.
+/// Kernel source and the kernels found in it by a light scan without preprocessing: a kernel whose
+/// __global__ comes from a macro is not found.
 struct KernelSource {
   std::string text;
-  std::string file_name = "kernel.cu";  ///< how messages name it
+  std::string file_name = "kernel.cu";  ///< name in messages
   std::vector<SourceKernel> kernels;
-  /// Not text: device code that is compiled already, which only a linker takes.
+  /// `text` is compiled device code, which only a linker accepts.
   bool is_compiled = false;
 };
 
 SW_API KernelSource scan_kernels(std::string text, std::string file_name = "kernel.cu");
 
-/// As scan_kernels, or compiled device code (cubin, PTX, LTO-IR, fat binary, object file, archive):
-/// the contents tell which.
+/// As scan_kernels, but also accepts compiled device code (cubin, PTX, LTO-IR, fat binary, object
+/// file, archive), recognised by its contents.
 SW_API KernelSource scan_linked(std::string contents, std::string file_name);
 
 }  // namespace spanwise::runtime

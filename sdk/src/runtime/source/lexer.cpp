@@ -17,8 +17,8 @@ bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == '\n';
 }
 
-// One pass over the text. The translation phases are those of C++, but for line splices inside a
-// token, which nobody writes outside of directives and comments.
+// A single-pass lexer. Follows C++'s translation phases, except that line splices inside a token
+// are only supported in directives and comments.
 class Lexer {
  public:
   explicit Lexer(std::string_view source) : source_(source) {}
@@ -58,7 +58,7 @@ class Lexer {
     position_ = stop;
   }
 
-  // False at the end of the text.
+  // Returns false at the end of the text.
   bool skip_blanks() {
     while (position_ < source_.size()) {
       const char c = at(position_);
@@ -141,7 +141,8 @@ class Lexer {
     return Token::Kind::identifier;
   }
 
-  // An unclosed literal ends with its line, so that the rest of the source is still seen.
+  // An unterminated literal ends at the end of its line, so that the rest of the source is still
+  // scanned.
   Token::Kind quoted(char quote, Token::Kind kind) {
     ++position_;
     while (position_ < source_.size() && at(position_) != quote && at(position_) != '\n') {
@@ -168,7 +169,7 @@ class Lexer {
   std::string_view source_;
   std::size_t position_ = 0;
   int line_ = 1;
-  bool line_start_ = true;  // nothing but blanks since the last newline: '#' opens a directive
+  bool line_start_ = true;  // only blanks since the last newline: '#' starts a directive
   std::vector<Token> tokens_;
 };
 

@@ -7,8 +7,8 @@
 namespace spanwise::runtime {
 namespace {
 
-// No C++ has a zero byte or a line that begins so; every binary has zeros early, and PTX names its
-// version before any code (PTX ISA 9.0, section 11.1.1).
+// Neither a zero byte nor a line that begins with ".version" occurs in C++; every binary has zero
+// bytes near its start, and PTX has its version before any code (PTX ISA 9.0, section 11.1.1).
 bool is_compiled(std::string_view contents) {
   const std::string_view head = contents.substr(0, 4096);
   return head.find('\0') != head.npos || head.starts_with(".version") ||

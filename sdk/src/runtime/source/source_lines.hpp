@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-/// Lines that a back end writes before a user's text.
+/// Source lines that a back end inserts before the user's source.
 namespace spanwise::runtime {
 
-// A compiler's -D and -U. Written behind what the back end has there itself, a macro called T
-// reaches the user's text and breaks nobody else's headers.
+// Used in place of the compiler options -D and -U: inserted after the back end's own headers, so
+// that a macro called T affects the user's source but not those headers.
 
-/// What -D is followed by: "N", "N=4", "F(x)=x". What comes after a line's end is left out, as
+/// The directive for the argument of -D: "N", "N=4", "F(x)=x". Text after a newline is ignored, as
 /// compilers do.
 inline std::string define_line(std::string_view macro) {
   macro = macro.substr(0, macro.find('\n'));
@@ -24,7 +24,7 @@ inline std::string undefine_line(std::string_view macro) {
   return "#undef " + std::string(macro.substr(0, macro.find('\n')));
 }
 
-/// `text` as a C string literal; a line's end becomes a space.
+/// `text` as a C string literal; newlines become spaces.
 inline std::string c_literal(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

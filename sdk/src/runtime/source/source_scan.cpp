@@ -13,10 +13,10 @@ namespace {
 struct Scope {
   enum class Kind { name_space, extern_c, type, body };
   Kind kind;
-  std::string_view name;  // of the namespace; of a body, what owns the code in it
+  std::string_view name;  // the namespace; for a body, the function or variable it belongs to
 };
 
-// Walks the tokens once and keeps track of namespaces, types and bodies.
+// A single pass over the tokens that tracks namespaces, types and bodies.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) { scan_.tokens = lex(text); }
@@ -52,7 +52,7 @@ class Scanner {
     }
   }
 
-  // What a '{' outside of bodies opens, from the declaration in front of it.
+  // The scope opened by a '{' outside of bodies, determined from the declaration before it.
   Scope opened_scope() const {
     std::string_view name, before_parameters;
     bool is_type = false, is_enum = false, is_initialiser = false, is_operator = false,
@@ -93,7 +93,7 @@ class Scanner {
     return {Scope::Kind::body, is_enum ? name : std::string_view{}};
   }
 
-  // "a" or the text "a::b"; "" for an unnamed or inline namespace, whose members need no prefix.
+  // "a" or "a::b"; "" for an unnamed or inline namespace, whose members need no prefix.
   std::string_view namespace_name(std::size_t first) const {
     if (first > declaration_ + 1 && tokens()[first - 2].text == "inline") return {};
     if (first >= index_) return {};
@@ -128,7 +128,8 @@ class Scanner {
   }
 
   void kernel() {
-    // A __global__ never stands in a body or a type: braces hidden in macros led the scan astray.
+    // __global__ cannot occur in a body or a type, so such scopes come from unbalanced braces in
+    // macros.
     std::erase_if(scopes_, [](const Scope& s) {
       return s.kind == Scope::Kind::body || s.kind == Scope::Kind::type;
     });
@@ -154,7 +155,7 @@ class Scanner {
   }
 
   void directive(std::string_view text) {
-    // Line splices and comments inside a directive become blanks for this look at it.
+    // Lexes the directive again to remove line splices and comments.
     const std::vector<Token> words = lex(text.substr(1));
     if (words.empty()) return;
     const std::string_view word = words[0].text;
@@ -164,7 +165,7 @@ class Scanner {
     } else if (word == "if" || word == "ifdef" || word == "ifndef") {
       conditionals_.push_back({scopes_, declaration_});
     } else if ((word == "else" || word.starts_with("elif")) && !conditionals_.empty()) {
-      // Each branch goes on from the same place, as the compiler sees only one of them.
+      // Each branch starts from the state at the #if, since the compiler sees only one of them.
       scopes_ = conditionals_.back().scopes;
       declaration_ = in_body() ? index_ + 1 : conditionals_.back().declaration;
     } else if (word == "endif" && !conditionals_.empty()) {
@@ -212,7 +213,7 @@ class Scanner {
   std::vector<Branch> conditionals_;
 };
 
-// A declaration that a definition follows or precedes is the same kernel.
+// Merges declarations of a kernel with each other and with its definition.
 void merge_declarations(std::vector<SourceKernel>& kernels) {
   const auto same = [](const SourceKernel& a, const SourceKernel& b) {
     return a.qualified_name == b.qualified_name && a.parameters.size() == b.parameters.size();

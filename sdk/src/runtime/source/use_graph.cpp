@@ -9,7 +9,7 @@
 namespace spanwise::runtime {
 
 // Names from the CUDA C++ Programming Guide 13.0, sections "Synchronization Functions", "Warp
-// Vote", "Warp Match", "Warp Reduce", "Warp Shuffle Functions" and "Cooperative Groups"; the ones
+// Vote", "Warp Match", "Warp Reduce", "Warp Shuffle Functions" and "Cooperative Groups"; those
 // without _sync are CUDA 8's.
 bool is_barrier_name(std::string_view name) {
   static constexpr std::array<std::string_view, 18> names{"__syncwarp",
@@ -71,7 +71,7 @@ std::set<std::string_view> UseGraph::used() const {
   return names;
 }
 
-// All identifiers that `owner` uses, itself or through what it uses, and `owner`.
+// `owner`, and all identifiers that it uses directly or indirectly.
 std::set<std::string_view> UseGraph::closure(std::string_view owner) const {
   std::set<std::string_view> seen{owner, ""};
   std::vector<std::string_view> pending(seen.begin(), seen.end());

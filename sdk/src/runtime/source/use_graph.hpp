@@ -9,21 +9,22 @@
 
 namespace spanwise::runtime {
 
-/// Which identifiers the functions, variables and macros of a source use, by plain name. Several
-/// entities of one name are one entity here, and "" stands for code whose owner has no name that a
-/// call would show (operators): it counts as used by everything. So answers err towards "uses".
+/// The identifiers used by the functions, variables and macros of a source, by unqualified name.
+/// Entities with the same name are merged, and "" stands for code that has no name at the call
+/// (operators), which counts as used by everything. So results are conservative: "uses" may be a
+/// false positive.
 class UseGraph {
  public:
   void add(std::string_view owner, std::string_view used);
-  /// Adds all that `other` knows, e.g. of an included file.
+  /// Adds all uses of `other`, e.g. of an included file.
   void merge(const UseGraph& other);
-  /// Whether `owner` uses a barrier, a warp collective or a cooperative group, itself or through
-  /// what it uses. Threads of such a kernel must be able to wait for one another.
+  /// Whether `owner` uses a barrier, a warp collective or a cooperative group, directly or
+  /// indirectly. The threads of such a kernel must be able to wait for one another.
   bool reaches_barrier(std::string_view owner) const;
-  /// Whether `owner` may call itself, or calls what may.
+  /// Whether `owner` or a function it calls may be recursive.
   bool recurses(std::string_view owner) const;
   bool knows(std::string_view owner) const { return uses_.contains(owner); }
-  /// All names that anything uses.
+  /// All used names.
   std::set<std::string_view> used() const;
 
  private:

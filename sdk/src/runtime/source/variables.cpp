@@ -11,13 +11,13 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// Whether the declaration that goes on at tokens[i] is of a variable: its name is followed by an
-// initialiser, extents or the end, a function's by its parameters.
+// Whether the declaration that continues at tokens[i] declares a variable: a variable's name is
+// followed by an initialiser, extents or the end, a function's by its parameters.
 bool is_variable(const std::vector<Token>& tokens, std::size_t i) {
   for (; i < tokens.size(); ++i) {
     const std::string_view word = tokens[i].text;
     if (is_one_of(word, {";", "=", "[", "{"})) return true;
-    // A block's own memory, functions whose names are operators, what is the same for everybody.
+    // Shared memory, operator functions, constants and kernels.
     if (is_one_of(word, {"(", "operator", "__shared__", "constexpr", "__global__"})) return false;
     if (word == "<") i = skip_balanced(tokens, i) - 1;
     if (is_attribute_word(word)) i = skip_balanced(tokens, i + 1) - 1;

@@ -7,8 +7,8 @@
 
 namespace spanwise::runtime {
 
-// Each bit of the number of the call is a slash or a slash and a dot; neither changes where the
-// path leads.
+// Encodes the call's number in the path: each bit is written as "/" or "/.", which does not change
+// the file it refers to.
 std::string new_loader_path(std::string folder, const std::string& name) {
   static std::atomic<std::uint64_t> calls{0};
   for (std::uint64_t call = calls.fetch_add(1) + 1; call != 0; call >>= 1)

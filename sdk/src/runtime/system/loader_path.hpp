@@ -6,8 +6,8 @@
 
 namespace spanwise::runtime {
 
-/// A path of `name` in `folder` for dlopen() that no earlier call returned. The loader takes a path
-/// that it has seen for the library that it loaded by it, whatever file is there by now.
+/// A path for dlopen() of the file `name` in `folder` that no earlier call returned. For a path
+/// that it has seen, the loader returns the library already loaded, even if the file has changed.
 std::string new_loader_path(std::string folder, const std::string& name);
 
 }  // namespace spanwise::runtime

@@ -27,14 +27,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Only these are ever removed by another process than the one that made them.
+// Only folders with this prefix are removed by processes other than their creator.
 constexpr std::string_view scope_prefix = "spanwise-tmp-";
 constexpr std::string_view kept_prefix = "spanwise-kernel-";
 
 enum class Lock { held, refused, unsupported };
 
-// `folder` is opened for the lock, which ends with it. Refused where the folder does not exist,
-// belongs to another user, or is locked by a live process.
+// Opens `path` as `folder` and locks it; closing `folder` unlocks. Lock::refused where the folder
+// does not exist, belongs to another user, or is locked by a live process.
 Lock lock_folder(const std::string& path, FileDescriptor& folder) {
   folder = FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat status;
@@ -44,8 +44,9 @@ Lock lock_folder(const std::string& path, FileDescriptor& folder) {
   return errno == EWOULDBLOCK ? Lock::refused : Lock::unsupported;
 }
 
-// Removes what killed processes left: the system unlocks a folder when its process ends. Once for
-// each parent, as that is listed, and only where no other user could have moved a folder there.
+// Removes the folders of killed processes: the system unlocks a folder when its process ends. Runs
+// once per parent, since it lists the parent, and only where no other user could have moved a
+// folder there.
 void remove_abandoned(const std::string& parent) {
   static auto& seen = *new std::set<std::string>;
   static auto& mutex = *new Mutex;
@@ -75,7 +76,7 @@ struct Parent {
   bool is_trusted = false;
 };
 
-// Those to try, in order.
+// The candidates, in the order in which they are tried.
 std::vector<Parent> parents() {
   const char* chosen = std::getenv("TMPDIR");
   std::vector<Parent> all;
@@ -107,11 +108,11 @@ bool TemporaryFolder::make_in(const std::string& parent) {
     path_ = text(parent, "/", prefix, "XXXXXX");
     if (::mkdtemp(path_.data()) == nullptr) return false;
     if (lifetime_ == Lifetime::kept) return true;
-    // Another process may take the folder for an abandoned one before it is locked. Where a file
-    // system has no locks, that process cannot either.
+    // Before it is locked, another process may remove the folder as abandoned. Where the file
+    // system has no locks, the other process cannot lock it either.
     const Lock lock = lock_folder(path_, lock_);
     if (lock == Lock::unsupported || (lock == Lock::held && is_at(path_, lock_))) return true;
-    // Not taken by another process, but not to be opened: no descriptors are left.
+    // Not removed by another process, but open() failed: no file descriptors left.
     if (const int reason = errno; !lock_ && reason != ENOENT) {
       ::rmdir(path_.c_str());
       errno = reason;

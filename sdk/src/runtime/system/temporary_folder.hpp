@@ -17,15 +17,15 @@ class TemporaryFolder {
     kept    ///< stays for the user to read
   };
 
-  /// In TMPDIR, /tmp or /var/tmp: the first that can be written to and that no other user can swap,
-  /// else the first that can be written to. Throws DeviceError.
+  /// Creates the folder in TMPDIR, /tmp or /var/tmp: the first that is writable and in which no
+  /// other user can replace it, else the first that is writable. Throws DeviceError.
   explicit TemporaryFolder(Lifetime lifetime = Lifetime::scope);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::string& path() const noexcept { return path_; }
-  /// Writes a file, and the folders in `name`, and returns its path; throws DeviceError.
+  /// Writes a file, creating the folders in `name`, and returns its path. Throws DeviceError.
   std::string write(std::string_view name, std::string_view contents) const;
 
  private:
@@ -33,7 +33,7 @@ class TemporaryFolder {
 
   Lifetime lifetime_;
   std::string path_;
-  FileDescriptor lock_;  // held while the process lives: an unlocked folder is abandoned
+  FileDescriptor lock_;  // held while the process runs: an unlocked folder is abandoned
 };
 
 /// The contents of a file; throws DeviceError.

@@ -21,10 +21,10 @@
 namespace spanwise::runtime {
 namespace {
 
-constexpr int most_links = 40;  // as the kernel's own limit, path_resolution(7)
+constexpr int most_links = 40;  // the kernel's limit, path_resolution(7)
 
-// The uid that stands for every user who is not mapped into this user namespace, where root is one
-// of them; else no uid.
+// The overflow uid, which represents all users that are not mapped into this user namespace, if
+// root is not mapped; else -1.
 std::int64_t unmapped_root() {
   std::ifstream map("/proc/self/uid_map");
   std::int64_t inside = 0, outside = 0, count = 0;
@@ -35,7 +35,7 @@ std::int64_t unmapped_root() {
   return map.eof() ? uid : -1;
 }
 
-// Of a folder above the last. In a container that maps this user only, the system's folders belong
+// For a folder above the last one. In a container that maps only this user, system folders belong
 // to the unmapped root.
 bool is_trusted_ancestor(const struct stat& status) {
   return has_trusted_owner(status) || std::int64_t{status.st_uid} == unmapped_root();
@@ -47,7 +47,8 @@ bool others_may_write(const struct stat& status) noexcept {
 
 std::string system_error_text(int code) { return std::system_category().message(code); }
 
-// What is wrong with a folder; others may rename only their own entries of a sticky one.
+// Why a folder is not trusted; "" where it is. In a sticky folder other users can only rename their
+// own entries.
 std::string folder_problem(const std::string& place, const struct stat& status, bool is_last) {
   if (is_last ? !has_trusted_owner(status) : !is_trusted_ancestor(status))
     return text(place, " belongs to another user");
@@ -82,7 +83,7 @@ class FolderWalk {
   }
 
  private:
-  // The next step is the last of the list.
+  // Pushes the path's components; steps_.back() is the next one.
   void add_steps(std::string_view path) {
     const std::size_t before = steps_.size();
     while (!path.empty()) {
@@ -112,7 +113,7 @@ class FolderWalk {
       return follow(step, before);
     }
     if (!S_ISDIR(status.st_mode)) return set_problem(text(place_, " is no folder"));
-    // "/." so that a file system which is mounted at its first use gets mounted.
+    // "/." triggers the mount of an automounted file system.
     folder_ = FileDescriptor(
         ::openat(folder_.get(), (step + "/.").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     enter(is_last);
@@ -124,7 +125,7 @@ class FolderWalk {
     };
     if (found()) return true;
     if (errno == ENOENT && missing_ == MissingFolders::leave) return !(is_missing_ = true);
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (errno == ENOENT && (::mkdirat(folder_.get(), step.c_str(), 0700) == 0 || errno == EEXIST) &&
         found())
       return true;
@@ -159,7 +160,7 @@ class FolderWalk {
 
   MissingFolders missing_;
   bool last_is_parent_;
-  FileDescriptor folder_;  // where the walk stands
+  FileDescriptor folder_;  // the folder reached so far
   std::string place_, problem_;
   std::vector<std::string> steps_;
   int links_ = 0;

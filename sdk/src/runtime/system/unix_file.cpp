@@ -12,14 +12,14 @@ namespace spanwise::runtime {
 
 bool FileDescriptor::close() noexcept {
   const int fd = std::exchange(fd_, -1);
-  // After EINTR, Linux has closed the descriptor already (close(2)).
+  // On EINTR Linux has closed the descriptor already (close(2)).
   return fd < 0 || ::close(fd) == 0 || errno == EINTR;
 }
 
 std::optional<std::string> read_all(const FileDescriptor& file) {
   struct stat status;
   if (::fstat(file.get(), &status) != 0) return std::nullopt;
-  // One byte more than the size, so that the usual file ends within the first pass.
+  // One byte more than the size, so that reading usually ends in the first pass.
   std::string bytes(static_cast<std::size_t>(status.st_size) + 1, '\0');
   std::size_t filled = 0;
   while (true) {

@@ -23,16 +23,16 @@ class FileDescriptor {
 
   int get() const noexcept { return fd_; }
   explicit operator bool() const noexcept { return fd_ >= 0; }
-  /// False where the system reports that what was written did not arrive.
+  /// Returns false where the system reports that written data was lost.
   bool close() noexcept;
 
  private:
   int fd_ = -1;
 };
 
-/// Everything from the current position; nothing where a read fails.
+/// Reads from the current position to the end; nullopt on a read error.
 std::optional<std::string> read_all(const FileDescriptor& file);
-/// False where not all bytes could be written.
+/// Returns false where not all bytes could be written.
 bool write_all(const FileDescriptor& file, std::string_view bytes) noexcept;
 
 }  // namespace spanwise::runtime

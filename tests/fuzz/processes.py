@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs whose process ends, forks or starts an interpreter while threads are inside the library.
 
-    PYTHONPATH=build/release/python:tests python -m torture.processes --count 1000 --processes 2
+    PYTHONPATH=build/release/python:tests python -m fuzz.processes --count 1000 --processes 2
 
 Each program of the folder `programs` runs `--count` times (`--only fork,daemon_threads` for some of
 them) and must end with its exit status, in time, with nothing on its standard error.
@@ -44,7 +44,7 @@ def problem_of(name: str) -> str | None:
     return f"{name}: exit status {process.returncode}, standard error {errors[-2000:]!r}"
 
 
-def torture(name: str, count: int, processes: int) -> collections.Counter[str]:
+def attack(name: str, count: int, processes: int) -> collections.Counter[str]:
     """How many of `count` runs had which problem; empty where all is well."""
     with ThreadPoolExecutor(processes) as pool:
         found = pool.map(problem_of, [name] * count)
@@ -52,14 +52,14 @@ def torture(name: str, count: int, processes: int) -> collections.Counter[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m torture.processes")
+    parser = argparse.ArgumentParser(prog="python -m fuzz.processes")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--only", default=",".join(names()))
     arguments = parser.parse_args()
     total = 0
     for name in arguments.only.split(","):
-        problems = torture(name, arguments.count, arguments.processes)
+        problems = attack(name, arguments.count, arguments.processes)
         total += problems.total()
         print(f"{name}: {arguments.count} runs, {problems.total()} problems", flush=True)
         for problem, times in problems.most_common():

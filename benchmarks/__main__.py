@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures Spanwise beside its floor and the installed peers: python tests/perf [LINE ...] [--json FILE].
+"""Measures Spanwise beside its floor and the installed peers: python benchmarks [LINE ...] [--json FILE].
 
 A LINE may be a pattern: '*_gpu'. What is measured on one kind of device alone has it in its name.
 
@@ -19,7 +19,7 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
 
 import report  # noqa: E402
 from harness import Unavailable  # noqa: E402
@@ -33,7 +33,7 @@ def lines() -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="tests/perf", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument(
         "line", nargs="*", help=f"which to run (default: all of {', '.join(lines())})"
     )

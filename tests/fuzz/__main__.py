@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tortures Spanwise beside NumPy: python tests/torture --device cpu --cases 1000000 --seed 7 --processes 2
+"""Compares random operations with NumPy: python tests/fuzz --device cpu --cases 1000000 --seed 7 --processes 2
 
 Run it with the package to test on PYTHONPATH. Each case is an operation on random layouts, dtypes
 and values that follows from the seed and its number alone; `--case N` repeats one. All memory around
@@ -19,7 +19,7 @@ if str(HERE.parent) not in sys.path:
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="tests/torture", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="tests/fuzz", description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--cases", type=int, default=100_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
@@ -36,19 +36,21 @@ def arguments():
 
 def command_of(options, number):
     only = f" --only {','.join(options.only)}" if options.only else ""
-    return f"python tests/torture --device {options.device} --seed {options.seed}{only} --case {number}"
+    return (
+        f"python tests/fuzz --device {options.device} --seed {options.seed}{only} --case {number}"
+    )
 
 
 def main():
-    from torture.outcome import commit
-    from torture.run import Pool, Runner, families
+    from fuzz.outcome import commit
+    from fuzz.run import Pool, Runner, families
 
     options = arguments()
     families(options.only)
     if options.case is not None:
         runner = Runner(options.device, options.seed, options.only)
         words = runner.run(options.case)
-        print(words or f"case {options.case} is right: {runner.room.description()}")
+        print(words or f"case {options.case} is right: {runner.context.description()}")
         return 1 if words else 0
     pool = Pool((options.device, options.seed, options.only), options.processes)
     begin, head = time.monotonic(), commit()
@@ -76,7 +78,7 @@ def write(options, head, pool, done, seconds):
     import ml_dtypes
     import numpy as np
 
-    from torture import outcome
+    from fuzz import outcome
 
     counts = dict(sorted(pool.counts.items()))
     errors = counts.pop("errors alike", 0)
@@ -90,7 +92,7 @@ def write(options, head, pool, done, seconds):
         "failures": [{"case": number, "words": words} for number, words in pool.failures],
         "processes": options.processes,
     }
-    what = "random layout x operation x dtype beside NumPy, tests/torture"
+    what = "random layout x operation x dtype beside NumPy, tests/fuzz"
     peers = (np, ml_dtypes)
     outcome.write(
         options.json, what, options.device, found, seconds=seconds, head=head, peers=peers

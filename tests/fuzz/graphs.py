@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random graphs beside NumPy, in every mode: tests/support/graphs.py, many of them.
 
-    PYTHONPATH=tests python -m torture.graphs --count 10000 --device cpu --json graphs.json
+    PYTHONPATH=tests python -m fuzz.graphs --count 10000 --device cpu --json graphs.json
 
 Each graph follows from its number alone. The exit code is 1 where one gave something else.
 """
@@ -15,7 +15,7 @@ from collections import Counter
 import numpy as np
 from support.graphs import MODES, RandomGraph
 
-from torture import outcome
+from fuzz import outcome
 
 
 def tried(number, device, mode):
@@ -33,7 +33,7 @@ def steps_of(number, device):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="torture.graphs", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="fuzz.graphs", description=__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--device", default="cpu")
@@ -67,7 +67,7 @@ def write(options, head, ran, ops, wrong, seconds):
         "failures": wrong,
         "graphs_with_op": dict(sorted(ops.items())),
     }
-    what = "random graphs beside NumPy, tests/torture/graphs.py; three calls of each in each mode"
+    what = "random graphs beside NumPy, tests/fuzz/graphs.py; three calls of each in each mode"
     outcome.write(
         options.json, what, options.device, found, seconds=seconds, head=head, peers=(np,)
     )

@@ -20,7 +20,7 @@ from itertools import count
 import numpy as np
 
 import spanwise as sw
-from spanwise import tensor as T
+from spanwise import tensor
 
 # Since Python 3.12: what this program is about.
 warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
@@ -32,7 +32,7 @@ number = count()
 ours = sw.ones((300, 300), "float32", device="cpu")
 host = np.ones((40, 50), "float32")
 generator = sw.random.default_rng(7)
-x = T.matrix("x", dtype="float32")
+x = tensor.matrix("x", dtype="float32")
 total = sw.shared(np.zeros((), "float32"), "total")
 
 

@@ -13,43 +13,45 @@ _EXTENTS = (0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 8, 9, 16, 17)
 _LARGE = (31, 64, 65, 130)
 
 
-def case(room):
-    OPERATIONS[int(room.r.random() * len(OPERATIONS))](room)
+def case(context):
+    OPERATIONS[int(context.r.random() * len(OPERATIONS))](context)
 
 
-def _extents(room, count):
+def _extents(context, count):
     """A few of them large enough for blocks of the kernels."""
-    large = room.chance(0.06)
-    return [room.pick(_LARGE if large and room.chance(0.6) else _EXTENTS) for _ in range(count)]
+    large = context.chance(0.06)
+    return [
+        context.pick(_LARGE if large and context.chance(0.6) else _EXTENTS) for _ in range(count)
+    ]
 
 
-def _operands(room, shapes):
-    dtypes = ALL if room.is_cpu else FEW
-    first = room.pick(dtypes)
+def _operands(context, shapes):
+    dtypes = ALL if context.is_cpu else FEW
+    first = context.pick(dtypes)
     others = [first] * len(shapes)
-    if first != BFLOAT16 and room.is_cpu and room.chance(0.25):
-        others = [room.pick(NUMPYS) for _ in shapes]
+    if first != BFLOAT16 and context.is_cpu and context.chance(0.25):
+        others = [context.pick(NUMPYS) for _ in shapes]
     kinds = ["mild" if is_inexact(d) else "any" for d in others]
-    return [room.array(d, s, k) for d, s, k in zip(others, shapes, kinds, strict=True)]
+    return [context.array(d, s, k) for d, s, k in zip(others, shapes, kinds, strict=True)]
 
 
-def _check(room, name, arrays, depth, call, out=True):
+def _check(context, name, arrays, depth, call, out=True):
     """call(module, *arrays) on both sides; `depth` terms are added up."""
     ours, theirs = [a.ours for a in arrays], [a.theirs for a in arrays]
     try:
         expected = np.asarray(_numpys(call, theirs))
     except Exception:
-        room.check(name, lambda: call(sw, *ours), lambda: _numpys(call, theirs))
+        context.check(name, lambda: call(sw, *ours), lambda: _numpys(call, theirs))
         return
     close = EXACT
     if is_inexact(expected.dtype):
         slack = _Slack(call, theirs, expected.dtype, depth)
         close = Close(1, lambda: call(np, *_widened(theirs, expected.dtype)), slack, signed=False)
-    if not out or room.chance(0.75):
-        room.check(name, lambda: call(sw, *ours), lambda: expected, close)
+    if not out or context.chance(0.75):
+        context.check(name, lambda: call(sw, *ours), lambda: expected, close)
         return
-    target = room.target(expected.dtype, expected.shape, close)
-    room.check(
+    target = context.target(expected.dtype, expected.shape, close)
+    context.check(
         name,
         lambda: call(sw, *ours, out=target.ours),
         lambda: np.copyto(target.theirs, expected),
@@ -89,36 +91,38 @@ class _Slack:
 # ---- The products ----
 
 
-def _batches(room):
+def _batches(context):
     """Two shapes of leading axes that broadcast."""
-    batch = tuple(_extents(room, room.pick((0, 0, 0, 1, 2)))) if room.chance(0.9) else (3, 1)
+    batch = (
+        tuple(_extents(context, context.pick((0, 0, 0, 1, 2)))) if context.chance(0.9) else (3, 1)
+    )
     batch = tuple(min(n, 5) for n in batch)
-    own = room.broadcastable(batch)
-    return (batch, own) if room.chance(0.5) else (own, batch)
+    own = context.broadcastable(batch)
+    return (batch, own) if context.chance(0.5) else (own, batch)
 
 
-def _matmul(room):
-    rows, depth, columns = _extents(room, 3)
-    left, right = _batches(room)
-    other = depth if room.chance(0.99) else depth + 1
-    kind = room.pick(("mm", "mm", "mm", "mm", "vm", "mv", "vv"))
+def _matmul(context):
+    rows, depth, columns = _extents(context, 3)
+    left, right = _batches(context)
+    other = depth if context.chance(0.99) else depth + 1
+    kind = context.pick(("mm", "mm", "mm", "mm", "vm", "mv", "vv"))
     shapes = [
         (depth,) if kind[0] == "v" else (*left, rows, depth),
         (other,) if kind[1] == "v" else (*right, other, columns),
     ]
-    arrays = _operands(room, shapes)
-    if room.chance(0.1):  # a matrix and its own transpose
+    arrays = _operands(context, shapes)
+    if context.chance(0.1):  # a matrix and its own transpose
         rows = min(rows, 40)
-        first = room.array(arrays[0].dtype, (rows, depth), "mild")
-        _check(room, "a @ a.T", [first], depth, lambda m, a, **o: m.matmul(a, a.T, **o))
+        first = context.array(arrays[0].dtype, (rows, depth), "mild")
+        _check(context, "a @ a.T", [first], depth, lambda m, a, **o: m.matmul(a, a.T, **o))
         return
-    _check(room, "matmul", arrays, depth, lambda m, a, b, **o: m.matmul(a, b, **o))
+    _check(context, "matmul", arrays, depth, lambda m, a, b, **o: m.matmul(a, b, **o))
 
 
-def _dot(room):
-    rows, depth, columns = (min(n, 65) for n in _extents(room, 3))
+def _dot(context):
+    rows, depth, columns = (min(n, 65) for n in _extents(context, 3))
     few = min(rows, 4)
-    shapes = room.pick(
+    shapes = context.pick(
         (
             ((depth,), (depth,)),
             ((rows, depth), (depth,)),
@@ -129,45 +133,52 @@ def _dot(room):
             ((rows, depth), (columns, depth)),
         )
     )
-    arrays = _operands(room, shapes)
+    arrays = _operands(context, shapes)
     # NumPy's out has to lie in C order; ours lies anywhere, but for both to be asked it is left out.
-    _check(room, "dot", arrays, depth, lambda m, a, b: m.dot(a, b), out=False)
+    _check(context, "dot", arrays, depth, lambda m, a, b: m.dot(a, b), out=False)
 
 
-def _vecdot(room):
-    (depth,) = _extents(room, 1)
-    left, right = _batches(room)
-    arrays = _operands(room, ((*left, depth), (*right, depth)))
-    _check(room, "vecdot", arrays, depth, lambda m, a, b, **o: m.vecdot(a, b, **o))
+def _vecdot(context):
+    (depth,) = _extents(context, 1)
+    left, right = _batches(context)
+    arrays = _operands(context, ((*left, depth), (*right, depth)))
+    _check(context, "vecdot", arrays, depth, lambda m, a, b, **o: m.vecdot(a, b, **o))
 
 
-def _outer(room):
-    arrays = _operands(room, (room.shape(60), room.shape(60)))
-    _check(room, "outer", arrays, 1, lambda m, a, b: m.outer(a, b), out=False)
+def _outer(context):
+    arrays = _operands(context, (context.shape(60), context.shape(60)))
+    _check(context, "outer", arrays, 1, lambda m, a, b: m.outer(a, b), out=False)
 
 
-def _inner(room):
-    rows, depth, columns = _extents(room, 3)
-    shapes = room.pick(
+def _inner(context):
+    rows, depth, columns = _extents(context, 3)
+    shapes = context.pick(
         (((depth,), (depth,)), ((rows, depth), (columns, depth)), ((rows, depth), (depth,)))
     )
-    _check(room, "inner", _operands(room, shapes), depth, lambda m, a, b: m.inner(a, b), out=False)
+    _check(
+        context,
+        "inner",
+        _operands(context, shapes),
+        depth,
+        lambda m, a, b: m.inner(a, b),
+        out=False,
+    )
 
 
-def _tensordot(room):
-    sums = [min(n, 9) for n in _extents(room, room.pick((0, 1, 1, 2)))]
-    free = [min(n, 5) for n in _extents(room, room.pick((0, 1, 2, 3)))]
-    cut = int(room.r.random() * (len(free) + 1))
+def _tensordot(context):
+    sums = [min(n, 9) for n in _extents(context, context.pick((0, 1, 1, 2)))]
+    free = [min(n, 5) for n in _extents(context, context.pick((0, 1, 2, 3)))]
+    cut = int(context.r.random() * (len(free) + 1))
     left, right = (*free[:cut], *sums), (*sums, *free[cut:])
     axes, depth = len(sums), int(np.prod(sums))
-    if len(sums) == 1 and room.chance(0.5):  # the axis that is added up stands anywhere
-        places = [int(room.r.random() * (len(part) + 1)) for part in (free[:cut], free[cut:])]
+    if len(sums) == 1 and context.chance(0.5):  # the axis that is added up stands anywhere
+        places = [int(context.r.random() * (len(part) + 1)) for part in (free[:cut], free[cut:])]
         left = (*free[:cut][: places[0]], sums[0], *free[:cut][places[0] :])
         right = (*free[cut:][: places[1]], sums[0], *free[cut:][places[1] :])
         axes = ([places[0]], [places[1] - len(right)])
-    room.note(axes=axes)
-    arrays = _operands(room, (left, right))
-    _check(room, "tensordot", arrays, depth, lambda m, a, b: m.tensordot(a, b, axes), out=False)
+    context.note(axes=axes)
+    arrays = _operands(context, (left, right))
+    _check(context, "tensordot", arrays, depth, lambda m, a, b: m.tensordot(a, b, axes), out=False)
 
 
 _EINSUMS = (
@@ -177,16 +188,16 @@ _EINSUMS = (
 )  # fmt: skip
 
 
-def _einsum(room):
-    words = room.pick(_EINSUMS)
+def _einsum(context):
+    words = context.pick(_EINSUMS)
     terms = words.split("->")[0].split(",")
     labels = sorted(set("".join(terms)))
-    extents = dict(zip(labels, (min(n, 9) for n in _extents(room, len(labels))), strict=True))
+    extents = dict(zip(labels, (min(n, 9) for n in _extents(context, len(labels))), strict=True))
     shapes = [tuple(extents[label] for label in term) for term in terms]
-    arrays = _operands(room, shapes)
-    room.note(words=words)
+    arrays = _operands(context, shapes)
+    context.note(words=words)
     depth = int(np.prod([max(n, 1) for n in extents.values()]))
-    _check(room, "einsum", arrays, depth, lambda m, *a: m.einsum(words, *a), out=False)
+    _check(context, "einsum", arrays, depth, lambda m, *a: m.einsum(words, *a), out=False)
 
 
 OPERATIONS = (

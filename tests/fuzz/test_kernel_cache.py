@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A short form of torture.kernel_cache, and what the cache does with folders that it must not use."""
+"""A short form of fuzz.kernel_cache, and what the cache does with folders that it must not use."""
 
 import os
 import shutil
@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from torture import cache_attacks
-from torture.cache_attacks import KERNELS, during, victim
-from torture.kernel_cache import attacks, torture
+from fuzz import cache_attacks
+from fuzz.cache_attacks import KERNELS, during, victim
+from fuzz.kernel_cache import attack, attacks
 
 PROGRAM = """
 import sys
@@ -25,7 +25,7 @@ print(module.from_cache, sw.kernel_cache.info().problem)
 
 
 def test_processes_that_are_killed_and_files_that_are_damaged(device, tmp_path):
-    assert torture(str(device), kills=8, processes=3, seed=os.getpid(), folder=tmp_path / "c") == []
+    assert attack(str(device), kills=8, processes=3, seed=os.getpid(), folder=tmp_path / "c") == []
 
 
 @pytest.fixture

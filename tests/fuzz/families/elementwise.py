@@ -95,7 +95,7 @@ def _widened(values, dtype):
     return values.astype(dtype).astype(wide_dtype(dtype))
 
 
-def closeness(room, name, values, dtype):
+def closeness(context, name, values, dtype):
     """What is right for a result of `dtype`, which is also what was computed in."""
     if not is_inexact(dtype):
         return Close()
@@ -107,13 +107,13 @@ def closeness(room, name, values, dtype):
         return (_REFERENCES.get(name) or getattr(np, name))(*wide)
 
     if is_complex(dtype) or any(np.iscomplexobj(v) for v in values):
-        ulps = _POWER_ULPS if "power" in name else _COMPLEX_ULPS[room.device.kind]
-        slack = None if room.is_cpu else _least(dtype)
+        ulps = _POWER_ULPS if "power" in name else _COMPLEX_ULPS[context.device.kind]
+        slack = None if context.is_cpu else _least(dtype)
         if "power" in name:
             slack = (slack or 0) + _lost_in_power(exact(), *(_widened(v, dtype) for v in values))
-        errors = 0 if room.is_cpu else 4
+        errors = 0 if context.is_cpu else 4
         return Close(ulps, exact, slack, nan_anywhere=True, signed=False, numpys_errors=errors)
-    if name in ("logaddexp", "logaddexp2") and not room.is_cpu:
+    if name in ("logaddexp", "logaddexp2") and not context.is_cpu:
         # The sum of the larger operand and a logarithm, which may cancel.
         with np.errstate(all="ignore"):
             larger = np.maximum(*(np.abs(_widened(v, dtype)) for v in values))
@@ -167,31 +167,33 @@ _SCALARS = (
 )
 
 
-def _dtypes(room, count):
-    first = room.pick(ALL if room.is_cpu else FEW)
+def _dtypes(context, count):
+    first = context.pick(ALL if context.is_cpu else FEW)
     if count == 1:
         return [first]
-    if first == BFLOAT16 or room.chance(0.6) or not room.is_cpu:
+    if first == BFLOAT16 or context.chance(0.6) or not context.is_cpu:
         return [first] * count
-    second = room.pick(ALL)
+    second = context.pick(ALL)
     return [first, first if second == BFLOAT16 else second]
 
 
-def _operands(room, name, shape):
+def _operands(context, name, shape):
     """Arrays, one of them of the full shape, or an array and a Python number."""
     count = getattr(sw, name).nin
-    dtypes = _dtypes(room, count)
-    kind = "whole" if name in ("power", "left_shift", "right_shift") and room.chance(0.5) else "any"
-    if count == 2 and room.chance(0.12):
-        number = room.pick(_SCALARS)
-        room.note(number=number)
-        array = room.array(dtypes[0], shape, kind)
-        return [array, number] if room.chance(0.6) else [number, array]
-    if count == 2 and room.chance(0.08):
-        return [room.array(dtypes[0], shape, kind)] * 2
-    full = int(room.r.random() * count)
+    dtypes = _dtypes(context, count)
+    kind = (
+        "whole" if name in ("power", "left_shift", "right_shift") and context.chance(0.5) else "any"
+    )
+    if count == 2 and context.chance(0.12):
+        number = context.pick(_SCALARS)
+        context.note(number=number)
+        array = context.array(dtypes[0], shape, kind)
+        return [array, number] if context.chance(0.6) else [number, array]
+    if count == 2 and context.chance(0.08):
+        return [context.array(dtypes[0], shape, kind)] * 2
+    full = int(context.r.random() * count)
     return [
-        room.array(d, shape if i == full else room.broadcastable(shape), kind)
+        context.array(d, shape if i == full else context.broadcastable(shape), kind)
         for i, d in enumerate(dtypes)
     ]
 
@@ -246,7 +248,7 @@ def _of_sigmoids(name):
 # ---- Cases ----
 
 
-def _is_left_out(room, name, values):
+def _is_left_out(context, name, values):
     """Where NumPy itself has no one answer."""
     arrays = [v for v in values if isinstance(v, np.ndarray)]
     if name == "angle":
@@ -256,82 +258,90 @@ def _is_left_out(room, name, values):
     return False
 
 
-def case(room):
-    u = room.r.random()
+def case(context):
+    u = context.r.random()
     if u < 0.04:
-        _where(room)
+        _where(context)
     elif u < 0.08:
-        _clip(room)
+        _clip(context)
     elif u < 0.11:
-        _divmod(room)
+        _divmod(context)
     elif u < 0.12:
-        _round(room)
+        _round(context)
     elif u < 0.16:
-        _in_place(room)
+        _in_place(context)
     else:
-        _ufunc(room)
+        _ufunc(context)
 
 
-def _ufunc(room):
-    u = room.r.random()
-    name = room.pick(UNARY) if u < 0.42 else room.pick(_OTHERS) if u < 0.45 else room.pick(BINARY)
-    shape = room.shape()
-    room.name = name
-    values = _operands(room, name, shape) if u < 0.7 or u > 0.82 else None
+def _ufunc(context):
+    u = context.r.random()
+    name = (
+        context.pick(UNARY)
+        if u < 0.42
+        else context.pick(_OTHERS)
+        if u < 0.45
+        else context.pick(BINARY)
+    )
+    shape = context.shape()
+    context.name = name
+    values = _operands(context, name, shape) if u < 0.7 or u > 0.82 else None
     if values is None:
-        _overlap(room, name, shape)
+        _overlap(context, name, shape)
         return
     theirs, ours = _of(values, "theirs"), _of(values, "ours")
-    if _is_left_out(room, name, theirs):
+    if _is_left_out(context, name, theirs):
         return
     reference, function = _reference(name, theirs), getattr(sw, name)
     try:
         expected = reference(*theirs)
     except Exception:
-        room.check(name, lambda: function(*ours), lambda: reference(*theirs))
+        context.check(name, lambda: function(*ours), lambda: reference(*theirs))
         return
     expected = np.asarray(expected)
     dtype = expected.dtype
-    close = closeness(room, name, theirs, dtype)
-    if room.chance(0.55):
-        room.check(name, lambda: function(*ours), lambda: expected, close)
+    close = closeness(context, name, theirs, dtype)
+    if context.chance(0.55):
+        context.check(name, lambda: function(*ours), lambda: expected, close)
         return
-    if room.chance(0.1) and room.is_cpu:
-        _with_dtype(room, name, (function, ours, theirs))
+    if context.chance(0.1) and context.is_cpu:
+        _with_dtype(context, name, (function, ours, theirs))
         return
-    _with_out(room, name, (function, ours, theirs, expected, close))
+    _with_out(context, name, (function, ours, theirs, expected, close))
 
 
-def _with_dtype(room, name, call):
+def _with_dtype(context, name, call):
     """In a dtype that is asked for, and the order of the result too."""
     function, ours, theirs = call
-    dtype, order = room.pick((*FLOATS[1:], *COMPLEX)), room.pick("KCFA")
+    dtype, order = context.pick((*FLOATS[1:], *COMPLEX)), context.pick("KCFA")
     if name in ("angle", "absolute", *_REFERENCES) or any(
         getattr(v, "dtype", None) == BFLOAT16 for v in theirs
     ):
         return
-    room.note(dtype=dtype.name, order=order)
+    context.note(dtype=dtype.name, order=order)
     reference = _reference(name, theirs)
     try:
         expected = reference(*theirs, dtype=dtype, order=order)
     except Exception:
         options = {"dtype": dtype, "order": order}
-        room.check(name, lambda: function(*ours, **options), lambda: reference(*theirs, **options))
+        context.check(
+            name, lambda: function(*ours, **options), lambda: reference(*theirs, **options)
+        )
         return
-    close = closeness(room, name, theirs, expected.dtype)
-    room.check(name, lambda: function(*ours, dtype=dtype, order=order), lambda: expected, close)
+    close = closeness(context, name, theirs, expected.dtype)
+    context.check(name, lambda: function(*ours, dtype=dtype, order=order), lambda: expected, close)
 
 
-def _with_out(room, name, call):
+def _with_out(context, name, call):
     function, ours, theirs, expected, close = call
     dtype = expected.dtype
     into = dtype
-    if room.is_cpu and room.chance(0.25):
-        into = room.pick(ALL)
-        room.note(into=into.name)
+    if context.is_cpu and context.chance(0.25):
+        into = context.pick(ALL)
+        context.note(into=into.name)
         if not sw.can_cast(dtype, into, "same_kind"):
-            out = room.target(into, expected.shape)
-            room.check(name, lambda: function(*ours, out=out.ours), _refuse)
+            out = context.target(into, expected.shape)
+            context.check(name, lambda: function(*ours, out=out.ours), _refuse)
             return
         if into != dtype and is_inexact(into) and is_inexact(dtype):
             if dtype.itemsize == 2 and name != "nextafter":
@@ -340,15 +350,15 @@ def _with_out(room, name, call):
                 # What is computed in float32 is rounded once, to the dtype of out.
                 wide = [v.astype(np.float32) if isinstance(v, np.ndarray) else v for v in theirs]
                 expected = np.asarray(_reference(name, wide)(*wide))
-                close = closeness(room, name, wide, expected.dtype)
+                close = closeness(context, name, wide, expected.dtype)
             close = _of_cast(close, expected, into)
-    out = room.target(into, expected.shape, close)
+    out = context.target(into, expected.shape, close)
     options = {}
     mask = True
-    if room.chance(0.4):
-        where = room.array(BOOL, room.broadcastable(expected.shape))
+    if context.chance(0.4):
+        where = context.array(BOOL, context.broadcastable(expected.shape))
         options["where"], mask = where.ours, where.theirs
-    room.check(
+    context.check(
         name,
         lambda: function(*ours, out=out.ours, **options),
         lambda: np.copyto(out.theirs, cast(expected, into), where=mask),
@@ -373,16 +383,16 @@ def _of_cast(close, expected, into):
     return close
 
 
-def _overlap(room, name, shape):
+def _overlap(context, name, shape):
     """The result goes where an operand lies, in part."""
-    dtype = room.pick((*FLOATS, *COMPLEX, *INTEGERS) if room.is_cpu else FEW)
-    source, target = room.overlapping(dtype, shape)
+    dtype = context.pick((*FLOATS, *COMPLEX, *INTEGERS) if context.is_cpu else FEW)
+    source, target = context.overlapping(dtype, shape)
     function = getattr(sw, name)
     values = [source] * function.nin
-    if function.nin == 2 and room.chance(0.6):
-        values[room.pick((0, 1))] = room.array(dtype, room.broadcastable(shape))
+    if function.nin == 2 and context.chance(0.6):
+        values[context.pick((0, 1))] = context.array(dtype, context.broadcastable(shape))
     theirs, ours = _of(values, "theirs"), _of(values, "ours")
-    if _is_left_out(room, name, theirs):
+    if _is_left_out(context, name, theirs):
         return
     try:
         expected = np.asarray(_reference(name, theirs)(*theirs))
@@ -391,11 +401,11 @@ def _overlap(room, name, shape):
     if not np.can_cast(expected.dtype, dtype, "same_kind"):
         return
     kept = [np.array(v) if isinstance(v, np.ndarray) else v for v in theirs]
-    close = closeness(room, name, kept, expected.dtype)
+    close = closeness(context, name, kept, expected.dtype)
     if expected.dtype != dtype:
         close = _of_cast(close, expected, dtype) if is_inexact(expected.dtype) else close
     source.memory.written[:] = [(target, close)]
-    room.check(
+    context.check(
         name,
         lambda: function(*ours, out=target.ours),
         lambda: np.copyto(target.theirs, expected, casting="same_kind"),
@@ -404,60 +414,63 @@ def _overlap(room, name, shape):
     )
 
 
-def _where(room):
-    shape = room.shape()
-    condition = room.array(BOOL, shape)
-    dtypes = _dtypes(room, 2)
-    values = [room.array(d, room.broadcastable(shape)) for d in dtypes]
-    if dtypes[0] != BFLOAT16 and room.chance(0.2):
+def _where(context):
+    shape = context.shape()
+    condition = context.array(BOOL, shape)
+    dtypes = _dtypes(context, 2)
+    values = [context.array(d, context.broadcastable(shape)) for d in dtypes]
+    if dtypes[0] != BFLOAT16 and context.chance(0.2):
         # Where a number does not fit, NumPy wraps it around here alone; we raise as everywhere.
-        values[1] = room.pick((0, 1, 2, 7, True, 0.5, 2.0, math.inf, 1 + 2j))
-        room.note(number=values[1])
+        values[1] = context.pick((0, 1, 2, 7, True, 0.5, 2.0, math.inf, 1 + 2j))
+        context.note(number=values[1])
     ours, theirs = _of(values, "ours"), _of(values, "theirs")
-    room.check(
+    context.check(
         "where",
         lambda: sw.where(condition.ours, *ours),
         lambda: np.where(condition.theirs, *theirs),
     )
 
 
-def _clip(room):
-    shape = room.shape()
-    dtype = room.pick(ALL[:-1] if room.is_cpu else FEW)
+def _clip(context):
+    shape = context.shape()
+    dtype = context.pick(ALL[:-1] if context.is_cpu else FEW)
     # Of complex limits NumPy's are passed over where the imaginary part alone is NaN.
     kind = "mild" if is_complex(dtype) else "any"
     values = [
-        room.array(dtype, shape),
-        *(room.array(dtype, room.broadcastable(shape), kind) for _ in "ab"),
+        context.array(dtype, shape),
+        *(context.array(dtype, context.broadcastable(shape), kind) for _ in "ab"),
     ]
-    limits = room.pick(((1, 2), (1, None), (None, 2)))
-    room.note(limits=limits)
+    limits = context.pick(((1, 2), (1, None), (None, 2)))
+    context.note(limits=limits)
     sides = []
     for side in ("ours", "theirs"):
         of = _of(values, side)
         sides.append([of[0], *(None if i is None else of[i] for i in limits)])
     close = Close(signed=False, nan_anywhere=is_complex(dtype))
-    room.check("clip", lambda: sw.clip(*sides[0]), lambda: np.clip(*sides[1]), close)
+    context.check("clip", lambda: sw.clip(*sides[0]), lambda: np.clip(*sides[1]), close)
 
 
-def _divmod(room):
-    shape = room.shape()
-    dtypes = _dtypes(room, 2)
+def _divmod(context):
+    shape = context.shape()
+    dtypes = _dtypes(context, 2)
     if BFLOAT16 in dtypes:
         dtypes = [FLOATS[1]] * 2
-    values = [room.array(dtypes[0], shape), room.array(dtypes[1], room.broadcastable(shape))]
+    values = [
+        context.array(dtypes[0], shape),
+        context.array(dtypes[1], context.broadcastable(shape)),
+    ]
     ours, theirs = _of(values, "ours"), _of(values, "theirs")
-    room.check("divmod", lambda: sw.divmod(*ours), lambda: np.divmod(*theirs))
+    context.check("divmod", lambda: sw.divmod(*ours), lambda: np.divmod(*theirs))
 
 
-def _round(room):
+def _round(context):
     """Of numbers that decimal places are there for."""
-    dtype = room.pick((*FLOATS[1:], *INTEGERS) if room.is_cpu else FEW[:2])
-    array = room.array(dtype, room.shape(), "mild")
-    decimals = room.pick((0, 1, 2, -1))
-    room.note(decimals=decimals)
+    dtype = context.pick((*FLOATS[1:], *INTEGERS) if context.is_cpu else FEW[:2])
+    array = context.array(dtype, context.shape(), "mild")
+    decimals = context.pick((0, 1, 2, -1))
+    context.note(decimals=decimals)
     close = Close(1, None)
-    room.check(
+    context.check(
         "round",
         lambda: sw.round(array.ours, decimals),
         lambda: np.round(array.theirs, decimals),
@@ -468,13 +481,13 @@ def _round(room):
 _OPERATORS = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "iand", "ior", "ixor")
 
 
-def _in_place(room):
-    dtypes = _dtypes(room, 2)
+def _in_place(context):
+    dtypes = _dtypes(context, 2)
     if BFLOAT16 in dtypes:
         dtypes = [FLOATS[1]] * 2
-    name = room.pick(_OPERATORS)
+    name = context.pick(_OPERATORS)
     function = getattr(operator, name)
-    shape = room.shape()
+    shape = context.shape()
     # What float16 becomes in a wider array is rounded once, in NumPy twice.
     narrow = np.result_type(*dtypes) != dtypes[0] and is_inexact(dtypes[0])
     if narrow or np.dtype("float16") in dtypes:
@@ -484,9 +497,9 @@ def _in_place(room):
         close = Close(
             _COMPLEX_ULPS["cuda"], slack=_least(dtypes[0]), signed=False, nan_anywhere=True
         )
-    target = room.target(dtypes[0], shape, close)
-    value = room.array(dtypes[1], room.broadcastable(shape))
-    room.check(
+    target = context.target(dtypes[0], shape, close)
+    value = context.array(dtypes[1], context.broadcastable(shape))
+    context.check(
         name,
         lambda: function(target.ours, value.ours),
         lambda: function(target.theirs, value.theirs),

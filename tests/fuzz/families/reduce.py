@@ -33,64 +33,64 @@ SCANS = ("cumsum", "cumprod")
 _MASKED = {*SUMS, *MOMENTS, "min", "max", "any", "all"}
 
 
-def _axis(room, rank, only_one=False):
-    u = room.r.random()
+def _axis(context, rank, only_one=False):
+    u = context.r.random()
     if u < 0.35:
         return None
     if u < 0.75 or rank == 0 or only_one:
-        return room.axis(rank)
+        return context.axis(rank)
     axes = list(range(rank))
-    room.r.shuffle(axes)
-    axes = axes[: int(room.r.random() * (rank + 1))]
-    return tuple(a - rank if room.chance(0.3) else a for a in axes)
+    context.r.shuffle(axes)
+    axes = axes[: int(context.r.random() * (rank + 1))]
+    return tuple(a - rank if context.chance(0.3) else a for a in axes)
 
 
-def _dtype(room):
-    return room.pick(ALL if room.is_cpu else FEW)
+def _dtype(context):
+    return context.pick(ALL if context.is_cpu else FEW)
 
 
-def _kind(room, name):
+def _kind(context, name):
     """Sums of extremes overflow in one order and not in another."""
     if name in ("prod", "cumprod"):
         return "unit"
     if name in SUMS + MOMENTS + SCANS:
-        return "mild" if room.chance(0.8) else "whole"
-    return "any" if room.chance(0.75) else "whole"
+        return "mild" if context.chance(0.8) else "whole"
+    return "any" if context.chance(0.75) else "whole"
 
 
-def case(room):
-    u = room.r.random()
+def case(context):
+    u = context.r.random()
     if u < 0.14:
-        _scan(room)
+        _scan(context)
     else:
-        name = room.pick(SUMS + MOMENTS + ORDERS + TRUTHS + PLACES + ("sum", "mean", "max"))
-        room.name = name
-        _reduce(room, name)
+        name = context.pick(SUMS + MOMENTS + ORDERS + TRUTHS + PLACES + ("sum", "mean", "max"))
+        context.name = name
+        _reduce(context, name)
 
 
-def _reduce(room, name):
-    shape, dtype = room.shape(), _dtype(room)
+def _reduce(context, name):
+    shape, dtype = context.shape(), _dtype(context)
     # A product of one number, many times over, is soon out of range.
-    array = room.array(dtype, shape, _kind(room, name), repeats=name != "prod")
+    array = context.array(dtype, shape, _kind(context, name), repeats=name != "prod")
     if name == "ptp" and dtype == BOOL and 0 in shape:
         return  # two errors at once
-    axis = _axis(room, len(shape), only_one=name in PLACES)
+    axis = _axis(context, len(shape), only_one=name in PLACES)
     if not shape and name in MOMENTS:
         axis = None  # NumPy takes axis 0 of rank 0 in the other reductions; we do so in these too
     options, ours, theirs = {"axis": axis}, {}, {}
-    if room.chance(0.3):
+    if context.chance(0.3):
         options["keepdims"] = True
-    if name in SUMS and room.is_cpu and room.chance(0.15):
-        options["dtype"] = _other_dtype(room, name, dtype)
-    if name in ("sum", "prod", "min", "max") and room.chance(0.15):
-        options["initial"] = room.pick((0, 1, 2))
-    if name in ("var", "std") and room.chance(0.3):
+    if name in SUMS and context.is_cpu and context.chance(0.15):
+        options["dtype"] = _other_dtype(context, name, dtype)
+    if name in ("sum", "prod", "min", "max") and context.chance(0.15):
+        options["initial"] = context.pick((0, 1, 2))
+    if name in ("var", "std") and context.chance(0.3):
         options["ddof"] = 1
-    room.note(**options)
-    if name in _MASKED and room.chance(0.2):
-        where = room.array(BOOL, room.broadcastable(shape))
+    context.note(**options)
+    if name in _MASKED and context.chance(0.2):
+        where = context.array(BOOL, context.broadcastable(shape))
         ours["where"], theirs["where"] = where.ours, where.theirs
-    method = hasattr(array.ours, name) and room.chance(0.3)
+    method = hasattr(array.ours, name) and context.chance(0.3)
 
     def run():
         function = getattr(array.ours, name) if method else getattr(sw, name)
@@ -102,14 +102,14 @@ def _reduce(room, name):
     close = _closeness(name, array.theirs, {**options, **theirs})
     if (
         name != "count_nonzero"
-        and room.chance(0.25)
-        and _with_out(room, name, (array, run, reference, close), options)
+        and context.chance(0.25)
+        and _with_out(context, name, (array, run, reference, close), options)
     ):
         return
-    room.check(name, run, reference, close)
+    context.check(name, run, reference, close)
 
 
-def _with_out(room, name, call, options):
+def _with_out(context, name, call, options):
     array, run, reference, close = call
     try:
         expected = np.array(reference())
@@ -117,40 +117,40 @@ def _with_out(room, name, call, options):
         return False
     if (
         expected.dtype == array.dtype
-        and room.chance(0.4)
+        and context.chance(0.4)
         and expected.size < array.memory.theirs.size
     ):
         if close.slack is not None:  # from the elements, before they are overwritten
             close = replace(close, slack=np.asarray(close.slack))
-        out = _over(room, array, expected.shape, close)
+        out = _over(context, array, expected.shape, close)
     else:
-        out = room.target(expected.dtype, expected.shape, close)
+        out = context.target(expected.dtype, expected.shape, close)
     options["out"] = out.ours
-    room.check(name, run, lambda: np.copyto(out.theirs, expected), close, out=out)
+    context.check(name, run, lambda: np.copyto(out.theirs, expected), close, out=out)
     return True
 
 
-def _over(room, array, shape, close):
+def _over(context, array, shape, close):
     """An array to write, somewhere in the memory of one that is read."""
-    window = random_window(room.r, shape)
+    window = random_window(context.r, shape)
     if window.size > array.memory.theirs.size:
         window = Window(shape, shape)
     spare = array.memory.theirs.size - window.size
-    out = array.memory.operand(window, int(room.r.random() * (spare + 1)))
-    room.operands.append(out)
-    room.writes(out, close)
+    out = array.memory.operand(window, int(context.r.random() * (spare + 1)))
+    context.operands.append(out)
+    context.writes(out, close)
     return out
 
 
-def _other_dtype(room, name, dtype):
+def _other_dtype(context, name, dtype):
     """One in which a sum of `dtype` does not depend on the order."""
     if is_complex(dtype):
-        return room.pick(COMPLEX).name
+        return context.pick(COMPLEX).name
     if is_inexact(dtype):
-        return room.pick((*FLOATS[1:], *COMPLEX)).name
+        return context.pick((*FLOATS[1:], *COMPLEX)).name
     if name in ("prod", "cumprod"):  # floats would overflow
-        return room.pick(INTEGERS).name
-    return room.pick((*INTEGERS, FLOATS[2])).name
+        return context.pick(INTEGERS).name
+    return context.pick((*INTEGERS, FLOATS[2])).name
 
 
 # ---- NumPy's answer ----
@@ -244,23 +244,23 @@ def _scanned(name, moduli, axis, eps):
 # ---- Scans ----
 
 
-def _scan(room):
-    name = room.pick(SCANS)
-    room.name = name
-    shape, dtype = room.shape(), _dtype(room)
-    options = {"axis": _axis(room, len(shape), only_one=True)}
-    if room.is_cpu and room.chance(0.15):
-        options["dtype"] = _other_dtype(room, name, dtype)
-    room.note(**options)
+def _scan(context):
+    name = context.pick(SCANS)
+    context.name = name
+    shape, dtype = context.shape(), _dtype(context)
+    options = {"axis": _axis(context, len(shape), only_one=True)}
+    if context.is_cpu and context.chance(0.15):
+        options["dtype"] = _other_dtype(context, name, dtype)
+    context.note(**options)
     if (
-        room.chance(0.15)
+        context.chance(0.15)
         and is_inexact(dtype)
         and not {"dtype", None} & {*options, options["axis"]}
         and shape
     ):
-        array, out = room.overlapping(dtype, shape, kind=_kind(room, name))
+        array, out = context.overlapping(dtype, shape, kind=_kind(context, name))
     else:
-        array, out = room.array(dtype, shape, _kind(room, name), name != "cumprod"), None
+        array, out = context.array(dtype, shape, _kind(context, name), name != "cumprod"), None
     values = np.array(array.theirs)
     close = _closeness(name, values, options)
 
@@ -270,17 +270,17 @@ def _scan(room):
     def reference():
         return _numpys(name, values, **options)
 
-    if out is None and room.chance(0.8):
-        room.check(name, run, reference, close)
+    if out is None and context.chance(0.8):
+        context.check(name, run, reference, close)
         return
     try:
         expected = reference()
     except Exception:
-        room.check(name, run, reference, close)
+        context.check(name, run, reference, close)
         return
     if out is None:
-        out = room.target(expected.dtype, expected.shape, close)
+        out = context.target(expected.dtype, expected.shape, close)
     else:
         out.memory.written[:] = [(out, close)]
     options["out"] = out.ours
-    room.check(name, run, lambda: np.copyto(out.theirs, expected), close, out=out)
+    context.check(name, run, lambda: np.copyto(out.theirs, expected), close, out=out)

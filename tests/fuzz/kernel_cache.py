@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernel cache under processes that are killed and files that are damaged.
 
-    PYTHONPATH=tests python -m torture.kernel_cache --kills 200 --processes 8
+    PYTHONPATH=tests python -m fuzz.kernel_cache --kills 200 --processes 8
 
 Processes compile and run a handful of kernels from one cache, again and again. Meanwhile they are
 killed (SIGKILL) at random moments and replaced, and files of the cache are cut off, overwritten, swapped
@@ -24,7 +24,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from torture import cache_attacks
+from fuzz import cache_attacks
 
 # Every kernel leaves a number of its own, so that one taken for another shows. The cache's bound is
 # small enough that entries are thrown out all the time.
@@ -91,7 +91,7 @@ def damage(folder: Path, chance: random.Random) -> None:
         if new is None:
             file.unlink()
             return
-        replacement = file.with_name(f"torture-{chance.randrange(10**9)}")
+        replacement = file.with_name(f"fuzz-{chance.randrange(10**9)}")
         replacement.write_bytes(new)
         replacement.chmod(0o600)
         replacement.replace(file)
@@ -99,7 +99,7 @@ def damage(folder: Path, chance: random.Random) -> None:
         pass  # thrown out meanwhile
 
 
-def torture(device: str, kills: int, processes: int, seed: int, folder: Path) -> list[str]:
+def attack(device: str, kills: int, processes: int, seed: int, folder: Path) -> list[str]:
     """What the processes complained about; empty where all is well."""
     chance = random.Random(seed)
     complaints: list[str] = []
@@ -163,7 +163,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        complaints = torture(
+        complaints = attack(
             given.device, given.kills, given.processes, given.seed, Path(folder) / "cache"
         )
         complaints += attacks(given.device, given.attacks, Path(folder))

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the torture that every run of the tests does: the same cases each time."""
+"""The part of the fuzzing that every test run does: the same cases each time."""
 
 import os
 
@@ -11,11 +11,11 @@ pytest.importorskip("ml_dtypes")
 import numpy as np
 
 import spanwise as sw
-from torture.arena import Arena
-from torture.compare import Close, problem_of
-from torture.families import FAMILIES
-from torture.room import Room, Wrong
-from torture.run import Runner
+from fuzz.arena import Arena
+from fuzz.compare import Close, problem_of
+from fuzz.context import Context, Wrong
+from fuzz.families import FAMILIES
+from fuzz.run import Runner
 
 SEED = 2026
 CASES = {"cpu": 300_000 if os.environ.get("CI") else 60_000, "cuda": 400}
@@ -34,15 +34,15 @@ def test_random_cases_are_numpys(device, family):
             )
         if len(wrong) == 5:
             break
-    assert not wrong, "python tests/torture " + "\n".join(wrong)
+    assert not wrong, "python tests/fuzz " + "\n".join(wrong)
 
 
-# ---- The torture itself finds what is wrong.
+# ---- The fuzzer itself finds wrong results.
 
 
 def test_arrays_that_are_copied_to_a_device_are_checked_alike():
     runner = Runner("cpu", SEED)
-    runner.room = Room("cpu", SEED, is_shared=False)
+    runner.context = Context("cpu", SEED, is_shared=False)
     assert [runner.run(number) for number in range(2000)] == [None] * 2000
 
 
@@ -52,14 +52,14 @@ def test_cases_follow_from_seed_and_number():
     for number in range(60, 80):
         first.run(number)
         second.run(number)
-        assert first.room.description() == second.room.description()
+        assert first.context.description() == second.context.description()
 
 
 def test_a_write_outside_of_the_array_is_found():
     for number in range(50):
-        room = Room("cpu", 5)
-        room.begin(number)
-        target = room.target(np.dtype("int32"), (3, 4))
+        context = Context("cpu", 5)
+        context.begin(number)
+        target = context.target(np.dtype("int32"), (3, 4))
         host = target.memory.host
         outside = next(i for i in range(host.size + 1) if i == host.size or _is_outside(target, i))
         if outside == host.size:
@@ -73,7 +73,7 @@ def test_a_write_outside_of_the_array_is_found():
             target.theirs[...] = 1
 
         with pytest.raises(Wrong, match="written outside"):
-            room.check("write", write, reference)
+            context.check("write", write, reference)
         return
     pytest.fail("no window had anything outside")
 
@@ -88,8 +88,8 @@ def _is_outside(target, place):
 
 
 def test_wrong_values_dtypes_shapes_and_errors_are_found():
-    room = Room("cpu", 0)
-    a = room.array(np.dtype("float32"), (5,), "mild")
+    context = Context("cpu", 0)
+    a = context.array(np.dtype("float32"), (5,), "mild")
     wrong = {
         "wrong; at": lambda: a.ours + 1e-3,
         "dtype": lambda: a.ours.astype("float64"),
@@ -98,22 +98,22 @@ def test_wrong_values_dtypes_shapes_and_errors_are_found():
     }
     for words, ours in wrong.items():
         with pytest.raises(Wrong, match=words if "Value" not in words else "raised"):
-            room.check("copy", ours, lambda: a.theirs.copy())
+            context.check("copy", ours, lambda: a.theirs.copy())
     with pytest.raises(Wrong, match="did not raise"):
-        room.check("copy", lambda: a.ours, lambda: a.theirs.reshape(7))
+        context.check("copy", lambda: a.ours, lambda: a.theirs.reshape(7))
     with pytest.raises(Wrong, match="NumPy: ValueError"):
-        room.check("copy", lambda: sw.zeros(3)[5], lambda: a.theirs.reshape(7))
+        context.check("copy", lambda: sw.zeros(3)[5], lambda: a.theirs.reshape(7))
 
 
 def test_an_input_that_changes_is_found():
-    room = Room("cpu", 1)
-    a = room.array(np.dtype("int16"), (4, 4), repeats=False)
+    context = Context("cpu", 1)
+    a = context.array(np.dtype("int16"), (4, 4), repeats=False)
 
     def ours():
         a.ours[1, 1] += 1
 
     with pytest.raises(Wrong, match="an input was written"):
-        room.check("nothing", ours, lambda: None)
+        context.check("nothing", ours, lambda: None)
 
 
 def test_units_in_the_last_place():
@@ -136,7 +136,7 @@ def test_the_pages_beside_an_arena_cannot_be_touched():
     program = (
         "import sys, ctypes; sys.path.insert(0, sys.argv[1])\n"
         "import numpy as np\n"
-        "from torture.arena import Arena\n"
+        "from fuzz.arena import Arena\n"
         "x = Arena(4096).place(8, np.dtype('f4'), sys.argv[2] == 'end')\n"
         "x[:] = 1; print('placed', flush=True)\n"
         "ctypes.c_float.from_address(x.ctypes.data + (32 if sys.argv[2] == 'end' else -4)).value\n"

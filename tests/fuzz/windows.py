@@ -77,7 +77,7 @@ def random_window(r, shape, repeats=False):
         return Window(shape, shape)
     if u < 0.4:
         return Window(shape, shape[::-1], tuple(range(rank))[::-1])
-    room = _MOST // max(size_of(shape), 1)
+    context = _MOST // max(size_of(shape), 1)
     order = list(range(rank))
     if rank > 1 and r.random() < 0.6:
         r.shuffle(order)
@@ -90,11 +90,11 @@ def random_window(r, shape, repeats=False):
             keys.append(slice(None))
             broadcast = True
             continue
-        step = r.choice(_STEPS) if room > 8 else r.choice((1, -1))
+        step = r.choice(_STEPS) if context > 8 else r.choice((1, -1))
         many = abs(step)
-        front, back = (r.choice((0, 0, 1, 2)), r.choice((0, 0, 1, 3))) if room > 8 else (0, 0)
+        front, back = (r.choice((0, 0, 1, 2)), r.choice((0, 0, 1, 3))) if context > 8 else (0, 0)
         extents[axis] = n * many + front + back
-        room = room * max(n, 1) // max(extents[axis], 1)
+        context = context * max(n, 1) // max(extents[axis], 1)
         if n == 0:
             keys.append(slice(front, front, step))
         elif step > 0:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The families of operations. Each module has `case(room)`, which makes and checks one case.
+"""The families of operations. Each module has `case(context)`, which makes and checks one case.
 
 A new family is a module of this folder and a line here: its share of the cases.
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a torture found, as JSON, with what it ran on."""
+"""What a fuzzing run found, as JSON, with what it ran on."""
 
 import json
 import pathlib

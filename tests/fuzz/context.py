@@ -44,22 +44,24 @@ class Operand:
 class Memory:
     """The same flat elements on both sides. After a call all of them have to agree."""
 
-    def __init__(self, room, theirs):
+    def __init__(self, context, theirs):
         self.theirs = theirs
         self.written = []  # windows that a call writes, with how close is right
-        self._room = room
-        if room.is_cpu:
-            self.host = room.next_arena().place(theirs.size, theirs.dtype, room.r.random() < 0.5)
+        self._context = context
+        if context.is_cpu:
+            self.host = context.next_arena().place(
+                theirs.size, theirs.dtype, context.r.random() < 0.5
+            )
             self.host[...] = theirs
             self._whole = None
         else:
-            self._whole = sw.array(theirs, device=room.device)
+            self._whole = sw.array(theirs, device=context.device)
 
     def operand(self, window, offset):
         theirs = window.of(self.theirs, offset)
         if self._whole is not None:
             ours = window.of(self._whole, offset)
-        elif self._room.r.random() < 0.5:
+        elif self._context.r.random() < 0.5:
             ours = sw.asarray(window.of(self.host, offset))
         else:
             ours = window.of(sw.asarray(self.host), offset)
@@ -87,7 +89,7 @@ class Memory:
         )
 
 
-class Room:
+class Context:
     """Where cases of one device run, one after the other. Everything follows from seed and number."""
 
     def __init__(self, device, seed, is_shared=None):
@@ -301,4 +303,4 @@ class Room:
         return "; ".join(parts)
 
 
-__all__ = ["ALL", "Operand", "Room", "Wrong", "is_inexact"]
+__all__ = ["ALL", "Context", "Operand", "Wrong", "is_inexact"]

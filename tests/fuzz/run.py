@@ -31,18 +31,18 @@ class Runner:
     """Runs cases of one device in this process."""
 
     def __init__(self, device, seed, only=None):
-        from .room import Room
+        from .context import Context
 
-        self.room = Room(device, seed)
+        self.context = Context(device, seed)
         self._families = families(only)
         self._total = sum(share for _, _, share in self._families)
         self.counts = Counter()
 
     def run(self, number):
         """None, or what went wrong in the case, in words."""
-        room = self.room
-        room.begin(number)
-        at = room.r.random() * self._total
+        context = self.context
+        context.begin(number)
+        at = context.r.random() * self._total
         for name, case, share in self._families:  # noqa: B007
             at -= share
             if at < 0:
@@ -51,37 +51,37 @@ class Runner:
         try:
             return self._run(case, name)
         finally:
-            self.counts["errors alike"] += room.outcome == "error"
+            self.counts["errors alike"] += context.outcome == "error"
 
     def _run(self, case, name):
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
                 while True:
-                    case(self.room)
-                    if self.room.outcome is not None:
+                    case(self.context)
+                    if self.context.outcome is not None:
                         return None
-                    self.room.clear()  # a draw about which NumPy has nothing to say; draw on
+                    self.context.clear()  # a draw about which NumPy has nothing to say; draw on
             except Exception as error:
                 return self._words(name, error)
 
     def _words(self, family, error):
-        from .room import Wrong
+        from .context import Wrong
 
         if isinstance(error, Wrong):
-            return f"{family}: {room_text(self.room)}: {error}"
+            return f"{family}: {context_text(self.context)}: {error}"
         where = traceback.extract_tb(error.__traceback__)[-1]
         return (
-            f"{family}: {room_text(self.room)}: the case itself failed: {type(error).__name__}: "
+            f"{family}: {context_text(self.context)}: the case itself failed: {type(error).__name__}: "
             f"{error} at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}"
         )
 
 
-def room_text(room):
+def context_text(context):
     try:
-        return room.description()
+        return context.description()
     except Exception as error:  # a description must not hide what it describes
-        return f"{room.name} ({error!r} while describing)"
+        return f"{context.name} ({error!r} while describing)"
 
 
 # ---- Several processes ----

@@ -14,7 +14,7 @@ import spanwise as sw
 
 SMALL = 16
 AGAIN = 1000  # direct calls at once: one from Python would cost a hundred times the op
-INCLUDE = pathlib.Path(__file__).resolve().parents[3] / "sdk" / "include"
+INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "sdk" / "include"
 
 
 def function_of(op, nodes):

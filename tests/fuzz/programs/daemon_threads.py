@@ -6,13 +6,14 @@ The threads release and take the GIL explicitly (copies, additions, compiles) an
 called from C++ (ops, attributes of foreign arrays, destructors), which gives up the GIL at any point.
 """
 
+import functools
 import sys
 import threading
 
 import numpy as np
 
 import spanwise as sw
-from spanwise import tensor as T
+from spanwise import tensor
 
 THREADS_PER_WORK = 2
 sys.setswitchinterval(1e-5)
@@ -41,7 +42,7 @@ class Foreign:
 def works():
     host = np.ones((200, 200), "float32")
     ours = sw.ones((200, 200), "float32", device="cpu")
-    x = T.matrix("x", dtype="float32")
+    x = tensor.matrix("x", dtype="float32")
     # One each, so that no thread waits for a call of another's.
     functions = iter([sw.function([x], Twice()(x) + 1, device="cpu") for _ in range(16)])
     doubled = sw.SourceModule(
@@ -52,7 +53,7 @@ def works():
         lambda: lambda: ours + ours,
         lambda: lambda: sw.asarray(host, copy=True).numpy(),
         lambda: lambda: sw.asarray(Foreign(host)).sum(),
-        lambda: lambda f=next(functions): f(host),
+        lambda: functools.partial(next(functions), host),
         lambda: lambda: doubled(ours, np.int32(100), block=1, grid=1),
         lambda: lambda: sw.stack([Foreign(host), ours]),
     ]
