@@ -1,7 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# The build step behind sw_embed_text(): cmake -Dsymbol= -Dheader= -Dsource= -P this -- file...
+# The build step of sw_embed_text(): cmake -Dsymbol= -Dheader= -Dsource= -P EmbedText.cmake --
+# file...
 
 set(files)
 set(seen_dashes FALSE)
@@ -21,9 +22,9 @@ foreach(file IN LISTS files)
   cmake_path(GET file FILENAME name)
   file(SIZE "${file}" size)
   file(READ "${file}" hex HEX)
-  # Bytes, not a string literal: literals have a length limit and escapes to get wrong.
+  # An array of bytes: string literals have a length limit and need escapes.
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
-  string(REPLACE "'\\x0a'," "'\\x0a',\n" bytes "${bytes}")  # a line of bytes for a line of text
+  string(REPLACE "'\\x0a'," "'\\x0a',\n" bytes "${bytes}")  # one line of bytes per line of text
   string(APPEND arrays "// ${name}\nconst char ${symbol}_${count}[] = {\n${bytes}'\\0'};\n\n")
   string(APPEND entries "    TextFile{\"${name}\", {${symbol}_${count}, ${size}}},\n")
   math(EXPR count "${count} + 1")

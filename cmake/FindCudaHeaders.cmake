@@ -1,10 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Finds the folder of cuda.h for the one layer that reads it: SPANWISE_CUDA_INCLUDE_DIR.
+# Finds the folder of cuda.h, for the CUDA back end: SPANWISE_CUDA_INCLUDE_DIR.
 #
-# Only headers are needed. Nothing links against CUDA: the driver and NVRTC are loaded at run time,
-# so a machine without a GPU builds the same library.
+# Only headers are needed: the driver and NVRTC are loaded at run time, so a machine without a GPU
+# builds the same library.
 
 set(hints)
 foreach(variable IN ITEMS CUDA_HOME CUDA_PATH CUDA_ROOT)
@@ -28,7 +28,7 @@ endforeach()
 find_path(SPANWISE_CUDA_INCLUDE_DIR cuda.h HINTS ${hints} PATH_SUFFIXES include
   DOC "Folder of cuda.h")
 
-# The headers' wheel (nvidia-cuda-runtime) lies in the interpreter's packages.
+# Else the wheel nvidia-cuda-runtime in the interpreter's site-packages.
 if(NOT SPANWISE_CUDA_INCLUDE_DIR)
   include(SpanwiseInterpreter)
   sw_python_eval(wheel_folder [[

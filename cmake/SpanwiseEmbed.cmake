@@ -5,9 +5,9 @@
 #
 # Generates <embedded/SYMBOL.hpp>, which declares
 #     namespace spanwise::embedded { extern const std::array<TextFile, N> SYMBOL; }
-# where TextFile is {name, text}: the file's name without its folder, and its contents; the text of
-# one is file_text(SYMBOL, name). The texts are constant-initialised, so they are there before any
-# static constructor runs.
+# where TextFile is {name, text}: the file's name without its folder, and its contents;
+# file_text(SYMBOL, name) returns the text of one file. The texts are constant-initialised, so they
+# can be used in static constructors.
 function(sw_embed_text target symbol)
   if(NOT TARGET ${target})
     return()  # a layer without sources has no target

@@ -1,11 +1,11 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Gives GTest::gtest_main and GTest::gmock: the installed package, else a build of the sources.
+# Defines GTest::gtest_main and GTest::gmock: the installed package, else built from the sources.
 
 set(SPANWISE_GTEST_SOURCE "/usr/src/googletest" CACHE PATH "Folder of GoogleTest's sources")
 
-# Sanitizers want GoogleTest compiled like the tests, so there the sources come first.
+# With sanitizers GoogleTest must be compiled with the same options, so the sources come first.
 if(NOT SPANWISE_SANITIZE)
   find_package(GTest QUIET)
 endif()
@@ -14,7 +14,7 @@ if(NOT TARGET GTest::gtest_main AND EXISTS "${SPANWISE_GTEST_SOURCE}/CMakeLists.
   if(SPANWISE_SANITIZE)
     add_compile_options(-fsanitize=${SPANWISE_SANITIZE})
   endif()
-  set(CMAKE_WARN_DEPRECATED OFF CACHE BOOL "" FORCE)  # it asks for an older CMake than today's like
+  set(CMAKE_WARN_DEPRECATED OFF CACHE BOOL "" FORCE)  # it requires a deprecated CMake version
   add_subdirectory("${SPANWISE_GTEST_SOURCE}" "${PROJECT_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL SYSTEM)
   foreach(library IN ITEMS gtest gtest_main gmock)
     if(NOT TARGET GTest::${library})

@@ -1,7 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# What `cmake --install` puts under its prefix, and a wheel under the package's folder:
+# The files that `cmake --install` installs below its prefix, and a wheel below the package's
+# folder:
 #   lib/libspanwise.so   include/spanwise/   lib/cmake/spanwise/ for find_package(spanwise)
 
 include(CMakePackageConfigHelpers)
@@ -9,8 +10,8 @@ include(CMakePackageConfigHelpers)
 install(TARGETS spanwise spanwise_plugin EXPORT spanwise-targets LIBRARY DESTINATION lib)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/include/spanwise" "${SW_GENERATED_DIR}/include/spanwise"
   DESTINATION include FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
-# Kernels say #include <spanwise/view.cuh>. The library carries these texts; the files serve editors
-# and compilers outside it.
+# Kernels write #include <spanwise/view.cuh>. The library embeds these headers; the installed files
+# are for editors and other compilers.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/device/" DESTINATION include/spanwise
   FILES_MATCHING PATTERN "*.cuh")
 

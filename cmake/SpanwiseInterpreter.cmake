@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# The Python interpreter that the build asks questions and builds for: Python_EXECUTABLE, else the
-# checkout's own environment (scripts/bootstrap.py), else the one on PATH.
+# The Python interpreter to build for: Python_EXECUTABLE, else the checkout's .venv
+# (scripts/bootstrap.py), else the one on PATH.
 
 set(own_python "${PROJECT_SOURCE_DIR}/.venv/bin/python")
 if(NOT Python_EXECUTABLE AND NOT SKBUILD AND EXISTS "${own_python}")
@@ -10,7 +10,8 @@ if(NOT Python_EXECUTABLE AND NOT SKBUILD AND EXISTS "${own_python}")
 endif()
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
 
-# sw_python_eval(<variable> <program>): what the program prints, without the last newline.
+# sw_python_eval(<variable> <program>): sets <variable> to the output of the Python program, without
+# the trailing newline.
 function(sw_python_eval variable program)
   execute_process(COMMAND "${Python_EXECUTABLE}" -c "${program}"
     OUTPUT_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

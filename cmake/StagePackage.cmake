@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Makes the folder `to` a mirror of the Python sources in `from`, by symbolic links. What the build
-# itself puts there (the extension, lib/) is left alone; links whose source is gone are removed.
+# Mirrors the Python sources in the folder `from` to the folder `to`, by symbolic links. Outputs of
+# the build (the extension, lib/) are not touched; dangling links are removed.
 
 file(GLOB_RECURSE staged LIST_DIRECTORIES false "${to}/*")
 foreach(file IN LISTS staged)

@@ -1,10 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A photograph through four libraries, on a GPU where there is one and on the CPU otherwise.
+"""Passes a photograph through four libraries, on a GPU if there is one, else on the CPU.
 
 Pillow -> NumPy -> Spanwise -> a strided op and a CUDA C filter of 2012 in one compiled function ->
-JAX, PyTorch or NumPy -> a PNG with before and after side by side. One line a hop says who handed the
-pixels to whom, whether memory was shared, why, how many bytes were copied and how long it took.
+JAX, PyTorch or NumPy -> a PNG with before and after side by side. For each step it prints the two
+libraries, whether memory was shared and why, how many bytes were copied, and the time.
 
     python examples/01_mixing_libraries.py [--device cuda:0] [--out FILE]      IMAGE=path chooses the picture
 """
@@ -36,7 +36,7 @@ def find_picture() -> pathlib.Path:
 
 
 def compile_sketch(device: str) -> Callable[..., sw.Array]:
-    """uint8[h, w, 3] of any strides -> float32[h, w], edges dark on white."""
+    """uint8[h, w, 3] with any strides -> float32[h, w], dark edges on white."""
     luma = sw.kernel_op(
         "luma",
         (HERE / "luma.cu").read_text(),
@@ -60,12 +60,12 @@ def compile_sketch(device: str) -> Callable[..., sw.Array]:
 
 
 def choose_peer() -> str:
-    """The library that gets the result: the first installed one of JAX and PyTorch, else NumPy."""
+    """The target library: the first installed one of JAX and PyTorch, else NumPy."""
     return next((name for name in ("jax", "torch") if importlib.util.find_spec(name)), "numpy")
 
 
 class Log:
-    """Prints a line a hop and keeps the clock."""
+    """Runs the steps, and prints one line with the time of each."""
 
     def hop(
         self,
@@ -95,7 +95,7 @@ def main() -> None:
     options = parser.parse_args()
     device, log = options.device, Log()
 
-    # As photographs come: interleaved bytes, read-only; and without the alpha channel, so strided.
+    # Interleaved, read-only bytes; strided, since the alpha channel is left out.
     picture = PIL.Image.open(find_picture()).convert("RGBA")
     pixels = np.asarray(picture)[:, :, :3]
     print(

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The main job without Python: a picture, a strided op, a CUDA C filter of 2012, one compiled
-// function, on a GPU where there is one and on the CPU otherwise.
+// Filters a picture from C++: a strided op and a CUDA C filter of 2012 in one compiled function, on
+// a GPU if there is one, else on the CPU.
 //
 //   02_cpp [picture.ppm [filtered.pgm]]      binary PPM (P6) in, binary PGM (P5) out
 //
@@ -64,7 +64,7 @@ Picture draw_disc(int width, int height) {
   return picture;
 }
 
-// A window onto memory that somebody else owns; Spanwise gives nothing back.
+// An array over memory that the picture owns: without a release function Spanwise does not free it.
 sw::Array share(Picture& picture) {
   auto storage =
       sw::Storage::adopt(picture.rgb.data(), picture.rgb.size(), sw::cpu, nullptr, nullptr,
@@ -110,7 +110,7 @@ int main(int count, char** arguments) {
     Picture picture = count > 1 ? load_ppm(arguments[1]) : draw_disc(320, 240);
     const std::string out = count > 2 ? arguments[2] : "sketch.pgm";
     const auto sketch = compile_sketch(EXAMPLES_FOLDER);
-    // Mirrored, and only every pixel but the outermost: strides, no copy.
+    // A view, mirrored and without the first and last row: no copy.
     const sw::Array pixels =
         share(picture).slice(1, {.step = -1}).slice(0, {.start = 1, .stop = -1});
     std::cout << "pixels:  " << pixels << '\n';

@@ -1,12 +1,12 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Custom ops: the PyCUDADoubleOp of Theano's tutorial with its exercises, and the same declared in one call.
+"""Custom ops: PyCUDADoubleOp of Theano's tutorial and its exercises, two of them with kernel_op.
 
     python examples/03_custom_op.py [--device cuda:0]
 
-The class is the tutorial's, to the letter; what changed are the imports above it, which used to say
-theano, theano.sandbox.cuda and pycuda. It compiles its CUDA C with NVRTC on a GPU, and with the system's
-C++ compiler on a machine without one.
+The class PyCUDADoubleOp is unchanged; only its imports, formerly theano, theano.sandbox.cuda and
+pycuda, are different. Its CUDA C is compiled by NVRTC on a GPU, and by the system's C++ compiler on
+a machine without one.
 """
 
 import argparse
@@ -58,7 +58,7 @@ class PyCUDADoubleOp(theano.Op):
 
 
 class MultiplyOp(theano.Op):
-    """The second exercise: x * y. No __eq__ and the like: __props__ gives them."""
+    """The second exercise: x * y. __props__ generates __eq__, __hash__ and __str__."""
 
     __props__ = ()
 
@@ -84,8 +84,8 @@ class MultiplyOp(theano.Op):
         return thunk
 
 
-# The third exercise, x + y and x - y from one kernel, as a declaration: shapes are checked, outputs
-# allocated, the launch computed.
+# The third exercise, x + y and x - y in one kernel. kernel_op checks shapes, allocates outputs and
+# computes the launch configuration from the declaration.
 sum_and_difference = theano.kernel_op(
     "sum_and_difference",
     """
@@ -101,8 +101,8 @@ sum_and_difference = theano.kernel_op(
     arguments=["x", "y", "sum", "difference", "h * w"],
 )
 
-# The fourth, "support stride": the kernel gets the strides with the pointer, so no copy is ever made,
-# and T is any dtype.
+# The fourth, "support stride": a View passes the strides with the pointer, so inputs are not
+# copied. T stands for any dtype.
 double_strided = theano.kernel_op(
     "double_strided",
     """

@@ -1,11 +1,11 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Old kernels in a new program: a .cu file, a binary without source, a library with a launcher.
+"""Uses existing kernels: a .cu file, a PTX binary without source, a shared library with a launcher.
 
     python examples/04_legacy_kernels.py [--device cuda:0]
 
-The three are in examples/legacy/, as their authors left them. The binary needs a GPU; the library is
-built with nvcc where the device is a GPU, and its host reference with the C++ compiler on the CPU.
+The three are unmodified, in examples/legacy/. The binary needs a GPU. The library is built with
+nvcc for a GPU; for the CPU its host reference is built with the C++ compiler.
 """
 
 import argparse
@@ -23,7 +23,7 @@ LEGACY = Path(__file__).parent / "legacy"
 
 
 def histogram(device: Any) -> None:
-    """A file from 2009. `print(old)` shows its kernels and the lines that `declared` repeats."""
+    """A .cu file from 2009. `print(old)` shows its kernels and the code that declares them."""
     old = sw.wrap_cu(LEGACY / "histogram.cu")
     print(old.kernels[0].name, old.kernels[0].signature, sep=": ")
     kernel = old.module(device=device).get_function("histogram256")
@@ -38,7 +38,7 @@ def histogram(device: Any) -> None:
 
 
 def saxpy(device: Any) -> None:
-    """PTX whose source is lost: its parameters come from the binary, their types from bind()."""
+    """PTX without source: parameter sizes come from the binary, their types from bind()."""
     if device.kind != "cuda":
         print("saxpy.ptx: needs a GPU")
         return

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Grey from interleaved colour (ITU-R BT.601 weights). The pixels come with any strides: a window
-// of a bigger picture, mirrored, every second pixel, RGB out of RGBA: nothing is copied for it.
+// Grey from interleaved colour (ITU-R BT.601 weights). `pixels` may have any strides: a region of a
+// larger picture, mirrored, every second pixel, RGB out of RGBA, all without a copy.
 
 #include <spanwise/view.cuh>
 

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gives this checkout what it needs to be built, tested or shown: bootstrap.py build test ...
+"""Installs the dependencies of building, testing, the demo or linting: bootstrap.py build test ...
 
-Everything goes into .venv and .cache inside the checkout; no root is needed and nothing else on
-the machine changes. Python packages come by pip, with whatever index and proxies the user
-configured. Where the system's Python lacks pip or its headers, they are taken from the Debian
-packages that hold them. A second run does nothing: each group leaves a stamp with the hash of
-what it installed.
+Everything is installed into .venv and .cache inside the checkout, without root. Python packages are
+installed by pip, with the user's index and proxy configuration. If the system's Python lacks pip or
+its headers, they are unpacked from Debian packages. A group that is installed already is skipped: a
+stamp file has the hash of its requirements.
 """
 
 import sys
 
-if sys.version_info < (3, 10):  # noqa: UP036 - before anything that an older one cannot read
+if sys.version_info < (3, 10):  # noqa: UP036 - before syntax that older versions do not parse
     raise SystemExit(
         "spanwise: Python 3.10 or newer is needed. Say which: make PYTHON=python3.11 ..."
     )
@@ -62,14 +61,14 @@ def check_compiler() -> None:
 
 
 def make_venv() -> None:
-    """A .venv with pip in it, made anew when the interpreter it was made from has changed."""
+    """Creates .venv with pip; recreates it if its base interpreter has changed."""
     identity = f"{sys.version}\n{sys.executable}\n"
     stamp = VENV / "spanwise-python"
     if stamp.is_file() and stamp.read_text() == identity and VENV_PYTHON.exists():
         return
     say(f"making {VENV.relative_to(ROOT)} from Python {sys.version.split()[0]}")
     shutil.rmtree(VENV, ignore_errors=True)
-    # Debian splits ensurepip off the interpreter; then pip comes from the package of its wheel.
+    # Debian packages ensurepip separately; without it pip is taken from python3-pip-whl.
     has_ensurepip = subprocess.run(
         [sys.executable, "-c", "import ensurepip, venv"], capture_output=True
     )
@@ -106,7 +105,7 @@ def install(group: str) -> None:
 
 
 def pip_environment() -> dict[str, str]:
-    """The user's own environment, and certificate authorities where the machine has none."""
+    """The environment for pip; sets PIP_CERT if the machine has no certificate authorities."""
     environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     configured = any(
         os.environ.get(name) for name in ("PIP_CERT", "SSL_CERT_FILE", "PIP_CONFIG_FILE")
@@ -130,7 +129,7 @@ def provide_python_headers() -> None:
     partial = PYTHON_HEADERS.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
     shutil.copytree(unpacked / name, partial)
-    # The packaged pyconfig.h only includes the one of the architecture, by its system path.
+    # The packaged pyconfig.h includes that of the architecture by its system path; replace it.
     for pyconfig in unpacked.glob(f"*-linux-*/{name}/pyconfig.h"):
         shutil.copy(pyconfig, partial / "pyconfig.h")
     partial.rename(PYTHON_HEADERS)

@@ -21,7 +21,7 @@ def build(preset: str, targets: list[str]) -> None:
 
 
 def configure(preset: str) -> None:
-    """Runs CMake where the build folder is new or was made for another interpreter or machine."""
+    """Runs CMake unless the build folder was configured with the same arguments."""
     arguments = cache_arguments()
     stamp = BUILD / preset / "configured-with.json"
     wanted = json.dumps(arguments, indent=1)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the C++ tests for test.py and gpu_report.py: the parts of each program side by side."""
+"""Runs the C++ tests in parallel, for test.py and gpu_report.py."""
 
 import subprocess
 
@@ -8,13 +8,14 @@ from places import BUILD, ROOT
 from tools import ctest, environment
 from workers import GIB, workers
 
-# What a test program needs at most: arrays under a sanitizer; a CUDA context and its pool.
+# Upper bounds of one test process: arrays under a sanitizer; a CUDA context and its pool.
 HOST_MEMORY = 2 * GIB
 GPU_MEMORY = 10 * GIB
 
 
 def cxx_tests(preset: str, *options: str) -> bool:
-    """Whether all tests passed. Where GoogleTest is not installed there are none, which is said."""
+    """Runs ctest and returns whether all tests passed. Prints the reason if none were built because
+    GoogleTest is not installed."""
     left_out = BUILD / preset / "cxx-tests-left-out.txt"
     if left_out.is_file():
         print(left_out.read_text())

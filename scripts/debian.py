@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacks Debian packages into a private folder, without root and without installing them."""
+"""Downloads and unpacks Debian packages into .cache, without root and without installing them."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ from places import CACHE
 
 
 class Missing(Exception):
-    """Something that only the machine's owner can install."""
+    """A missing dependency that only root can install."""
 
     def __init__(self, what: str, package: str):
         super().__init__(
@@ -23,7 +23,7 @@ def available() -> bool:
 
 
 def unpack(package: str, needed_for: str) -> Path:
-    """The folder with the package's files, downloaded at the first call."""
+    """The folder with the package's files, downloaded by the first call. Raises Missing."""
     folder = CACHE / "debian" / package
     if folder.is_dir():
         return folder
@@ -31,7 +31,7 @@ def unpack(package: str, needed_for: str) -> Path:
         raise Missing(needed_for, package)
     downloads = CACHE / "debian" / "downloads"
     downloads.mkdir(parents=True, exist_ok=True)
-    # The machine's own package lists may be absent or older than the archive; then fetch our own.
+    # The system's package lists may be missing or outdated; then fetch private ones.
     if not _download(package, downloads, lists=None):
         lists = CACHE / "debian" / "lists"
         (lists / "partial").mkdir(parents=True, exist_ok=True)

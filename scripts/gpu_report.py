@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Proves a commit on a GPU machine: tests, compute-sanitizer and benchmarks, in one JSON file.
+"""Runs tests, compute-sanitizer and benchmarks on a GPU machine and writes one JSON report.
 
-Writes docs/benchmarks/<date>-<device>.json (or --output FILE) and fails if a test or a check did.
-Every step runs even when an earlier one failed, so that one visit to a GPU tells all.
+Writes docs/benchmarks/<date>-<device>.json (or --output FILE) and fails if a test or a check
+failed. Every step runs even if an earlier one failed.
 """
 
 import argparse
@@ -29,14 +29,14 @@ from tools import environment
 PRESET = "release"
 WORK = BUILD / PRESET / "gpu-report"
 PEERS = ("numpy", "torch", "cupy-cuda13x", "cupy-cuda12x", "jax", "jaxlib", "numba", "pycuda")
-# What memcheck watches: all tests that launch kernels, but not those that break a context on
-# purpose, in processes of their own.
+# Tests for memcheck: all that launch kernels, except those that break a context on purpose in child
+# processes.
 CXX_KERNEL_TESTS = {
     "backends_test": "Cuda*:CopyKernels*:CastKernels*:GeneratedKernels*:-CudaProcess*",
     "ops_test": "*-*Source*:*ComplexFunctions*",
 }
-# What racecheck and synccheck watch, which slow kernels down much more: the library's own kernels
-# whose threads share memory and meet at barriers.
+# Tests for racecheck and synccheck, which are much slower: the library's kernels with shared memory
+# and barriers.
 CXX_SHARED_MEMORY_TESTS = {
     "backends_test": "CopyKernels*:GeneratedKernels*",
     "ops_test": "*ScanKernels*:*PlaceKernels*:*ProductKernels*:*IndexingKernels*:MaskKernels*:"
@@ -78,7 +78,7 @@ def main() -> int:
         begin = time.monotonic()
         report[step] = run()
         report[step]["seconds"] = round(time.monotonic() - begin)
-        output.write_text(json.dumps(report, indent=1) + "\n")  # what there is, should time run out
+        output.write_text(json.dumps(report, indent=1) + "\n")  # partial report if interrupted
     failed = [step for step in steps if not report[step]["passed"]]
     print(f"\nreport: {output}\n" + (f"FAILED: {', '.join(failed)}" if failed else "all passed"))
     return 1 if failed else 0
@@ -104,7 +104,7 @@ def gpu() -> dict:
 
 
 def commit() -> str:
-    """The commit that was tested; SPANWISE_COMMIT names it where the checkout is without history."""
+    """The tested commit: $SPANWISE_COMMIT, for checkouts without history, else from git."""
     if named := os.environ.get("SPANWISE_COMMIT"):
         return named
     command = ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
@@ -157,17 +157,18 @@ def synccheck() -> dict:
 
 
 def sanitized(tool: str, cxx: dict[str, str], python: str = "", *options: str) -> dict:
-    """A tool of compute-sanitizer over tests that launch kernels.
+    """Runs tests that launch kernels under a tool of compute-sanitizer.
 
-    It passes where the tool found no error and no test failed. A test whose expectation does not hold
-    under a tool, such as two kernels that run at the same time, skips itself there.
+    Passes if the tool reports no error and no test fails. Tests whose expectation does not hold
+    under a tool, such as concurrent kernels, skip themselves.
     """
     sanitizer = compute_sanitizer()
     if not sanitizer:
         return {"passed": True, "left_out": "compute-sanitizer was not found"}
-    # Tests provoke errors of the driver's calls on purpose; those are theirs to judge.
+    # Only the test process itself is checked. memcheck() also ignores errors of API calls, which
+    # tests provoke on purpose.
     command = [sanitizer, f"--tool={tool}", "--target-processes=application-only", *options]
-    # Blocks that wait for the next array are rounded up, which hides their ends.
+    # Disables the memory free lists: they round sizes up, which hides out-of-bounds accesses.
     exact = {**environment(PRESET), "SPANWISE_KEEP_BLOCKS": "0"}
     results = {}
     for name, program in kernel_tests(cxx, python):
@@ -206,7 +207,7 @@ def kernel_tests(cxx: dict[str, str], python: str) -> Iterator[tuple[str, list]]
 
 
 def compute_sanitizer() -> str | None:
-    """Beside the toolkit's headers where it is not on PATH."""
+    """The program on PATH, else in the bin folder of the toolkit that has the headers."""
     if on_path := shutil.which("compute-sanitizer"):
         return on_path
     header = cuda_headers()
@@ -231,7 +232,8 @@ def succeeds(command: list) -> bool:
 
 
 def junit(file: Path) -> dict:
-    """Counts, and the names of what failed or was skipped, from a JUnit report."""
+    """The number of tests, the names of the failed ones and the reasons of skips, from a JUnit
+    report."""
     if not file.exists():
         return {}
     cases = list(ElementTree.parse(file).getroot().iter("testcase"))

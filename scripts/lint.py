@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Formatters, linters and the type checker: lint.py lint|format
 
-`lint` changes nothing and fails on any finding; `format` rewrites what the formatters would change.
-A tool that is not there (OFFLINE=1) is named and left out.
+`lint` changes nothing and fails on any finding; `format` applies the formatters. A tool that is not
+installed (OFFLINE=1) is reported and skipped.
 """
 
 import json
@@ -18,7 +18,7 @@ from tools import environment, find
 
 CXX_SUFFIXES = (".cpp", ".hpp", ".cuh", ".cu", ".h")
 OF_GCC_ALONE = ("-mmemset-strategy=", "-Wno-restrict")
-FOREIGN_STYLE = "examples/legacy/"  # shown as its authors of 2012 wrote it
+FOREIGN_STYLE = "examples/legacy/"  # kept in its original style
 
 
 def main(mode: str) -> int:
@@ -45,7 +45,7 @@ def passes(tool: str, arguments: list[str]) -> bool:
 
 
 def tidy() -> bool:
-    """clang-tidy, a file at a time on each core; prints only what has findings."""
+    """Runs clang-tidy in parallel, one file per core; prints only findings."""
     program = program_of("clang-tidy")
     if not program:
         return True
@@ -80,7 +80,7 @@ def formatters(write: bool) -> list[tuple[str, list[str]]]:
 
 
 def clang_database() -> Path:
-    """A folder with the build's compile commands, less what only g++ understands."""
+    """A folder with the build's compile commands, without the options that only g++ accepts."""
     commands = json.loads((BUILD / "release" / "compile_commands.json").read_text())
     for entry in commands:
         words = entry["command"].split(" ")
@@ -92,7 +92,7 @@ def clang_database() -> Path:
 
 
 def tidy_sources() -> list[str]:
-    """The sources to analyse: FILES="a.cpp b.cpp", else all of the library."""
+    """The sources to analyse: $FILES ("a.cpp b.cpp"), else all sources of the library."""
     if chosen := os.environ.get("FILES"):
         return chosen.split()
     folders = ("sdk/src/", "ops/", "bridges/")

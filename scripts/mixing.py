@@ -1,9 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/mixing.md: which library's arrays go to which, shared or copied, and what it costs.
+"""Writes docs/mixing.md: for each pair of libraries, whether a conversion shares or copies, and its
+time.
 
-Run it with the package and the repository's tests on the path, once on a machine without a GPU and
-once on one with: each run rewrites the part for its kind of machine and keeps the other.
+Run it with the package on PYTHONPATH, once on a machine without a GPU and once on one with a GPU:
+each run rewrites the section for its kind of machine and keeps the other.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ bytes, as that of the arrays here is: NumPy's, which lie at multiples of 16, are
 
 
 def nanoseconds(call) -> float:
-    """The least of some rounds: what the call costs when nothing else is in its way."""
+    """The minimum over 25 rounds of the mean time of 50 calls."""
     rounds = []
     call()
     for _ in range(25):
@@ -64,7 +65,7 @@ def cell(theirs, target: str) -> str:
 
 
 def libraries() -> tuple[list[foreign.Library], list[str]]:
-    """Those that are here, and why the others are not."""
+    """The installed libraries, and the reasons why the others are missing."""
     present, missing = [], []
     for name in foreign.MAKERS:
         try:

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that this interpreter and machine hold what OFFLINE=1 needs: offline.py build test ...
+"""Checks that the dependencies for OFFLINE=1 are installed: offline.py build test ...
 
-Names everything that is missing in one message, since whoever must ask for packages asks once.
+Lists all missing ones in one message.
 """
 
 import importlib
@@ -16,7 +16,7 @@ from tools import cmake, ninja
 MODULES = {
     "build": ["pybind11", "numpy"],
     "test": ["pytest", "hypothesis"],
-    "demo": ["PIL"] if os.environ.get("IMAGE") else ["PIL", "matplotlib"],  # which ships a picture
+    "demo": ["PIL"] if os.environ.get("IMAGE") else ["PIL", "matplotlib"],  # has a sample picture
     "lint": ["ruff", "mypy"],
     "peers": [],
 }

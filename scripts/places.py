@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the scripts find and put things."""
+"""The paths that the scripts use."""
 
 import os
 import shutil
@@ -14,13 +14,13 @@ CACHE = ROOT / ".cache"
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"
 
-# What bootstrap.py fetches where the machine lacks it.
+# Fetched by bootstrap.py if the machine lacks them.
 PYTHON_HEADERS = CACHE / f"python{sys.version_info.major}.{sys.version_info.minor}-headers"
 GOOGLETEST = CACHE / "debian" / "googletest" / "usr" / "src" / "googletest"
 
 
 def staged_package(preset: str) -> Path:
-    """The folder to put on PYTHONPATH to import what the preset built."""
+    """The folder for PYTHONPATH to import the package built by the preset."""
     return BUILD / preset / "python"
 
 
@@ -32,7 +32,7 @@ def python_headers() -> Path | None:
 
 
 def cuda_headers() -> Path | None:
-    """The folder of cuda.h in a CUDA toolkit, looked for where cmake/FindCudaHeaders.cmake looks."""
+    """The folder of cuda.h in a CUDA toolkit; same search order as cmake/FindCudaHeaders.cmake."""
     roots = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")]
     roots.append("/usr/local/cuda")
     if nvcc := shutil.which("nvcc"):

@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the Python tests for test.py and gpu_report.py, alike on every machine.
+"""Runs the Python tests, for test.py and gpu_report.py.
 
-Of the pytest plug-ins that are installed only those named here are loaded. Others change what a
-test run means: pytest-benchmark, for one, warns beside pytest-xdist, and warnings are errors here.
+Only the pytest plug-ins in PLUGINS are loaded. Others may change the result: pytest-benchmark, for
+example, warns if pytest-xdist is loaded, and warnings are errors here.
 """
 
 import importlib.util
@@ -15,16 +15,17 @@ from places import ROOT
 from tools import environment
 from workers import GIB, workers
 
-# Modules that are loaded where they are installed.
+# Plug-in modules that are loaded if they are installed.
 PLUGINS = ("xdist", "_hypothesis_pytestplugin")
-# What a worker needs where it has imported every foreign library: libraries and compilers on the
-# host, contexts, modules and the memory pools of four libraries on the GPU.
+# Memory of a worker that has imported all foreign libraries: libraries and compilers on the host;
+# contexts, modules and the memory pools of four libraries on the GPU.
 HOST_MEMORY = 3 * GIB
 GPU_MEMORY = 4 * GIB
 
 
 def python_tests(preset: str, *options: str) -> bool:
-    """Whether all tests passed. PYTEST_ARGS adds options, such as -k NAME or -n WORKERS."""
+    """Runs pytest and returns whether all tests passed. $PYTEST_ARGS adds options, such as -k NAME
+    or -n WORKERS."""
     command = [sys.executable, "-m", "pytest"]
     for plugin in installed_plugins():
         command += ["-p", plugin]

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs all tests of the release build; with SANITIZE=1 the C++ tests under the sanitizers too.
+"""Runs all tests of the release build; with SANITIZE=1 also the C++ tests under the sanitizers.
 
-Each step runs even when an earlier one failed, so that one run shows all there is to mend.
+Each step runs even if an earlier one failed.
 """
 
 import os

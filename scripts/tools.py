@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the programs that the other scripts run, beside this interpreter before elsewhere."""
+"""Finds the programs that the other scripts run; those next to this interpreter come first."""
 
 import importlib.util
 import os
@@ -12,7 +12,7 @@ from places import BUILD, staged_package
 
 
 def search_path() -> str:
-    """PATH, with this interpreter's own programs first."""
+    """PATH with the interpreter's folder first."""
     return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 
 
@@ -29,7 +29,7 @@ def ninja() -> str | None:
 
 
 def find(program: str, package: str, inside: str) -> str | None:
-    """The program on PATH, else the one in a Python package that was installed without scripts."""
+    """The program on search_path(), else `inside` the Python package, else None."""
     if on_path := shutil.which(program, path=search_path()):
         return on_path
     spec = importlib.util.find_spec(package)
@@ -40,7 +40,7 @@ def find(program: str, package: str, inside: str) -> str | None:
 
 
 def environment(preset: str | None = None) -> dict[str, str]:
-    """The environment for child processes; with a preset, its Python package can be imported."""
+    """The environment for child processes; with a preset, its Python package is on PYTHONPATH."""
     env = {**os.environ, "PATH": search_path()}
     if preset:
         env["PYTHONPATH"] = os.pathsep.join(

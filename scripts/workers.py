@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How many processes tests are shared by: one a processor, while memory suffices for all."""
+"""The number of parallel test processes: one per core, limited by memory."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ MOST_WORKERS = 16
 
 
 def workers(host_bytes: int, gpu_bytes: int) -> int:
-    """The number where each process needs so much memory of the host and of the first GPU."""
+    """The number of processes if each needs so many bytes of the host and of the first GPU."""
     bounds = [MOST_WORKERS, len(os.sched_getaffinity(0)), host_memory() // host_bytes]
     if (free := free_gpu_memory()) is not None:
         bounds.append(free // gpu_bytes)
@@ -20,7 +20,7 @@ def workers(host_bytes: int, gpu_bytes: int) -> int:
 
 
 def host_memory() -> int:
-    """Bytes of the host's memory, or what the memory limit of this container leaves of it."""
+    """Memory of the host in bytes, or the memory limit of the container if that is less."""
     bounds = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     folder = Path("/sys/fs/cgroup")
     for limit in (folder / "memory.max", folder / "memory" / "memory.limit_in_bytes"):
@@ -30,7 +30,7 @@ def host_memory() -> int:
 
 
 def free_gpu_memory() -> int | None:
-    """Free bytes of the first GPU; None where there is none."""
+    """Free memory of the first GPU in bytes; None without a GPU."""
     if not shutil.which("nvidia-smi"):
         return None
     command = ["nvidia-smi", "--query-gpu=memory.free", "--format=csv,noheader,nounits"]

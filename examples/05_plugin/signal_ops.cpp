@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two ops for signals, loaded by sw.load_ops(): one is a CUDA C kernel and runs on the CPU and on
-// GPUs, the other is C++ for the CPU, and what is on a GPU is moved for it.
+// Two ops for signals, loaded by sw.load_ops(): a CUDA C kernel for the CPU and GPUs, and C++ code
+// for the CPU, for which a graph copies inputs from a GPU.
 
 #include <spanwise/plugin.hpp>
 
@@ -25,7 +25,7 @@ __global__ void moving_mean(spanwise::View<const float, 1> x, float* mean, int w
 }
 )";
 
-/// float32 (n,) to float32 (n - width + 1,): the mean of each `width` neighbours.
+/// float32 (n,) to float32 (n - width + 1,): the mean of each window of `width` elements.
 class MovingMean final : public swp::Op {
  public:
   explicit MovingMean(const swp::Properties& properties) : width_(properties.integer("width")) {
@@ -69,7 +69,7 @@ SW_REGISTER_OP(MovingMean, {.name = "moving_mean",
                             .summary = "The mean of each `width` neighbours of a float32 vector.",
                             .properties = {{"width", swp::Property::integer}}});
 
-/// float64 (n,) to the same: the largest element so far.
+/// float64 (n,) to float64 (n,): the running maximum.
 class RunningMaximum final : public swp::Op {
  public:
   void infer(const swp::Infer& infer) const override {
@@ -85,7 +85,7 @@ class RunningMaximum final : public swp::Op {
     for (std::int64_t i = 0; i < result.size(); ++i) out[i] = i ? std::max(out[i - 1], x(i)) : x(0);
   }
 };
-// Element i is read before it is written, so the result may stand where x did.
+// Element i is read before it is written, so the result may reuse the memory of x.
 SW_REGISTER_OP(RunningMaximum, {.name = "running_maximum",
                                 .summary = "The largest element so far of a float64 vector.",
                                 .reusable_inputs = {0},

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loads the library of this folder and uses its ops in graphs.
+"""Loads the library of ops in this folder and uses its ops in graphs.
 
 python examples/05_plugin/use_signal.py build/libsignal_ops.so [--device cuda:0]
 """

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A library with arrays of its own that has never heard of Spanwise, DLPack or NumPy.
+"""A library with its own array type, which supports neither Spanwise nor DLPack nor NumPy.
 
-A frame is rows of float32 with some bytes to spare after each, as cameras and codecs have them.
+A frame is a pitched array of float32, with padding after each row, as in cameras and codecs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import ctypes
 
 
 class Frame:
-    """``rows`` x ``columns`` pixels from ``address`` on, rows ``pitch`` bytes apart."""
+    """``rows`` x ``columns`` pixels at ``address``, with ``pitch`` bytes from row to row. ``owner``
+    keeps the memory alive."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// frames.Frame for Spanwise: what a frame is, and what it can hold. Copies, errors, counters,
-// explain(), strict_copies() and convert() to and from every other library come with it.
+// A bridge for frames.Frame: it describes a frame's memory, and which arrays a frame can share. The
+// SDK implements copies, errors, counters, explain(), strict_copies() and convert() with it.
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -19,7 +19,7 @@ namespace sw = spanwise;
 
 namespace {
 
-PyObject* frame_class = nullptr;  // set when the module is imported, kept for good
+PyObject* frame_class = nullptr;  // set by the import of the module, never released
 
 struct Drop {
   void operator()(PyObject* object) const { Py_XDECREF(object); }
@@ -36,7 +36,7 @@ std::int64_t integer(PyObject* frame, const char* name) {
   return number;
 }
 
-// The last array over a frame may go on any thread, and after Python has ended.
+// The last array over a frame may be destroyed on any thread, and after Python has ended.
 void let_go(void* frame, void*, std::size_t, sw::StreamUses&) noexcept {
   if (!Py_IsInitialized()) return;
   const PyGILState_STATE state = PyGILState_Ensure();
@@ -100,7 +100,7 @@ class FramesBridge final : public sw::Bridge {
   PyObject* wrap(const sw::Array& array) const override {
     auto owner = std::make_unique<sw::Array>(array);
     const Reference capsule(PyCapsule_New(owner.get(), nullptr, &delete_array));
-    if (capsule) owner.release();  // the capsule's now
+    if (capsule) owner.release();  // owned by the capsule
     return PyObject_CallFunction(frame_class, "LLLKO", static_cast<long long>(array.shape()[0]),
                                  static_cast<long long>(array.shape()[1]),
                                  static_cast<long long>(array.strides()[0] * 4),

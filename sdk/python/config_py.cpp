@@ -10,7 +10,7 @@
 #include "python/support/bind.hpp"
 #include "spanwise/config.hpp"
 
-/// The settings as strings; spanwise/_config.py gives them their Python face.
+/// Access to the settings as strings. The Python interface is spanwise/_config.py.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -18,7 +18,7 @@ namespace py = pybind11;
 SW_BIND(config, 40) {
   using config::Setting;
   py::class_<Setting> type(module, "_Setting",
-                           "One setting: what it is, and where its value came from.");
+                           "One setting: name, description, value, default, choices and source.");
   type.def_readonly("name", &Setting::name);
   type.def_readonly("description", &Setting::description);
   type.def_readonly("value", &Setting::value);

@@ -23,12 +23,12 @@ namespace py = pybind11;
 
 namespace {
 
-// pybind11 knows Device itself by the caster that reads every spelling.
+// The bound class. Device itself has a type_caster, which accepts all forms of a device.
 struct PyDevice {
   Device device;
 };
 
-// `with device:` may nest, and each thread has a default device of its own.
+// The open `with device:` blocks of this thread; they set the thread's default device.
 std::vector<std::unique_ptr<DeviceGuard>>& guards() {
   thread_local std::vector<std::unique_ptr<DeviceGuard>> stack;
   return stack;
@@ -36,8 +36,8 @@ std::vector<std::unique_ptr<DeviceGuard>>& guards() {
 
 std::string text_of(py::handle object) { return py::str(object).cast<std::string>(); }
 
-// The device objects of other libraries: torch.device has type and index, cupy.cuda.Device an id,
-// jax.Device a platform and an id.
+// Device objects of other libraries: torch.device has type and index, cupy.cuda.Device has id,
+// jax.Device has platform and id.
 std::optional<Device> foreign_device(py::handle object) {
   if (py::hasattr(object, "type") && py::hasattr(object, "index")) {
     const py::object index = object.attr("index");
@@ -53,7 +53,7 @@ std::optional<Device> foreign_device(py::handle object) {
   return Device(DeviceKind::cuda, value_of<int>(object.attr("id"), "device: id"));
 }
 
-// The spelling that programs write most, and write often.
+// Fast path for the most frequent argument.
 bool is_cpu_word(PyObject* object) noexcept {
   return PyUnicode_CheckExact(object) && PyUnicode_GET_LENGTH(object) == 3 &&
          PyUnicode_CompareWithASCIIString(object, "cpu") == 0;
@@ -101,15 +101,15 @@ const char* kind_name(Device device) {
 
 void bind_properties(py::module_& module) {
   py::class_<DeviceProperties> type(module, "DeviceProperties",
-                                    "What a device is and how much it takes.");
+                                    "The name, architecture and limits of a device.");
   type.attr("__module__") = "spanwise";
-  type.def_readonly("name", &DeviceProperties::name, "As the vendor names it.");
+  type.def_readonly("name", &DeviceProperties::name, "The vendor's name.");
   type.def_readonly("architecture", &DeviceProperties::architecture, "\"sm_90\", \"x86_64\"");
   type.def_readonly("driver", &DeviceProperties::driver, "The driver's version; empty on the CPU.");
   type.def_readonly("total_memory", &DeviceProperties::total_memory, "Bytes.");
   type.def_readonly("free_memory", &DeviceProperties::free_memory, "Bytes.");
   type.def_readonly("multiprocessors", &DeviceProperties::multiprocessors,
-                    "On the CPU: worker threads.");
+                    "Streaming multiprocessors; worker threads on the CPU.");
   type.def_readonly("warp_size", &DeviceProperties::warp_size);
   type.def_readonly("max_threads_per_block", &DeviceProperties::max_threads_per_block);
   type.def_property_readonly("max_block", [](const DeviceProperties& self) {
@@ -118,9 +118,9 @@ void bind_properties(py::module_& module) {
   type.def_property_readonly(
       "max_grid", [](const DeviceProperties& self) { return py::tuple(py::cast(self.max_grid)); });
   type.def_readonly("max_shared_bytes", &DeviceProperties::max_shared_bytes,
-                    "Per block without asking.");
+                    "Shared memory per block without opt-in.");
   type.def_readonly("max_shared_bytes_optin", &DeviceProperties::max_shared_bytes_optin,
-                    "Per block at most.");
+                    "Maximum shared memory per block, with opt-in.");
   type.def("__repr__", [](const DeviceProperties& self) {
     return text("<", self.name, ", ", self.architecture, ", ", self.total_memory >> 20, " MiB, ",
                 self.multiprocessors, " multiprocessors>");
@@ -130,20 +130,18 @@ void bind_properties(py::module_& module) {
 void bind_device(py::module_& module) {
   py::class_<PyDevice> type(
       module, "device",
-      "Where memory lives and work runs. As a context manager: where the thread makes "
-      "its arrays meanwhile.");
+      "The CPU or a GPU. As a context manager it is the thread's default device for new arrays.");
   type.attr("__module__") = "spanwise";
   type.def(
       py::init([](py::handle x) { return PyDevice{device_from(x)}; }), py::arg("x") = py::none(),
       py::pos_only(),
-      "\"cpu\", \"cuda\", \"cuda:1\", another library's device or array, or None for the default. "
-      "Does not check that the device is there.");
+      "\"cpu\", \"cuda\", \"cuda:1\", another library's device or array, or None for the default "
+      "device. Does not check that the device exists.");
   type.def_property_readonly(
       "name", [](const PyDevice& self) { return self.device.name(); }, "\"cuda:0\"");
   type.def_property_readonly(
       "kind", [](const PyDevice& self) { return kind_name(self.device); },
-      "\"cpu\" or \"cuda\"; memory that bridges bring may also be \"cuda_host\" or "
-      "\"cuda_managed\".");
+      "\"cpu\" or \"cuda\"; for imported memory also \"cuda_host\" or \"cuda_managed\".");
   type.def_property_readonly("ordinal", [](const PyDevice& self) { return self.device.ordinal(); });
   type.def_property_readonly(
       "properties",
@@ -151,10 +149,10 @@ void bind_device(py::module_& module) {
         const GilRelease unlocked;
         return properties(self.device);
       },
-      "A DeviceProperties. Raises DeviceError where the device is absent.");
+      "A DeviceProperties. Raises DeviceError if the device does not exist.");
   type.def(
       "synchronize", [](const PyDevice& self) { synchronize(self.device); },
-      py::call_guard<GilRelease>(), "Waits until all work on the device is done.");
+      py::call_guard<GilRelease>(), "Waits for all work on the device.");
   type.def("__enter__", [](const py::object& self) {
     guards().push_back(
         std::make_unique<DeviceGuard>(value_of<const PyDevice&>(self, "device").device));
@@ -181,7 +179,7 @@ Device device_from(py::handle object) {
 }
 
 py::object device_object(Device device) {
-  // Made once and never given back, since the interpreter may outlive or end before any static.
+  // One object per device, never freed: the interpreter may end before or after static destructors.
   static auto* const objects = new std::vector<std::pair<Device, PyObject*>>;
   for (const auto& [known, object] : *objects) {
     if (known == device) return py::reinterpret_borrow<py::object>(object);
@@ -195,14 +193,14 @@ SW_BIND(devices, 20) {
   bind_properties(module);
   bind_device(module);
   module.def("devices", &devices, py::call_guard<GilRelease>(),
-             "All devices of this machine, the CPU last. Loads the CUDA driver.");
-  module.def("default_device", &default_device,
-             "Where arrays are made: the innermost `with device:`, else config.device, else the "
-             "first GPU, "
-             "else the CPU.");
+             "All devices of this machine, the CPU last. Initialises the CUDA driver.");
+  module.def(
+      "default_device", &default_device,
+      "The default device for new arrays: of the innermost `with device:` of this thread, else "
+      "config.device, else the first GPU, else the CPU.");
   module.def(
       "synchronize", [](Device device) { synchronize(device); }, py::arg("device") = py::none(),
-      py::call_guard<GilRelease>(), "Waits until all work on the device is done.");
+      py::call_guard<GilRelease>(), "Waits for all work on the device.");
   module.def("_why_no_cuda", &why_no_cuda, py::call_guard<GilRelease>());
 }
 

@@ -9,7 +9,7 @@
 #include "spanwise/tools.hpp"
 #include "spanwise/version.hpp"
 
-/// What `python -m spanwise doctor` asks the library.
+/// The functions for `python -m spanwise doctor`.
 namespace spanwise::python {
 
 namespace py = pybind11;

@@ -7,15 +7,16 @@
 #include "python/support/value.hpp"
 #include "spanwise/error.hpp"
 
-/// The attributes of numpy.dtype that programs ask dtypes for. What is the same for every number in
-/// this machine's byte order is written here; the rest is NumPy's own answer.
+/// The attributes of numpy.dtype on spanwise.dtype. Those that are equal for all numeric dtypes in
+/// native byte order are constants here; the others are read from the numpy.dtype.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// Throws AttributeError where no installed library gives NumPy the dtype, as hasattr() expects.
+// The attribute `name` of the numpy.dtype. Throws AttributeError, as hasattr() expects, if
+// has_numpy_dtype() is false.
 py::object numpys(const py::object& self, const char* name) {
   const DType* own = dtype_in(self);
   if (own == nullptr) raise_unexpected(self, name, "a dtype that was initialised");
@@ -40,13 +41,13 @@ struct Attribute {
 
 constexpr Attribute numpys_own[] = {
     {"type", "NumPy's scalar type."},
-    {"char", "NumPy's letter for the type."},
-    {"num", "NumPy's number for the type."},
+    {"char", "NumPy's type character."},
+    {"num", "NumPy's type number."},
     {"str", "Byte order, kind and bytes, as in the array interface: \"<f4\"."},
     {"descr", "As in the array interface: [(\"\", \"<f4\")]."},
-    {"byteorder", "\"=\", this machine's, or \"|\" where there is one byte."},
-    {"alignment", "What an address of an element is a multiple of in NumPy's own arrays."},
-    {"flags", "NumPy's bits for how elements are handled."},
+    {"byteorder", "\"=\" (native), or \"|\" for dtypes of one byte."},
+    {"alignment", "The alignment in bytes of an element in NumPy's arrays."},
+    {"flags", "NumPy's flags of the dtype."},
     {"isbuiltin", "1 for NumPy's own types, 2 for those of ml_dtypes."},
     {"isalignedstruct", "False."}};
 
@@ -75,15 +76,14 @@ SW_BIND(dtype_attributes, 11) {
   constant("metadata", "None.", py::none());
   constant("shape", "(): an element is one number.", py::tuple());
   constant("ndim", "0: an element is one number.", py::int_(0));
-  constant("isnative", "True: elements are in this machine's byte order.", py::bool_(true));
+  constant("isnative", "True: elements are in native byte order.", py::bool_(true));
   constant("hasobject", "False: elements are numbers.", py::bool_(false));
   add("base", "The dtype itself.", [](const py::object& self) { return self; });
   type.attr("newbyteorder") =
       py::cpp_function(&with_byte_order, py::name("newbyteorder"), py::is_method(type),
                        py::arg("new_order") = "S", py::pos_only(),
-                       "NumPy's dtype in another byte order: \"<\", \">\", \"S\" for the other "
-                       "one; the dtype itself\n"
-                       "for this machine's.");
+                       "The numpy.dtype in another byte order: \"<\", \">\", or \"S\" for the "
+                       "swapped one; the dtype\nitself for the native one.");
 }
 
 }  // namespace spanwise::python

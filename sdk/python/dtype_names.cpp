@@ -12,7 +12,8 @@
 #include "python/support/dtype.hpp"
 #include "spanwise/error.hpp"
 
-/// Reading the many ways in which Python programs name a dtype.
+/// dtype_from(): the dtype of names, numpy.dtypes, scalar types and dtype objects of other
+/// libraries.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -24,8 +25,8 @@ struct Alias {
   DType dtype;
 };
 
-// The names proper first, as most are; then NumPy's other names and its one-character codes
-// (numpy.org/doc/stable/reference/arrays.dtypes.html), as they are on 64-bit Linux.
+// The canonical names first, as the most frequent; then NumPy's other names and its one-character
+// codes (numpy.org/doc/stable/reference/arrays.dtypes.html) as on 64-bit Linux.
 constexpr Alias aliases[] = {{"float32", float32},
                              {"float64", float64},
                              {"int32", int32},
@@ -139,8 +140,8 @@ std::string module_of(py::handle type) {
   return py::isinstance<py::str>(name) ? string_in(name) : std::string();
 }
 
-// numpy.dtype and its kin: a name and a byte order. Structured types have a name too ("void64"),
-// which is none of ours.
+// numpy.dtype and similar objects: by name, in native byte order only. The names of structured
+// dtypes ("void64") are not found.
 std::optional<DType> from_numpy_dtype(py::handle object) {
   if (!py::hasattr(object, "itemsize") || !py::hasattr(object, "isnative")) return std::nullopt;
   if (!object.attr("isnative").cast<bool>()) return std::nullopt;
@@ -148,14 +149,14 @@ std::optional<DType> from_numpy_dtype(py::handle object) {
   return py::isinstance<py::str>(name) ? from_name(string_in(name)) : std::nullopt;
 }
 
-// A dtype's name takes NumPy ten microseconds. Those of numbers are few objects for the life of the
-// process; byte orders and structs, of which there can be any number, never come in here.
+// Cached, since numpy.dtype.name takes ten microseconds. Only objects that name a dtype are added,
+// at most 64: dtypes of other byte orders and structs, which may be many, are not.
 std::optional<DType> from_known_numpy_dtype(py::handle object) {
   static constexpr std::size_t most = 64;
   static auto* const known = new std::unordered_map<PyObject*, DType>;
   if (const auto found = known->find(object.ptr()); found != known->end()) return found->second;
   const auto dtype = from_numpy_dtype(object);
-  // The reference that is kept makes sure that the address means this dtype for good.
+  // The cache owns a reference, so that the address is not reused.
   if (dtype && known->size() < most) known->emplace(object.inc_ref().ptr(), *dtype);
   return dtype;
 }
@@ -171,21 +172,21 @@ std::optional<DType> from_type(py::handle type) {
   const auto dtype = py::reinterpret_steal<py::object>(
       PyObject_CallOneArg(py::module_::import("numpy").attr("dtype").ptr(), type.ptr()));
   if (!dtype) {
-    // Abstract types (numpy.generic, numpy.floating) have no element.
+    // Abstract types (numpy.generic, numpy.floating) have no dtype.
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
     PyErr_Clear();
     return std::nullopt;
   }
-  // Older versions of NumPy guess one for them, with another type.
+  // Older versions of NumPy return a default dtype for them, of another type.
   return dtype.attr("type").ptr() == type.ptr() ? from_numpy_dtype(dtype) : std::nullopt;
 }
 
-// Asking NumPy takes microseconds; scalar types live long and are few.
+// Cached, since from_type() takes microseconds.
 std::optional<DType> from_known_type(py::handle type) {
   static auto* const known = new std::unordered_map<PyObject*, DType>;
   if (const auto found = known->find(type.ptr()); found != known->end()) return found->second;
   const auto dtype = from_type(type);
-  // The reference that is kept makes sure that the address means this type for good.
+  // The cache owns a reference, so that the address is not reused.
   if (dtype) known->emplace(type.inc_ref().ptr(), *dtype);
   return dtype;
 }
@@ -198,12 +199,12 @@ std::optional<DType> find_dtype(py::handle object, bool through_attribute = true
   } else if (const auto dtype = from_known_numpy_dtype(object)) {
     return dtype;
   }
-  // torch.dtype has no name attribute; its text is "torch.float32".
+  // torch.dtype has no name attribute; str() of it is "torch.float32".
   const std::string own_text = module_of(py::type::handle_of(object)) == "torch"
                                    ? std::string(py::str(object))
                                    : std::string();
   if (own_text.starts_with("torch.")) return from_name(own_text.substr(std::strlen("torch.")));
-  // JAX's scalar types, Numba's and others': an attribute that is a dtype itself.
+  // Scalar types of JAX, Numba and others have an attribute that is a dtype.
   if (through_attribute && py::hasattr(object, "dtype"))
     return find_dtype(object.attr("dtype"), false);
   return std::nullopt;
@@ -215,7 +216,7 @@ DType dtype_from(py::handle object) {
   const auto dtype = find_dtype(object);
   if (dtype) return *dtype;
   if (py::isinstance<py::str>(object))
-    return DType::parse(string_in(object));  // throws, with the names
+    return DType::parse(string_in(object));  // throws, with a list of the names
   fail<DTypeError>(
       "spanwise: expected a dtype (\"float32\", spanwise.float32, numpy.float32, float, ...), got ",
       std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name,
@@ -227,7 +228,7 @@ std::optional<DType> try_dtype_from(py::handle object) noexcept {
   try {
     return find_dtype(object);
   } catch (py::error_already_set&) {
-    return std::nullopt;  // an object whose attributes raise names no dtype
+    return std::nullopt;  // raised by an attribute of the object
   } catch (...) {
     return std::nullopt;
   }

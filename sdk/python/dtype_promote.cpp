@@ -13,14 +13,14 @@
 #include "python/support/scalar.hpp"
 #include "spanwise/error.hpp"
 
-/// result_type, promote_types and can_cast: NumPy 2's rules, Python numbers being weak (NEP 50).
+/// result_type, promote_types and can_cast, by NumPy 2's rules with weak Python numbers (NEP 50).
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// Python numbers in ascending order of what they ask for.
+// The kind of a Python number, in ascending order.
 enum class Weak { none, bool_, int_, float_, complex };
 
 Weak weak_kind(PyObject* object) {
@@ -44,7 +44,8 @@ DType default_of(Weak weak) {
   }
 }
 
-// A Python number changes the kind of `strong` where it must, and never the width within a kind.
+// The result dtype of `strong` and a Python number: its kind changes if the number's kind is
+// higher, its width within a kind does not.
 DType with_weak(DType strong, Weak weak) {
   const bool is_real = strong.is_floating();
   switch (weak) {
@@ -104,7 +105,7 @@ void check_casting(DType from, DType to, const std::string& casting, const char*
 
 SW_BIND(promotion, 12) {
   module.def("result_type", &result_type,
-             "The dtype of an operation on the arrays, dtypes and Python numbers.");
+             "The result dtype of an operation on arrays, dtypes and Python numbers.");
   module.def("promote_types", py::overload_cast<DType, DType>(&promote), py::arg("type1"),
              py::arg("type2"), "The smallest dtype to which both cast safely.");
   module.def(
@@ -117,7 +118,7 @@ SW_BIND(promotion, 12) {
         return can_cast(dtype_from(from), to, casting_from(casting));
       },
       py::arg("from_"), py::arg("to"), py::arg("casting") = "safe",
-      "Whether the cast obeys the rule.");
+      "Whether a cast from a dtype or array is allowed by the rule `casting`.");
 }
 
 }  // namespace spanwise::python

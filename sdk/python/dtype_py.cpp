@@ -15,14 +15,14 @@
 #include "python/support/dtype.hpp"
 #include "spanwise/error.hpp"
 
-/// spanwise.dtype: the Python object around a DType, one for each.
+/// spanwise.dtype. dtype_object() returns the same Python object for equal DTypes.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// pybind11 knows DType itself by the caster that reads every spelling.
+// The bound class. DType itself has a type_caster, which accepts all forms of a dtype.
 struct PyDType {
   DType dtype;
 };
@@ -32,8 +32,7 @@ std::uint32_t key_of(DType dtype) noexcept {
          static_cast<std::uint32_t>(dtype.bits()) << 16 | static_cast<std::uint32_t>(dtype.lanes());
 }
 
-// Objects made once and never given back, since the interpreter may outlive or end before any
-// static.
+// Caches whose objects are never freed: the interpreter may end before or after static destructors.
 using ObjectTable = std::unordered_map<std::uint32_t, PyObject*>;
 ObjectTable& dtype_objects() {
   static auto* const table = new ObjectTable;
@@ -44,7 +43,7 @@ ObjectTable& numpy_dtypes() {
   return *table;
 }
 
-// NumPy's letter for the kind; "V" for what NumPy itself has no type for, as ml_dtypes says it.
+// numpy.dtype.kind; "V" for dtypes that NumPy itself does not have, as in ml_dtypes.
 const char* kind_of(DType dtype) {
   if (dtype.lanes() != 1) return "V";
   switch (dtype.code()) {
@@ -63,7 +62,7 @@ const char* kind_of(DType dtype) {
   }
 }
 
-// Those that programs use, each at a place of its own among its like.
+// A direct-mapped cache in front of numpy_dtypes(), indexed by code and bits.
 struct Frequent {
   DType dtype;
   PyObject* object = nullptr;
@@ -77,7 +76,7 @@ Frequent& frequent_place(DType dtype) noexcept {
                                64];
 }
 
-// Null where no installed library has it.
+// Null if no installed library has the dtype.
 py::object find_numpy_dtype(DType dtype) {
   const auto found = numpy_dtypes().find(key_of(dtype));
   if (found != numpy_dtypes().end()) {
@@ -110,14 +109,14 @@ const DType* dtype_in(py::handle object) noexcept {
   if (reinterpret_cast<PyObject*>(Py_TYPE(object.ptr())) != type) return nullptr;
   try {
     return &py::cast<const PyDType&>(object).dtype;
-  } catch (const py::type_error&) {  // made by dtype.__new__ alone
+  } catch (const py::type_error&) {  // made by dtype.__new__() without __init__()
     return nullptr;
   }
 }
 
 namespace {
 
-// Programs ask it in their loops, so by CPython's own call; mostly of one and the same object.
+// A plain C function, without pybind11, for speed. Usually both are the same object.
 PyObject* dtype_equals(PyObject* self, PyObject* other) noexcept {
   if (self == other) Py_RETURN_TRUE;
   const DType* own = dtype_in(self);
@@ -170,13 +169,14 @@ const char* buffer_format(DType dtype) noexcept {
 
 SW_BIND(dtypes, 10) {
   py::class_<PyDType> type(module, "dtype",
-                           "The type of one element. Equal to NumPy's dtype, its scalar "
-                           "type and its name; hashes as its name.");
+                           "The type of one element. Equal to the corresponding numpy.dtype, "
+                           "scalar type and name; the hash is that of its name.");
   type.attr("__module__") = "spanwise";
-  type.def(
-      py::init([](py::handle x) { return PyDType{dtype_from(x)}; }), py::arg("x"), py::pos_only(),
-      "The dtype that `x` names: a name, a NumPy dtype or scalar type, a Python type, an object "
-      "with a .dtype.");
+  type.def(py::init([](py::handle x) { return PyDType{dtype_from(x)}; }), py::arg("x"),
+           py::pos_only(),
+           "From a name, a NumPy dtype or scalar type, a Python type, or an object with a .dtype. "
+           "Raises "
+           "DTypeError.");
   const auto attribute = [&type](const char* name, auto getter, const char* doc) {
     type.def_property_readonly(name, getter, doc);
   };
@@ -186,17 +186,18 @@ SW_BIND(dtypes, 10) {
       "Bytes of one element.");
   attribute(
       "kind", [](const PyDType& self) { return kind_of(self.dtype); },
-      "NumPy's letter: b, i, u, f, c; V for dtypes that NumPy itself lacks.");
+      "NumPy's kind: b, i, u, f, c; V for dtypes that NumPy itself does not have.");
   attribute("bits", [](const PyDType& self) { return self.dtype.bits(); }, "Bits of one lane.");
   attribute(
-      "lanes", [](const PyDType& self) { return self.dtype.lanes(); }, "1 but for vector types.");
+      "lanes", [](const PyDType& self) { return self.dtype.lanes(); },
+      "Numbers per element: 1, or more for vector types.");
   attribute(
       "is_computable", [](const PyDType& self) { return self.dtype.is_computable(); },
-      "Whether it can be cast and computed on; other dtypes are only moved.");
+      "Whether it can be cast and computed with; other dtypes can only be copied.");
   attribute(
       "__numpy_dtype__", [](const PyDType& self) { return numpy_dtype(self.dtype); },
-      "What numpy.dtype(self) gives.");
-  // NumPy before 2.4 reads this one.
+      "The result of numpy.dtype(self).");
+  // NumPy before 2.4 reads .dtype instead.
   attribute(
       "dtype", [](const PyDType& self) { return numpy_dtype(self.dtype); }, "The numpy.dtype.");
   static PyMethodDef equals = {"__eq__", &dtype_equals, METH_O, "__eq__($self, other, /)\n--\n\n"};

@@ -14,7 +14,8 @@ namespace py = pybind11;
 
 namespace {
 
-// Python runs signal handlers in its main thread alone, so other threads need not take the GIL.
+// Runs pending Python signal handlers, which Python does on the main thread only; has no effect on
+// other threads.
 void run_signal_handlers() {
   if (::gettid() != ::getpid() || Py_IsInitialized() == 0) return;
   const GilAcquire locked;

@@ -24,7 +24,7 @@ namespace py = pybind11;
 
 namespace {
 
-// A Python function that makes blocks; a block is an object that holds its memory while it lives.
+// A MemorySource over a Python function. It returns objects that own their memory.
 class PythonSource final : public MemorySource {
  public:
   PythonSource(std::string name, py::function allocate)
@@ -51,7 +51,8 @@ class PythonSource final : public MemorySource {
   }
 
  private:
-  // Each library has an error of its own for memory that is not to be had.
+  // Calls the function. MemoryError, and exceptions whose name contains "OutOfMemory" (each library
+  // has its own), become OutOfMemoryError.
   py::object made(Device device, std::size_t bytes, std::uintptr_t stream) const {
     try {
       return py::handle(allocate_)(device.ordinal(), bytes, stream);
@@ -82,7 +83,7 @@ class PythonSource final : public MemorySource {
 };
 
 py::dict stats_of(Device device) {
-  drop_kept_elements();  // they count as in use until they go
+  drop_kept_elements();  // arrays in the free list count as used
   MemoryStats stats;
   {
     const GilRelease unlocked;
@@ -101,7 +102,7 @@ py::dict stats_of(Device device) {
   return table;
 }
 
-// The source before, to be given to _memory_source again; None is the pool.
+// The previous source, which _memory_use accepts again; None is the pool.
 using Source = std::shared_ptr<MemorySource>;
 
 }  // namespace

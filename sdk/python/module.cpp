@@ -17,9 +17,9 @@ namespace py = pybind11;
   throw py::type_error("spanwise: the object was not initialised; call its class, not __new__");
 }
 
-// A method of an object whose __init__ never ran (`T.__new__(T)`) asks pybind11 for the C++ object.
-// Instead of raising, pybind11 would allocate memory for it and construct nothing there. Only that
-// case calls operator_new of the type's record.
+// For an object whose __init__ did not run (`T.__new__(T)`), pybind11 would allocate the C++ object
+// without constructing it when a method is called. Replacing operator_new, which only this case
+// calls, makes it raise TypeError instead.
 void refuse_uninitialised_objects() {
   py::detail::with_internals([](py::detail::internals& internals) {
     for (const auto& [cpp_type, record] : internals.registered_types_cpp) {
@@ -43,13 +43,13 @@ std::vector<const spanwise::python::Part*> parts_in_order() {
 }  // namespace
 
 PYBIND11_MODULE(_core_of_main_interpreter, module) {
-  module.doc() = "The compiled half of spanwise. Import `spanwise` instead.";
+  module.doc() = "The extension module of spanwise. Import `spanwise` instead.";
   for (const auto* part : parts_in_order()) part->bind(module);
   refuse_uninitialised_objects();
 }
 
-// What importing the module calls. pybind11 would wait for ever for a thread state of the main
-// interpreter, which a sub-interpreter's thread holds the GIL of.
+// The entry point of the import. Raises ImportError in a sub-interpreter, where pybind11 would
+// deadlock: it waits for a thread state of the main interpreter, whose GIL this thread holds.
 extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
   if (PyInterpreterState_Get() == PyInterpreterState_Main())
     return PyInit__core_of_main_interpreter();

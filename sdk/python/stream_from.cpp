@@ -17,12 +17,12 @@ namespace py = pybind11;
 
 namespace {
 
-// CUDA's handle of the legacy default stream, cudaStreamLegacy. A stream object whose handle is 0
-// means this one; a bare 0 might mean anything, so Stream::foreign refuses it.
+// cudaStreamLegacy. A stream object with handle 0 is the legacy default stream; a bare integer 0 is
+// ambiguous, and Stream::foreign() rejects it.
 constexpr std::uintptr_t legacy_default = 1;
 
 std::optional<std::uintptr_t> handle_number_in(py::handle value) {
-  // ctypes integers (Numba) hold theirs in .value, and a null pointer as None.
+  // ctypes integers (Numba) have the number in .value; a null pointer is None.
   const py::object number = PyLong_Check(value.ptr()) ? py::reinterpret_borrow<py::object>(value)
                                                       : py::getattr(value, "value", value);
   if (number.is_none()) return 0;
@@ -45,27 +45,27 @@ std::optional<std::uintptr_t> handle_of(py::handle stream) {
   for (const char* name : {"cuda_stream", "ptr", "handle"}) {
     if (py::hasattr(stream, name)) return handle_number_in(stream.attr(name));
   }
-  // cuda.bindings' handles are numbers by int() alone.
+  // Handles of cuda.bindings have __int__ only.
   const std::string type = type_name(stream);
   if (type == "CUstream" || type == "cudaStream_t")
     return handle_number_in(py::int_(py::reinterpret_borrow<py::object>(stream)));
   return std::nullopt;
 }
 
-// Whether the stream lives as long as the object: not where it only names another's, as PyTorch's
-// and CuPy's ExternalStream do, and Numba's external_stream().
+// Whether the object owns its stream: ExternalStream of PyTorch and CuPy, and the result of Numba's
+// external_stream(), do not.
 bool owns_its_stream(py::handle stream) {
   const py::object external = py::getattr(stream, "external", py::none());
   return type_name(stream) != "ExternalStream" && external.ptr() != Py_True;
 }
 
-// Where the object says so, its device must be ours.
+// Throws ArgumentError if the object has the ordinal of another device.
 void check_device(py::handle stream, Device device) {
   for (const char* name : {"device_index", "device_id"}) {
     const py::object ordinal = py::getattr(stream, name, py::none());
     if (!PyLong_Check(ordinal.ptr())) continue;
     const auto value = value_of<std::int64_t>(ordinal, name);
-    // CuPy says -1 for a stream that belongs to whatever device is current.
+    // In CuPy -1 means the current device.
     if (value >= 0 && value != device.ordinal())
       fail<ArgumentError>("stream: expected one of ", device, ", got a ",
                           Py_TYPE(stream.ptr())->tp_name, " of cuda:", value, "; make it on ",

@@ -22,7 +22,7 @@ namespace py = pybind11;
 
 namespace {
 
-// A place for an event: CUDA programs make events first and record them later, perhaps often.
+// An event that may be recorded later, and repeatedly, as a cudaEvent_t.
 struct PyEvent {
   bool timing = false;
   std::optional<Event> event{};
@@ -45,7 +45,8 @@ void leave() {
   guards().pop_back();
 }
 
-// Another library's event: PyTorch's has .cuda_event, CuPy's .ptr, and cuda.bindings' is a number.
+// An event of another library: PyTorch's has .cuda_event, CuPy's .ptr, and that of cuda.bindings is
+// an integer.
 Event foreign_event(py::handle event, Device device) {
   for (const char* name : {"cuda_event", "ptr", "handle"})
     if (py::hasattr(event, name)) return foreign_event(event.attr(name), device);
@@ -84,32 +85,32 @@ py::tuple cuda_stream(const Stream& stream) {
 void bind_stream(py::module_& module) {
   py::class_<Stream> type(
       module, "Stream",
-      "A queue of work on one device, run in order. As a context manager: the thread's "
-      "current stream of that device meanwhile.");
+      "A stream: a queue of work on one device, executed in order. As a context manager it is the "
+      "thread's current stream of that device.");
   type.attr("__module__") = "spanwise";
   type.def(py::init([](Device device) {
              const GilRelease unlocked;
              return Stream::create(device);
            }),
            py::arg("device") = py::none(),
-           "A new queue that does not wait for the legacy default stream.");
+           "A new stream that does not synchronise with the legacy default stream.");
   type.def_static(
       "foreign", &stream_from, py::arg("stream"), py::arg("device") = py::none(),
-      "Another library's stream object or integer handle as a Stream; it is not owned.");
+      "A Stream for another library's stream object or integer handle. It keeps a stream object "
+      "alive; a bare handle must outlive it.");
   type.def_property_readonly("device", member(&Stream::device));
   type.def_property_readonly("handle", member(&Stream::handle),
                              "The CUstream as an integer; 0 on the CPU.");
   type.def("__int__", member(&Stream::handle));
   type.def("synchronize", member(&Stream::synchronize), py::call_guard<GilRelease>(),
-           "Waits until the queue is empty. Errors of earlier asynchronous work surface here.");
-  type.def("query", member(&Stream::query), "True when all queued work is done. Never waits.");
+           "Waits for all work queued on the stream. Raises errors of earlier asynchronous work.");
+  type.def("query", member(&Stream::query), "Whether all queued work is complete. Does not wait.");
   type.def(
       "wait", &wait_for, py::arg("x"), py::pos_only(),
-      "Work queued from now on starts after `x`: an Event, a stream (any library's), or the work "
-      "queued on an Array. Does not block.");
-  type.def("record", &record, py::arg("timing") = false,
-           "An Event that marks this point of the queue.");
-  type.def("__cuda_stream__", &cuda_stream, "(0, handle), for other libraries.");
+      "Makes work queued later on this stream wait for `x`: an Event, a stream of any library, or "
+      "the work queued on an Array. Does not block the host.");
+  type.def("record", &record, py::arg("timing") = false, "A new Event, recorded on the stream.");
+  type.def("__cuda_stream__", &cuda_stream, "(protocol version 0, handle), for other libraries.");
   type.def("__enter__", [](const py::object& self) {
     if (!py::isinstance<Stream>(self)) raise_unexpected(self, "Stream.__enter__", "a Stream");
     guards().push_back(std::make_unique<StreamGuard>(py::cast<const Stream&>(self)));
@@ -134,7 +135,9 @@ void bind_stream(py::module_& module) {
 }
 
 void bind_event(py::module_& module) {
-  py::class_<PyEvent> type(module, "Event", "A point in a stream.");
+  py::class_<PyEvent> type(module, "Event",
+                           "An event, which is recorded on a stream; with timing=True for "
+                           "elapsed().");
   type.attr("__module__") = "spanwise";
   type.def(py::init([](bool timing) { return PyEvent{timing}; }), py::arg("timing") = false);
   type.def(
@@ -145,13 +148,13 @@ void bind_event(py::module_& module) {
         self.event = stream_from(stream, home).record(self.timing);
       },
       py::arg("stream") = py::none(), py::kw_only(), py::arg("device") = py::none(),
-      "Marks this point of `stream`, by default the current stream of the device.");
+      "Records the event on `stream`, by default the current stream of `device`.");
   type.def_static(
       "foreign",
       [](py::handle event, Device device) { return PyEvent{true, foreign_event(event, device)}; },
       py::arg("event"), py::arg("device") = py::none(),
-      "Another library's event object or integer handle, recorded already, as an Event; it is not "
-      "owned.");
+      "An Event for another library's event object or integer handle, which must be recorded "
+      "already and is not owned.");
   type.def_property_readonly("device",
                              [](const PyEvent& self) { return self.recorded().device(); });
   type.def_property_readonly(
@@ -160,17 +163,17 @@ void bind_event(py::module_& module) {
   type.def("__int__", [](const PyEvent& self) { return self.recorded().handle(); });
   type.def(
       "synchronize", [](const PyEvent& self) { self.recorded().synchronize(); },
-      py::call_guard<GilRelease>(), "Waits until the work before the event is done.");
+      py::call_guard<GilRelease>(), "Waits for the work before the event.");
   type.def(
       "query", [](const PyEvent& self) { return self.recorded().query(); },
-      "True when the work before the event is done. Never waits.");
+      "Whether the work before the event is complete. Does not wait.");
   type.def(
       "elapsed",
       [](const PyEvent& self, const PyEvent& end) {
         return end.recorded().milliseconds_since(self.recorded());
       },
       py::arg("end"),
-      "Milliseconds from this event to `end`; both made with timing=True and passed already.");
+      "Milliseconds from this event to `end`; both must have timing=True and be complete.");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace spanwise::python {
 
 namespace {
 
-// NumPy lets a value have more axes than the target as long as the surplus ones have extent 1.
+// As NumPy, a value may have more axes than the target if the leading ones have extent 1.
 Array without_surplus_axes(Array value, int rank) {
   while (value.rank() > rank && value.shape()[0] == 1) value = value.squeeze(0);
   return value;
@@ -32,7 +32,7 @@ Array assignable(PyObject* value, DType dtype) {
   ImportOptions options;
   if (PyList_Check(value) || PyTuple_Check(value)) {
     options.dtype = dtype;
-    options.device = cpu;  // where the values are; the copy to the target moves them
+    options.device = cpu;  // assign() copies them to the target's device
   }
   return import_array(value, options);
 }

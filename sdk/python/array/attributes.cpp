@@ -16,7 +16,7 @@ namespace py = pybind11;
 
 namespace {
 
-// Getters as CPython wants them, from functions that throw.
+// A getter slot from a function that may throw.
 template <PyObject* (*function)(PyObject*)>
 PyObject* guarded(PyObject* self, void*) noexcept {
   try {
@@ -103,26 +103,28 @@ PyObject* stream(PyObject* self) {
 
 PyGetSetDef array_attributes[] = {
     {"shape", &shape, nullptr, "Extents, one per axis.", nullptr},
-    {"strides", &strides, nullptr, "Bytes between neighbours along each axis, any sign.", nullptr},
+    {"strides", &strides, nullptr,
+     "Bytes from one element to the next along each axis; may be "
+     "negative.",
+     nullptr},
     {"dtype", &guarded<&dtype>, nullptr, "Type of one element.", nullptr},
     {"ndim", &ndim, nullptr, "Number of axes.", nullptr},
     {"size", &size, nullptr, "Number of elements.", nullptr},
-    {"nbytes", &nbytes, nullptr, "size * itemsize: what a copy would move.", nullptr},
+    {"nbytes", &nbytes, nullptr, "size * itemsize.", nullptr},
     {"itemsize", &itemsize, nullptr, "Bytes of one element.", nullptr},
     {"T", &guarded<&transposed>, nullptr, "View with the axes in reverse order.", nullptr},
     {"mT", &guarded<&matrix_transposed>, nullptr, "View with the last two axes swapped.", nullptr},
     {"base", &base, nullptr,
-     "What the memory belongs to: for a view the array viewed, for an imported array the foreign\n"
+     "The owner of the memory: for a view the viewed array, for an imported array the foreign\n"
      "object, None for an array with memory of its own.",
      nullptr},
-    {"device", &guarded<&device>, nullptr, "Where the memory is.", nullptr},
+    {"device", &guarded<&device>, nullptr, "The device of the memory.", nullptr},
     {"stream", &guarded<&stream>, nullptr,
-     "The stream that last used the memory, by preference the last writer's; the current one for "
-     "an\n"
-     "unused array.",
+     "The stream of the last writer of the memory, else of another user; the device's current\n"
+     "stream if no stream uses it.",
      nullptr},
-    {"ptr", &address, nullptr, "Address of element (0, ..., 0); what a raw kernel argument gets.",
-     nullptr},
+    {"ptr", &address, nullptr,
+     "Address of element (0, ..., 0), as passed to a raw kernel parameter.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace spanwise::python

@@ -9,15 +9,15 @@
 #include "slots.hpp"
 #include "spanwise/error.hpp"
 
-/// The buffer protocol (PEP 3118) of arrays on the CPU: memory is shared, strides and the read-only
-/// bit are told as they are.
+/// The buffer protocol (PEP 3118) of arrays on the CPU. Buffers share the memory and have its
+/// strides and read-only flag.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// What a Py_buffer points to; lives until the buffer is released.
+// The shape and strides that a Py_buffer points to; freed when the buffer is released.
 struct Exported {
   std::vector<Py_ssize_t> shape, strides;
 };
@@ -62,7 +62,7 @@ void fill_buffer(PyObject* self, Py_buffer* view, int flags) {
   exported->shape.assign(array.shape().begin(), array.shape().end());
   for (const std::int64_t stride : array.strides())
     exported->strides.push_back(stride * array.dtype().itemsize());
-  // Consumers may take a null pointer for an error, also where there is nothing to read.
+  // Not null for an empty array: consumers may treat a null pointer as an error.
   static char nothing[16];
   view->buf = array.data() != nullptr ? array.data() : nothing;
   view->len = array.nbytes();

@@ -17,7 +17,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/stream.hpp"
 
-/// The methods that copy to another dtype, order or device, and that write or wait.
+/// The methods astype, copy, fill, to and sync.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -99,18 +99,20 @@ PyMethodDef convert_methods[] = {
     method<&astype>(
         "astype",
         "astype($self, dtype, order='K', casting='unsafe', *, copy=True, device=None)\n--\n\n"
-        "The elements cast to `dtype`; the array itself where copy=False and nothing changes."),
+        "A copy cast to `dtype`, on `device` if given; with copy=False the array itself where "
+        "neither\ndtype, device nor order change. Raises DTypeError for a cast that `casting` "
+        "does not allow."),
     method<&copy>("copy", "copy($self, order='C')\n--\n\nA new array with the same elements."),
     method<&shallow_copy>("__copy__", "__copy__($self)\n--\n\n"),
     method<&shallow_copy>("__deepcopy__", "__deepcopy__($self, memo=None)\n--\n\n"),
-    method<&fill>("fill", "fill($self, value)\n--\n\nSets every element."),
+    method<&fill>("fill", "fill($self, value)\n--\n\nSets every element to `value`."),
     method<&to>("to",
                 "to($self, device, *, copy=None)\n--\n\n"
-                "The array on `device`: itself if it is there, else a copy; copy=True always "
-                "copies."),
+                "The array on `device`: itself if it is on it, else a copy. copy=True always "
+                "copies,\ncopy=False raises CopyNeededError instead."),
     method<&sync>("sync",
                   "sync($self)\n--\n\n"
-                  "Waits until all work queued on the array is done, and returns it."),
+                  "Waits for all streams that use the array's memory, and returns the array."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -13,14 +13,13 @@
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 
-/// empty, zeros, ones, full, their *_like forms and eye: NumPy's signatures plus device=.
+/// empty, zeros, ones, full, their *_like forms and eye: NumPy's signatures with device=.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// What a new array is filled with.
 enum class Content { nothing, zeros, ones };
 
 void fill_with(const Array& array, Content content) {
@@ -31,14 +30,14 @@ void fill_with(const Array& array, Content content) {
 }
 
 Array zeros_of(const Shape& shape, DType dtype, Device device) {
-  std::int64_t size = dtype.itemsize();  // may overflow: then zeros() refuses
+  std::int64_t size = dtype.itemsize();  // on overflow zeros() throws
   for (const std::int64_t extent : shape)
     if (__builtin_mul_overflow(size, extent, &size)) break;
   const Unlocked unlocked(device, size);
   return zeros(shape, dtype, device);
 }
 
-// Zeroed memory costs nothing where the system hands out fresh pages.
+// zeros() is cheaper than empty() and a fill: fresh pages of the system are zero already.
 Array make_array(const Layout& layout, DType dtype, Device device, Content content) {
   if (content == Content::zeros && layout.is_row_major()) {
     return zeros_of(layout.shape, dtype, device);
@@ -50,7 +49,7 @@ Array make_array(const Layout& layout, DType dtype, Device device, Content conte
 
 Device home_of(PyObject* device) { return given(device) ? device_from(device) : default_device(); }
 
-// float64 is NumPy's default where nothing else says a dtype.
+// The default dtype is float64, as in NumPy.
 template <Content content>
 PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr const char* who = content == Content::zeros  ? "zeros"
@@ -64,7 +63,7 @@ PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
   }
   static constexpr Signature<4> signature{who, {"shape", "dtype", "order", "device"}, 1, 3};
   const auto [shape, dtype, order, device] = signature.read(values, count, words);
-  if (content != Content::ones && !given(order)) {  // the layout is made with the array
+  if (content != Content::ones && !given(order)) {  // fast path for C order
     const Shape extents = shape_from(shape);
     const DType type = dtype_in(dtype, float64);
     const Device home = home_of(device);
@@ -75,7 +74,7 @@ PyObject* make(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
   return wrap(make_array(layout, dtype_in(dtype, float64), home_of(device), content));
 }
 
-// The dtype of an array of this one value: NumPy's for a Python number, else the value's own.
+// The dtype of full() for this value: NumPy's for a Python number, else the value's own.
 DType dtype_of_value(PyObject* value) {
   if (PyBool_Check(value)) return bool_;
   if (PyLong_Check(value)) return int64;
@@ -95,7 +94,7 @@ PyObject* full(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* w
   return wrap(std::move(made));
 }
 
-// Like `a` but for what is given.
+// As `a`, except for the given arguments.
 Array make_array_like(PyObject* a, PyObject* dtype, PyObject* order, PyObject* shape,
                       PyObject* device, Content content) {
   const Array model = import_array(a);
@@ -124,10 +123,10 @@ PyObject* full_like(PyObject*, PyObject* const* values, Py_ssize_t count, PyObje
   return wrap(std::move(made));
 }
 
-// However far off, a diagonal outside the matrix is an empty one.
+// The diagonal `k`, clipped to 64 bits: a diagonal outside the matrix is empty.
 std::int64_t clipped_in(PyObject* k) {
   if (!given(k)) return 0;
-  const Py_ssize_t value = PyNumber_AsSsize_t(k, nullptr);  // clips what does not fit
+  const Py_ssize_t value = PyNumber_AsSsize_t(k, nullptr);  // clips instead of raising
   if (value == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
   return value;
 }
@@ -147,35 +146,40 @@ PyMethodDef create_functions[] = {
     method<&make<Content::nothing>>(
         "empty",
         "empty(shape, dtype=None, order='C', *, device=None)\n--\n\n"
-        "An array of `shape`, uninitialised; float64 unless told otherwise."),
+        "An uninitialised array; float64 and on the default device unless given."),
     method<&make<Content::zeros>>("zeros",
                                   "zeros(shape, dtype=None, order='C', *, device=None)\n--\n\n"
-                                  "An array of zeros; float64 unless told otherwise."),
+                                  "An array of zeros; float64 and on the default device unless "
+                                  "given."),
     method<&make<Content::ones>>("ones",
                                  "ones(shape, dtype=None, order='C', *, device=None)\n--\n\n"
-                                 "An array of ones; float64 unless told otherwise."),
+                                 "An array of ones; float64 and on the default device unless "
+                                 "given."),
     method<&full>("full",
                   "full(shape, fill_value, dtype=None, order='C', *, device=None)\n--\n\n"
-                  "An array filled with `fill_value`, which may be an array that broadcasts."),
+                  "An array filled with `fill_value`, a number or an array that is broadcast to "
+                  "`shape`.\nThe default dtype is that of `fill_value`."),
     method<&make_like<Content::nothing>>(
         "empty_like",
         "empty_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
-        "Uninitialised, with the shape, dtype, device and order of axes of `a`."),
+        "An uninitialised array with the shape, dtype, device and order of axes of `a`."),
     method<&make_like<Content::zeros>>(
         "zeros_like",
         "zeros_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
-        "Zeros, with the shape, dtype, device and order of axes of `a`."),
+        "An array of zeros with the shape, dtype, device and order of axes of `a`."),
     method<&make_like<Content::ones>>(
         "ones_like",
         "ones_like(a, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
-        "Ones, with the shape, dtype, device and order of axes of `a`."),
+        "An array of ones with the shape, dtype, device and order of axes of `a`."),
     method<&full_like>(
         "full_like",
         "full_like(a, fill_value, dtype=None, order='K', *, shape=None, device=None)\n--\n\n"
-        "Filled with `fill_value`, with the shape, dtype, device and order of axes of `a`."),
+        "An array filled with `fill_value`, with the shape, dtype, device and order of axes of "
+        "`a`."),
     method<&eye>("eye",
                  "eye(N, M=None, k=0, dtype=None, order='C', *, device=None)\n--\n\n"
-                 "A matrix with ones on the k-th diagonal and zeros elsewhere."),
+                 "An (N, M) matrix with ones on the k-th diagonal and zeros elsewhere; float64 by "
+                 "default."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

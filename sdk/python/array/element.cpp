@@ -17,9 +17,9 @@ namespace spanwise::python {
 
 namespace {
 
-// Sets where in the storage the element is, in elements, if the key is all ints inside their axes.
-// False for other keys, which take the longer way with all its checks. No std::optional: reading
-// its two parts as one word waits for both to reach the cache.
+// Sets `offset` to the element's offset in the storage, in elements, if the key consists of
+// in-range ints. Returns false for other keys, which take the slow path with full checks. Not a
+// std::optional: loading its two members as one word causes a store-forwarding stall.
 bool find_offset(const Layout& layout, PyObject* key, std::int64_t& offset) noexcept {
   const bool is_tuple = PyTuple_CheckExact(key);
   const Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(key) : 1;

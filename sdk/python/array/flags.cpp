@@ -12,8 +12,8 @@
 #include "slots.hpp"
 #include "spanwise/error.hpp"
 
-/// a.flags, as numpy.ndarray.flags: attributes in lower case, items under NumPy's names. A plain
-/// heap type, as spanwise.Array is: programs look at the flags of every array that they are given.
+/// a.flags, as numpy.ndarray.flags: attributes in lower case, and items by NumPy's names. A plain
+/// heap type like spanwise.Array, for speed.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -34,7 +34,7 @@ enum class Flag { c_contiguous, f_contiguous, owndata, writeable, aligned, fnc, 
 bool is_aligned(const Array& array) {
   const auto address = reinterpret_cast<std::uintptr_t>(array.data());
   const DType dtype = array.dtype();
-  // A complex number is aligned as its parts are.
+  // A complex number has the alignment of its parts.
   const int unit = dtype.is_complex() ? dtype.itemsize() / 2 : dtype.itemsize();
   return array.size() == 0 || address % static_cast<std::uintptr_t>(unit) == 0;
 }
@@ -96,7 +96,7 @@ PyObject* flags_subscript(PyObject* self, PyObject* key) noexcept {
   }
 }
 
-// The bit belongs to the window: other arrays on the same memory keep theirs.
+// The flag belongs to this array: other arrays on the same memory are not changed.
 int set_writeable(PyObject* self, PyObject* value, void*) noexcept {
   try {
     if (value == nullptr) throw py::attribute_error("Array.flags: writeable cannot be deleted");
@@ -108,7 +108,7 @@ int set_writeable(PyObject* self, PyObject* value, void*) noexcept {
       fail<ReadOnlyError>(
           "Array.flags: ", array,
           " was handed out for reading only and cannot be made writeable; copy it: a.copy()");
-    array.set_readonly();  // nothing else of it: other threads may be reading the array
+    array.set_readonly();  // changes no other field: other threads may be reading the array
     return 0;
   } catch (...) {
     raise_current();
@@ -170,7 +170,8 @@ SW_BIND(array_flags, 52) {
       slot(Py_tp_repr, &flags_repr),
       slot(Py_mp_subscript, &flags_subscript),
       {Py_tp_getset, flag_attributes},
-      {Py_tp_doc, const_cast<char*>("How an array lies in memory and what may be done to it.")},
+      {Py_tp_doc, const_cast<char*>("The contiguity, ownership, writeability and alignment of an "
+                                    "array.")},
       {0, nullptr}};
   static PyType_Spec spec = {"spanwise._core._Flags", sizeof(PyFlags), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

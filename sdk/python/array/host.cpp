@@ -16,14 +16,15 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
-/// The methods that bring elements to the host: as Python's numbers, lists and text, as NumPy's.
+/// The methods that copy elements to the host: item, tolist, numpy, __array__, __complex__,
+/// __format__.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// C order, as numpy.ndarray.item counts.
+// `flat` is an index in C order, as for numpy.ndarray.item.
 Array element_at(const Array& array, std::int64_t flat) {
   const std::int64_t size = array.size();
   if (flat < -size || flat >= size)
@@ -81,7 +82,7 @@ PyObject* number_at<Truth>(const std::byte* place) noexcept {
   return PyBool_FromLong(place[0] != std::byte{0});
 }
 
-// Puts n elements, `step` bytes apart, into a new list. False with Python's error set.
+// Puts n elements, `step` bytes apart, into a new list. Returns false with a Python error set.
 using FillList = bool (*)(PyObject* list, const std::byte* place, std::int64_t step,
                           std::int64_t n);
 template <class T>
@@ -127,7 +128,7 @@ PyObject* tolist(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
   const FillList fill = filler_of(array.dtype());
   if (fill != nullptr && array.rank() > 0 && no_pending_work(array))
     return list_from(array, static_cast<const std::byte*>(array.data()), 0, fill).release().ptr();
-  // NumPy may lack it; every value is a float32.
+  // NumPy may lack bfloat16; the cast to float32 is exact.
   const bool is_foreign = array.dtype() == bfloat16;
   return to_numpy(is_foreign ? copied(array, float32, array.device(), Order::k) : array)
       .attr("tolist")()
@@ -173,7 +174,7 @@ PyObject* complex_number(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*
   return PyComplex_FromCComplex(PyComplex_AsCComplex(number.ptr()));
 }
 
-// Rank 0 formats as its number; other arrays have no format but the empty one, as in NumPy.
+// As NumPy: an array of rank 0 is formatted as its number; others accept only the empty format.
 PyObject* format(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<1> signature{"__format__", {"format_spec"}, 1, 1};
   const auto [spec] = signature.read(values, count, words);
@@ -191,12 +192,15 @@ PyObject* format(PyObject* self, PyObject* const* values, Py_ssize_t count, PyOb
 
 PyMethodDef host_methods[] = {
     method<&item_method>("item",
-                         "The one element, or that at the index given, as a Python number."),
+                         "The only element, or the element at an index (flat or one per axis), as "
+                         "a Python\nnumber. Waits for the array."),
     method<&tolist>("tolist",
-                    "tolist($self)\n--\n\nThe elements as nested lists of Python numbers."),
+                    "tolist($self)\n--\n\nThe elements as nested lists of Python numbers. Waits "
+                    "for the array."),
     method<&numpy>("numpy",
                    "numpy($self)\n--\n\n"
-                   "As a numpy.ndarray: shares memory on the CPU, copies from a GPU."),
+                   "A numpy.ndarray that shares the memory of an array on the CPU; a copy of an "
+                   "array on a GPU.\nWaits for the array."),
     method<&array_protocol>("__array__", "__array__($self, dtype=None, *, copy=None)\n--\n\n"),
     method<&complex_number>("__complex__", "__complex__($self)\n--\n\n"),
     method<&format>("__format__", "__format__($self, format_spec, /)\n--\n\n"),
@@ -210,7 +214,7 @@ Scalar item_of(const Array& array) {
 }
 
 PyObject* number_of(const Array& array) {
-  // Those that programs ask for in their loops.
+  // Fast paths for the common dtypes.
   if (array.size() != 1 || !no_pending_work(array)) return python_number(item_of(array));
   const auto as = [&]<class T>(T value) {
     std::memcpy(&value, array.data(), sizeof value);

@@ -18,7 +18,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 
-/// array, asarray and their kin: anything in, an Array out.
+/// array, asarray, ascontiguousarray, copyto and may_share_memory.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -28,7 +28,7 @@ namespace {
 bool lies_in(Order order, const Layout& layout) {
   if (order == Order::c) return layout.is_row_major();
   if (order == Order::f) return layout.is_column_major();
-  return true;  // "A" and "K" keep what there is
+  return true;  // "A" and "K" accept any layout
 }
 
 ImportOptions options_in(PyObject* dtype, PyObject* device, CopyMode mode) {
@@ -47,8 +47,7 @@ PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
                             "or leave order out");
     array = copied(array, array.dtype(), array.device(), order);
   }
-  // The same window is the same object, so that asarray(asarray(x)) costs nothing and keeps its
-  // base.
+  // Returns x itself if nothing changed, so that asarray(asarray(x)) makes no new object.
   if (is_array(x)) {
     const Array& source = array_in(x);
     if (source.storage() == array.storage() && source.layout() == array.layout() &&
@@ -73,9 +72,9 @@ PyObject* as_array(PyObject* x, const ImportOptions& options, Order order) {
   return as_array(x, options, order_in(order, Order::k));
 }
 
-// Programs that mix libraries call this for every array that they pass, so what most of them are is
-// found out before anything is made room for. Functions written in Python call it for their
-// operands, which are not computed where they are lazy.
+// Tries the fast paths first, in a small stack frame, since programs that mix libraries call this
+// for every array that they pass. may_compute=false is _asarray(), for operands of functions
+// written in Python: lazy arrays are not computed.
 template <bool may_compute>
 PyObject* asarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   if (count == 1 && words == nullptr) {
@@ -91,10 +90,10 @@ Array with_rank(Array array, std::int64_t rank) {
   return array;
 }
 
-// Numbers and lists make an array of their own anyway, which needs no copy after that.
+// Numbers and lists are converted to a new array anyway, which need not be copied.
 bool is_values(PyObject* x) { return is_python_scalar(x) || PyList_Check(x) || PyTuple_Check(x); }
 
-// A copy made once, in the order asked for: of memory that is shared, or lent, until then.
+// A single copy in the given order, from memory that is shared or borrowed during the call.
 Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
   const auto copy = [&](const Array& source) {
     return copied(source, options.dtype.value_or(source.dtype()),
@@ -110,7 +109,7 @@ Array copy_of(PyObject* x, const ImportOptions& options, Order order) {
   if (!options.device || options.device->is_cpu())
     if (const std::optional<Array> lent = lent_array(x)) return copy(*lent);
   ImportOptions sharing{.may_compute = true};
-  if (StrictCopies::active()) sharing.copy = CopyMode::always;  // this copy has been asked for
+  if (StrictCopies::active()) sharing.copy = CopyMode::always;  // array() is an explicit copy
   return copy(import_array(x, sharing));
 }
 
@@ -132,7 +131,7 @@ PyObject* array(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* 
   return wrap(with_rank(copy_of(x, options, wanted), integer_in(ndmin, 0)));
 }
 
-// As NumPy's, which never gives rank 0.
+// As NumPy's, the result has at least rank 1.
 PyObject* ascontiguousarray(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* words) {
   static constexpr Signature<3> signature{"ascontiguousarray", {"a", "dtype", "device"}, 1, 2};
   const auto [a, dtype, device] = signature.read(values, count, words);
@@ -154,7 +153,7 @@ PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
         .ptr();
   if (is_array(dst) && is_array(src) && array_in(src).dtype() == array_in(dst).dtype() &&
       !given(casting)) {
-    assign(array_in(dst), array_in(src));  // nothing to bring here and nothing to cast
+    assign(array_in(dst), array_in(src));  // no import and no cast
     Py_RETURN_NONE;
   }
   ImportOptions options;
@@ -163,7 +162,7 @@ PyObject* copyto(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
   const Array target = import_array(dst, options);
   const std::string rule = given(casting) ? value_of<std::string>(casting, "casting") : "same_kind";
   if (is_python_scalar(src)) {
-    Promotion promotion;  // the target's dtype for a number of its kind
+    Promotion promotion;  // NEP 50: a number of the target's kind takes its dtype
     promotion.add(target.dtype());
     if (promotion.add_number(src))
       check_casting(promotion.result(), target.dtype(), rule, "copyto");
@@ -186,29 +185,31 @@ PyMethodDef import_functions[] = {
     method<&asarray<true>>(
         "asarray",
         "asarray(x, dtype=None, *, device=None, copy=None, order=None)\n--\n\n"
-        "`x` as an Array: shares its memory where it can. copy=False raises CopyNeededError where\n"
-        "it cannot, copy=True always copies. `x` is a number, nested lists, or any library's "
-        "array."),
+        "`x` (a number, nested lists, or any library's array) as an Array. It shares the memory of "
+        "`x`\nif it can, else copies; copy=False raises CopyNeededError instead, copy=True always "
+        "copies.\nThe default device is that of `x`; for numbers and lists the default device."),
     method<&asarray<false>>("_asarray",
                             "_asarray(x, dtype=None, *, device=None, copy=None, order=None)\n--\n\n"
-                            "asarray() of a function's operand: a lazy array is a TypeError."),
+                            "asarray() for operands: raises BridgeError (a TypeError) for a lazy "
+                            "array."),
     method<&array>(
         "array",
         "array(x, dtype=None, *, device=None, copy=True, order='K', ndmin=0)\n--\n\n"
-        "A new array with the elements of `x`: a number, nested lists, or any library's array."),
+        "A new array with a copy of `x`: a number, nested lists, or any library's array. "
+        "copy=False\nraises CopyNeededError where a copy is needed, copy=None copies only then."),
     method<&ascontiguousarray>(
         "ascontiguousarray",
         "ascontiguousarray(a, dtype=None, *, device=None)\n--\n\n"
-        "`a` itself where it is C-contiguous, else a copy that is; rank 1 at least."),
+        "`a` itself if it is C-contiguous, else a C-contiguous copy; at least of rank 1."),
     method<&copyto>("copyto",
                     "copyto(dst, src, casting='same_kind', where=True)\n--\n\n"
-                    "dst[...] = src: broadcasts, casts, crosses devices and is right where the two "
-                    "overlap.\n`dst` may be any library's writeable array. Where the mask `where` "
-                    "is false it is not written."),
+                    "dst[...] = src, broadcast, cast by the rule `casting` and copied between "
+                    "devices; the two may\noverlap. `dst` is a writeable array of any library. "
+                    "Only elements where the mask `where` is\ntrue are written."),
     method<&share_memory>("may_share_memory",
                           "may_share_memory(a, b)\n--\n\n"
-                          "Whether the two can touch a common byte; False is certain, True may be "
-                          "too careful."),
+                          "Whether the two may have a byte in common: False is certain, True may "
+                          "be a false positive."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

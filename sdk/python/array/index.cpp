@@ -21,21 +21,21 @@
 #include "spanwise/error.hpp"
 
 /// NumPy's basic indexing (numpy.org/doc/stable/user/basics.indexing.html): integers, slices,
-/// Ellipsis and newaxis make views, but for keys that name one element, which make copies of it.
-/// Keys with arrays in them go to array_indexing.
+/// Ellipsis and newaxis make views; a key for a single element makes a copy. Keys with arrays are
+/// passed to array_indexing.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// Integers, slices, Ellipsis and None need no index array; a key with anything else in it does.
+// basic: integers, slices, Ellipsis and None; by_array: everything else.
 enum class PartKind { basic, by_array };
 
 PartKind kind_of(PyObject* part) {
   if (PyLong_CheckExact(part) || PySlice_Check(part) || part == Py_None || part == Py_Ellipsis)
     return PartKind::basic;
-  // bool is an int to Python, but to NumPy a mask; numpy.bool is no sequence and has no __index__.
+  // bool is a subclass of int, but a mask in NumPy. numpy.bool is no sequence and has no __index__.
   if (PyBool_Check(part) || PyList_Check(part) || PyTuple_Check(part)) return PartKind::by_array;
   if (is_array(part)) {
     const Array& array = array_in(part);
@@ -52,7 +52,7 @@ bool is_by_array(PyObject* key) {
 }
 
 std::int64_t integer_from(PyObject* key) {
-  const Py_ssize_t value = PyNumber_AsSsize_t(key, nullptr);  // clips: far outside stays outside
+  const Py_ssize_t value = PyNumber_AsSsize_t(key, nullptr);  // clipped, it is still out of range
   if (value == -1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
     PyErr_Clear();
@@ -61,7 +61,7 @@ std::int64_t integer_from(PyObject* key) {
   return value;
 }
 
-// One axis under a slice, by CPython's own arithmetic.
+// A slice of one axis, normalised by PySlice_AdjustIndices().
 struct SliceRange {
   std::int64_t start, extent, step;
 };
@@ -83,7 +83,7 @@ void check_rank(const Layout& layout, int consumed) {
                       " dimensions, shape ", layout.shape);
 }
 
-// How many axes the indices use up; finds a second Ellipsis.
+// The number of axes that the keys consume. Throws BoundsError for more than one Ellipsis.
 int count_axes(std::span<PyObject* const> keys) {
   int axes = 0, ellipses = 0;
   for (PyObject* key : keys) {
@@ -98,7 +98,7 @@ int count_axes(std::span<PyObject* const> keys) {
   return axes;
 }
 
-// A view being put together, axis by axis.
+// Builds the layout of a view axis by axis.
 class View {
  public:
   explicit View(const Layout& source) noexcept : source_(source), offset_(source.offset) {}
@@ -116,7 +116,7 @@ class View {
   void take(const SliceRange& slice_range) {
     const std::int64_t stride = source_.strides[axis_];
     if (slice_range.extent > 0) offset_ += slice_range.start * stride;
-    // With one element or none the step leads nowhere, and might not fit in 64 bits.
+    // With at most one element the step is not used, and its product might overflow.
     add(slice_range.extent, slice_range.extent > 1 ? slice_range.step * stride : stride);
     ++axis_;
   }
@@ -126,7 +126,7 @@ class View {
     const auto size = static_cast<std::size_t>(rank_);
     const std::span shape(shape_.data(), size);
     const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
-    // Indices into axes beside an empty one lead outside the memory; a view of nothing stays in it.
+    // If an axis is empty, the indices of other axes may lead outside the memory; keep the offset.
     return {Shape(shape), Strides(std::span(strides_.data(), size)),
             is_empty ? source_.offset : offset_};
   }
@@ -164,7 +164,7 @@ Layout layout_by(const Layout& source, std::span<PyObject* const> keys) {
   return view.layout();
 }
 
-// a[i], the most frequent key, where i is inside; null without a Python error for any other.
+// Fast path of a[i] for an in-range int; null without a Python error for other keys.
 PyObject* try_first(PyObject* self, PyObject* key) {
   const Array& array = array_in(self);
   const Layout& layout = array.layout();
@@ -189,7 +189,7 @@ bool has_ellipsis(PyObject* key) noexcept {
   return false;
 }
 
-// NumPy's rule: a key that names one element gives a copy, unless it holds an Ellipsis.
+// As NumPy: a key for a single element makes a copy, unless it contains an Ellipsis.
 PyObject* view_or_element(PyObject* self, PyObject* key) {
   Layout layout = layout_by(array_in(self).layout(), key);
   if (layout.rank() == 0 && !has_ellipsis(key)) return wrap_element(array_in(self), layout.offset);
@@ -258,7 +258,7 @@ int array_assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
 
 PyObject* array_item(PyObject* self, Py_ssize_t index) noexcept {
   const Array& array = array_in(self);
-  // The end of an iteration: raised directly, as it is no failure and comes with every loop.
+  // Ends an iteration. Set without a C++ exception, since every loop gets here.
   if (array.rank() == 0 || index < 0 || index >= array.shape()[0]) {
     PyErr_Format(errors.bounds, "Array: index %zd is outside the first axis", index);
     return nullptr;

@@ -10,8 +10,7 @@
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
 
-/// Methods of arrays that a function of the Python half computes, the array being its first
-/// argument.
+/// Array methods that are implemented in Python, as functions whose first argument is the array.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -48,27 +47,27 @@ PyObject* tobytes(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
 PyMethodDef module_methods[] = {
     method<&choose>("choose",
                     "choose($self, choices, out=None, mode='raise')\n--\n\n"
-                    "Of each element the one in the array that it names."),
+                    "result[i] = choices[self[i]][i], as numpy.choose."),
     method<&searchsorted>("searchsorted",
                           "searchsorted($self, v, side='left', sorter=None)\n--\n\n"
-                          "Where in the sorted vector each of `v` belongs."),
+                          "The insertion index in this sorted vector of each element of `v`."),
     method<&trace>("trace",
                    "trace($self, offset=0, axis1=0, axis2=1, dtype=None, out=None)\n--\n\n"
                    "The sum along the diagonal of two axes."),
     method<&setflags>("setflags",
                       "setflags($self, write=None, align=None, uic=None)\n--\n\n"
-                      "As numpy.ndarray.setflags; write=False is for good."),
+                      "As numpy.ndarray.setflags; write=False cannot be undone."),
     method<&tobytes>("tobytes",
                      "tobytes($self, order='C')\n--\n\n"
-                     "The elements as bytes, in C order, or \"F\"; waits for them."),
+                     "The elements as bytes in C order, or in Fortran order. Waits for the array."),
     {nullptr, nullptr, 0, nullptr}};
 
-// Below which objects of other libraries are left to their own operators (numpy.ndarray's own).
+// As numpy.ndarray's.
 PyObject* array_priority(PyObject*, void*) noexcept { return PyFloat_FromDouble(0.0); }
 
 PyGetSetDef priority_attribute[] = {
     {"__array_priority__", &array_priority, nullptr,
-     "0, as numpy.ndarray's: operators leave objects with more to their own.", nullptr},
+     "0, as numpy.ndarray's: operators defer to objects with a higher priority.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "slots.hpp"
 #include "spanwise/error.hpp"
 
-/// Arrays of one element as Python's numbers.
+/// Conversion of arrays of one element to bool, int, float and an index.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -18,7 +18,7 @@ py::object number_in(const Array& array) {
   return py::reinterpret_steal<py::object>(number_of(array));
 }
 
-// As NumPy: a conversion takes rank 0 only, since a vector of one element is more often a mistake.
+// Converts an array of rank 0; throws DTypeError for other ranks, as NumPy.
 template <class F>
 PyObject* converted(PyObject* self, const char* target, F&& convert_number) noexcept {
   const Array& array = array_in(self);

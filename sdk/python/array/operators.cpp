@@ -4,7 +4,7 @@
 #include "python/support/operators.hpp"
 #include "slots.hpp"
 
-/// Python's operators on arrays. What they do is an op's business, so the slots only pass on.
+/// The slots of Python's operators on arrays. They call operators_of_arrays and products_of_arrays.
 namespace spanwise::python {
 
 ArrayOperators operators_of_arrays;
@@ -30,7 +30,7 @@ PyObject* array_in_place(PyObject* self, PyObject* other) noexcept {
   return operators_of_arrays.in_place(op, self, other);
 }
 
-// A third argument is a modulus, which arrays do not have.
+// pow(x, y, modulus) is not supported.
 PyObject* array_power(PyObject* left, PyObject* right, PyObject* modulus) noexcept {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
   return array_binary<Operator::power>(left, right);

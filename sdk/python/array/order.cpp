@@ -20,10 +20,10 @@ namespace spanwise::python {
 
 namespace {
 
-// The axes of `like` as NumPy walks over elements in order "K": longest stride first, but a stride
-// of 0 says nothing about the order in memory, so such an axis stays where it is among its
-// neighbours. An insertion sort from the innermost axis on, since "0 equals everything" is no
-// ordering that std::sort may be given, and since the order of the comparisons decides.
+// The axes of `like` in NumPy's iteration order "K": by descending stride, where an axis of stride
+// 0 keeps its position among its neighbours. An insertion sort from the innermost axis, as in
+// NumPy: "0 equals everything" is no strict weak ordering, so std::sort cannot be used, and the
+// result depends on the order of the comparisons.
 std::vector<int> axes_as_walked(const Layout& like) {
   std::vector<int> axes(static_cast<std::size_t>(like.rank()));
   std::iota(axes.rbegin(), axes.rend(), 0);
@@ -88,7 +88,7 @@ Layout layout_in(Order order, const Shape& shape, const Layout& like) {
 }
 
 Array copied(const Array& source, DType dtype, Device device, Order order) {
-  if (order != Order::f && source.layout().is_row_major()) {  // most are
+  if (order != Order::f && source.layout().is_row_major()) {  // the common case
     Array target = empty(source.shape(), dtype, device);
     const Unlocked unlocked(source, target);
     copy(source, target);
@@ -101,7 +101,7 @@ Array copied(const Array& source, DType dtype, Device device, Order order) {
   return target;
 }
 
-// Column-major reading is row-major reading of the transposed, both ways.
+// A column-major reshape is the transpose of a row-major reshape of the transposed array.
 Array reshaped(const Array& source, const Shape& shape, Order order, CopyMode mode) {
   const bool is_column_major = source.layout().is_column_major() && !source.layout().is_row_major();
   const Unlocked unlocked(source);

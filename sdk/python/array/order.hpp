@@ -21,23 +21,24 @@ Order order_from(std::string_view word);
 /// An `order` argument, read; `otherwise` where it is absent or None.
 Order order_in(PyObject* argument, Order otherwise);
 
-/// What "A" means for a new result of these operands: f where all of them are column-major, else c,
-/// as in numpy.ufunc; other orders are themselves. A null operand is a number.
+/// Resolves "A" for a new result of these operands, as numpy.ufunc: f if all of them are
+/// column-major, else c. Returns other orders unchanged. A null operand is a number.
 Order settled(Order order, std::span<const Array* const> operands) noexcept;
 
-/// A compact layout of `shape`: row-major (c), column-major (f), column-major only if `like` is and
-/// is not row-major (a), or with the axes in the order of `like`'s strides (k; where the ranks
-/// differ: c).
+/// A packed layout of `shape`: row-major (c), column-major (f), column-major only if `like` is
+/// column-major and not row-major (a), or with the axes in the order of the strides of `like` (k; c
+/// if the ranks differ).
 Layout layout_in(Order order, const Shape& shape, const Layout& like = {});
 
-/// A new array with the elements of `source`, cast and moved. Waits without the GIL.
+/// A new array with the elements of `source`, cast to `dtype` and copied to `device`. Waits without
+/// the GIL.
 Array copied(const Array& source, DType dtype, Device device, Order order);
 
-/// numpy.reshape: the elements read and placed in `order`, which is not k; a view where the strides
-/// allow, else by `mode` as spanwise::reshape. Waits without the GIL.
+/// numpy.reshape: elements are read and placed in `order`, which must not be k. A view if the
+/// strides allow it, else according to `mode` as spanwise::reshape. Waits without the GIL.
 Array reshaped(const Array& source, const Shape& shape, Order order, CopyMode mode);
 
-/// numpy.ravel: one-dimensional, in any order (k: as the elements lie in memory). As reshaped().
+/// numpy.ravel: as reshaped(), to one dimension, in any order (k: in memory order).
 Array flattened(const Array& source, Order order, CopyMode mode);
 
 }  // namespace spanwise::python

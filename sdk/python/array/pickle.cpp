@@ -21,9 +21,8 @@
 #include "spanwise/error.hpp"
 
 /// Pickling through host bytes in the array's own order of axes; an axis of stride 0 is written
-/// once. From protocol 5 on the bytes are a PickleBuffer, which multiprocessing and others may
-/// carry beside the stream instead of copying it in; what comes back uses such a buffer where it
-/// lies.
+/// once. From protocol 5 on the bytes are a PickleBuffer, which can be transferred out of band (PEP
+/// 574) and whose memory the unpickled array shares.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -36,7 +35,7 @@ bool is_repeated(const Layout& layout, int axis) {
   return layout.strides[axis] == 0 && layout.shape[axis] > 1;
 }
 
-// The elements that differ in memory: axes of stride 0 have an extent of 1.
+// A view in which axes of stride 0 have extent 1: each element in memory once.
 Array without_repeats(const Array& array) {
   Layout layout = array.layout();
   if (layout.size() == 0) return array;
@@ -66,7 +65,7 @@ py::object strides_to_write(const Array& array, const Array& host) {
   return strides;
 }
 
-// As bytes, so that dtypes without a format of the buffer protocol travel too.
+// The elements as uint8, since the buffer protocol has no format for some dtypes.
 py::object content_of(const Array& host, int protocol) {
   const Array bytes(
       host.storage(),
@@ -87,7 +86,8 @@ py::object reduce(const ArrayObject& self, int protocol) {
   Array host = on_host(is_dense ? whole : copied(whole, whole.dtype(), whole.device(), Order::k));
   if (host.size() > 0 && is_packed(host.layout(), packed))
     host = host.with_layout({host.shape(), packed.strides, host.layout().offset});
-  // A writeable array is None from protocol 5 on: it comes back as its buffer is.
+  // None for a writeable array from protocol 5 on: the unpickled array is writeable if its buffer
+  // is.
   const py::object readonly = array.readonly() || protocol < 5
                                   ? py::object(py::bool_(array.readonly()))
                                   : py::object(py::none());
@@ -112,7 +112,7 @@ Device present_or_cpu(const std::string& name) {
   fail<ArgumentError>("pickle: ", what, "; the pickle is damaged");
 }
 
-// As the pickle says, in elements; C order where it says nothing.
+// The layout in elements from byte strides; C order without strides.
 Layout layout_to_read(const Shape& shape, const std::optional<std::vector<std::int64_t>>& strides,
                       std::int64_t item) {
   Layout layout = Layout::row_major(shape);
@@ -143,8 +143,8 @@ std::int64_t span_of(const Layout& layout, std::int64_t item) {
   return bytes;
 }
 
-// The buffer as bytes, and what keeps it: a memoryview, Python's own object for a buffer that is
-// held. In any dense order, as pickle.PickleBuffer.raw() has it.
+// Storage over the buffer, which a memoryview keeps exported. Contiguous in any order, as for
+// pickle.PickleBuffer.raw().
 Storage storage_over(const py::object& content, std::int64_t expected, const Shape& shape,
                      DType dtype) {
   const auto holder = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(content.ptr()));
@@ -172,7 +172,7 @@ py::object array_from_buffer(const py::object& content, const std::string& dtype
   const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
   const bool is_aligned = address % static_cast<std::uintptr_t>(alignment_of(dtype, cpu)) == 0;
   const bool adopts = is_aligned && !(storage.readonly() && readonly == false);
-  // The bytes move as they are, so that the strides stay what they were.
+  // Copies the raw bytes, so that the strides remain valid.
   Array line(storage, Layout::row_major(Shape{bytes}), uint8);
   if (!device.is_cpu() || !adopts) {
     const GilRelease unlocked;

@@ -8,9 +8,9 @@
 #include "python/support/call.hpp"
 #include "spanwise/dims.hpp"
 
-/// What others ask an array for: its namespace (data-apis.org/array-api), its copy on a device, and
-/// NumPy's functions on it (numpy.org/neps/nep-0018). The answers are Python's, in the modules
-/// named.
+/// Protocol methods of arrays: __array_namespace__ and to_device (data-apis.org/array-api),
+/// __array_function__ (numpy.org/neps/nep-0018) and __contains__. They are implemented in Python,
+/// in the modules imported below.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -65,14 +65,14 @@ PyMethodDef protocol_methods[] = {
                       "Whether any element equals `key`, which may be an array that broadcasts."),
     method<&array_namespace>("__array_namespace__",
                              "__array_namespace__($self, *, api_version=None)\n--\n\n"
-                             "The namespace of the array API standard: spanwise itself."),
+                             "The namespace of the array API standard: the module spanwise."),
     method<&to_device_method>("to_device",
                               "to_device($self, device, /, *, stream=None)\n--\n\n"
-                              "The array on `device`: itself if it is there, else a copy, made in "
-                              "the order of `stream`."),
+                              "The array on `device`: itself if it is on it, else a copy, made on "
+                              "`stream`."),
     method<&array_function>("__array_function__",
                             "__array_function__($self, func, types, args, kwargs, /)\n--\n\n"
-                            "NumPy's functions on Spanwise arrays give Spanwise arrays."),
+                            "Implements NumPy's functions on Spanwise arrays."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include "spanwise/array.hpp"
 
-/// The slots of spanwise.Array, each in the file named. All follow CPython's contracts for their
-/// slot: they return null or -1 with a Python error set.
+/// The slots of spanwise.Array, by the file that implements them. On failure they return null or -1
+/// with a Python error set, as CPython requires.
 namespace spanwise::python {
 
 // index.cpp

@@ -27,7 +27,8 @@ namespace py = pybind11;
 
 constinit ObjectFreeList kept_objects;
 
-// Puts the array that make() returns into fresh object memory; null stays null.
+// Constructs the fields of an object from the free list with the array that make() returns. Returns
+// null for a null `object`.
 template <class Make>
 PyObject* construct(PyObject* object, const Make& make, PyObject* base = nullptr,
                     bool is_lent = false) noexcept {
@@ -41,7 +42,7 @@ PyObject* construct(PyObject* object, const Make& make, PyObject* base = nullptr
   return object;
 }
 
-// The sizes of most dtypes as one load and one store.
+// memcpy() with constant sizes for the common itemsizes: one load and one store.
 void copy_element(const void* from, void* to, std::size_t bytes) noexcept {
   if (bytes == 8)
     std::memcpy(to, from, 8);
@@ -51,13 +52,13 @@ void copy_element(const void* from, void* to, std::size_t bytes) noexcept {
     std::memcpy(to, from, bytes);
 }
 
-// Of an array its own base, since a base is never a view.
+// The base of a new view: the base of `source` if that is a view itself (a base is never a view).
 PyObject* base_for_view_of(PyObject* source) noexcept {
   PyObject* base = reinterpret_cast<PyArray*>(source)->base;
   return base != nullptr ? base : source;
 }
 
-// Array(x, dtype=None, device=None) is asarray(x, ...) of the class: it serves subclasses.
+// Array(x, dtype=None, device=None): asarray(x, ...) as a new object of the class, for subclasses.
 PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
   PyObject *source = nullptr, *dtype = Py_None, *device = Py_None;
   static const char* names[] = {"", "dtype", "device", nullptr};
@@ -81,7 +82,7 @@ void array_dealloc(PyObject* object) noexcept {
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
   if (self->is_element && kept_objects.keep_element(object)) return;
   if (self->is_lent) self->array.forget();
-  // Whoever runs this has the GIL, which release_object() would have to find out.
+  // tp_dealloc runs with the GIL held; skips the check of release_object().
   PyObject* owner = static_cast<PyObject*>(self->array.reclaim(&release_object));
   PyObject* base = self->base;
   if (owner != nullptr) {
@@ -115,11 +116,11 @@ PyType_Slot slot(int id, F* function) {
 }
 
 constexpr const char* array_doc =
-    "A typed, strided window onto memory of a device, which other arrays may share.\n\n"
-    "Made by spanwise.array, asarray, empty, zeros, ..., or Array(x), which shares x's memory "
-    "where\n"
-    "it can. Indexing with integers, slices, Ellipsis and None makes views; with arrays, lists and "
-    "masks, and where integers name a single element, it makes copies.";
+    "A typed, strided view of memory on a device, which arrays may share.\n\n"
+    "Made by spanwise.array, asarray, empty, zeros, ..., or Array(x), which shares the memory of "
+    "x\n"
+    "if it can. Indexing with integers, slices, Ellipsis and None makes views; with arrays, lists "
+    "and\nmasks, and for a single element, it makes copies.";
 
 PyTypeObject* make_type() {
   static PyMemberDef members[] = {
@@ -130,7 +131,7 @@ PyTypeObject* make_type() {
       slot(Py_tp_dealloc, &array_dealloc),
       slot(Py_tp_repr, &array_repr),
       slot(Py_tp_str, &array_str),
-      // Elements may change, and == is elementwise, so arrays cannot be keys; as in NumPy.
+      // Not hashable, as in NumPy: arrays are mutable and == is elementwise.
       slot(Py_tp_hash, &PyObject_HashNotImplemented),
       slot(Py_tp_iter, &array_iter),
       {Py_tp_members, members},
@@ -215,7 +216,7 @@ PyObject* wrap_view(PyObject* source, Array&& view) noexcept {
 PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept {
   PyObject* base = base_for_view_of(source);
   const Array& array = array_in(source);
-  // A view may have its memory from elsewhere than its base, and would go before the new one.
+  // A view may have another storage than its base; the new view must then own a reference to it.
   if (array.storage() != array_in(base).storage())
     return wrap_view(source, array.with_layout(std::move(layout)));
   return construct(

@@ -15,7 +15,7 @@
 #include "python/support/call.hpp"
 #include "spanwise/error.hpp"
 
-/// The methods that make views, and reshape and its kin, which make one where they can.
+/// The methods that make views, and reshape and ravel, which copy only where a view is impossible.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -24,7 +24,7 @@ namespace {
 
 using Axes = std::array<int, max_rank>;
 
-// f(2, 3) and f((2, 3)) are the same call.
+// The shape of a call f(2, 3) or f((2, 3)).
 Shape shape_in(PyObject* const* values, Py_ssize_t count) {
   if (count == 1) return shape_from(values[0]);
   Shape shape(static_cast<int>(count));
@@ -36,7 +36,7 @@ Shape shape_in(PyObject* const* values, Py_ssize_t count) {
   return shape;
 }
 
-// Who asks for .base learns whether the result is a view.
+// Sets the base of the result if it is a view of `self`.
 PyObject* view_or_copy(PyObject* self, Array result) {
   if (result.storage() == array_in(self).storage()) return wrap_view(self, std::move(result));
   return wrap(std::move(result));
@@ -107,7 +107,7 @@ PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
   for (int i = 0; i < layout.rank(); ++i) {
     drop[static_cast<std::size_t>(i)] = !given(axis) && layout.shape[i] == 1;
   }
-  // Of rank 0 NumPy takes axis 0 and -1 though there is none.
+  // As NumPy: for rank 0 the axes 0 and -1 are accepted and ignored.
   const bool is_none = given(axis) && layout.rank() == 0 && PyLong_Check(axis) &&
                        (integer_from(axis) == 0 || integer_from(axis) == -1);
   if (given(axis) && !is_none) {
@@ -119,7 +119,7 @@ PyObject* squeeze(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
     }
   }
   Layout squeezed = layout;
-  // From the last, so that dropping one does not renumber the rest.
+  // From the last axis, so that removing one does not renumber the others.
   for (int i = layout.rank() - 1; i >= 0; --i) {
     if (drop[static_cast<std::size_t>(i)]) squeezed = squeezed.squeeze(i);
   }
@@ -131,7 +131,7 @@ PyObject* ravel(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObj
   const auto [order] = signature.read(values, count, words);
   const Array& array = array_in(self);
   const Order wanted = order_in(order, Order::c);
-  // What lies in C order is flat already.
+  // Fast path for C-contiguous arrays.
   if (wanted != Order::f && array.layout().is_row_major())
     return wrap_view(self, Layout{Shape{array.size()}, Strides{1}, array.layout().offset});
   return view_or_copy(self, flattened(array, wanted, CopyMode::if_needed));
@@ -160,7 +160,7 @@ PyObject* diagonal(PyObject* self, PyObject* const* values, Py_ssize_t count, Py
   return wrap_view(self, layout.diagonal(integer_in(offset, 0), first, second));
 }
 
-// Read-only as in NumPy: several elements may be one in memory.
+// Read-only as in NumPy: several elements may have the same address.
 PyObject* stretched(PyObject* source, PyObject* shape) {
   return wrap_view(source, array_in(source).broadcast_to(shape_from(shape)).as_readonly());
 }
@@ -174,33 +174,36 @@ PyObject* broadcast_to(PyObject* self, PyObject* const* values, Py_ssize_t count
 PyMethodDef view_methods[] = {
     method<&reshape>(
         "reshape",
-        "The same elements under another shape, given as (2, 3) or as 2, 3; one extent may be -1.\n"
-        "order='C', copy=None: a view where the strides allow (then .base is not None), else a "
+        "The elements in another shape, given as (2, 3) or as 2, 3; one extent may be -1.\n"
+        "order='C', copy=None: a view if the strides allow it (then .base is not None), else a "
         "copy;\n"
-        "copy=False refuses to copy, copy=True always does."),
+        "copy=False raises CopyNeededError instead of copying, copy=True always copies."),
     method<&transpose>("transpose",
-                       "View with the axes reversed, or in the order given: (1, 0) or 1, 0."),
+                       "View with the axes reversed, or in the given order: (1, 0) or 1, 0."),
     method<&swapaxes>("swapaxes",
                       "swapaxes($self, axis1, axis2)\n--\n\nView with two axes exchanged."),
     method<&squeeze>("squeeze",
                      "squeeze($self, axis=None)\n--\n\n"
-                     "View without the axes of extent 1, or without those named."),
+                     "View without the axes of extent 1, or without those in `axis`, which must "
+                     "have extent 1."),
     method<&ravel>("ravel",
                    "ravel($self, order='C')\n--\n\n"
-                   "One-dimensional; a view where the strides allow."),
-    method<&flatten>(
-        "flatten", "flatten($self, order='C')\n--\n\nA new one-dimensional array of the elements."),
-    method<&view>("view", "view($self, dtype=None)\n--\n\nThe same bytes, read as another dtype."),
+                   "A vector of the elements; a view if the strides allow it, else a copy."),
+    method<&flatten>("flatten",
+                     "flatten($self, order='C')\n--\n\nA new vector with a copy of the elements."),
+    method<&view>("view",
+                  "view($self, dtype=None)\n--\n\nView of the same bytes as another dtype."),
     method<&diagonal>(
         "diagonal",
         "diagonal($self, offset=0, axis1=0, axis2=1)\n--\n\n"
-        "View of a diagonal, which becomes the last axis; writeable as the array is."),
+        "View of the diagonals of two axes, along the last axis of the result; writeable if the "
+        "array\nis."),
     method<&broadcast_to>("broadcast_to",
                           "broadcast_to($self, shape)\n--\n\n"
-                          "Read-only view stretched to `shape` with strides of 0."),
+                          "Read-only view broadcast to `shape`, with strides of 0."),
     {nullptr, nullptr, 0, nullptr}};
 
-// A function of the module takes any library's array; the result's base is then the imported one.
+// The array argument of a module function as an object, which becomes the base of its views.
 py::object as_object(PyObject* x) {
   if (is_array(x)) return py::reinterpret_borrow<py::object>(x);
   return py::cast(import_array(x));

@@ -40,7 +40,8 @@ Ref<Apply> make_apply(py::handle op, py::handle inputs, py::handle outputs) {
                      variables_from(outputs, op, "outputs"));
 }
 
-// The same op on other inputs: made anew where their types differ from those of the old inputs.
+// A node of the same op on other inputs. If their types differ from the old ones, make_node()
+// decides the types of the outputs.
 Ref<Apply> clone_with(const Apply& node, const std::vector<Variable>& inputs) {
   bool same = inputs.size() == node.inputs().size();
   for (std::size_t i = 0; same && i < inputs.size(); ++i)
@@ -55,11 +56,12 @@ std::vector<Variable> inputs_of(const Apply& node) {
   return {node.inputs().begin(), node.inputs().end()};
 }
 
-// None stands for a free extent; Theano's broadcast patterns, lists of bools, mean 1 where True.
+// Extents as integers; None is not fixed. In Theano's broadcast patterns (bools) True is extent 1
+// and False is not fixed.
 Shape static_shape(py::handle object) {
   std::vector<std::int64_t> extents;
   for (const py::handle extent : py::iter(object)) {
-    // An iterator may have no end.
+    // Checked here, since an iterator may be infinite.
     if (extents.size() == max_rank)
       fail<LayoutError>("TensorType: expected at most ", max_rank, " dimensions, got more");
     if (extent.is_none())
@@ -102,12 +104,12 @@ py::object reduced(const char* function, py::handle self) {
 void bind_type(py::module_& module) {
   py::class_<TensorType> type(
       module, "TensorType",
-      "What is known of a value before there is one: dtype, rank, fixed extents, and the device "
-      "where that is fixed. Calling it makes a variable.");
+      "The type of a variable: dtype, rank, the extents that are fixed, and the device if that is "
+      "fixed. Calling it makes a variable.");
   type.attr("__module__") = "spanwise";
   type.def(py::init(&make_type), py::arg("dtype"), py::arg("shape"), py::arg("device") = py::none(),
-           "None in `shape` is a free extent. Without a device the value lives wherever the "
-           "function that computes it runs.")
+           "An extent of None in `shape` is not fixed. Without `device` the value is on the device "
+           "of the function that computes it.")
       .def_property_readonly("dtype", member(&TensorType::dtype))
       .def_property_readonly("ndim", member(&TensorType::rank))
       .def_property_readonly("shape", &shape_tuple)
@@ -137,7 +139,7 @@ void bind_type(py::module_& module) {
 SW_BIND(graph_apply, 80) {
   bind_type(module);
   py::class_<Apply, Ref<Apply>> apply(module, "Apply",
-                                      "One use of an op: which op, on what, giving what.");
+                                      "A node of the graph: an op applied to inputs.");
   apply.attr("__module__") = "spanwise";
   apply.def(py::init(&make_apply), py::arg("op"), py::arg("inputs"), py::arg("outputs"))
       .def_property_readonly("op", [](const Apply& self) { return op_object(self.op_ref()); })
@@ -154,7 +156,7 @@ SW_BIND(graph_apply, 80) {
       .def_property_readonly("nout", member(&Apply::output_count))
       .def_property_readonly("tag", [](const Apply& self) { return tag_of(self.attachment()); })
       .def_property_readonly("trace", member(&Apply::trace),
-                             "Where the program made it; \"\" if unknown.")
+                             "The lines of the program that made it; \"\" if unknown.")
       .def("clone_with_new_inputs", &clone_with, py::arg("inputs"))
       .def("clone", [](const Apply& self) { return clone_with(self, inputs_of(self)); })
       .def("__reduce__", [](py::handle self) { return reduced("reduce_apply", self); })

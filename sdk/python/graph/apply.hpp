@@ -9,15 +9,15 @@
 #include "spanwise/graph/op.hpp"
 #include "variable.hpp"
 
-// A node's reference count is its own, so any number of holders may be made from the pointer.
+// Ref is intrusive: several holders may be made from one pointer (the `true` below).
 PYBIND11_DECLARE_HOLDER_TYPE(T, spanwise::Ref<T>, true)
 
 namespace spanwise::python {
 
-/// A Python op for the graph, or the C++ op that a spanwise.graph.NativeOp stands for. Throws
-/// GraphError for anything else. Needs the GIL.
+/// The C++ op of a spanwise.graph.NativeOp, or a wrapper of a Python op (an instance of
+/// spanwise.Op). Throws TypeError (as pybind11::type_error) for other objects. Needs the GIL.
 Ref<const Op> op_from(pybind11::handle op);
-/// The other way: the Python object itself, or a NativeOp.
+/// The inverse: the Python object of a wrapped Python op, or a new NativeOp. Needs the GIL.
 pybind11::object op_object(const Ref<const Op>& op);
 
 }  // namespace spanwise::python

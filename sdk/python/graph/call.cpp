@@ -51,7 +51,8 @@ std::size_t find_name(const FunctionBinding& face, PyObject* name) {
   fail<InputError>("function ", face.function.name(), ": there is no input named ", text);
 }
 
-// Arguments that came by name, or not at all, in the order of the inputs.
+// The arguments in the order of the inputs; null where the default value is used. Throws
+// InputError.
 std::vector<PyObject*> in_order(const FunctionBinding& face, PyObject* const* values,
                                 std::size_t count, PyObject* names) {
   const std::size_t expected = face.inputs.size();
@@ -118,10 +119,10 @@ PyObject* call_compiled(PyObject* self, PyObject* const* values, std::size_t fla
                         PyObject* names) noexcept {
   try {
     const FunctionBinding& face = reinterpret_cast<PyFunction*>(self)->face;
-    // Held until the GIL is back, so that no argument's last reference goes without it.
+    // Destroyed with the GIL held: the arrays may own references to Python objects.
     const std::vector<Array> arguments =
         arguments_from(face, values, static_cast<std::size_t>(PyVectorcall_NARGS(flags)), names);
-    // To let go of the GIL and take it again is a tenth of what a small function costs.
+    // Small functions run with the GIL held: releasing and taking it is a tenth of their time.
     std::optional<std::vector<Array>> results = face.function.call_at_once(arguments);
     if (!results) {
       const GilRelease unlocked;

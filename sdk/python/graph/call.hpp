@@ -6,12 +6,12 @@
 
 #include <cstddef>
 
-/// What a call of a spanwise.CompiledFunction does.
+/// Calls of spanwise.CompiledFunction.
 namespace spanwise::python {
 
-/// Its vectorcall slot: arguments of any library, by position and by name, become arrays; the
-/// function runs; and its results are handed over in the form that was asked for. Nullptr with an
-/// exception set where one of these fails.
+/// The vectorcall slot: converts arguments of any library, by position and by name, to arrays, runs
+/// the function, and returns the results in its ResultForm. Null with a Python error set on
+/// failure.
 PyObject* call_compiled(PyObject* self, PyObject* const* values, std::size_t flags,
                         PyObject* names) noexcept;
 

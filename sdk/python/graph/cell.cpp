@@ -44,7 +44,8 @@ struct PyComputeCell {
   }
 };
 
-// Any library's array, moved to where the node's outputs live; never cast.
+// Stores an array of any library, copied to the cell's device if needed, never cast. Throws
+// InputError for another dtype or rank.
 void PyStorageCell::set(PyObject* value) {
   if (value == Py_None) {
     cell->value.reset();
@@ -116,7 +117,7 @@ int assign(PyObject* self, PyObject* key, PyObject* value) noexcept {
   }
 }
 
-// As lists compare: by their one element; cells of one variable are equal without looking.
+// Compares the elements, as lists do; a cell equals itself without comparing elements.
 template <class T>
 PyObject* compare_cells(PyObject* self, PyObject* other, int operation) noexcept {
   if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;

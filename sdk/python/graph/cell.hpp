@@ -9,15 +9,15 @@
 
 #include "spanwise/graph/op.hpp"
 
-/// A cell of the storage map as a Python thunk sees it: like a list of one element, which is None
-/// or an Array. Its twin shows the compute map's entry, a bool.
+/// The cells of storage_map and compute_map for Python thunks: each behaves like a list of one
+/// element. The element of a storage cell is None or an Array, that of a compute cell a bool.
 namespace spanwise::python {
 
-/// What a value put into a cell has to be, and who is told otherwise.
+/// The type and device that a value stored in a cell must have.
 struct CellPlace {
   TensorType type;
   Device device;
-  std::string label;  ///< "Op(x, y): output 0"
+  std::string label;  ///< prefix of error messages: "Op(x, y): output 0"
 };
 
 /// New references; throw error_already_set.

@@ -24,7 +24,8 @@
 #include "spanwise/op_sdk.hpp"
 #include "variable.hpp"
 
-/// What spanwise.graph.function() and kernel_op() call once they have read their arguments.
+/// The implementation of spanwise.graph.function() and kernel_op(), after they have normalised
+/// their arguments.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -39,7 +40,7 @@ UnusedInput unused_from(const std::string& how) {
                       how, "\"");
 }
 
-// An In of spanwise.graph, read by its attributes.
+// Reads the attributes of a spanwise.graph.In.
 InputPlace place_from(py::handle in) {
   const auto variable = in.attr("variable").cast<Variable>();
   InputPlace place{variable.type(), {}, "", nullptr, std::nullopt};
@@ -116,7 +117,7 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
       {std::move(*function), std::move(places), std::move(form), share_object(std::move(recipe))});
 }
 
-// A Python number keeps its kind; what the parameter makes of it is the kernel's business.
+// A Python number as a Scalar of the same kind; the launch converts it to the parameter's type.
 Scalar scalar_from_number(const std::string& op, const std::string& name, py::handle value) {
   if (PyBool_Check(value.ptr())) return Scalar(value.cast<bool>());
   if (PyLong_Check(value.ptr())) return Scalar(value_of<std::int64_t>(value, name.c_str()));
@@ -148,7 +149,7 @@ KernelOpSpec spec_from(const py::dict& given) {
     const auto key = value_of<std::string>(name, "scalars");
     spec.scalars.emplace(key, scalar_from_number(spec.name, key, value));
   }
-  if (given.contains("overwrites"))  // not so in what was pickled before there was such a thing
+  if (given.contains("overwrites"))  // absent in pickles of earlier versions
     spec.overwrites =
         value_of<std::map<std::string, std::string>>(given["overwrites"], "overwrites");
   spec.options.options = texts("options");

@@ -7,10 +7,10 @@
 
 namespace spanwise::python {
 
-/// As raise_current(), for slots of the graph: an InputError becomes spanwise.InputError.
+/// As raise_current(), but InputError becomes spanwise.InputError. For slots of graph types.
 PyObject* raise_graph_error() noexcept;
 
-/// What an expression that may throw gives, as a slot of a type returns it.
+/// The result of `f` as a new reference; null with a Python error set if it throws.
 template <class F>
 PyObject* answered(F&& f) noexcept {
   try {

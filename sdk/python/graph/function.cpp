@@ -57,8 +57,7 @@ PyObject* get_device(PyObject* self, void*) noexcept {
 PyObject* get_maker(PyObject* self, void*) noexcept {
   return answered([&] {
     const CompiledFunction& function = face_in(self).function;
-    std::vector<Variable> outputs =
-        function.outputs();  // and, as in Theano, the updates after them
+    std::vector<Variable> outputs = function.outputs();  // followed by the updates, as in Theano
     for (const auto& update : function.updates()) outputs.push_back(update.second);
     py::list reports;
     for (const RewriteReport& report : function.rewrites())
@@ -100,7 +99,7 @@ PyObject* get_profile(PyObject* self, void*) noexcept {
   });
 }
 
-// calls, seconds in calls, seconds of compiling, and node, calls, seconds and bytes of each step.
+// (calls, seconds in calls, seconds of compiling, [(node, calls, seconds, output bytes) per step]).
 PyObject* profile_data(PyObject* self, PyObject*) noexcept {
   return answered([&] {
     const CompiledFunction& function = face_in(self).function;
@@ -133,7 +132,7 @@ PyObject* profile_spans(PyObject* self, PyObject*) noexcept {
   });
 }
 
-// A function of the same graph, from what this one was made of.
+// f.copy(...): compiles the recipe of this function again.
 PyObject* copy_compiled(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
   return answered([&] {
     py::tuple all(1 + PyTuple_GET_SIZE(arguments));
@@ -156,24 +155,25 @@ PyObject* reduce_compiled(PyObject* self, PyObject*) noexcept {
 
 PyGetSetDef compiled_attributes[] = {
     {"name", get_name, nullptr, nullptr, nullptr},
-    {"device", get_device, nullptr, "Where it runs.", nullptr},
-    {"maker", get_maker, nullptr, "maker.fgraph is the graph that runs.", nullptr},
+    {"device", get_device, nullptr, "The device it runs on.", nullptr},
+    {"maker", get_maker, nullptr, "maker.fgraph is the graph after all rewrites.", nullptr},
     {"mode", get_mode, nullptr, "\"fast_run\", \"fast_compile\" or \"debug\".", nullptr},
-    {"profile", get_profile, nullptr, "What it cost; None without profile=True.", nullptr},
+    {"profile", get_profile, nullptr, "A Profile; None without profile=True.", nullptr},
     {"trust_input", get_trust, set_trust,
-     "True: every argument is a spanwise.Array of the right dtype.", nullptr},
+     "True: arguments are not converted; each must be a spanwise.Array of the right dtype.",
+     nullptr},
     {}};
 
 PyMethodDef compiled_methods[] = {
-    {"free", free_memory, METH_NOARGS, "Drops the buffers kept for the next call."},
+    {"free", free_memory, METH_NOARGS, "Frees the buffers that are kept for the next call."},
     {"__reduce__", reduce_compiled, METH_NOARGS, nullptr},
     {"_profile_data", profile_data, METH_NOARGS, nullptr},
     {"_profile_spans", profile_spans, METH_NOARGS, nullptr},
     {"copy", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&copy_compiled)),
      METH_VARARGS | METH_KEYWORDS,
      "copy($self, *, name=None, swap=None, delete_updates=False, mode=None)\n--\n\n"
-     "A function of the same graph with buffers of its own. `swap` puts other shared variables in "
-     "the place of some: {old: new}."},
+     "A new function of the same graph, with its own buffers. `swap` replaces shared variables: "
+     "{old: new}. `delete_updates` leaves out the updates."},
     {}};
 
 PyMemberDef compiled_members[] = {
@@ -200,8 +200,8 @@ SW_BIND(graph_function, 84) {
       {Py_tp_getset, compiled_attributes},
       {Py_tp_methods, compiled_methods},
       {Py_tp_members, compiled_members},
-      {Py_tp_doc, const_cast<char*>("A compiled graph. Call it with the inputs' values, of any "
-                                    "library, by position or by name.")},
+      {Py_tp_doc, const_cast<char*>("A compiled graph. Call it with the values of the inputs, "
+                                    "arrays of any library, by position or by name.")},
       {0, nullptr}};
   PyType_Spec spec{
       "spanwise.CompiledFunction", sizeof(PyFunction), 0,

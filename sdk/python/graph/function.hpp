@@ -13,32 +13,32 @@
 #include "spanwise/bridge.hpp"
 #include "spanwise/graph/function.hpp"
 
-/// spanwise.CompiledFunction as CPython sees it: a plain heap type with a vectorcall slot, so that
-/// a call costs little more than the call from C++.
+/// The object struct of spanwise.CompiledFunction: a plain heap type with a vectorcall slot, so
+/// that a call costs little more than a call from C++.
 namespace spanwise::python {
 
-/// One input as the call sees it.
+/// One input of a function.
 struct InputPlace {
   TensorType type;
   InputRule rule;
-  std::string name;          ///< "" where it can only be given by position
+  std::string name;          ///< "" if it can only be passed by position
   SharedObject name_object;  ///< interned
   std::optional<Array> default_value;
 };
 
-/// How the results are handed over.
+/// The form in which a call returns its results.
 struct ResultForm {
   enum class Kind { one, list, dict } kind = Kind::list;
-  std::vector<const Bridge*> libraries;  ///< of each result; null for our own arrays
-  std::vector<SharedObject> keys;        ///< of a dict
+  std::vector<const Bridge*> libraries;  ///< for each result; null: spanwise.Array
+  std::vector<SharedObject> keys;        ///< for Kind::dict
 };
 
 struct FunctionBinding {
   CompiledFunction function;
   std::vector<InputPlace> inputs;
   ResultForm form;
-  SharedObject recipe;       ///< what spanwise.graph.function() was given, for copy()
-  bool trust_input = false;  ///< skips conversions: every argument is one of our arrays
+  SharedObject recipe;  ///< the arguments of spanwise.graph.function(), for copy() and pickling
+  bool trust_input = false;  ///< arguments must be spanwise.Arrays of the right dtype
 };
 
 struct PyFunction {

@@ -16,8 +16,8 @@
 #include "python/support/gil.hpp"
 #include "spanwise/graph/function.hpp"
 
-/// What the graph asks of Python: where the program is, how its exceptions take a note, and who
-/// hears a warning.
+/// Hooks of the C++ graph into Python: the stack trace of new nodes, notes on Python exceptions,
+/// and warnings.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -25,7 +25,7 @@ namespace py = pybind11;
 namespace {
 
 PyObject* input_error = nullptr;
-// Frames of files in this folder are ours, not the user's.
+// Frames of files in the package's folder are left out of traces.
 std::string* package_folder = nullptr;
 
 constexpr int most_frames = 4;
@@ -62,8 +62,7 @@ std::string user_frames() {
   return all;
 }
 
-// Graphs are also built and rebuilt by threads that hold no GIL: these nodes have no place in a
-// Python program.
+// The Python stack of the user's program; "" for threads without the GIL, such as rewrites.
 std::string trace() {
   if (!holds_gil()) return "";
   try {
@@ -73,7 +72,7 @@ std::string trace() {
   }
 }
 
-// Before Python 3.11 exceptions take no notes: there the note is the cause of the innermost one.
+// Before Python 3.11 exceptions have no notes: the note becomes the cause of the innermost one.
 void chain_note(py::object exception, const std::string& note) {
   for (;;) {
     PyObject* cause = PyException_GetCause(exception.ptr());
@@ -137,7 +136,7 @@ SW_BIND(graph_hooks, 79) {
   const py::tuple bases = py::make_tuple(py::reinterpret_borrow<py::object>(errors.graph),
                                          py::reinterpret_borrow<py::object>(PyExc_TypeError));
   input_error = PyErr_NewExceptionWithDoc(
-      "spanwise.InputError", "A value that does not fit the input that it was given for.",
+      "spanwise.InputError", "An argument of a compiled function that does not match its input.",
       bases.ptr(), nullptr);
   if (input_error == nullptr) throw py::error_already_set();
   module.add_object("InputError", py::reinterpret_borrow<py::object>(input_error));

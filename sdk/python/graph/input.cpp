@@ -18,7 +18,8 @@ namespace py = pybind11;
 
 namespace {
 
-// Integers fit into floats and both into complex numbers, whatever the width.
+// bool < integer < float < complex: a number converts to its own kind and to higher ones, of any
+// width.
 int kind_of_dtype(DType dtype) {
   if (dtype.is_bool()) return 0;
   if (dtype.is_integer()) return 1;
@@ -38,7 +39,8 @@ int kind_of_number(PyObject* value) {
   return PyFloat_Check(value) ? 2 : 3;
 }
 
-// Python's numbers have no width; a narrower float takes them unless that was forbidden.
+// Whether a value of a Python float's natural dtype may become `wanted`: a narrower float only if
+// allow_downcast is not false.
 bool may_narrow(const InputRule& rule, DType natural, DType wanted) {
   const bool loses =
       wanted.is_floating() && natural.is_floating() && wanted.bits() < natural.bits();
@@ -71,7 +73,7 @@ Array from_list(py::handle value, DType dtype, const InputRule& rule) {
   const bool fits = kind_of_dtype(natural.dtype()) <= kind_of_dtype(dtype) &&
                     may_narrow(rule, natural.dtype(), dtype);
   if (!fits) return cast(natural, dtype, rule);
-  return import_array(value.ptr(), {.dtype = dtype});  // an integer that does not fit raises
+  return import_array(value.ptr(), {.dtype = dtype});  // throws for out-of-range integers
 }
 
 }  // namespace

@@ -10,18 +10,18 @@
 
 namespace spanwise::python {
 
-/// How far a value may be from its input's dtype (Theano's In(strict=, allow_downcast=)).
+/// Which conversions to its dtype an input allows (Theano's In(strict=, allow_downcast=)).
 struct InputRule {
-  /// Neither converted nor imported: an array of exactly the dtype.
+  /// Accepts only arrays (of any library) of exactly the dtype: no numbers, lists or casts.
   bool strict = false;
-  /// true: any dtype is cast; false: only where nothing can be lost; nothing said: a Python float
-  /// also becomes a narrower float.
+  /// true: any cast; false: only safe casts; not set: safe casts, and Python floats to narrower
+  /// floats.
   std::optional<bool> allow_downcast{};
 };
 
-/// Any library's array, a number, or nested lists of numbers as an array of `type`'s dtype. Shape
-/// and device are left to the function. Throws InputError with the reason, and what importing the
-/// value throws. Needs the GIL.
+/// An array of any library, a number, or nested lists of numbers as an array of `type`'s dtype.
+/// Shape and device are checked by the function. Throws InputError with the reason, and the errors
+/// of import_array(). Needs the GIL.
 Array input_from(pybind11::handle value, const TensorType& type, const InputRule& rule);
 
 }  // namespace spanwise::python

@@ -17,14 +17,14 @@
 #include "spanwise/op_sdk.hpp"
 #include "variable.hpp"
 
-/// Variables and numbers: the arithmetic slots, and what a Python number is beside a variable.
+/// The arithmetic slots of variables, and the dtype of a Python number as an operand.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// NumPy's own scalars derive from Python's, but have a dtype that they insist on.
+// Exact types (except bool): NumPy's scalars derive from Python's, but have a dtype of their own.
 bool is_weak_number(PyObject* value) noexcept {
   return PyBool_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
          PyComplex_CheckExact(value);
@@ -46,7 +46,7 @@ DType number_dtype(PyObject* number, std::optional<DType> beside) {
 
 Array filled(const Scalar& value) { return full(Shape{}, value, value.dtype(), cpu); }
 
-// Python's operators by the name of their op in the registry.
+// The names in the op registry of Python's operators.
 constexpr const char* operation_names[] = {
     "add",        "subtract",    "multiply",   "divide",        "floor_divide",
     "remainder",  "power",       "left_shift", "right_shift",   "bitwise_and",
@@ -59,7 +59,7 @@ constexpr int index_of(std::string_view name) {
   return -1;
 }
 
-// Looked up once. Never destroyed: the ops may outlive the interpreter, not the other way round.
+// The op of an operator, cached. The cache is never destroyed, so it is valid during finalization.
 const Op& operation(int index) {
   static auto& all = *new std::vector<Ref<const Op>>(std::size(operation_names));
   Ref<const Op>& op = all[static_cast<std::size_t>(index)];
@@ -67,7 +67,8 @@ const Op& operation(int index) {
   return *op;
 }
 
-// Not an operand of ours, perhaps one that knows what to do with a variable.
+// Whether no bridge imports the object: the operator then returns NotImplemented, so that Python
+// tries the object's reflected method.
 bool is_foreign(PyObject* value) {
   if (is_variable(value) || is_weak_number(value) || is_array(value)) return false;
   try {
@@ -126,7 +127,7 @@ Variable as_variable(py::handle value, std::optional<DType> beside) {
   if (is_variable(value.ptr())) return variable_in(value.ptr());
   if (is_weak_number(value.ptr()))
     return Variable::constant(filled(scalar_from(value.ptr(), number_dtype(value.ptr(), beside))));
-  // The caller may go on to change the array; a constant stays what it was.
+  // A copy, since the caller may modify the array.
   const Array array = import_array(value.ptr());
   const GilRelease unlocked;
   return Variable::constant(copy(array));

@@ -10,7 +10,7 @@
 
 namespace spanwise::python {
 
-/// A Python object that native code may hold, and let go of on any thread, with or without the GIL.
+/// A reference to a Python object that may be dropped on any thread, with or without the GIL.
 using SharedObject = std::shared_ptr<PyObject>;
 
 inline SharedObject share_object(pybind11::object object) {

@@ -36,8 +36,7 @@ AliasMap alias_map(py::handle op, const char* attribute) {
   return value_of<AliasMap>(entries_of(map.ptr()), attribute);
 }
 
-/// An op written in Python, as the graph sees it. Its maps are read once: ops do not change after
-/// they are made.
+/// Wraps a Python op. view_map and destroy_map are read once, since ops must not change.
 class PythonOp final : public Op {
  public:
   explicit PythonOp(py::object op)
@@ -83,7 +82,7 @@ class PythonOp final : public Op {
   }
   AliasMap view_map() const override { return views_; }
   AliasMap destroy_map() const override { return destroys_; }
-  // It may keep what it gives, or give what others hold.
+  // A Python op may keep a reference to its results, or return arrays that other code holds.
   bool gives_own_memory() const override { return false; }
   bool foldable(const Apply& node) const override {
     const GilAcquire gil;
@@ -124,7 +123,7 @@ OpHandle make_registered(const std::string& name, const py::dict& properties) {
 std::pair<std::string, std::vector<std::pair<std::string, std::string>>> load(
     const std::string& path) {
   const LoadedOps loaded = [&] {
-    const GilRelease unlocked;  // a library may take its time, or want the lock itself
+    const GilRelease unlocked;  // constructors of the library may be slow, or take the GIL
     return load_ops(path);
   }();
   std::vector<std::pair<std::string, std::string>> ops;
@@ -132,7 +131,7 @@ std::pair<std::string, std::vector<std::pair<std::string, std::string>>> load(
   return {loaded.name_space, std::move(ops)};
 }
 
-// The name and properties that _make_op takes; None where the registry did not make the op.
+// The (name, properties) for _make_op; None for ops that are not in the registry.
 py::object recipe_of(const OpHandle& self) {
   const auto recipe = self.op->recipe();
   if (recipe == nullptr) return py::none();
@@ -140,14 +139,14 @@ py::object recipe_of(const OpHandle& self) {
                         std::map(recipe->properties.begin(), recipe->properties.end()));
 }
 
-// What sw.kernel_op() made it of; None for other ops.
+// The dict that sw.kernel_op() made it from; None for other ops.
 py::object declaration_of(const OpHandle& self) {
   const auto* declaration = static_cast<const SharedObject*>(self.op->attachment().get());
   if (declaration == nullptr) return py::none();
   return py::reinterpret_borrow<py::object>(declaration->get());
 }
 
-// For functions in Python that take arrays and variables alike: as it is, anything else imported.
+// An Array or Variable itself; any other object imported. For Python functions that accept both.
 PyObject* operand(PyObject*, PyObject* value) noexcept {
   if (is_array(value) || is_variable(value)) return Py_NewRef(value);
   try {

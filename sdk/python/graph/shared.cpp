@@ -19,7 +19,7 @@
 #include "spanwise/error.hpp"
 #include "variable.hpp"
 
-/// spanwise.SharedVariable: what it adds to Variable, and how one is made.
+/// The methods of spanwise.SharedVariable, and its constructor function.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -88,7 +88,8 @@ PyCFunction with_keywords(PyObject* (*method)(PyObject*, PyObject*, PyObject*) n
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(method));
 }
 
-// Integers of rank 0 count and index: their place is the host, whatever the default device.
+// The default device of a shared variable: the host for integers of rank 0, which serve as counts
+// and indices, else the default device.
 Device place_of_shared(py::handle target, const Array& value) {
   if (!target.is_none()) return device_from(target);
   const bool is_count =
@@ -112,17 +113,18 @@ Variable make_shared_variable(py::handle value, const std::optional<std::string>
 PyMethodDef shared_methods[] = {
     {"get_value", with_keywords(get_shared_value), METH_VARARGS | METH_KEYWORDS,
      "get_value($self, borrow=False, return_internal_type=False)\n--\n\n"
-     "An array of its own, on the variable's device; with borrow=True the variable's own array."},
+     "A copy of the value, on the variable's device; with borrow=True the variable's own array. "
+     "`return_internal_type` is ignored."},
     {"set_value", with_keywords(set_shared_value), METH_VARARGS | METH_KEYWORDS,
      "set_value($self, value, borrow=False)\n--\n\n"
-     "Takes a copy of an array of any library or a number; with borrow=True the array itself, "
-     "where "
-     "it is on the variable's device."},
+     "Sets a copy of an array of any library, or a number, as the value; with borrow=True the "
+     "array "
+     "itself if it is on the variable's device. Raises InputError for another dtype or shape."},
     {}};
 
 PyGetSetDef shared_attributes[] = {
-    {"value", refuse_value, nullptr, "Not there; see get_value().", nullptr},
-    {"device", get_shared_device, nullptr, "Where its value lives.", nullptr},
+    {"value", refuse_value, nullptr, "Raises AttributeError; see get_value().", nullptr},
+    {"device", get_shared_device, nullptr, "The device of its value.", nullptr},
     {}};
 
 SW_BIND(graph_shared, 86) {

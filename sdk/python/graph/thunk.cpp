@@ -27,7 +27,7 @@ namespace {
 
 std::string repr_of(py::handle object) { return py::repr(object).cast<std::string>(); }
 
-// As a Python exception from the start, so that it takes the note on the node.
+// Throws a Python exception (not a C++ one), so that the note about the node can be added to it.
 [[noreturn]] void raise_type_error(const std::string& message) {
   PyErr_SetString(PyExc_TypeError, message.c_str());
   throw py::error_already_set();
@@ -45,7 +45,7 @@ class PythonThunk final : public Thunk {
 
   std::vector<int> run() override {
     const GilAcquire gil;
-    std::optional<DeviceGuard> on_device;  // what the thunk makes without saying where is here
+    std::optional<DeviceGuard> on_device;  // makes the function's device the default device
     if (default_device() != device_) on_device.emplace(device_);
     PyObject* result = PyObject_CallNoArgs(thunk_.get());
     if (result == nullptr) throw py::error_already_set();
@@ -74,7 +74,7 @@ class PythonThunk final : public Thunk {
   SharedObject thunk_;
 };
 
-/// The dictionaries that make_thunk gets: the cells of the node's own variables.
+/// The arguments storage_map, compute_map and no_recycling of make_thunk, for the node's variables.
 struct Maps {
   py::dict storage, compute;
   py::list no_recycling;

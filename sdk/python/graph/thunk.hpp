@@ -10,8 +10,9 @@
 
 namespace spanwise::python {
 
-/// What `op.make_thunk` returns, as a Thunk: any callable; with a true attribute `lazy` it follows
-/// Theano's rule for lazy thunks. Needs the GIL. Throws error_already_set, GraphError.
+/// Calls `op.make_thunk` and wraps the returned callable as a Thunk; with a true attribute `lazy`
+/// it follows Theano's protocol of lazy thunks. Needs the GIL. Throws error_already_set,
+/// GraphError.
 std::unique_ptr<Thunk> make_python_thunk(pybind11::object op, const ThunkContext& context);
 
 }  // namespace spanwise::python

@@ -24,9 +24,9 @@ PyTypeObject* shared_type = nullptr;
 
 namespace {
 
-/// What Python keeps with a node of the graph.
+/// The attachment of a variable or an Apply: its Python state.
 struct Face {
-  PyObject* wrapper = nullptr;  ///< the live wrapper, not counted
+  PyObject* wrapper = nullptr;  ///< the live wrapper, a borrowed reference
   SharedObject tag;
 };
 
@@ -126,8 +126,9 @@ PyGetSetDef variable_attributes[] = {
     {"broadcastable", get_broadcastable, nullptr, "Which axes have the fixed extent 1.", nullptr},
     {"name", get_variable_name, set_variable_name, "A str or None.", nullptr},
     {"owner", get_owner, nullptr, "The Apply that computes it, or None.", nullptr},
-    {"index", get_index, nullptr, "Which of the owner's outputs it is; None without one.", nullptr},
-    {"tag", get_tag, nullptr, "A scratchpad for variable_attributes of your own.", nullptr},
+    {"index", get_index, nullptr, "Its index among the owner's outputs; None without an owner.",
+     nullptr},
+    {"tag", get_tag, nullptr, "A namespace for attributes of the user's own.", nullptr},
     {}};
 
 PyGetSetDef constant_attributes[] = {
@@ -189,9 +190,9 @@ SW_BIND(graph_variable, 81) {
                                  {Py_tp_members, variable_members}};
   for (const PyType_Slot* more : {variable_number_slots, variable_item_slots})
     for (; more->slot != 0; ++more) slots.push_back(*more);
-  variable_type = make_type("spanwise.Variable",
-                            "A value that a graph will compute, is given, or holds as a constant.",
-                            slots, nullptr);
+  variable_type =
+      make_type("spanwise.Variable",
+                "A symbolic value: an input, a constant, or an output of an op.", slots, nullptr);
   constant_type = make_type("spanwise.Constant", "A variable whose value is known.",
                             {{Py_tp_getset, constant_attributes}}, variable_type);
   shared_type = make_type(

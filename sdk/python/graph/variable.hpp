@@ -13,8 +13,8 @@
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/variable.hpp"
 
-/// spanwise.Variable as CPython sees it. While a wrapper of a variable lives, wrapping the variable
-/// again gives the same object, so `is` means what it means in C++'s ==.
+/// The object struct of spanwise.Variable. A variable has at most one live wrapper, which
+/// wrap_variable() returns again, so that `is` in Python corresponds to == in C++.
 namespace spanwise::python {
 
 struct PyVariable {
@@ -23,8 +23,8 @@ struct PyVariable {
   PyObject* weakrefs;
 };
 
-/// Set while the module is being initialised, never changed after. Constant and SharedVariable
-/// derive from Variable.
+/// Set by module initialisation, constant afterwards. Constant and SharedVariable derive from
+/// Variable.
 extern PyTypeObject* variable_type;
 extern PyTypeObject* constant_type;
 extern PyTypeObject* shared_type;
@@ -39,12 +39,12 @@ inline Variable& variable_in(PyObject* object) noexcept {
 /// A new reference. Null with a Python error set when out of memory. Needs the GIL.
 PyObject* wrap_variable(const Variable& variable) noexcept;
 
-/// The variable itself, or a constant that holds a copy of the value. A Python number becomes 0-d:
-/// of `beside`'s dtype where that holds its kind, as NumPy 2 treats Python numbers beside arrays.
-/// Throws what importing the value throws.
+/// The variable itself, or a constant with a copy of the value. A Python number becomes a constant
+/// of rank 0, with the dtype `beside` of the other operand if that has its kind, as NumPy 2 treats
+/// Python numbers (NEP 50). Throws the errors of import_array().
 Variable as_variable(pybind11::handle value, std::optional<DType> beside = std::nullopt);
 
-/// What SharedVariable has besides.
+/// The methods and attributes that SharedVariable adds to Variable.
 extern PyMethodDef shared_methods[];
 extern PyGetSetDef shared_attributes[];
 
@@ -58,12 +58,12 @@ PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noex
 Variable apply_op(const char* name, const OpProperties& properties,
                   std::span<const Variable> inputs);
 
-/// `axis` of the variable counted from the front, where it had `more` axes besides. Throws
-/// AxisError.
+/// `axis` as an index >= 0, for the variable's rank plus `more`. Throws AxisError.
 int variable_axis(const Variable& variable, std::int64_t axis, int more = 0);
 
-/// Adds methods that look at their first argument, array or variable, themselves; call from SW_BIND
-/// parts of an order above 81. The table ends with an empty entry and lives as long as the process.
+/// Adds methods to Variable; the functions check themselves whether `self` is an array or a
+/// variable. Call from SW_BIND parts of an order above 81. The table ends with an empty entry and
+/// must live as long as the process.
 void add_variable_methods(PyMethodDef* methods);
 
 /// The scratchpad of a variable or an Apply (Theano's `tag`), made on first use.

@@ -7,14 +7,15 @@
 #include "python/support/bind.hpp"
 #include "variable.hpp"
 
-/// What variables do as arrays do: spanwise._graph.variable has it, as functions of the variable.
+/// The array methods of variables. They are implemented in spanwise._graph.variable, as functions
+/// whose first argument is the variable.
 namespace spanwise::python {
 
 namespace py = pybind11;
 
 namespace {
 
-// Methods that spanwise._graph.variable has as functions: name(self, ...).
+// A method that calls spanwise._graph.variable.<function>(self, ...).
 template <const char* function>
 PyObject* forward(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept {
   return answered([&] {
@@ -29,11 +30,12 @@ PyObject* forward(PyObject* self, PyObject* arguments, PyObject* keywords) noexc
   });
 }
 
-// Attributes that spanwise._graph.variable has as functions of the variable.
+// An attribute that calls spanwise._graph.variable.<function>(self).
 template <const char* function>
 PyObject* forward_attribute(PyObject* self, void*) noexcept {
-  return answered(
-      [&] { return py::module_::import("spanwise._graph.variable").attr(function)(py::handle(self)); });
+  return answered([&] {
+    return py::module_::import("spanwise._graph.variable").attr(function)(py::handle(self));
+  });
 }
 
 Py_ssize_t length(PyObject* self) noexcept {
@@ -49,8 +51,9 @@ Py_ssize_t length(PyObject* self) noexcept {
 PyObject* iterate(PyObject* self) noexcept {
   const Shape& shape = variable_in(self).type().shape();
   if (!shape.empty() && shape[0] != TensorType::any)
-    return answered(
-        [&] { return py::module_::import("spanwise._graph.variable").attr("items")(py::handle(self)); });
+    return answered([&] {
+      return py::module_::import("spanwise._graph.variable").attr("items")(py::handle(self));
+    });
   PyErr_Format(PyExc_TypeError,
                "%s cannot be iterated over: its first extent is not fixed. Perhaps sum, min, max, "
                "any or all of Python was called, where the method or T.sum was meant",
@@ -89,10 +92,10 @@ PyMethodDef forwarded(const char* name, const char* doc) {
 PyMethodDef variable_methods[] = {
     forwarded<eval_>("eval",
                      "eval($self, inputs_to_values=None, /)\n--\n\n"
-                     "The value, given those of the inputs: z.eval({x: 1.0})."),
+                     "The value for given values of the inputs: z.eval({x: 1.0})."),
     forwarded<transfer_>("transfer",
                          "transfer($self, target, /)\n--\n\n"
-                         "The value on another device: a name or a spanwise.device."),
+                         "The variable copied to a device (a name or a spanwise.device)."),
     forwarded<dot_>("dot", "dot($self, other, /)\n--\n\nspanwise.dot(self, other)."),
     forwarded<clone_>("clone",
                       "clone($self, name=None, /)\n--\n\n"
@@ -100,42 +103,43 @@ PyMethodDef variable_methods[] = {
     forwarded<reshape_>(
         "reshape",
         "reshape($self, *shape, ndim=None)\n--\n\n"
-        "The same elements in C order under another shape, of numbers and variables "
-        "of the graph, or one vector of these; one extent may be -1."),
+        "The elements in another shape, in C order. Extents are integers or variables, or one "
+        "vector of them; one may be -1. `ndim` is the rank of the result."),
     forwarded<transpose_>("transpose",
                           "transpose($self, *axes)\n--\n\n"
-                          "View with the axes in another order, reversed unless told."),
+                          "View with the axes in the given order, by default reversed."),
     forwarded<dimshuffle_>("dimshuffle",
                            "dimshuffle($self, *pattern)\n--\n\n"
-                           "View with the axes in this order, 'x' standing for a new one of extent "
-                           "1; axes left out must have that extent."),
+                           "View with the axes in the given order; 'x' is a new axis of extent 1. "
+                           "Axes that are left out must have extent 1."),
     forwarded<swapaxes_>("swapaxes",
                          "swapaxes($self, axis1, axis2)\n--\n\nView with two axes exchanged."),
     forwarded<squeeze_>("squeeze",
                         "squeeze($self, axis=None)\n--\n\n"
-                        "View without the axes named, whose extent must be 1; unless told, without "
-                        "those that are known to have it."),
-    forwarded<ravel_>("ravel", "ravel($self, order='C')\n--\n\nOne axis, in C order."),
+                        "View without the axes `axis`, whose extent must be 1; by default without "
+                        "those whose type fixes extent 1."),
+    forwarded<ravel_>("ravel", "ravel($self, order='C')\n--\n\nA vector in C order."),
     forwarded<flatten_>("flatten",
                         "flatten($self, ndim=1)\n--\n\n"
-                        "`ndim` axes in C order: the last is all that are too many."),
+                        "Reshaped in C order to `ndim` axes: the last one joins all remaining "
+                        "axes."),
     forwarded<broadcast_to_>("broadcast_to",
                              "broadcast_to($self, shape)\n--\n\n"
-                             "View of that shape, of numbers and variables."),
+                             "View broadcast to `shape`, of integers and variables."),
     forwarded<astype_>("astype",
                        "astype($self, dtype, copy=True)\n--\n\n"
-                       "Cast to a dtype; the variable itself where it has it."),
+                       "Cast to `dtype`; the variable itself if it has that dtype."),
     forwarded<take_>("take",
                      "take($self, indices, axis=None)\n--\n\n"
-                     "The slices along `axis` that integers name, of the flattened value unless "
-                     "told."),
+                     "The slices `indices` along `axis`; without `axis` elements of the flattened "
+                     "variable."),
     forwarded<clip_>("clip", "clip($self, min=None, max=None)\n--\n\nLimited to [min, max]."),
     forwarded<round_>("round", "round($self, decimals=0)\n--\n\nRounded, halves to even."),
     forwarded<conj_>("conj", "conj($self)\n--\n\nThe complex conjugate."),
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     forwarded<array_>(
         "__array__",
-        "__array__($self, dtype=None, copy=None)\n--\n\nRefused: it has no value yet."),
+        "__array__($self, dtype=None, copy=None)\n--\n\nRaises TypeError: it has no value."),
     forwarded<array_function_>("__array_function__",
                                "numpy.<function>(variable): a node of the graph."),
     forwarded<array_ufunc_>("__array_ufunc__", "numpy.<ufunc>(variable): a node of the graph."),
@@ -143,7 +147,7 @@ PyMethodDef variable_methods[] = {
 
 PyGetSetDef shape_attributes[] = {
     {"shape", forward_attribute<shape_>, nullptr,
-     "Its extents, a vector of int64 on the host: shape[0] is a variable.", nullptr},
+     "The shape, an int64 vector on the host; shape[0] is a variable.", nullptr},
     {"size", forward_attribute<size_>, nullptr, "The number of elements, a variable.", nullptr},
     {"T", forward_attribute<transpose_>, nullptr, "View with all axes reversed.", nullptr},
     {"mT", forward_attribute<matrix_transpose_>, nullptr, "View with the last two axes exchanged.",

@@ -12,7 +12,8 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
-// Extents that are not positive are for others to find.
+// Row-major strides with an innermost stride of `step`; false on overflow. Negative extents are not
+// checked here.
 bool write_packed_strides(std::span<const std::int64_t> shape, std::int64_t step,
                           std::span<std::int64_t> strides) noexcept {
   for (std::size_t axis = shape.size(); axis-- > 0;) {
@@ -24,7 +25,7 @@ bool write_packed_strides(std::span<const std::int64_t> shape, std::int64_t step
 }  // namespace
 
 void CachedAttribute::find(PyTypeObject* type) const noexcept {
-  // The lookup gives the class its number, where it has none.
+  // Also assigns the class a version tag, if it has none.
   PyObject* found = _PyType_Lookup(type, name_.get());
   const bool is_own = found != nullptr && Py_IS_TYPE(found, &PyGetSetDescr_Type) &&
                       PyType_IsSubtype(type, PyDescr_TYPE(found)) != 0 &&

@@ -10,16 +10,17 @@
 #include "interface.hpp"
 #include "spanwise/bridge.hpp"
 
-/// What Bridge::look() of libraries without a C interface reads: attributes, and no error.
+/// Fast reading of Python attributes, for Bridge::try_describe() of libraries without a C
+/// interface.
 namespace spanwise::python {
 
-/// x.<name> of the objects of one class, whose getter is remembered as long as the class stays as
-/// it is: looking it up takes as long as most getters do themselves. An attribute that is none of
-/// the class' own, written in C, is asked for as any other.
+/// Reads x.<name> with an inline cache of the C getter of the last class, valid while the class is
+/// not modified: the lookup takes as long as most getters. Attributes that are not getset
+/// descriptors of the class are read by PyObject_GetAttr().
 class CachedAttribute {
  public:
   constexpr explicit CachedAttribute(const char* name) noexcept : name_(name) {}
-  /// Null where there is none or getting it fails; leaves no Python error.
+  /// Null if there is no such attribute or reading it fails. Leaves no Python error.
   pybind11::object of(PyObject* object) const noexcept {
     PyTypeObject* type = Py_TYPE(object);
     if (type != type_ || type->tp_version_tag != version_) [[unlikely]]
@@ -34,29 +35,29 @@ class CachedAttribute {
   void find(PyTypeObject* type) const noexcept;
 
   Name name_;
-  // CPython gives each state of each class a number of its own, which changes with the class.
+  // The cached class and its tp_version_tag, which CPython changes when the class is modified.
   mutable PyTypeObject* type_ = nullptr;
   mutable unsigned int version_ = 0;
   mutable getter get_ = nullptr;
   mutable void* closure_ = nullptr;
 };
 
-/// What says how an array of one library lies.
+/// The attributes of one library's arrays that describe their layout.
 struct LayoutAttributes {
   CachedAttribute shape{"shape"}, strides{"strides"}, dtype{"dtype"};
 };
 
-/// x.<name>, a tuple of integers, written to `room`; their number, or -1 where it is anything else
-/// or too long. Leaves no Python error.
+/// Writes the integers of the tuple x.<name> to `room` and returns their number; -1 if it is no
+/// tuple of integers, or too long. Leaves no Python error.
 int read_integers(PyObject* object, const CachedAttribute& name,
                   std::span<std::int64_t> room) noexcept;
 
-/// x.<name> as int() takes it, an address; 0 where it is none, or null. Leaves no Python error.
+/// int(x.<name>) as an address; 0 if it is absent, None or no integer. Leaves no Python error.
 std::uintptr_t read_address(PyObject* object, const CachedAttribute& name) noexcept;
 
-/// Shape, strides in bytes and dtype of an array that has them as NumPy's do, into `memory`. False
-/// where they are anything else. `is_packed` says that it lies in C order, where the strides follow
-/// from the shape: some libraries make a tuple of them at each look. Leaves no Python error.
+/// Sets shape, strides (bytes) and dtype of `memory` from attributes like NumPy's. Returns false if
+/// they have other types. With `is_packed` (C-contiguous) the strides are computed from the shape,
+/// as some libraries make a new tuple of strides at each access. Leaves no Python error.
 bool read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTensor& memory,
                  bool is_packed = false) noexcept;
 

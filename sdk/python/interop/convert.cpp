@@ -38,15 +38,16 @@ py::object wrapped(const Bridge& target, const Array& array) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-// Where nothing is in the way.
+// For an array without obstacles.
 py::object shared_out(const Bridge& target, const Array& array) {
   py::object made = wrapped(target, array);
   target.count_shared_export();
   return made;
 }
 
-// Ours, and those of other libraries, are told by their type alone; so asking a class, which takes
-// some libraries long, is for types that were not met yet and for those that offer protocols.
+// Whether `object` is an array of `target`. The cache of bridge_of_type() answers for known types;
+// accepts(), which is slow for some libraries, is called for types not seen before, and for types
+// served by a protocol bridge.
 bool is_of(PyObject* object, const Bridge& target) {
   if (is_array(object)) return false;
   const Bridge* known = bridge_of_type(Py_TYPE(object));
@@ -59,7 +60,7 @@ py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
   if (!obstacle) return shared_out(target, array);
   if (unless_strict(mode) == CopyMode::never)
     throw SharingError(to_name(target), *std::move(obstacle));
-  Array fitting = array;  // who else holds it might let it go meanwhile
+  Array fitting = array;  // keeps the memory alive without the GIL
   {
     const GilRelease unlocked;
     fitting = target.exportable_copy(fitting);
@@ -89,7 +90,7 @@ Exchange shared_exchange(const Array& array) {
           text(array), ""};
 }
 
-// The array without a copy, or what stands in the way.
+// The array, if it can be imported without a copy; else the reason why not.
 struct Look {
   std::optional<Array> array{};
   Exchange refusal{};
@@ -115,7 +116,7 @@ Look query(PyObject* object) {
   return {{}, refused(*find_share_blocker(view.memory), bytes, described(view.memory))};
 }
 
-// explain() for what `target` says of the array itself.
+// explain() with `target(array)` if the object can be imported without a copy.
 template <class F>
 Exchange explain_by(py::handle object, F&& target) {
   try {
@@ -123,7 +124,7 @@ Exchange explain_by(py::handle object, F&& target) {
     return look.array ? target(*look.array) : look.refusal;
   } catch (const SharingError& error) {
     if (is_lazy(object.ptr())) return refused(error.obstacle(), 0, "not computed yet");
-    // The producer would have to copy: how much shows once it has.
+    // The producer would have to copy. The number of bytes is known only after a copy.
     const Array copied = import_array(object.ptr());
     return refused(error.obstacle(), copied.nbytes(), text(copied));
   }

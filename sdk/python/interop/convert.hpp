@@ -8,27 +8,27 @@
 
 #include "spanwise/bridge.hpp"
 
-/// Any library's array as another library's.
+/// Conversion of any library's array to another library's.
 namespace spanwise::python {
 
-/// The bridge that makes `library`'s objects. Throws BridgeError for one whose arrays can only be
-/// taken, ArgumentError for an unknown one; both say what there is.
+/// The bridge that exports to `library`. Throws BridgeError for a bridge without export,
+/// ArgumentError for an unknown name; both messages list the supported names.
 const Bridge& target_bridge(std::string_view library);
 
-/// `object` as `target`'s array: itself where it is one already, sharing memory where it can, else
-/// by `mode` a copy that shares nothing. Throws SharingError and what bridges throw.
+/// `object` as an array of `target`: itself if it is one already, else an array that shares its
+/// memory, or, if that is not possible and `mode` allows it, a copy. Throws SharingError and the
+/// errors of the bridges.
 pybind11::object convert(pybind11::handle object, const Bridge& target, CopyMode mode);
 
-/// `array` as `target`'s, a new reference, where they share memory. Null, without a Python error,
-/// where convert() has to be asked, which then tells why. Throws what bridges throw.
+/// `array` as an array of `target` that shares its memory, a new reference. Null, without a Python
+/// error, if it cannot be shared: then call convert(). Throws the errors of the bridges.
 PyObject* shared_with(const Bridge& target, const Array& array);
 
-/// What convert() would do, without doing it. Throws what convert() would throw where no copy could
-/// help either.
+/// What convert() would do. Throws the errors of convert() that allowing a copy does not avoid.
 Exchange explain(pybind11::handle object, const Bridge& target);
 /// What importing `object` would do.
 Exchange explain(pybind11::handle object);
-/// What having `object` on `target` would do.
+/// What moving `object` to the device `target` would do.
 Exchange explain(pybind11::handle object, Device target);
 
 }  // namespace spanwise::python

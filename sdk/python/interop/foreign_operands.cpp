@@ -23,8 +23,8 @@ constinit const Name priority_name("__array_priority__");
 constinit const Name dask_name("__dask_graph__");
 constinit const Name to_numpy_name("to_numpy");
 
-// What the class itself says, borrowed; null where it says nothing. Cached by CPython, and no
-// exception is made for the many that have no such attribute.
+// The attribute `name` of the object's class (borrowed), or null. _PyType_Lookup() is cached by
+// CPython, and does not raise for the many classes without the attribute.
 PyObject* said_by_class(PyObject* object, const Name& name) noexcept {
   return _PyType_Lookup(Py_TYPE(object), name.get());
 }
@@ -69,7 +69,7 @@ bool takes_in_place_operators(PyObject* other) noexcept {
 }
 
 bool overrides_ufuncs(PyObject* object) noexcept {
-  if (is_variable(object)) return false;  // ours, though its class has __array_ufunc__
+  if (is_variable(object)) return false;  // not foreign, though its class has __array_ufunc__
   const PyObject* ufunc = said_by_class(object, ufunc_name);
   return ufunc != nullptr && ufunc != Py_None && !has_readable_memory(object);
 }
@@ -88,7 +88,7 @@ SW_BIND(foreign_operands, 60) {
   static PyMethodDef functions[] = {
       {"_overrides_ufuncs", &overrides, METH_O,
        "_overrides_ufuncs(x, /)\n--\n\n"
-       "Whether a foreign object answers NumPy's ufuncs itself and shows no memory."},
+       "Whether a foreign object implements __array_ufunc__ and no bridge reads its memory."},
       {nullptr, nullptr, 0, nullptr}};
   if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw py::error_already_set();
 }

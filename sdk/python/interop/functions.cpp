@@ -15,8 +15,8 @@
 #include "spanwise/error.hpp"
 #include "types.hpp"
 
-/// from_dlpack(), convert() and one pair to_X(), from_X() a library: plain C functions, since
-/// programs that mix libraries call them for every array.
+/// from_dlpack(), convert(), and to_X() and from_X() for each library X. Plain C functions without
+/// pybind11, since programs that mix libraries call them for every array.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -31,7 +31,7 @@ PyMethodDef method(const char* name, FastFunction function, const char* doc) {
 
 constinit const Name dlpack_name("__dlpack__");
 
-// Objects of a type that such a bridge has served before need not be asked again.
+// Known from an earlier import of the same type, without looking up __dlpack__.
 bool is_known_to_speak_dlpack(PyObject* object) {
   const Bridge* known = bridge_of_type(Py_TYPE(object));
   return known != nullptr && known->speaks_dlpack(object);
@@ -66,7 +66,7 @@ PyObject* from_dlpack(PyObject*, PyObject* const* values, Py_ssize_t count,
   }
 }
 
-// f(x, copyif=False): the mode, after the one argument that each caller reads itself.
+// The mode of f(x, copyif=False), after the `first` arguments that the caller reads itself.
 CopyMode read_copyif(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names,
                      Py_ssize_t first) {
   if (count == first && names == nullptr) return CopyMode::never;
@@ -122,7 +122,8 @@ PyObject* from_library(PyObject* self, PyObject* const* values, Py_ssize_t count
   }
 }
 
-// Definitions and their texts live as long as the process, like the functions.
+// Adds to_<library>() or from_<library>(). The definition and its strings are never freed, since
+// the function refers to them.
 void add_for(py::module_& module, const Bridge& bridge, bool to) {
   const std::string library(bridge.name());
   const auto* name = new std::string((to ? "to_" : "from_") + library);
@@ -130,7 +131,7 @@ void add_for(py::module_& module, const Bridge& bridge, bool to) {
       *name + "(x, copyif=False)\n--\n\n" +
       (to ? "`x`, any library's array, as an array of " + library + " that shares its memory.\n"
           : "`x`, an array of " + library + ", as a spanwise.Array that shares its memory.\n") +
-      "Where that cannot be: CopyNeededError, or with copyif=True a copy that shares nothing.");
+      "If the memory cannot be shared: CopyNeededError, or a copy with copyif=True.");
   auto* definition =
       new PyMethodDef(method(name->c_str(), to ? &to_library : &from_library, doc->c_str()));
   const py::capsule self(static_cast<const void*>(&bridge));
@@ -141,17 +142,18 @@ void add_for(py::module_& module, const Bridge& bridge, bool to) {
 }
 
 PyMethodDef bridge_functions[] = {
-    method("from_dlpack", &from_dlpack,
-           "from_dlpack(x, /, *, device=None, copy=None)\n--\n\n"
-           "An Array of an object with __dlpack__, or of a DLPack capsule. Shares memory where it\n"
-           "can; copy=False raises CopyNeededError where it cannot, copy=True always copies."),
+    method(
+        "from_dlpack", &from_dlpack,
+        "from_dlpack(x, /, *, device=None, copy=None)\n--\n\n"
+        "An Array from an object with __dlpack__, or from a DLPack capsule. Shares memory if it\n"
+        "can, else copies; copy=False raises CopyNeededError instead, copy=True always copies."),
     method("convert", &convert_to_named,
            "convert(x, library, copyif=False)\n--\n\n"
            "`x`, any library's array, as an array of \"numpy\", \"torch\", \"jax\", \"cupy\",\n"
-           "\"numba\", \"pycuda\", \"cudamat\", \"gnumpy\", \"warp\" or \"tensorflow\". Shares "
-           "memory;\n"
-           "where that cannot be it raises CopyNeededError, or with\n"
-           "copyif=True gives a copy that shares nothing with `x`."),
+           "\"numba\", \"pycuda\", \"cudamat\", \"gnumpy\", \"warp\" or \"tensorflow\". It shares "
+           "the\n"
+           "memory of `x`; if that is not possible, it raises CopyNeededError, or returns a copy\n"
+           "with copyif=True. `x` itself if it is an array of that library."),
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace

@@ -25,7 +25,7 @@ namespace {
 
 std::string type_name(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
-// Copies nobody asked for become errors while the caller holds spanwise.strict_copies().
+// Inside spanwise.strict_copies() implicit copies are errors.
 CopyMode effective(CopyMode mode) noexcept {
   return mode == CopyMode::if_needed && StrictCopies::active() ? CopyMode::never : mode;
 }
@@ -55,12 +55,12 @@ void check_lazy(PyObject* object, bool may_copy, bool may_compute) {
                         "compute it first, or allow a copy (copy=None, copyif=True)"});
 }
 
-// Whether the object's memory as it is would do.
+// Whether sharing the object's memory without a conversion satisfies `options`.
 bool may_share_at_once(const ImportOptions& options) noexcept {
   return options.copy != CopyMode::always && !options.dtype && !options.device && !options.writable;
 }
 
-// What most imports are: no copy, nothing to decide, and no view to be made and taken apart again.
+// Fast path without a ForeignView: nothing if the bridge cannot describe the object.
 std::optional<Array> shared_at_once(const Bridge& bridge, PyObject* object) {
   BorrowedTensor memory;
   if (!bridge.try_describe(object, memory)) return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<Array> shared_at_once(const Bridge& bridge, PyObject* object) {
   return array;
 }
 
-// The same as an object, in which the array is made at once.
+// The same as a Python object; the Array is constructed inside it.
 inline PyObject* shared_object_at_once(const Bridge& bridge, PyObject* object) {
   BorrowedTensor memory;
   if (!bridge.try_describe(object, memory)) return nullptr;
@@ -80,7 +80,8 @@ inline PyObject* shared_object_at_once(const Bridge& bridge, PyObject* object) {
 
 Array copied_out(BridgeMatch& found) {
   const Array bytes = share_bytes(found.view);
-  // Dropped after the GIL is back: the bytes' owner is a Python object.
+  // `bytes` is declared before the GIL is released, and so destroyed with the GIL held: its owner
+  // is a Python object.
   const GilRelease unlocked;
   return gather(bytes, found.view.memory);
 }
@@ -89,7 +90,7 @@ Array copied_out(BridgeMatch& found) {
 
 std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_compute) {
   PyTypeObject* type = Py_TYPE(object);
-  // It has its instances' protocols as attributes, which then say nothing.
+  // A class has the protocol methods of its instances as attributes, which do not apply to itself.
   if (PyType_Check(object)) {
     fail<BridgeError>("asarray: ", std::string(py::repr(object)),
                       " is a class; expected an array, which may be one of its instances");
@@ -97,7 +98,7 @@ std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_c
   const Bridge* known = bridge_of_type(type);
   std::optional<BridgeMatch> found;
   std::string refusals;
-  // Straight into its place: a view is some hundred bytes, which would be moved at each return.
+  // Constructed in place, since a ForeignView has some hundred bytes.
   const auto attempt = [&](const Bridge& bridge) {
     if (bridge.is_conversion()) check_lazy(object, may_copy, may_compute);
     try {
@@ -111,7 +112,7 @@ std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_c
   if (known != nullptr && attempt(*known)) return found;
   for (const Bridge* bridge : registered_bridges()) {
     if (bridge == known || !bridge->accepts(object) || !attempt(*bridge)) continue;
-    // A bridge that served the type before is asked first the next time too.
+    // The cached bridge of a type is not replaced.
     if (known == nullptr) remember_bridge(type, *bridge);
     return found;
   }
@@ -194,7 +195,7 @@ Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions
 std::optional<Array> lent_array(PyObject* object) {
   const Bridge* known = bridge_of_type(Py_TYPE(object));
   BorrowedTensor memory;
-  // A GPU reads later, when nobody may hold the object any more.
+  // Not for GPU memory: the GPU reads asynchronously, when the object may be gone.
   if (known == nullptr || !known->try_describe(object, memory) || !memory.device.is_cpu())
     return std::nullopt;
   std::optional<Array> array = share(memory, ForeignOwner());
@@ -209,7 +210,7 @@ std::optional<SmallMemory> small_memory(PyObject* object) {
   if (known == nullptr || !known->try_describe(object, memory) || !memory.device.is_cpu())
     return std::nullopt;
   const std::int64_t item = memory.dtype.itemsize();
-  if (item * 8 != memory.dtype.bits()) return std::nullopt;  // several lanes, or parts of a byte
+  if (item * 8 != memory.dtype.bits()) return std::nullopt;  // several lanes, or sub-byte types
   const std::int64_t unit = memory.in_elements ? 1 : item;
   std::int64_t size = 1;
   for (int axis = memory.rank - 1; axis >= 0; --axis) {

@@ -11,26 +11,27 @@
 #include "spanwise/array.hpp"
 #include "spanwise/bridge.hpp"
 
-/// The dictionary that `__array_interface__` and `__cuda_array_interface__` have in common.
+/// The common dictionary entries of `__array_interface__` and `__cuda_array_interface__`.
 namespace spanwise::python {
 
 struct InterfaceDict {
-  ForeignMemory memory{};  ///< without device; data and readonly where "data" is an address
-  bool has_address = false;
-  pybind11::object data{};  ///< "data" where it is no (address, readonly), else null
+  ForeignMemory memory{};    ///< device is not set; data and readonly only if has_address
+  bool has_address = false;  ///< "data" is a tuple (address, readonly)
+  pybind11::object data{};   ///< any other "data", else null
   std::int64_t offset = 0;
   std::int64_t version = 0;
-  std::optional<std::uintptr_t> stream{};  ///< absent or None: nothing
+  std::optional<std::uintptr_t> stream{};  ///< nothing if absent or None
 };
 
-/// Reads and checks `dict`. Throws BridgeError for a malformed one, naming the entry, ArgumentError
-/// for a mask, DTypeError for elements that are no numbers. `who` speaks.
+/// Reads and checks `dict`. Throws BridgeError, naming the entry, for a malformed one,
+/// ArgumentError for a mask, DTypeError for unsupported element types. `who` is the prefix of
+/// messages.
 InterfaceDict parse_interface(pybind11::handle dict, std::string_view who);
 
 /// The entries shape, typestr, descr, strides (None in C order) and version 3.
 pybind11::dict interface_of(const Array& array);
 
-/// An attribute's name as a Python string that is made once, at its first use under the GIL.
+/// An attribute name as an interned Python string, created at its first use under the GIL.
 class Name {
  public:
   constexpr explicit Name(const char* text) noexcept : text_(text) {}
@@ -44,7 +45,7 @@ class Name {
   mutable PyObject* string_ = nullptr;
 };
 
-/// x.<name>, null where there is none or getting it fails; leaves no Python error.
+/// x.<name>, or null if there is none or reading it fails. Leaves no Python error.
 pybind11::object attribute_or_null(PyObject* object, const Name& name) noexcept;
 
 }  // namespace spanwise::python

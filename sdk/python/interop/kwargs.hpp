@@ -8,7 +8,7 @@
 
 #include "spanwise/copy.hpp"
 
-/// Arguments of METH_FASTCALL | METH_KEYWORDS functions, without pybind11 on the way.
+/// Argument parsing of METH_FASTCALL | METH_KEYWORDS functions.
 namespace spanwise::python {
 
 struct KeywordArg {
@@ -16,14 +16,14 @@ struct KeywordArg {
   PyObject** value;  ///< borrowed; null where absent or None
 };
 
-/// Reads arguments after `first` positional ones that the caller reads itself: all further ones by
-/// name. Throws TypeError (as pybind11::type_error) for what does not fit.
+/// Reads the keyword arguments `words` of a call with exactly `first` positional arguments, which
+/// the caller reads itself. Throws TypeError (as pybind11::type_error) for others.
 void parse_kwargs(const char* who, PyObject* const* values, Py_ssize_t count, PyObject* names,
                   Py_ssize_t first, std::initializer_list<KeywordArg> words);
 
-/// copy=: null (None) if needed, True always, False never.
+/// copy=: null (absent or None) if_needed, True always, False never.
 CopyMode copy_mode_in(PyObject* copy);
-/// copyif=: null or False never, True if needed.
+/// copyif=: null (absent or None) or False never, True if_needed.
 CopyMode copyif_mode_in(PyObject* copyif);
 
 }  // namespace spanwise::python

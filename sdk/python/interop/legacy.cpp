@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view context_remedy =
     "import pycuda.autoprimaryctx in the place of pycuda.autoinit";
 
-// A GPU to name for memory that has no elements, and so no address.
+// The device of an array without elements, which has no address: a GPU if there is one.
 Device any_device() {
   const Device chosen = default_device();
   return chosen.is_cuda() || !why_no_cuda().empty() ? chosen : Device(DeviceKind::cuda, 0);
@@ -78,7 +78,7 @@ bool LegacyLibrary::try_describe(BorrowedTensor& memory) const noexcept {
   try {
     memory.device = cpu;
     if (memory.data == nullptr || is_fake()) return memory.data != nullptr;
-    // Memory of a pool has no context, and its device has to be asked for by itself.
+    // Memory of a stream-ordered pool has no context; its device is queried separately.
     const auto context = gpu_context_of(memory.data);
     const auto device = context ? std::optional(context->device) : device_of(memory.data);
     if (!device || !device->is_cuda()) return false;
@@ -86,11 +86,12 @@ bool LegacyLibrary::try_describe(BorrowedTensor& memory) const noexcept {
     memory.stream = legacy_stream;
     return !context || context->primary;
   } catch (const std::exception&) {
-    return false;  // place() says it better
+    return false;  // place() throws the error
   }
 }
 
-// Where the library's next call works: the CUDA runtime's choice is device 0 until told otherwise.
+// The device of the library's next call: that of the current context, or device 0, which the CUDA
+// runtime uses if there is none.
 Device LegacyLibrary::home() const {
   if (is_fake()) return cpu;
   const std::string reason = why_no_cuda();

@@ -12,36 +12,39 @@
 #include "spanwise/bridge.hpp"
 #include "spanwise/layout.hpp"
 
-/// What PyCUDA, CUDAMat and Gnumpy have in common.
+/// The common code of the bridges to PyCUDA, CUDAMat and Gnumpy.
 namespace spanwise::python {
 
-/// A library whose arrays are an address and nothing else: they say neither on which GPU nor in
-/// which context the memory is, all work on them is queued on the legacy default stream of the
-/// calling thread's current context, and they can always be written to.
+/// A library whose arrays are only an address: they store neither the GPU nor the context of their
+/// memory. All their work is on the legacy default stream of the calling thread's current context,
+/// and they are always writable.
 ///
-/// A module that stands in for such a library over host memory says `__spanwise_device__ = "cpu"`;
-/// then the same code takes and makes its arrays on the CPU.
+/// A replacement of such a library over host memory (in tests) has the module attribute
+/// `__spanwise_device__ = "cpu"`; its arrays are on the CPU.
 class LegacyLibrary {
  public:
-  /// `module` as in sys.modules; `name` speaks in messages.
+  /// `module`: the key in sys.modules; `name`: the library's name in messages.
   constexpr LegacyLibrary(const char* module, std::string_view name) noexcept
       : module_name_(module), name_(name) {}
 
+  /// Whether the imported module is such a replacement.
   bool is_fake() const;
-  /// Fills in the device and the streams of view.memory, whose address, shape and dtype are set.
-  /// Throws BridgeError for an address that is not on a GPU, DeviceError where there is no GPU,
-  /// SharingError for memory of a context that is not its GPU's primary one.
+  /// Sets the device of view.memory, whose address, shape and dtype are set, and view.streams.
+  /// Throws BridgeError for an address that the driver does not know, DeviceError if there is no
+  /// GPU, SharingError for memory of a context that is not its GPU's primary context.
   void place(ForeignView& view) const;
 
-  /// place() for Bridge::look(): false where it would throw, or the memory is managed or pinned.
+  /// place() for Bridge::try_describe(): returns false where place() would throw, and for managed
+  /// or pinned memory.
   bool try_describe(BorrowedTensor& memory) const noexcept;
 
-  /// Read-only arrays, and arrays that are not where the library works now. Throws DeviceError
-  /// where the library works in a context of its own.
+  /// Blocks read-only arrays, and arrays that are not on the device of the library's current
+  /// context. Throws DeviceError if that context is not a primary context.
   std::optional<ShareBlocker> obstacle(const Array& array) const;
-  /// A private copy where the library works now, in C or Fortran order. Needs no GIL.
+  /// A private copy on the library's current device, in C or Fortran order. Needs no GIL.
   Array copied(const Array& array, bool column_major = false) const;
-  /// The library's work comes after what is queued on `array`, and ours after the library's.
+  /// Makes the legacy default stream wait for the work queued on `array`, and records it as a
+  /// writer of `array`.
   void order(const Array& array) const;
 
  private:
@@ -49,13 +52,14 @@ class LegacyLibrary {
 
   Name module_name_;
   std::string_view name_;
-  // What was last seen in sys.modules (a reference, so that its address stays its own), and what it
-  // said: asking a module for what it does not have is slow.
+  // Cache of is_fake(): the module object (a reference, so that the address is not reused) and the
+  // result. Reading an attribute that a module does not have is slow.
   mutable PyObject* module_ = nullptr;
   mutable bool is_stand_in_ = false;
 };
 
-/// x.<name> as integers; throws BridgeError where it is no tuple or list of them. `who` speaks.
+/// x.<name> as a Shape. Throws BridgeError if it is no tuple or list of integers. `who` is the
+/// prefix of messages.
 Shape integers_of(PyObject* object, const Name& name, std::string_view who);
 
 }  // namespace spanwise::python

@@ -17,7 +17,7 @@ PyObject* ForeignClass::get() const noexcept {
   if (class_ == nullptr) {
     const py::object module = loaded_module(module_);
     if (!module) return nullptr;
-    // A module that is only half imported has no such class yet.
+    // Fails while the module is being imported.
     class_ = PyObject_GetAttrString(module.ptr(), name_);
     if (class_ == nullptr) PyErr_Clear();
   }
@@ -27,7 +27,8 @@ PyObject* ForeignClass::get() const noexcept {
 bool ForeignClass::has(PyObject* object) const noexcept {
   PyObject* type = get();
   if (type == nullptr) return false;
-  // Sooner than isinstance(), which asks a class of another metaclass, such as torch's, in Python.
+  // Faster than isinstance(), which calls Python code for a class with a metaclass, such as
+  // torch's.
   if (PyType_Check(type)) {
     if (PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(type))) return true;
     if (PyType_CheckExact(type)) return false;

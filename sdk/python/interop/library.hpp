@@ -9,44 +9,44 @@
 #include "interface.hpp"
 #include "spanwise/bridge.hpp"
 
-/// What the bridges to single libraries have in common.
+/// Common functions of the bridges to single libraries.
 namespace spanwise::python {
 
-/// A library's array class. It is looked for among the modules that the program has imported, so
-/// that asking whether an object is an array of a library never imports the library.
+/// A class of another library, looked up in sys.modules: a type check never imports the library.
 class ForeignClass {
  public:
   constexpr ForeignClass(const char* module, const char* name) noexcept
       : module_(module), name_(name) {}
-  /// Null while the program has not imported the module; borrowed.
+  /// The class (borrowed), or null while the module is not imported.
   PyObject* get() const noexcept;
-  /// isinstance(), though without asking an object for its __class__; leaves no Python error.
+  /// isinstance(object, class), by type(object) instead of object.__class__ where the class has no
+  /// metaclass of its own. Leaves no Python error.
   bool has(PyObject* object) const noexcept;
 
  private:
   const char* module_;
   const char* name_;
-  mutable PyObject* class_ = nullptr;  // a reference for the life of the process
+  mutable PyObject* class_ = nullptr;  // a reference that is never dropped
 };
 
-/// The module, imported. Throws BridgeError saying how to install it where there is none.
+/// Imports the module. Throws BridgeError, which says how to install it, if that fails.
 pybind11::module_ import_library(const char* module, const char* package);
-/// The same for libraries that pip cannot install; `remedy` says what can.
+/// The same for libraries that pip does not install; `remedy` is the advice in the message.
 pybind11::module_ import_library(const char* module, const char* library, const char* remedy);
 
-/// A new spanwise.Array around `array`, to hand to a library's own function.
+/// A new spanwise.Array around `array`, to pass to a function of the library.
 pybind11::object object_of(const Array& array);
 
-/// ShareBlocker of libraries whose arrays can always be written to, where `array` is read-only.
+/// Blocks read-only arrays, for libraries whose arrays are always writable.
 std::optional<ShareBlocker> readonly_obstacle(const Array& array, std::string_view library);
-/// ShareBlocker of libraries with arrays on GPUs only, where `array` is not on one.
+/// Blocks arrays that are not on a GPU, for libraries with arrays on GPUs only.
 std::optional<ShareBlocker> host_obstacle(const Array& array, std::string_view library);
-/// A private C-contiguous copy on a GPU: the array's own, else the default one, else the first.
+/// A private C-contiguous copy on a GPU: the array's own, else the default device, else cuda:0.
 Array copy_on_gpu(const Array& array);
 
-/// x.<name> as a bool; throws what getting it raises.
+/// bool(x.<name>); throws the errors of reading it.
 bool truth_of(PyObject* object, const Name& name);
-/// x.<name>() as a bool; throws what calling it raises.
+/// bool(x.<name>()); throws the errors of calling it.
 bool answer_of(PyObject* object, const Name& name);
 
 }  // namespace spanwise::python

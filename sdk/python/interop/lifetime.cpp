@@ -20,7 +20,7 @@ struct Dropped {
   Dropped* next;
 };
 
-// From threads without the GIL; pushed by any thread, taken all at once by one that has it.
+// Lock-free stack: pushed by threads without the GIL, emptied by a thread that holds it.
 constinit std::atomic<Dropped*> dropped{nullptr};
 
 void release_all_dropped() noexcept {
@@ -35,7 +35,7 @@ void release_all_dropped() noexcept {
 
 namespace {
 
-// Whether the list was empty before. Once pushed, the entry may go at any moment.
+// Returns whether the stack was empty. Another thread may free `entry` as soon as it is pushed.
 bool push(Dropped* entry) noexcept {
   Dropped* head = dropped.load(std::memory_order_relaxed);
   do {
@@ -69,9 +69,9 @@ void release_with_gil(PyObject* object) noexcept {
   }
   if (!Py_IsInitialized()) return;
   auto* entry = new (std::nothrow) Dropped{object, nullptr};
-  if (entry == nullptr) return;  // the object is leaked, as the only safe thing left
-  // One pending call empties the list, so only the first on it asks. Where the interpreter's queue
-  // is full, the next thread that takes the GIL does the work.
+  if (entry == nullptr) return;  // out of memory: leaks the object
+  // One pending call empties the stack, so only the push onto an empty stack adds one. If the
+  // interpreter's queue of pending calls is full, the next thread that takes the GIL empties it.
   if (!push(entry)) return;
   Py_AddPendingCall(
       [](void*) {

@@ -12,18 +12,19 @@
 /// Python objects that own memory which native code may release on any thread.
 namespace spanwise::python {
 
-/// Drops a reference under the GIL: at once where this thread holds it, otherwise where GilRelease
-/// or GilAcquire takes it next, or on the main thread. Never waits for the GIL, so that dropping
-/// the last reference under a lock cannot deadlock. Does nothing once the interpreter has ended.
+/// Drops a reference under the GIL: at once if this thread holds it, else when GilRelease or
+/// GilAcquire next takes it on any thread, or in a pending call of the main thread. Never waits for
+/// the GIL, so that a caller that holds another lock cannot deadlock. Has no effect once the
+/// interpreter has ended.
 void release_with_gil(PyObject* object) noexcept;
 
 /// A reference to `object` that native code may hold and drop on any thread. Needs the GIL.
 Ref<RefCounted> hold_object(PyObject* object);
 
-/// The same as a ReleaseFn, whose context is the object: what python_owner() tells.
+/// The same as a ReleaseFn whose context is the object: the release function of python_owner().
 void release_object(void* object, void*, std::size_t, StreamUses&) noexcept;
 
-/// python_owner() of support/array.hpp, for who imports arrays by the million.
+/// Inline version of python_owner() of support/array.hpp, for the fast path of imports.
 inline ForeignOwner quick_owner(PyObject* object) {
   release_dropped();
   return ForeignOwner(&release_object, Py_NewRef(object));

@@ -13,7 +13,7 @@
 #include "python/support/value.hpp"
 #include "spanwise/error.hpp"
 
-/// explain(), bridges() and strict_copies(): what exchanges do, did, and may do.
+/// explain(), bridges() and strict_copies().
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -26,7 +26,7 @@ std::string sentence(const Exchange& exchange) {
               "); remedy: ", exchange.remedy);
 }
 
-// The guard counts on the thread that made it, so one is made at each entry.
+// A StrictCopies applies to the thread that constructs it, so each __enter__ makes one.
 class StrictCopiesContext {
  public:
   void enter() { guards_.push_back(std::make_unique<StrictCopies>()); }
@@ -60,12 +60,12 @@ py::list bridge_rows() {
 }  // namespace
 
 SW_BIND(bridge_report, 63) {
-  py::class_<Exchange>(module, "Exchange", "What an exchange between two libraries would do.")
+  py::class_<Exchange>(module, "Exchange", "The effect of a conversion between two libraries.")
       .def_readonly("shares", &Exchange::shares, "Whether memory would be shared.")
-      .def_readonly("reason", &Exchange::reason, "Why, in one clause.")
+      .def_readonly("reason", &Exchange::reason, "Why it shares or copies.")
       .def_readonly("bytes", &Exchange::bytes, "Bytes that would be copied.")
       .def_readonly("layout", &Exchange::layout, "Dtype, shape, device and strides of the source.")
-      .def_readonly("remedy", &Exchange::remedy, "What would make it share; \"\" where it does.")
+      .def_readonly("remedy", &Exchange::remedy, "How to make it share; \"\" if it does.")
       .def("__str__", &sentence)
       .def("__repr__", [](const Exchange& self) { return "<Exchange: " + sentence(self) + ">"; });
   module.def(
@@ -77,16 +77,16 @@ SW_BIND(bridge_report, 63) {
         return names_device ? explain(x, Device::parse(target)) : explain(x, target_bridge(target));
       },
       py::arg("x"), py::arg("library"),
-      "Whether convert(x, library) would share or copy, why, and how many bytes. \"spanwise\" for "
-      "the library asks about asarray(x), a device's name about x.to(device).");
+      "An Exchange: whether convert(x, library) would share or copy, why, and how many bytes. With "
+      "\"spanwise\" as the library for asarray(x), with a device's name for x.to(device).");
   module.def("_bridge_rows", &bridge_rows);
   module.def(
       "bridges", [] { return py::module_::import("spanwise._bridges").attr("bridges")(); },
-      "A list, printed as a table: each bridge's library, installed version, directions, "
-      "protocols, and its copies so far.");
+      "A list of BridgeInfo, printed as a table: each bridge's library, installed version, "
+      "directions, protocols, and its exchanges so far.");
   py::class_<StrictCopiesContext>(module, "strict_copies",
-                                  "with strict_copies(): copies that nobody asked for raise "
-                                  "CopyNeededError on this thread.")
+                                  "with strict_copies(): implicit copies raise CopyNeededError on "
+                                  "this thread.")
       .def(py::init<>())
       .def("__enter__",
            [](py::object self) {

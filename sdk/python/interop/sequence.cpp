@@ -32,9 +32,9 @@ bool is_sequence(PyObject* object) noexcept {
   return PySequence_Check(object) && !PyDict_Check(object) && !is_text(object);
 }
 
-// Walks a nested sequence once, for its shape, its dtype and its leaves in C order, then writes the
-// leaves. Holding the leaves, it minds neither sequences that make their items anew each time nor
-// lists that change while their elements are read.
+// Walks a nested sequence once to find its shape, its dtype and its leaves in C order, then writes
+// the leaves. It holds references to the leaves, so sequences that create new items at each access,
+// and lists that change after they were read, are safe.
 class Reader {
  public:
   Reader(std::optional<DType> dtype, bool may_compute) : asked_(dtype), may_compute_(may_compute) {}
@@ -58,7 +58,7 @@ class Reader {
 
   void join(DType dtype) { dtype_ = dtype_ ? promote(*dtype_, dtype) : dtype; }
 
-  // The extent of one axis: set by the first branch that is that deep, the same for all others.
+  // Sets the extent of axis `depth` at the first branch of that depth; all others must match it.
   void expect_extent(int depth, std::int64_t extent) {
     const auto axis = static_cast<std::size_t>(depth);
     if (axis == shape_.size()) {
@@ -79,7 +79,7 @@ class Reader {
   void measure(PyObject* object, int depth) {
     if (is_python_scalar(object)) return measure_number(object, depth);
     const bool list = PyList_CheckExact(object) || PyTuple_CheckExact(object);
-    // Text is no row of numbers, although bytes would be an array on their own.
+    // Text is not an element, although the buffer bridge would accept a bytes object.
     if (!list && !is_text(object) && measure_array(object, depth)) return;
     if (!is_sequence(object))
       fail<DTypeError>("asarray: an element of type ", Py_TYPE(object)->tp_name,
@@ -103,7 +103,7 @@ class Reader {
     if (PyComplex_Check(object)) return join(complex128);
     if (PyFloat_Check(object)) {
       join(float64);
-      settled_ = *dtype_ == float64;  // more floats change nothing
+      settled_ = *dtype_ == float64;  // further floats do not change the dtype
       return;
     }
     int overflow = 0;
@@ -158,7 +158,7 @@ class Reader {
     return py::reinterpret_steal<py::object>(items);
   }
 
-  // Reading an element may run code that changes the list.
+  // Checks the length each time: reading an element may run code that changes the list.
   static py::object item(const py::object& items, Py_ssize_t i, Py_ssize_t count) {
     if (PySequence_Fast_GET_SIZE(items.ptr()) != count)
       fail<ArgumentError>("asarray: the sequence changed while it was read; pass a copy of it");
@@ -169,14 +169,14 @@ class Reader {
   bool may_compute_;
   bool settled_ = false;
   std::vector<std::int64_t> shape_, path_;
-  int leaf_depth_ = -1;             // where numbers stand; -1 until the first
-  std::vector<py::object> leaves_;  // null: the next of arrays_
+  int leaf_depth_ = -1;             // the rank of the result; -1 before the first number
+  std::vector<py::object> leaves_;  // a number, or null for the next element of arrays_
   std::vector<Array> arrays_;
 };
 
-// The most common list: floats alone, or integers alone that fit in int64. Nothing where it is
-// another. An allocator in Python may change the list; reading such numbers runs no other code, so
-// after the allocation the items can be borrowed.
+// Fast path for a list of exact floats, or of exact ints that fit in int64; nothing for other
+// objects. The allocation may run Python code (use_allocator) that changes the list, so its length
+// is checked again; reading such numbers runs no code, so the items are borrowed.
 std::optional<Array> array_of_numbers(PyObject* object, std::optional<DType> asked) {
   if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) return std::nullopt;
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);

@@ -8,18 +8,19 @@
 
 #include "spanwise/array.hpp"
 
-/// Python numbers and nested sequences of them (and of arrays) as new arrays.
+/// New arrays from Python numbers and nested sequences of numbers and arrays.
 namespace spanwise::python {
 
-/// Numbers, lists, tuples and other sequences; not text, and not what a bridge serves.
+/// Whether the object is a number, list, tuple or other sequence, but not text or a dict. Ask only
+/// for objects that no bridge accepts.
 bool is_nested_sequence(PyObject* object) noexcept;
 
-/// A new C-contiguous array on `device`. Without `dtype` NumPy 2's rule decides: bool, int64
-/// (uint64 for what only that holds), float64, complex128, joined by promote() with the dtypes of
-/// arrays among the elements; float64 where there are no elements. Throws ArgumentError for ragged
-/// nesting (saying where), DTypeError for elements that are no numbers, OverflowError (as
-/// pybind11::error_already_set) for integers that fit no dtype, BridgeError for lazy arrays among
-/// the elements without `may_compute`.
+/// A new C-contiguous array on `device`. The default dtype follows NumPy 2: bool, int64 (uint64 for
+/// integers that only it holds), float64 or complex128, promoted with the dtypes of arrays among
+/// the elements; float64 without elements. Throws ArgumentError for ragged nesting (with the
+/// position), DTypeError for elements that are no numbers, OverflowError (as
+/// pybind11::error_already_set) for integers that the dtype does not hold, BridgeError for lazy
+/// arrays among the elements without `may_compute`.
 Array array_from_sequence(PyObject* object, std::optional<DType> dtype, Device device,
                           bool may_compute);
 

@@ -22,14 +22,14 @@ std::uintptr_t torch_stream(int ordinal) {
   return cuda.attr("current_stream")(ordinal).attr("cuda_stream").cast<std::uintptr_t>();
 }
 
-// CuPy's current stream belongs to a device of its own choice, which has to be the array's.
+// CuPy has a current stream for each device; take that of the array's.
 std::uintptr_t cupy_stream(int ordinal) {
   const py::object cuda = loaded_module("cupy.cuda");
   if (!cuda) return 0;
   return cuda.attr("get_current_stream")(ordinal).attr("ptr").cast<std::uintptr_t>();
 }
 
-// Numba has one default stream a context: the legacy one unless it is set up otherwise.
+// Numba has one default stream per context: by default the legacy default stream.
 std::uintptr_t numba_stream(int) {
   const py::object cuda = loaded_module("numba.cuda");
   if (!cuda) return 0;
@@ -57,14 +57,14 @@ std::string package_of(PyTypeObject* type) {
 
 std::uintptr_t current_stream_of_library(PyObject* object, int ordinal) noexcept {
   try {
-    // A subclass in the user's module works like the library's class that it derives from.
+    // Also looks at base classes, for subclasses defined in other modules.
     for (PyTypeObject* type = Py_TYPE(object); type != nullptr; type = type->tp_base) {
       const std::string package = package_of(type);
       for (const Library& library : libraries)
         if (package == library.package) return library.current_stream(ordinal);
     }
   } catch (const std::exception&) {
-    // A library that does not tell: the legacy default stream has to do.
+    // The caller falls back to the legacy default stream.
   }
   return 0;
 }

@@ -8,12 +8,12 @@
 
 namespace spanwise::python {
 
-/// The legacy default stream, as the CUDA Array Interface counts streams.
+/// The legacy default stream, as encoded by the CUDA Array Interface.
 inline constexpr std::uintptr_t legacy_stream = 1;
 
-/// The stream on which the library that `object` comes from queues its work on GPU `ordinal` now,
-/// as the CUDA Array Interface counts them; 0 where the library is not known, or does not tell.
-/// Imports nothing; leaves no Python error.
+/// The current stream on GPU `ordinal` of the library of `object`, encoded as in the CUDA Array
+/// Interface; 0 if the library is unknown or does not provide it. Imports no module and leaves no
+/// Python error.
 std::uintptr_t current_stream_of_library(PyObject* object, int ordinal) noexcept;
 
 }  // namespace spanwise::python

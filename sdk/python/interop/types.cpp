@@ -13,7 +13,7 @@ namespace {
 struct Entry {
   PyTypeObject* type = nullptr;
   const Bridge* bridge = nullptr;
-  PyObject* watch = nullptr;  // a weak reference whose callback forgets the entry
+  PyObject* watch = nullptr;  // a weak reference to `type` whose callback erases the entry
 };
 
 // Open addressing over a power of two, at most half full; guarded by the GIL.
@@ -37,7 +37,7 @@ struct Table {
     find(entry.type) = entry;
     ++count;
   }
-  // Linear probing has no holes, so erasing puts the others anew.
+  // Erasing rebuilds the table, since linear probing must not leave holes.
   void rebuild(std::size_t size, int new_shift, const PyTypeObject* without) {
     std::vector<Entry> old(size);
     old.swap(entries);
@@ -53,11 +53,12 @@ struct Table {
 };
 
 Table& table() {
-  static Table* const the_table = new Table;  // types may go while statics are destroyed
+  static Table* const the_table = new Table;  // leaked: types may be destroyed after statics
   return *the_table;
 }
 
-// A type's memory may become another type's; so what is remembered must go with the type.
+// Callback of the weak reference: erases the entry of a destroyed type, whose address may be
+// reused.
 PyObject* forget(PyObject* address, PyObject* weak_reference) noexcept {
   auto* type = static_cast<PyTypeObject*>(PyLong_AsVoidPtr(address));
   if (detail::recent_type.type == type) detail::recent_type = {};
@@ -106,7 +107,7 @@ void remember_bridge(PyTypeObject* type, const Bridge& bridge) noexcept {
     }
     table().insert({type, &bridge, weak});
   } catch (const std::bad_alloc&) {
-    // Only slower.
+    // The cache is optional.
   }
 }
 

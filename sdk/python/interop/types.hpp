@@ -6,12 +6,12 @@
 
 #include "spanwise/bridge.hpp"
 
-/// Which bridge serves which type of object. Asking the bridges costs attribute lookups; a type
-/// that was served once is found again by the address of the type alone.
+/// A cache from types of objects to the bridges that import them, keyed by the address of the type:
+/// Bridge::accepts() costs attribute lookups.
 namespace spanwise::python {
 
 namespace detail {
-/// The last answer of bridge_of_type(): most programs ask about one type many times. Guarded by the
+/// The last result of bridge_of_type(), since most calls in a row are for one type. Guarded by the
 /// GIL.
 struct RecentType {
   const PyTypeObject* type = nullptr;
@@ -21,12 +21,12 @@ extern constinit RecentType recent_type;
 const Bridge* find_bridge_of_type(PyTypeObject* type) noexcept;
 }  // namespace detail
 
-/// The bridge that served an object of exactly this type before, or null.
+/// The bridge that imported an object of exactly this type before, or null.
 inline const Bridge* bridge_of_type(PyTypeObject* type) noexcept {
   if (type == detail::recent_type.type) return detail::recent_type.bridge;
   return detail::find_bridge_of_type(type);
 }
-/// Remembers it until the type goes. Best effort: without memory nothing is remembered.
+/// Adds an entry, which is removed when the type is destroyed. Has no effect when out of memory.
 void remember_bridge(PyTypeObject* type, const Bridge& bridge) noexcept;
 
 }  // namespace spanwise::python

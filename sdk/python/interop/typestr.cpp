@@ -51,7 +51,7 @@ ElementType element_from_typestr(std::string_view typestr, std::string_view who)
     case 'c':
       return {of_kind(DTypeCode::complex, bytes, typestr, who), swapped};
     case 'V':
-      // PyTorch and ml_dtypes write bfloat16 as two bytes with an order; a struct has none ('|').
+      // PyTorch and ml_dtypes write bfloat16 as "<V2"; structs have no byte order ("|V2").
       if (bytes == 2 && typestr[0] != '|') return {bfloat16, swapped};
       fail_kind(typestr, "view one field of the struct, or the bytes as uint8", who);
     case 'm':
@@ -72,7 +72,7 @@ ElementType element_from_format(std::string_view format, int itemsize, std::stri
     swapped = order == other_order;
     code.remove_prefix(1);
   }
-  // "Zf" is complex of float; some write NumPy's 'F' and 'D' instead.
+  // PEP 3118 writes complex as "Zf" and "Zd"; some libraries use NumPy's 'F' and 'D'.
   if (code == "Zf" || code == "Zd" || code == "F" || code == "D")
     return {of_kind(DTypeCode::complex, itemsize, format, who), swapped};
   if (code.size() == 1) {

@@ -7,8 +7,8 @@
 
 #include "spanwise/dtype.hpp"
 
-/// The type strings of NumPy's array interface, which the CUDA Array Interface and (as formats) the
-/// buffer protocol have taken over: byte order, kind, bytes ("<f4", "|b1").
+/// The type strings of NumPy's array interface and of the CUDA Array Interface: byte order, kind,
+/// bytes ("<f4", "|b1"); and the formats of the buffer protocol.
 namespace spanwise::python {
 
 struct ElementType {
@@ -16,13 +16,14 @@ struct ElementType {
   bool byte_swapped = false;
 };
 
-/// Throws DTypeError for kinds that Spanwise does not have, saying what to do; `who` speaks.
+/// Throws DTypeError, with advice, for kinds that Spanwise does not have, BridgeError for a
+/// malformed string; `who` is the prefix of messages.
 ElementType element_from_typestr(std::string_view typestr, std::string_view who);
 
-/// A struct-module format of one element, as the buffer protocol gives it. Throws as above.
+/// A format of one element in the buffer protocol (PEP 3118). Throws as above.
 ElementType element_from_format(std::string_view format, int itemsize, std::string_view who);
 
-/// "<f4", ...; for dtypes that the interface has no kind for (bfloat16, float8) the bytes as "<V2".
+/// "<f4", ...; for dtypes that the interface has no kind for (bfloat16, float8) raw bytes: "<V2".
 std::string typestr_of(DType dtype);
 
 }  // namespace spanwise::python

@@ -15,12 +15,12 @@ namespace spanwise::python {
 
 namespace py = pybind11;
 
-// Those in inline_arguments_ are made by placement and never taken down.
+// The elements of inline_arguments_ are constructed by placement new and not destroyed.
 static_assert(std::is_trivially_destructible_v<KernelArg>);
 
 namespace {
 
-// Python's own containers become new arrays in sw.asarray(), and what a kernel wrote would be lost.
+// Containers that sw.asarray() would copy: what the kernel writes to the copy would be lost.
 bool is_plain_container(PyObject* object) {
   return PyList_Check(object) || PyTuple_Check(object) || PyUnicode_Check(object) ||
          PyDict_Check(object) || PyAnySet_Check(object);
@@ -91,7 +91,7 @@ KernelArg PackedArguments::foreign_array(PyObject* object) {
   try {
     return foreign_arrays_.emplace_back(import_array(object, options));
   } catch (const BridgeError&) {
-    // PyCUDA's and others' allocations are no arrays, but addresses that say so.
+    // Allocations of PyCUDA and others are no arrays, but have __index__: their address.
     if (!PyIndex_Check(object) || is_lazy(object)) throw;
     const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(object));
     if (!number) throw py::error_already_set();

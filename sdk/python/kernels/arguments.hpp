@@ -14,23 +14,23 @@
 
 namespace spanwise::python {
 
-/// A call's Python arguments as kernel arguments, and what they need to stay alive until the launch
-/// returns. The usual call (our arrays, ints, floats) takes no memory.
+/// The Python arguments of a call as kernel arguments, with the objects that must live until the
+/// launch returns. A call with spanwise.Arrays, ints and floats allocates no memory.
 class PackedArguments {
  public:
-  /// Throws KernelArgumentError, ReadOnlyError or CopyNeededError naming kernel and argument. Needs
-  /// the GIL; the objects must live as long as this one.
+  /// Throws KernelArgumentError, ReadOnlyError or CopyNeededError, naming kernel and argument.
+  /// Needs the GIL. `values` must outlive this object.
   PackedArguments(const Kernel& function, PyObject* const* values, std::size_t count);
   PackedArguments(const PackedArguments&) = delete;
   PackedArguments& operator=(const PackedArguments&) = delete;
 
   std::span<const KernelArg> arguments() const noexcept { return {arguments_, count_}; }
-  /// Some argument is copied before or after the kernel.
+  /// Whether an argument is copied before or after the kernel.
   bool needs_transfers() const noexcept;
-  /// Copies In and InOut to temporaries on the current stream; call before using arguments().
-  /// Without the GIL.
+  /// Copies In and InOut arguments to temporaries, on the current stream. Call before arguments(),
+  /// without the GIL.
   void copy_in();
-  /// Copies Out and InOut back, and waits for them. Without the GIL.
+  /// Copies Out and InOut arguments back and waits for the copies. Call without the GIL.
   void copy_out() const;
 
  private:
@@ -47,7 +47,8 @@ class PackedArguments {
   KernelArg* arguments_;
   alignas(KernelArg) std::byte inline_arguments_[inline_count * sizeof(KernelArg)];
   std::vector<KernelArg> more_arguments_;
-  // Their elements are pointed to, so each gets its final size before the first element.
+  // arguments_ points to their elements, so each is reserved at its final size before the first
+  // push.
   std::vector<Array> foreign_arrays_;
   std::vector<ValueBytes> structs_;
   std::vector<HostArgument> host_arguments_;

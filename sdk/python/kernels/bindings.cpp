@@ -28,7 +28,8 @@ namespace py = pybind11;
 
 namespace {
 
-// A list of strings; a single string is a list of letters to Python, and never what was meant.
+// A list of strings or paths. Throws ArgumentError for a single string, which Python would iterate
+// by characters.
 std::vector<std::string> strings_from(py::handle object, const char* what) {
   std::vector<std::string> out;
   if (object.is_none()) return out;
@@ -46,7 +47,7 @@ std::vector<std::string> strings_from(py::handle object, const char* what) {
                       std::string(py::repr(py::str(object))), "] for a single one");
 }
 
-// CUDA C++ as a str, compiled device code as anything with a buffer.
+// The list link=: CUDA C++ as str, compiled device code as objects with the buffer protocol.
 std::vector<std::string> link_inputs(py::handle object) {
   std::vector<std::string> out;
   const bool is_list = py::isinstance<py::iterable>(object) && !py::isinstance<py::str>(object) &&
@@ -114,10 +115,9 @@ std::string listed(const Module& module, const char* kind) {
 void bind_module(py::module_& module) {
   py::class_<Module> type(module, "Module", "Compiled kernels, loaded on one device.");
   type.attr("__module__") = "spanwise";
-  type.def_static(
-      "load", &load, py::arg("path_or_bytes"), py::arg("device") = py::none(),
-      "A cubin, PTX, fat binary or LTO-IR. Raises DeviceError saying which architectures it "
-      "holds where none\nruns on the device.");
+  type.def_static("load", &load, py::arg("path_or_bytes"), py::arg("device") = py::none(),
+                  "Loads a cubin, PTX, fat binary or LTO-IR. Raises DeviceError, which lists its "
+                  "architectures, if none\nruns on the device.");
   type.def(
       "get_function",
       [](const Module& self, const std::string& name) {
@@ -126,10 +126,10 @@ void bind_module(py::module_& module) {
         return py::reinterpret_steal<py::object>(function);
       },
       py::arg("name"),
-      "The kernel of that name, a KernelFunction. Raises ArgumentError listing the kernels there "
-      "are.");
+      "The kernel of that name, a KernelFunction. Raises ArgumentError, which lists the kernels of "
+      "the module.");
   type.def("get_global", member(&Module::get_global), py::arg("name"),
-           "A __device__ or __constant__ variable as a uint8 array over its bytes.");
+           "A __device__ or __constant__ variable as a uint8 array that shares its memory.");
   type.def_property_readonly("function_names", member(&Module::function_names));
   type.def_property_readonly("device", member(&Module::device));
   type.def_property_readonly("handle", member(&Module::handle),
@@ -148,26 +148,24 @@ void bind_source_module(py::module_& module) {
       py::init(&compile), py::arg("source"), py::arg("options") = py::tuple(),
       py::arg("names") = py::tuple(), py::arg("include_dirs") = py::tuple(),
       py::arg("device") = py::none(), py::arg("keep") = false, py::arg("link") = py::tuple(),
-      "`names` lists the instances of templates to compile, such as \"scale<float>\". `keep` "
-      "keeps the "
+      "`names` lists the template instances to compile, such as \"scale<float>\". `keep` keeps the "
       "compiler's files.\n\n"
-      "`link` lists further translation units: sources (str), each compiled by itself with the "
-      "same options,\nand on a GPU device code that is compiled already (bytes: relocatable "
-      "cubins, PTX, LTO-IR, fat binaries,\nobjects, archives). What is declared extern in one "
-      "is found in another. Raises CompileError with .log\nand .source, also for what does not "
-      "link.");
+      "`link` lists further translation units: sources (str), each compiled separately with the "
+      "same options,\nand on a GPU compiled device code (bytes: relocatable cubins, PTX, LTO-IR, "
+      "fat binaries, objects,\narchives). extern declarations are resolved between them. Raises "
+      "CompileError with .log and\n.source, also for link errors.");
   type.def_property_readonly("from_cache", member(&SourceModule::from_cache),
-                             "True where the binary came from the disk cache.");
+                             "Whether the binary came from the disk cache.");
   type.def("__repr__", [](const SourceModule& self) { return listed(self, "SourceModule"); });
 }
 
 void bind_records(py::module_& module) {
   py::class_<KernelAttributes> attributes(module, "KernelAttributes",
-                                          "What the compiler made of a kernel.");
+                                          "The resources that a compiled kernel uses.");
   attributes.attr("__module__") = "spanwise";
-  attributes.def_readonly("registers", &KernelAttributes::registers, "A thread; 0 on the CPU.")
-      .def_readonly("static_shared_bytes", &KernelAttributes::static_shared_bytes, "A block.")
-      .def_readonly("local_bytes", &KernelAttributes::local_bytes, "A thread.")
+  attributes.def_readonly("registers", &KernelAttributes::registers, "Per thread; 0 on the CPU.")
+      .def_readonly("static_shared_bytes", &KernelAttributes::static_shared_bytes, "Per block.")
+      .def_readonly("local_bytes", &KernelAttributes::local_bytes, "Per thread.")
       .def_readonly("const_bytes", &KernelAttributes::const_bytes)
       .def_readonly("max_threads_per_block", &KernelAttributes::max_threads_per_block)
       .def_readonly("architecture", &KernelAttributes::architecture)
@@ -179,15 +177,15 @@ void bind_records(py::module_& module) {
       });
   py::class_<KernelParameter> parameter(
       module, "KernelParameter",
-      "A kernel's parameter: name and type from the source (\"\" where it does not "
-      "say), place and size in bytes from the binary.");
+      "A kernel's parameter: name and type from the source (\"\" if unknown), offset and size in "
+      "bytes from the binary.");
   parameter.attr("__module__") = "spanwise";
   parameter.def_readonly("name", &KernelParameter::name)
       .def_readonly("type", &KernelParameter::type)
       .def_readonly("offset", &KernelParameter::offset)
       .def_readonly("size", &KernelParameter::size)
       .def_readonly("is_pointer", &KernelParameter::is_pointer)
-      .def_readonly("is_const", &KernelParameter::is_const, "A pointer or view that is only read.")
+      .def_readonly("is_const", &KernelParameter::is_const, "A pointer to const or a const view.")
       .def_readonly("view_rank", &KernelParameter::view_rank,
                     "N of a spanwise::View<T, N>, else 0.")
       .def_property_readonly(
@@ -196,20 +194,20 @@ void bind_records(py::module_& module) {
             constexpr std::array words{"", "raw", "contiguous", "strided"};
             return words[static_cast<std::size_t>(self.layout)];
           },
-          "How it takes an array: raw, contiguous or strided; \"\" for a value.")
+          "How it accepts an array: \"raw\", \"contiguous\" or \"strided\"; \"\" for a value.")
       .def_property_readonly(
           "dtype",
           [](const KernelParameter& self) -> py::object {
             return self.dtype ? dtype_object(*self.dtype) : py::none();
           },
-          "Of the number or of what a pointer leads to; None where unknown.")
+          "The dtype of the number, or of the elements of a pointer or view; None if unknown.")
       .def("__repr__", [](const KernelParameter& self) {
         return text("<", self.type.empty() ? "parameter" : self.type + " " + self.name, ", ",
                     self.size, " bytes at ", self.offset, ">");
       });
 }
 
-// What a text declares, for sw.wrap_cu and the declarations of host launchers.
+// The kernels declared in a source text, for sw.wrap_cu and for declarations of host launchers.
 py::list scan_text(const std::string& source) {
   py::list out;
   for (const DeclaredKernel& kernel : declared_kernels(source))
@@ -227,7 +225,8 @@ void bind_helpers(py::module_& module) {
         order_use(stream, array.array(), writes);
       },
       py::arg("stream"), py::arg("array"), py::arg("writes"),
-      "Orders what comes on `stream` after all queued work on the array, and remembers the use.");
+      "Makes later work on `stream` wait for all work queued on the array, and records the stream "
+      "as a reader or writer of the array.");
 }
 
 struct KernelCache {};
@@ -235,14 +234,14 @@ struct KernelCache {};
 void bind_kernel_cache(py::module_& module) {
   using kernel_cache::Info;
   py::class_<Info> info(module, "KernelCacheInfo",
-                        "The disk cache of compiled kernels: what it holds and how it served.");
+                        "Contents and statistics of the disk cache of compiled kernels.");
   info.attr("__module__") = "spanwise";
   info.def_readonly("path", &Info::path)
       .def_readonly("entries", &Info::entries)
       .def_readonly("bytes", &Info::bytes)
-      .def_readonly("hits", &Info::hits, "Of this process.")
-      .def_readonly("misses", &Info::misses, "Of this process.")
-      .def_readonly("problem", &Info::problem, "Why nothing is kept on disk; \"\" where it is.")
+      .def_readonly("hits", &Info::hits, "In this process.")
+      .def_readonly("misses", &Info::misses, "In this process.")
+      .def_readonly("problem", &Info::problem, "Why the cache cannot be written; \"\" if it can.")
       .def("__repr__", [](const Info& self) {
         return text("<kernel cache ", self.path, ": ", self.entries, " entries, ", self.bytes,
                     " bytes, ", self.hits, " hits, ", self.misses, " misses",

@@ -15,7 +15,7 @@ namespace py = pybind11;
 
 namespace {
 
-// What went wrong is said in our own words, so the interpreter's error is dropped.
+// Replaces the interpreter's error.
 [[noreturn]] void fail_dims(PyObject* object, const char* what) {
   PyErr_Clear();
   const bool is_float = PyFloat_Check(object);
@@ -34,7 +34,7 @@ bool read(PyObject* object, std::int64_t& value) {
   return number && read(number.ptr(), value);
 }
 
-// A tuple is the usual form, and its items can be looked at without new references.
+// Fast path for tuples: their items are borrowed.
 bool read_tuple(PyObject* tuple, Dim3& dims) {
   const Py_ssize_t size = PyTuple_GET_SIZE(tuple);
   if (size < 1 || size > 3) return false;
@@ -57,7 +57,7 @@ Dim3 dim3_from(PyObject* object, const char* what) {
     const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(object));
     good = items && read_tuple(items.ptr(), dims);
   } else {
-    PyErr_Clear();  // a 0-d array is a sequence without a length
+    PyErr_Clear();  // set by PySequence_Size() for an array of rank 0
     good = PyIndex_Check(object) && read(object, dims.x);
   }
   if (!good) fail_dims(object, what);

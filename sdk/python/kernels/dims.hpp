@@ -8,12 +8,12 @@
 
 namespace spanwise::python {
 
-/// An int, or a sequence of one to three ints (Python's, NumPy's, whatever has __index__), as the
-/// extents of a grid or block; `what` names the argument in messages. Extents left out are 1.
-/// Throws KernelArgumentError.
+/// The extents of a grid or block from an integer, or a sequence of one to three integers (objects
+/// with __index__). Missing extents are 1. `what` names the argument in messages. Throws
+/// KernelArgumentError.
 Dim3 dim3_from(PyObject* object, const char* what);
 
-/// A whole number, by __index__. Throws KernelArgumentError.
+/// An integer, by __index__. Throws KernelArgumentError.
 std::int64_t whole_number_from(PyObject* object, const char* what);
 
 }  // namespace spanwise::python

@@ -109,14 +109,14 @@ PyObject* launch_repr(PyObject* object) noexcept {
 
 constexpr const char* function_doc =
     "A compiled kernel: f(*args, block=(x, y, z), grid=(x, y, z), shared=0, stream=None), or\n"
-    "f[grid, block, stream](*args). Arguments are checked against the kernel before it is "
-    "launched.\n\n"
+    "f[grid, block, stream](*args). Arguments are checked against the kernel's parameters before "
+    "the launch.\n\n"
     "Arguments are arrays of any library, numbers, NumPy and ctypes scalars and structs, None for "
     "a\n"
     "null pointer, and host arrays wrapped in spanwise.driver.In, Out or InOut.";
 
 constexpr const char* launch_doc =
-    "A kernel with its grid, block and stream, to be called with the kernel's arguments.";
+    "A kernel with its grid, block and stream. Call it with the kernel's arguments.";
 
 PyTypeObject* make_function_type() {
   static PyMemberDef own_members[] = {{"__vectorcalloffset__", T_PYSSIZET,

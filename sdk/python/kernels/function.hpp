@@ -6,8 +6,8 @@
 
 #include "spanwise/kernel.hpp"
 
-/// spanwise.KernelFunction as CPython sees it: a plain heap type with a vectorcall slot, so that a
-/// launch from Python costs little more than one from C++.
+/// The object struct of spanwise.KernelFunction: a plain heap type with a vectorcall slot, so that
+/// a launch from Python costs little more than one from C++.
 namespace spanwise::python {
 
 struct PyKernelFunction {
@@ -16,7 +16,7 @@ struct PyKernelFunction {
   Kernel function;
 };
 
-/// A function with its grid, block and stream: what f[grid, block, stream] gives. Called with the
+/// The result of f[grid, block, stream]: a kernel with its launch configuration. Called with the
 /// kernel's arguments.
 struct PyKernelLaunch {
   PyObject_HEAD
@@ -26,7 +26,7 @@ struct PyKernelLaunch {
   PyObject* stream_owner;  ///< the stream object that `config` was made from, or null
 };
 
-/// Set while the module is being initialised, never changed after.
+/// Set by module initialisation, constant afterwards.
 extern PyTypeObject* kernel_function_type;
 extern PyTypeObject* kernel_launch_type;
 
@@ -42,7 +42,7 @@ PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
 /// f[grid, block], f[grid, block, stream] and f[grid, block, stream, shared].
 PyObject* function_subscript(PyObject* self, PyObject* key) noexcept;
 
-/// What the type offers besides being called; both end with an empty entry.
+/// The methods and attributes of KernelFunction; both tables end with an empty entry.
 extern PyMethodDef function_methods[];
 extern PyGetSetDef function_attributes[];
 

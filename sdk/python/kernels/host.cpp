@@ -23,7 +23,7 @@ namespace {
 
 struct Kind {
   Around around;
-  const char* module_name;  // in the extension module, where sw.driver takes it from
+  const char* module_name;  // the name in _core, which sw.driver imports
   const char* type_name;
   const char* doc;
 };
@@ -32,16 +32,16 @@ constexpr std::array<Kind, 4> kinds{{
     {Around::in, "_DriverIn", "spanwise.driver.In",
      "In(x)\n--\n\nA host array that a kernel reads: copied to the device before the call."},
     {Around::out, "_DriverOut", "spanwise.driver.Out",
-     "Out(x)\n--\n\nA host array that a kernel fills: copied back after the call, which waits for "
-     "it. What the\n"
-     "kernel does not write is undefined afterwards."},
+     "Out(x)\n--\n\nA host array that a kernel fills: copied back after the kernel; the call waits "
+     "for the copy.\nElements that the kernel does not write are undefined afterwards."},
     {Around::in_out, "_DriverInOut", "spanwise.driver.InOut",
-     "InOut(x)\n--\n\nA host array that a kernel reads and writes: copied there and back."},
+     "InOut(x)\n--\n\nA host array that a kernel reads and writes: copied to the device before "
+     "the kernel and\nback after it; the call waits for the copy."},
     {Around::memory, "_DriverMemory", "spanwise.driver.Memory",
-     "Memory(array)\n--\n\nAn array's memory as a kernel argument for a pointer to anything."},
+     "Memory(array)\n--\n\nAn array's memory as a kernel argument for a pointer of any type."},
 }};
 
-// Set while the module is being initialised, never changed after.
+// Set by module initialisation, constant afterwards.
 std::array<PyTypeObject*, kinds.size()> types{};
 
 template <std::size_t I>
@@ -91,7 +91,7 @@ template <std::size_t I>
 void add_type(py::module_& module) {
   static PyMemberDef own_members[] = {
       {"array", T_OBJECT, offsetof(PyWrapped, array),
-       kinds[I].around == Around::memory ? 0 : READONLY, "What was wrapped."},
+       kinds[I].around == Around::memory ? 0 : READONLY, "The wrapped array."},
       {nullptr, 0, 0, 0, nullptr}};
   static PyType_Slot slots[] = {slot(Py_tp_new, &make<I>),
                                 slot(Py_tp_dealloc, &wrapped_dealloc),
@@ -128,7 +128,7 @@ const PyWrapped* wrapped_in(PyObject* object) noexcept {
 
 HostArgument::HostArgument(const PyWrapped& wrapped, Device device, bool only_reads)
     : host_(imported(wrapped)), target_(device), around_(wrapped.around) {
-  // What the kernel does to an In array must not reach memory that nobody may write.
+  // A kernel that may write through a non-const pointer gets a copy of read-only memory.
   const bool may_lend = only_reads || !host_.readonly();
   is_temporary_ = host_.device() != device || !host_.layout().is_row_major() || !may_lend;
   if (!is_temporary_) device_ = host_;

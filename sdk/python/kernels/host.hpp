@@ -9,29 +9,29 @@
 #include "spanwise/array.hpp"
 #include "spanwise/kernel.hpp"
 
-/// Kernel arguments that say what is to happen around the call: sw.driver.In, Out, InOut, and the
-/// untyped memory of sw.driver.mem_alloc.
+/// Wrapped kernel arguments: host arrays that are copied around the launch (sw.driver.In, Out,
+/// InOut), and untyped device memory (sw.driver.mem_alloc).
 namespace spanwise::python {
 
 enum class Around : int {
   in,      ///< copied to the device before the kernel
   out,     ///< copied back after it
   in_out,  ///< both
-  memory,  ///< memory of the device, whatever the kernel's pointer leads to
+  memory,  ///< device memory for a pointer parameter of any type
 };
 
 /// An object of one of those four types.
 struct PyWrapped {
   PyObject_HEAD
-  PyObject* array;  ///< what the user wrapped, any library's; of memory, a spanwise.Array or None
+  PyObject* array;  ///< an array of any library; for `memory` a spanwise.Array, or None if freed
   Around around;
 };
 
-/// Null where `object` is none of the four.
+/// Null if `object` is none of the four.
 const PyWrapped* wrapped_in(PyObject* object) noexcept;
 
-/// A host array around one call: the memory that the kernel gets is its own where that is on the
-/// kernel's device and can be passed as a pointer, else a temporary.
+/// A host array as an argument of one launch. The kernel gets its memory if it is on the kernel's
+/// device and C-contiguous, else a temporary.
 class HostArgument {
  public:
   /// `only_reads`: the kernel's parameter is a pointer to const. Throws ReadOnlyError for Out and
@@ -42,7 +42,7 @@ class HostArgument {
   bool needs_transfer() const noexcept { return is_temporary_; }
   /// Makes the temporary on the current stream and, for In and InOut, fills it. Without the GIL.
   void copy_in();
-  /// Copies back for Out and InOut; the data is there on return. Without the GIL.
+  /// For Out and InOut, copies the temporary back and waits for the copy. Without the GIL.
   void copy_out() const;
 
  private:

@@ -27,7 +27,7 @@ namespace {
 
 enum Keyword : std::size_t { block, grid, shared, stream, cooperative, cluster, keyword_count };
 
-// Callers' names are interned constants of their code, so comparing addresses nearly always does.
+// Interned: keyword names in calls are interned as well, so comparing addresses usually suffices.
 std::array<PyObject*, keyword_count> keywords{};
 constexpr std::array<const char*, keyword_count> spellings{"block",  "grid",        "shared",
                                                            "stream", "cooperative", "cluster"};
@@ -45,7 +45,7 @@ bool may_wait(const Kernel& function) {
   return function.device().is_cpu() || launch_blocking.get();
 }
 
-// Under sw.strict_copies() a declared layout copies as little as a bridge does.
+// In sw.strict_copies() throws for arrays that a declared "contiguous" parameter would copy.
 void refuse_copies(const Kernel& function, std::span<const KernelArg> arguments) {
   const auto parameters = function.parameters();
   for (std::size_t i = 0; i < std::min(parameters.size(), arguments.size()); ++i) {

@@ -10,15 +10,15 @@
 
 namespace spanwise::python {
 
-/// Reads block=, grid=, shared= and stream= of a vectorcall into `config`. Throws
-/// KernelArgumentError for other names, ArgumentError for a stream of another device. True where
-/// block= was among them.
+/// Reads block=, grid=, shared=, stream=, cooperative= and cluster= of a vectorcall into `config`.
+/// Returns whether block= was given. Throws KernelArgumentError for other names, ArgumentError for
+/// a stream of another device.
 bool read_keywords(PyObject* names, PyObject* const* values, const Kernel& function,
                    LaunchConfig& config);
 
-/// Launches with `count` Python arguments. The GIL is released where this may wait: on the CPU,
-/// whose kernels are done when this returns, around copies of host arrays, and under
-/// launch_blocking.
+/// Launches with `count` Python arguments. Releases the GIL if the launch may wait: on the CPU,
+/// whose kernels are complete on return, for copies of host arrays, and with
+/// config.launch_blocking.
 void launch(const Kernel& function, const LaunchConfig& config, PyObject* const* values,
             std::size_t count);
 

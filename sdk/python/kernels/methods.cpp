@@ -17,7 +17,7 @@
 #include "python/support/stream.hpp"
 #include "spanwise/error.hpp"
 
-/// What a kernel function offers besides being called: attributes, PyCUDA's prepared calls, and
+/// Methods and attributes of KernelFunction: PyCUDA's prepared calls, bind, occupancy, and
 /// f[grid, block].
 namespace spanwise::python {
 
@@ -25,7 +25,7 @@ namespace py = pybind11;
 
 namespace {
 
-// A getter from a function of Kernel, so that no exception leaves it.
+// A getter slot from a function of Kernel that may throw.
 template <auto Get>
 PyObject* attribute(PyObject* self, void*) noexcept {
   try {
@@ -47,7 +47,7 @@ py::tuple parameters(const Kernel& function) {
   return out;
 }
 
-// shared_size=, PyCUDA's name, is the only keyword of a prepared call.
+// The only keyword of a prepared call is PyCUDA's shared_size=.
 void read_prepared_keywords(PyObject* names, PyObject* const* values, LaunchConfig& config) {
   const Py_ssize_t count = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
   for (Py_ssize_t i = 0; i < count; ++i) {
@@ -59,7 +59,7 @@ void read_prepared_keywords(PyObject* names, PyObject* const* values, LaunchConf
   }
 }
 
-// (grid, block[, stream], *args): `leading` of them before the kernel's arguments.
+// (grid, block[, stream], *args): `leading` arguments precede the kernel's.
 PyObject* prepared(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names,
                    Py_ssize_t leading) noexcept {
   try {
@@ -101,7 +101,7 @@ PyObject* prepare(PyObject* self, PyObject* arg_types) noexcept {
   }
 }
 
-// bind(args), or bind(args=...): PyCUDA has no such word, CuPy neither.
+// The declarations of bind(args) or bind(args=...).
 std::vector<std::string> declarations_from(PyObject* object) {
   const bool is_list = PyTuple_Check(object) || PyList_Check(object);
   if (!is_list)
@@ -169,8 +169,7 @@ PyObject* occupancy_block_size(PyObject* self, PyObject* const* values, Py_ssize
   }
 }
 
-// What is no launch is written in Python: spanwise/kernels.py has functions of the same name that
-// take the kernel first.
+// Calls the function `name` of spanwise/kernels.py with the kernel as first argument.
 PyObject* in_python(const char* name, PyObject* self, PyObject* arguments, PyObject* named) {
   try {
     const py::object function = py::module_::import("spanwise.kernels").attr(name);
@@ -235,18 +234,18 @@ PyObject* function_subscript(PyObject* self, PyObject* key) noexcept {
 PyMethodDef function_methods[] = {
     {"prepare", &prepare, METH_O,
      "prepare(arg_types)\n--\n\nChecks PyCUDA's argument types against the kernel and returns the "
-     "function. The kernel's\n"
-     "own signature decides how arguments are passed, so calling it is not needed."},
+     "function itself. Optional:\narguments are converted by the kernel's signature. Raises "
+     "KernelArgumentError."},
     method("bind", &bind,
-           "bind(args)\n--\n\nThe kernel with declared parameters, one text each: \"raw "
-           "float32*\", \"contiguous float32*\"\n(other layouts are copied in and back out), "
-           "\"strided float32[2]\" (spanwise::View), \"int32\"."),
+           "bind(args)\n--\n\nThe kernel with declared parameters, one string each: \"raw "
+           "float32*\", \"contiguous float32*\"\n(other layouts are copied, and copied back unless "
+           "const), \"strided float32[2]\" (spanwise::View),\n\"int32\"."),
     method("max_active_blocks", &max_active_blocks,
-           "max_active_blocks(block, shared=0)\n--\n\nBlocks of that many threads that run at once "
-           "on one multiprocessor."),
+           "max_active_blocks(block, shared=0)\n--\n\nThe number of blocks of `block` threads and "
+           "`shared` bytes of dynamic shared memory that\nare resident on one multiprocessor."),
     method("occupancy_block_size", &occupancy_block_size,
-           "occupancy_block_size(shared=0)\n--\n\n(min_grid, block): the block that keeps most "
-           "threads busy, and the smallest grid that\nthen fills the device."),
+           "occupancy_block_size(shared=0)\n--\n\n(min_grid, block): the number of threads per "
+           "block with the highest occupancy, and the\nsmallest grid that then fills the device."),
     method(
         "prepared_call", &prepared_call,
         "prepared_call(grid, block, *args, shared_size=0)\n--\n\nLaunches on the current stream."),
@@ -254,17 +253,19 @@ PyMethodDef function_methods[] = {
            "prepared_async_call(grid, block, stream, *args, shared_size=0)\n--\n\nLaunches on "
            "`stream`."),
     python_method("prepared_timed_call", &prepared_timed_call,
-                  "prepared_timed_call(grid, block, *args, shared_size=0)\n--\n\nLaunches, and "
-                  "returns a function that waits and gives the seconds it took."),
+                  "prepared_timed_call(grid, block, *args, shared_size=0)\n--\n\nLaunches on the "
+                  "current stream. Returns a function that waits for the kernel and returns its\n"
+                  "duration in seconds."),
     python_method("get_attribute", &get_attribute,
-                  "get_attribute(attribute)\n--\n\nPyCUDA's: one of "
+                  "get_attribute(attribute)\n--\n\nThe value of a "
                   "spanwise.driver.function_attribute."),
-    python_method("set_attribute", &set_attribute,
-                  "set_attribute(attribute, value)\n--\n\nPyCUDA's; the limit of dynamic shared "
-                  "memory is raised by itself, so that this only checks it."),
+    python_method(
+        "set_attribute", &set_attribute,
+        "set_attribute(attribute, value)\n--\n\nChecks the limit of dynamic shared memory "
+        "and sets nothing: a launch raises the limit itself."),
     python_method("set_cache_config", &set_cache_config,
-                  "set_cache_config(config)\n--\n\nPyCUDA's: a wish that today's GPUs are free to "
-                  "follow; it is checked, and not passed on."),
+                  "set_cache_config(config)\n--\n\nChecks `config`, one of "
+                  "spanwise.driver.func_cache, and has no effect."),
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef function_attributes[] = {
@@ -272,23 +273,22 @@ PyGetSetDef function_attributes[] = {
      nullptr},
     {"__name__", &attribute<[](const Kernel& f) { return f.name(); }>, nullptr, nullptr, nullptr},
     {"device", &attribute<[](const Kernel& f) { return device_object(f.device()); }>, nullptr,
-     "Where it is loaded.", nullptr},
+     "The device it is loaded on.", nullptr},
     {"handle", &attribute<[](const Kernel& f) { return f.handle(); }>, nullptr,
      "The CUfunction as an integer; 0 on the CPU.", nullptr},
     {"parameters", &attribute<&parameters>, nullptr,
-     "A tuple of KernelParameter: name, type, size, offset, dtype, as far as they are known.",
-     nullptr},
+     "A tuple of KernelParameter: name, type, size, offset and dtype, where known.", nullptr},
     {"attributes", &attribute<[](const Kernel& f) { return f.attributes(); }>, nullptr,
-     "What the compiler made of it: a KernelAttributes.", nullptr},
+     "The resources it uses: a KernelAttributes.", nullptr},
     {"num_regs", &attribute<[](const Kernel& f) { return f.attributes().registers; }>, nullptr,
-     "Registers a thread.", nullptr},
+     "Registers per thread.", nullptr},
     {"shared_size_bytes",
      &attribute<[](const Kernel& f) { return f.attributes().static_shared_bytes; }>, nullptr,
-     "Static shared memory a block.", nullptr},
+     "Static shared memory per block, in bytes.", nullptr},
     {"local_size_bytes", &attribute<[](const Kernel& f) { return f.attributes().local_bytes; }>,
-     nullptr, "Local memory a thread.", nullptr},
+     nullptr, "Local memory per thread, in bytes.", nullptr},
     {"const_size_bytes", &attribute<[](const Kernel& f) { return f.attributes().const_bytes; }>,
-     nullptr, "Constant memory.", nullptr},
+     nullptr, "Constant memory, in bytes.", nullptr},
     {"max_threads_per_block",
      &attribute<[](const Kernel& f) { return f.attributes().max_threads_per_block; }>, nullptr,
      "The largest block that can be launched.", nullptr},

@@ -39,16 +39,16 @@ std::string bytes_of(PyObject* object) {
     PyBuffer_Release(&buffer);
     return bytes;
   }
-  // Scalars of other packages' dtypes (ml_dtypes) have no buffer.
+  // Scalars of ml_dtypes have no buffer.
   PyErr_Clear();
   return py::handle(object).attr("tobytes")().cast<std::string>();
 }
 
-/// What is known of a type of NumPy scalars.
+/// The cached properties of a NumPy scalar type.
 struct ScalarType {
   DType dtype;
-  /// NumPy's own types have their value right after the object's head (numpy/arrayscalars.h, part
-  /// of NumPy's C API), where it is read many times faster than through the buffer protocol.
+  /// NumPy's own scalar types store the value right after PyObject_HEAD (numpy/arrayscalars.h, part
+  /// of NumPy's C API); reading it there is many times faster than through the buffer protocol.
   bool value_follows_head;
 };
 
@@ -62,7 +62,7 @@ const char* value_in(PyObject* scalar, DType dtype) {
   return reinterpret_cast<const char*>(scalar) + value_offset(dtype);
 }
 
-// Trusted for a class that NumPy itself offers, and only if the buffer protocol agrees.
+// True only for a class of the numpy module, and if the buffer protocol gives the same bytes.
 bool value_follows_head(PyObject* scalar, DType dtype) {
   PyTypeObject* type = Py_TYPE(scalar);
   const py::handle class_object(reinterpret_cast<PyObject*>(type));
@@ -74,8 +74,8 @@ bool value_follows_head(PyObject* scalar, DType dtype) {
          std::memcmp(value_in(scalar, dtype), bytes.data(), bytes.size()) == 0;
 }
 
-// NumPy's own types of numbers, which are 15, as they come; a search by address through the few
-// that a program uses is the quickest.
+// The types of NumPy scalars (at most 15) in the order of their first use; searched linearly by
+// address, which is fastest for the few types that a program uses.
 struct KnownType {
   PyTypeObject* type;
   DType dtype;
@@ -83,14 +83,14 @@ struct KnownType {
 constinit std::array<KnownType, 16> known_types{};
 constinit std::size_t known_type_count = 0;
 
-// Asking a scalar for its dtype takes longer than the rest of a launch, so it is asked once a type.
+// The properties of a scalar's type, cached: reading scalar.dtype takes longer than a launch.
 const ScalarType& scalar_type_of(PyObject* scalar) {
   static auto& known = *new std::unordered_map<PyTypeObject*, ScalarType>;
   PyTypeObject* type = Py_TYPE(scalar);
   if (const auto found = known.find(type); found != known.end()) return found->second;
   const DType dtype = dtype_from(py::handle(scalar).attr("dtype"));
   const bool direct = value_follows_head(scalar, dtype);
-  Py_INCREF(type);  // so that the address stays this type's
+  Py_INCREF(type);  // keeps the address from being reused
   if (direct && known_type_count < known_types.size())
     known_types[known_type_count++] = {type, dtype};
   return known.emplace(type, ScalarType{dtype, direct}).first->second;
@@ -102,13 +102,13 @@ Value numpy_value(PyObject* scalar) {
   if (direct) [[likely]]
     return KernelArg(Scalar(dtype, value_in(scalar, dtype)));
   std::string bytes = bytes_of(scalar);
-  // A scalar that has other bytes than its dtype says (an aligned long double) goes by its bytes.
+  // A scalar whose size differs from its dtype's (an aligned long double) is passed as bytes.
   if (bytes.size() != static_cast<std::size_t>(dtype.itemsize()) || dtype.itemsize() > 16)
     return bytes;
   return KernelArg(Scalar(dtype, bytes.data()));
 }
 
-// Codes of ctypes' simple types, as in the struct module; the size is the buffer's.
+// The kind of a ctypes simple type, from its code (as in the struct module).
 std::optional<DTypeCode> ctypes_code(char code) {
   constexpr std::string_view signed_codes = "bhilqc", unsigned_codes = "BHILQ",
                              floating_codes = "fd";
@@ -143,7 +143,7 @@ std::optional<Value> value_from(PyObject* object) {
   }
   if (numpy_scalar.has(object)) return numpy_value(object);
   if (PyBytes_Check(object)) return bytes_of(object);
-  // All types of ctypes have metaclasses of its own; most others are spared the questions.
+  // Types of ctypes have metaclasses; other types skip the checks below.
   if (Py_TYPE(Py_TYPE(object)) == &PyType_Type) return std::nullopt;
   if (ctypes_struct.has(object) || ctypes_union.has(object)) return bytes_of(object);
   if (ctypes_number.has(object)) return ctypes_value(object);

@@ -12,19 +12,19 @@
 
 namespace spanwise::python {
 
-/// A value by its bytes: a struct.
+/// The bytes of a struct.
 using ValueBytes = std::string;
 
-/// NumPy scalars (structured ones as bytes), ctypes numbers, structs and pointers, bytes, and
-/// complex numbers as kernel arguments; nothing for what is no value. Throws DTypeError for a NumPy
-/// scalar whose type no kernel parameter has. Needs the GIL.
+/// NumPy scalars (structured ones as bytes), ctypes numbers, structs and pointers, bytes objects,
+/// and complex numbers as kernel arguments; nothing for other objects. Throws DTypeError for a
+/// NumPy scalar of an unsupported dtype. Needs the GIL.
 std::optional<std::variant<KernelArg, ValueBytes>> value_from(PyObject* object);
 
-/// A number of one of NumPy's types that value_from() has met before, read without a question to
-/// Python; nothing for all else. Needs the GIL.
+/// Fast path: a scalar of one of NumPy's types that value_from() has converted before, read without
+/// calling Python; nothing for other objects. Needs the GIL.
 std::optional<KernelArg> known_number(PyObject* object);
 
-/// A Python int: as itself, or as uint64 where only that holds it. Throws KernelArgumentError.
+/// A Python int as int64, or as uint64 if it exceeds int64. Throws KernelArgumentError.
 KernelArg integer_argument(PyObject* object);
 
 }  // namespace spanwise::python

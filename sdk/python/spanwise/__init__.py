@@ -1,9 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Spanwise lets CUDA array libraries share one program.
+"""Arrays, kernels and graphs that share memory with other CUDA array libraries in one process.
 
-Importing it loads no other array library and touches no CUDA. Whatever the compiled half names in
-public is here; a module of this folder is loaded when its name is first used (``sw.driver``).
+Importing it neither imports another array library nor calls CUDA. The namespace holds all public
+names of the extension module ``_core``; the other modules are imported on first use
+(``sw.driver``).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from importlib import import_module as _import_module
 
 from . import _gil, _wheels
 from ._config import config as config
-from ._core import *  # noqa: F403  (the compiled half says what is public)
+from ._core import *  # noqa: F403  (all public names of the extension module)
 from ._core import __version__ as __version__
 
 #: The version of the array API standard (data-apis.org/array-api) that this namespace follows.
@@ -30,8 +31,9 @@ _wheels.tell_where_blas_is()
 
 
 def _names_of_modules():
-    """{name: module} of `__init__.pyi`, the one list of what the modules of the package define."""
-    # Without re, which takes longer to import than all that is here; so do typing and contextlib.
+    """{name: module} from the relative imports of `__init__.pyi`, the list of public names."""
+    # `import spanwise` imports neither re nor typing nor contextlib: they take longer to load than
+    # the package.
     found = {}
     stub = __loader__.get_data(__file__ + "i").decode()
     for statement in stub.split("\nfrom .")[1:]:
@@ -46,7 +48,7 @@ _MODULE_OF = _names_of_modules()
 
 
 def __getattr__(name):
-    """Loads ``spanwise.<name>``, or the module that has the name, on first use."""
+    """Imports ``spanwise.<name>``, or the module that defines `name`, on first use."""
     if name in _MODULE_OF:
         value = getattr(_import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
         globals()[name] = value
@@ -54,7 +56,7 @@ def __getattr__(name):
     from importlib.util import find_spec
 
     found = None if name.startswith("_") else find_spec(f"{__name__}.{name}")
-    if found is not None and found.origin is not None:  # a folder of files has none
+    if found is not None and found.origin is not None:  # namespace packages have no origin
         return _import_module(f"{__name__}.{name}")
     if name == "fft":
         from ._numpy.unsupported import EXTENSIONS

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The public names of the package, for type checkers and for `__init__.py`, which reads the relative
-imports below and loads each name on its first use."""
+"""The public names of the package, for type checkers and for `__init__.py`, which reads the
+relative imports below and imports each name on its first use."""
 
 from . import (
     doctor as doctor,

@@ -20,7 +20,7 @@ def _usage() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the command; 2 for one that is not there."""
+    """Runs the command and returns its exit status; 2 for an unknown command."""
     if arguments and arguments[0] in ("-h", "--help"):
         print(_usage())
         return 0

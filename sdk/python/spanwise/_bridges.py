@@ -15,11 +15,11 @@ from ._core import _bridge_rows
 
 @dataclass(frozen=True)
 class BridgeInfo:
-    """One bridge: whom it serves, and what it did so far in this process."""
+    """One bridge: the library it supports, and its exchanges in this process so far."""
 
     name: str
-    library: str  #: the module whose arrays it serves, "" for a protocol
-    version: str | None  #: of the library; None where it is not installed, "unknown" without one
+    library: str  #: the module whose arrays it converts; "" for a protocol
+    version: str | None  #: of the library; None: not installed, "unknown": no version found
     directions: str  #: "in" or "in, out"
     protocols: str
     shared: int  #: exchanges that shared memory
@@ -61,19 +61,19 @@ def _info(row: dict) -> BridgeInfo:
 
 
 def _version(module: str) -> str | None:
-    """Without importing the library."""
+    """The version of `module`, found without importing it; None where it is not installed."""
     if loaded := getattr(sys.modules.get(module), "__version__", None):
         return str(loaded)
-    # CuPy and others name their distributions after the CUDA version.
+    # The distribution's name may differ from the module's: cupy-cuda13x has the module cupy.
     for distribution in _distributions().get(module, ()):
         return metadata.version(distribution)
-    # A module beside the program, as Gnumpy is, tells none.
+    # A single-file module next to the program, such as Gnumpy, has no distribution.
     return "unknown" if module in sys.modules else None
 
 
 @cache
 def _distributions() -> Mapping[str, list[str]]:
-    """Module -> distributions; reading all packages' files takes a while."""
+    """Module -> distributions; cached, as it reads the metadata of every installed package."""
     return metadata.packages_distributions()
 
 

@@ -14,7 +14,7 @@ _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 
 
 def _value_of(setting: _core._Setting, text: str) -> bool | int | str:
-    """Text as the Python value that it stands for, where the default shows that it is no mere text."""
+    """`text` as bool or int where the setting's default is one and `text` parses; else `text`."""
     default = setting.default_value.lower()
     if default not in _WORDS and not default.lstrip("-").isdecimal():
         return text
@@ -30,9 +30,11 @@ def _text_of(value: object) -> str:
 
 
 class Config:
-    """Every setting is an attribute; each is also read from ``SPANWISE_<NAME>`` at the start.
+    """One attribute for each setting. The initial value is read from ``SPANWISE_<NAME>`` in the
+    environment.
 
-    ``python -m spanwise config`` lists them with value, source and description.
+    ``python -m spanwise config`` lists them with value, source and description. An unknown name or
+    a value that the setting does not take raises ArgumentError.
     """
 
     __slots__ = ()
@@ -54,12 +56,14 @@ class Config:
         return "\n".join(("<spanwise.config", *lines, ">"))
 
     def change(self, **values: object) -> _Change:
-        """Sets the given settings for a with block, and sets them back at its end."""
+        """Context manager and decorator: sets `values` on entry, and the previous values on
+        exit."""
         return _Change(self, values)
 
 
 class _Change:
-    """What change() gives; each block that it opens puts back what was there before that block."""
+    """The context manager that change() returns. Reentrant: each exit restores the values that its
+    own entry replaced."""
 
     def __init__(self, owner: Config, values: dict[str, object]) -> None:
         self._owner, self._values = owner, values
@@ -79,7 +83,7 @@ class _Change:
         self._put_back()
 
     def __call__(self, function: Any) -> Any:
-        """As a decorator: the settings hold for each call."""
+        """As a decorator: the settings apply during each call."""
         import functools
 
         @functools.wraps(function)

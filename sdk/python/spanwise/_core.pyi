@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The types of the compiled half, kept by hand; tests/python/test_stubs.py holds it to the module."""
+"""The types of the extension module _core, written by hand; tests/python/test_stubs.py compares
+them with the module."""
 
 import builtins
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,7 @@ from typing import Any, Literal, SupportsIndex, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
-# The other parts of the module, each beside its owner's code.
+# The stubs of the module's other parts.
 from ._core_bridges import *  # noqa: F403
 from ._core_bridges import _bridge_rows as _bridge_rows
 from ._core_elementwise import *  # noqa: F403
@@ -52,7 +53,7 @@ from ._core_user_kernels import (
     _ScanKernel as _ScanKernel,
 )
 
-# ---- What arguments may be ----
+# ---- Types of arguments ----
 
 #: "float32", spanwise.float32, numpy.float32, numpy.dtype("f4"), float, torch.float32, ...
 _DTypeLike: TypeAlias = dtype | str | builtins.type | npt.DTypeLike | Any
@@ -62,7 +63,7 @@ _ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 _Number: TypeAlias = builtins.bool | int | float | complex
 #: a number, nested sequences, or any library's array
 _ArrayLike: TypeAlias = Array | npt.ArrayLike | Any
-#: an index array, a mask, or nested lists of either
+#: an index array, a boolean mask, or nested lists of either
 _IndexArray: TypeAlias = Array | npt.NDArray[Any] | list[Any]
 _IndexPart: TypeAlias = SupportsIndex | slice | EllipsisType | _IndexArray | None
 _Index: TypeAlias = _IndexPart | tuple[_IndexPart, ...]
@@ -715,7 +716,7 @@ def copyto(
 ) -> None: ...
 def may_share_memory(a: _ArrayLike, b: _ArrayLike) -> builtins.bool: ...
 
-# ---- What the package's own Python code uses ----
+# ---- Private: used by the Python modules of the package ----
 
 _max_rank: int
 __version__: str

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bridges in spanwise._core; a part of _core.pyi, and no module of its own."""
+"""Bridges in spanwise._core; part of _core.pyi, not a module."""
 
 from types import TracebackType
 from typing import Any

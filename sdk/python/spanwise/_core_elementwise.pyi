@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The typed face of the elementwise operations: sw.add, sw.exp, ..."""
+"""The types of the elementwise operations sw.add, sw.exp, ...; part of _core.pyi, not a module."""
 
 from typing import Any
 

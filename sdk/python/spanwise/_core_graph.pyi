@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The graph in spanwise._core; a part of _core.pyi, and no module of its own."""
+"""The graph in spanwise._core; part of _core.pyi, not a module."""
 
 import builtins
 from collections.abc import Iterator, Mapping, Sequence

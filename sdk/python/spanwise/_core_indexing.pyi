@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The types of ops/indexing and ops/shape; see _core.pyi."""
+"""The types of ops/indexing and ops/shape; part of _core.pyi, not a module."""
 
 from collections.abc import Sequence
 from typing import Any, SupportsIndex

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels in spanwise._core; a part of _core.pyi, and no module of its own."""
+"""Kernels in spanwise._core; part of _core.pyi, not a module."""
 
 import os
 from collections.abc import Callable, Iterable

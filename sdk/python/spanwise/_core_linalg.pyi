@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products in spanwise._core; a part of _core.pyi, and no module of its own."""
+"""Products in spanwise._core; part of _core.pyi, not a module."""
 
 import builtins
 from typing import Any, Literal, SupportsIndex, TypeAlias

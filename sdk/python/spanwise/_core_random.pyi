@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The types of ops/random; see _core.pyi. What is public is in random.py."""
+"""The types of ops/random; part of _core.pyi, not a module. The public interface is random.py."""
 
 from typing import Any
 

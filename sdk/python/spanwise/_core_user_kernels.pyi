@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels from expressions in spanwise._core; a part of _core.pyi, and no module of its own.
+"""Kernels from expressions in spanwise._core; part of _core.pyi, not a module.
 
 Their constructors are those of the classes in _user_kernels.py, which derive from these.
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python's global interpreter lock, under which the compiled half looks after its Python objects."""
+"""The check for Python's global interpreter lock, which protects the extension module's objects."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import sys
 
 
 def require_gil() -> None:
-    """Raises ImportError where Python runs without the lock.
+    """Raises ImportError if the interpreter runs without the GIL.
 
-    A free-threaded Python (PEP 703) turns the lock on when it loads a module that has not said that
-    it does without, as ours has not; only somebody who forbade that gets here.
+    A free-threaded Python (PEP 703) enables the GIL when it loads an extension module that does not
+    declare Py_MOD_GIL_NOT_USED, such as _core; PYTHON_GIL=0 and -X gil=0 prevent this.
     """
     if getattr(sys, "_is_gil_enabled", lambda: True)():
         return

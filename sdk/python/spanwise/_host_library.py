@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Legacy host launchers: functions of a shared library that launch kernels of their own."""
+"""Host launchers: functions of an existing shared library that launch CUDA kernels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBERS: dict[str, Any] = {
     "float64": ctypes.c_double,
 }
 _RESULTS = {"void": None, "int": ctypes.c_int, "cudaError_t": ctypes.c_int}
-#: cudaStreamLegacy of CUDA's runtime API: the queue of launches that name none.
+#: cudaStreamLegacy of the CUDA runtime API: the stream of launches that name no stream.
 _LEGACY_STREAM = 1
 
 
@@ -34,11 +34,13 @@ class HostLibrary:
     """A shared library with functions that take device pointers and launch kernels.
 
     ``HostLibrary("libblur.so").launcher("blur", "const float*, float*, int, int, cudaStream_t")``
+
+    A `path` without a slash is searched for by the dynamic loader; any other is a file name,
+    relative to the current folder. Raises DeviceError if the library cannot be loaded.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
-        # A bare name is looked for where the loader looks, anything else is a file.
         name = self.path if os.sep not in self.path else os.path.abspath(self.path)
         try:
             self._library = ctypes.CDLL(name)
@@ -49,10 +51,14 @@ class HostLibrary:
             ) from None
 
     def launcher(self, name: str, parameters: str, returns: str = "void") -> Launcher:
-        """The function of that name and C declaration of its parameters.
+        """The exported function `name` as a callable.
 
-        A cudaStream_t among them is filled in by us. `returns` is "void", "int" or "cudaError_t": what
-        is not 0 becomes a DeviceError.
+        `parameters` is the C declaration of its parameters: pointers, numbers and cudaStream_t. The
+        caller passes no value for a cudaStream_t: the launcher fills in the stream of the call.
+        `returns` is "void", "int" or "cudaError_t"; a result other than 0 raises DeviceError.
+
+        Raises ArgumentError if the library has no such function, KernelArgumentError for other
+        types.
         """
         if returns not in _RESULTS:
             raise _core.KernelArgumentError(
@@ -90,11 +96,13 @@ def _parameters_of(name: str, declaration: str) -> list[_core.KernelParameter]:
 
 
 class Launcher:
-    """A host launcher, callable with arrays of any library and numbers, as a kernel is.
+    """A host launcher, called with arrays of any library and numbers, as a kernel is.
 
-    Its work is ordered after queued work on the arrays and before later work, by events: on the
-    stream that it is given, or, where it takes none, on the legacy default stream, which a launcher
-    without a stream queues on. Its device's primary context is current meanwhile.
+    The device is that of the arrays, or the default device without arrays. A launcher with a
+    cudaStream_t parameter gets `stream`, by default the current stream of the device; one without
+    works, on a GPU, on the legacy default stream and takes no `stream`. Events order that stream
+    after the work queued on the arrays, and later work on the arrays after it. The device's primary
+    context is current during the call. With config.launch_blocking the call waits for the stream.
     """
 
     def __init__(self, name: str, function: Any, parameters: list[_core.KernelParameter]) -> None:
@@ -179,7 +187,9 @@ def _shown(parameter: _core.KernelParameter) -> str:
 
 
 def _pointer(where: str, parameter: _core.KernelParameter, value: Any) -> Any:
-    """An Array, or the address as an int."""
+    """The Array behind `value`, or an address as an int: 0 for None. Raises KernelArgumentError for
+    another dtype or memory that is not C-contiguous, ReadOnlyError for a non-const parameter and a
+    read-only array."""
     if value is None:
         return 0
     if isinstance(value, int) and not isinstance(value, bool):
@@ -209,7 +219,8 @@ def _pointer(where: str, parameter: _core.KernelParameter, value: Any) -> Any:
 
 
 def _number(where: str, parameter: _core.KernelParameter, value: Any) -> Any:
-    """A Python number that the parameter's type holds without losing its value, as for a kernel."""
+    """`value` as a Python number. Raises KernelArgumentError for an integer outside the range of
+    the parameter's type, a float for an integer type, or a finite number that overflows float32."""
     dtype = parameter.dtype
     assert dtype is not None
     try:

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels from an expression: which of the two spellings a constructor's arguments are in.
+"""Kernels from an expression, with the constructor arguments of PyCUDA or of CuPy.
 
-PyCUDA's has pointers, ``("float *z, float *x", "z[i] = x[i]")``; CuPy's has values,
+PyCUDA declares pointers, ``("float *z, float *x", "z[i] = x[i]")``; CuPy declares values,
 ``("T x", "T z", "z = x")``.
 """
 
@@ -26,7 +26,7 @@ def _text(who, name, value) -> str:
 
 
 def _declarations(who, value) -> str:
-    """Arguments of PyCUDA's spelling: a string, or a list of its VectorArg and ScalarArg."""
+    """PyCUDA's `arguments` as one string; it may be a list of its VectorArg and ScalarArg."""
     if isinstance(value, (list, tuple)) and all(hasattr(one, "declarator") for one in value):
         return ", ".join(one.declarator() for one in value)
     return _text(who, "arguments", value)
@@ -43,7 +43,7 @@ def _refuse(who, unknown, known):
 
 
 class _Signature:
-    """Reads a call of one spelling: names in order, with what they are when absent."""
+    """The parameters of one constructor signature: `names` in positional order, and `defaults`."""
 
     def __init__(self, who, names, defaults):
         self.who, self.names, self.defaults = who, names, defaults
@@ -92,14 +92,15 @@ _ELEMENTWISE_VALUES = _Signature(
 
 
 class ElementwiseKernel(_core._ElementwiseKernel):
-    """A statement of CUDA C about one element, done for all elements of arrays of any layout.
+    """A CUDA C statement that runs once for each element of arrays with any strides.
 
-    PyCUDA's spelling: ``ElementwiseKernel("float *z, float a, float *x", "z[i] = a * x[i]")``, called
-    with all arguments. CuPy's: ``ElementwiseKernel("T x, T y", "T z", "z = x * y")``, called with the
-    inputs and returning the outputs, or writing them where they are given.
+    PyCUDA's signature: ``ElementwiseKernel("float *z, float a, float *x", "z[i] = a * x[i]")``; a
+    call takes all arguments and returns None. CuPy's: ``ElementwiseKernel("T x, T y", "T z", "z = x
+    * y")``; a call takes the inputs and returns new outputs, or writes to the outputs that are
+    passed as well.
 
-    The statement sees ``i``, the element's number in C order, and ``n``, how many there are. Arrays
-    are broadcast to one shape. The kernel is compiled when it is called.
+    In the statement, ``i`` is the index of the element in C order and ``n`` the number of elements.
+    Arrays are broadcast to one shape. The kernel is compiled by the first call.
     """
 
     __slots__ = ()
@@ -131,7 +132,7 @@ class ElementwiseKernel(_core._ElementwiseKernel):
         )
 
     def get_texref(self, name, use_double=False):
-        """Texture references are gone since CUDA 12; always raises."""
+        """Always raises NotSupportedError: CUDA 12 removed texture references."""
         raise _core.NotSupportedError(
             f"ElementwiseKernel: get_texref({name!r}) is not there: CUDA 12 removed texture "
             "references. Pass the array as an argument, declared `const float *`"
@@ -163,7 +164,7 @@ _REDUCTION_VALUES = _Signature(
 
 
 def _expression(value) -> str:
-    """A neutral element or an identity: text, a number, or nothing."""
+    """A neutral element or identity (text or a number) as C text; "" for None."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -172,11 +173,12 @@ def _expression(value) -> str:
 
 
 class ReductionKernel(_core._ReductionKernel):
-    """A map and an associative, commutative operation over axes of arrays of any layout.
+    """Maps each element and combines the results over axes, for arrays with any strides.
 
-    PyCUDA's spelling: ``ReductionKernel(np.float32, neutral="0", reduce_expr="a+b", map_expr="x[i]*y[i]",
-    arguments="float *x, float *y")``. CuPy's: ``ReductionKernel("T x", "T y", "x * x", "a + b",
-    "y = sqrt(a)", "0")``. Called with the inputs, and ``axis=``, ``keepdims=``, ``out=``, ``stream=``.
+    PyCUDA's signature: ``ReductionKernel(np.float32, neutral="0", reduce_expr="a+b",
+    map_expr="x[i]*y[i]", arguments="float *x, float *y")``. CuPy's: ``ReductionKernel("T x", "T y",
+    "x * x", "a + b", "y = sqrt(a)", "0")``. The operation of `reduce_expr` must be associative and
+    commutative. A call takes the inputs, and ``axis=``, ``keepdims=``, ``out=`` and ``stream=``.
     """
 
     __slots__ = ()
@@ -230,11 +232,12 @@ _SCAN = _Signature(
 
 
 class ScanKernel(_core._ScanKernel):
-    """An associative operation, and each element with all before it: a running sum, maximum, ...
+    """A scan (prefix sum) with any associative operation: a running sum, maximum, ...
 
-    ``ScanKernel(np.int32, "a + b")`` as PyCUDA's InclusiveScanKernel; with ``exclusive=True`` what
-    stands before each element, beginning with ``neutral``. Called with an array, in place, or with
-    an output (``"new"``: a new array), and ``axis=`` where there are several.
+    ``ScanKernel(np.int32, "a + b")`` is inclusive, as PyCUDA's InclusiveScanKernel; with
+    ``exclusive=True`` each result combines the elements before its own, and the first is `neutral`.
+    ``scan(x)`` works in place, ``scan(x, out)`` writes to `out`, which ``"new"`` allocates. Arrays
+    of more than one dimension need ``axis=``.
     """
 
     __slots__ = ()
@@ -255,7 +258,7 @@ class ScanKernel(_core._ScanKernel):
 
 
 class InclusiveScanKernel(ScanKernel):
-    """PyCUDA's name for a ScanKernel whose results hold their own element."""
+    """PyCUDA's name for an inclusive ScanKernel: each result includes its own element."""
 
     __slots__ = ()
 
@@ -264,7 +267,7 @@ class InclusiveScanKernel(ScanKernel):
 
 
 class ExclusiveScanKernel(ScanKernel):
-    """PyCUDA's name for a ScanKernel whose results hold what stands before their element."""
+    """PyCUDA's name for an exclusive ScanKernel: each result excludes its own element."""
 
     __slots__ = ()
 

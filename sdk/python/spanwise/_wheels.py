@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries in the nvidia-* wheels that this interpreter sees, which only Python can find."""
+"""Finds the shared libraries of the nvidia-* and OpenBLAS wheels on ``sys.path``."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from . import _core
 
 
 def library_folders() -> list[str]:
-    """The lib folders below ``nvidia/`` in the module path (nvidia/cu13/lib, nvidia/cuda_nvrtc/lib)."""
+    """The ``nvidia/*/lib`` folders on ``sys.path``: nvidia/cu13/lib, nvidia/cuda_nvrtc/lib, ..."""
     found = []
     for entry in sys.path:
         root = os.path.join(entry, "nvidia")
         try:
             packages = sorted(os.scandir(root), key=lambda package: package.name)
         except OSError:
-            continue  # no such folder, or none of ours to read
+            continue  # missing or unreadable
         folders = (os.path.join(package.path, "lib") for package in packages)
         found += [folder for folder in folders if os.path.isdir(folder)]
     return found
 
 
 def tell_where_cuda_is() -> None:
-    """Sets config.cuda_library_path, unless the user has. Looks at folders; loads nothing."""
+    """Sets config.cuda_library_path if it still has its default. Lists folders; loads no
+    library."""
     settings = {setting.name: setting for setting in _core._config_list()}
     setting = settings.get("cuda_library_path")
     if setting is not None and setting.source == "default" and (folders := library_folders()):
@@ -33,10 +34,10 @@ def tell_where_cuda_is() -> None:
 
 
 def blas_folder() -> str | None:
-    """The folder of an OpenBLAS in the module path: of NumPy's wheel, else of a wheel of its own.
+    """The folder of an OpenBLAS on ``sys.path``: NumPy's wheel, else the scipy-openblas32 wheel.
 
-    NumPy's first, since a program that uses both then has one set of threads instead of two that
-    wait for work on the same processors.
+    NumPy's comes first: a program that uses both libraries then runs one OpenBLAS thread pool
+    instead of two that compete for the same cores.
     """
     for parts in (("numpy.libs",), ("scipy_openblas32", "lib")):
         for entry in sys.path:
@@ -47,7 +48,7 @@ def blas_folder() -> str | None:
 
 
 def tell_where_blas_is() -> None:
-    """Sets config.blas, unless the user has. Looks at folders; loads nothing."""
+    """Sets config.blas if it still has its default. Lists folders; loads no library."""
     settings = {setting.name: setting for setting in _core._config_list()}
     setting = settings.get("blas")
     if setting is not None and setting.source == "default" and (folder := blas_folder()):

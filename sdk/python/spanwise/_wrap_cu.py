@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``sw.wrap_cu("old.cu")``: what kernels a file has, and the declaration to paste."""
+"""``sw.wrap_cu("old.cu")``: lists the kernels of a file and generates their declarations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _core
 
-# What a compiler of device code alone does not take.
+# Host code, which NVRTC does not compile.
 _HOST_CODE = re.compile(r"<<<|\b(cudaMalloc|cudaMemcpy|cudaFree|int\s+main)\b")
 _HOST_HEADERS = re.compile(r"#\s*include\s*<(vector|string|iostream|fstream|map|thread|memory)>")
 
@@ -35,7 +35,7 @@ class CuKernel:
 
     @property
     def declarations(self) -> tuple[str, ...]:
-        """What bind(args=...) takes: pointers as contiguous, which any array can go to."""
+        """The strings for bind(args=...). Pointers are "contiguous": bind() copies other arrays."""
         return tuple(map(_declared, self.parameters))
 
 
@@ -51,7 +51,8 @@ def _declared(parameter: _core.KernelParameter) -> str:
 
 @dataclass(frozen=True)
 class CuFile:
-    """A CUDA C file: ``print`` it for its kernels and the lines to paste, or take a module of it."""
+    """A CUDA C file. ``print()`` shows its kernels and the Python code that declares them;
+    ``module()`` compiles it."""
 
     path: Path
     source: str = field(repr=False)
@@ -59,7 +60,8 @@ class CuFile:
     problems: tuple[str, ...]
 
     def module(self, names: Iterable[str] = (), device: Any = None, **options: Any) -> Any:
-        """The file compiled: SourceModule(source, names=names, device=device, ...)."""
+        """Compiles the file: SourceModule(source, names=names, device=device, **options), with the
+        file's folder as the last include folder."""
         folders = [*options.pop("include_dirs", ()), self.path.parent]
         return _core.SourceModule(
             self.source, names=list(names), include_dirs=folders, device=device, **options
@@ -120,9 +122,10 @@ def _problems(source: str) -> list[str]:
 
 
 def wrap_cu(path: str | os.PathLike[str]) -> CuFile:
-    """Reads a CUDA C file and tells its kernels, their parameters, and how to declare them.
+    """Reads a CUDA C file and lists its kernels, their parameters and their declarations.
 
-    Templates are shown for float; change the name to what is needed.
+    Templates are declared for float; edit the name for another type. Raises ArgumentError if the
+    file has no __global__ function.
     """
     file = Path(path)
     source = file.read_text()

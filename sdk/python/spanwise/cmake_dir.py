@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m spanwise cmake-dir``: where find_package(spanwise) of CMake finds this installation."""
+"""``python -m spanwise cmake-dir``: prints the folder of spanwise-config.cmake."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 
 def find(package: Path) -> Path | None:
-    """In a wheel below the package's folder; None for a checkout's build, which is not installed."""
+    """The folder below `package`, as in a wheel; None in a build tree, which is not installed."""
     folder = package / "lib" / "cmake" / "spanwise"
     return folder if (folder / "spanwise-config.cmake").is_file() else None
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the folder; 1 where there is none."""
+    """Prints the folder and returns 0, or prints an error and returns 1."""
     folder = find(Path(__file__).resolve().parent)
     if folder is None:
         print(

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m spanwise doctor``: what this machine offers, and what to install where it lacks.
+"""``python -m spanwise doctor``: devices, compilers, BLAS, caches and bridges, and what to install.
 
-Works on any machine: what is missing is a line of the report, never a failure of it.
+Runs on any machine: a missing component is a line of the report, not an error.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def report() -> Iterator[str]:
                 line = next(lines)
             except StopIteration:
                 break
-            except Exception as error:  # a broken part is what the report is for
+            except Exception as error:  # report the broken part and go on
                 yield f"  cannot be told: {type(error).__name__}: {error}"
                 break
             yield f"  {line}"

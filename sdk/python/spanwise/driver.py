@@ -1,11 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's driver names over Spanwise's devices, memory and streams.
+"""The names of ``pycuda.driver`` over Spanwise's devices, memory and streams.
 
-Programs written for ``pycuda.driver`` find here what they use most: host arrays around a call (In, Out,
-InOut), raw allocations and copies, streams and events, and the current device. Everything works on
-the default device, the CPU included. There is one context a device, its primary one, so that
-contexts need not be made, pushed or popped.
+It has host arrays as kernel arguments (In, Out, InOut), raw allocations and copies, streams and
+events, devices and contexts. Functions work on the default device, which may be the CPU. Each
+device has one context, its primary context, so that contexts need not be made, pushed or popped.
 """
 
 from . import _core
@@ -80,7 +79,7 @@ from ._driver.pitched import (
     memset_d2d32,
 )
 
-# PyCUDA's names for failures.
+# PyCUDA's names of exceptions.
 LogicError = LaunchError = DeviceError
 MemoryError = OutOfMemoryError
 
@@ -151,7 +150,8 @@ __all__ = [
 
 
 def __getattr__(name):
-    """The driver's own functions, cuMemAdvise and its like, by cuda.bindings where it is installed."""
+    """Functions and constants of the CUDA driver (cuMemAdvise, CU_...), from cuda.bindings if it is
+    installed."""
     from ._driver.bindings import forwarded
 
     if name.startswith("__"):
@@ -160,11 +160,12 @@ def __getattr__(name):
 
 
 def init(flags=0):
-    """Does nothing: a device is initialised when it is first used."""
+    """Does nothing: a device is initialised by its first use."""
 
 
 class Stream(_core.Stream):
-    """A new queue on the default device; any Spanwise function takes it as well."""
+    """A new stream on the default device, accepted wherever a spanwise.Stream is; `flags` are
+    ignored."""
 
     def __init__(self, flags=0):
         super().__init__()
@@ -177,7 +178,7 @@ class Stream(_core.Stream):
 
 
 class Event(_core.Event):
-    """A point in a stream that times what lies between two of its kind."""
+    """An event with timing; `flags` are ignored."""
 
     def __init__(self, flags=0):
         super().__init__(timing=True)
@@ -187,9 +188,9 @@ class Event(_core.Event):
         return self
 
     def time_till(self, end):
-        """Milliseconds from this event to `end`, both passed already."""
+        """Milliseconds from this event to `end`; both must have completed."""
         return self.elapsed(end)
 
     def time_since(self, start):
-        """Milliseconds from `start` to this event, both passed already."""
+        """Milliseconds from `start` to this event; both must have completed."""
         return start.elapsed(self)

@@ -1,9 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs: ops, variables and compiled functions, with Theano's contracts.
+"""Graphs: ops, variables and compiled functions, with Theano's interfaces.
 
-``x = sw.tensor.fmatrix("x"); f = sw.function([x], x * 2)``. An op is a class derived from ``Op`` with
-``make_node`` and ``make_thunk`` or ``perform``; ``kernel_op`` makes one of a CUDA kernel in one call.
+``x = sw.tensor.fmatrix("x"); f = sw.function([x], x * 2)``. An op is a class derived from ``Op``
+with ``make_node`` and one of ``make_thunk`` and ``perform``; ``kernel_op`` makes one from a CUDA
+kernel.
 """
 
 from __future__ import annotations
@@ -68,17 +69,19 @@ __all__ = [
 
 
 def as_variable(value: Any, name: str | None = None) -> Variable:
-    """The variable itself; of an array of any library or a number, a constant that holds a copy."""
+    """`value` itself if it is a Variable, else a Constant with a copy of it: an array of any
+    library, a number or nested lists."""
     return _core._as_variable(value, name)
 
 
 def contiguous(x: Any) -> Variable:
-    """The same elements in C order: shared where they are, else copied."""
+    """`x` in C order: the same memory if it is C-contiguous already, else a copy."""
     return apply_registered("contiguous", x)
 
 
 def transfer(x: Any, target: Any) -> Variable:
-    """`x` on a device (a name such as "cpu" or "cuda:1", or a device)."""
+    """`x` copied to the device `target` ("cpu", "cuda:1", or a device); `x` itself if its type is
+    already on that device."""
     variable, device = as_variable(x), _core.device(target)
     if variable.type.device == device:
         return variable

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels from CUDA C/C++ source: what ``sw`` has of them, in one place.
+"""The classes for kernels from CUDA C/C++ source, and PyCUDA's attribute and prepare() functions.
 
-The compiled half does the work; here are the parts that are no launch.
+Compiling and launching are in the extension module ``_core``.
 """
 
 import struct
@@ -29,12 +29,12 @@ __all__ = [
 ]
 
 _POINTER_BYTES = struct.calcsize("P")
-# Complex numbers, which the struct module lacks and PyCUDA's strings have.
+# Complex types: PyCUDA's format letters have them, the struct module does not.
 _COMPLEX_BYTES = {"F": 8, "D": 16}
 
 
 def _sizes_of_format(text):
-    """The sizes of "PPif": one letter an argument, a number before a letter repeating it."""
+    """The bytes of each argument of a format such as "PPif"; "2P" stands for "PP"."""
     sizes, repeat = [], ""
     for letter in text.replace(" ", ""):
         if letter.isdigit():
@@ -53,7 +53,7 @@ def _sizes_of_format(text):
 
 
 def _size_of_type(arg_type):
-    """A dtype has its size; whatever else PyCUDA takes stands for a pointer."""
+    """The bytes of a format string or dtype; any other type (PyCUDA's intp, ...) is a pointer."""
     if isinstance(arg_type, str):
         return sum(_sizes_of_format(arg_type))
     try:
@@ -63,7 +63,8 @@ def _size_of_type(arg_type):
 
 
 def check_prepared(function, arg_types):
-    """Raises KernelArgumentError unless PyCUDA's `arg_types` have the kernel's count and sizes."""
+    """Raises KernelArgumentError unless PyCUDA's `arg_types` match the kernel's parameters in
+    number and size."""
     if isinstance(arg_types, str):
         sizes = _sizes_of_format(arg_types)
     else:
@@ -82,7 +83,7 @@ def check_prepared(function, arg_types):
             )
 
 
-# PyCUDA's driver.function_attribute, by what KernelFunction calls the same.
+# PyCUDA's driver.function_attribute -> the attribute of KernelFunction.
 _ATTRIBUTES = {
     "MAX_THREADS_PER_BLOCK": "max_threads_per_block",
     "SHARED_SIZE_BYTES": "shared_size_bytes",
@@ -95,7 +96,7 @@ _CACHE_CONFIGS = ("PREFER_NONE", "PREFER_SHARED", "PREFER_L1", "PREFER_EQUAL")
 
 
 def get_attribute(function, attribute):
-    """The number behind PyCUDA's name for it."""
+    """The value of a driver.function_attribute. Raises KernelArgumentError for an unknown one."""
     if attribute == _DYNAMIC_SHARED:
         properties = function.device.properties
         return properties.max_shared_bytes_optin - function.shared_size_bytes
@@ -108,7 +109,8 @@ def get_attribute(function, attribute):
 
 
 def set_attribute(function, attribute, value):
-    """Checks the one attribute that PyCUDA programs set; a launch raises the limit by itself."""
+    """Checks that `value` bytes of dynamic shared memory are possible, and sets nothing: a launch
+    raises the limit itself. Raises KernelArgumentError for any other attribute or value."""
     if attribute != _DYNAMIC_SHARED:
         raise KernelArgumentError(
             f"kernel {function.name!r}, set_attribute: expected {_DYNAMIC_SHARED}, the one that can be set, got {attribute!r}"
@@ -122,7 +124,8 @@ def set_attribute(function, attribute, value):
 
 
 def set_cache_config(function, config):
-    """Takes driver.func_cache's names; caches have managed themselves since compute capability 7.0."""
+    """Accepts the names of driver.func_cache and has no effect: since compute capability 7.0 the L1
+    cache and shared memory need no such setting. Raises KernelArgumentError for other names."""
     if config not in _CACHE_CONFIGS:
         raise KernelArgumentError(
             f"kernel {function.name!r}, set_cache_config: expected one of {', '.join(_CACHE_CONFIGS)}, got {config!r}"
@@ -130,7 +133,8 @@ def set_cache_config(function, config):
 
 
 def prepared_timed_call(function, grid, block, *args, shared_size=0):
-    """Launches on the current stream; what it returns waits and gives the seconds between two events."""
+    """Launches on the current stream. Returns a function that waits for the kernel and returns its
+    duration in seconds, measured by two events."""
     start, end = Event(timing=True), Event(timing=True)
     start.record(device=function.device)
     function.prepared_call(grid, block, *args, shared_size=shared_size)

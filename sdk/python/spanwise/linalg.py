@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Norms and products of numpy.linalg and of the array API's linalg, on arrays of both devices.
+"""Norms and products of numpy.linalg and of the array API's linalg extension, on CPU and GPU.
 
-What needs a factorisation (solve, inv, svd, eig, ...) is not here.
+Functions that need a factorisation (solve, inv, svd, eig, ...) are not implemented.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Any:
 
 
 def outer(x1: Any, x2: Any, /) -> _core.Array:
-    """The outer product of two vectors."""
+    """The outer product of two vectors. Raises ArgumentError for other ranks."""
     x1, x2 = _core._asarray(x1), _core._asarray(x2)
     if x1.ndim != 1 or x2.ndim != 1:
         raise _core.ArgumentError(
@@ -57,7 +57,7 @@ def outer(x1: Any, x2: Any, /) -> _core.Array:
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> _core.Array:
-    """The diagonals of the matrices in the last two axes, a view."""
+    """A view of the diagonals of the matrices in the last two axes."""
     return _diagonal(_core._asarray(x), offset, -2, -1)
 
 
@@ -67,7 +67,10 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> _core.Array:
 
 
 def matrix_power(a: Any, n: int) -> _core.Array:
-    """Square matrices to a power n >= 0, as numpy.linalg.matrix_power."""
+    """Square matrices to a power n >= 0, as numpy.linalg.matrix_power. Always a new array.
+
+    Raises ArgumentError for matrices that are not square, NotSupportedError for n < 0.
+    """
     a, n = _core._asarray(a), index(n)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise _core.ArgumentError(f"matrix_power: expected square matrices, got shape {a.shape}")
@@ -91,10 +94,14 @@ def matrix_power(a: Any, n: int) -> _core.Array:
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _core.Array:
-    """The norm of vectors or matrices along one axis or two, as numpy.linalg.norm."""
+    """The norm of vectors (one axis) or matrices (two axes), as numpy.linalg.norm.
+
+    Integers and bool are computed in float64. Raises NotSupportedError for the matrix norms that
+    need singular values (2, -2, "nuc"), ArgumentError for other unknown orders and numbers of axes.
+    """
     is_plain = axis is None and ord is None and not keepdims and isinstance(x, _core.Array)
     if is_plain and x.ndim == 1 and x.dtype.kind == "f":
-        return _core.sqrt(_core.vecdot(x, x))  # what most programs ask for
+        return _core.sqrt(_core.vecdot(x, x))  # fast path of the common case
     x = _inexact(x)
     if axis is None:
         takes_all = (
@@ -119,7 +126,8 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _
 def vector_norm(
     x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2
 ) -> _core.Array:
-    """The norm of all elements along the axes as of one vector, as the array API's vector_norm."""
+    """The vector norm over `axis` (all axes by default) taken as one, as the array API's
+    vector_norm."""
     x = _inexact(x)
     if axis is None:
         axes = tuple(range(x.ndim))
@@ -129,7 +137,7 @@ def vector_norm(
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core.Array:
-    """The norm of the matrices in the last two axes."""
+    """The norm of the matrices in the last two axes. Raises as norm()."""
     x = _inexact(x)
     if x.ndim < 2:
         raise _core.ArgumentError(f"matrix_norm: expected at least two axes, got shape {x.shape}")

@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory that arrays hold: how much, how much at most, and where it comes from.
+"""Statistics, limits and allocators of the memory of arrays.
 
-Arrays take memory from a pool of each device, which keeps what they give back for the next ones.
-`device` is whatever ``sw.device`` takes, None the default one. All figures are bytes.
+Each device has a memory pool, which keeps freed blocks for later arrays. `device` is anything that
+``sw.device`` takes; None is the default device. All sizes are bytes.
 """
 
 from __future__ import annotations
@@ -18,19 +18,22 @@ from ._core import ArgumentError, Stream, device
 
 __all__ = ["Pool", "pool", "stats", "use_allocator"]
 
-#: ``allocate(ordinal, nbytes, stream)`` makes a block: an object that holds the memory while it
-#: lives, with its address as ``.ptr``, ``.data_ptr()`` or ``int()``.
+#: ``allocate(ordinal, nbytes, stream)`` returns an object that owns the memory, with the address as
+#: ``.ptr``, ``.data_ptr()`` or ``int()``. See use_allocator().
 Allocator = Callable[[int, int, int], Any]
 
 
 def stats(device: Any = None) -> dict[str, Any]:
-    """What arrays hold on `device`: ``used`` now, ``peak`` since the last ``reset_peak()``,
-    ``allocations`` (not counting small blocks that a thread kept for itself), ``limit``; what the
-    pool ``held`` for them, in use or kept; ``free`` and ``total`` of the whole device; and
-    ``allocator``, "pool" or who else makes new memory.
+    """The memory statistics of `device`, as a dict:
 
-    Counted is memory that Spanwise allocated, not what arrays share with other libraries. Waits for
-    nothing.
+    ``used``: bytes of live arrays; ``peak``: maximum of ``used`` since the last ``reset_peak()``;
+    ``limit``: upper bound of ``used``, or None; ``allocations``: how often memory was taken, not
+    counting small blocks from a thread's own free list; ``held``: bytes that the pool holds, in use
+    or free; ``free`` and ``total``: bytes of the whole device; ``allocator``: "pool", or the name
+    of the allocator in use; ``device``: its name.
+
+    Memory that an array borrows from another library is not counted. Does not synchronise. Figures
+    may be inconsistent while other threads allocate.
     """
     return pool(device).stats()
 
@@ -41,7 +44,7 @@ def pool(device: Any = None) -> Pool:
 
 
 class Pool:
-    """The memory of one device's arrays; any number of these name the same pool."""
+    """A handle to the memory pool of one device; all handles of a device are equivalent."""
 
     def __init__(self, device: Any = None) -> None:
         self.device = _core.device(device)
@@ -51,28 +54,28 @@ class Pool:
         return f"Pool({str(self.device)!r}, used={now['used']}, held={now['held']})"
 
     def stats(self) -> dict[str, Any]:
-        """As ``sw.memory.stats``."""
+        """As ``sw.memory.stats(self.device)``."""
         return _core._memory_stats(self.device)
 
     @property
     def used(self) -> int:
-        """Bytes of arrays that are alive."""
+        """Bytes of live arrays."""
         return self.stats()["used"]
 
     @property
     def peak(self) -> int:
-        """The most that `used` was since the program began, or since `reset_peak()`."""
+        """The maximum of `used` since the program began, or since `reset_peak()`."""
         return self.stats()["peak"]
 
     @property
     def held(self) -> int:
-        """Bytes that the pool has from the system, in use or kept for the next arrays."""
+        """Bytes that the pool has taken from the system, in use or free."""
         return self.stats()["held"]
 
     @property
     def limit(self) -> int | None:
-        """What arrays may hold together, None for as much as there is. The array that would pass it
-        raises OutOfMemoryError; those that there are stay."""
+        """Upper bound of `used` in bytes; None: no limit. An allocation that would exceed it raises
+        OutOfMemoryError; a limit below `used` leaves existing arrays as they are."""
         return self.stats()["limit"]
 
     @limit.setter
@@ -85,33 +88,34 @@ class Pool:
         _core._memory_limit(self.device, nbytes)
 
     def reset_peak(self) -> None:
-        """Counts `peak` from what is in use now."""
+        """Sets `peak` to `used`."""
         _core._memory_reset_peak(self.device)
 
     def trim(self) -> None:
-        """Gives what is kept back to the system, for other libraries and processes. On a GPU it
-        waits for the device's work."""
+        """Returns the free memory of the pool to the system, for other libraries and processes. On
+        a GPU it waits for all work of the device."""
         _core._memory_trim(self.device)
 
 
 def use_allocator(allocator: str | Allocator | None, device: Any = None) -> Chosen:
-    """From now on arrays on `device` take their memory from `allocator`: "torch", "cupy" or "rmm"
-    for that library's on a GPU, "pool" or None for Spanwise's own, or a function.
+    """Makes new arrays on `device` take their memory from `allocator`: "torch", "cupy" or "rmm" for
+    that library's GPU allocator, "pool" or None for Spanwise's pool, or a function.
 
-    The function is called as ``allocate(ordinal, nbytes, stream)``, the stream as an integer (0 on
-    the CPU), on any thread, and gives an object that holds the memory while it lives, with its
-    address as ``.ptr``, ``.data_ptr()`` or ``int()``, which 16 divides. The bytes have to be usable
-    in the stream's order; the object is dropped in its order too, behind all work on the bytes. Each
-    allocation then costs a call of Python, a microsecond or more.
+    The function is called as ``allocate(ordinal, nbytes, stream)``, with the stream as an integer
+    (0 on the CPU), on any thread. It returns an object that owns the memory, with the address as
+    ``.ptr``, ``.data_ptr()`` or ``int()``, a multiple of 16. The memory must be usable in the order
+    of `stream`; Spanwise drops the object in the order of that stream, after all work on the
+    memory. Each allocation costs a Python call, a microsecond or more.
 
-    In a ``with`` statement the allocator before comes back at the end. Arrays keep theirs alive.
-    Raises ArgumentError for an unknown name, ImportError where the library is not installed.
+    It takes effect at the call; used as a context manager, the result restores the previous
+    allocator at exit. Arrays keep the allocator of their memory alive. Raises ArgumentError for an
+    unknown name or a library's allocator on the CPU, ImportError if the library is not installed.
     """
     return Chosen(_core.device(device), _source(allocator, _core.device(device)))
 
 
 class Chosen:
-    """An allocator that was put in the place of another."""
+    """The result of use_allocator(): as a context manager it restores the previous allocator."""
 
     def __init__(self, device: device, source: Any) -> None:
         self._device = device
@@ -150,7 +154,7 @@ def _source(allocator: str | Allocator | None, home: device) -> Any:
 
 
 class _TorchBlock:
-    """Memory of PyTorch's caching allocator, which hands out addresses."""
+    """Owns memory of PyTorch's caching allocator, which returns bare addresses."""
 
     __slots__ = ("_free", "ptr")
 
@@ -173,7 +177,7 @@ def _torch(torch: Any) -> Allocator:
 
 
 def _cupy(cupy: Any) -> Allocator:
-    # From CuPy 14 on; ExternalStream, which was there before, warns of its end.
+    # Since CuPy 14, where ExternalStream gives a DeprecationWarning.
     from_external = getattr(cupy.cuda.Stream, "from_external", None)
 
     def theirs(ordinal: int, stream: int) -> Any:
@@ -182,7 +186,7 @@ def _cupy(cupy: Any) -> Allocator:
         return from_external(Stream.foreign(stream, f"cuda:{ordinal}"))
 
     def allocate(ordinal: int, nbytes: int, stream: int) -> Any:
-        # Its pool keeps what is given back for the stream that was current at the allocation.
+        # CuPy's pool reuses a freed block only on the stream that was current at its allocation.
         with cupy.cuda.Device(ordinal), theirs(ordinal, stream):
             return cupy.cuda.alloc(nbytes)
 
@@ -193,7 +197,7 @@ def _rmm(rmm: Any) -> Allocator:
     stream_class = importlib.import_module("rmm.pylibrmm.stream").Stream
 
     def allocate(ordinal: int, nbytes: int, stream: int) -> Any:
-        # The current device's resource serves it; the stream's context is that device's.
+        # rmm uses the memory resource of the current device.
         theirs = stream_class(Stream.foreign(stream, f"cuda:{ordinal}"))
         return rmm.DeviceBuffer(size=nbytes, stream=theirs)
 

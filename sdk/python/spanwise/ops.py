@@ -1,8 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The registered ops by name: ``sw.ops.add(x, y)``; properties by keyword: ``sw.ops.transfer(x, device="cpu")``.
+"""The registered ops as functions: ``sw.ops.add(x, y)``. Inputs are positional, properties are
+keyword arguments: ``sw.ops.transfer(x, device="cpu")``.
 
-Those of a library that ``sw.load_ops`` loaded are in its namespace: ``sw.ops.signal.window(x, length=16)``.
+Ops of a library loaded by ``sw.load_ops`` are in its namespace: ``sw.ops.signal.window(x,
+length=16)``.
 """
 
 from __future__ import annotations

@@ -47,7 +47,8 @@ class _Printer:
         return self.done[thing]
 
     def show(self, root: Variable, depth: int) -> None:
-        """The lines of one output: a walk with its own stack, as graphs may be deep."""
+        """Appends the lines of one output. Iterative, since graphs may be deeper than Python's
+        stack."""
         stack = [(root, "", "", depth)]
         while stack:
             variable, prefix, child_prefix, left = stack.pop()
@@ -71,12 +72,12 @@ class _Printer:
             return f"{variable} {self._id(variable)}{shown_type}"
         index = f".{variable.index}" if node.nout > 1 else ""
         place = self.order.get(node, "")
-        # Destroy map and view map would stand between the last spaces.
+        # Theano prints the destroy map and the view map between these spaces.
         return f"{node.op}{index} {self._id(node)}{shown_type} '{variable.name or ''}'   {place}"
 
 
 def _roots(who: str, obj: Any) -> list[tuple[Variable, list[Apply]]]:
-    """The outputs that `obj` names, each with the order of execution where there is one."""
+    """The outputs of `obj`, each with the execution order of its function, empty outside of one."""
     roots: list[tuple[Variable, list[Apply]]] = []
     for thing in obj if isinstance(obj, (list, tuple, set)) else [obj]:
         if isinstance(thing, Variable):
@@ -103,9 +104,9 @@ def debugprint(
 ) -> Any:
     """Prints the graph of a variable, an Apply, a compiled function or a list of them.
 
-    A line is an op or an input, its id, its name and, for a function, its place in the order of
-    execution; what a line needs is indented below it. Nodes that were printed before are not repeated.
-    `file="str"` returns the text instead.
+    A line is an op or an input, its id, its name and, for a function, its position in the execution
+    order; its inputs are indented below it. The inputs of a node are printed once. `depth` limits
+    the nesting (-1: no limit); `file="str"` returns the text instead. TypeError for other objects.
     """
     roots = _roots("debugprint", obj)
     printer = _Printer(
@@ -123,9 +124,8 @@ def debugprint(
 
 
 def rewrites(f: CompiledFunction, file: Any = None) -> Any:
-    """Prints which rewrites ran when `f` was compiled, how many nodes each changed, and for how long.
-
-    `file="str"` returns the text instead.
+    """Prints the rewrites that ran when `f` was compiled, with the number of nodes that each
+    changed and its time in milliseconds. `file="str"` returns the text instead.
     """
     maker = f.maker
     nodes = len(maker.fgraph.toposort())
@@ -163,7 +163,8 @@ class _Dot:
         return known or self._new(variable, f"{variable}\n{variable.type}", "shape=box")
 
     def add(self, root: Variable) -> None:
-        """A result and all that it needs: a walk with its own stack, as graphs may be deep."""
+        """Adds the nodes that `root` depends on. Iterative, since graphs may be deeper than
+        Python's stack."""
         if root.owner is None:
             self._leaf(root)
             return
@@ -176,7 +177,7 @@ class _Dot:
             stack += [v.owner for v in node.inputs if v.owner is not None]
 
     def connect(self, root: Variable, number: int) -> None:
-        """The arrow to the result."""
+        """Adds result `number` and the edge to it."""
         end = self._new(
             ("result", number), f"result {number}\n{root.type}", "shape=box, color=blue"
         )
@@ -184,7 +185,8 @@ class _Dot:
         self.lines.append(f"  {start} -> {end};")
 
     def arrows(self) -> None:
-        """Between all nodes, with the place among the inputs where there are several."""
+        """Adds the edges between nodes, labelled with the input's index where a node has
+        several."""
         for node in [thing for thing in self.names if isinstance(thing, Apply)]:
             several = node.nin > 1
             for i, variable in enumerate(node.inputs):
@@ -198,10 +200,11 @@ class _Dot:
 
 
 def graph(obj: Any, path: Any) -> Path:
-    """Draws a graph into `path`: an SVG, or what its suffix says, by Graphviz (``dot``).
+    """Draws a graph into the file `path` with Graphviz (``dot``), in the format of its suffix, by
+    default SVG.
 
-    Where Graphviz is not installed, or the suffix is ``.dot``, the file is Graphviz's text, beside `path`.
-    Returns the file that was written.
+    For the suffix ``.dot``, or if Graphviz is not installed, it writes the graph as DOT text, with
+    the suffix ``.dot``. Returns the path of the written file.
     """
     roots = _roots("graph", obj)
     dot = _Dot()

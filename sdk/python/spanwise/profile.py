@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What functions compiled with ``profile=True`` cost: tables by class, op and node, and a trace.
+"""Profiles of functions compiled with ``profile=True``: tables by class, op and node, and a trace.
 
-The tables have the columns of Theano's (theano/compile/profiling.py). Times of nodes on a GPU are device
-times, measured by events; others are by the host's clock.
+The tables have the columns of Theano's (theano/compile/profiling.py). Times of nodes on a GPU are
+device times, measured by events; others are wall-clock times of the host.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from ._graph.op import NativeOp
 __all__ = ["Profile", "summary", "trace"]
 
 _functions: weakref.WeakSet[CompiledFunction] = weakref.WeakSet()
-_kept: list[CompiledFunction] = []  # those that the setting `profile` asks to print at the end
+_kept: list[CompiledFunction] = []  # profiled by config.profile; kept alive and printed at exit
 _ROWS = 20
 _LINE = "   <% time> <sum %> <apply time> <time per call> <type> <#call> <#apply> <{name}>"
 _NODE_LINE = "   <% time> <sum %> <apply time> <time per call> <#call> <id> <Apply name>"
 
 
 class Row:
-    """What nodes have in common, and what they cost together."""
+    """One row of a table: a group of nodes and their summed calls and seconds."""
 
     def __init__(self, name: str, kind: str) -> None:
         self.name = name
@@ -39,27 +39,27 @@ class Row:
 
 
 class Profile:
-    """Of one function: ``f.profile.summary()`` prints it; the numbers are its attributes."""
+    """The profile of one function; ``f.profile.summary()`` prints it. Times are seconds."""
 
     def __init__(self, function: CompiledFunction) -> None:
         calls, call_seconds, compile_seconds, steps = function._profile_data()
         self.name = function.name
         self.mode = function.mode
-        #: Calls, and the seconds between a call's start and its results, as the host sees it.
+        #: Number of calls, and host seconds from the start of each call to its return.
         self.calls: int = calls
         self.call_seconds: float = call_seconds
         self.compile_seconds: float = compile_seconds
         self.rewrite_seconds = sum(seconds for *_, seconds in function.maker.rewrites)
-        #: Of each node, in the order of execution: node, calls, seconds, bytes of its outputs.
+        #: In execution order: (node, calls, seconds, bytes of its outputs).
         self.nodes: list[tuple[Apply, int, float, int]] = steps
 
     @property
     def node_seconds(self) -> float:
-        """The seconds of all nodes in all calls."""
+        """The summed seconds of all nodes over all calls."""
         return sum(seconds for _, _, seconds, _ in self.nodes)
 
     def rows(self, key: Callable[[Apply], Hashable], name: Callable[[Apply], str]) -> list[Row]:
-        """The nodes by `key`, the dearest first."""
+        """The nodes grouped by `key`, by descending time."""
         found: dict[Hashable, Row] = {}
         for node, calls, seconds, _ in self.nodes:
             kind = "C" if isinstance(node.op, NativeOp) else "Py"
@@ -70,11 +70,11 @@ class Profile:
         return sorted(found.values(), key=lambda row: -row.seconds)
 
     def classes(self) -> list[Row]:
-        """By the ops' classes; an op in C++ is named before its properties."""
+        """Grouped by the class of the op; for a C++ op by its name without properties."""
         return self.rows(_class_of, _class_of)
 
     def ops(self) -> list[Row]:
-        """By ops: equal ones together."""
+        """Grouped by op; equal ops share a row."""
         return self.rows(lambda node: str(node.op), lambda node: str(node.op))
 
     def text(self) -> str:
@@ -111,7 +111,7 @@ class Profile:
         return lines + _rest([entry[1][2] for entry in order], total, "Apply instances")
 
     def summary(self, file: Any = None) -> None:
-        """Prints the tables to `file`, by default to the standard error stream, as Theano does."""
+        """Prints the tables to `file`, by default stderr."""
         print(self.text(), end="", file=file or sys.stderr)
 
 
@@ -152,7 +152,8 @@ def _table(rows: list[Row], total: float, what: str) -> list[str]:
 
 
 def watch(function: CompiledFunction, until_exit: bool) -> None:
-    """Takes a function into summary() and trace(); `until_exit`, and prints it when the program ends."""
+    """Adds a function to the defaults of summary() and trace(). With `until_exit` it also keeps the
+    function alive, and prints its summary when the interpreter exits."""
     _functions.add(function)
     if until_exit:
         if not _kept:
@@ -165,14 +166,17 @@ def _known(functions: Iterable[CompiledFunction]) -> list[CompiledFunction]:
 
 
 def summary(*functions: CompiledFunction, file: Any = None) -> None:
-    """Prints the tables of the given functions, by default of all profiled ones that are alive."""
+    """Prints the tables of `functions`, by default of all live profiled functions. Functions that
+    were not profiled or not called are skipped."""
     for function in _known(functions):
         if function.profile is not None and function.profile.calls:
             function.profile.summary(file)
 
 
 def trace(path: Any, *functions: CompiledFunction) -> None:
-    """Writes when each node ran, up to 100,000 runs of each function, for chrome://tracing or Perfetto."""
+    """Writes a timeline of the node runs (up to 100,000 of each function) to the file `path`, in
+    Chrome's trace format for chrome://tracing or Perfetto. By default of all live profiled
+    functions."""
     events: list[dict[str, Any]] = []
     for number, function in enumerate(_known(functions)):
         events.append(

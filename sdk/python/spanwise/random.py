@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers by NumPy's names, the same ones on every device: `default_rng(seed)`.
+"""NumPy's random Generator, with the same numbers on every device: `default_rng(seed)`.
 
-Element i of a draw is a function of the seed, of how much was drawn before, and of i. Strides,
-devices, threads and launches do not matter. See docs/concepts/random.md.
+Element i of a draw depends only on the seed, the generator's position and i in C order, not on
+strides, devices, threads or launch sizes. See docs/concepts/random.md.
 """
 
 from __future__ import annotations
@@ -44,10 +44,12 @@ _HOST = _core.device("cpu")
 
 
 def default_rng(seed: Any = None, device: Any = None) -> Generator:
-    """A new generator; one that is given comes back as it is.
+    """A new Generator; `seed` itself if it is a Generator.
 
     `seed` is an integer >= 0 of any size, a sequence of such, a numpy.random.SeedSequence, or None
-    for what the system offers. `device` is where arrays are made when a call does not say.
+    for 128 random bits of the operating system. `device` is the default device of the results; None
+    is the default device of each call. Raises ArgumentError for a negative seed, or for a Generator
+    and another device than its own.
     """
     if isinstance(seed, Generator):
         if device is not None and _core.device(device) != seed.device:
@@ -60,9 +62,14 @@ def default_rng(seed: Any = None, device: Any = None) -> Generator:
 
 
 class Generator(Philox):
-    """Philox4x32-10 with a key hashed from the seed, and a position that each draw moves on.
+    """Philox4x32-10 with a key hashed from the seed, and a position that each draw advances.
 
-    Any thread may draw: each draw has words of its own.
+    Thread-safe: each draw uses its own part of the sequence.
+
+    Results have the shape `size` (None: rank 0) or the shape of `out`, and are on `device`, else on
+    the generator's device, else on the device of array arguments, else on the default device. `out`
+    may be an array of another library; the method then returns `out`. Methods that check the values
+    of array arguments wait for those arrays on a GPU.
     """
 
     __slots__ = ()
@@ -80,7 +87,7 @@ class Generator(Philox):
         shift: float = 0.0,
         scale: float = 1.0,
     ) -> Array:
-        """x * scale + shift into a new array or `out`."""
+        """Draws x of the distribution `kind` and returns x * scale + shift, new or in `out`."""
         if out is None:
             home = self._device if device is None else device
             return _core._random_new(self._counter, kind, size, dtype, home, shift, scale, who)
@@ -91,8 +98,8 @@ class Generator(Philox):
     def random(
         self, size: _Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
     ) -> Array:
-        """Uniform numbers in [0, 1): multiples of 2**-53, 2**-24 (float32), 2**-11 (float16) or
-        2**-8 (bfloat16)."""
+        """Uniform numbers in [0, 1): multiples of 2**-53 (float64), 2**-24 (float32), 2**-11
+        (float16) or 2**-8 (bfloat16)."""
         return self._draw("random", "uniform", size, dtype, out, device)
 
     def standard_normal(
@@ -110,8 +117,8 @@ class Generator(Philox):
         *,
         device: Any = None,
     ) -> Array:
-        """Exponential numbers of mean 1. By inversion, whatever `method` says: the zigzag of
-        NumPy's default takes a varying number of words."""
+        """Exponential numbers of mean 1. Always by inversion, also for `method="zig"`: NumPy's
+        ziggurat uses a varying number of random words per element."""
         who = "standard_exponential"
         if method not in ("zig", "inv"):
             raise _core.ArgumentError(f"{who}: method must be 'zig' or 'inv', got {method!r}")
@@ -128,11 +135,12 @@ class Generator(Philox):
         out: Any,
         home: Any,
     ) -> Array:
-        """x * scale + shift with arrays, rounded as the kernels round it."""
+        """_draw() with arrays `shift` and `scale`, rounded as the kernels of _draw() round."""
         wanted = floating(who, dtype, out)
         shape = broadcast_with(who, size, out, shift.shape, scale.shape)
         result = result_for(who, shape, wanted, out, home)
-        # 16-bit floats are worked out in 32 bits; uniform numbers have their own fewer bits first.
+        # 16-bit floats are computed in float32; uniform numbers are first drawn in the 16-bit
+        # dtype.
         work = wanted if wanted.itemsize > 2 else _core.dtype("float32")
         first = wanted if kind == "uniform" else work
         place = result.device
@@ -154,8 +162,9 @@ class Generator(Philox):
         *,
         device: Any = None,
     ) -> Array:
-        """low + (high - low) * random(); `low` and `high` may be arrays. The sum may be rounded up
-        to `high`. Looks at the values of arrays, so waits for those on a GPU."""
+        """low + (high - low) * random(); `low` and `high` may be arrays. Rounding may give `high`
+        itself. Raises OverflowError where high - low is not finite, ArgumentError for low > high;
+        to check arrays it waits for them."""
         if is_number(low) and is_number(high):
             first, span = float(low), float(high) - float(low)
             check_span(math.isfinite(span), span < 0, low, high)
@@ -178,8 +187,8 @@ class Generator(Philox):
         *,
         device: Any = None,
     ) -> Array:
-        """loc + scale * standard_normal(); `loc` and `scale` may be arrays, whose values are looked
-        at."""
+        """loc + scale * standard_normal(); `loc` and `scale` may be arrays. Raises ArgumentError
+        for scale < 0; to check an array it waits for it."""
         if is_number(loc) and is_number(scale):
             check_scale("normal", scale)
             return self._draw(
@@ -200,7 +209,8 @@ class Generator(Philox):
         *,
         device: Any = None,
     ) -> Array:
-        """scale * standard_exponential(); `scale` may be an array, whose values are looked at."""
+        """scale * standard_exponential(); `scale` may be an array. Raises ArgumentError for
+        scale < 0; to check an array it waits for it."""
         if is_number(scale):
             check_scale("exponential", scale)
             return self._draw(
@@ -225,9 +235,9 @@ class Generator(Philox):
         out: Any = None,
         device: Any = None,
     ) -> Array:
-        """Integers in [low, high), with `endpoint` in [low, high], or in [0, low) where `high` is
-        not given; each with the same probability. Bounds may be arrays, whose values are looked
-        at."""
+        """Uniform integers in [low, high), in [low, high] with `endpoint`, and in [0, low) without
+        `high`. Bounds may be arrays. Raises ArgumentError for an empty range, or one that `dtype`
+        (an integer dtype or bool) does not hold; to check arrays it waits for them."""
         wanted, least, most = bounds_of(dtype)
         if high is None:
             low, high = 0, low
@@ -274,7 +284,7 @@ class Generator(Philox):
         return delivered(_core._random_integers_within(self._counter, result, lows, spans), out)
 
     def bytes(self, length: int) -> bytes:
-        """Random bytes, made on the host."""
+        """`length` random bytes, computed on the host."""
         count = operator.index(length)
         if count < 0:
             raise _core.ArgumentError(f"bytes: expected a length >= 0, got {count}")
@@ -282,15 +292,16 @@ class Generator(Philox):
         _core._random_draw(self._counter, "words", words, 0.0, 1.0)
         return memoryview(words).tobytes()[:count]
 
-    # ---- Orders and samples ----
+    # ---- Permutations and samples ----
 
     def _places(self, size: int, count: int, device: Any) -> Array:
-        """The first `count` places of a permutation of range(size)."""
+        """The first `count` elements of a random permutation of range(size), int64."""
         result = _core.empty((count,), "int64", device=device)
         return _core._random_permutation(self._counter, result, size)
 
     def permutation(self, x: Any, axis: int = 0, *, device: Any = None) -> Array:
-        """range(x) in random order, or a copy of the array with its slices along `axis` so."""
+        """A random permutation of range(x) for an integer `x`, else a copy of the array `x` with
+        its slices along `axis` in random order."""
         if _is_count(x):
             count = max(operator.index(x), 0)
             return self._places(count, count, self._home(device))
@@ -299,7 +310,8 @@ class Generator(Philox):
         return _core.take(array, self._places(extent, extent, array.device), axis)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
-        """Puts the slices along `axis` of an array, or the items of a list, in random order."""
+        """Shuffles in place the slices of an array along `axis`, or the items of a list. Raises
+        ReadOnlyError for a read-only array."""
         if isinstance(x, MutableSequence):
             if axis != 0:
                 raise _core.NotSupportedError("Axis argument is only supported on arrays")
@@ -328,8 +340,10 @@ class Generator(Philox):
         *,
         device: Any = None,
     ) -> Array:
-        """Items of `a` (of range(a)) along `axis`, with probabilities `p`. Without replacement they
-        come in random order, `shuffle` or not; with `p` those are chosen on the host."""
+        """A random sample of the array `a` along `axis`, or of range(a) for an integer, with
+        probabilities `p`. Without replacement the sample is in random order whatever `shuffle` is;
+        with `p` as well it is drawn on the host. Raises ArgumentError for an empty `a`, a sample
+        larger than `a` without replacement, LayoutError or ArgumentError for an invalid `p`."""
         shape, home = as_shape(size), self._home(device)
         count = math.prod(shape)
         array = None
@@ -373,8 +387,9 @@ class Generator(Philox):
         return _core._random_picks(self._counter, result, table)
 
     def _weighted_places(self, weights: Array, count: int) -> Array:
-        """The order in which exponential clocks of these rates ring is that of successive draws
-        (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006)."""
+        """Samples `count` indices without replacement: those with the smallest exponential variates
+        of rates `weights`, in ascending order of the variates (Efraimidis and Spirakis, "Weighted
+        random sampling with a reservoir", 2006). Computed on the host."""
         import numpy as np
 
         rates = weights.numpy()
@@ -389,5 +404,5 @@ class Generator(Philox):
 
 
 def _is_count(x: Any) -> bool:
-    """An integer, arrays of rank 0 too."""
+    """Whether `x` is an integer; an integer array of rank 0 counts as one."""
     return hasattr(x, "__index__") and not getattr(x, "shape", ())

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m spanwise config``: the settings, as they are now."""
+"""``python -m spanwise config``: prints the settings and their current values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import _core
 
 
 def describe(setting: _core._Setting) -> str:
-    """``name = value (source)`` and, below, what it means and what it may be."""
+    """``name = value (source)``, and below it the description, the choices and the default."""
     shown = setting.value if setting.value else '""'
     source = setting.source
     if source == "environment":
@@ -26,11 +26,11 @@ def describe(setting: _core._Setting) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints all settings, or those named."""
+    """Prints all settings, or those in `arguments`; returns 2 for an unknown name."""
     settings = {setting.name: setting for setting in _core._config_list()}
     for name in arguments:
         if name not in settings:
-            # The error names the nearest setting.
+            # _config_get raises an error that suggests the most similar name.
             try:
                 _core._config_get(name)
             except _core.ArgumentError as error:

@@ -1,11 +1,12 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Constructors of variables (usual alias ``T``): ``T.fmatrix("x")``, ``T.tensor("float32", (None, 3))``.
+"""Constructors of variables (usual alias ``T``): ``T.fmatrix("x")``, ``T.tensor("float32", (None,
+3))``.
 
-``scalar``, ``vector``, ``row``, ``col``, ``matrix``, ``tensor3``, ``tensor4`` and ``tensor5`` make variables of
-``sw.config.floatX``; a letter in front names another dtype, as in Theano: b, w, i, l are int8 to int64, f
-and d float32 and float64, c and z complex64 and complex128. Each takes a name; with several names, or
-with an ``s`` at its end and a count, it makes several.
+``scalar``, ``vector``, ``row``, ``col``, ``matrix``, ``tensor3``, ``tensor4`` and ``tensor5`` make
+a variable of dtype ``sw.config.floatX``. A prefix chooses another dtype, as in Theano: b, w, i, l
+are int8 to int64, f and d float32 and float64, c and z complex64 and complex128. The plural forms
+(``vectors``, ``matrices``, ...) take several names or a count, and return a list.
 """
 
 from __future__ import annotations
@@ -159,12 +160,14 @@ def tensor(
     *,
     broadcastable: Sequence[bool] | None = None,
 ) -> Variable:
-    """A variable; None in `shape` is a free extent. `broadcastable` is Theano's way to say a shape."""
+    """A variable. An extent of None in `shape` is not fixed. `broadcastable` is Theano's form of
+    the shape: True is extent 1, False is None; it replaces `shape`."""
     return TensorType(dtype, shape if broadcastable is None else broadcastable, device)(name)
 
 
 def constant(value: Any, name: str | None = None, dtype: Any = None) -> Variable:
-    """A constant with a copy of `value`, an array of any library or a number."""
+    """A constant with a copy of `value` (an array of any library, a number or nested lists), cast
+    to `dtype` if given."""
     if dtype is None:
         return as_variable(value, name)
     from ._core import array
@@ -173,37 +176,37 @@ def constant(value: Any, name: str | None = None, dtype: Any = None) -> Variable
 
 
 def cast(x: object, dtype: object) -> Variable:
-    """`x` as another dtype: astype by Theano's name."""
+    """`x` cast to `dtype`: Theano's name for astype."""
     return as_variable(x).astype(dtype)
 
 
 def shape(x: object) -> Variable:
-    """The extents of `x`, a vector of int64 on the host."""
+    """The shape of `x`, an int64 vector on the host."""
     return as_variable(x).shape
 
 
 def flatten(x: object, ndim: int = 1) -> Variable:
-    """`x` with `ndim` axes in C order: the last is all that are too many."""
+    """`x` reshaped in C order to `ndim` axes: the last one joins all remaining axes."""
     return as_variable(x).flatten(ndim)
 
 
 def dimshuffle(x: object, *pattern: object) -> Variable:
-    """View of `x` with the axes in this order, "x" standing for a new one of extent 1."""
+    """A view of `x` with its axes in the order `pattern`; "x" is a new axis of extent 1."""
     return as_variable(x).dimshuffle(*pattern)
 
 
 def join(axis: int, *variables: object) -> Variable:
-    """The variables one after the other along an axis: concatenate by Theano's name."""
+    """The variables concatenated along `axis`: Theano's name for concatenate."""
     return concatenate([as_variable(x) for x in variables], axis)
 
 
 def zeros_like(x: object, dtype: object = None) -> Variable:
-    """Zeros of the shape of `x`, and of its dtype unless told."""
+    """Zeros with the shape of `x`, and its dtype unless `dtype` is given."""
     return _filled_like(x, 0, dtype)
 
 
 def ones_like(x: object, dtype: object = None) -> Variable:
-    """Ones of the shape of `x`, and of its dtype unless told."""
+    """Ones with the shape of `x`, and its dtype unless `dtype` is given."""
     return _filled_like(x, 1, dtype)
 
 
@@ -239,7 +242,7 @@ def _several(kind: str, make: Callable[..., Variable]) -> Callable[..., list[Var
     return make_several
 
 
-if TYPE_CHECKING:  # fmatrix, ivectors, ...: made below, one for each dtype and rank
+if TYPE_CHECKING:  # fmatrix, ivectors, ...: made by _add_constructors()
 
     def __getattr__(name: str) -> Callable[..., Any]: ...
 
@@ -254,7 +257,7 @@ def _add_constructors() -> None:
             __all__.extend((kind, _plural(kind)))
 
 
-# Theano's names of operations that NumPy calls otherwise.
+# Theano's name -> NumPy's name of the same operation.
 _THEANO = {
     "neg": "negative",
     "sub": "subtract",
@@ -279,7 +282,7 @@ _THEANO = {
 
 
 def _add_operations() -> None:
-    """T.exp(x) and its like: the same objects as sw.exp, which take variables too."""
+    """Adds T.exp and all other ufuncs: the objects of ``sw``, which take variables too."""
     for name, value in vars(_core).items():
         if isinstance(value, _core.ufunc) and not name.startswith("_"):
             globals()[name] = value

@@ -12,9 +12,9 @@
 #include "spanwise/array.hpp"
 #include "spanwise/bridge.hpp"
 
-/// spanwise.Array as CPython sees it. The type is a plain heap type rather than a pybind11 class,
-/// so that making, importing and passing arrays costs tens of nanoseconds; the casters below let
-/// pybind11 functions take and return spanwise::Array, and DType, Device and Shape, all the same.
+/// The object struct of spanwise.Array. The type is a plain heap type rather than a pybind11 class,
+/// so that making, importing and passing an array takes tens of nanoseconds. With the casters below
+/// pybind11 functions can take and return spanwise::Array, DType, Device and Shape as well.
 namespace spanwise::python {
 
 struct PyArray {
@@ -23,16 +23,17 @@ struct PyArray {
   /// The spanwise.Array whose memory this is a view of, or null; never a view itself.
   PyObject* base;
   PyObject* weakrefs;
-  bool is_lent;     ///< the storage is the base's, which keeps it for this one too
-  bool is_element;  ///< made by wrap_copy_of(): may be kept whole for the next of its dtype
+  bool is_lent;     ///< the storage is borrowed from `base`, without a reference of its own
+  bool is_element;  ///< made by wrap_copy_of(): goes whole to the free list of such arrays
 };
 
-/// The type object; set while the module is being initialised, never changed after.
+/// The type object; set by module initialisation, constant afterwards.
 extern PyTypeObject* array_type;
 
 inline bool is_array(PyObject* object) noexcept {
   if (Py_TYPE(object) == array_type) return true;
-  // Null until there is a first subclass, which is rare: other libraries' arrays are told by this.
+  // tp_subclasses is null while there is no subclass, the common case: a fast "no" for other
+  // objects.
   return array_type->tp_subclasses != nullptr && PyType_IsSubtype(Py_TYPE(object), array_type) != 0;
 }
 /// Only for objects that is_array() accepts.
@@ -40,7 +41,7 @@ inline Array& array_in(PyObject* object) noexcept {
   return reinterpret_cast<PyArray*>(object)->array;
 }
 
-/// For any object, which `what` names in the error: throws TypeError where it is no spanwise.Array.
+/// The array in any object. Throws TypeError, naming it `what`, if it is no spanwise.Array.
 const Array& checked_array(PyObject* object, const char* what);
 
 /// A new reference to a new spanwise.Array around `array`. Null with a Python error set when out of
@@ -50,70 +51,70 @@ PyObject* wrap(const Array& array) noexcept;
 /// The same for a new array of rank 0 on the CPU, with a copy of the element at `place`. Throws
 /// what allocate() throws.
 PyObject* wrap_copy_of(const void* place, DType dtype);
-/// Gives back the memory that is kept for the next arrays of wrap_copy_of().
+/// Frees the arrays in the free list of wrap_copy_of().
 void drop_kept_elements() noexcept;
-/// Whether memory of such arrays is kept when they go, as it is at first.
+/// Enables or disables that free list. It is enabled initially; disabling it frees its arrays.
 void keep_elements(bool is_on) noexcept;
-/// A new reference to a new spanwise.Array that shares `memory`. Null without a Python error where
-/// spanwise::share_at() has nothing, with one when out of memory. Needs the GIL.
+/// A new reference to a new spanwise.Array that shares `memory`. Null without a Python error if
+/// spanwise::share_at() returns false, with one when out of memory. Needs the GIL.
 PyObject* wrap_shared(const BorrowedTensor& memory, ForeignOwner owner);
 /// As wrap(), for a view of the memory of `source` (an is_array() object), which becomes its base.
 PyObject* wrap_view(PyObject* source, Array&& view) noexcept;
-/// The same for a view that differs from `source` by its layout alone, one that the source's layout
-/// has made.
+/// The same for a view that differs from `source` only by its layout, which was derived from the
+/// layout of `source`.
 PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept;
 
-/// `object` as an Array: ours as it is, anything else through the bridges (sw.asarray). Throws the
-/// bridges' errors, or pybind11::error_already_set. Needs the GIL.
+/// `object` as an Array: a spanwise.Array as it is, any other object through the bridges
+/// (sw.asarray). Throws the bridges' errors, or pybind11::error_already_set. Needs the GIL.
 Array import_array(PyObject* object, const ImportOptions& options = {});
 
-/// The array that a function writes its result to (`out=`): ours as it is, anything else through
-/// the bridges, which share its memory or throw SharingError, and ReadOnlyError where it is
-/// read-only. Whether ours may be written is for the operation to ask. Needs the GIL.
+/// The argument `out=` of a function. A spanwise.Array is returned as it is: the operation must
+/// check whether it is writable. The memory of any other object is shared through the bridges.
+/// Throws SharingError if it cannot be shared, ReadOnlyError if it is read-only. Needs the GIL.
 Array writable_array(PyObject* object);
 
-/// import_array() for the time of one call on the host, in which nobody keeps the array: where the
-/// object's bridge lends its memory, nothing is done to keep it alive, which the caller's reference
-/// does. Nothing where import_array() has to be asked.
+/// A cheaper import_array() for host memory that is used only during one call: the result does not
+/// own a reference to `object`, which the caller holds. Nothing if the object's bridge cannot
+/// describe its memory (Bridge::try_describe()): then call import_array().
 std::optional<Array> lent_array(PyObject* object);
 
-/// A small foreign array on the host whose elements lie in C order: what most of those are that are
-/// only read, and at once, which needs no Array around their memory. Valid while `object` is held.
+/// The memory of a small, C-contiguous foreign array on the host, for reading it at once without
+/// making an Array. Valid while the caller holds the object.
 struct SmallMemory {
   const void* data;
   DType dtype;
   Shape shape;  ///< without an extent of 0
   std::int64_t bytes;
 };
-/// Nothing where import_array() has to be asked.
+/// Nothing for other objects: then call import_array().
 std::optional<SmallMemory> small_memory(PyObject* object);
 
-/// Turns the exception that is being handled into a Python error. For use in `catch (...)` of slots
-/// that pybind11 does not guard. Returns null, so that `return raise_current()` reads well.
+/// Sets the Python error for the exception that is being handled, and returns null. For `catch
+/// (...)` in slots, which pybind11 does not wrap.
 PyObject* raise_current() noexcept;
 
-/// Storage over memory that `owner` (a new reference is taken) keeps alive. The reference is
-/// dropped when the last array goes, on any thread, and simply forgotten once the interpreter has
-/// ended.
+/// Storage over memory that `owner` keeps alive. Takes a new reference, which is dropped with the
+/// last array, on any thread; after the interpreter has ended it is leaked.
 Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly);
-/// The same as bridges need it: a new reference to `owner`, given back as keep_alive() does.
+/// The same as a ForeignOwner, for bridges: a new reference to `owner`, dropped as by keep_alive().
 ForeignOwner python_owner(PyObject* owner);
-/// The owner that one of the two was given for this storage (borrowed), or null.
+/// The `owner` of a storage made by one of the two, a borrowed reference; else null.
 PyObject* owner_of(const Storage& storage) noexcept;
 
-/// np.dtype-like objects, names, Python types (float, int, bool, complex) and ours. Throws
-/// DTypeError.
+/// From spanwise.dtype, objects like numpy.dtype, names, and the Python types float, int, bool and
+/// complex. Throws DTypeError.
 DType dtype_from(pybind11::handle object);
-/// A Device, a string, None (the default device), or an object with .device.
+/// From spanwise.device, a string, None (the default device), another library's device, or an
+/// object with .device. Throws ArgumentError.
 Device device_from(pybind11::handle object);
 /// The spanwise.dtype and spanwise.device objects, new references.
 pybind11::object dtype_object(DType dtype);
 pybind11::object device_object(Device device);
-/// An int, a sequence of ints, or an iterable of ints.
+/// From an int or an iterable of ints. Throws DTypeError, LayoutError for too many.
 Shape shape_from(pybind11::handle object);
 
-/// A reference to a spanwise.Array, for pybind11 functions that need the object itself: its first
-/// parameter in a method, for instance, so that views get their base.
+/// A reference to a spanwise.Array, for pybind11 functions that need the object itself, such as
+/// methods that return views, whose base it becomes.
 class ArrayObject : public pybind11::object {
  public:
   PYBIND11_OBJECT_DEFAULT(ArrayObject, object, is_array)
@@ -126,9 +127,8 @@ class ArrayObject : public pybind11::object {
   }
 };
 
-/// Adds to the type what other parts know about arrays (protocols, conversions); call from SW_BIND
-/// parts of an order above 50. The definitions must live as long as the process. The tables end
-/// with an empty entry.
+/// Adds methods and attributes to spanwise.Array; call from SW_BIND parts of an order above 50. The
+/// tables end with an empty entry and must live as long as the process.
 void add_array_methods(PyMethodDef* methods);
 void add_array_attributes(PyGetSetDef* attributes);
 /// The same for a callable whose first parameter is the array, through pybind11.
@@ -149,9 +149,9 @@ struct handle_type_name<spanwise::python::ArrayObject> {
   static constexpr auto name = const_name("spanwise.Array");
 };
 
-/// What these casters cannot read raises the reason (a BridgeError, a DTypeError, ...) instead of
-/// pybind11's "incompatible function arguments". They are therefore for functions without
-/// overloads.
+/// These casters throw the reason (a BridgeError, a DTypeError, ...) for an unsuitable object
+/// instead of returning false. Do not use them in overloaded functions: pybind11 would not try the
+/// next one.
 template <>
 struct type_caster<spanwise::Array> {
   PYBIND11_TYPE_CASTER(spanwise::Array, const_name("spanwise.Array"));

@@ -6,16 +6,17 @@
 
 #include <utility>
 
-/// How the parts of the extension module find their way into it without a central list: each part
-/// says, at namespace scope in a source file of its own,
+/// Registration of the parts of the extension module, without a central list. Each part writes, at
+/// namespace scope in its source file,
 ///
 ///     SW_BIND(streams, 30) {
 ///       pybind11::class_<Stream>(module, "Stream") ...
 ///     }
 ///
-/// The body gets `pybind11::module_& module`. Parts run in ascending order: errors 0, dtypes 10,
-/// devices 20, streams 30, config 40, arrays 50, bridges 60, kernels 70, graph 80; leave room
-/// between. A public name (no leading underscore) of the module becomes `spanwise.<name>`.
+/// The parameter of the body is `pybind11::module_& module`. Module initialisation runs the parts
+/// in ascending order: errors 0, dtypes 10, devices 20, streams 30, config 40, arrays 50, bridges
+/// 60, kernels 70, graph 80. A name of the module without leading underscore becomes
+/// `spanwise.<name>`.
 namespace spanwise::python {
 
 using BindFunction = void (*)(pybind11::module_& module);
@@ -33,12 +34,12 @@ struct Part {
   int order;
   BindFunction bind;
   Part* next;
-  // Constant-initialised, so it is there before the first part, whatever the order of the files.
+  // Constant-initialised: valid before the constructor of the first Part, in any order of files.
   static inline Part* first = nullptr;
 };
 
-/// A member function for pybind11's def(), which by itself would take None for the object and call
-/// the function on a null pointer.
+/// Wraps a const member function for pybind11's def(). Given the member function itself, pybind11
+/// would accept None as the object and call it on a null pointer.
 template <class C, class Result, class... Args>
 auto member(Result (C::*function)(Args...) const) {
   return [function](const C& self, Args... args) -> Result {

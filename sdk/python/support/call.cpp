@@ -27,7 +27,7 @@ std::string listed(const char* const* names, int size) {
   return list;
 }
 
-// Words are plain ASCII nearly always, and then lie in memory as C strings do.
+// Fast path: compact ASCII strings, the common case, are stored as C strings.
 bool is_word(PyObject* word, const char* name) noexcept {
   if (PyUnicode_IS_COMPACT_ASCII(word))
     return std::strcmp(reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(word)), name) == 0;
@@ -38,7 +38,7 @@ int place_of(const char* who, const char* const* names, int size, PyObject* word
   for (int i = 0; i < size; ++i) {
     if (is_word(word, names[i])) return i;
   }
-  // numpy.ufunc's other way to name a dtype.
+  // numpy.ufunc takes signature= as well as dtype=.
   const bool asks_for_dtype =
       is_word(word, "signature") &&
       std::any_of(names, names + size, [](const char* name) { return name == "dtype"sv; });

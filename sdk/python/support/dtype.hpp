@@ -10,41 +10,44 @@
 
 #include "spanwise/dtype.hpp"
 
-/// DTypes among Python's, NumPy's and other libraries' names for them. dtype_from(), which throws
-/// for what it does not know, is in support/array.hpp.
+/// Conversion of DTypes from and to Python's and NumPy's dtypes. dtype_from(), which throws for an
+/// unknown dtype, is in support/array.hpp.
 namespace spanwise::python {
 
-/// The DType in a spanwise.dtype object; null where `object` is something else or was not
-/// initialised.
+/// The DType in a spanwise.dtype object; null for other objects, and for one whose __init__ did not
+/// run.
 const DType* dtype_in(pybind11::handle object) noexcept;
 
-/// As dtype_from(), or nothing. Never leaves a Python error set.
+/// As dtype_from(), but nothing for an unknown dtype. Leaves no Python error.
 std::optional<DType> try_dtype_from(pybind11::handle object) noexcept;
 
-/// The dtype of an operation on what was added, by NumPy 2's rule: a Python number changes the kind
-/// where it must and never the width. Of nothing at all float64.
+/// The result dtype of an operation on the added dtypes and Python numbers, by NumPy 2's rule (NEP
+/// 50): a Python number may change the kind, but not the width within a kind. float64 if nothing
+/// was added.
 class Promotion {
  public:
   void add(DType dtype) { dtypes_.push_back(dtype); }
-  /// False, and nothing is added, where `object` is no Python number.
+  /// Returns false, and adds nothing, if `object` is no Python number.
   bool add_number(PyObject* object);
   DType result() const;
 
  private:
   std::vector<DType> dtypes_;
-  int weak_ = 0;  // the highest kind of number
+  int weak_ = 0;  // the highest kind (Weak) of the added numbers
 };
 
-/// Throws DTypeError in the name of `who` unless NumPy's rule `casting` ("safe", ...) allows the
-/// cast, ArgumentError where there is no such rule.
+/// Throws DTypeError, whose message names the function `who`, unless NumPy's rule `casting`
+/// ("safe", ...) allows the cast; ArgumentError for an unknown rule.
 void check_casting(DType from, DType to, const std::string& casting, const char* who);
 
-/// PEP 3118's format of one element, as NumPy writes it; null where there is none (bfloat16, ...).
+/// The buffer protocol's (PEP 3118) format of one element, as NumPy writes it; null for dtypes that
+/// have none (bfloat16, ...).
 const char* buffer_format(DType dtype) noexcept;
 
-/// False where neither NumPy nor (for bfloat16 and narrower floats) an installed ml_dtypes has it.
+/// Whether NumPy or (for bfloat16 and narrower floats) an installed ml_dtypes has the dtype.
 bool has_numpy_dtype(DType dtype);
-/// The numpy.dtype. Throws DTypeError naming what to install where has_numpy_dtype() is false.
+/// The numpy.dtype. Throws DTypeError, which names the package to install, if has_numpy_dtype() is
+/// false.
 pybind11::object numpy_dtype(DType dtype);
 
 }  // namespace spanwise::python

@@ -20,7 +20,7 @@ namespace {
 
 namespace py = pybind11;
 
-// The reference is kept for the life of the process: exceptions may be raised until the very end.
+// The reference is never dropped: exceptions may be raised until the process ends.
 PyObject* make_class(py::module_& module, const char* name, const char* doc,
                      std::initializer_list<PyObject*> bases) {
   py::tuple base_tuple(bases.size());
@@ -33,7 +33,8 @@ PyObject* make_class(py::module_& module, const char* name, const char* doc,
   return type;
 }
 
-// A log or a source may hold any bytes; what is no UTF-8 must not hide the error itself.
+// `text` decoded as UTF-8. Invalid bytes, which logs and sources may contain, are replaced: they
+// must not replace the error by a UnicodeDecodeError.
 py::object lenient_text(const std::string& text) {
   PyObject* object =
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
@@ -48,7 +49,7 @@ void raise(PyObject* type, const Error& error,
   PyErr_SetObject(type, instance.ptr());
 }
 
-// Most derived first.
+// Rethrows and catches by class, most derived first.
 void translate(const std::exception_ptr& exception) {
   try {
     std::rethrow_exception(exception);
@@ -95,7 +96,7 @@ bool set_error(const std::exception_ptr& exception) noexcept {
     translate(exception);
     return true;
   } catch (py::error_already_set& e) {
-    // Either `exception` itself, or making its Python object failed: both are what to report.
+    // `exception` itself, or an error while making its Python object.
     e.restore();
     return true;
   } catch (...) {
@@ -134,47 +135,48 @@ PyObject* raise_current() noexcept {
 
 SW_BIND(errors, 0) {
   ErrorClasses& e = errors;
-  e.error = make_class(module, "Error", "Base of everything that spanwise raises on purpose.",
-                       {PyExc_Exception});
-  e.argument = make_class(module, "ArgumentError", "A value that the function cannot take.",
+  e.error =
+      make_class(module, "Error", "Base class of the exceptions of spanwise.", {PyExc_Exception});
+  e.argument = make_class(module, "ArgumentError", "An invalid value of an argument.",
                           {e.error, PyExc_ValueError});
-  e.layout = make_class(module, "LayoutError", "A shape, stride or axis that does not fit.",
+  e.layout = make_class(module, "LayoutError", "An unsuitable shape, stride or axis.",
                         {e.error, PyExc_ValueError});
-  e.axis = make_class(module, "AxisError", "An axis that the array does not have.",
-                      {e.layout, PyExc_IndexError});
-  e.bounds =
-      make_class(module, "BoundsError", "An index outside its axis.", {e.error, PyExc_IndexError});
-  e.dtype = make_class(module, "DTypeError", "A dtype that the operation or library does not take.",
-                       {e.error, PyExc_TypeError});
+  e.axis = make_class(module, "AxisError", "An out-of-range axis.", {e.layout, PyExc_IndexError});
+  e.bounds = make_class(module, "BoundsError", "An out-of-range or invalid index.",
+                        {e.error, PyExc_IndexError});
+  e.dtype =
+      make_class(module, "DTypeError", "A dtype that the operation or library does not support.",
+                 {e.error, PyExc_TypeError});
   e.copy_needed =
-      make_class(module, "CopyNeededError", "Sharing was asked for and would need a copy.",
+      make_class(module, "CopyNeededError", "Memory cannot be shared, and no copy is allowed.",
                  {e.error, PyExc_ValueError, PyExc_BufferError});
-  e.read_only = make_class(module, "ReadOnlyError", "Writing to memory handed out as read-only.",
+  e.read_only = make_class(module, "ReadOnlyError", "A write to read-only memory.",
                            {e.error, PyExc_ValueError});
   e.bridge =
-      make_class(module, "BridgeError", "An object that no bridge, or not this one, can take.",
+      make_class(module, "BridgeError", "An object that no bridge, or not the given one, converts.",
                  {e.error, PyExc_TypeError});
-  e.kernel_argument =
-      make_class(module, "KernelArgumentError", "Arguments that do not fit the compiled kernel.",
-                 {e.error, PyExc_TypeError});
+  e.kernel_argument = make_class(module, "KernelArgumentError",
+                                 "Arguments that do not match the kernel's parameters.",
+                                 {e.error, PyExc_TypeError});
   e.compile = make_class(module, "CompileError",
-                         "A kernel that does not compile. .log is the compiler's text, .source the "
-                         "source with line numbers.",
+                         "A kernel that does not compile or link. .log is the compiler's output, "
+                         ".source the source with line numbers.",
                          {e.error});
-  e.device = make_class(module, "DeviceError",
-                        "A device, driver or library that failed or is absent. .code and .name are "
-                        "the driver's.",
-                        {e.error});
+  e.device =
+      make_class(module, "DeviceError",
+                 "An error of a device, driver or library, or a missing one. .code and .name "
+                 "are the driver's error.",
+                 {e.error});
   e.out_of_memory = make_class(module, "OutOfMemoryError", "No memory left on a device.",
                                {e.device, PyExc_MemoryError});
-  // Defaults for those that are raised from Python.
+  // Defaults for exceptions that are raised from Python code.
   for (const char* name : {"log", "source"}) py::setattr(e.compile, name, py::str());
   py::setattr(e.device, "code", py::int_(0));
   py::setattr(e.device, "name", py::str());
-  e.graph = make_class(module, "GraphError", "A malformed graph, or an op that broke its contract.",
-                       {e.error});
+  e.graph = make_class(module, "GraphError",
+                       "An invalid graph, or an op that violates its contract.", {e.error});
   e.not_supported = make_class(module, "NotSupportedError",
-                               "A function of NumPy or of the array API that is not there yet.",
+                               "A function of NumPy or of the array API that is not implemented.",
                                {e.error, PyExc_NotImplementedError});
   py::register_exception_translator([](std::exception_ptr exception) {
     if (exception && !set_error(exception)) std::rethrow_exception(exception);

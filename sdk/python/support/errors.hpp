@@ -6,12 +6,12 @@
 
 #include <exception>
 
-/// The Python classes of the error family, and how a C++ exception becomes one of them.
-/// raise_current(), which slots use, is in support/array.hpp.
+/// The Python exception classes, and the translation of C++ exceptions into them. raise_current(),
+/// which slots use, is in support/array.hpp.
 namespace spanwise::python {
 
-/// The classes; set while the module is being initialised, never changed after. For code that
-/// raises without a C++ exception on the way, such as the end of an iteration.
+/// The classes, for code that sets a Python error without throwing, such as the end of an
+/// iteration. Set by module initialisation, constant afterwards.
 struct ErrorClasses {
   PyObject* error = nullptr;
   PyObject* argument = nullptr;
@@ -31,7 +31,8 @@ struct ErrorClasses {
 };
 extern ErrorClasses errors;
 
-/// Sets the Python error for `exception`; false (and nothing set) where it is no Spanwise error.
+/// Sets the Python error for `exception`. Returns false, and sets none, if it is neither a Spanwise
+/// error nor one of pybind11's.
 bool set_error(const std::exception_ptr& exception) noexcept;
 
 }  // namespace spanwise::python

@@ -21,7 +21,7 @@ bool interpreter_is_ending() noexcept {
 #endif
 }
 
-// As CPython 3.14 does. The thread does not hold the GIL; the process ends without it.
+// Blocks the thread until the process ends, as CPython 3.14 does. The thread does not hold the GIL.
 [[noreturn]] void stop_thread() noexcept {
   for (;;) pause();
 }
@@ -37,13 +37,13 @@ constexpr InterpreterLock python_gil{&release_gil, &acquire_gil};
 }  // namespace
 
 bool holds_gil() noexcept {
-  // PyGILState_Check() returns 1 in every thread once there is a sub-interpreter.
+  // Not PyGILState_Check(): it returns 1 in every thread once a sub-interpreter exists.
   PyThreadState* mine = PyGILState_GetThisThreadState();
   return mine != nullptr && mine == pybind11::detail::get_thread_state_unchecked();
 }
 
 GilAcquire::GilAcquire() noexcept {
-  // PyGILState_Ensure() cannot make a thread state any more for a thread that has none.
+  // During finalization PyGILState_Ensure() cannot create a thread state for a thread without one.
   if (PyGILState_GetThisThreadState() == nullptr && interpreter_is_ending()) stop_thread();
   state_ = PyGILState_Ensure();
   release_dropped();
@@ -53,12 +53,12 @@ SW_BIND(gil, 0) { set_interpreter_lock(python_gil); }
 
 }  // namespace spanwise::python
 
-/// The personality routine of every C++ frame of this module; CMakeLists.txt gives the linker
-/// --wrap=__gxx_personality_v0. CPython before 3.14 ends threads by pthread_exit() in whichever
-/// call asks for the GIL, which unwinds the stack: destructors would work on Python objects without
-/// the GIL, and functions that are noexcept or catch everything would abort the process. Python
-/// code runs, and so the GIL is asked for, below many more frames than those of GilRelease and
-/// GilAcquire; so the thread stops at the first frame of this module that has anything to clean up.
+/// Replaces the personality routine of every C++ frame of this module (linker option
+/// --wrap=__gxx_personality_v0 in CMakeLists.txt). CPython before 3.14 calls pthread_exit() in any
+/// function that takes the GIL during finalization. That unwinds the stack: destructors would use
+/// Python objects without the GIL, and noexcept functions and catch (...) would abort the process.
+/// It can happen below any call into Python, not only in GilRelease and GilAcquire, so the thread
+/// is blocked at the first frame of this module that has a destructor or handler to run.
 extern "C" {
 
 _Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,

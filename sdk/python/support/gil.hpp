@@ -6,19 +6,19 @@
 
 #include <atomic>
 
-/// The only places that release or take Python's global interpreter lock. Both classes may be used
-/// in threads that outlive the interpreter: where CPython before 3.14 ends a daemon thread by
-/// pthread_exit() when it asks for the lock after the interpreter has begun to end, the thread
-/// stops for good instead (gil.cpp), with all that it holds left as it is.
+/// The only places that release or take Python's global interpreter lock (GIL). Both classes may be
+/// used in threads that outlive the interpreter. CPython before 3.14 ends a daemon thread by
+/// pthread_exit() if it takes the GIL while the interpreter is finalizing; gil.cpp blocks the
+/// thread forever instead, without unwinding its stack.
 namespace spanwise::python {
 
-/// Whether the calling thread holds the GIL and so may use Python objects. True also while the
-/// interpreter shuts down, on the thread that does it; false on every thread once it has ended.
+/// Whether the calling thread holds the GIL. Also true on the thread that finalizes the
+/// interpreter; false on every thread after that.
 bool holds_gil() noexcept;
 
-/// Objects that were dropped in threads without the GIL (release_with_gil() of
-/// interop/lifetime.hpp). The next thread that takes the GIL releases them, because the main
-/// thread, which is asked to as well, may be waiting for the thread that dropped them.
+/// References dropped by threads without the GIL (release_with_gil() of interop/lifetime.hpp). The
+/// next GilRelease or GilAcquire that takes the GIL releases them: the pending call in the main
+/// thread alone could deadlock, if the main thread waits for the thread that dropped them.
 struct Dropped;
 extern std::atomic<Dropped*> dropped;
 /// Needs the GIL.
@@ -28,11 +28,11 @@ inline void release_dropped() noexcept {
     release_all_dropped();
 }
 
-/// Releases the GIL for the lifetime of this object. The calling thread holds it.
+/// Releases the GIL for the lifetime of this object. The calling thread must hold it.
 class GilRelease {
  public:
   GilRelease() noexcept : state_(PyEval_SaveThread()) {}
-  /// Does nothing where `wanted` is false.
+  /// Has no effect if `wanted` is false.
   explicit GilRelease(bool wanted) noexcept : state_(wanted ? PyEval_SaveThread() : nullptr) {}
   ~GilRelease() {
     if (state_ == nullptr) return;
@@ -46,7 +46,7 @@ class GilRelease {
   PyThreadState* state_;
 };
 
-/// Holds the GIL for the lifetime of this object, in any thread, whether it held it before or not.
+/// Holds the GIL for the lifetime of this object. Any thread, also one that holds it already.
 class GilAcquire {
  public:
   GilAcquire() noexcept;

@@ -9,24 +9,23 @@
 
 namespace spanwise::python {
 
-/// The array on the CPU: itself, or a copy that is complete when this returns. Waits without the
-/// GIL.
+/// The array itself if it is on the CPU, else a complete copy there. Waits without the GIL.
 Array on_host(const Array& array);
 
-/// Whether the elements may be read and written at once: memory of the host's own, on which no
-/// device has work queued.
+/// Whether the host may read and write the elements without waiting: CPU memory that no stream
+/// uses.
 inline bool no_pending_work(const Array& array) noexcept {
   return array.device().is_cpu() && array.storage() && array.storage().uses().none();
 }
 
 /// The one element of an array of size 1. Throws LayoutError. Waits without the GIL.
 Scalar item_of(const Array& array);
-/// The same as a new bool, int, float or complex. Throws DTypeError where the dtype has no Python
-/// number.
+/// The same as a new Python bool, int, float or complex. Throws DTypeError for dtypes without a
+/// Python number.
 PyObject* number_of(const Array& array);
 
-/// The array as a numpy.ndarray: shares memory on the CPU, copies from a GPU. Throws DTypeError
-/// where no installed library gives NumPy the dtype.
+/// The array as a numpy.ndarray: shares memory on the CPU, copies from a GPU. Throws DTypeError if
+/// has_numpy_dtype() is false.
 pybind11::object to_numpy(const Array& array);
 
 }  // namespace spanwise::python

@@ -15,7 +15,7 @@ namespace {
 
 constinit const ForeignClass descriptor_class("numpy", "dtype");
 
-// NumPy's type numbers are an ABI that has not changed since 1.0 (numpy/ndarraytypes.h).
+// NumPy's type numbers are part of its ABI, unchanged since 1.0 (numpy/ndarraytypes.h).
 using Numbers = py::detail::npy_api::constants;
 constexpr int half_number = 23;
 constexpr int table_size = half_number + 1;

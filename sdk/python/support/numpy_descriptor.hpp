@@ -8,15 +8,15 @@
 
 #include "python/interop/typestr.hpp"
 
-/// numpy.dtype objects, which other libraries' arrays have too, read by their fields: NumPy keeps
-/// those binary compatible (every extension compiled against it has them inlined).
+/// Reads numpy.dtype objects, which other libraries' arrays have too, by the fields of their C
+/// struct. Its layout is part of NumPy's ABI.
 namespace spanwise::python {
 
-/// The element type that `descriptor`, a numpy.dtype, stands for; nothing where it is none of
-/// NumPy's own numbers. Leaves no Python error.
+/// The element type of `descriptor`, a numpy.dtype; nothing if it is not one of NumPy's numeric
+/// types that Spanwise has. Leaves no Python error.
 std::optional<ElementType> numpy_element(PyObject* descriptor) noexcept;
 
-/// The dtype where `object` is a numpy.dtype of NumPy's own numbers in this machine's byte order.
+/// The dtype if `object` is a numpy.dtype of such a type in native byte order, else nothing.
 std::optional<DType> native_numpy_dtype(PyObject* object) noexcept;
 
 }  // namespace spanwise::python

@@ -14,17 +14,18 @@
 
 namespace spanwise::python {
 
-/// The memory of arrays that went, for the next ones: a program that mixes libraries makes one for
-/// each array that it passes on. Guarded by the GIL.
+/// Free lists of spanwise.Array objects, which programs that mix libraries create for each array
+/// that they pass on. At most 32 entries each. Guarded by the GIL.
 class ObjectFreeList {
  public:
-  /// An object without content; null with a Python error set where there is no memory.
+  /// An object whose fields are not constructed; null with a Python error when out of memory.
   PyObject* make() noexcept {
-    // No tp_alloc: it would clear what construct() fills at once.
+    // Not tp_alloc, which clears the memory that construct() initialises.
     if (count_ == 0) return reinterpret_cast<PyObject*>(PyObject_New(PyArray, array_type));
     return revived(objects_[--count_]);
   }
-  /// The same for an import, with the storage of an earlier one in `spare` where one was kept.
+  /// The same for an import; moves the storage of an earlier import to `spare` if one is in the
+  /// list.
   PyObject* make_with(Storage& spare) noexcept {
     if (imports_count_ == 0) return make();
     PyObject* object = imports_[--imports_count_];
@@ -33,17 +34,18 @@ class ObjectFreeList {
     kept->~Storage();
     return revived(object);
   }
-  /// For an object without content, whose memory is freed where it is not kept.
+  /// Takes an object whose fields are destroyed; frees it if the list is full or it is of a
+  /// subclass.
   void keep(PyObject* object) noexcept {
     PyTypeObject* type = Py_TYPE(object);
     if (type == array_type && count_ < objects_.size()) {
       objects_[count_++] = object;
     } else {
       type->tp_free(object);
-      Py_DECREF(type);  // a heap type is counted by its instances, and by what is kept for them
+      Py_DECREF(type);  // instances, also those in the lists, own a reference to their heap type
     }
   }
-  /// The same, with a storage after Storage::reclaim().
+  /// The same, together with a storage after Storage::reclaim().
   void keep_with(PyObject* object, Storage&& spare) noexcept {
     if (Py_TYPE(object) != array_type || imports_count_ == imports_.size()) {
       spare = {};
@@ -52,17 +54,17 @@ class ObjectFreeList {
     new (storage_in(object)) Storage(std::move(spare));
     imports_[imports_count_++] = object;
   }
-  /// An array of wrap_copy_of(), whole, for keep_element(): its element is still to be written.
-  /// Null without a Python error where none of that dtype is kept.
+  /// An array from keep_element() with its fields intact; the caller overwrites its element. Null
+  /// without a Python error if the last one in the list has another dtype, or there is none.
   PyObject* make_element(DType dtype) noexcept {
     if (elements_count_ == 0) return nullptr;
     PyObject* object = elements_[--elements_count_];
     if (array_in(object).dtype() == dtype) return revived(object);
-    discard(object);  // so that a program's next dtype takes its place
+    discard(object);  // makes room for arrays of the dtype that is now in use
     return nullptr;
   }
-  /// Keeps an array of wrap_copy_of() whose last reference has gone. False where its memory is
-  /// still in use or enough are kept.
+  /// Takes an array of wrap_copy_of() from tp_dealloc. Returns false, and does not take it, if its
+  /// storage is shared or read-only, or the list is full.
   bool keep_element(PyObject* object) noexcept {
     const Storage& storage = array_in(object).storage();
     if (elements_count_ == most_elements_ || Py_TYPE(object) != array_type || storage.readonly() ||
@@ -71,7 +73,7 @@ class ObjectFreeList {
     elements_[elements_count_++] = object;
     return true;
   }
-  /// Whether keep_element() keeps any.
+  /// Enables keep_element(), or disables it and frees its arrays.
   void keep_elements(bool is_on) noexcept {
     most_elements_ = is_on ? elements_.size() : 0;
     if (!is_on) drop_elements();
@@ -85,12 +87,12 @@ class ObjectFreeList {
     array_in(element).~Array();
     keep(element);
   }
-  // PyObject_Init() of an object that has its type.
+  // As PyObject_Init(), for an object whose type is set already.
   static PyObject* revived(PyObject* object) noexcept {
     _Py_NewReference(object);
     return object;
   }
-  // Lies where the array was.
+  // A spare storage is kept in the object, in the place of the destroyed Array.
   static Storage* storage_in(PyObject* object) noexcept {
     return reinterpret_cast<Storage*>(&reinterpret_cast<PyArray*>(object)->array);
   }

@@ -6,10 +6,10 @@
 
 namespace spanwise::python {
 
-/// What the elementwise ops put behind Python's operators on arrays, in CPython's terms for number
-/// and comparison slots: either operand may be the array, a new reference comes back,
-/// Py_NotImplemented where the other operand is none of ours. Set while the module is being
-/// initialised; null entries are answered by Py_NotImplemented.
+/// The implementation of Python's operators on arrays, set by ops/elementwise during module
+/// initialisation. Functions follow CPython's contract of number and comparison slots: either
+/// operand may be the array; they return a new reference, Py_NotImplemented for an unsupported
+/// other operand. For a null entry the slots return Py_NotImplemented.
 enum class Operator {
   add,
   subtract,
@@ -41,7 +41,7 @@ struct ArrayOperators {
 };
 extern ArrayOperators operators_of_arrays;
 
-/// The same for a @ b and a @= b, which belong to another family of ops.
+/// The same for a @ b and a @= b, set by ops/linalg.
 struct ArrayProducts {
   PyObject* (*matmul)(PyObject*, PyObject*) noexcept = nullptr;
   PyObject* (*in_place)(PyObject*, PyObject*) noexcept = nullptr;

@@ -8,9 +8,9 @@
 
 #include "bind.hpp"
 
-/// Handles of this process (streams, kernels, caches, ...) cannot be pickled, and say so under
-/// every protocol. What types inherit does so from protocol 2 on; under protocols 0 and 1 it writes
-/// what cannot be read, and calls pybind11's base class, which ends the process.
+/// Makes pickling of process-local handles (streams, kernels, caches, ...) raise TypeError under
+/// every protocol. object.__reduce__ does so from protocol 2 on; under protocols 0 and 1 it would
+/// write an unreadable pickle, or instantiate pybind11's base class, which aborts the process.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -27,7 +27,7 @@ PyObject* refuse_to_reduce(PyObject* self, PyObject*) noexcept {
 
 PyMethodDef refusal = {"__reduce__", &refuse_to_reduce, METH_NOARGS, nullptr};
 
-// A type of ours (no alias of another library's) that says nothing about pickling.
+// Whether `value` is a class of spanwise, not an exception, that does not define __reduce__.
 bool needs_refusal(const py::handle& value) {
   if (!PyType_Check(value.ptr()) ||
       PyType_HasFeature(reinterpret_cast<PyTypeObject*>(value.ptr()), Py_TPFLAGS_BASE_EXC_SUBCLASS))

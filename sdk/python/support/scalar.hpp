@@ -7,19 +7,19 @@
 #include "spanwise/dtype.hpp"
 #include "spanwise/scalar.hpp"
 
-/// Python's bool, int, float and complex to and from Scalar.
+/// Conversion between Python's bool, int, float and complex and Scalar.
 namespace spanwise::python {
 
-/// True for the objects that scalar_from() takes: instances of Python's four number types.
+/// Whether scalar_from() accepts the object: an instance of bool, int, float or complex.
 bool is_python_scalar(PyObject* object) noexcept;
 
 /// The number as an element of `dtype`, converted as NumPy 2 converts Python numbers on assignment:
-/// a float is cut to an integer, an int outside `dtype` is an OverflowError, a complex number for a
-/// real dtype and a dtype that cannot be computed on are DTypeErrors, NaN for an integer dtype is
-/// an ArgumentError. Throws those, or pybind11::error_already_set.
+/// a float is truncated for an integer dtype. Throws OverflowError (as pybind11::error_already_set)
+/// for an int or float outside the range of an integer dtype, DTypeError for a complex number and a
+/// real dtype or for a dtype that is not computable, ArgumentError for NaN and an integer dtype.
 Scalar scalar_from(PyObject* number, DType dtype);
 
-/// A new bool, int, float or complex. Throws DTypeError where the dtype has no Python number.
+/// A new bool, int, float or complex. Throws DTypeError for dtypes without a Python number.
 PyObject* python_number(const Scalar& scalar);
 
 }  // namespace spanwise::python

@@ -41,7 +41,7 @@ Shape from_iterable(py::handle object) {
   }
   std::vector<std::int64_t> extents;
   while (const auto item = py::reinterpret_steal<py::object>(PyIter_Next(iterator.ptr()))) {
-    // An iterator may have no end.
+    // Checked here, since an iterator may be infinite.
     if (extents.size() == max_rank) refuse_rank();
     extents.push_back(extent_in(item.ptr(), object));
   }

@@ -4,30 +4,30 @@
 
 #include <pybind11/pybind11.h>
 
-/// Containers and modules as they are now, in references of our own. Code that runs while they are
-/// read (an item's __index__ or __array__, another thread) may change the container itself, so a
-/// borrowed item or a remembered length of it is not valid. tests/architecture enforces the use.
+/// Owned copies of containers, and owned references to modules. Code that runs while a container is
+/// read (an item's __index__ or __array__, another thread) may change it, which invalidates
+/// borrowed items and its length. tests/architecture enforces the use of these functions.
 namespace spanwise::python {
 
-/// The items of `sequence` in a tuple; an exact tuple is its own snapshot. Throws what iterating it
-/// raises, TypeError for an object that is not iterable.
+/// The items of `sequence` as a tuple; an exact tuple itself, since tuples do not change. Throws
+/// the errors of iterating it, TypeError for an object that is not iterable.
 inline pybind11::tuple items_of(PyObject* sequence) {
   PyObject* items = PySequence_Tuple(sequence);
   if (items == nullptr) throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::tuple>(items);
 }
 
-/// The entries of a mapping in a dict that no other code can reach. Throws what dict(mapping)
-/// raises, TypeError for an object that is no mapping.
+/// A new dict with the entries of a mapping, to which no other code has a reference. Throws the
+/// errors of dict(mapping), TypeError for an object that is no mapping.
 inline pybind11::dict entries_of(PyObject* mapping) {
   PyObject* entries = PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyDict_Type), mapping);
   if (entries == nullptr) throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::dict>(entries);
 }
 
-/// The module if the program has imported it, else null. Leaves no Python error.
+/// sys.modules[name], or null if it is not imported. Leaves no Python error.
 inline pybind11::object loaded_module(const char* name) noexcept {
-  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), name);  // held in the next line
+  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), name);  // borrowed
   return pybind11::reinterpret_borrow<pybind11::object>(module);
 }
 

@@ -15,7 +15,7 @@ namespace spanwise::python {
 /// Raises TypeError "<what>: expected <expected>, got <object> of type <type>".
 [[noreturn]] void raise_unexpected(pybind11::handle object, const char* what, const char* expected);
 
-/// A T in Python's words.
+/// The name of type T in error messages for Python users.
 template <class T>
 constexpr const char* python_name() noexcept {
   if constexpr (std::same_as<T, std::string>) {
@@ -40,9 +40,9 @@ constexpr const char* python_name() noexcept {
   }
 }
 
-/// `object`, which `what` names in the error, as a T; the conversions are those of pybind11. Throws
-/// TypeError (as pybind11::error_already_set) where there is none. handle::cast<T>() is for objects
-/// of a known type: its errors name C++ types.
+/// `object` as a T, by pybind11's conversions. Throws TypeError (as pybind11::error_already_set),
+/// naming the argument `what`, if there is none. Use handle::cast<T>() only for objects whose type
+/// is known: its errors name C++ types.
 template <class T>
 T value_of(pybind11::handle object, const char* what) {
   try {

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's numbers of devices and limits of contexts, and its profiler's switch."""
+"""PyCUDA's device attributes, context limits, profiler control and version numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from .. import _core
 from . import contexts as _contexts
 
-# CUdevice_attribute of CUDA 13.0: the first is 1, and each other one more than that before it.
+# CUdevice_attribute of CUDA 13.0, numbered from 1 without gaps.
 device_attribute = enum.IntEnum(
     "device_attribute",
     """
@@ -60,16 +60,16 @@ limit = enum.IntEnum(
     start=0,
 )
 
-# Limits that the driver fixes with what kernels need of them (cuCtxSetLimit in its documentation).
+# Limits that cuCtxSetLimit rejects once a kernel that uses the resource is loaded -> its use.
 _BEFORE_KERNELS = {limit.PRINTF_FIFO_SIZE: "prints", limit.MALLOC_HEAP_SIZE: "allocates"}
 _INVALID_VALUE = 1  # CUDA_ERROR_INVALID_VALUE
 
-# CUevent_flags; Event times in any case, and neither blocks nor crosses processes.
+# CUevent_flags. Event ignores them: it always times, never blocks and is not interprocess.
 event_flags = enum.IntFlag(
     "event_flags", {"DEFAULT": 0, "BLOCKING_SYNC": 1, "DISABLE_TIMING": 2, "INTERPROCESS": 4}
 )
 
-# CUctx_flags; the primary context keeps those that it was made with.
+# CUctx_flags. They are ignored: the primary context exists already.
 ctx_flags = enum.IntFlag(
     "ctx_flags",
     {
@@ -84,7 +84,7 @@ ctx_flags = enum.IntFlag(
 
 
 def _of_properties(device: _core.device) -> dict[str, int]:
-    """What of the attributes the CPU has as well."""
+    """The device attributes that the CPU has."""
     known = device.properties
     return {
         "MAX_THREADS_PER_BLOCK": known.max_threads_per_block,
@@ -98,7 +98,8 @@ def _of_properties(device: _core.device) -> dict[str, int]:
 
 
 def attribute_of(device: _core.device, which: Any) -> int:
-    """A number of `device`. Raises DeviceError for what the CPU or the driver does not know."""
+    """The attribute `which` of `device`. Raises DeviceError for one that the CPU or the driver does
+    not have."""
     which = device_attribute(which)
     if device.kind == "cpu":
         known = _of_properties(device)
@@ -108,19 +109,19 @@ def attribute_of(device: _core.device, which: Any) -> int:
             )
         return known[which.name]
     handle, value = ctypes.c_int(), ctypes.c_int()
-    _core.zeros(1, dtype="uint8", device=device)  # starts the driver
+    _core.zeros(1, dtype="uint8", device=device)  # initialises the driver
     _contexts.call("cuDeviceGet", ctypes.byref(handle), device.ordinal)
     _contexts.call("cuDeviceGetAttribute", ctypes.byref(value), int(which), handle)
     return value.value
 
 
 def attributes_of(device: _core.device) -> dict[Any, int]:
-    """All that are known of `device`."""
+    """All attributes that `device` has, as a dict."""
     found = {}
     for which in device_attribute:
         try:
             found[which] = attribute_of(device, which)
-        except _core.DeviceError:  # another driver's, or a GPU's alone
+        except _core.DeviceError:  # unknown to this driver, or to the CPU
             continue
     return found
 
@@ -135,7 +136,8 @@ def _gpu(what: str) -> _core.device:
 
 
 def get_limit(which: Any) -> int:
-    """Bytes, or a count, of the default device's primary context. Raises DeviceError on the CPU."""
+    """A limit (bytes or a count) of the default device's primary context. Raises DeviceError on the
+    CPU."""
     value = ctypes.c_size_t()
     with _contexts.current_context(_gpu("Context.get_limit")):
         _contexts.call("cuCtxGetLimit", ctypes.byref(value), int(which))
@@ -143,8 +145,8 @@ def get_limit(which: Any) -> int:
 
 
 def set_limit(which: Any, value: int) -> None:
-    """Sets it, for all libraries that share the primary context. Raises DeviceError on the CPU, and
-    for a limit that the driver takes no longer."""
+    """Sets a limit of the default device's primary context, which other libraries share. Raises
+    DeviceError on the CPU, and for a limit that can no longer be set."""
     with _contexts.current_context(_gpu("Context.set_limit")):
         code = _contexts.driver().cuCtxSetLimit(int(which), ctypes.c_size_t(value))
     if code == _INVALID_VALUE and which in _BEFORE_KERNELS:
@@ -163,29 +165,30 @@ def _profile(name: str) -> None:
 
 
 def start_profiler() -> None:
-    """Lets a profiler that the program runs under record from here; on the CPU nothing."""
+    """cuProfilerStart in the default device's context: an attached profiler starts to record. No
+    effect on the CPU."""
     _profile("cuProfilerStart")
 
 
 def stop_profiler() -> None:
-    """Until here."""
+    """cuProfilerStop in the default device's context. No effect on the CPU."""
     _profile("cuProfilerStop")
 
 
 def get_driver_version() -> int:
-    """13000 for a driver of CUDA 13.0; 0 on the CPU."""
+    """The CUDA version of the driver: 13000 for 13.0; 0 if the default device is the CPU."""
     words = _core.device().properties.driver
     major, _, minor = words.partition(".")
     return int(major) * 1000 + int(minor or 0) * 10 if major.isdigit() else 0
 
 
 def get_version() -> tuple[int, int, int]:
-    """(13, 0, 0) for the same."""
+    """The CUDA version of the driver: (13, 0, 0) for 13.0."""
     version = get_driver_version()
     return version // 1000, version % 1000 // 10, 0
 
 
-# Names that programs for PyCUDA may have and that are not here, with what takes their place.
+# Names of PyCUDA that are not implemented -> the replacement, for the message of the error.
 _TEXTURES = "texture and surface references ended with CUDA 12: pass a sw.Texture or sw.Surface as an argument"
 _ARRAYS = "CUDA arrays are made by sw.Texture(x) and sw.Surface(x), which take any array"
 _MANAGED = (

@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of CUDA's driver that PyCUDA has no name for, by NVIDIA's cuda.bindings.
+"""Functions of the CUDA driver API that PyCUDA does not have, forwarded to NVIDIA's cuda.bindings.
 
-They take our objects for handles, work in the default device's primary context, give their results
-without the status, and raise DeviceError where the status is an error.
+They accept Spanwise objects as handles, run in the default device's primary context, return the
+results without the status, and raise DeviceError if the status is an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from . import contexts as _contexts
 from .attributes import INSTEAD
 
 _PREFIXES = ("cu", "CU")
-# They make, change or tell what context is current, so that none must be put around them.
+# Functions that create, change or return the current context: called without pushing one.
 _OF_CONTEXTS = (
     "cuCtxAttach",
     "cuCtxCreate",
@@ -35,7 +35,8 @@ _OF_CONTEXTS = (
 
 
 def forwarded(name: str) -> Any:
-    """What `cuda.bindings.driver` has under that name. Raises AttributeError saying what to do."""
+    """The function or constant `name` of `cuda.bindings.driver`. Raises AttributeError, whose
+    message names the replacement where there is one."""
     absent = f"module 'spanwise.driver' has no attribute {name!r}"
     if name in INSTEAD:
         raise AttributeError(f"{absent}: {INSTEAD[name]}")
@@ -53,7 +54,7 @@ def forwarded(name: str) -> Any:
     found = getattr(driver, name, None)
     if found is None:
         raise AttributeError(f"{absent}, and cuda.bindings has none either")
-    # Constants, enumerations and structures are taken as they are.
+    # Constants, enumerations and structures are returned as they are.
     is_function = name.startswith("cu") and callable(found) and not isinstance(found, type)
     return _function(name, found) if is_function else found
 
@@ -76,7 +77,7 @@ def _context_for(name: str) -> contextlib.AbstractContextManager[None]:
 
 
 def handle_of(value: Any) -> Any:
-    """The integer that stands for one of our objects in the driver; other values as they are."""
+    """The driver handle or address of a Spanwise object as an integer; other values unchanged."""
     from .context import Context, Device
     from .memory import DeviceAllocation
     from .textures import Surface, Texture

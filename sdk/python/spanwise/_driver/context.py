@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's devices, contexts and modules over ours: one primary context a device, never made or destroyed."""
+"""PyCUDA's devices, contexts and modules. Each device has only its primary context, never
+released."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .attributes import attribute_of, attributes_of, device_attribute, get_limit
 
 
 class _Stack(threading.local):
-    """The contexts that this thread has pushed, innermost last."""
+    """The contexts pushed by this thread, innermost last."""
 
     def __init__(self) -> None:
         self.entered: list[Context] = []
@@ -24,8 +25,8 @@ _stack = _Stack()
 
 
 class Context:
-    """A device's primary context. PyCUDA's make_context(), push() and pop() work as they do there:
-    between them the device is this thread's default, and on a GPU its context is CUDA's current one.
+    """A device's primary context. As in PyCUDA, between push() (or make_context()) and pop() the
+    device is this thread's default device, and on a GPU its context is the current CUDA context.
     """
 
     def __init__(self, device: _core.device) -> None:
@@ -58,16 +59,16 @@ class Context:
             _contexts.pop()
 
     def detach(self) -> None:
-        """Nothing: the primary context lives as long as the process."""
+        """Has no effect: the primary context lives as long as the process."""
 
     @staticmethod
     def get_current() -> Context:
-        """The innermost pushed, else that of the default device."""
+        """The innermost context pushed by this thread, else that of the default device."""
         return _stack.entered[-1] if _stack.entered else Context(_core.device())
 
     @staticmethod
     def synchronize() -> None:
-        """Waits until all work on the default device is done."""
+        """Waits for all work on the default device."""
         _core.device().synchronize()
 
     get_limit, set_limit = staticmethod(get_limit), staticmethod(set_limit)
@@ -94,7 +95,7 @@ class Context:
 
 
 class _Names:
-    """PyCUDA's enumerations: each name stands for itself."""
+    """PyCUDA's enumerations, as attributes whose value is their name."""
 
     def __init__(self, *names: str) -> None:
         for name in names:
@@ -113,17 +114,18 @@ func_cache = _Names("PREFER_NONE", "PREFER_SHARED", "PREFER_L1", "PREFER_EQUAL")
 
 
 def module_from_file(filename: Any) -> _core.Module:
-    """A cubin, PTX or fat binary from a file."""
+    """Loads a cubin, PTX or fat binary from a file."""
     return _core.Module.load(filename)
 
 
 def module_from_buffer(buffer: Any, options: Any = (), message_handler: Any = None) -> _core.Module:
-    """The same from memory. The driver's messages come with the error, so the rest is not used."""
+    """Loads a cubin, PTX or fat binary from memory. `options` and `message_handler` are ignored;
+    errors contain the driver's messages."""
     return _core.Module.load(bytes(buffer))
 
 
 class Device:
-    """The GPU of an ordinal, or the device of a name such as "cpu"."""
+    """The GPU with ordinal `which`, or the device of a name such as "cpu"."""
 
     def __init__(self, which=0):
         name = f"cuda:{which}" if isinstance(which, int) else which
@@ -131,14 +133,14 @@ class Device:
 
     @staticmethod
     def count():
-        """How many GPUs there are."""
+        """The number of GPUs."""
         return sum(device.kind == "cuda" for device in _core.devices())
 
     def name(self):
         return self._device.properties.name
 
     def total_memory(self):
-        """Bytes."""
+        """Memory of the device in bytes."""
         return self._device.properties.total_memory
 
     def compute_capability(self):
@@ -152,11 +154,12 @@ class Device:
         return int(digits[:-1]), int(digits[-1])
 
     def get_attribute(self, which):
-        """A number of the device, by device_attribute; device.WARP_SIZE and its like are the same."""
+        """The value of a device_attribute; ``device.WARP_SIZE`` is short for it. Raises DeviceError
+        for an attribute that the device does not have."""
         return attribute_of(self._device, which)
 
     def get_attributes(self):
-        """All of them that there are."""
+        """A dict from device_attribute to value, for every attribute that the device has."""
         return attributes_of(self._device)
 
     def __getattr__(self, name):
@@ -165,7 +168,7 @@ class Device:
         return self.get_attribute(device_attribute[name])
 
     def make_context(self, flags=0):
-        """The primary context, pushed."""
+        """The primary context, after pushing it on this thread; `flags` are ignored."""
         context = Context(self._device)
         context.push()
         return context
@@ -175,7 +178,7 @@ class Device:
         return Context(self._device)
 
     def __int__(self):
-        """CUdevice; raises DeviceError for the CPU."""
+        """The CUdevice. Raises DeviceError for the CPU."""
         if self._device.kind == "cpu":
             raise DeviceError("Device: the CPU is no CUdevice; use a GPU's, Device(0)")
         return self._device.ordinal

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA's current context, for code of others that works in whichever is current."""
+"""Driver API calls, and the current CUDA context, for code that works in the current context."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .. import _core
 
 @functools.cache
 def driver() -> ctypes.CDLL:
-    # Loaded already: arrays of a GPU come from it.
+    # The extension module has loaded it already for arrays on a GPU.
     return ctypes.CDLL("libcuda.so.1")
 
 
@@ -28,15 +28,16 @@ def check(code: int, what: str) -> None:
 
 
 def call(name: str, *arguments: Any) -> None:
-    """A function of the driver that gives its status. Raises DeviceError."""
+    """Calls a driver function that returns a CUresult. Raises DeviceError if that is an error."""
     check(getattr(driver(), name)(*arguments), name)
 
 
 @functools.cache
 def primary_context(ordinal: int) -> int:
-    """The primary context of a GPU, which this library works in, as an integer; never released."""
+    """The CUcontext of a GPU's primary context, as an integer. Retained once, and never
+    released."""
     context, device = ctypes.c_void_p(), ctypes.c_int()
-    _core.zeros(1, dtype="uint8", device=f"cuda:{ordinal}")  # starts the driver
+    _core.zeros(1, dtype="uint8", device=f"cuda:{ordinal}")  # initialises the driver
     check(driver().cuDeviceGet(ctypes.byref(device), ordinal), f"looking for cuda:{ordinal}")
     code = driver().cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
     check(code, f"retaining the primary context of cuda:{ordinal}")
@@ -44,20 +45,21 @@ def primary_context(ordinal: int) -> int:
 
 
 def push(ordinal: int) -> None:
-    """Makes a GPU's primary context current."""
+    """Makes a GPU's primary context current on this thread."""
     check(
         driver().cuCtxPushCurrent_v2(ctypes.c_void_p(primary_context(ordinal))), "cuCtxPushCurrent"
     )
 
 
 def pop() -> None:
-    """Puts back the context that was current before push()."""
+    """Restores the context that was current before push()."""
     check(driver().cuCtxPopCurrent_v2(ctypes.byref(ctypes.c_void_p())), "cuCtxPopCurrent")
 
 
 @contextmanager
 def current_context(device: _core.device) -> Iterator[None]:
-    """Inside it the device's primary context is current; on the CPU nothing happens."""
+    """Context manager: makes the device's primary context current on this thread. No effect on the
+    CPU."""
     if device.kind == "cpu":
         yield
         return
@@ -72,8 +74,9 @@ _RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED
 
 
 def destroy(device: _core.device, name: str, handle: Any) -> None:
-    """Gives something back by the function `name`, after all work of the device, which may use it; also
-    while another thread captures a stream."""
+    """Synchronises the device's context, then calls the driver function `name` to destroy `handle`.
+    Ignores errors. Works in capture mode "relaxed", so that it is legal while another thread
+    captures a stream."""
     with suppress(_core.DeviceError), current_context(device):
         mode = ctypes.c_int(_RELAXED)
         call("cuThreadExchangeStreamCaptureMode", ctypes.byref(mode))

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA arrays and the objects over them, by the driver's own calls (CUDA driver API 12 and newer)."""
+"""CUDA arrays, texture objects and surface objects, by the CUDA driver API (12 and newer)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _ArrayDescriptor(ctypes.Structure):
 
 
 class _End(ctypes.Structure):
-    """One half of CUDA_MEMCPY3D: where bytes come from or go to."""
+    """The source or destination half of CUDA_MEMCPY3D."""
 
     _fields_ = (
         ("x_bytes", ctypes.c_size_t),
@@ -130,8 +130,8 @@ class _TextureDescriptor(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Reading:
-    """How a texture is read: the driver's address modes, and whether it filters, takes coordinates
-    from 0 to 1, and gives integers as fractions."""
+    """How a texture is read: CUaddress_mode of each direction, CUfilter_mode, whether coordinates
+    are normalised to [0, 1], and whether integers are read as fractions."""
 
     address: list[int]
     linear: int
@@ -149,7 +149,7 @@ class Reading:
 
 
 class _CudaArray:
-    """A CUDA array of the extents, channels and layers of texels."""
+    """A CUDA array with the extents, channels and layers of `like`."""
 
     def __init__(self, like: Texels, flags: int = 0) -> None:
         self.device, self.width_bytes = like.array.device, like.width_bytes
@@ -166,7 +166,7 @@ class _CudaArray:
         return _End(memory=_ARRAY_MEMORY, array=self.handle)
 
     def end_like_it(self, array: _core.Array) -> _End:
-        """C-contiguous memory of the same extents."""
+        """Describes `array`, C-contiguous device memory of the same extents."""
         return _End(
             memory=_DEVICE_MEMORY,
             device=array.ptr,
@@ -175,7 +175,7 @@ class _CudaArray:
         )
 
     def copy(self, source: _End, target: _End) -> None:
-        """Returns when the bytes are there."""
+        """Copies on the device's current stream and waits for it."""
         job = _Copy(source, target, self.width_bytes, self.height, self.depth)
         stream = _core.current_stream(self.device)
         _contexts.call("cuMemcpy3DAsync_v2", ctypes.byref(job), ctypes.c_void_p(stream.handle))
@@ -203,7 +203,8 @@ def _over(array: _CudaArray) -> _ResourceDescriptor:
 
 
 def texture(source: Texels, reading: Reading, kept: contextlib.ExitStack) -> int:
-    """A texture object over a copy of packed texels; `kept` destroys both when it is closed."""
+    """A texture object over a CUDA array with a copy of packed texels; closing `kept` destroys
+    both."""
     device = source.array.device
     with _contexts.current_context(device):
         resource = _over(_filled(source, 0, kept))
@@ -223,7 +224,8 @@ def _check_aligned(what: str, value: int, attribute: int, ordinal: int) -> None:
 
 
 def texture_of_memory(source: Texels, reading: Reading, kept: contextlib.ExitStack) -> int:
-    """A texture object over the memory of an array of 1 or 2 dimensions, which `kept` holds."""
+    """A texture object over the memory of an array of 1 or 2 dimensions; `kept` owns a reference to
+    the array and destroys the object. Raises ArgumentError for memory that is not aligned."""
     array = source.array
     with _contexts.current_context(array.device):
         ordinal = array.device.ordinal
@@ -242,7 +244,8 @@ def texture_of_memory(source: Texels, reading: Reading, kept: contextlib.ExitSta
 
 
 def surface(source: Texels, kept: contextlib.ExitStack) -> tuple[int, _CudaArray]:
-    """A surface object over a copy of packed texels, and the copy."""
+    """A surface object over a CUDA array with a copy of packed texels, and that CUDA array; closing
+    `kept` destroys both."""
     device = source.array.device
     with _contexts.current_context(device):
         array = _filled(source, _SURFACE, kept)
@@ -250,6 +253,6 @@ def surface(source: Texels, kept: contextlib.ExitStack) -> tuple[int, _CudaArray
 
 
 def read(array: _CudaArray, out: _core.Array) -> None:
-    """Fills a C-contiguous array with the same number of bytes."""
+    """Copies the CUDA array to `out`, C-contiguous and of the same size in bytes; waits for it."""
     with _contexts.current_context(array.device):
         array.copy(array.end(), array.end_like_it(out))

@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's host memory: NumPy arrays that are page-locked for a GPU, or aligned.
+"""PyCUDA's host memory: page-locked and aligned NumPy arrays.
 
-Page-locked memory belongs to the GPU that is the default device when it is made; on the CPU it is
-ordinary memory, so that programs run there too.
+Page-locked memory is allocated in the context of the default device. If that is the CPU, it is
+pageable memory, so that programs run there too.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ mem_host_register_flags = enum.IntFlag("mem_host_register_flags", {"PORTABLE": 1
 
 
 def _release(device: Any, process: int, name: str, address: int) -> None:
-    if process == os.getpid():  # a forked child has no driver
+    if process == os.getpid():  # a forked child cannot call the driver
         _contexts.destroy(device, name, ctypes.c_void_p(address))
 
 
 def _kept(holder: Any, device: Any, name: str, address: int) -> None:
-    # The process's end frees everything.
+    # Not at exit: the end of the process frees the memory.
     weakref.finalize(holder, _release, device, os.getpid(), name, address).atexit = False
 
 
@@ -59,7 +59,7 @@ def aligned_empty(
 def aligned_zeros(
     shape: Any, dtype: Any, order: Any = "C", alignment: int = 4096
 ) -> np.ndarray[Any, Any]:
-    """As aligned_empty, of zeros."""
+    """As aligned_empty, filled with zeros."""
     out = aligned_empty(shape, dtype, order, alignment)
     out.fill(0)
     return out
@@ -68,8 +68,9 @@ def aligned_zeros(
 def pagelocked_empty(
     shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0
 ) -> np.ndarray[Any, Any]:
-    """An uninitialised NumPy array in page-locked memory, freed with its last view after all work of
-    the device. `mem_flags` are of host_alloc_flags. Raises OutOfMemoryError or DeviceError."""
+    """An uninitialised NumPy array in page-locked memory. The memory is freed with the array's last
+    view, after waiting for all work of the device. `mem_flags` are host_alloc_flags. Raises
+    DeviceError."""
     import numpy as np
 
     device, kind = _core.device(), np.dtype(dtype)
@@ -87,7 +88,7 @@ def pagelocked_empty(
 def pagelocked_zeros(
     shape: Any, dtype: Any, order: Any = "C", mem_flags: int = 0
 ) -> np.ndarray[Any, Any]:
-    """As pagelocked_empty, of zeros."""
+    """As pagelocked_empty, filled with zeros."""
     out = pagelocked_empty(shape, dtype, order, mem_flags)
     out.fill(0)
     return out
@@ -98,18 +99,20 @@ def _order_of(like: Any) -> str:
 
 
 def pagelocked_empty_like(array: Any, mem_flags: int = 0) -> np.ndarray[Any, Any]:
-    """Page-locked memory of an array's shape, dtype and order."""
+    """pagelocked_empty() with the shape, dtype and order of `array`."""
     return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
 
 
 def pagelocked_zeros_like(array: Any, mem_flags: int = 0) -> np.ndarray[Any, Any]:
-    """As pagelocked_empty_like, of zeros."""
+    """As pagelocked_empty_like, filled with zeros."""
     return pagelocked_zeros(array.shape, array.dtype, _order_of(array), mem_flags)
 
 
 def register_host_memory(array: Any, flags: int = 0) -> np.ndarray[Any, Any]:
-    """The contiguous NumPy array's memory as a page-locked array, until the last view of the result
-    goes. `flags` are of mem_host_register_flags."""
+    """Page-locks the memory of a contiguous NumPy array and returns an array over it, which keeps
+    `array` alive. The last view of the result unregisters the memory, after waiting for all work of
+    the device. `flags` are mem_host_register_flags. Raises ArgumentError for memory that is not
+    contiguous, DeviceError from the driver."""
     import numpy as np
 
     if not (array.flags.c_contiguous or array.flags.f_contiguous):

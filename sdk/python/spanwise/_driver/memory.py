@@ -1,15 +1,20 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's raw allocations and copies of bytes, with bounds checked, on the CPU too."""
+"""PyCUDA's raw allocations, copies and memsets, with bounds checks, on the CPU too.
+
+A destination or source on the device is a DeviceAllocation or a C-contiguous array of any library.
+Copies are queued on the current stream, the _async functions on `stream`. All functions raise
+ArgumentError for too little memory, CopyNeededError for memory that is not C-contiguous.
+"""
 
 from .. import _core
 
 
 class DeviceAllocation(_core._DriverMemory):
-    """Bytes of a device without a dtype: a kernel argument for a pointer to anything.
+    """Device memory without a dtype: a kernel argument for a pointer of any type.
 
-    int() gives the address. The memory is given back with the last reference, or by free(), after
-    all work queued on it.
+    int() is the address. The memory is freed with the last reference, or by free(), in stream order
+    after all work queued on it. After free() it raises ArgumentError.
     """
 
     @property
@@ -38,12 +43,12 @@ def mem_alloc(nbytes):
 
 
 def mem_alloc_like(x):
-    """Uninitialised bytes for as much as the array `x` holds."""
+    """x.nbytes uninitialised bytes on the default device."""
     return mem_alloc(x.nbytes)
 
 
 def mem_get_info():
-    """(free, total) bytes of the default device."""
+    """(free, total) memory of the default device in bytes."""
     properties = _core.device().properties
     return properties.free_memory, properties.total_memory
 
@@ -56,7 +61,7 @@ def all_bytes(x, what):
 
 
 def bytes_on_device(x, nbytes, what):
-    """The first `nbytes` of all_bytes()."""
+    """The first `nbytes` of all_bytes(); ArgumentError if it has fewer."""
     flat = all_bytes(x, what)
     if flat.nbytes < nbytes:
         raise _core.ArgumentError(
@@ -90,7 +95,7 @@ def memcpy_htod(dest, src):
 
 
 def memcpy_dtoh(dest, src):
-    """Fills the host array `dest` from the allocation or array `src`; the bytes are there on return."""
+    """Fills the host array `dest` from the allocation or array `src`, and waits for the copy."""
     target = host_bytes(dest, "memcpy_dtoh")
     _core.copyto(target, bytes_on_device(src, target.nbytes, "memcpy_dtoh"))
 
@@ -111,12 +116,12 @@ def on_stream(stream, copy, *args):
 
 
 def memcpy_htod_async(dest, src, stream=None):
-    """As memcpy_htod, queued on `stream`; returns when `src` may be changed."""
+    """As memcpy_htod, queued on `stream`; on return `src` may be modified."""
     on_stream(stream, memcpy_htod, dest, src)
 
 
 def memcpy_dtoh_async(dest, src, stream=None):
-    """As memcpy_dtoh, after the work queued on `stream`."""
+    """As memcpy_dtoh, on `stream`; waits for the copy too."""
     on_stream(stream, memcpy_dtoh, dest, src)
 
 
@@ -136,12 +141,12 @@ def memset_d8(dest, value, count):
 
 
 def memset_d16(dest, value, count):
-    """Sets `count` values of two bytes."""
+    """Sets `count` 16-bit values to `value`."""
     _memset(dest, value, count, "uint16")
 
 
 def memset_d32(dest, value, count):
-    """Sets `count` values of four bytes."""
+    """Sets `count` 32-bit values to `value`."""
     _memset(dest, value, count, "uint32")
 
 
@@ -161,8 +166,8 @@ def memset_d32_async(dest, value, count, stream=None):
 
 
 def memcpy_peer(dest, src, size, dest_context=None, src_context=None):
-    """Copies `size` bytes between allocations of any devices, which know theirs: contexts say nothing
-    new."""
+    """Copies `size` bytes between allocations or arrays of any devices. The contexts are
+    ignored."""
     _core.copyto(
         bytes_on_device(dest, size, "memcpy_peer"), bytes_on_device(src, size, "memcpy_peer")
     )
@@ -174,7 +179,7 @@ def memcpy_peer_async(dest, src, size, dest_context=None, src_context=None, stre
 
 
 def to_device(x):
-    """A new allocation with the bytes of the host array `x`."""
+    """A new allocation on the default device with the bytes of the host array `x`."""
     allocation = mem_alloc_like(x)
     memcpy_htod(allocation, x)
     return allocation

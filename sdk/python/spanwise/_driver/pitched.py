@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's memory of rows: pitched allocations, rectangles and boxes that are set and copied.
+"""PyCUDA's pitched memory: allocations, and copies and memsets of rectangles and boxes.
 
-Sizes and places are bytes, but for the counts of rows and slices. A rectangle is copied by whatever
-moves strided arrays best, so pitches need no alignment.
+Widths, pitches and x offsets are bytes; heights, depths, y and z are rows and slices. Rectangles
+are copied as strided arrays, so that pitches need no alignment.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import Any
 from .. import _core
 from .memory import DeviceAllocation, all_bytes, mem_alloc, on_stream
 
-_PITCH = 512  # which textures and vector loads of every GPU take
+_PITCH = 512  # bytes; a multiple of the pitch alignment of textures on every GPU
 
 
 def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAllocation, int]:
-    """(allocation, pitch): `height` rows of at least `width` bytes that begin `pitch` bytes apart."""
+    """(allocation, pitch): memory for `height` rows of `width` bytes that start `pitch` bytes
+    apart. Raises ArgumentError unless access_size is 4, 8 or 16."""
     if access_size not in (4, 8, 16):
         raise _core.ArgumentError(
             f"mem_alloc_pitch: expected access_size 4, 8 or 16, the bytes a thread reads at once, got {access_size}"
@@ -37,13 +38,13 @@ def _checked(flat: _core.Array, begin: int, end: int, what: str) -> None:
 def _pieces(
     flat: _core.Array, start: int, steps: tuple[int, int], size: tuple[int, int, int]
 ) -> Any:
-    """Views that are together the box of `size` (slices, rows, bytes). The last row and the last slice
-    are views of their own, as memory may end with them."""
+    """Views that together cover the box of `size` (slices, rows, bytes). The last row and the last
+    slice are separate views, since the memory may end before their full pitch."""
     (by_slice, by_row), (depth, height, width) = steps, size
     if depth > 1:
         slices = flat[start : start + (depth - 1) * by_slice]
         rows = slices.reshape(depth - 1, by_slice)[:, : height * by_row]
-        # The last row of a slice may be cut off where slices are as long as their rows.
+        # The last row of each slice is separate as well: a slice may end before its full pitch.
         yield rows[:, : (height - 1) * by_row].reshape(depth - 1, height - 1, by_row)[..., :width]
         yield rows[:, (height - 1) * by_row :][:, :width]
         start += (depth - 1) * by_slice
@@ -54,7 +55,7 @@ def _pieces(
 
 
 class _End:
-    """Where a box comes from or goes to."""
+    """The source or destination of a copy."""
 
     memory: Any = None
     x = y = z = pitch = rows = 0
@@ -88,12 +89,12 @@ def _end_property(end: str, field: str) -> property:
 
 
 class Memcpy2D:
-    """A rectangle of bytes to copy: set where it comes from and goes to, then call it.
+    """A copy of a rectangle: set source, destination and sizes, then call the object.
 
-    src_pitch and dst_pitch are bytes from row to row (0: the rows follow one another); src_x_in_bytes,
-    src_y and their like where the rectangle begins; width_in_bytes and height its size. Memory is a
-    DeviceAllocation, or a contiguous array of any library. Raises ArgumentError for a rectangle that
-    leaves the memory.
+    src_pitch and dst_pitch are the bytes between rows (0: rows are packed); src_x_in_bytes, src_y,
+    dst_x_in_bytes and dst_y the start of the rectangle; width_in_bytes and height (in rows) its
+    size. Memory is a DeviceAllocation, or a C-contiguous array of any library. Raises ArgumentError
+    for a rectangle that exceeds the memory.
     """
 
     src_x_in_bytes = _end_property("_source", "x")
@@ -109,19 +110,19 @@ class Memcpy2D:
         self._source, self._target = _End(), _End()
 
     def set_src_host(self, buffer: Any) -> None:
-        """A host array."""
+        """Sets the source, a host array."""
         self._source.memory = buffer
 
     def set_dst_host(self, buffer: Any) -> None:
-        """A host array that can be written."""
+        """Sets the destination, a writeable host array."""
         self._target.memory = buffer
 
-    # What it is, the memory itself says.
+    # The memory object itself determines its device.
     set_src_device = set_src_unified = set_src_host
     set_dst_device = set_dst_unified = set_dst_host
 
     def set_src_array(self, array: Any) -> None:
-        """Refused: CUDA arrays belong to sw.Texture and sw.Surface here."""
+        """Always raises ArgumentError: CUDA arrays are made by sw.Texture and sw.Surface."""
         raise _core.ArgumentError(
             f"{type(self).__name__}: CUDA arrays are made by sw.Texture(x) and sw.Surface(x), which copy any array "
             "to them; surface.get() copies back"
@@ -130,8 +131,8 @@ class Memcpy2D:
     set_dst_array = set_src_array
 
     def __call__(self, stream: Any = None, aligned: bool = True) -> None:
-        """Copies, in order with the other work of `stream` or of the current one. memory of the host
-        is there on return."""
+        """Copies on `stream`, by default the current stream. A copy to the host is complete on
+        return. `aligned` is ignored."""
         own = stream if not isinstance(stream, bool) else None  # PyCUDA's copy(aligned)
         on_stream(own, self._copy)
 
@@ -149,8 +150,8 @@ class Memcpy2D:
 
 
 class Memcpy3D(Memcpy2D):
-    """A box of bytes to copy: as Memcpy2D, with slices. src_height and dst_height are rows from slice to
-    slice (0: the slices follow one another), src_z and dst_z the first slice, depth how many."""
+    """A copy of a box: as Memcpy2D, with slices. src_height and dst_height are the rows between
+    slices (0: slices are packed), src_z and dst_z the first slice, depth the number of slices."""
 
     src_z = _end_property("_source", "z")
     src_height = _end_property("_source", "rows")
@@ -171,15 +172,15 @@ def _memset_2d(dest: Any, pitch: int, value: int, width: int, height: int, dtype
 
 
 def memset_d2d8(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
-    """Sets `height` rows of `width` bytes, which begin `pitch` bytes apart."""
+    """Sets `height` rows of `width` bytes, which start `pitch` bytes apart, to `value`."""
     _memset_2d(dest, pitch, value, width, height, "uint8")
 
 
 def memset_d2d16(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
-    """Sets rows of `width` values of two bytes."""
+    """Sets `height` rows of `width` 16-bit values, which start `pitch` bytes apart, to `value`."""
     _memset_2d(dest, pitch, value, width, height, "uint16")
 
 
 def memset_d2d32(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
-    """Sets rows of `width` values of four bytes."""
+    """Sets `height` rows of `width` 32-bit values, which start `pitch` bytes apart, to `value`."""
     _memset_2d(dest, pitch, value, width, height, "uint32")

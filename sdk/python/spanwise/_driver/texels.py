@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An array as the texels of a texture or a surface."""
+"""Arrays as the texels of textures and surfaces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import _core
 
-# By their place in the list of kinds that the CPU's texture functions know.
+# Ordered by the kind numbers of the CPU's texture functions.
 DTYPES = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float16")
 REALS = ("float32", "float16")
 FRACTIONS = ("uint8", "int8", "uint16", "int16")
@@ -19,13 +19,13 @@ _CHANNELS = (1, 2, 4)
 
 @dataclass(frozen=True)
 class Texels:
-    """`array` with what its axes mean: layers, z, y, x, channels, each where there is one."""
+    """An array with the meaning of its axes: [layers,] [z,] [y,] x [, channels]."""
 
     array: _core.Array
     channels: int
     layers: int  # 0: not layered
-    extent: tuple[int, ...]  # x, y, z, as many as there are
-    pitch: int  # bytes from row to row
+    extent: tuple[int, ...]  # (x[, y[, z]]) in texels
+    pitch: int  # bytes from row to row; 0: rows are not contiguous
 
     @property
     def kind(self) -> int:
@@ -33,7 +33,7 @@ class Texels:
 
     @property
     def bytes(self) -> int:
-        """Of one texel."""
+        """Bytes of one texel."""
         return self.array.itemsize * self.channels
 
     @property
@@ -41,14 +41,15 @@ class Texels:
         return self.extent[0] * self.bytes
 
     def packed(self) -> Texels:
-        """A copy of its own without gaps, finished."""
+        """A C-contiguous copy; waits for it."""
         copy = self.array.copy("C")
         copy.sync()
         return Texels(copy, self.channels, self.layers, self.extent, self.width_bytes)
 
 
 def texels(who: str, array: Any, device: Any, channels: int | None, layered: bool) -> Texels:
-    """Raises ArgumentError for what neither textures nor surfaces hold."""
+    """`array` (of any library) as texels, on `device` if given. Raises ArgumentError for dtypes,
+    channels and ranks that textures and surfaces do not support."""
     source = _core._asarray(array, device=device)
     if source.dtype.name not in DTYPES:
         raise _core.ArgumentError(
@@ -80,7 +81,7 @@ def texels(who: str, array: Any, device: Any, channels: int | None, layered: boo
 
 
 def _pitch(source: _core.Array, channels: int | None, extent: tuple[int, ...]) -> int:
-    """Bytes from row to row of memory as it is; 0 where its rows are no runs of texels."""
+    """Bytes from row to row; 0 if the texels of a row are not contiguous."""
     strides = list(source.strides)
     width = extent[0] * source.itemsize * (channels or 1)
     if channels is not None and strides.pop() != source.itemsize and channels > 1:

@@ -21,7 +21,7 @@ _MEMORY = ("array", "linear")
 
 
 class _Record(ctypes.Structure):
-    """What the CPU's texture functions read: sw_texture of the shim."""
+    """The struct that the CPU's texture functions read: sw_texture of the CUDA shim."""
 
     _fields_ = (
         ("texels", ctypes.c_void_p),
@@ -64,7 +64,7 @@ def _record(of: Texels, **fields: Any) -> _Record:
 
 
 class _Object(int):
-    """The handle, as a kernel takes it; the memory behind it lives as long as this object."""
+    """A texture or surface handle as an int. The object owns the memory behind the handle."""
 
     device: _core.device
     shape: tuple[int, ...]
@@ -74,7 +74,7 @@ class _Object(int):
 
     @property
     def handle(self) -> int:
-        """The object as an integer: a cudaTextureObject_t or cudaSurfaceObject_t."""
+        """The cudaTextureObject_t or cudaSurfaceObject_t as an integer."""
         return int(self)
 
     def __repr__(self) -> str:
@@ -84,7 +84,7 @@ class _Object(int):
         raise TypeError(f"{type(self).__name__}: it is a handle of this process; make another")
 
     def __del__(self) -> None:
-        # The process's end frees everything, and a forked child has no driver.
+        # The end of the process frees everything; a forked child cannot call the driver.
         if not sys.is_finalizing() and self._process == os.getpid():
             self._kept.close()
 
@@ -99,29 +99,28 @@ class _Object(int):
 class Texture(_Object):
     """A texture object over an array of 1 to 3 dimensions, of which the last is x.
 
-    Kernels take it as ``cudaTextureObject_t`` and read it by ``tex1D<T>``, ``tex2D<T>``, ``tex3D<T>``,
-    with ``layered=True`` by ``tex1DLayered<T>`` and ``tex2DLayered<T>``, or, for ``memory="linear"`` of
-    one dimension, by ``tex1Dfetch<T>``. dtypes: float32, float16 (which kernels read as float) and 8- to
-    32-bit integers.
+    Kernels take it as ``cudaTextureObject_t`` and read it by ``tex1D<T>``, ``tex2D<T>``,
+    ``tex3D<T>``, with ``layered=True`` by ``tex1DLayered<T>`` and ``tex2DLayered<T>``, or, for
+    ``memory="linear"`` of one dimension, by ``tex1Dfetch<T>``. dtypes: float32, float16 (which
+    kernels read as float) and 8- to 32-bit integers.
 
-    channels: None, or 1, 2 or 4 for an array with one more axis behind x, the channels; T is then
-    ``float2``, ``uchar4`` and their like, or the type of one number for the first channel.
-    layered: the first axis counts layers, which kernels choose by number; 1 or 2 dimensions each.
-    address: what coordinates outside give, "clamp" (the edge), "border" (0), or with
-    normalized=True also "wrap" and "mirror"; one word, or one a direction as (x, y, z).
-    filter: "point" or "linear", between neighbours with weights of 8 fractional bits. On the CPU the
-    weights are rounded to nearest, so results of both devices differ by at most 1/256 of what
-    neighbours differ by, in each direction.
-    read: "element", or "normalized": 8- and 16-bit integers as float, 0 to 1 or -1 to 1.
-    memory: "array" copies the array once, when the texture is made, in the order that a GPU reads
-    best; "linear" shares the memory of a C-contiguous array of 1 dimension, or of 2 whose rows are
-    contiguous, which the caller then keeps from being written while kernels read it. A GPU wants such
-    memory to begin, and rows to be, at multiples of bytes that the error names.
-    device: where it is to be, by default where `array` is (NumPy's are on the CPU).
+    channels: None, or 1, 2 or 4 for an array with one more axis after x, the channels; T is then
+    ``float2``, ``uchar4``, ..., or a scalar type, which reads the first channel. layered: the first
+    axis is the layer, which kernels select by index; each has 1 or 2 dimensions. address: the value
+    at coordinates outside: "clamp" (the edge), "border" (0), and with normalized=True also "wrap"
+    and "mirror"; one word, or a tuple with one per direction (x, y, z). filter: "point", or
+    "linear" interpolation with weights of 8 fractional bits. The CPU rounds the weights to nearest,
+    so results of CPU and GPU differ by at most 1/256 of the difference between neighbours, in each
+    direction. read: "element", or "normalized": 8- and 16-bit integers as float in [0, 1] or [-1,
+    1]. memory: "array" copies the array once, when the texture is made, to a CUDA array; "linear"
+    shares the memory of a C-contiguous array of 1 dimension, or of 2 dimensions with contiguous
+    rows, which the caller must not write while kernels read it. On a GPU the address, and in 2
+    dimensions the stride of rows, must be multiples of bytes that the error message names. device:
+    the device of the texture, by default that of `array` (the CPU for NumPy's).
 
-    Waits for the copy. Raises ArgumentError for what textures cannot do, DeviceError from the
-    driver. int(texture) is the handle; it is destroyed with this object, after all work of the device.
-    Source: CUDA C++ Programming Guide 13.0, "Texture and Surface Memory".
+    Waits for the copy. Raises ArgumentError for unsupported arguments, DeviceError from the driver.
+    int(texture) is the handle. The texture is destroyed with this object, after waiting for all
+    work of the device. Source: CUDA C++ Programming Guide 13.0, "Texture and Surface Memory".
     """
 
     def __new__(
@@ -207,11 +206,11 @@ def _check_shared(source: Texels, *, linear: int, normalized: bool) -> None:
 class Surface(_Object):
     """A surface object: memory of 1 to 3 dimensions that kernels read and write by coordinates.
 
-    Starts as a copy of `array`, of which the last dimension is x, or with channels= the one before the
-    channels; ``get()`` gives what is in it. Kernels take it as ``cudaSurfaceObject_t`` and use
-    ``surf1Dread<T>``, ``surf2Dwrite<T>`` and their like, whose x counts bytes, and with layered=True
-    ``surf2DLayeredread<T>`` and its like. channels, layered and dtypes as Texture's, though float16 is
-    read and written as 16 bits: ``unsigned short``, ``ushort4``. Raises as Texture.
+    Initialised with a copy of `array`, whose last dimension is x, or with channels= the one before
+    the channels; ``get()`` copies the contents back. Kernels take it as ``cudaSurfaceObject_t`` and
+    use ``surf1Dread<T>``, ``surf2Dwrite<T>``, ..., whose x is in bytes, and with layered=True
+    ``surf2DLayeredread<T>``, ... channels, layered and dtypes are those of Texture, but float16 is
+    read and written as 16-bit integers: ``unsigned short``, ``ushort4``. Raises as Texture.
     """
 
     _memory: Any
@@ -237,7 +236,8 @@ class Surface(_Object):
             return made
 
     def get(self) -> _core.Array:
-        """A new array with what the surface holds after all work that the device has been given."""
+        """A new array with the contents of the surface, after waiting for all work of the
+        device."""
         if self.device.kind == "cpu":
             return self._memory.copy()
         out = _core.empty(self.shape, dtype=self.dtype, device=self.device)

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``sw.function`` and what it takes and shows: ``In``, ``Out``, the graph of a compiled function."""
+"""``sw.function``, its arguments (``In``, ``Out``, ``Mode``), and the graph of a compiled
+function."""
 
 from __future__ import annotations
 
@@ -13,10 +14,13 @@ from .._core import Apply, CompiledFunction, GraphError, SharedVariable, Variabl
 
 
 class In:
-    """An input with more to say: a name to pass it by, a default value, how strict it is.
+    """An input of a function: a variable with a keyword name, a default `value`, and how arguments
+    are converted.
 
-    `borrow` and `mutable` are permissions that a function may use or not, as in Theano: `mutable` to
-    overwrite the array that it is given.
+    `strict` accepts only arguments that need no conversion; `allow_downcast` allows a conversion
+    that loses precision. `borrow` and `mutable` are permissions, as in Theano: `mutable` allows the
+    function to overwrite the argument's memory. Raises ValueError for mutable=True with
+    borrow=False.
     """
 
     def __init__(
@@ -49,10 +53,12 @@ class In:
 
 
 class Out:
-    """An output, and as which library's array it is wanted (`as_`: "numpy", "torch", "jax", ...).
+    """An output of a function, returned as an array of the library `as_` ("numpy", "torch", "jax",
+    ...), or as a spanwise.Array for None.
 
-    It shares memory with the computed array where the library can hold it, else it is a copy. `borrow`
-    allows the result to share memory with inputs and shared variables too.
+    The library's array shares memory with the computed array if the library can represent it, else
+    it is a copy. `borrow` allows the result to share memory with inputs and shared variables as
+    well.
     """
 
     def __init__(self, variable: Any, borrow: bool = False, as_: str | None = None) -> None:
@@ -73,7 +79,7 @@ class FunctionGraph:
         self._nodes = nodes
 
     def toposort(self) -> list[Apply]:
-        """The nodes in the order in which they run."""
+        """The nodes in execution order."""
         return list(self._nodes)
 
     @property
@@ -92,7 +98,8 @@ class FunctionGraph:
 
 
 class Maker:
-    """What ``f.maker`` is: ``f.maker.fgraph`` is the graph that runs, ``f.maker.rewrites`` what made it so."""
+    """``f.maker``: ``fgraph`` is the graph after all rewrites, ``rewrites`` the rewrites that
+    ran."""
 
     def __init__(
         self,
@@ -103,18 +110,18 @@ class Maker:
         rewrites: list[tuple[str, int, float]],
     ) -> None:
         self.fgraph = FunctionGraph(inputs, outputs, nodes)
-        #: Each shared variable that a call changes, with the variable of the graph that it becomes.
+        #: (shared variable, variable of the graph with its new value) for each update.
         self.updates = updates
-        #: Of each rewrite that ran: its name, how many nodes it changed, and the seconds it took.
+        #: (name, number of changed nodes, seconds) for each rewrite that ran.
         self.rewrites = rewrites
 
 
 class Mode:
-    """How a function is compiled: ``Mode("fast_run").excluding("inplace")``.
+    """The rewrites and checks of a function: ``Mode("fast_run").excluding("inplace")``.
 
-    The names are "fast_run" (all rewrites), "fast_compile" (those that cost little) and "debug" (as
-    fast_run, and every op is checked at each call). What may be included and excluded are the names and
-    tags that ``sw.graph.rewrites()`` lists.
+    The names are "fast_run" (all rewrites), "fast_compile" (cheap rewrites only) and "debug" (as
+    fast_run, with checks of every op at each call). including() and excluding() take the names and
+    tags of rewrites that ``sw.graph.rewrites()`` lists.
     """
 
     def __init__(
@@ -125,11 +132,11 @@ class Mode:
         self._excluding = tuple(excluding)
 
     def including(self, *words: str) -> Mode:
-        """The mode with more rewrites."""
+        """A new mode that also runs these rewrites (names or tags)."""
         return Mode(self.name, self._including + words, self._excluding)
 
     def excluding(self, *words: str) -> Mode:
-        """The mode without some rewrites."""
+        """A new mode without these rewrites (names or tags)."""
         return Mode(self.name, self._including, self._excluding + words)
 
     def __repr__(self) -> str:
@@ -137,7 +144,7 @@ class Mode:
 
 
 def rewrites() -> list[tuple[str, float, list[str]]]:
-    """The rewrites in the order in which they run: name, position and tags."""
+    """(name, position, tags) of all rewrites, in the order in which they run."""
     return _core._rewrites()
 
 
@@ -167,7 +174,7 @@ def _as_in(given: Any, allow_downcast: bool | None) -> In:
 
 
 def _outputs(outputs: Any) -> tuple[list[Out], bool, list[str] | None]:
-    """The outputs as a list, whether there is just one, and their keys."""
+    """(outputs, whether `outputs` was a single one, keys of a dict or None)."""
     if outputs is None:
         return [], False, None
     if isinstance(outputs, Mapping):
@@ -185,7 +192,8 @@ def _as_out(output: Any) -> Out:
 
 
 def _pairs(what: str, pairs: Any) -> list[tuple[Variable, Variable]]:
-    """A dict or a list of pairs; the second of each may be a value."""
+    """A dict or a list of pairs as a list of pairs. The first of each must be a Variable; the
+    second may be any value."""
     if not pairs:
         return []
     if isinstance(pairs, Mapping):
@@ -208,7 +216,7 @@ def _givens(givens: Any) -> list[tuple[Variable, Variable]]:
 
 
 def _updates(updates: Any) -> list[tuple[Variable, Variable]]:
-    """Numbers and lists become what the shared variable's dtype makes of them."""
+    """The pairs of `updates`. Numbers and lists are cast to the dtype of the shared variable."""
     made = []
     for old, new in _pairs("updates", updates):
         if isinstance(new, (bool, int, float, complex, list)) and isinstance(old, SharedVariable):
@@ -234,17 +242,18 @@ def function(
 ) -> CompiledFunction:
     """Compiles `outputs` (a variable, an Out, a list or a dict of them) as a function of `inputs`.
 
-    The result is called with values of any library, by position or by the inputs' names. `updates` says
-    what shared variables become after each call, ``{w: w - step}``, computed from the values before it;
-    after an error they are as before. `givens` replaces variables of the graph by others; `mode` is
-    "fast_run", "fast_compile", "debug" or a Mode; `profile=True` measures each node (see
-    ``sw.profile``); `on_unused_input` is "raise", "warn" or "ignore";
-    `allow_input_downcast=True` lets inputs lose precision. It runs on `device`, by default the default
-    device at this moment.
+    The result is called with arrays of any library, by position or by the inputs' names. `updates`
+    maps shared variables to their values after each call, ``{w: w - step}``, all computed from the
+    values before the call; a call that raises changes none. `givens` replaces variables of the
+    graph by others. `mode` is "fast_run", "fast_compile", "debug" or a Mode. `profile=True`
+    measures each node (see ``sw.profile``). `on_unused_input` is "raise", "warn" or "ignore".
+    `allow_input_downcast=True` allows conversions of arguments that lose precision. The function
+    runs on `device`, by default the default device at compile time.
 
-    Results between nodes keep their memory for the next call (`f.free()` gives it back);
-    `preallocate=True` allocates it at once where types fix the shape. `allow_gc=True` lets go of each
-    result as soon as a call needs it no more; by default ``sw.config.allow_gc`` decides.
+    The buffers of intermediate results are kept for the next call; ``f.free()`` frees them.
+    `preallocate=True` allocates them while compiling, where the types fix the shapes.
+    `allow_gc=True` frees each intermediate result after its last use in a call; the default is
+    ``sw.config.allow_gc``.
     """
     if not isinstance(inputs, (list, tuple)):
         raise TypeError(
@@ -267,7 +276,8 @@ def function(
 
 
 def compile_recipe(recipe: dict[str, Any]) -> CompiledFunction:
-    """What function() makes of its arguments once it has read them; what a function keeps of them."""
+    """Compiles the normalised arguments of function(); the function keeps `recipe` for copy() and
+    pickling."""
     outs, single, keys = recipe["outs"]
     by_setting = recipe["profile"] is None and bool(config.profile)
     is_profiled = by_setting or bool(recipe["profile"])
@@ -304,7 +314,8 @@ def copy_function(
     delete_updates: bool = False,
     mode: Any = None,
 ) -> CompiledFunction:
-    """What ``f.copy(...)`` does."""
+    """Implements ``f.copy(...)``: compiles `recipe` again with another name, mode, shared variables
+    (`swap`), or without updates."""
     changed = dict(recipe)
     if name is not None:
         changed["name"] = name

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``sw.kernel_op``: a CUDA C kernel declared as an op."""
+"""``sw.kernel_op``: an op from a CUDA C kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .op import NativeOp
 
 
 def _texts(values: Any) -> list[str]:
-    """One expression or several; integers are expressions too."""
+    """One expression (text or integer) or several, as a list of texts."""
     if isinstance(values, (str, int)):
         values = (values,)
     return [str(value) for value in values]
@@ -36,22 +36,23 @@ def kernel_op(
 ) -> NativeOp:
     """An op that runs the kernel `kernel` (default: `name`, else the only one) of `source`.
 
-    `inputs` and `outputs` declare arrays as "name: layout dtype[extents]", such as
-    "image: strided uint8[h, w, 3]". The layout is "contiguous" (a pointer parameter; an input is copied
-    if it must be) or "strided" (a parameter spanwise::View<T, N> of <spanwise/view.cuh>). The dtype is a
-    name, or a capital letter for any, the same wherever it stands; the source may use it as a type.
-    Extents are names, which the inputs' shapes give their values, or integer expressions over them with
-    + - * // % ( ), min(), max() and cdiv(). `arguments` lists what the kernel's parameters get: names of
-    arrays, extents and `scalars`, or expressions; by default it follows the parameters' names. `block`,
-    `grid` and `shared` (bytes) are integers or expressions; without a grid there is a thread for each
-    element of the first output.
+    `inputs` and `outputs` declare arrays as "name: layout dtype[extents]", such as "image: strided
+    uint8[h, w, 3]". The layout is "contiguous" (a pointer parameter; an input that is not
+    C-contiguous is copied) or "strided" (a parameter spanwise::View<T, N> of <spanwise/view.cuh>).
+    The dtype is a name, or a capital letter that stands for any dtype, the same at each occurrence;
+    the source may use the letter as a type. Extents are names, whose values come from the inputs'
+    shapes, or integer expressions of names with + - * // % ( ), min(), max() and cdiv().
+    `arguments` lists the values of the kernel's parameters in order: names of arrays, extents and
+    `scalars`, or expressions; by default the parameters' own names. `block`, `grid` (in blocks) and
+    `shared` (bytes) are integers or expressions; without `grid` there is at least one thread for
+    each element of the first output.
 
-    `overwrites` says in which input's memory an output is computed, ``{"y": "x"}``, both declared alike:
-    the kernel finds the elements of `x` in `y`, and the pointers to both are one. A graph lets it have the
-    memory where nobody else needs `x`, and a copy elsewhere.
+    `overwrites` maps an output to the input in whose memory it is computed, ``{"y": "x"}``. Both
+    have the same declaration; the kernel gets the same pointer for both, with the elements of `x`.
+    The graph passes the memory of `x` itself if nothing else uses `x` afterwards, else a copy.
 
-    Raises ArgumentError where the declaration does not hold together. The kernel is compiled when a
-    function that uses the op is.
+    Raises ArgumentError for an inconsistent declaration. The kernel is compiled together with the
+    function that uses the op.
     """
     if not scalars:
         scalars = {}
@@ -75,5 +76,6 @@ def kernel_op(
 
 
 def kernel_op_counts() -> dict[str, dict[str, int]]:
-    """By op name: how often a contiguous input was `shared` and `copied`, and `bytes_copied`."""
+    """By op name: how many contiguous inputs were passed without a copy (`shared`) and `copied`,
+    and `bytes_copied`."""
     return {counts.pop("name"): counts for counts in _core._kernel_op_counts()}

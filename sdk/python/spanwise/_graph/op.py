@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an op is in Python: the base of users' ops, and the face of those written in C++.
+"""Ops in Python: the base class of user-defined ops, and the wrapper of C++ ops.
 
-The contract is Theano's (theano/gof/op.py), whose documentation of ops applies word for word.
+The interface is that of Theano (theano/gof/op.py); Theano's documentation of ops applies.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ _VARARGS = 0x04  # CO_VARARGS of a code object
 
 
 class Op:
-    """Derive from it, and write ``make_node`` and one of ``make_thunk`` and ``perform``.
+    """Base class of ops. A subclass defines ``make_node`` and one of ``make_thunk`` and
+    ``perform``.
 
-    ``__props__``, a tuple of attribute names, gives ``==``, ``hash`` and ``str``. ``view_map`` and
-    ``destroy_map`` say which inputs an output may view or overwrites: ``{output: [input]}``. Ops do
-    not change once they are used.
+    ``__props__``, a tuple of attribute names, generates ``__eq__``, ``__hash__`` and ``__str__``.
+    ``view_map`` and ``destroy_map`` map the index of an output to the indices of the inputs that it
+    may be a view of, or that it overwrites: ``{output: [input]}``. An op must not change after its
+    first use.
     """
 
     view_map: Mapping[int, Sequence[int]] = {}
@@ -39,7 +41,8 @@ class Op:
                 setattr(cls, name, method)
 
     def make_node(self, *inputs: Any) -> Apply:
-        """One use of the op. By default from ``itypes`` and ``otypes``."""
+        """A new Apply node of the op. The default implementation checks the inputs against
+        ``itypes`` and makes outputs of ``otypes``; it raises GraphError where they do not match."""
         if self.itypes is None or self.otypes is None:
             raise NotImplementedError(
                 f"{self}: expected a method make_node(self, *inputs) that returns an Apply, or itypes and otypes"
@@ -53,9 +56,11 @@ class Op:
         return Apply(self, variables, [output() for output in self.otypes])
 
     def perform(self, node: Apply, inputs: list[Any], output_storage: list[Any]) -> None:
-        """Computes the outputs from arrays and puts them into ``output_storage[i][0]``.
+        """Computes the outputs from the arrays `inputs` and stores them in
+        ``output_storage[i][0]``.
 
-        What stands there may be reused if it fits: it has the right dtype and rank, but any shape.
+        That element is None or an array of an earlier call, of the right dtype and rank but of any
+        shape, which may be reused.
         """
         raise NotImplementedError(
             f"{self}: expected a method perform(self, node, inputs, output_storage), or make_thunk"
@@ -69,7 +74,8 @@ class Op:
         no_recycling: Sequence[Variable],
         impl: str | None = None,
     ) -> Callable[[], Any]:
-        """The work of one node, bound to its cells; a callable without arguments."""
+        """A callable without arguments that computes the node: it reads and writes the storage
+        cells (lists of one element) of `storage_map`."""
         inputs = [storage_map[variable] for variable in node.inputs]
         outputs = [storage_map[variable] for variable in node.outputs]
         perform = self.perform
@@ -80,11 +86,12 @@ class Op:
         return thunk
 
     def do_constant_folding(self, node: Apply) -> bool:
-        """Whether a node on constants may be computed while a function is compiled."""
+        """Whether a node whose inputs are all constants may be evaluated at compile time."""
         return True
 
     def __call__(self, *inputs: Any, return_list: bool = False, **kwargs: Any) -> Any:
-        """The outputs of a new node: one variable, else a list."""
+        """The outputs of a new node, or only ``default_output``: a single variable, or a list of
+        several. `return_list` always gives a list."""
         node = self.make_node(*inputs, **kwargs)
         if not isinstance(node, Apply):
             raise GraphError(f"{self}: make_node must return an Apply, got {node!r}")
@@ -130,14 +137,14 @@ _PROPS_METHODS = {"__eq__": _props_eq, "__hash__": _props_hash, "__str__": _prop
 
 
 class NativeOp(Op):
-    """An op written in C++. Made by ``sw.ops``, ``kernel_op`` and ``node.op``."""
+    """A C++ op, as returned by ``sw.ops``, ``kernel_op`` and ``node.op``."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
 
     @property
     def recipe(self) -> tuple[str, dict[str, Any]] | None:
-        """Name and properties by which the registry makes the op; None where it does not know it."""
+        """The (name, properties) of a registered op; None for an op that is not registered."""
         return self._handle.recipe
 
     @property
@@ -170,7 +177,8 @@ class NativeOp(Op):
 
 
 def _positional_parameters(method: Any) -> int | None:
-    """How many arguments a bound method takes by position; None for any number."""
+    """The number of positional parameters of a bound method; None for ``*args`` or where
+    unknown."""
     function = getattr(method, "__func__", method)
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__
@@ -183,7 +191,8 @@ def _positional_parameters(method: Any) -> int | None:
 def call_make_thunk(
     op: Op, node: Any, storage_map: Any, compute_map: Any, no_recycling: Any
 ) -> Any:
-    """Calls ``op.make_thunk`` as it wants to be called: ops of before 2016 have no ``impl``."""
+    """Calls ``op.make_thunk``, without the argument `impl` for ops from before 2016. Raises
+    GraphError for a signature with fewer parameters, or a result that is not callable."""
     arguments = (node, storage_map, compute_map, no_recycling, None)
     count = _positional_parameters(op.make_thunk)
     if count is not None and count < 4:
@@ -200,12 +209,13 @@ def call_make_thunk(
 
 
 def apply_registered(name: str, /, *inputs: Any, **properties: Any) -> Any:
-    """The outputs of the registered op that has this name and these properties."""
+    """Applies the registered op `name` with `properties` to `inputs`; returns its outputs."""
     return NativeOp(_core._make_op(name, properties))(*inputs)
 
 
 def _reduce_native_op(op: NativeOp) -> tuple[Any, ...]:
-    """Of an op written in C++: what makes it again."""
+    """__reduce__ of a C++ op: by its kernel_op declaration, or its registered name and properties.
+    Raises GraphError for an op that has neither."""
     if op._handle.declaration is not None:
         return _core._kernel_op, (op._handle.declaration,)
     if op.recipe is None:
@@ -223,7 +233,7 @@ def _load_op(name: str, properties: dict[str, Any]) -> Any:
 
 
 def present_device(device: str | None) -> str | None:
-    """The device, or the CPU where it is absent."""
+    """`device` if it exists, else "cpu"."""
     if device is None or device.startswith("cpu"):
         return device
     return device if any(str(present) == device for present in _core.devices()) else "cpu"

@@ -1,9 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs, ops and compiled functions in pickles; ``copy.deepcopy`` goes the same way.
+"""Pickling of graphs, ops and compiled functions, which ``copy.deepcopy`` uses too.
 
-A graph is written node by node, each after those that it reads, so that any depth needs no deep stack.
-Values travel as arrays do, by the host. What lived on a device that is absent comes back on the CPU.
+A graph is written as a list of nodes in topological order, so that a deep graph needs no deep
+recursion. Values are pickled as arrays are, by a copy on the host. Values, types and ops of a
+device that does not exist when loading are put on the CPU.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from .traversal import ancestors
 
 
 class _Node:
-    """A node on its way into a pickle. One pickle meets one object for each, which it knows again."""
+    """Stands for a node while it is pickled. Unique for each node, so that the pickler's memo
+    recognises it."""
 
     __slots__ = ("__weakref__", "node")
 
@@ -34,7 +36,8 @@ class _Node:
         return _load_node, (self.node.op, inputs, outputs, vars(self.node.tag) or None)
 
 
-# Whoever pickles holds them until it is done; the node of an entry lives as long as the entry.
+# id(node) -> its _Node. The pickler's memo keeps a _Node alive, which keeps its node (and id)
+# alive.
 _nodes: WeakValueDictionary[int, _Node] = WeakValueDictionary()
 
 
@@ -46,7 +49,7 @@ def _graph_of(node: Apply) -> list[_Node]:
     return [_on_its_way(each) for each in ancestors(node.outputs)]
 
 
-# ---- What __reduce__ says ----
+# ---- Implementations of __reduce__ ----
 
 
 def reduce_variable(x: Variable) -> tuple[Any, ...]:
@@ -73,7 +76,7 @@ def reduce_function(f: CompiledFunction, recipe: dict[str, Any]) -> tuple[Any, .
     return _load_function, (recipe, f.trust_input)
 
 
-# ---- What a pickle calls ----
+# ---- Functions that pickles refer to: their names and parameters must not change ----
 
 
 def _with_tag(x: Any, tag: dict[str, Any] | None) -> Any:
@@ -89,7 +92,7 @@ def _load_node(op: Any, inputs: list[Any], outputs: list[Any], tag: dict[str, An
 
 
 def _node(given: Apply | _Node) -> Apply:
-    """Loaded it is an Apply; copy.copy hands over what was to be written."""
+    """The Apply: unpickling passes it, copy.copy() passes the _Node of __reduce__ as it is."""
     return given.node if isinstance(given, _Node) else given
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``sw.load_ops``: ops of a shared library, and the namespaces that they are in."""
+"""``sw.load_ops``: ops of shared libraries, and their namespaces."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .. import _core
 from .._numpy.eager import computed, is_eager
 from .op import apply_registered
 
-#: What loaded libraries say of their ops, by "namespace.name".
+#: "namespace.name" -> the docstring of an op of a loaded library.
 _summaries: dict[str, str] = {}
 
 
 def op_function(name: str) -> Callable[..., Any]:
-    """The registered op `name` as a function of its inputs and, by keyword, its properties.
+    """The registered op `name` as a function: inputs are positional, properties keyword arguments.
 
-    With a variable among the inputs it gives variables of a graph, on arrays alone arrays.
+    It returns variables of a graph if an input is a Variable, else arrays.
     """
 
     def apply(*inputs: Any, **properties: Any) -> Any:
@@ -34,7 +34,8 @@ def op_function(name: str) -> Callable[..., Any]:
 
 
 class OpNamespace:
-    """The ops of a library: ``signal = sw.load_ops("libsignal.so")``, then ``signal.window(x, length=16)``."""
+    """The ops of a loaded library as functions: ``signal = sw.load_ops("libsignal.so")``, then
+    ``signal.window(x, length=16)``."""
 
     def __init__(self, name: str) -> None:
         self.__name__ = name
@@ -62,16 +63,18 @@ class OpNamespace:
 
 
 def load_ops(path: str | os.PathLike[str]) -> OpNamespace:
-    """Loads a shared library of ops, and gives their namespace, which ``sw.ops.<namespace>`` is too.
+    """Loads a shared library of ops and returns their namespace, also available as
+    ``sw.ops.<namespace>``.
 
-    The library is written against ``<spanwise/plugin.hpp>`` or ``<spanwise/plugin.h>``. A path without a
-    slash is looked for in the current folder, then where the loader looks. It stays loaded to the end of
-    the process; loading it again changes nothing, also where the file is another by then.
+    The library is written against ``<spanwise/plugin.hpp>`` or ``<spanwise/plugin.h>``. A path
+    without a slash is searched for in the current folder, then by the dynamic loader. The library
+    stays loaded until the process ends; loading it again has no effect, even if the file has
+    changed since.
 
-    Raises ArgumentError where there is no such library, GraphError where it is no plug-in, is one of
-    another version of the interface, or has tables that do not hold together or names that are taken.
-    A library that is refused stays loaded too, as its code may run on; the file may be built again and
-    loaded then.
+    Raises ArgumentError if the library cannot be loaded; GraphError if it is not a plug-in, has
+    another interface version, inconsistent tables, or a name that is already registered. A rejected
+    library stays in memory as well, since its code may still run; after a rebuild the file can be
+    loaded again.
     """
     name, ops = _core._load_ops(os.fspath(path))
     for op, summary in ops:

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A variable with other values at an index: Theano's way to write ``x[i] = y`` in a graph."""
+"""set_subtensor and inc_subtensor: ``x[i] = y`` and ``x[i] += y`` in a graph, without changing
+x."""
 
 from __future__ import annotations
 
@@ -11,20 +12,23 @@ from .op import NativeOp, apply_registered
 
 
 def set_subtensor(place: Variable, value: Any) -> Variable:
-    """``T.set_subtensor(x[1:], y)`` is x with y, cast and broadcast, at 1:; x itself stays as it is.
+    """``T.set_subtensor(x[1:], y)``: a new variable equal to x, but with ``[1:]`` set to y, cast to
+    the dtype of x and broadcast.
 
-    Where integers in the index name an element twice, the last value stays.
+    Of several values for one element (repeated indices) the last is stored. Raises GraphError if
+    `place` is not an index of a variable.
     """
     x, index, inputs = _indexed(place, "set_subtensor")
     return apply_registered("set_subtensor", x, value, *inputs, index=index)
 
 
 def inc_subtensor(place: Variable, value: Any) -> Variable:
-    """``T.inc_subtensor(x[1:], y)`` is x with y, broadcast, added at 1:; x itself stays as it is.
+    """``T.inc_subtensor(x[1:], y)``: a new variable equal to x, but with y, cast to the dtype of x
+    and broadcast, added at ``[1:]``.
 
-    An element that index arrays name several times gets as many values added, as with
-    ``sw.add.at(x, i, y)``, whose order of additions on a GPU this has too: sums of floats may differ
-    in their last bits there. `value` is cast to the dtype of x.
+    Repeated indices add repeatedly, as in ``sw.add.at(x, i, y)``. As there, the order of additions
+    on a GPU is not fixed: sums of floats may differ in their last bits from run to run. Raises
+    GraphError if `place` is not an index of a variable.
     """
     x, index, inputs = _indexed(place, "inc_subtensor")
     if all(v.ndim == 0 for v in inputs):
@@ -33,7 +37,7 @@ def inc_subtensor(place: Variable, value: Any) -> Variable:
 
 
 def _indexed(place: Any, who: str) -> tuple[Variable, str, list[Variable]]:
-    """The variable that `place` is an index of, the index, and what that takes."""
+    """(x, text of the index, inputs of the index) for `place` = x[index]."""
     op = place.owner.op if isinstance(place, Variable) and place.owner is not None else None
     name, properties = op.recipe if isinstance(op, NativeOp) and op.recipe else ("", {})
     if name != "subtensor":

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An index of a variable as the op that takes it reads it: ``x[1:, i, ::-1]`` is "1:, ?, ::-1" with i."""
+"""Indices of variables as a property and inputs of an op: ``x[1:, i, ::-1]`` is the text
+"1:, ?, ::-1" and the input i."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ _LARGEST = 2**63 - 1
 
 
 def static_integer(value: Any) -> int | None:
-    """A whole number that is known now; None for a variable of rank 0 that will say it."""
+    """The value of an integer or an integer constant; None for another integer variable of rank 0.
+    Raises DTypeError for other variables, TypeError for other values."""
     if isinstance(value, Variable):
         if value.ndim != 0 or value.dtype.kind not in "iu":
             raise _core.DTypeError(
@@ -26,7 +28,8 @@ def static_integer(value: Any) -> int | None:
 
 
 def as_index(key: Any) -> tuple[str, list[Variable]]:
-    """The text of an index, and what stands for its ? (integers) and [] (index arrays, masks)."""
+    """The text of an index, and the variables for its ? (integers) and [] (index arrays, masks) in
+    order. Raises BoundsError for values that are no index."""
     inputs: list[Variable] = []
     parts = key if isinstance(key, tuple) else (key,)
     return ", ".join(_part(part, inputs) for part in parts), inputs
@@ -63,7 +66,7 @@ def _is_integer(part: Any) -> bool:
 def _number(value: Any, inputs: list[Variable]) -> str:
     known = static_integer(value)
     if known is not None:
-        return str(max(-_LARGEST - 1, min(known, _LARGEST)))  # far outside stays outside
+        return str(max(-_LARGEST - 1, min(known, _LARGEST)))  # clipped, it is still out of bounds
     inputs.append(value)
     return "?"
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs as values: walked through, cloned with other parts, compared."""
+"""Traversal, cloning and comparison of graphs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from .._numpy.compare import array_equal
 
 
 def ancestors(outputs: Iterable[Variable], boundary: Iterable[Variable] = ()) -> list[Apply]:
-    """The nodes that `outputs` need, each after those whose outputs it reads.
+    """The nodes that compute `outputs`, in topological order: inputs first.
 
-    What computes a variable of `boundary` does not count. Any depth needs no deep stack.
+    The owners of variables in `boundary` and their ancestors are left out. Iterative, for graphs of
+    any depth.
     """
     done: set[Variable] = set(boundary)
     order: list[Apply] = []
@@ -36,10 +37,12 @@ def ancestors(outputs: Iterable[Variable], boundary: Iterable[Variable] = ()) ->
 def clone(
     outputs: Any, replace: Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None = None
 ) -> Any:
-    """The same graph anew, down to its inputs, constants and shared variables, which stay.
+    """A copy of the graph of `outputs` with new nodes. Inputs, constants and shared variables are
+    not copied.
 
-    `outputs` is a variable, or a list, tuple or dict of them, and so is the result. `replace` puts
-    others in the place of some variables, of the same dtype and rank: ``{x: y * 2}``.
+    `outputs` is a variable, or a list, tuple or dict of them, and so is the result. `replace` maps
+    variables to replacements of the same dtype and rank: ``{x: y * 2}``. Raises GraphError for
+    others.
     """
     now = dict(replace.items() if isinstance(replace, Mapping) else replace or ())
     for old, by in now.items():
@@ -90,11 +93,11 @@ def equal(
     in_xs: Sequence[Variable] | None = None,
     in_ys: Sequence[Variable] | None = None,
 ) -> bool:
-    """Whether two graphs (a variable each, or lists) compute the same by the same ops.
+    """Whether two graphs (a variable each, or lists) apply equal ops in the same structure.
 
-    Constants must have the same values. Inputs and shared variables of one must stand where those of
-    the other do, with equal types; `in_xs` and `in_ys` say which for which, and all others are then
-    the same variables.
+    Constants must have equal values. Inputs and shared variables must correspond one to one, with
+    equal types. `in_xs` and `in_ys` fix that correspondence; all other inputs must then be the same
+    variables in both graphs.
     """
     left, right = _listed(xs), _listed(ys)
     if len(left) != len(right) or len(in_xs or ()) != len(in_ys or ()):
@@ -122,7 +125,7 @@ def equal(
 
 
 class _Leaves:
-    """Which input of one graph stands for which of the other."""
+    """The correspondence between the inputs of two graphs; match() extends it if `is_free`."""
 
     def __init__(self, partners: dict[Variable, Variable], is_free: bool) -> None:
         self._partners = dict(partners)

@@ -1,8 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What variables do as arrays do: the methods of Variable, each a node of the graph.
+"""The array methods of Variable that are implemented in Python; each adds a node to the graph.
 
-The compiled half asks for them here by name; reductions are in it, with those of arrays.
+The extension module looks them up here by name. Reductions are implemented there, with those of
+Array.
 """
 
 from __future__ import annotations
@@ -28,29 +29,30 @@ round_ = _elementwise.round
 
 _EVAL_CACHE_SIZE = 32
 _compiled: OrderedDict[Any, CompiledFunction] = OrderedDict()
-_COMPUTED = -2  # among the extents of an op: one of its inputs says it
+_COMPUTED = -2  # in the property shape= of an op: the extent is an input of the op
 
 
 def evaluate(x: Variable, inputs_to_values: Mapping[Variable, Any] | None = None) -> Any:
-    """The value, given those of the inputs: ``z.eval({x: 1.0})``. Compiles once for the same inputs."""
+    """The value of `x` for values of its inputs: ``z.eval({x: 1.0})``. The compiled functions of
+    the last 32 combinations of `x` and inputs are cached."""
     given = dict(inputs_to_values or {})
     key = (x, tuple(given))
     compiled = _compiled.pop(key, None)
     if compiled is None:
         compiled = function(list(given), x)
-    _compiled[key] = compiled  # the latest stands last
+    _compiled[key] = compiled  # moves the entry to the end: least recently used first
     while len(_compiled) > _EVAL_CACHE_SIZE:
         _compiled.popitem(last=False)
     return compiled(*given.values())
 
 
 def clone(x: Variable, name: str | None = None) -> Variable:
-    """A new variable of the same type, without an owner."""
+    """A new variable of the same type and name, without an owner."""
     return x.type(name or x.name)
 
 
 def astype(x: Variable, dtype: Any, copy: bool = True) -> Variable:
-    """Cast to a dtype; the variable itself where it has it (a graph has no use for `copy`)."""
+    """`x` cast to `dtype`; `x` itself if it has that dtype. `copy` is ignored."""
     wanted = _core.dtype(dtype)
     return x if x.dtype == wanted else apply("cast", x, dtype=wanted.name)
 
@@ -59,7 +61,7 @@ def astype(x: Variable, dtype: Any, copy: bool = True) -> Variable:
 
 
 def shape(x: Variable) -> Variable:
-    """The extents, a vector of int64 on the host; a constant where all are fixed."""
+    """The shape as an int64 vector on the host; a constant if all extents are fixed."""
     fixed = x.type.shape
     if None in fixed:
         return apply("shape", x)
@@ -72,7 +74,8 @@ def size(x: Variable) -> Variable:
 
 
 def _extents(x: Variable, shape: tuple[Any, ...], rank: int | None) -> tuple[list[int], list[Any]]:
-    """The extents as an op says them, and the variables that say the rest."""
+    """The property shape= of an op (_COMPUTED where an extent is an input), and those inputs.
+    Raises GraphError for a vector of unknown length, LayoutError for an extent < -1."""
     if len(shape) == 1 and isinstance(shape[0], Variable) and shape[0].ndim == 1:
         vector = shape[0]
         count = vector.type.shape[0] if rank is None else rank
@@ -96,7 +99,8 @@ def _extents(x: Variable, shape: tuple[Any, ...], rank: int | None) -> tuple[lis
 
 
 def reshape(x: Variable, *shape: Any, ndim: int | None = None) -> Variable:
-    """The same elements in C order under another shape; `ndim` says the rank of a vector's shape."""
+    """`x` with another shape, in C order. `ndim` is the rank of the result, needed if the shape is
+    a variable vector of unknown length."""
     if len(shape) == 2 and ndim is None and isinstance(shape[0], Variable) and shape[0].ndim == 1:
         shape, ndim = shape[:1], operator.index(shape[1])  # reshape(shape, ndim), as in Theano
     extents, computed = _extents(x, shape, ndim)
@@ -104,7 +108,7 @@ def reshape(x: Variable, *shape: Any, ndim: int | None = None) -> Variable:
 
 
 def broadcast_to(x: Variable, shape: Any) -> Variable:
-    """View of that shape: axes of extent 1 repeat, and so do new ones in front."""
+    """View broadcast to `shape`: axes of extent 1 and new leading axes repeat the elements."""
     listed = (shape,) if isinstance(shape, (Variable, Sequence)) else ((shape,),)
     extents, computed = _extents(x, listed, None)
     if -1 in extents:
@@ -113,7 +117,7 @@ def broadcast_to(x: Variable, shape: Any) -> Variable:
 
 
 def ravel(x: Variable, order: Any = "C") -> Variable:
-    """One axis, in C order."""
+    """`x` as a vector in C order. Raises NotSupportedError for another `order`."""
     if order not in ("C", None):
         raise _core.NotSupportedError(
             f'ravel: {x}: of a variable the order is "C", got {order!r}; transpose it first'
@@ -122,7 +126,7 @@ def ravel(x: Variable, order: Any = "C") -> Variable:
 
 
 def flatten(x: Variable, ndim: int = 1) -> Variable:
-    """`ndim` axes in C order: the last is all that are too many."""
+    """`x` reshaped in C order to `ndim` axes: the last one joins all remaining axes."""
     count = operator.index(ndim)
     if not 1 <= count <= max(x.ndim, 1):
         raise _core.LayoutError(
@@ -134,11 +138,11 @@ def flatten(x: Variable, ndim: int = 1) -> Variable:
     return reshape(x, *(extents[i] for i in range(count - 1)), -1)
 
 
-# ---- The order of the axes ----
+# ---- Permutations of axes ----
 
 
 def dimshuffle(x: Variable, *pattern: Any) -> Variable:
-    """View with the axes in this order, "x" standing for a new one of extent 1."""
+    """View with the axes in the order `pattern`; "x" or None is a new axis of extent 1."""
     if len(pattern) == 1 and isinstance(pattern[0], (tuple, list)):
         pattern = tuple(pattern[0])
     order = [-1 if p in ("x", None) else axis_in(p, x.ndim, "dimshuffle") for p in pattern]
@@ -148,7 +152,7 @@ def dimshuffle(x: Variable, *pattern: Any) -> Variable:
 
 
 def transpose(x: Variable, *axes: Any) -> Variable:
-    """View with the axes in another order, reversed unless told."""
+    """View with the axes in the order `axes`, by default reversed."""
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], Sequence)):
         axes = tuple(axes[0] or ())
     listed = axes_in(axes, x.ndim, "transpose") if axes else tuple(range(x.ndim))[::-1]
@@ -158,7 +162,7 @@ def transpose(x: Variable, *axes: Any) -> Variable:
 
 
 def matrix_transpose(x: Variable) -> Variable:
-    """View with the last two axes exchanged."""
+    """View with the last two axes exchanged. Raises LayoutError for rank < 2."""
     if x.ndim < 2:
         raise _core.LayoutError(f"matrix_transpose: {x} must be at least of rank 2, got {x.ndim}")
     return swapaxes(x, -1, -2)
@@ -173,7 +177,7 @@ def swapaxes(x: Variable, axis1: SupportsIndex, axis2: SupportsIndex) -> Variabl
 
 
 def squeeze(x: Variable, axis: Any = None) -> Variable:
-    """View without the axes named, or else without those that are known to have extent 1."""
+    """View without the axes `axis`, by default without those whose type fixes extent 1."""
     if axis is None:
         dropped: Any = [i for i, extent in enumerate(x.type.shape) if extent == 1]
     else:
@@ -181,11 +185,12 @@ def squeeze(x: Variable, axis: Any = None) -> Variable:
     return dimshuffle(x, *(i for i in range(x.ndim) if i not in dropped))
 
 
-# ---- Items ----
+# ---- Indexing ----
 
 
 def getitem(x: Variable, key: Any) -> Variable:
-    """``x[key]``: a view for integers, slices, None and Ellipsis; else a new value."""
+    """``x[key]``: a view for integers, slices, None and Ellipsis, a copy for index arrays and
+    masks."""
     index, inputs = as_index(key)
     known = _known_extent(x, index)
     if known is not None:
@@ -194,7 +199,7 @@ def getitem(x: Variable, key: Any) -> Variable:
 
 
 def _known_extent(x: Variable, index: str) -> int | None:
-    """What ``y.shape[index]`` is where the type of y fixes it."""
+    """The value of ``y.shape[index]`` for x = y.shape, if the type of y fixes that extent."""
     if x.owner is None or str(x.owner.op) != "Shape" or not index.lstrip("-").isdecimal():
         return None
     extents = x.owner.inputs[0].type.shape
@@ -202,7 +207,7 @@ def _known_extent(x: Variable, index: str) -> int | None:
 
 
 def take(x: Variable, indices: Any, axis: SupportsIndex | None = None) -> Variable:
-    """The slices along `axis` that integers name; of the flattened value unless told."""
+    """The slices `indices` along `axis`; without `axis` elements of the flattened variable."""
     if axis is None:
         return take(ravel(x), indices, 0)
     before = (slice(None),) * axis_in(axis, x.ndim, "take")
@@ -210,7 +215,7 @@ def take(x: Variable, indices: Any, axis: SupportsIndex | None = None) -> Variab
 
 
 def items(x: Variable) -> Iterator[Variable]:
-    """The slices along the first axis, whose extent is fixed."""
+    """Iterates over the slices along the first axis, whose extent the type must fix."""
     return (x[i] for i in range(len(x)))
 
 
@@ -218,7 +223,7 @@ def items(x: Variable) -> Iterator[Variable]:
 
 
 def refuse_array(x: Variable, dtype: Any = None, copy: Any = None) -> Any:
-    """What ``numpy.asarray(x)`` is told."""
+    """Variable.__array__, which numpy.asarray() calls: always raises TypeError."""
     raise TypeError(
         f"{x} has no value yet, so it is no array; compile it with function(), or ask "
         "it.eval({...})"
@@ -228,12 +233,12 @@ def refuse_array(x: Variable, dtype: Any = None, copy: Any = None) -> Any:
 def array_function(
     x: Variable, function: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """``numpy.<function>(x)``: Spanwise's function of that name."""
+    """Variable.__array_function__: calls Spanwise's function of the same name."""
     from .._numpy.array_function import array_function
 
     return array_function(x, function, types, args, kwargs)
 
 
 def array_ufunc(x: Variable, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-    """``numpy.<ufunc>(x)``: Spanwise's operation of that name."""
+    """Variable.__array_ufunc__: calls Spanwise's ufunc of the same name."""
     return _elementwise.array_ufunc(ufunc, method, inputs, options)

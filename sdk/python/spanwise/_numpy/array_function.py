@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's functions on Spanwise arrays (numpy.org/neps/nep-0018): what __array_function__ answers.
+"""__array_function__: NumPy's functions on Spanwise arrays (numpy.org/neps/nep-0018).
 
-A function that Spanwise has by NumPy's name is Spanwise's, on any device. The others are NumPy's own
-where it can see the memory: it gets views, and its arrays come back as Spanwise arrays.
+Where Spanwise has a function of the same name, it is called, on any device. Other functions are
+NumPy's own, for arrays on the CPU: NumPy gets views, and its results become Spanwise arrays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from .. import _core
 from .._core import Array, Variable
 
-# Those that NumPy sends on for the sake of like=, which it takes out of the arguments.
+# Functions with like=, for which NumPy calls __array_function__ without that argument.
 _LIKE = frozenset(
     [
         "arange",
@@ -40,12 +40,13 @@ def array_function(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """The result of a function of NumPy that has an array or variable, `asked`, among its arguments."""
+    """Implements __array_function__ of `asked`, an array or a variable of a graph among the
+    arguments."""
     import numpy as np
 
     plain = (np.ndarray, np.memmap)
     if not all(issubclass(kind, Array | Variable) or kind in plain for kind in types):
-        return NotImplemented  # another library's array may know better
+        return NotImplemented  # defer to the __array_function__ of the other type
     name = _name_of(function)
     kwargs = {word: value for word, value in kwargs.items() if word != "subok"}
     if name in _LIKE and kwargs.get("device") is None and isinstance(asked, Array):
@@ -72,7 +73,8 @@ def array_function(
 def on_host(
     name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str
 ) -> Any:
-    """NumPy's own function on views of arrays on the CPU; TypeError for arrays elsewhere."""
+    """Calls NumPy's `function` on NumPy views of the arrays. Raises TypeError, with the reason
+    `why`, for arrays on a GPU and for variables."""
     views: dict[int, tuple[Any, Array]] = {}
 
     def lend(x: Any) -> Any:
@@ -102,7 +104,7 @@ def on_host(
 
 
 def _is_of_no_dtype(x: Any) -> bool:
-    """Whether NumPy makes objects or text of an argument, or of a part of it."""
+    """Whether NumPy converts `x`, or an element of it, to a dtype of objects, text or dates."""
     import numpy as np
 
     if type(x) in (tuple, list):
@@ -121,7 +123,8 @@ def _mapped(f: Callable[[Any], Any], x: Any) -> Any:
 
 
 def _adopted(x: Any) -> Any:
-    """NumPy's array or scalar as ours, on the same memory; as it is where no dtype of ours fits."""
+    """A NumPy array or scalar as a Spanwise array over the same memory; `x` itself for dtypes that
+    Spanwise does not have."""
     import numpy as np
 
     if type(x) is not np.ndarray and not isinstance(x, np.generic):
@@ -135,7 +138,7 @@ def _adopted(x: Any) -> Any:
 
 @functools.cache
 def _name_of(function: Any) -> str:
-    """The name below ``numpy``: "sum", "linalg.norm"."""
+    """The qualified name inside ``numpy``: "sum", "linalg.norm"."""
     module = function.__module__.partition(".")[2]
     return f"{module}.{function.__name__}" if module else function.__name__
 
@@ -158,7 +161,7 @@ def _signature(ours: Any) -> inspect.Signature | None:
 
 
 def _misfit(ours: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    """Why our function cannot be called so; "" where it can."""
+    """Why the arguments do not fit the signature of `ours`; "" if they do."""
     signature = _signature(ours)
     if signature is None:
         return ""
@@ -169,7 +172,7 @@ def _misfit(ours: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     return ""
 
 
-# ---- Where NumPy's call is worded otherwise, or asks for NumPy's own types ----
+# ---- Functions with other parameter names in NumPy, or with results of NumPy's types ----
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **words: Any) -> Any:

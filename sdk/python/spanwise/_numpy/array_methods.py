@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Methods of arrays, each called with the array first."""
+"""Methods of Array that are implemented in Python; the first argument is the array."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from .._core import Array
 
 
 def setflags(array: Array, write: Any = None, align: Any = None, uic: Any = None) -> None:
-    """Sets the flags that are not None, as numpy.ndarray.setflags. Raises ReadOnlyError for what was
-    handed out for reading, ArgumentError for align=True of unaligned memory and for uic=True."""
+    """Sets the flags that are not None, as numpy.ndarray.setflags. Raises ReadOnlyError for
+    write=True of memory that another library shared as read-only, ArgumentError for align=True of
+    unaligned memory and for uic=True."""
     if align and not array.flags.aligned:
         raise _core.ArgumentError(
             "setflags: cannot set aligned flag of mis-aligned array to True; copy it: a.copy()"
@@ -26,7 +27,7 @@ def setflags(array: Array, write: Any = None, align: Any = None, uic: Any = None
 
 
 def tobytes(array: Array, order: str = "C") -> bytes:
-    """The elements as bytes, in the order that numpy.ndarray.tobytes gives them."""
-    # As bytes first: NumPy has no dtype for some of ours.
+    """The elements as bytes in `order`, as numpy.ndarray.tobytes. Waits for a GPU."""
+    # Viewed as uint8, since the buffer protocol has no format for some dtypes (bfloat16).
     flat = array.flatten(order)
     return memoryview(flat.to("cpu").view("uint8")).tobytes()

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What pickles of arrays call, by a path that stays: ``spanwise.rebuild_array``."""
+"""The function that pickles of arrays refer to, by the stable path ``spanwise.rebuild_array``."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ def rebuild_array(
     readonly: bool | None = None,
     kind: type[_core.Array] | None = None,
 ) -> _core.Array:
-    """The array that a pickle describes. Programs that restrict what unpickling may call, allow this.
+    """Makes the array that a pickle describes. Unpicklers that restrict globals have to allow it.
 
-    `content` is a contiguous buffer that holds exactly the elements; `strides` (bytes, none
-    negative) say how they lie, None in C order. On the CPU the array uses the buffer where it lies.
-    It is copied where it is not aligned for the dtype, and where it is read-only and `readonly` is
-    False; with None the array is as the buffer is. On another device, or the CPU where `device` is
-    absent, the elements are copied. `kind` is the subclass of Array to return.
+    `content` is a contiguous buffer of exactly the elements; `strides` are in bytes and not
+    negative, None is C order. On the CPU the array shares the buffer, unless it is not aligned for
+    the dtype or is read-only and `readonly` is False: then it is copied. With readonly=None the
+    array is read-only if the buffer is. For another device the elements are copied to it, or to the
+    CPU if that device does not exist. `kind` is the subclass of Array to return; TypeError for
+    another type.
     """
     if kind is not None and not (isinstance(kind, type) and issubclass(kind, _core.Array)):
         raise TypeError(f"rebuild_array: expected a subclass of spanwise.Array, got {kind!r}")

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`Array.__array_ufunc__`: NumPy's ufuncs of operands that are arrays of Spanwise (NEP 13)."""
+"""Array.__array_ufunc__: NumPy's ufuncs on Spanwise arrays (NEP 13)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from .. import _core
 from .array_function import on_host
 
-# Functions that take no options.
+# Functions that take no keyword options here.
 _PLAIN = ("modf", "frexp", "ldexp")
 _REDUCTIONS = {
     ("add", "reduce"): "sum",
@@ -24,10 +24,11 @@ _REDUCTIONS = {
 
 
 def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """What NumPy asks of an array that is an operand of one of its ufuncs."""
+    """Implements Array.__array_ufunc__: calls the function of the same name, or NumPy's own for
+    arrays on the CPU."""
     for x in (*inputs, *options["out"]) if "out" in options else inputs:
         if type(x) is not _core.Array and _core._overrides_ufuncs(x):
-            return NotImplemented  # it answers ufuncs itself
+            return NotImplemented  # defer to the __array_ufunc__ of x
     name = ufunc.__name__
     ours = _of_ufunc(name) if method == "__call__" else _of_method(name, method)
     if ours is None or (name in _PLAIN and options):
@@ -46,7 +47,8 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
 def _reduced_in_dtype(
     ours: str, inputs: tuple[Any, ...], options: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """The operand of a reduction that takes no dtype=, cast to the one that is asked for."""
+    """The operand of min and max cast to dtype=, which they do not take; any and all accept only
+    dtype=bool and raise DTypeError for others."""
     if ours not in ("min", "max", "all", "any"):
         return inputs
     dtype = options.pop("dtype", None)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole arrays compared: NumPy's array_equal, isclose and allclose."""
+"""Comparison of arrays: NumPy's array_equal, isclose and allclose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from .operands import as_arrays
 
 
 def _together(a: Any, b: Any) -> tuple[Array, Array]:
-    """Both on one device, the GPU if either is: the answer is the host's, so a copy is no surprise."""
+    """Both as arrays on one device: on the GPU if one is there. The other is copied, which is
+    acceptable since the callers return host values."""
     x, y = as_arrays(a, b)
     if x.device == y.device:
         return x, y
@@ -20,7 +21,8 @@ def _together(a: Any, b: Any) -> tuple[Array, Array]:
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Whether shapes and all elements are the same, wherever the arrays are; waits for the device."""
+    """Whether shapes and all elements are equal. The arrays may be on different devices; waits for
+    the result."""
     first, second = _together(a1, a2)
     if first.shape != second.shape:
         return False
@@ -31,12 +33,13 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Of each pair whether |a - b| <= atol + rtol |b|; infinities are close to themselves only.
+    """Elementwise |a - b| <= atol + rtol * |b|, as numpy.isclose, as a bool array. An infinity is
+    close only to an equal one.
 
-    Python numbers take the dtype of the array beside them.
+    Python numbers take the dtype of the other operand.
     """
     x, y = _number_or_array(a), _number_or_array(b)
-    if isinstance(y, Array):  # the magnitude of the least integer is none
+    if isinstance(y, Array):  # as floats: abs() of the least integer overflows
         y = y.astype(_core.result_type(y, 1.0), copy=False)
     elif isinstance(y, int):
         y = float(y)
@@ -52,13 +55,14 @@ def _number_or_array(x: Any) -> Any:
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether isclose() of all pairs, wherever the arrays are; waits for the device."""
+    """Whether isclose() holds for all elements. The arrays may be on different devices; waits for
+    the result."""
     if not isinstance(a, (int, float, complex)) and not isinstance(b, (int, float, complex)):
         a, b = _together(a, b)
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
 def contains(array: Array, key: Any) -> bool:
-    """Whether any element of `array` equals `key`; waits for the device."""
-    same = array == key  # not equal(): what is no array equals no element
+    """Whether any element of `array` equals `key`; waits for the result."""
+    same = array == key  # unlike equal(), it does not raise for a `key` that is no array
     return bool(same.any()) if isinstance(same, Array) else False

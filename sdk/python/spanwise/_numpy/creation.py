@@ -1,13 +1,13 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ranges that NumPy computes on the host: of arrays, of numbers other than Python's own, of dtypes
-that the compiled half leaves to it. NumPy is imported only when one is asked for."""
+"""arange and linspace of arguments that `_core` does not handle (arrays, NumPy scalars, some
+dtypes): computed by NumPy on the host, which is imported by the first call."""
 
 from __future__ import annotations
 
 from .. import _core
 
-TYPE_CHECKING = False  # as in __init__.py
+TYPE_CHECKING = False  # stands in for typing.TYPE_CHECKING: importing typing takes too long
 if TYPE_CHECKING:
     from typing import Any
 
@@ -20,8 +20,8 @@ def arange(
     *,
     device: Any = None,
 ) -> _core.Array:
-    """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange; where the first array
-    among the numbers is, unless told."""
+    """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange; on `device`, by default
+    the device of the first array among the arguments, else the default device."""
     wanted = None if dtype is None else _core.dtype(dtype)
     import numpy as np
 
@@ -42,8 +42,8 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """`num` values from `start` to `stop`, as numpy.linspace, where the first array among these is,
-    unless told; (values, step) with `retstep`."""
+    """`num` values from `start` to `stop`, as numpy.linspace; on `device`, by default the device of
+    the first array among the arguments, else the default device. (values, step) with `retstep`."""
     import numpy as np
 
     home = _home(device, start, stop)
@@ -62,14 +62,14 @@ def linspace(
 
 
 def _dtype_of_values(wanted: _core.dtype | None) -> Any:
-    # bfloat16 is rounded from float64 by us: NumPy computes ranges in its own types only.
+    # bfloat16 is computed in float64 and rounded by the caller: NumPy has no such dtype.
     if wanted is None or wanted == _core.bfloat16:
         return None
     return wanted.dtype
 
 
 def on_host(x: Any) -> Any:
-    """`x` for NumPy's functions, which would ask ours for arrays of ours."""
+    """`x` as a NumPy array if it is an Array, for which NumPy would call __array_function__."""
     if not isinstance(x, _core.Array):
         return x
     return (x.astype("float64") if x.dtype == _core.bfloat16 else x).numpy()

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can be asked of dtypes: their limits and kinds, and casts by function."""
+"""finfo, iinfo, isdtype and astype."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from .. import _core
 from .._core import Variable, _asarray as asarray, dtype
 
-# Bits after the leading one, and the largest exponent of two.
+# (mantissa bits without the leading 1, largest exponent of two)
 _FLOATS = {"float16": (10, 15), "bfloat16": (7, 127), "float32": (23, 127), "float64": (52, 1023)}
 _PARTS = {"complex64": "float32", "complex128": "float64"}
 
@@ -25,7 +25,7 @@ _KINDS = {
 
 
 class _Limits:
-    """Attributes that are shown and compared."""
+    """Base of finfo and iinfo: repr, == and hash by the public attributes."""
 
     bits: int
     dtype: dtype
@@ -45,7 +45,8 @@ class _Limits:
 
 
 class finfo(_Limits):  # noqa: N801  (NumPy's name)
-    """The limits of a floating dtype, or of a complex one's parts: numbers of Python."""
+    """The limits of a floating dtype, or of the parts of a complex one, as Python numbers. Raises
+    ArgumentError for other dtypes."""
 
     def __init__(self, type: Any, /) -> None:
         asked = _dtype_in(type)
@@ -70,7 +71,7 @@ class finfo(_Limits):  # noqa: N801  (NumPy's name)
 
 
 class iinfo(_Limits):  # noqa: N801  (NumPy's name)
-    """The limits of an integer dtype."""
+    """The limits of an integer dtype, as Python integers. Raises ArgumentError for other dtypes."""
 
     def __init__(self, type: Any, /) -> None:
         asked = _dtype_in(type)
@@ -91,8 +92,9 @@ def _dtype_in(type: Any) -> dtype:
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is `kind`: a dtype, "bool", "signed integer", "unsigned integer", "integral",
-    "real floating", "complex floating", "numeric", or any of a tuple of these."""
+    """Whether `dtype` is of a kind: a dtype, "bool", "signed integer", "unsigned integer",
+    "integral", "real floating", "complex floating", "numeric", or a tuple of these. Raises
+    ArgumentError for another string."""
     asked = _core.dtype(dtype)
     if isinstance(kind, tuple):
         return any(isdtype(asked, one) for one in kind)
@@ -106,11 +108,12 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 def _kind_of(asked: dtype) -> str:
-    return "f" if asked.name in _FLOATS else asked.kind  # NumPy has no letter for bfloat16
+    return "f" if asked.name in _FLOATS else asked.kind  # the kind of bfloat16 is "V"
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """The elements of `x` cast to `dtype`; `x` itself where copy=False and nothing changes."""
+    """`x` cast to `dtype` and copied to `device`, if given; with copy=False `x` itself where
+    neither changes it. A variable of a graph for a variable."""
     if isinstance(x, Variable):
         return (x if device is None else x.transfer(device)).astype(dtype)
     return asarray(x).astype(dtype, copy=copy, device=device)

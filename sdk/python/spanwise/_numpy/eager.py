@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Registered ops called on arrays: computed at once, by a function of that one op."""
+"""Eager calls of registered ops on arrays, through a cached compiled function of the single op."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from .._graph.op import apply_registered
 
 
 def is_eager(inputs: Sequence[Any]) -> bool:
-    """Whether a call on `inputs` computes: there are some, and none is a variable of a graph."""
-    for x in inputs:  # a loop, as any() costs a generator at each call
+    """Whether a call on `inputs` computes at once: at least one input, and none a Variable."""
+    for x in inputs:  # faster than any() with a generator
         if isinstance(x, Variable):
             return False
     return len(inputs) > 0
 
 
 def computed(name: str, inputs: Sequence[Any], properties: Mapping[str, Any]) -> Any:
-    """What the registered op `name` makes of arrays: an Array, or a list of them.
+    """The outputs of the registered op `name` on arrays: an Array, or a list of them.
 
-    Runs where the first array on a GPU is, else where the first array is. Results are new arrays, also
-    of ops that view or overwrite their inputs, which stay as they are.
+    Runs on the device of the first array on a GPU, else of the first array. Results never share
+    memory with the inputs, and inputs are not modified, also for ops with a view map or a destroy
+    map.
     """
     arrays = [x if isinstance(x, Array) else _as_array(x) for x in inputs]
     types = [(str(a.dtype), a.ndim) for a in arrays]
@@ -42,14 +43,15 @@ def _device_of(arrays: Sequence[Array]) -> Any:
 
 
 def _as_array(x: Any) -> Array:
-    """Numbers and lists get the dtype that they have in a graph; arrays share their memory."""
+    """`x` as an Array: numbers and lists with the dtype of a graph constant, arrays without a
+    copy."""
     if isinstance(x, (bool, int, float, complex, list, tuple)):
         return _core._as_variable(x).data  # type: ignore[attr-defined]
     return _core._asarray(x)
 
 
 def _hashable(properties: Mapping[str, Any]) -> tuple[tuple[str, str, Any], ...]:
-    # 1, 1.0 and True are one key of a dict, and three values of a property.
+    # With the type's name, since 1, 1.0 and True are equal keys but different property values.
     return tuple(
         (name, type(value).__name__, tuple(value) if isinstance(value, list) else value)
         for name, value in sorted(properties.items())

@@ -1,10 +1,11 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""einsum: subscripts become views, sums and products of two operands at a time.
+"""einsum by views, sums and pairwise contractions.
 
-A plan is made once for subscripts and shapes. Each operand first loses repeated labels (a diagonal),
-labels that broadcast (extent 1) and labels that nobody else has (a sum); then pairs are contracted
-until one is left, whose axes are put in order.
+A plan is cached for each pair of subscripts and shapes. Each operand is first reduced: repeated
+labels to a diagonal, axes of extent 1 that broadcast are dropped, labels found nowhere else are
+summed. Then pairs are contracted until one array is left, whose axes are transposed to the output
+order.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from typing import Any, NamedTuple
 from .. import _core
 from .operands import as_arrays
 
-# A letter, or (from the end) the place of an axis that an ellipsis stands for.
+# A letter, or for an axis of an ellipsis its negative index among them.
 _Label = str | int
 _Labels = tuple[_Label, ...]
 
 
 class _Preparation(NamedTuple):
-    """What is done to one operand before it meets another."""
+    """The reduction of one operand, as axes: diagonals of pairs, then dropped, then summed axes."""
 
     diagonals: tuple[tuple[int, int], ...]
     dropped: tuple[int, ...]
@@ -34,13 +35,15 @@ class _Preparation(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Operands `first` < `second` leave the list, their product joins its end."""
+    """One contraction: the operands at `first` < `second` leave the list, and their product is
+    appended to it. `batch` and `summed` are axes of each."""
 
     first: int
     second: int
     batch: tuple[tuple[int, ...], tuple[int, ...]]
     summed: tuple[tuple[int, ...], tuple[int, ...]]
-    # Of a product without a sum: for each operand its axes in order, and where None is put in.
+    # For a product without a sum: for each operand the transposition, and the index that inserts
+    # axes.
     aligned: tuple[tuple[tuple[int, ...], tuple[int | None, ...]], ...] | None
 
 
@@ -48,9 +51,9 @@ class _Plan(NamedTuple):
     preparations: tuple[_Preparation | None, ...]
     pairs: tuple[_Pair, ...]
     order: tuple[int, ...] | None
-    # The axes of one contraction, where there is nothing else to do.
+    # The axes of the contraction, if the plan is one contraction of two unreduced operands.
     direct: tuple[tuple[int, ...], ...] | None
-    is_view: bool  # of the only operand
+    is_view: bool  # the result is a view of the only operand
 
 
 def einsum(
@@ -61,12 +64,14 @@ def einsum(
     casting: str = "safe",
     optimize: Any = False,
 ) -> Any:
-    """Einstein's sum over the operands as numpy.einsum; `optimize` may also be a path.
+    """Einstein summation, as numpy.einsum; `optimize` may be a path of numpy.einsum_path.
 
-    What is a view of the one operand is that view, whatever `order` says.
+    A result that can be a view of the only operand is that view, whatever `order` is. Raises
+    ArgumentError for subscripts that do not fit the operands, TypeError for casts that `casting`
+    does not allow.
     """
     subscripts: str | tuple[Any, ...]
-    if len(operands) > 1 and type(operands[0]) is str:  # what most programs write
+    if len(operands) > 1 and type(operands[0]) is str:  # the common case
         subscripts, arrays = operands[0], as_arrays(*operands[1:])
     else:
         subscripts, arrays = _read_operands(operands)
@@ -92,7 +97,8 @@ def einsum(
 
 
 def _order_in(order: Any, arrays: list[_core.Array]) -> str | None:
-    """ "C", "F", or None for whatever comes out. "A" is "F" where all operands lie so."""
+    """ "C", "F", or None for any order ("K"). "A" is "F" if all operands are F-contiguous, else
+    "C"."""
     word = order.upper() if isinstance(order, str) else "C" if order is None else order
     if word not in ("C", "F", "A", "K"):
         raise _core.ArgumentError(
@@ -130,7 +136,7 @@ def _read_operands(operands: tuple[Any, ...]) -> tuple[str | tuple[Any, ...], li
         )
     if isinstance(operands[0], str):
         return operands[0], _as_arrays(operands[1:])
-    # array, labels, array, labels, ..., and perhaps the result's labels.
+    # einsum(array, labels, array, labels, ...[, output labels])
     count = len(operands) // 2
     labels = tuple(tuple(_number_label(n) for n in operands[2 * i + 1]) for i in range(count))
     result = tuple(_number_label(n) for n in operands[-1]) if len(operands) % 2 else None
@@ -157,7 +163,8 @@ def _as_arrays(operands: Sequence[Any]) -> list[_core.Array]:
 
 
 def _path_in(optimize: Any) -> tuple[tuple[int, ...], ...] | None:
-    """A path given as numpy.einsum_path gives it; None where we choose ourselves."""
+    """The path of numpy.einsum_path; None for "greedy", "optimal" and None, where the plan
+    chooses."""
     if optimize is None or isinstance(optimize, str):
         if isinstance(optimize, str) and optimize not in ("greedy", "optimal"):
             raise _core.ArgumentError(
@@ -166,7 +173,7 @@ def _path_in(optimize: Any) -> tuple[tuple[int, ...], ...] | None:
         return None
     if len(optimize) and optimize[0] == "einsum_path":
         return tuple(tuple(map(index, step)) for step in optimize[1:])
-    # The name of a method, and the memory that it may take.
+    # (method, memory limit); the limit is ignored.
     if len(optimize) == 2 and isinstance(optimize[0], str) and isinstance(optimize[1], int | float):
         return _path_in(optimize[0])
     raise TypeError(
@@ -271,7 +278,7 @@ def _plan_for(
     inputs, output = _parse(subscripts, tuple(map(len, shapes)))
     extents = _extents(inputs, shapes)
     preparations, terms = [], []
-    # An axis of extent 1 that others stretch is as good as absent.
+    # Axes of extent 1 that broadcast are left out.
     whole = [
         {n for n, size in zip(labels, shape, strict=True) if size == extents[n]}
         for labels, shape in zip(inputs, shapes, strict=True)
@@ -301,11 +308,11 @@ def _contractions(
     extents: dict[_Label, int],
     path: tuple[tuple[int, ...], ...] | None,
 ) -> tuple[list[_Pair], _Labels]:
-    """The products in order, and the labels of the last. Those of a step of the path, and all
-    without a path, are taken in the order that needs least room."""
+    """The contractions in order, and the labels of the result. Within a step of the path, or
+    without a path, the order is greedy by memory (_next_pair)."""
     pairs: list[_Pair] = []
-    live = dict(enumerate(terms))  # by number: those that the running list holds, in its order
-    left = list(live)  # as the path counts them
+    live = dict(enumerate(terms))  # id -> labels, in the order of the operand list of _run
+    left = list(live)  # ids, in the order that the path's indices refer to
 
     def contract(numbers: list[int]) -> int:
         while len(numbers) > 1:
@@ -391,7 +398,7 @@ def _next_pair(
     output: list[_Label],
     extents: dict[_Label, int],
 ) -> tuple[int, int]:
-    """The two of `numbers` whose product takes least room beyond what it replaces."""
+    """The two of `numbers` whose product adds the fewest elements (its size less theirs)."""
     if len(numbers) == 2:
         return numbers[0], numbers[1]
 
@@ -434,7 +441,7 @@ def _run(plan: _Plan, arrays: list[_core.Array]) -> _core.Array:
     arrays = [
         a if how is None else _prepared(a, how)
         for a, how in zip(arrays, plan.preparations, strict=True)
-    ]  # a new list, which shrinks
+    ]  # a new list: the loop removes from it
     for pair in plan.pairs:
         two, one = arrays.pop(pair.second), arrays.pop(pair.first)
         arrays.append(_product(one, two, pair))
@@ -448,7 +455,7 @@ def _prepared(array: _core.Array, how: _Preparation) -> _core.Array:
     if how.dropped:
         array = array[tuple(0 if i in how.dropped else slice(None) for i in range(array.ndim))]
     if how.summed:
-        # In the operands' dtype: integers wrap around, truths are "or".
+        # In the operands' dtype, as NumPy: integers wrap around, bool is a logical or.
         if array.dtype == "bool":
             return array.any(axis=how.summed)
         return array.sum(axis=how.summed, dtype=array.dtype)

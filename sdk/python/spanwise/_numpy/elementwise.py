@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise functions made of others, and NumPy's ``__array_ufunc__``."""
+"""Elementwise functions composed of ufuncs of `_core`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .. import _core
 
 
 def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
-    """`a` limited to [`min`, `max`], as numpy.clip; None is no limit, and neither is a Python integer
-    beyond what the integer dtype of `a` can hold."""
+    """`a` limited to [`min`, `max`], as numpy.clip. None is no limit, and so is a Python integer
+    outside the range of the integer dtype of `a` on its side. Takes the options of ufuncs."""
     try:
         if min is None and max is None:
             return _core.positive(a, out=out, **options)
@@ -29,7 +29,7 @@ def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: A
 
 
 def _limits_within(a: Any, low: Any, high: Any) -> tuple[Any, Any]:
-    """The limits; None in place of a Python integer that no element can pass."""
+    """The limits, with None for a Python integer beyond the range of the dtype of `a`."""
     from .dtypes import iinfo
 
     dtype = _core._operand(a).dtype
@@ -47,21 +47,22 @@ def angle(z: Any, deg: bool = False, **options: Any) -> Any:
     as numpy.angle. Takes the options of elementwise operations."""
     z = _core._operand(z)
     if z.dtype == "bool":
-        z = z.astype("float64")  # NumPy's dtype for it
+        z = z.astype("float64")  # as NumPy
     radians = _core._angle(z, **options)
     if not deg:
         return radians
-    # NumPy's factor, which has the dtype of the array.
+    # As NumPy: the factor is cast to the dtype of the array.
     return _core.multiply(
         radians, 180.0 / pi, out=options.get("out"), where=options.get("where", True)
     )
 
 
 def copyto_where(dst: Any, src: Any, casting: str, where: Any) -> None:
-    """copyto() where the mask is true; the other elements of `dst` are not written."""
+    """copyto() with where=: writes the elements of `dst` where the mask is true. Raises DTypeError
+    for a cast that `casting` does not allow."""
     target = _core._asarray(dst, copy=False)
     if isinstance(src, (bool, int, float, complex)):
-        beside = _core.result_type(target, src)  # the target's dtype for a number of its kind
+        beside = _core.result_type(target, src)  # NEP 50: a Python number takes the target's dtype
         if beside == target.dtype:
             src = _core.full((), src, target.dtype, device="cpu")
     else:
@@ -78,7 +79,8 @@ def copyto_where(dst: Any, src: Any, casting: str, where: Any) -> None:
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    """Elements of `x` where `condition` is true, of `y` elsewhere; alone, nonzero(condition)."""
+    """Elements of `x` where `condition` is true, of `y` elsewhere; nonzero(condition) without `x`
+    and `y`. Raises ValueError for only one of them."""
     if x is None and y is None:
         return _core.nonzero(condition)
     if x is None or y is None:
@@ -90,9 +92,9 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 
 def modf(x: Any, /) -> tuple[Any, Any]:
-    """The fractional and the whole part of each element, both with its sign, as numpy.modf."""
+    """(fractional part, integral part) of each element, both with its sign, as numpy.modf."""
     array = _core._asarray(x)
-    computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype  # NumPy's for both
+    computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype  # NumPy's result dtype
     array = array.astype(computed, copy=False)
     whole = _core.trunc(array)
     rest = _core._where(_core.isinf(whole), 0.0, _core.subtract(array, whole))
@@ -102,7 +104,7 @@ def modf(x: Any, /) -> tuple[Any, Any]:
 def divmod(
     x1: Any, x2: Any, /, out: tuple[Any, Any] | None = None, **options: Any
 ) -> tuple[Any, Any]:
-    """(floor_divide(x1, x2), remainder(x1, x2))."""
+    """(floor_divide(x1, x2), remainder(x1, x2)), as numpy.divmod."""
     if out is None:
         return _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
     if len(out) != 2:
@@ -116,7 +118,8 @@ def divmod(
 
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    """`a` rounded to `decimals` places, halves to even, as numpy.round."""
+    """`a` rounded to `decimals` decimal places, halves to even, as numpy.round. Raises DTypeError
+    for bool and decimals != 0."""
     a = a if isinstance(a, _core.Variable) else _core._asarray(a)
     if a.dtype == "bool" and decimals != 0:
         raise _core.DTypeError(
@@ -140,12 +143,12 @@ around = round
 
 
 def real(x: Any) -> Any:
-    """The real part: a view of complex arrays, the array itself where it is real."""
+    """The real part: a view for complex arrays, `x` itself for real ones."""
     return _part(x, 0)
 
 
 def imag(x: Any) -> Any:
-    """The imaginary part: a view of complex arrays, zeros where `x` is real."""
+    """The imaginary part: a view for complex arrays, new zeros for real ones."""
     return _part(x, 1)
 
 
@@ -153,6 +156,6 @@ def _part(x: Any, index: int) -> Any:
     x = _core._asarray(x)
     if x.dtype.kind == "c":
         part = "float32" if x.dtype.itemsize == 8 else "float64"
-        # The two parts lie side by side, whatever the strides between elements.
+        # The new last axis holds both parts of one element, for any strides of x.
         return x[..., None].view(part)[..., index]
     return x if index == 0 else _core.zeros_like(x)

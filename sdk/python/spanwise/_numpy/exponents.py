@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers and their exponents apart: frexp and ldexp."""
+"""frexp and ldexp."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 from .. import _core
 from .._user_kernels import ElementwiseKernel
 
-# Beyond what any number's exponent makes up for.
+# Exponents are clipped to +-_FAR, far beyond the exponent range of float64.
 _FAR = 10_000
 
-# 16-bit numbers are float's within; C's own functions for it, since `frexp` alone is double's.
+# Suffix of the C functions frexp and ldexp for a type; 16-bit floats are computed in float.
 _SUFFIX = {"float": "f", "double": ""}
 
 
 def frexp(x: Any, /) -> tuple[Any, Any]:
     """(mantissa, exponent) of each element, as numpy.frexp: x = mantissa * 2**exponent.
 
-    Mantissas are of [0.5, 1), exponents int32; 0, infinity and NaN are their own mantissas, of
-    exponent 0. Results are new arrays on the device of `x`. Integers are taken for the real dtype
-    that the other functions compute them in. Raises TypeError for complex numbers.
+    |mantissa| is in [0.5, 1), the exponent int32; 0, infinity and NaN give themselves and exponent
+    0. Results are new arrays on the device of `x`. Integers and bool are converted to the real
+    dtype of the other ufuncs. Raises TypeError for complex numbers.
     """
     array = _as_real(x)
     if array.device.kind == "cuda":
@@ -38,10 +38,11 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
 
 
 def ldexp(x1: Any, x2: Any, /) -> Any:
-    """x1 * 2**x2 of each element, rounded once, as numpy.ldexp; `x2` are integers.
+    """x1 * 2**x2 of each element, rounded once, as numpy.ldexp.
 
-    The result is a new array of the real dtype that `x1` is computed in. Raises TypeError for
-    exponents that do not fit in int64, numbers that are not whole, and complex `x1`.
+    The result is a new array of the real dtype of `x1` (integers and bool as in the other ufuncs).
+    Raises TypeError for exponents `x2` that are not of an integer dtype or are uint64, and for
+    complex `x1`.
     """
     exponents = _core._asarray(x2, device=getattr(x1, "device", None))
     if exponents.dtype.kind not in "biu" or str(exponents.dtype) == "uint64":

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions over indices, masks and diagonals, by NumPy's names."""
+"""NumPy's functions for masks, indices, diagonals and grids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .shape import broadcast_shapes
 
 
 def _writable(a: Any, who: str) -> Array:
-    """`a`, any library's, as an array over the same memory."""
+    """`a`, an array of any library, as an Array over the same memory. Raises ReadOnlyError."""
     array = asarray(a, copy=False)
     if not array.flags.writeable:
         raise _core.ReadOnlyError(
@@ -28,7 +28,8 @@ def _writable(a: Any, who: str) -> Array:
 
 
 def extract(condition: Any, arr: Any) -> Array:
-    """The elements of `arr` where `condition` is true, both flattened."""
+    """The elements of `arr` where `condition` is true, both flattened, as numpy.extract. A new
+    vector."""
     return _core.compress(_mask(condition).reshape(-1), asarray(arr).reshape(-1))
 
 
@@ -38,7 +39,8 @@ def _mask(condition: Any, device: Any = None) -> Array:
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    """arr[mask] = vals, with `vals` repeated as needed."""
+    """arr[mask] = vals in place, with `vals` flattened and repeated, as numpy.place. Waits for the
+    mask on a GPU. Raises ArgumentError for a mask of another size and for empty `vals`."""
     array = _writable(arr, "place")
     chosen = _mask(mask)
     if chosen.size != array.size:
@@ -57,9 +59,10 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def _values_for(array: Array, values: Any, who: str) -> Array:
-    """The values that are written to `array`: arrays must cast to its dtype safely, as in NumPy."""
+    """`values` as an Array on the device of `array`. Raises DTypeError for an array whose dtype
+    does not cast safely to that of `array`, as NumPy."""
     given = asarray(values, device=array.device)
-    is_array = hasattr(values, "dtype") and hasattr(values, "__setitem__")  # no scalar of NumPy
+    is_array = hasattr(values, "dtype") and hasattr(values, "__setitem__")  # not a NumPy scalar
     if is_array and not _core.can_cast(given.dtype, array.dtype, "safe"):
         raise _core.DTypeError(
             f"{who}: cannot cast values from {given.dtype} to {array.dtype} under casting='safe'; "
@@ -79,7 +82,8 @@ def _cycled(values: Array, count: int) -> Array:
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    """a.flat[i] = values.flat[i % values.size] for each i where `mask` is true."""
+    """a.flat[i] = values.flat[i % values.size] for each i where `mask` is true, in place. Raises
+    ArgumentError for a mask of another size."""
     array = _writable(a, "putmask")
     chosen = _mask(mask)
     if chosen.size != array.size:
@@ -98,7 +102,8 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
-    """Of each element the first choice whose condition is true, else `default`."""
+    """A new array: for each element the first choice whose condition is true, else `default`, as
+    numpy.select. On the device of the first condition."""
     if len(condlist) != len(choicelist):
         raise _core.ArgumentError(
             "select: list of cases must be same length as list of conditions, "
@@ -133,7 +138,8 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 def choose(
     a: Any, choices: Any, out: Any = None, mode: Literal["raise", "wrap", "clip"] = "raise"
 ) -> Array:
-    """Of each element the one in the array that `a` names: choices[a[i]][i]."""
+    """result[i] = choices[a[i]][i], as numpy.choose. With mode="raise" an index outside raises
+    ArgumentError."""
     indices = asarray(a)
     arrays = [asarray(c, device=indices.device) for c in choices]
     if not arrays:
@@ -141,7 +147,8 @@ def choose(
     shape = broadcast_shapes(indices.shape, *(c.shape for c in arrays))
     table = _core.stack([c.broadcast_to(shape) for c in arrays])
     count = len(arrays)
-    # Negative indices are wrong here, so the table that they would count from leads them outside.
+    # take() accepts negative indices, choose() does not: in "raise" mode the second half of the
+    # table maps them to `count`, which is out of bounds in take_along_axis().
     rows = list(range(count)) + ([count] * count if mode == "raise" else [])
     table_of_rows = _core.array(rows, "int64", device=indices.device)
     try:
@@ -161,7 +168,7 @@ def choose(
 
 
 def _on_host(x: Any) -> Any:
-    """For NumPy: arrays of any device as its own, the rest as it is."""
+    """`x` with arrays of any device converted to NumPy arrays, also inside tuples and lists."""
     if isinstance(x, tuple | list):
         return type(x)(_on_host(part) for part in x)
     return asarray(x).numpy() if hasattr(x, "shape") else x
@@ -181,7 +188,7 @@ def _moved(values: Any, device: Any) -> Any:
 
 
 def ix_(*args: Any) -> tuple[Array, ...]:
-    """Index arrays that together name the cross product of the sequences."""
+    """Index arrays that select the cross product of the sequences, as numpy.ix_."""
     found = []
     for i, sequence in enumerate(args):
         array = asarray(sequence)
@@ -196,7 +203,8 @@ def ix_(*args: Any) -> tuple[Array, ...]:
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
-    """The coordinates in `shape` of places in the flattened array. Computed on the host."""
+    """Flat indices as a tuple of coordinates in `shape`, as numpy.unravel_index. Computed by NumPy
+    on the host; results are on the device of `indices`."""
     import numpy as np
 
     found: Any = np.unravel_index(_on_host(indices), shape, order)  # type: ignore[call-overload]
@@ -204,7 +212,8 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ..
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Array:
-    """The places in the flattened array of coordinates in `dims`. Computed on the host."""
+    """Coordinates in `dims` as flat indices, as numpy.ravel_multi_index. Computed by NumPy on the
+    host; the result is on the device of the first coordinate array."""
     import numpy as np
 
     found: Any = np.ravel_multi_index(_on_host(tuple(multi_index)), dims, mode, order)  # type: ignore[call-overload]
@@ -215,12 +224,14 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """View of a diagonal, which becomes the last axis; writeable as the array is."""
+    """View of the diagonals of two axes, along the last axis of the result; writeable if `a` is
+    (unlike NumPy's)."""
     return asarray(a).diagonal(offset, axis1, axis2)
 
 
 def diag(v: Any, k: int = 0) -> Array:
-    """The k-th diagonal of a matrix (a view), or a new matrix with the vector `v` there."""
+    """The k-th diagonal of a matrix, as a view; for a vector a new matrix with it on the k-th
+    diagonal. Raises LayoutError for other ranks."""
     array = asarray(v)
     if array.ndim == 2:
         return array.diagonal(k)
@@ -247,7 +258,7 @@ def tri(
     *,
     device: Any = None,
 ) -> Array:
-    """A matrix of ones on and below the k-th diagonal, zeros above."""
+    """An (N, M) matrix of ones on and below the k-th diagonal, zeros above; float64 by default."""
     import numpy as np
 
     rows = operator.index(N)
@@ -274,12 +285,12 @@ def _without(m: Any, k: int, lower: bool, who: str) -> Array:
 
 
 def tril(m: Any, k: int = 0) -> Array:
-    """A copy with zeros above the k-th diagonal."""
+    """A copy with zeros above the k-th diagonal of the last two axes."""
     return _without(m, k, True, "tril")
 
 
 def triu(m: Any, k: int = 0) -> Array:
-    """A copy with zeros below the k-th diagonal."""
+    """A copy with zeros below the k-th diagonal of the last two axes."""
     return _without(m, k, False, "triu")
 
 
@@ -326,7 +337,9 @@ def diag_indices(n: int, ndim: int = 2, *, device: Any = None) -> tuple[Array, .
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    """a[i, i, ...] = val for each i, over and over in tall matrices where `wrap`."""
+    """a[i, i, ...] = val for each i, in place, as numpy.fill_diagonal; with `wrap` the diagonal
+    starts again in the rows of a tall matrix below it. Raises LayoutError for a vector, or for more
+    than two axes of different extents."""
     array = _writable(a, "fill_diagonal")
     if array.ndim < 2:
         raise _core.LayoutError(
@@ -350,7 +363,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 
 
 def _diagonal_of_first(array: Array) -> Array:
-    """The first two axes as their diagonal, in front."""
+    """View with the first two axes replaced by their diagonal, as the first axis."""
     view = array.diagonal(0, 0, 1)
     return view.transpose((view.ndim - 1, *range(view.ndim - 1)))
 
@@ -362,7 +375,8 @@ def indices(
     *,
     device: Any = None,
 ) -> Any:
-    """The index along each axis of a grid: one array, or with `sparse` one an axis."""
+    """The indices of a grid: an array of shape (rank, *dimensions), or with `sparse` a tuple of one
+    broadcastable array per axis."""
     import numpy as np
 
     grid: Any = np.indices(tuple(map(operator.index, dimensions)), np.int64, sparse)  # type: ignore[call-overload]
@@ -375,7 +389,7 @@ def indices(
 def meshgrid(
     *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> tuple[Array, ...]:
-    """The coordinates of a grid from those along each axis."""
+    """Coordinate arrays from coordinate vectors, as numpy.meshgrid; views with copy=False."""
     if indexing not in ("xy", "ij"):
         raise _core.ArgumentError(
             f"meshgrid: valid values for `indexing` are 'xy' and 'ij', got {indexing!r}"
@@ -393,13 +407,13 @@ def meshgrid(
 
 
 class _Grid:
-    """numpy.mgrid and numpy.ogrid: values computed by NumPy, on the default device."""
+    """mgrid and ogrid: computed by NumPy and copied to the default device."""
 
     def __init__(self, sparse: bool) -> None:
         self._sparse = sparse
 
     def __getitem__(self, key: Any) -> Any:
-        """A grid over the ranges that the slices say."""
+        """The grid over the ranges in `key`, one slice for each axis."""
         import numpy as np
 
         found: Any = (np.ogrid if self._sparse else np.mgrid)[key]

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays put together and taken apart: NumPy's stacks and splits over concatenate."""
+"""NumPy's functions that join, split, insert and delete, on top of concatenate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _listed(arrays: Any, who: str) -> list[Array]:
             f'{who}: arrays to stack must be passed as a "sequence" type such as list or tuple, '
             f"got a {type(arrays).__name__}"
         )
-    # Numbers and lists go where the first array is.
+    # Numbers and lists become arrays on the device of the first array.
     given = [x if isinstance(x, _ON_NO_DEVICE) else _operand(x) for x in arrays]
     device = next((x.device for x in given if isinstance(x, Array)), None)
     listed = [asarray(x, device=device) if isinstance(x, _ON_NO_DEVICE) else x for x in given]
@@ -33,24 +33,24 @@ def _listed(arrays: Any, who: str) -> list[Array]:
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Array:
-    """One after the other along the first axis, vectors as rows."""
+    """Concatenates along the first axis; vectors are rows."""
     rows = [atleast_2d(a) for a in _listed(tup, "vstack")]
     return concatenate(rows, 0, dtype=dtype, casting=casting)
 
 
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Array:
-    """One after the other along the second axis, vectors along their only one."""
+    """Concatenates along the second axis, vectors along their only axis."""
     arrays = [atleast_1d(a) for a in _listed(tup, "hstack")]
     return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 def dstack(tup: Any) -> Array:
-    """One after the other along the third axis."""
+    """Concatenates along the third axis, after atleast_3d."""
     return concatenate([atleast_3d(a) for a in _listed(tup, "dstack")], 2)
 
 
 def column_stack(tup: Any) -> Array:
-    """One after the other along the second axis, vectors as columns."""
+    """Concatenates along the second axis; vectors are columns."""
     arrays = _listed(tup, "column_stack")
     return concatenate([a if a.ndim > 1 else atleast_1d(a)[:, None] for a in arrays], 1)
 
@@ -67,11 +67,12 @@ def append(arr: Any, values: Any, axis: SupportsIndex | None = None) -> Array:
 concat = concatenate  # the array API's name
 
 
-# ---- Taking apart ----
+# ---- Splitting ----
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> list[Array]:
-    """Views of `ary` cut along `axis`: in so many parts, as equal as can be, or at these places."""
+    """Views of parts of `ary` along `axis`: a number of parts, whose extents differ by at most 1,
+    or split at the given indices, as numpy.array_split."""
     array = asarray(ary)
     at = axis_in(axis, array.ndim, "array_split")
     extent = array.shape[at]
@@ -90,7 +91,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> 
 
 
 def split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> list[Array]:
-    """As array_split, but a number of parts must divide the extent."""
+    """As array_split; raises ArgumentError for a number of parts that does not divide the
+    extent."""
     array = asarray(ary)
     if not is_listed(indices_or_sections):
         parts = operator.index(indices_or_sections)
@@ -112,23 +114,23 @@ def _split_from(array: Array, sections: Any, rank: int, axis: int, who: str) -> 
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """split along the second axis, of a vector along its only one."""
+    """split() along the second axis, of a vector along its only axis."""
     array = asarray(ary)
     return _split_from(array, indices_or_sections, 1, 0 if array.ndim == 1 else 1, "hsplit")
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """split along the first axis."""
+    """split() along the first axis, for arrays of at least two."""
     return _split_from(asarray(ary), indices_or_sections, 2, 0, "vsplit")
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """split along the third axis."""
+    """split() along the third axis."""
     return _split_from(asarray(ary), indices_or_sections, 3, 2, "dsplit")
 
 
 def unstack(x: Any, /, *, axis: SupportsIndex = 0) -> tuple[Array, ...]:
-    """Views of the slices along `axis`, which they lack; of a vector copies of its elements."""
+    """The slices along `axis`, without that axis: views, but copies of the elements of a vector."""
     array = asarray(x)
     if array.ndim == 0:
         raise _core.LayoutError("unstack: input array must be at least 1-d, got shape ()")
@@ -136,11 +138,12 @@ def unstack(x: Any, /, *, axis: SupportsIndex = 0) -> tuple[Array, ...]:
     return tuple(array[(*before, i)] for i in range(array.shape[len(before)]))
 
 
-# ---- Between the elements ----
+# ---- Insertion and deletion ----
 
 
 def delete(arr: Any, obj: Any, axis: SupportsIndex | None = None) -> Array:
-    """A new array without the slices along `axis` that `obj` (integers, a slice, a mask) names."""
+    """A new array without the slices `obj` (integers, a slice, a mask) along `axis`; without `axis`
+    of the flattened array. As numpy.delete."""
     array, at = _line(arr, axis, "delete")
     kept = _core.ones(array.shape[at], "bool", device="cpu")
     kept[obj if isinstance(obj, slice) else _named(obj, array.shape[at], "delete")] = False
@@ -148,7 +151,8 @@ def delete(arr: Any, obj: Any, axis: SupportsIndex | None = None) -> Array:
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: SupportsIndex | None = None) -> Array:
-    """A new array with `values` before the slices along `axis` that `obj` names."""
+    """A new array with `values` inserted before the slices `obj` along `axis`; without `axis` into
+    the flattened array. As numpy.insert."""
     array, at = _line(arr, axis, "insert")
     extent = array.shape[at]
     if isinstance(obj, slice):
@@ -166,7 +170,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: SupportsIndex | None = None) -
     added = asarray(values, array.dtype, device=array.device)
     if len(places) == 1:
         added = added[(None,) * max(0, array.ndim - added.ndim)]
-        # A single place takes the values' first axis, a list of one their axis `axis`.
+        # As NumPy: for a scalar obj the first axis of the values becomes `axis`, for a list it does
+        # not.
         return _insert_at(array, at, places[0], moveaxis(added, 0, at) if is_one else added)
     spots = list(places)
     for shift, i in enumerate(sorted(range(len(places)), key=places.__getitem__)):
@@ -204,7 +209,8 @@ def _line(arr: Any, axis: SupportsIndex | None, who: str) -> tuple[Array, int]:
 
 
 def _named(obj: Any, extent: int | None, who: str) -> Array:
-    """Integers, or a mask of `extent`, on the host."""
+    """`obj` as integers, or a mask of shape (extent,), on the host. Raises ArgumentError for a mask
+    of another shape, BoundsError for another dtype."""
     named = asarray(obj, device="cpu")
     if named.size == 0 and isinstance(obj, list | tuple):
         return named.astype("int64")

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products that are made of others: outer, tensordot, and axes other than the last."""
+"""outer, trace, tensordot, and the axes=, axis= and keepdims= of products."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from .. import _core
 from .operands import as_arrays
 from .shape import axes_in, moveaxis
 
-# How many axes of each operand, and of the result, a product works on; matmul of matrices.
+# Core dimensions of x1, x2 and the result; of matmul those for matrices.
 _CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}
 
 
 def outer(a: Any, b: Any, out: Any = None) -> _core.Array:
-    """Every element of `a` times every element of `b`, both flattened; as numpy.outer."""
+    """The (a.size, b.size) products of the elements of `a` and `b`, both flattened; as
+    numpy.outer."""
     a, b = as_arrays(a, b)
     if a.ndim != 1:
         a = a.ravel()
@@ -35,7 +36,8 @@ def trace(
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> _core.Array:
-    """The sum over pairs of axes; a number n is a's last n with b's first n, as numpy.tensordot."""
+    """The sum of products over pairs of axes, as numpy.tensordot; an integer n pairs the last n
+    axes of `a` with the first n of `b`. Raises ArgumentError for axes that do not fit."""
     a, b = as_arrays(a, b)
     a_axes, b_axes = _paired_axes(a, b, axes)
     fits = len(a_axes) == len(b_axes) and all(
@@ -83,9 +85,9 @@ def along_axes(
     keepdims: bool = False,
     **options: Any,
 ) -> _core.Array:
-    """The product `name` with the axes of a generalised ufunc's axes=, axis= and keepdims=."""
+    """The product `name` with axes=, axis= and keepdims= of a generalised ufunc, as in NumPy."""
     x1, x2 = as_arrays(x1, x2)
-    if options.get("order") in ("A", "a"):  # of the operands as they came
+    if options.get("order") in ("A", "a"):  # by the operands before their axes are moved
         options["order"] = "F" if x1.flags.f_contiguous and x2.flags.f_contiguous else "C"
     out = out[0] if isinstance(out, tuple) else out
     if (axis is not None or keepdims) and name != "vecdot":
@@ -108,7 +110,7 @@ def along_axes(
 
 
 def _core_counts(name: str, x1: _core.Array, x2: _core.Array, keepdims: bool) -> tuple[int, ...]:
-    """How many axes of each operand, and of the result, the product is of."""
+    """The number of core dimensions of each operand and of the result."""
     if name != "matmul":
         first, second, last = _CORES[name]
         return first, second, last + keepdims
@@ -123,7 +125,7 @@ def _core_axes(name: str, axes: Any, counts: tuple[int, ...]) -> list[tuple[int,
     if not isinstance(axes, (list, tuple)):
         raise TypeError(f"{name}: axes should be a list, got {axes!r}")
     entries = [_axis_list(entry) for entry in axes]
-    if len(entries) == 2 and _CORES[name][2] == 0:  # the axis that keepdims= keeps is the last one
+    if len(entries) == 2 and _CORES[name][2] == 0:  # the result's axes default to the last ones
         entries.append(last_ones[2])
     if [len(entry) for entry in entries] != list(counts):
         first, second, last = counts

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions along one axis that are made of others: differences, running sums, places in order."""
+"""Functions along one axis: diff, cumulative_sum, cumulative_prod and searchsorted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def diff(
     prepend: Any = None,
     append: Any = None,
 ) -> Array:
-    """The n-th difference along `axis`, after `prepend` and `append` were joined, as numpy.diff."""
+    """The n-th difference along `axis` of `prepend`, `a` and `append` concatenated, as numpy.diff;
+    `a` itself for n = 0. Raises ArgumentError for n < 0, LayoutError for rank 0."""
     array = asarray(a)
     times = n.__index__()
     if times < 0:
@@ -58,7 +59,8 @@ def cumulative_sum(
     out: Any = None,
     include_initial: bool = False,
 ) -> Array:
-    """Running sums along `axis`; after a 0 with `include_initial`, as numpy.cumulative_sum."""
+    """Cumulative sums along `axis`, as numpy.cumulative_sum; `include_initial` puts a 0 first.
+    Arrays of more than one dimension need `axis` (ArgumentError)."""
     return _cumulative("cumulative_sum", _core.cumsum, 0, x, axis, dtype, out, include_initial)
 
 
@@ -71,7 +73,8 @@ def cumulative_prod(
     out: Any = None,
     include_initial: bool = False,
 ) -> Array:
-    """Running products along `axis`; after a 1 with `include_initial`, as numpy.cumulative_prod."""
+    """Cumulative products along `axis`, as numpy.cumulative_prod; `include_initial` puts a 1 first.
+    Arrays of more than one dimension need `axis` (ArgumentError)."""
     return _cumulative("cumulative_prod", _core.cumprod, 1, x, axis, dtype, out, include_initial)
 
 
@@ -113,10 +116,11 @@ def _cumulative(
 def searchsorted(
     a: Any, v: Any, side: Literal["left", "right"] = "left", sorter: Any = None
 ) -> Array:
-    """Where in the sorted vector `a` each of `v` belongs, as numpy.searchsorted.
+    """The insertion index in the sorted vector `a` of each element of `v`, as numpy.searchsorted.
 
-    A binary search for each element of `v`, in one kernel; int64, of the shape of `v` and on the
-    device of `a`. `sorter` are the places that sort `a`. Raises DTypeError for complex numbers.
+    One kernel does a binary search for each element. The result is int64, has the shape of `v` and
+    is on the device of `a`. `sorter` holds the indices that sort `a`. Raises DTypeError for complex
+    numbers.
     """
     line = asarray(a)
     if side not in ("left", "right"):

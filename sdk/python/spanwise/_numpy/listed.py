@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that are one number or several: which of them an object is."""
+"""Arguments that may be one value or a sequence of values."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 
 def is_listed(x: Any) -> bool:
-    """Whether `x` holds several values. An array of rank 0 is one value, though it has __iter__."""
+    """Whether `x` is a sequence. An array of rank 0 is not, though it has __iter__."""
     return isinstance(x, Iterable) and getattr(x, "ndim", 1) != 0
 
 
 def listed(x: Any) -> tuple[Any, ...]:
-    """The values in `x`, or `x` itself as the only one."""
+    """The elements of a sequence, or (x,)."""
     return tuple(x) if is_listed(x) else (x,)
 
 
 def integers(x: Any) -> tuple[int, ...]:
-    """The integers in `x`, or `x` itself as the only one; TypeError for anything else. Reading an
-    array of a GPU waits for it."""
+    """`x`, one integer or a sequence of them, as a tuple. Raises TypeError for other values. Waits
+    for an array on a GPU."""
     return tuple(map(operator.index, listed(x)))

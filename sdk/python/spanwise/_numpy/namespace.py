@@ -1,9 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the array API standard asks of a namespace beside its functions: `spanwise` is one.
-
-data-apis.org/array-api/2024.12
-"""
+"""The inspection API and the array methods of the array API standard
+(data-apis.org/array-api/2024.12)."""
 
 from __future__ import annotations
 
@@ -21,7 +19,8 @@ _DTYPES = (
 
 
 def namespace_for(api_version: str | None) -> ModuleType:
-    """`spanwise`, for a version of the standard that it follows."""
+    """Implements Array.__array_namespace__: the module `spanwise`. Raises ArgumentError for an
+    unknown version."""
     if api_version is not None and api_version not in _VERSIONS:
         raise _core.ArgumentError(
             f"__array_namespace__: expected a version of the array API standard among "
@@ -33,7 +32,8 @@ def namespace_for(api_version: str | None) -> ModuleType:
 
 
 def to_device(array: _core.Array, device: Any, stream: Any) -> _core.Array:
-    """`array` on `device`, copied in the order of `stream`, a stream of the array's device."""
+    """Implements Array.to_device: `array` on `device`, copied in the order of `stream`, a stream
+    of the array's device, of any library."""
     if stream is None:
         return array.to(device)
     with _core.Stream.foreign(stream, array.device):
@@ -41,10 +41,10 @@ def to_device(array: _core.Array, device: Any, stream: Any) -> _core.Array:
 
 
 class _Info:
-    """The answer of __array_namespace_info__()."""
+    """The result of __array_namespace_info__()."""
 
     def capabilities(self) -> dict[str, Any]:
-        """What the standard leaves open."""
+        """The capabilities that the standard leaves optional."""
         return {
             "boolean indexing": True,
             "data-dependent shapes": True,
@@ -52,15 +52,15 @@ class _Info:
         }
 
     def default_device(self) -> _core.device:
-        """Where arrays are made unless told."""
+        """The device of new arrays for which no device is given."""
         return _core.default_device()
 
     def devices(self) -> list[_core.device]:
-        """Every device."""
+        """All devices of this machine that Spanwise can use, the CPU among them."""
         return _core.devices()
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, _core.dtype]:
-        """The dtypes of arrays made of Python numbers, and of indices: the same on any device."""
+        """The dtypes of arrays made from Python numbers, and of indices; equal on all devices."""
         _core.device(device)
         return {
             "real floating": _core.float64,
@@ -70,13 +70,13 @@ class _Info:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, _core.dtype]:
-        """The standard's dtypes of a kind, as isdtype() names kinds; float16 and bfloat16 are none
-        of the standard's."""
+        """Name -> dtype for the standard's dtypes of `kind`, a kind of isdtype(), or all. float16
+        and bfloat16 are not in the standard."""
         _core.device(device)
         every = {name: _core.dtype(name) for name in _DTYPES}
         return {n: d for n, d in every.items() if kind is None or isdtype(d, kind)}
 
 
 def __array_namespace_info__() -> _Info:  # noqa: N807  (the standard's name)
-    """What this namespace can do, by the array API standard."""
+    """The inspection object of the array API standard."""
     return _Info()

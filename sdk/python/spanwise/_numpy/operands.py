@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operands of functions that are written in Python, as arrays that can meet."""
+"""Conversion of the operands of functions implemented in Python to arrays."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 from .._core import Array, _asarray as asarray
 
-# What has no device of its own.
+# Types without a device.
 _VALUES = (list, tuple, int, float, complex)
 
 
 def as_arrays(*operands: Any) -> list[Array]:
-    """All as arrays; lists and numbers go where the first array is."""
+    """All operands as Arrays, without copies of arrays of any library. Lists and numbers become
+    arrays on the device of the first array."""
     for x in operands:
         if not isinstance(x, Array):
             break

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""numpy.pad: an array inside a larger one, whose border is made of a value or of what is inside."""
+"""numpy.pad."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ _Pairs = list[tuple[Any, Any]]
 
 
 def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Array:
-    """A new array with pad_width[i] = (before, after) elements more along each axis.
+    """A new array with pad_width[i] = (before, after) more elements along axis i, as numpy.pad.
 
     mode: "constant" (constant_values=0), "edge", "linear_ramp" (end_values=0), "reflect" and
-    "symmetric" (reflect_type="even"), "wrap", "maximum", "minimum", "mean" and "median" (of the
-    stat_length nearest elements, of all unless told), or "empty", which leaves the border unset.
+    "symmetric" (reflect_type="even" only), "wrap", "maximum", "minimum", "mean" and "median" (of
+    the stat_length nearest elements, by default all), or "empty", which leaves the border
+    uninitialised. "linear_ramp" and "median" are computed on the host. Raises ArgumentError for
+    other modes and options.
     """
     source = asarray(array)
     widths = _widths(pad_width, source.ndim)
@@ -53,7 +55,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     for axis, (before, after) in enumerate(widths):
         if mode == "empty" or before + after == 0:
             continue
-        # Axes that are done are padded whole, later ones not at all yet.
+        # Earlier axes at their full padded extent, later axes without their padding.
         region = tuple(slice(None) if i < axis else inside[i] for i in range(source.ndim))
         line = _Line(result, region, axis, source.shape[axis], before, after)
         _check_extent(line, mode)
@@ -69,7 +71,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
 
 
 class _Line:
-    """A result along one axis: where its border is, and how to write it."""
+    """The result of pad() along one axis: its border, and the methods that write it."""
 
     def __init__(
         self,
@@ -84,7 +86,7 @@ class _Line:
         self.extent, self.before, self.after = extent, before, after
 
     def at(self, place: Any) -> Array:
-        """The part of the result at `place` along the axis."""
+        """The slice `place` of the result along the axis, within the region."""
         return self.result[(*self.region[: self.axis], place, *self.region[self.axis + 1 :])]
 
     def write(self, place: Any, value: Any) -> None:
@@ -95,7 +97,8 @@ class _Line:
         self.write(slice(self.before + self.extent, None), last)
 
     def ramp(self, first: Any, last: Any) -> None:
-        """From the end values to the edges in equal steps, computed as NumPy does, on the host."""
+        """Fills each side with equal steps from its end value to the edge, computed by NumPy on the
+        host."""
         import numpy as np
 
         edges = (self.before, self.before + self.extent - 1)
@@ -111,7 +114,7 @@ class _Line:
             self.write(place, steps if side == 0 else np.flip(steps, self.axis))
 
     def summarise(self, mode: str, *lengths: int | None) -> None:
-        """Each side all of one value: the statistic of the elements nearest to it."""
+        """Fills each side with one statistic of the elements nearest to it."""
         sides = (slice(0, self.before), slice(self.before + self.extent, None))
         for side, (place, length) in enumerate(zip(sides, lengths, strict=True)):
             count = self.extent if length is None else min(operator.index(length), self.extent)
@@ -125,7 +128,8 @@ class _Line:
             self.write(place, _core.rint(value) if is_rounded else value)
 
     def extend(self, source_of: Callable[[int, int], int]) -> None:
-        """Each place of the border from the inner one that `source_of` names."""
+        """Fills each index i of the border (relative to the inner part) with the inner element
+        source_of(i, extent)."""
         total = self.before + self.extent + self.after
         border = [*range(self.before), *range(self.before + self.extent, total)]
         inner = [self.before + source_of(i - self.before, self.extent) for i in border]
@@ -161,7 +165,7 @@ _STEPS: dict[str, Callable[[int, int], int]] = {
 
 
 def _median(values: Array, axis: int) -> Array:
-    """On the host, by NumPy: there is no sorting on a GPU yet."""
+    """The median along `axis`, computed by NumPy on the host: there is no sort on a GPU yet."""
     import numpy as np
 
     is_narrow = values.dtype == "bfloat16"
@@ -179,7 +183,8 @@ _STATISTICS: dict[str, Callable[[Array, int], Array]] = {
 
 
 def _runs(border: list[int], inner: list[int]) -> Iterable[tuple[slice, slice]]:
-    """The pairs as few slices: places that follow one another, and their origins in equal steps."""
+    """Groups the pairs (border, inner) into slice assignments: runs of consecutive border indices
+    whose inner indices have a constant step of -1, 0 or 1."""
     start = 0
     while start < len(border):
         end, step = start + 1, 0
@@ -216,7 +221,8 @@ def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
 
 
 def _pairs(value: Any, rank: int) -> _Pairs:
-    """v, (v,), (before, after), ((before, after),) or one pair an axis, as pairs."""
+    """v, (v,), (before, after), ((before, after),) or one pair per axis, as one pair per axis.
+    Raises ArgumentError."""
     values = listed(value)
     if not any(map(is_listed, values)):
         if len(values) in (1, 2):

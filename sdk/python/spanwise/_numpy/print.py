@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays as text: NumPy's, plus the device. NumPy is imported when an array is first printed."""
+"""repr and str of arrays, in NumPy's format with the device added. Imports NumPy on first use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import _core
 
-# NumPy leaves these dtypes out, since its literals have them.
+# As NumPy, which prints no dtype= for the dtypes of its literals.
 _IMPLIED = (_core.bool, _core.int64, _core.float64, _core.complex128)
 
 
@@ -52,12 +52,13 @@ def _what(array: _core.Array) -> str:
 
 
 def _values_of(array: _core.Array, np: ModuleType) -> tuple[Any, dict[str, Any]]:
-    """What to print as an ndarray, and array2string's arguments if it stands for a larger array.
+    """The elements to print as an ndarray, and the arguments of array2string that make it a
+    summary.
 
-    (None, {}) for elements that neither NumPy nor an installed library can print.
+    (None, {}) for dtypes that NumPy does not have, with the installed libraries.
     """
     if array.dtype == _core.bfloat16:
-        array = array.astype(_core.float32)  # NumPy may lack it; every value is a float32
+        array = array.astype(_core.float32)  # NumPy may lack bfloat16; the cast is exact
     options = np.get_printoptions()
     try:
         if array.device == "cpu" or array.size <= options["threshold"]:
@@ -72,9 +73,9 @@ def _values_of(array: _core.Array, np: ModuleType) -> tuple[Any, dict[str, Any]]
 
 
 def _edges_of(array: _core.Array, edge: int, np: ModuleType) -> Any:
-    """The corners that a summary shows, with one element between them, so that a large array of a
-    device is not copied to the host to print a few numbers."""
-    # Of each axis the parts to fetch, as (where from, where to).
+    """The corners of a GPU array that a summary prints, with one unset element between them; only
+    the corners are copied to the host."""
+    # For each axis the parts to fetch, as (slice of the array, slice of the corners).
     parts_of_axes: list[list[tuple[slice, slice]]] = []
     for extent in array.shape:
         parts = [(slice(None), slice(None))]

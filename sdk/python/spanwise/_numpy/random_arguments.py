@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the methods of a generator are given: seeds, shapes, dtypes, arrays to write to."""
+"""Conversion and checks of the arguments of random.Generator: seeds, shapes, dtypes, out=,
+bounds."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ Shape = tuple[int, ...]
 
 
 def words_of_seed(seed: Any) -> tuple[int, ...]:
-    """A seed as numbers >= 0. What has generate_state() is a SeedSequence."""
+    """A seed as a tuple of integers >= 0. An object with generate_state() is a SeedSequence; None
+    is 128 random bits. Raises DTypeError or ArgumentError."""
     if seed is None:
         return (int.from_bytes(os.urandom(16), "little"),)
     if hasattr(seed, "generate_state"):
@@ -36,14 +38,14 @@ def words_of_seed(seed: Any) -> tuple[int, ...]:
 
 
 def is_number(x: Any) -> bool:
-    """A Python number or a scalar of NumPy; arrays of any rank are not."""
+    """Whether `x` is a Python number or a NumPy scalar; an Array of any rank is not."""
     return isinstance(x, (int, float)) or (
         not isinstance(x, Array) and hasattr(x, "__float__") and getattr(x, "shape", None) == ()
     )
 
 
 def as_shape(size: Any) -> Shape:
-    """NumPy's size=: None is one element, of rank 0."""
+    """NumPy's size= as a shape; None is ()."""
     if size is None:
         return ()
     if isinstance(size, tuple | list):
@@ -52,7 +54,8 @@ def as_shape(size: Any) -> Shape:
 
 
 def floating(who: str, dtype: Any, out: Any) -> Any:
-    """The dtype of the result: what was asked, else that of `out`, else float64."""
+    """The floating dtype of the result: `dtype`, else that of `out`, else float64. Raises
+    DTypeError."""
     if dtype is None:
         wanted = asarray(out, copy=False).dtype if out is not None else _core.dtype("float64")
     else:
@@ -65,7 +68,7 @@ def floating(who: str, dtype: Any, out: Any) -> Any:
 
 
 def bounds_of(dtype: Any) -> tuple[Any, int, int]:
-    """An integer dtype or bool with its least and greatest value."""
+    """(dtype, minimum, maximum) of an integer dtype or bool; None is int64. Raises DTypeError."""
     wanted = _core.dtype("int64" if dtype is None else dtype)
     bits = 8 * wanted.itemsize
     if wanted == "bool":
@@ -80,7 +83,8 @@ def bounds_of(dtype: Any) -> tuple[Any, int, int]:
 
 
 def result_for(who: str, size: Any, dtype: Any, out: Any, device: Any) -> Array:
-    """Where the numbers go: `out` if it fits, else a new array."""
+    """The array to fill: `out` if given, else a new array. Raises LayoutError or DTypeError where
+    `out` does not fit."""
     if out is None:
         return _core.empty(as_shape(size), dtype, device=device)
     array = asarray(out, copy=False)
@@ -96,13 +100,14 @@ def result_for(who: str, size: Any, dtype: Any, out: Any, device: Any) -> Array:
 
 
 def delivered(result: Array, out: Any) -> Array:
-    """What a method returns: `out` itself where it was given, which may be another library's."""
+    """The return value of a method: the caller's `out` object if given, else the result."""
     returned: Array = result if out is None else out
     return returned
 
 
 def broadcast_with(who: str, size: Any, out: Any, *shapes: Shape) -> Shape:
-    """The shape of a result whose parameters have these shapes."""
+    """The shape of a result whose parameters have these shapes: `size`, else the shape of `out`,
+    else their broadcast shape. Raises LayoutError where they do not broadcast to it."""
     common = broadcast_shapes(*shapes)
     if size is None and out is None:
         return common
@@ -115,7 +120,8 @@ def broadcast_with(who: str, size: Any, out: Any, *shapes: Shape) -> Shape:
 
 
 def probabilities(p: Any, population: int) -> Array:
-    """Probabilities as float64 on the host."""
+    """The argument p= of choice() as a float64 vector on the host. Raises LayoutError or
+    ArgumentError."""
     weights = asarray(p).to("cpu").astype("float64")
     if weights.ndim != 1:
         raise _core.LayoutError(f"choice: p must be 1-dimensional, got shape {weights.shape}")
@@ -128,7 +134,7 @@ def probabilities(p: Any, population: int) -> Array:
         raise _core.ArgumentError("choice: Probabilities contain NaN")
     if weights.size and bool(_core.any(weights < 0)):
         raise _core.ArgumentError("choice: Probabilities are not non-negative")
-    # NumPy's tolerance: the root of the dtype's epsilon.
+    # As NumPy: the tolerance is the square root of the dtype's epsilon.
     narrow = {"float32": 2.0**-11.5, "float16": 2.0**-5, "bfloat16": 2.0**-3.5}
     if abs(total - 1) > narrow.get(str(asarray(p).dtype), 2.0**-26):
         raise _core.ArgumentError(
@@ -138,7 +144,7 @@ def probabilities(p: Any, population: int) -> Array:
 
 
 def home_of(*values: Any) -> Any:
-    """The device of the first array among them; of nothing but lists, the host."""
+    """The device of the first Array among `values`, else the CPU."""
     for value in values:
         if isinstance(value, Array):
             return value.device
@@ -163,8 +169,8 @@ def _all_whole(values: Any) -> bool:
 
 
 def with_inclusive_high(high: Any, endpoint: bool) -> tuple[Any, bool]:
-    """(high, endpoint) where 2**64, which is no element of an array, stands among exclusive bounds:
-    the inclusive ones."""
+    """(high, endpoint), made inclusive (high - 1, True) where an exclusive bound is 2**64, which no
+    dtype holds."""
     if endpoint or not _all_whole(high):
         return high, endpoint
 
@@ -178,7 +184,8 @@ def with_inclusive_high(high: Any, endpoint: bool) -> tuple[Any, bool]:
 
 
 def whole_array(which: str, values: Any, dtype: Any, device: Any) -> Array:
-    """The bounds `which`, "low" or "high", as int64, or uint64 where they are."""
+    """The bounds `which` ("low" or "high") as an array on `device`: uint64 if they are, else int64.
+    Raises ArgumentError or DTypeError."""
     try:
         array = asarray(values)
         if array.dtype == "float64" and _all_whole(values):  # integers of more than 63 bits
@@ -206,7 +213,7 @@ def check_span(finite: bool, negative: bool, low: Any, high: Any) -> None:
 
 
 def check_scale(who: str, scale: Any) -> None:
-    """-0 is below 0, as in NumPy; NaN is not."""
+    """Raises ArgumentError for a negative scale: -0.0 is negative, as in NumPy, and NaN is not."""
     if is_number(scale):
         negative = math.copysign(1.0, scale) < 0 and not math.isnan(scale)
     else:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a random generator remembers: its key, how far it is, and the generators that it spawned."""
+"""The state of a random generator: its key, its position and the number of spawned generators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .. import _core
 from .._core import Array
 from .random_arguments import words_of_seed
 
-# One for all generators, which hold it for a few assignments. A child is forked when it is free.
+# One lock for all generators, held for a few assignments; fork() acquires it so that the child
+# finds it free.
 _lock = Lock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
@@ -26,7 +27,7 @@ _JUMP = 1 << 48  # blocks
 
 
 class Philox:
-    """The state of a Philox4x32-10 generator, and where it makes arrays. Any thread may use it."""
+    """The state of a Philox4x32-10 generator, and its default device. Thread-safe."""
 
     __slots__ = ("_children", "_counter", "_device", "_entropy", "_spawn_key")
 
@@ -42,12 +43,13 @@ class Philox:
 
     @property
     def device(self) -> Any:
-        """Where arrays are made when a call does not say."""
+        """The device of results for which the call gives none."""
         return _core.device(None) if self._device is None else self._device
 
     @property
     def state(self) -> dict[str, Any]:
-        """All that decides what comes next, as plain numbers; may be assigned."""
+        """The complete state, as a dict of plain numbers; assignable. Raises ArgumentError for a
+        dict that is no such state."""
         with _lock:
             return {
                 "bit_generator": "Philox4x32-10",
@@ -76,7 +78,8 @@ class Philox:
             self._restart(entropy, spawn_key, position, children)
 
     def spawn(self, n_children: int) -> list[Any]:
-        """Generators that are independent of this one and of one another."""
+        """A list of `n_children` generators, independent of this one and of each other, on the same
+        default device. Raises ArgumentError for a negative number."""
         count = operator.index(n_children)
         if count < 0:
             raise _core.ArgumentError(f"spawn: n_children must be non-negative, got {count}")
@@ -85,12 +88,13 @@ class Philox:
         return [self._like((*self._spawn_key, i), 0) for i in range(first, first + count)]
 
     def advance(self, delta: int) -> Any:
-        """Moves on (or back) by so many blocks of four 32-bit words; returns the generator."""
+        """Advances the position by `delta` blocks of four 32-bit words, backwards if negative;
+        returns the generator itself."""
         _core._random_position(self._counter, operator.index(delta))
         return self
 
     def jumped(self, jumps: int = 1) -> Any:
-        """A generator `jumps` times 2**48 blocks further on."""
+        """A new generator whose position is `jumps` * 2**48 blocks ahead."""
         position = _core._random_position(self._counter, 0) + operator.index(jumps) * _JUMP
         return self._like(self._spawn_key, position % _POSITIONS)
 
@@ -111,7 +115,8 @@ class Philox:
         return f"Generator(Philox4x32-10, seed={seed}{spawned}, position={position})"
 
     def _home(self, device: Any, *parameters: Any) -> Any:
-        """Where a result goes: as the call says, or the generator, or arrays that are given."""
+        """The device of a result: `device`, else the generator's, else that of the first Array
+        among `parameters`, else the default device."""
         if device is not None:
             return _core.device(device)
         if self._device is None:
@@ -122,7 +127,8 @@ class Philox:
 
 
 def _hashed(entropy: tuple[int, ...], spawn_key: tuple[int, ...]) -> tuple[int, int]:
-    """A key of 64 bits and a stream of 32: BLAKE2b of the numbers, each behind its length."""
+    """A 64-bit key and a 32-bit stream: the BLAKE2b hash of the numbers, each preceded by its
+    length."""
     digest = blake2b(digest_size=12, person=b"spanwise.random")
     for numbers in (entropy, spawn_key):
         digest.update(len(numbers).to_bytes(8, "little"))

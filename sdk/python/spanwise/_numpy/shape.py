@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Other shapes of the same elements: views where strides can say it, NumPy's names and rules.
+"""NumPy's functions that change shapes and axes; they return views where strides can express it.
 
-What makes views takes variables of graphs too, and makes nodes of them.
+Functions documented as views also take variables of graphs, and return new variables.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
 def axis_in(axis: SupportsIndex, rank: int, who: str) -> int:
-    """`axis` counted from the front; AxisError where there is no such axis."""
+    """`axis` as an index >= 0. Raises AxisError for an out-of-range axis."""
     at = operator.index(axis)
     if not -rank <= at < rank:
         raise _core.AxisError(
@@ -30,28 +30,28 @@ def axis_in(axis: SupportsIndex, rank: int, who: str) -> int:
 
 
 def axes_in(axes: _Axes, rank: int, who: str) -> tuple[int, ...]:
-    """One axis or several, each counted from the front and named once."""
+    """One axis or several, as indices >= 0. Raises AxisError, and LayoutError for repeated axes."""
     found = tuple(axis_in(axis, rank, who) for axis in listed(axes))
     if len(set(found)) != len(found):
         raise _core.LayoutError(f"{who}: repeated axis in {axes} for an array of {rank} dimensions")
     return found
 
 
-# ---- The order of the axes ----
+# ---- Permutations of axes ----
 
 
 def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None) -> Array:
-    """View with the axes in another order, reversed unless told."""
+    """View with the axes in the order `axes`, by default reversed."""
     return _operand(a).transpose(axes)
 
 
 def permute_dims(a: Any, axes: Sequence[SupportsIndex] | None = None) -> Array:
-    """As transpose, by the array API's name."""
+    """The array API's name for transpose."""
     return _operand(a).transpose(axes)
 
 
 def matrix_transpose(x: Any, /) -> Array:
-    """View with the last two axes exchanged."""
+    """View with the last two axes exchanged. Raises LayoutError for rank < 2."""
     array = _operand(x)
     if array.ndim < 2:
         raise _core.LayoutError(
@@ -66,7 +66,7 @@ def swapaxes(a: Any, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
 
 
 def moveaxis(a: Any, source: _Axes, destination: _Axes) -> Array:
-    """View with the axes `source` at the places `destination`, the others in order."""
+    """View with the axes `source` at the positions `destination`, the others in their order."""
     array = _operand(a)
     sources = axes_in(source, array.ndim, "moveaxis")
     places = axes_in(destination, array.ndim, "moveaxis")
@@ -102,12 +102,12 @@ def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Array:
 
 
 def squeeze(a: Any, axis: _Axes | None = None) -> Array:
-    """View without the axes of extent 1, or without those named."""
+    """View without the axes of extent 1, or without those in `axis`, which must have extent 1."""
     return _operand(a).squeeze(axis)
 
 
 def expand_dims(a: Any, axis: _Axes) -> Array:
-    """View with an axis of extent 1 at each place `axis` of the result."""
+    """View with new axes of extent 1 at the positions `axis` of the result."""
     array = _operand(a)
     if isinstance(axis, int):
         place = axis_in(axis, array.ndim + 1, "expand_dims")
@@ -116,7 +116,7 @@ def expand_dims(a: Any, axis: _Axes) -> Array:
     count = len(axes)
     places = axes_in(axes, array.ndim + count, "expand_dims")
     key = (None if i in places else slice(None) for i in range(array.ndim + count))
-    return array[(*key, ...)]  # of rank 0 a view too
+    return array[(*key, ...)]  # with "...", indexing an array of rank 0 returns a view
 
 
 def _at_least(arrays: tuple[Any, ...], raised: Any) -> Any:
@@ -125,17 +125,18 @@ def _at_least(arrays: tuple[Any, ...], raised: Any) -> Any:
 
 
 def atleast_1d(*arys: Any) -> Any:
-    """Each as an array of one axis at least; a tuple for several."""
+    """Views with at least one axis; a tuple for several arguments."""
     return _at_least(arys, lambda a: a.reshape(1) if a.ndim == 0 else a)
 
 
 def atleast_2d(*arys: Any) -> Any:
-    """Each as an array of two axes at least; a vector becomes a row."""
+    """Views with at least two axes; (n,) becomes (1, n). A tuple for several arguments."""
     return _at_least(arys, lambda a: a[(None,) * max(0, 2 - a.ndim)] if a.ndim < 2 else a)
 
 
 def atleast_3d(*arys: Any) -> Any:
-    """Each as an array of three axes at least; (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1)."""
+    """Views with at least three axes; (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1). A tuple for
+    several arguments."""
     places: dict[int, tuple[Any, ...]] = {
         0: (None, None, None),
         1: (None, slice(None), None),
@@ -144,16 +145,16 @@ def atleast_3d(*arys: Any) -> Any:
     return _at_least(arys, lambda a: a[places[a.ndim]] if a.ndim < 3 else a)
 
 
-# ---- The order of the elements ----
+# ---- Order of elements ----
 
 
 def ravel(a: Any, order: Any = "C") -> Array:
-    """One-dimensional; a view where the strides allow."""
+    """A vector of the elements in `order`; a view where the strides allow it, else a copy."""
     return _operand(a).ravel(order)
 
 
 def flip(m: Any, axis: _Axes | None = None) -> Array:
-    """View with the order along `axis` (all axes unless told) reversed."""
+    """View with the elements along `axis` reversed; along all axes by default."""
     array = _operand(m)
     if axis is None:
         return array[(slice(None, None, -1),) * array.ndim + (...,)]
@@ -170,17 +171,18 @@ def _with_rank(m: Any, rank: int, who: str) -> Array:
 
 
 def fliplr(m: Any) -> Array:
-    """View with the second axis reversed."""
+    """View with the second axis reversed. Raises LayoutError for rank < 2."""
     return _with_rank(m, 2, "fliplr")[:, ::-1]
 
 
 def flipud(m: Any) -> Array:
-    """View with the first axis reversed."""
+    """View with the first axis reversed. Raises LayoutError for rank 0."""
     return _with_rank(m, 1, "flipud")[::-1]
 
 
 def rot90(m: Any, k: int = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Array:
-    """View turned `k` times by 90 degrees, from the first of `axes` towards the second."""
+    """View rotated `k` times by 90 degrees in the plane of `axes`, from the first axis to the
+    second."""
     array = _operand(m)
     if len(axes) != 2:
         raise _core.ArgumentError(f"rot90: len(axes) must be 2, got {tuple(axes)}")
@@ -196,12 +198,13 @@ def rot90(m: Any, k: int = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Array:
 
 
 def roll(a: Any, shift: _Axes, axis: _Axes | None = None) -> Array:
-    """A new array with the elements moved on by `shift`, those that leave coming in again."""
+    """A new array with the elements shifted cyclically by `shift` along `axis`, of the flattened
+    array by default, as numpy.roll."""
     array = asarray(a)
     if axis is None:
         return roll(array.reshape(-1), shift, 0).reshape(array.shape)
     shifts = integers(shift)
-    axes = [axis_in(one, array.ndim, "roll") for one in listed(axis)]  # one may be named twice
+    axes = [axis_in(one, array.ndim, "roll") for one in listed(axis)]  # repeated axes are allowed
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise _core.ArgumentError(
             f"roll: `shift` and `axis` do not go together: {len(shifts)} shifts, {len(axes)} axes"
@@ -226,11 +229,11 @@ def _roll_into(result: Array, array: Array, shifts: list[int], axis: int) -> Non
         _roll_into(result[(*before, to)], array[(*before, source)], shifts, axis + 1)
 
 
-# ---- More of the same ----
+# ---- Repetition ----
 
 
 def tile(A: Any, reps: _Axes) -> Array:  # noqa: N803
-    """A new array of `A` side by side, reps[i] times along each axis."""
+    """A new array with `A` repeated reps[i] times along axis i, as numpy.tile."""
     array = asarray(A)
     if isinstance(reps, int) and array.ndim == 1 and reps > 0:
         line = _core.empty(array.size * reps, array.dtype, device=array.device)
@@ -248,7 +251,7 @@ def tile(A: Any, reps: _Axes) -> Array:  # noqa: N803
     result = _core.empty(
         tuple(n * t for n, t in zip(shape, times, strict=True)), array.dtype, device=array.device
     )
-    # Each axis as (times, extent): the copies are one broadcast assignment.
+    # Each axis is split into (times, extent), so that one broadcast assignment makes all copies.
     split = tuple(part for n, t in zip(shape, times, strict=True) for part in (t, n))
     one = tuple(part for n in shape for part in (1, n))
     if result.size > 0:
@@ -257,7 +260,8 @@ def tile(A: Any, reps: _Axes) -> Array:  # noqa: N803
 
 
 def resize(a: Any, new_shape: SupportsIndex | Sequence[SupportsIndex]) -> Array:
-    """A new array of that shape, filled with the elements of `a`, over and over."""
+    """A new array of shape `new_shape` with the elements of `a` in C order, repeated as needed;
+    zeros if `a` is empty. As numpy.resize."""
     array = asarray(a)
     shape = integers(new_shape)
     size = 1
@@ -274,11 +278,11 @@ def resize(a: Any, new_shape: SupportsIndex | Sequence[SupportsIndex]) -> Array:
     return whole[:size].reshape(shape)
 
 
-# ---- Several shapes ----
+# ---- Broadcasting ----
 
 
 def broadcast_shapes(*args: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
-    """The one shape that arrays of these shapes broadcast to."""
+    """The shape that arrays of these shapes broadcast to. Raises LayoutError if there is none."""
     shapes = [integers(shape) for shape in args]
     rank = max((len(shape) for shape in shapes), default=0)
     common = [1] * rank
@@ -295,7 +299,8 @@ def broadcast_shapes(*args: SupportsIndex | Sequence[SupportsIndex]) -> tuple[in
 
 
 def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
-    """Views of all arrays in their common shape."""
+    """The arrays broadcast to their common shape: views, or an array itself if it has that
+    shape."""
     arrays = [asarray(x) for x in args]
     shape = broadcast_shapes(*(a.shape for a in arrays))
     return tuple(a if a.shape == shape else a.broadcast_to(shape) for a in arrays)

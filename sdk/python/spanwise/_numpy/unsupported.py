@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the array API standard, and of NumPy, that wait for their kernels: each says so."""
+"""Functions of NumPy and the array API standard that are not implemented: they raise
+NotSupportedError."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any, NoReturn
 
 from .. import _core
 
-#: Of the standard's extensions that are not there, which a program finds out by hasattr().
+#: Extensions of the standard that are not implemented -> message of the AttributeError.
 EXTENSIONS = {
     "fft": "spanwise.fft: the array API's fft extension is not there yet; use the host: "
     "numpy.fft.<function>(a.numpy())"
@@ -24,32 +25,32 @@ def _refuse(name: str, x: Any, on_host: str) -> NoReturn:
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> NoReturn:
-    """Not there yet: NotSupportedError."""
+    """Not implemented: raises NotSupportedError."""
     _refuse("sort", x, "numpy.sort(a.numpy())")
 
 
 def argsort(
     x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True
 ) -> NoReturn:
-    """Not there yet: NotSupportedError."""
+    """Not implemented: raises NotSupportedError."""
     _refuse("argsort", x, "numpy.argsort(a.numpy())")
 
 
 def unique_all(x: Any, /) -> NoReturn:
-    """Not there yet: NotSupportedError."""
+    """Not implemented: raises NotSupportedError."""
     _refuse("unique_all", x, "numpy.unique_all(a.numpy()).values")
 
 
 def unique_counts(x: Any, /) -> NoReturn:
-    """Not there yet: NotSupportedError."""
+    """Not implemented: raises NotSupportedError."""
     _refuse("unique_counts", x, "numpy.unique_counts(a.numpy()).values")
 
 
 def unique_inverse(x: Any, /) -> NoReturn:
-    """Not there yet: NotSupportedError."""
+    """Not implemented: raises NotSupportedError."""
     _refuse("unique_inverse", x, "numpy.unique_inverse(a.numpy()).values")
 
 
 def unique_values(x: Any, /) -> NoReturn:
-    """Not there yet: NotSupportedError."""
+    """Not implemented: raises NotSupportedError."""
     _refuse("unique_values", x, "numpy.unique_values(a.numpy())")

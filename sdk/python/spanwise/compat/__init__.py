@@ -1,3 +1,3 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names and arguments of older libraries, for programs that were written against them."""
+"""Functions with the names and arguments of older libraries (Theano, PyCUDA, CUDAMat, Gnumpy)."""

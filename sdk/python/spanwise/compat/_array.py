@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the converters have in common."""
+"""The type check shared by the conversion functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .. import _core
 
 
 def our_array(x: Any, who: str, error: type[Exception]) -> _core.Array:
-    """``x`` if it is one of our arrays; Theano's functions took their own arrays only."""
+    """``x`` if it is a spanwise.Array, else raises `error`, as Theano's functions did for other
+    arrays than their own."""
     if isinstance(x, _core.Array):
         return x
     raise error(

@@ -1,10 +1,11 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.misc.cudamat_utils``: matrices to CUDAMat and back without a copy.
+"""``theano.misc.cudamat_utils``: conversion of matrices to and from CUDAMat without a copy.
 
-Theano gave CUDAMat the memory of a matrix in C order, which CUDAMat reads by columns; programs
-undo that with ``m.asarray().T.reshape(shape)``. So do these functions unless ``theano_layout=False``
-asks for the reading in which values stay where they are, as in ``spanwise.to_cudamat``.
+Theano passed the memory of a C-ordered matrix to CUDAMat, which is column-major, so that element
+(i, j) had another position; programs undo that with ``m.asarray().T.reshape(shape)``. These
+functions do the same by default. With ``theano_layout=False`` elements keep their positions, as in
+``spanwise.to_cudamat``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ __all__ = ["cudamat_to_cudandarray", "cudandarray_to_cudamat"]
 
 
 def cudandarray_to_cudamat(x: Any, copyif: bool = False, *, theano_layout: bool = True) -> Any:
-    """A CUDAMatrix over the memory of ``x``. ``copyif`` allows a copy where ``x`` is not in C order."""
+    """A CUDAMatrix over the memory of ``x``. ``copyif`` allows a copy if ``x`` is not in C order.
+    Raises TypeError if ``x`` is no spanwise.Array."""
     array = our_array(x, "cudandarray_to_cudamat", TypeError)
     return _core.to_cudamat(array, copyif, theano_layout=theano_layout)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.misc.gnumpy_utils``: arrays to Gnumpy and back without a copy."""
+"""``theano.misc.gnumpy_utils``: conversion of arrays to and from Gnumpy without a copy."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ __all__ = ["cudandarray_to_garray", "garray_to_cudandarray"]
 
 
 def cudandarray_to_garray(x: Any, copyif: bool = False) -> Any:
-    """A garray over the memory of ``x``. ``copyif`` allows a copy where ``x`` is not in C order."""
+    """A garray over the memory of ``x``. ``copyif`` allows a copy if ``x`` is not in C order.
+    Raises TypeError if ``x`` is no spanwise.Array."""
     return _core.to_gnumpy(our_array(x, "cudandarray_to_garray", TypeError), copyif)
 
 
 def garray_to_cudandarray(x: Any, copyif: bool = False) -> _core.Array:
-    """An array over the memory of the garray ``x``, which Gnumpy hands to nobody else meanwhile."""
+    """An array over the memory of the garray ``x``; Gnumpy does not reuse that memory while the
+    array lives."""
     return _core.from_gnumpy(x, copyif)

@@ -1,8 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.misc.pycuda_init``: PyCUDA in the context in which our arrays are.
+"""``theano.misc.pycuda_init``: makes PyCUDA use the primary context, as Spanwise does.
 
-Importing it calls ``init()`` where there is a GPU and PyCUDA; ``pycuda_available`` tells.
+Importing it calls ``init()`` if there is a GPU and PyCUDA is installed, which is the value of
+``pycuda_available``.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ __all__ = ["init", "pycuda_available"]
 
 
 def init() -> None:
-    """Makes the primary context of the current GPU PyCUDA's, on this thread, until the process ends.
+    """Makes PyCUDA use the current GPU's primary context on this thread, until the process ends.
 
-    Raises DeviceError where PyCUDA has made a context of its own already (pycuda.autoinit), since
-    memory of one cannot be used in the other.
+    Raises DeviceError if PyCUDA has created its own context already (pycuda.autoinit): memory of
+    one context cannot be used in the other.
     """
     has_its_own = "pycuda.autoinit" in sys.modules
     import_module("pycuda.autoprimaryctx")

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.misc.pycuda_utils``: arrays to PyCUDA and back without a copy."""
+"""``theano.misc.pycuda_utils``: conversion of arrays to and from PyCUDA without a copy."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ __all__ = ["to_cudandarray", "to_gpuarray"]
 
 
 def to_gpuarray(x: Any, copyif: bool = False) -> Any:
-    """A GPUArray over the memory of ``x``, which has to be in C order; else it is copied where
-    ``copyif`` allows it. (``spanwise.to_gpuarray`` shares other strides as well.)"""
+    """A GPUArray over the memory of ``x`` if that is in C order; else a copy if ``copyif`` allows
+    it, or CopyNeededError. (``spanwise.to_gpuarray`` shares other strides as well.) Raises
+    ValueError if ``x`` is no spanwise.Array."""
     array = our_array(x, "to_gpuarray", ValueError)
     if not array.flags.c_contiguous:
         if not copyif:
@@ -28,7 +29,8 @@ def to_gpuarray(x: Any, copyif: bool = False) -> Any:
 
 
 def to_cudandarray(x: Any, copyif: bool = False) -> _core.Array:
-    """A float32 array over the memory of the GPUArray ``x``, with the strides that ``x`` has."""
+    """An array over the memory of the float32 GPUArray ``x``, with its strides. Raises ValueError
+    for another dtype or another object."""
     if (dtype := getattr(x, "dtype", None)) is not None and dtype != "float32":
         raise ValueError(f"to_cudandarray: expected float32, got {dtype}; cast it first")
     try:

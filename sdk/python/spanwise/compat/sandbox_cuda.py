@@ -1,12 +1,12 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What custom ops use of ``theano.sandbox.cuda``, so that they run with their imports changed alone::
+"""The parts of ``theano.sandbox.cuda`` that custom ops use. Such ops need only other imports::
 
     import spanwise as theano
     import spanwise.compat.sandbox_cuda as cuda
     from spanwise import SourceModule
 
-On a machine without a GPU the same arrays and kernels live on the CPU.
+On a machine without a GPU, arrays and kernels are on the CPU.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ basic_ops = SimpleNamespace(
 
 
 class CudaNdarray:
-    """Makes arrays as ``CudaNdarray`` did: float32 only, on the default device."""
+    """Constructs a spanwise.Array on the default device, as ``CudaNdarray`` did: a copy of a
+    float32 array. Raises TypeError for other dtypes."""
 
     def __new__(cls, array: Any) -> Any:
         made = _core.asarray(array)
