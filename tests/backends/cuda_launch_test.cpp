@@ -16,24 +16,24 @@ namespace {
 using runtime::LoadedKernel;
 using runtime::StreamState;
 
-LaunchTuner::Plan after_timing(LaunchTuner& pace, LaunchTuner::Time direct,
+LaunchTuner::Plan after_timing(LaunchTuner& tuner, LaunchTuner::Time direct,
                                LaunchTuner::Time graph) {
-  for (int i = 0; i < 1000 && pace.plan().is_timed; ++i) {
-    const LaunchPath way = pace.plan().way;
+  for (int i = 0; i < 1000 && tuner.plan().is_timed; ++i) {
+    const LaunchPath way = tuner.plan().way;
     // One in three is held up by something else.
     const LaunchTuner::Time other(i % 3 == 0 ? 50000 : 0);
-    pace.took(way, (way == LaunchPath::direct ? direct : graph) + other);
+    tuner.record(way, (way == LaunchPath::direct ? direct : graph) + other);
   }
-  return pace.plan();
+  return tuner.plan();
 }
 
 void expect_decision(int direct, int graph, LaunchPath way) {
   const LaunchSetting automatic("auto");
-  LaunchTuner pace;
-  EXPECT_TRUE(pace.plan().is_timed);
-  EXPECT_EQ(pace.plan().way, LaunchPath::direct);
+  LaunchTuner tuner;
+  EXPECT_TRUE(tuner.plan().is_timed);
+  EXPECT_EQ(tuner.plan().way, LaunchPath::direct);
   const LaunchTuner::Plan plan =
-      after_timing(pace, LaunchTuner::Time(direct), LaunchTuner::Time(graph));
+      after_timing(tuner, LaunchTuner::Time(direct), LaunchTuner::Time(graph));
   EXPECT_EQ(plan.way, way);
   EXPECT_FALSE(plan.is_timed);
 }
@@ -50,16 +50,16 @@ TEST(CudaLaunchPace, LaunchesDirectlyWhereThatIsQuickerThanAGpuBeginsGraphs) {
 }
 
 TEST(CudaLaunchPace, DoesAsItIsTold) {
-  LaunchTuner pace;
+  LaunchTuner tuner;
   {
     const LaunchSetting graph("graph");
-    EXPECT_EQ(pace.plan().way, LaunchPath::graph);
-    EXPECT_FALSE(pace.plan().is_timed);
+    EXPECT_EQ(tuner.plan().way, LaunchPath::graph);
+    EXPECT_FALSE(tuner.plan().is_timed);
   }
   {
     const LaunchSetting direct("direct");
-    EXPECT_EQ(pace.plan().way, LaunchPath::direct);
-    EXPECT_FALSE(pace.plan().is_timed);
+    EXPECT_EQ(tuner.plan().way, LaunchPath::direct);
+    EXPECT_FALSE(tuner.plan().is_timed);
   }
   EXPECT_THROW(config::set("kernel_launch", "queue"), ArgumentError);
 }

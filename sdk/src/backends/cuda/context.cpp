@@ -38,7 +38,7 @@ DeviceContext::DeviceContext(int ordinal)
   staging_ = std::make_unique<StagingArea>(*this);
   pinned_pool_ = std::make_unique<PinnedPool>(*this);
   copy_kernels_ = std::make_unique<CopyKernels>(*this);
-  launch_pace_ = std::make_unique<LaunchTuner>();
+  launch_tuner_ = std::make_unique<LaunchTuner>();
   default_stream_ = make_default_stream(*this);
   memory_->preallocate();
 }

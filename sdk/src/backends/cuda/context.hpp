@@ -46,7 +46,7 @@ class DeviceContext {
   StagingArea& staging() noexcept { return *staging_; }
   PinnedPool& pinned_pool() noexcept { return *pinned_pool_; }
   CopyKernels& copy_kernels() noexcept { return *copy_kernels_; }
-  LaunchTuner& launch_tuner() noexcept { return *launch_pace_; }
+  LaunchTuner& launch_tuner() noexcept { return *launch_tuner_; }
   const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
   /// A stream that is ordered after the work of all detached foreign streams (CudaStream::detach);
   /// created at the first call. The context must be current. Throws DeviceError.
@@ -61,7 +61,7 @@ class DeviceContext {
   std::unique_ptr<StagingArea> staging_;
   std::unique_ptr<PinnedPool> pinned_pool_;
   std::unique_ptr<CopyKernels> copy_kernels_;
-  std::unique_ptr<LaunchTuner> launch_pace_;
+  std::unique_ptr<LaunchTuner> launch_tuner_;
   Ref<runtime::StreamState> default_stream_;
   Mutex successor_mutex_;
   CUstream successor_stream_ = nullptr;

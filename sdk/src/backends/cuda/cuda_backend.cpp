@@ -118,7 +118,7 @@ class CudaBackend final : public runtime::Backend {
     check(context.api, context.api.ctx_synchronize(), "waiting for ", context.device);
   }
   Ref<runtime::LaunchBatch> launch_batch(int ordinal) override {
-    return make_ref<CudaLaunchRow>(DeviceContext::of(ordinal));
+    return make_ref<CudaLaunchBatch>(DeviceContext::of(ordinal));
   }
 
   void copy(const Array& source, const Array& target, StreamState& stream) override {

@@ -93,9 +93,9 @@ void CudaKernel::queue(const Dim3& grid, const Dim3& block, std::int64_t shared_
 void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                         runtime::StreamState& stream, void* const* arguments) {
   const LaunchShape shape(grid, block, shared_bytes);
-  if (CudaLaunchRow* row = CudaLaunchRow::open_on(cuda_stream(context_, stream))) {
+  if (CudaLaunchBatch* batch = CudaLaunchBatch::open_on(cuda_stream(context_, stream))) {
     prepare(grid, block, shared_bytes);
-    return row->add(*this, shape, arguments);
+    return batch->add(*this, shape, arguments);
   }
   queue(grid, block, shared_bytes, stream,
         [&](CUstream on) { return start(shape, on, arguments); });
@@ -103,12 +103,12 @@ void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared
 
 CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* const* arguments) {
   using Clock = std::chrono::steady_clock;
-  LaunchTuner& pace = context_.launch_tuner();
-  const auto [way, is_timed] = pace.plan();
+  LaunchTuner& tuner = context_.launch_tuner();
+  const auto [path, is_timed] = tuner.plan();
   const Clock::time_point begin = is_timed ? Clock::now() : Clock::time_point{};
-  if (way == LaunchPath::graph) {
+  if (path == LaunchPath::graph) {
     if (const std::optional<CUresult> code = nodes_.launch(*this, shape, stream, arguments)) {
-      if (is_timed) pace.took(way, Clock::now() - begin);
+      if (is_timed) tuner.record(path, Clock::now() - begin);
       return *code;
     }
   }
@@ -116,7 +116,7 @@ CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* cons
   const CUresult code = context_.api.launch_kernel(function_, grid.x, grid.y, grid.z, block.x,
                                                    block.y, block.z, shape.shared_bytes, stream,
                                                    const_cast<void**>(arguments), nullptr);
-  if (is_timed && way == LaunchPath::direct) pace.took(way, Clock::now() - begin);
+  if (is_timed && path == LaunchPath::direct) tuner.record(path, Clock::now() - begin);
   return code;
 }
 

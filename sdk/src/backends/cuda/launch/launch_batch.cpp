@@ -14,60 +14,60 @@ namespace spanwise::cuda {
 namespace {
 
 constexpr int rounds_before_graph = 2;
-// Most launches in a stretch. The device starts only when a stretch is queued, so stretches are
+// Most launches in a segment. The device starts only when a segment is queued, so segments are
 // short.
-constexpr std::size_t longest_stretch = 24;
+constexpr std::size_t max_segment = 24;
 
-constinit thread_local CudaLaunchRow* open_row = nullptr;
+constinit thread_local CudaLaunchBatch* open_batch = nullptr;
 
 }  // namespace
 
 constinit thread_local bool launches_are_kept_back = false;
 
-void flush_launches() noexcept { open_row->hand_over(); }
+void flush_launches() noexcept { open_batch->flush(); }
 
-bool CudaLaunchRow::open(runtime::StreamState& stream) {
+bool CudaLaunchBatch::open(runtime::StreamState& stream) {
   auto& queue = cuda_stream(context_, stream);
-  if (open_row != nullptr || !driver_survives() || queue.peek() == CU_STREAM_PER_THREAD ||
+  if (open_batch != nullptr || !driver_survives() || queue.peek() == CU_STREAM_PER_THREAD ||
       runtime::launch_blocking() || !LaunchTuner::joins_kernels())
     return false;
   chains_ = chains_of_.find(queue.peek(), [] { return Chains(); });
   if (chains_ == nullptr) return false;
   stream_ = Ref<CudaStream>(&queue);
-  stretch_ = 0;
-  open_row = this;
+  segment_ = 0;
+  open_batch = this;
   return true;
 }
 
-void CudaLaunchRow::close() {
-  hand_over();
-  open_row = nullptr;
+void CudaLaunchBatch::close() {
+  flush();
+  open_batch = nullptr;
   stream_ = {};
   const CUresult code = std::exchange(error_, CUDA_SUCCESS);
   check(context_.api, code, "launching ", failed_, " on ", context_.device);
 }
 
-CudaLaunchRow* CudaLaunchRow::open_on(const CudaStream& stream) noexcept {
-  return open_row != nullptr && open_row->stream_.get() == &stream ? open_row : nullptr;
+CudaLaunchBatch* CudaLaunchBatch::open_on(const CudaStream& stream) noexcept {
+  return open_batch != nullptr && open_batch->stream_.get() == &stream ? open_batch : nullptr;
 }
 
-LaunchChain& CudaLaunchRow::stretch() {
-  if (stretch_ == chains_->size())
+LaunchChain& CudaLaunchBatch::segment() {
+  if (segment_ == chains_->size())
     chains_->push_back(
         std::make_unique<LaunchChain>(context_, LaunchChain::Kernels::held, rounds_before_graph));
-  return *(*chains_)[stretch_];
+  return *(*chains_)[segment_];
 }
 
-void CudaLaunchRow::add(CudaKernel& kernel, const LaunchShape& shape, void* const* arguments) {
-  LaunchChain& chain = stretch();
+void CudaLaunchBatch::add(CudaKernel& kernel, const LaunchShape& shape, void* const* arguments) {
+  LaunchChain& chain = segment();
   chain.add(kernel, shape, arguments);
   launches_are_kept_back = true;
-  if (chain.size() == longest_stretch) hand_over();
+  if (chain.size() == max_segment) flush();
 }
 
-void CudaLaunchRow::hand_over() noexcept {
+void CudaLaunchBatch::flush() noexcept {
   if (!std::exchange(launches_are_kept_back, false)) return;
-  LaunchChain& chain = *(*chains_)[stretch_++];
+  LaunchChain& chain = *(*chains_)[segment_++];
   const ContextGuard guard(context_, std::nothrow);
   const CUstream queue = stream_->peek();
   std::optional<CUresult> code;
@@ -87,8 +87,8 @@ void CudaLaunchRow::hand_over() noexcept {
 }
 
 // Keeps only the first error: in a failed context, all later launches return the same one.
-void CudaLaunchRow::note(CUresult code, const LaunchChain& chain, std::size_t first,
-                         std::size_t last) noexcept {
+void CudaLaunchBatch::note(CUresult code, const LaunchChain& chain, std::size_t first,
+                           std::size_t last) noexcept {
   if (code == CUDA_SUCCESS || error_ != CUDA_SUCCESS) return;
   error_ = code;
   try {

@@ -15,11 +15,11 @@
 namespace spanwise::cuda {
 
 /// A sequence of launches that is repeated. Launches are held back until the thread queues other
-/// work on the device; each such stretch becomes a CUDA graph (LaunchChain), so that ten kernels
+/// work on the device; each such segment becomes a CUDA graph (LaunchChain), so that ten kernels
 /// cost the host little more than one.
-class CudaLaunchRow final : public runtime::LaunchBatch {
+class CudaLaunchBatch final : public runtime::LaunchBatch {
  public:
-  explicit CudaLaunchRow(const DeviceContext& context) : context_(context) {}
+  explicit CudaLaunchBatch(const DeviceContext& context) : context_(context) {}
 
   /// Returns false while another batch of the thread is open, in a forked child, with config
   /// "launch_blocking", if LaunchTuner::joins_kernels() is false, on the per-thread default stream,
@@ -28,16 +28,16 @@ class CudaLaunchRow final : public runtime::LaunchBatch {
   void close() override;
 
   /// The calling thread's open batch if it is on `stream`, else null.
-  static CudaLaunchRow* open_on(const CudaStream& stream) noexcept;
+  static CudaLaunchBatch* open_on(const CudaStream& stream) noexcept;
   /// Holds the launch back. Its extents must be within the kernel's limits.
   void add(CudaKernel& kernel, const LaunchShape& shape, void* const* arguments);
   /// Queues the launches that are held back. close() throws the error, if any.
-  void hand_over() noexcept;
+  void flush() noexcept;
 
  private:
-  // One chain for each stretch, in order.
+  // One chain for each segment, in order.
   using Chains = std::vector<std::unique_ptr<LaunchChain>>;
-  LaunchChain& stretch();
+  LaunchChain& segment();
   void note(CUresult code, const LaunchChain& chain, std::size_t first, std::size_t last) noexcept;
 
   const DeviceContext& context_;
@@ -45,7 +45,7 @@ class CudaLaunchRow final : public runtime::LaunchBatch {
   // Valid while the batch is open:
   Ref<CudaStream> stream_;
   Chains* chains_ = nullptr;
-  std::size_t stretch_ = 0;
+  std::size_t segment_ = 0;
   CUresult error_ = CUDA_SUCCESS;
   std::string failed_;
 };

@@ -73,19 +73,19 @@ bool LaunchTuner::joins_kernels() {
 
 // Takes the minimum of several samples, because a launch may wait for space in the stream or for
 // another process.
-void LaunchTuner::took(LaunchPath way, Time time) noexcept {
-  Samples& samples = samples_[static_cast<std::size_t>(way)];
+void LaunchTuner::record(LaunchPath path, Time time) noexcept {
+  Samples& samples = samples_[static_cast<std::size_t>(path)];
   Time::rep least = samples.least.load(std::memory_order_relaxed);
   while (time.count() < least &&
          !samples.least.compare_exchange_weak(least, time.count(), std::memory_order_relaxed)) {
   }
-  if (samples.count.fetch_add(1, std::memory_order_relaxed) + 1 == enough_samples) decide(way);
+  if (samples.count.fetch_add(1, std::memory_order_relaxed) + 1 == enough_samples) decide(path);
 }
 
-void LaunchTuner::decide(LaunchPath way) noexcept {
+void LaunchTuner::decide(LaunchPath path) noexcept {
   const Time::rep by_direct = of(LaunchPath::direct).least.load(std::memory_order_relaxed);
   State next = State::direct;
-  if (way == LaunchPath::direct) {
+  if (path == LaunchPath::direct) {
     if (by_direct > pace_of_graphs.count() && !is_watched_by_tool()) next = State::timing_graph;
   } else {
     const Time::rep by_graph = of(LaunchPath::graph).least.load(std::memory_order_relaxed);

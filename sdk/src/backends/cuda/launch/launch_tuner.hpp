@@ -28,10 +28,10 @@ class LaunchTuner {
   /// What to do with the next launch.
   struct Plan {
     LaunchPath way = LaunchPath::direct;
-    bool is_timed = false;  ///< the caller measures the launch and calls took()
+    bool is_timed = false;  ///< the caller measures the launch and calls record()
   };
   Plan plan() const;
-  void took(LaunchPath way, Time time) noexcept;
+  void record(LaunchPath path, Time time) noexcept;
   /// Whether several kernels may be launched as one graph, which is faster on every machine: with
   /// "graph", and with "auto" unless a tool is attached.
   static bool joins_kernels();

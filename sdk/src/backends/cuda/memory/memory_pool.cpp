@@ -161,7 +161,7 @@ std::unique_ptr<SmallBlocks> MemoryPool::make_small_blocks() {
   static const bool is_wanted = config::get_bool("keep_blocks");
   if (!is_wanted || pool_ == nullptr) return nullptr;
   auto blocks = std::make_unique<SmallBlocks>();
-  const std::lock_guard lock(shelves_mutex_);
+  const std::lock_guard lock(bins_mutex_);
   bins_.push_back(blocks.get());
   return blocks;
 }
@@ -169,16 +169,16 @@ std::unique_ptr<SmallBlocks> MemoryPool::make_small_blocks() {
 void MemoryPool::forget(SmallBlocks& blocks, CUstream stream) noexcept {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
-  const std::lock_guard lock(shelves_mutex_);
+  const std::lock_guard lock(bins_mutex_);
   kept_ -= static_cast<std::int64_t>(
       blocks.release([&](CUdeviceptr block) { api.mem_free_async(block, stream); }));
   std::erase(bins_, &blocks);
 }
 
 // The device is idle, so the blocks may be freed on any stream.
-void MemoryPool::empty_shelves() noexcept {
+void MemoryPool::empty_bins() noexcept {
   const DriverApi& api = context_.api;
-  const std::lock_guard lock(shelves_mutex_);
+  const std::lock_guard lock(bins_mutex_);
   for (SmallBlocks* blocks : bins_)
     kept_ -= static_cast<std::int64_t>(
         blocks->release([&](CUdeviceptr block) { api.mem_free_async(block, side_stream_); }));
@@ -192,7 +192,7 @@ void MemoryPool::reclaim() {
   const RelaxedCaptureMode relaxed(api);
   hand_over_launches();
   api.ctx_synchronize();
-  empty_shelves();
+  empty_bins();
   if (pool_ != nullptr) api.mem_pool_trim_to(pool_, 0);
 }
 

@@ -59,7 +59,7 @@ class MemoryPool {
   // A cached block of `bytes`, a rounded size, of the stream, or 0.
   CUdeviceptr take_small(std::size_t bytes, const CudaStream& stream) noexcept;
   bool keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept;
-  void empty_shelves() noexcept;
+  void empty_bins() noexcept;
   void reclaim();
   [[noreturn]] void fail_out_of_memory(std::size_t bytes) const;
 
@@ -68,7 +68,7 @@ class MemoryPool {
   CUstream side_stream_ = nullptr;          // for allocations that must not enter a graph
   std::atomic<std::int64_t> allocated_{0};  // bytes allocated on devices without memory pools
 
-  Mutex shelves_mutex_;
+  Mutex bins_mutex_;
   std::vector<SmallBlocks*> bins_;     // of all streams
   std::atomic<std::int64_t> kept_{0};  // bytes cached in bins_
 

@@ -30,13 +30,13 @@ class SmallBlocks {
   }
   /// A cached block of rounded(bytes), or 0.
   CUdeviceptr take(std::size_t bytes) noexcept {
-    SizeBin& bin = shelf_for(bytes);
+    SizeBin& bin = bin_for(bytes);
     const std::lock_guard lock(mutex_);
     return bin.count == 0 ? 0 : bin.blocks[--bin.count];
   }
   /// Caches the block; returns false if the cache is full for its size.
   bool keep(CUdeviceptr block, std::size_t bytes) noexcept {
-    SizeBin& bin = shelf_for(bytes);
+    SizeBin& bin = bin_for(bytes);
     const std::lock_guard lock(mutex_);
     if (bin.count == most_kept || bin.count * rounded(bytes) >= most_kept_bytes) return false;
     bin.blocks[bin.count++] = block;
@@ -59,7 +59,7 @@ class SmallBlocks {
     std::size_t count = 0;
     std::array<CUdeviceptr, most_kept> blocks;
   };
-  SizeBin& shelf_for(std::size_t bytes) noexcept {
+  SizeBin& bin_for(std::size_t bytes) noexcept {
     return bins_[static_cast<std::size_t>(std::countr_zero(rounded(bytes) / least_bytes))];
   }
 
