@@ -29,6 +29,10 @@ def test_what_it_needs_itself_is_not_offered():
         sw.TYPE_CHECKING  # noqa: B018
 
 
+def test_every_name_of_the_stub_can_be_loaded():
+    assert [name for name in dir(sw) if not hasattr(sw, name)] == []
+
+
 def test_folders_of_files_are_no_modules():
     folders = {file.name for file in Path(sw.__file__).parent.iterdir() if file.is_dir()}
     assert "lib" in folders

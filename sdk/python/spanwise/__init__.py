@@ -39,7 +39,7 @@ def _names_of_modules():
     for statement in stub.split("\nfrom .")[1:]:
         module, _, names = statement.partition(" import ")
         names = names[1 : names.index(")")] if names[0] == "(" else names.partition("\n")[0]
-        if module and names != "*":  # each name is written `name as name`
+        if module and "*" not in names:  # each name is written `name as name`
             found.update(dict.fromkeys(names.replace(",", " ").split()[::3], module))
     return found
 

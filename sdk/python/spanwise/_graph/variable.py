@@ -16,6 +16,7 @@ from typing import Any, SupportsIndex
 from .. import _core
 from .._core import CompiledFunction, Variable
 from .._numpy import elementwise as _elementwise
+from .._numpy.array_ufunc import array_ufunc as _numpy_ufunc
 from .._numpy.shape import axes_in, axis_in
 from ..graph import transfer as transfer
 from .compiled import function
@@ -241,4 +242,4 @@ def array_function(
 
 def array_ufunc(x: Variable, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
     """Variable.__array_ufunc__: calls Spanwise's ufunc of the same name."""
-    return _elementwise.array_ufunc(ufunc, method, inputs, options)
+    return _numpy_ufunc(ufunc, method, inputs, options)
