@@ -42,6 +42,14 @@ def test_arrays_of_other_libraries_are_indices(device, kind, name):
     assert_same(array, values)
 
 
+def test_lazy_integers_are_indices(device):
+    dask = pytest.importorskip("dask.array", reason="dask is not installed")
+    array = sw.array(np.arange(5), device=device)
+    assert array[dask.asarray(np.int64(2))] == 2
+    array[dask.asarray(np.int64(2))] = 7
+    assert array.tolist() == [0, 1, 7, 3, 4]
+
+
 def test_a_mapping_array_is_no_sequence():
     assert not is_sequence(MappingArray([1]))
     assert is_sequence(np.asarray([1]))

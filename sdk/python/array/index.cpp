@@ -208,9 +208,12 @@ bool is_integer_index(PyObject* part) {
   if (!PyIndex_Check(part)) return false;
   if (!may_have_length(part)) return true;
   if (has_length(part)) return false;
-  if (const auto found = find_view(part, /*may_copy=*/true, /*may_compute=*/false)) {
-    const ForeignView& view = found->view;
-    return (view.made ? view.made->dtype() : view.memory.dtype).is_integer();
+  try {
+    if (const auto found = find_view(part, /*may_copy=*/true, /*may_compute=*/false)) {
+      const ForeignView& view = found->view;
+      return (view.made ? view.made->dtype() : view.memory.dtype).is_integer();
+    }
+  } catch (const BridgeError&) {  // no bridge reads it, as a lazy array: __index__ decides
   }
   const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(part));
   if (integer) return true;

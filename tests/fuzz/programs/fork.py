@@ -7,6 +7,7 @@ and with status 0. It does not run the exit handlers of the program, as children
 do not.
 """
 
+import faulthandler
 import os
 import random
 import signal
@@ -81,6 +82,7 @@ def again_and_again(work, ends):
 
 
 def in_child():
+    faulthandler.register(signal.SIGALRM, chain=True)  # a hanging child shows where it waits
     signal.alarm(LIMIT)
     status = 1
     try:

@@ -173,7 +173,15 @@ class NativeOp(Op):
         return self._handle.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reduce_native_op(self)
+        """By the kernel_op declaration, or the registered name and properties; else GraphError."""
+        if self._handle.declaration is not None:
+            return _core._kernel_op, (self._handle.declaration,)
+        if self.recipe is None:
+            raise GraphError(
+                f"{self}: cannot be pickled, since no name is known that makes it again; register it "
+                "with register_op and make it by its name, sw.ops.<name>"
+            )
+        return _load_op, self.recipe
 
 
 def _positional_parameters(method: Any) -> int | None:
@@ -211,19 +219,6 @@ def call_make_thunk(
 def apply_registered(name: str, /, *inputs: Any, **properties: Any) -> Any:
     """Applies the registered op `name` with `properties` to `inputs`; returns its outputs."""
     return NativeOp(_core._make_op(name, properties))(*inputs)
-
-
-def _reduce_native_op(op: NativeOp) -> tuple[Any, ...]:
-    """__reduce__ of a C++ op: by its kernel_op declaration, or its registered name and properties.
-    Raises GraphError for an op that has neither."""
-    if op._handle.declaration is not None:
-        return _core._kernel_op, (op._handle.declaration,)
-    if op.recipe is None:
-        raise GraphError(
-            f"{op}: cannot be pickled, since no name is known that makes it again; register it with "
-            "register_op and make it by its name, sw.ops.<name>"
-        )
-    return _load_op, op.recipe
 
 
 def _load_op(name: str, properties: dict[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .array_function import on_host
+from .on_host import on_host
 
 # Functions that take no keyword options here.
 _PLAIN = ("modf", "frexp", "ldexp")
