@@ -37,6 +37,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_G
 endif()
 if(SPANWISE_SANITIZE)
   set(sanitize -fsanitize=${SPANWISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # False positives in instrumented code, of which GCC's manual warns.
+    list(APPEND sanitize -Wno-array-bounds -Wno-stringop-overflow -Wno-maybe-uninitialized)
+  endif()
   target_compile_options(sw_flags INTERFACE ${sanitize})
   target_link_options(sw_flags INTERFACE ${sanitize})
 endif()

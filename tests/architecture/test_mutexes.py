@@ -14,6 +14,7 @@ EXCEPTIONS = {
         "sdk/include/spanwise/fork.hpp",
         "sdk/include/spanwise/plugin_call.hpp",
         "sdk/src/core/fork.cpp",
+        "sdk/src/core/static_guards.cpp",
         "sdk/src/graph/owned_mutex.hpp",
         "sdk/src/graph/owned_mutex.cpp",
         "sdk/src/kernels/build_ticket.hpp",

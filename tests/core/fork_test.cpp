@@ -69,6 +69,37 @@ TEST(Fork, AMutexThatIsNeverReleasedIsFreeInTheChildAndLockedInTheParent) {
   EXPECT_TRUE(can_lock(mutex));
 }
 
+int& slowly_initialised(std::promise<void>& started, std::shared_future<void> finish) {
+  static int value = [&] {
+    started.set_value();
+    finish.wait_for(std::chrono::milliseconds(500));
+    return 7;
+  }();
+  return value;
+}
+
+TEST(Fork, AChildForkedDuringTheInitialiserOfAStaticVariableCanUseTheVariable) {
+  std::promise<void> started, finish;
+  const std::shared_future<void> finished = finish.get_future().share();
+  std::thread other([&] { slowly_initialised(started, finished); });
+  started.get_future().wait();
+  EXPECT_TRUE(holds_in_child([&] { return slowly_initialised(started, finished) == 7; }));
+  other.join();
+  EXPECT_EQ(slowly_initialised(started, finished), 7);
+}
+
+int& initialised_at_the_second_attempt(int& attempts) {
+  static int value = ++attempts < 2 ? throw std::runtime_error("first attempt") : attempts;
+  return value;
+}
+
+TEST(Fork, AStaticVariableWhoseInitialiserThrowsIsInitialisedByTheNextUse) {
+  int attempts = 0;
+  EXPECT_THROW(initialised_at_the_second_attempt(attempts), std::runtime_error);
+  EXPECT_EQ(initialised_at_the_second_attempt(attempts), 2);
+  EXPECT_EQ(initialised_at_the_second_attempt(attempts), 2);
+}
+
 TEST(Fork, ThreadsThatTakeTwoMutexesInAnyOrderDoNotStopAFork) {
   Mutex one, two;
   std::atomic<bool> goes_on{true};

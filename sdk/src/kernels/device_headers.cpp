@@ -4,22 +4,21 @@
 
 #include <string>
 
-#include "core/lazy_value.hpp"
 #include "embedded/device_headers.hpp"
 #include "kernels/sha256.hpp"
 
 namespace spanwise::kernels {
 
 const std::string& device_headers_digest() {
-  static auto& digest = *new LazyValue<std::string>;
-  return digest.get([] {
+  static const auto& digest = *new std::string([] {
     Sha256 hash;
     for (const embedded::TextFile& header : embedded::device_headers) {
       hash.field(header.name);
       hash.field(header.text);
     }
     return hash.hex();
-  });
+  }());
+  return digest;
 }
 
 DeviceHeaderFolder::DeviceHeaderFolder() {

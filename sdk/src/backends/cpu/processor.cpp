@@ -22,7 +22,6 @@
 #include <sys/auxv.h>
 #endif
 
-#include "core/lazy_value.hpp"
 
 namespace spanwise::host {
 namespace {
@@ -79,8 +78,8 @@ std::string processor_name() {
 }
 
 const std::string& processor_features() {
-  static auto& features = *new LazyValue<std::string>;
-  return features.get(read_features);
+  static const auto& features = *new std::string(read_features());
+  return features;
 }
 
 int processor_count() {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "backends/cuda/check.hpp"
-#include "core/lazy_value.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -65,12 +64,11 @@ DeviceInfo read(int ordinal) {
 
 const DeviceInfo& device_info(int ordinal) {
   driver();  // throws if there is no driver
-  static auto& infos = *new LazyValue<std::vector<DeviceInfo>>;
-  const std::vector<DeviceInfo>& all = infos.get([] {
+  static const auto& all = *new std::vector<DeviceInfo>([] {
     std::vector<DeviceInfo> made;
     for (int i = 0; i < driver_status().device_count; ++i) made.push_back(read(i));
     return made;
-  });
+  }());
   if (ordinal < 0 || ordinal >= static_cast<int>(all.size()))
     fail<DeviceError>("cuda: there is no cuda:", ordinal, "; this process sees ", all.size(),
                       " device", all.size() == 1 ? "" : "s", ", cuda:0",

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "core/lazy_value.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
 
@@ -141,12 +140,12 @@ const DriverStatus& driver_status() {
     void after_fork_in_child(bool) noexcept override { forked_after_start.store(true); }
   };
   // Never destroyed: destructors of other static objects may still need the table.
-  static auto& status = *new LazyValue<DriverStatus>;
-  return status.get([] {
+  static const auto& status = *new DriverStatus([] {
     DriverStatus loaded = load_driver(driver_files);
     if (loaded.usable) new Marking;
     return loaded;
-  });
+  }());
+  return status;
 }
 
 const DriverApi& driver() {

@@ -8,7 +8,6 @@
 #include <sstream>
 #include <vector>
 
-#include "core/lazy_value.hpp"
 #include "embedded/cpu_shim.hpp"
 #include "runtime/source/kernel_source.hpp"
 
@@ -85,13 +84,12 @@ constexpr std::array<Part, 6> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics
 
 std::string shim_parts(const std::set<std::string_view>& used) {
   using Names = std::array<std::set<std::string_view>, parts.size()>;
-  static auto& all_names = *new LazyValue<Names>;
-  const Names& declared = all_names.get([] {
+  static const auto& declared = *new Names([] {
     Names names;
     for (std::size_t i = 0; i < parts.size(); ++i)
       names[i] = names_in(embedded::file_text(embedded::cpu_shim, parts[i].file));
     return names;
-  });
+  }());
   std::string defines;
   const auto define = [&](const char* name) {
     defines.append("#define ").append(name).append(" 1\n");
@@ -115,15 +113,15 @@ void write_shim(const runtime::TemporaryFolder& folder) {
 }
 
 const std::string& shim_fingerprint() {
-  static auto& fingerprint = *new LazyValue<std::string>;
-  return fingerprint.get([] {
+  static const auto& fingerprint = *new std::string([] {
     std::uint64_t hash = 0xcbf29ce484222325ull;
     for (const embedded::TextFile& file : embedded::cpu_shim)
       hash = hashed(hashed(hash, file.name), file.text);
     std::ostringstream out;
     out << std::hex << hash;
     return out.str();
-  });
+  }());
+  return fingerprint;
 }
 
 }  // namespace spanwise::host

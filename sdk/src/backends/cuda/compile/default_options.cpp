@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/lazy_value.hpp"
 #include "embedded/rtc_headers.hpp"
 #include "embedded/rtc_toolkit_headers.hpp"
 #include "spanwise/error.hpp"
@@ -67,8 +66,7 @@ RtcHeaders rtc_headers(bool has_toolkit_headers) {
 }
 
 const std::string& default_options_digest() {
-  static auto& digest_of_options = *new LazyValue<std::string>;
-  return digest_of_options.get([] {
+  static const auto& digest_of_options = *new std::string([] {
     Digest digest;
     for (const std::string& option : default_options({})) digest.add(option);
     const RtcHeaders headers = rtc_headers(false);
@@ -77,7 +75,8 @@ const std::string& default_options_digest() {
       digest.add(headers.texts[i]);
     }
     return digest.hex();
-  });
+  }());
+  return digest_of_options;
 }
 
 }  // namespace spanwise::cuda

@@ -1,0 +1,130 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The functions that compiled code calls around the initialiser of a function-local static variable
+// (Itanium C++ ABI, section 3.3.3), in place of those of the C++ runtime library. Without them, a
+// child forked while another thread runs an initialiser waits forever for that thread, which does
+// not exist in the child. Each shared object of Spanwise links this file for its own variables.
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <thread>
+
+#include "spanwise/fork.hpp"
+
+namespace spanwise {
+namespace {
+
+using Guard = long long;  // the type in g++'s own declarations of these functions
+
+struct RunningInitialiser {
+  const Guard* guard;
+  std::thread::id thread;
+  RunningInitialiser* next;
+};
+
+// std::mutex, since the initialisers of other static variables may construct a Mutex.
+constinit std::mutex guards_mutex;
+constinit RunningInitialiser* first_running = nullptr;
+// Incremented at the end of each initialiser; other threads wait for a change.
+constinit std::atomic<int> initialisers_ended{0};
+
+// The first byte of a guard is not 0 once the variable is initialised; the ABI leaves the other
+// bytes to these functions, which do not use them.
+std::atomic_ref<std::uint8_t> initialised_byte(Guard* guard) {
+  return std::atomic_ref(*reinterpret_cast<std::uint8_t*>(guard));
+}
+
+RunningInitialiser* find_running(const Guard* guard) {
+  RunningInitialiser* running = first_running;
+  while (running != nullptr && running->guard != guard) running = running->next;
+  return running;
+}
+
+void remove_running(const RunningInitialiser* ended) {
+  RunningInitialiser** link = &first_running;
+  while (*link != ended) link = &(*link)->next;
+  *link = ended->next;
+  delete ended;
+}
+
+bool begin_initialiser(Guard* guard) {
+  const std::thread::id me = std::this_thread::get_id();
+  std::unique_lock lock(guards_mutex);
+  while (initialised_byte(guard).load(std::memory_order_acquire) == 0) {
+    const RunningInitialiser* running = find_running(guard);
+    if (running == nullptr) {
+      first_running = new RunningInitialiser{guard, me, first_running};
+      return true;
+    }
+    if (running->thread == me)
+      throw std::logic_error("the initialiser of a static variable uses that variable");
+    const int ended = initialisers_ended.load(std::memory_order_relaxed);
+    lock.unlock();
+    initialisers_ended.wait(ended);
+    lock.lock();
+  }
+  return false;
+}
+
+void end_initialiser(Guard* guard, bool is_initialised) noexcept {
+  {
+    const std::lock_guard lock(guards_mutex);
+    remove_running(find_running(guard));
+    initialised_byte(guard).store(is_initialised ? 1 : 0, std::memory_order_release);
+    initialisers_ended.fetch_add(1, std::memory_order_relaxed);
+  }
+  initialisers_ended.notify_all();
+}
+
+/// Makes fork() wait until no other thread runs an initialiser. In the child of a fork that did not
+/// wait long enough, the next use of the variable runs the initialiser again.
+class RunningInitialisers final : ForkParticipant {
+  bool try_pause() noexcept override {
+    if (!guards_mutex.try_lock()) return false;
+    if (!runs_elsewhere()) return true;
+    guards_mutex.unlock();
+    return false;
+  }
+
+  void resume() noexcept override { guards_mutex.unlock(); }
+
+  void after_fork_in_child(bool was_paused) noexcept override {
+    if (was_paused) return guards_mutex.unlock();
+    new (&guards_mutex) std::mutex;
+    for (RunningInitialiser** link = &first_running; *link != nullptr;) {
+      RunningInitialiser* running = *link;
+      if (running->thread == std::this_thread::get_id())
+        link = &running->next;
+      else
+        *link = running->next;  // not deleted: the allocator's functions may be in use
+    }
+  }
+
+  // Some load libraries and ask drivers.
+  std::chrono::milliseconds patience() const noexcept override {
+    return std::chrono::milliseconds(10000);
+  }
+
+  static bool runs_elsewhere() noexcept {
+    for (const RunningInitialiser* running = first_running; running != nullptr;
+         running = running->next)
+      if (running->thread != std::this_thread::get_id()) return true;
+    return false;
+  }
+};
+
+// Never destroyed: other threads may fork while the process exits.
+[[maybe_unused]] auto& running_initialisers = *new RunningInitialisers;
+
+}  // namespace
+}  // namespace spanwise
+
+extern "C" {
+
+int __cxa_guard_acquire(long long* guard) { return spanwise::begin_initialiser(guard) ? 1 : 0; }
+void __cxa_guard_release(long long* guard) noexcept { spanwise::end_initialiser(guard, true); }
+void __cxa_guard_abort(long long* guard) noexcept { spanwise::end_initialiser(guard, false); }
+}
