@@ -82,6 +82,7 @@ def again_and_again(work, ends):
 
 
 def in_child():
+    faulthandler.enable()
     faulthandler.register(signal.SIGALRM, chain=True)  # a hanging child shows where it waits
     signal.alarm(LIMIT)
     status = 1
