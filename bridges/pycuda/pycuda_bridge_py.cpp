@@ -18,7 +18,7 @@
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/gpu_context.hpp"
+#include "spanwise/runtime/gpu_context.hpp"
 
 /// Imports PyCUDA's GPUArray by its attributes (pycuda/gpuarray.py, GPUArray.__init__).
 namespace spanwise::python {

@@ -13,8 +13,8 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
+#include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/stream.hpp"
-#include "spanwise/walk.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "spanwise/instruction_sets.hpp"
+#include "spanwise/runtime/instruction_sets.hpp"
 #include "table.hpp"
 
 namespace spanwise::ops {

@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdint>
 
-#include "spanwise/host_block.hpp"
+#include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/parallel.hpp"
-#include "spanwise/walk.hpp"
+#include "spanwise/runtime/host_block.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "spanwise/kernel_table.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 
 namespace spanwise::ops {
 namespace {

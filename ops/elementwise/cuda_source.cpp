@@ -4,8 +4,8 @@
 
 #include "cuda_text.hpp"
 #include "embedded/elementwise_text.hpp"
-#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/element_text.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compute.hpp"
-#include "spanwise/walk.hpp"
+#include "spanwise/op_sdk/walk.hpp"
 
 namespace spanwise::ops {
 

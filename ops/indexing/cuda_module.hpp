@@ -8,7 +8,7 @@
 
 #include "spanwise/array.hpp"
 #include "spanwise/kernel.hpp"
-#include "spanwise/kernel_table.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 
 namespace spanwise::ops {
 

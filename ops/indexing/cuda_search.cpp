@@ -7,8 +7,8 @@
 #include "cuda_module.hpp"
 #include "cuda_source.hpp"
 #include "search.hpp"
-#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/element_text.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::ops {

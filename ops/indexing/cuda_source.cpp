@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string>
 
-#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/element_text.hpp"
 
 namespace spanwise::ops {
 namespace {

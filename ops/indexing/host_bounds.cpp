@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "spanwise/instruction_sets.hpp"
+#include "spanwise/runtime/instruction_sets.hpp"
 
 namespace spanwise::ops {
 namespace {

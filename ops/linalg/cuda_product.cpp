@@ -14,7 +14,7 @@
 #include "problem.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
-#include "spanwise/kernel_table.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::ops::linalg {

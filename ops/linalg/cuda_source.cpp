@@ -7,8 +7,8 @@
 #include <string>
 
 #include "embedded/product_text.hpp"
-#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/element_text.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {

@@ -11,8 +11,8 @@
 #include "host_thin.hpp"
 #include "problem.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/instruction_sets.hpp"
 #include "spanwise/parallel.hpp"
+#include "spanwise/runtime/instruction_sets.hpp"
 
 /// Products that no library computes: integers and bool, and every dtype if there is no BLAS.
 /// Blocks of both factors are packed in the order in which the innermost loop reads them.

@@ -10,7 +10,7 @@
 #include "cuda_source.hpp"
 #include "draw.hpp"
 #include "spanwise/kernel.hpp"
-#include "spanwise/kernel_table.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::ops::random {

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "spanwise/error.hpp"
-#include "spanwise/instruction_sets.hpp"
+#include "spanwise/runtime/instruction_sets.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

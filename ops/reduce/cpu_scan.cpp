@@ -7,8 +7,8 @@
 #include "cpu_finish.hpp"
 #include "cpu_kernels.hpp"
 #include "job.hpp"
+#include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/parallel.hpp"
-#include "spanwise/walk.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <map>
 
-#include "spanwise/kernel_table.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

@@ -10,9 +10,9 @@
 #include "geometry.hpp"
 #include "job.hpp"
 #include "spanwise/creation.hpp"
+#include "spanwise/op_sdk/walk.hpp"
 #include "spanwise/scan.hpp"
 #include "spanwise/stream.hpp"
-#include "spanwise/walk.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

@@ -12,7 +12,7 @@
 #include "arguments.hpp"
 #include "parameter.hpp"
 #include "spanwise/kernel.hpp"
-#include "spanwise/walk.hpp"
+#include "spanwise/op_sdk/walk.hpp"
 
 /// The CUDA C around what a user wrote, on either device: pieces that all kinds of kernel share.
 namespace spanwise::ops::user_kernels {

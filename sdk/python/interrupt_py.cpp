@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/interrupt.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 
 #include <pybind11/pybind11.h>
 #include <unistd.h>

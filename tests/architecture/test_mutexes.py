@@ -12,7 +12,7 @@ EXCEPTIONS = {
     Path(name)
     for name in (
         "sdk/include/spanwise/fork.hpp",
-        "sdk/include/spanwise/plugin_call.hpp",
+        "sdk/include/spanwise/op_sdk/plugin_call.hpp",
         "sdk/src/core/fork.cpp",
         "sdk/src/core/static_guards.cpp",
         "sdk/src/graph/owned_mutex.hpp",

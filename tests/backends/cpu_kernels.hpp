@@ -19,7 +19,7 @@ class CpuKernels {
   explicit CpuKernels(std::string source, std::vector<std::string> names = {},
                       std::vector<std::string> options = {},
                       std::vector<std::string> include_dirs = {})
-      : source_(runtime::scan_kernels(std::move(source))) {
+      : source_(source::scan_kernels(std::move(source))) {
     runtime::CompileRequest request;
     request.source = &source_;
     request.names = std::move(names);
@@ -51,7 +51,7 @@ class CpuKernels {
   static runtime::Backend& backend() { return runtime::backend_for(cpu); }
 
  private:
-  runtime::KernelSource source_;
+  source::KernelSource source_;
   runtime::KernelBinary binary_;
   Ref<runtime::LoadedModule> module_;
 };

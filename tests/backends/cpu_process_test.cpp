@@ -16,7 +16,7 @@
 
 #include "backends/cpu_kernels.hpp"
 #include "runtime/system/temporary_folder.hpp"
-#include "spanwise/interrupt.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::host {
 namespace {

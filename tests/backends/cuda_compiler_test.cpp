@@ -36,7 +36,7 @@ class Compiler : public testing::Test {
     if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   }
   static KernelBinary build(const std::string& source, CompileRequest request = {}) {
-    const runtime::KernelSource scanned = runtime::scan_kernels(source);
+    const source::KernelSource scanned = source::scan_kernels(source);
     request.source = &scanned;
     return compile({9, 0}, request);
   }
@@ -49,7 +49,7 @@ class Compiler : public testing::Test {
     return "it compiled";
   }
   static std::string fingerprint(const std::string& source, CompileRequest request = {}) {
-    const runtime::KernelSource scanned = runtime::scan_kernels(source);
+    const source::KernelSource scanned = source::scan_kernels(source);
     request.source = &scanned;
     return compiler_fingerprint({9, 0}, request);
   }
@@ -242,7 +242,7 @@ TEST_F(Compiler, AnArchitectureVariantAndPtxAreMadeOnRequest) {
 }
 
 TEST_F(Compiler, ForANewerGpuThanNvrtcKnowsItMakesPtxOfTheNewestItKnows) {
-  const runtime::KernelSource source = runtime::scan_kernels(twice);
+  const source::KernelSource source = source::scan_kernels(twice);
   CompileRequest request;
   request.source = &source;
   const KernelBinary binary = compile({99, 0}, request);
@@ -251,7 +251,7 @@ TEST_F(Compiler, ForANewerGpuThanNvrtcKnowsItMakesPtxOfTheNewestItKnows) {
 }
 
 TEST_F(Compiler, AGpuThatNvrtcNoLongerServesIsADeviceErrorThatSaysSo) {
-  const runtime::KernelSource source = runtime::scan_kernels(twice);
+  const source::KernelSource source = source::scan_kernels(twice);
   CompileRequest request;
   request.source = &source;
   EXPECT_THROW(compile({2, 0}, request), DeviceError);

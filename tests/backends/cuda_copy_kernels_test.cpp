@@ -569,7 +569,7 @@ class GeneratedKernels : public testing::Test {
     if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
   }
   static void expect_compiles(const CopyKernelText& kernel) {
-    runtime::KernelSource source;
+    source::KernelSource source;
     source.text = kernel.text;
     runtime::CompileRequest request;
     request.source = &source;
@@ -686,7 +686,7 @@ TEST_F(GeneratedKernels, ConvertBetweenAllPairsOfDtypes) {
                                                        {"f64", "double"},
                                                        {"c64", "WholeComplex<float>"},
                                                        {"c128", "WholeComplex<double>"}};
-  runtime::KernelSource source;
+  source::KernelSource source;
   for (const char* name : {"elements.cuh", "cast.cuh"})
     source.text += embedded::file_text(embedded::cuda_kernels, name);
   for (const auto& [from_name, from] : types) {

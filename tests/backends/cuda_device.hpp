@@ -104,7 +104,7 @@ class DeviceBytes {
 
 inline Ref<runtime::LoadedModule> load_module(const std::string& source,
                                               runtime::CompileRequest request = {}) {
-  const runtime::KernelSource scanned = runtime::scan_kernels(source);
+  const source::KernelSource scanned = source::scan_kernels(source);
   request.source = &scanned;
   runtime::Backend& backend = runtime::backend_for(gpu);
   return backend.load(0, backend.compile(0, request));

@@ -6,8 +6,8 @@
 
 #include "backends/cuda/context.hpp"
 #include "cuda_device.hpp"
-#include "runtime/allocation.hpp"
-#include "runtime/ordering.hpp"
+#include "runtime/memory/allocation.hpp"
+#include "runtime/streams/ordering.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::cuda {

@@ -104,8 +104,7 @@ TEST(ImageContents, OfPtxAreItsTarget) {
 
 TEST(ImageContents, OfACubinFromNvrtcAreItsArchitecture) {
   if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  const runtime::KernelSource source =
-      runtime::scan_kernels("__global__ void k(int* x) { *x = 1; }");
+  const source::KernelSource source = source::scan_kernels("__global__ void k(int* x) { *x = 1; }");
   runtime::CompileRequest request;
   request.source = &source;
   const std::string image = compile({9, 0}, request).image;
@@ -130,7 +129,7 @@ TEST(ImageContents, OfWhatIsNoBinary) {
 
 TEST(CheckedKernels, CompileForAGpu) {
   if (nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  const runtime::KernelSource source = runtime::scan_kernels(
+  const source::KernelSource source = source::scan_kernels(
       "#include \"view.cuh\"\n__global__ void k(spanwise::View<float, 2> x, int i) { x(i, 1) = 1; "
       "}");
   runtime::CompileRequest request;

@@ -10,7 +10,7 @@
 
 #include "backends/cuda/context.hpp"
 #include "cuda_device.hpp"
-#include "runtime/allocation.hpp"
+#include "runtime/memory/allocation.hpp"
 #include "spanwise/memory.hpp"
 
 namespace spanwise::cuda {

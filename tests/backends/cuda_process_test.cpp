@@ -158,7 +158,7 @@ TEST_F(InChild, DISABLED_NothingIsLoadedBeforeItIsAsked) {
   auto* state = driver_function<CUresult(CUdevice, unsigned*, int*)>("cuDevicePrimaryCtxGetState");
   ASSERT_EQ(state(0, &flags, &active), CUDA_SUCCESS);
   EXPECT_EQ(active, 0);
-  const runtime::KernelSource source = runtime::scan_kernels("__global__ void k() {}\n");
+  const source::KernelSource source = source::scan_kernels("__global__ void k() {}\n");
   runtime::CompileRequest request;
   request.source = &source;
   backend().compiler_fingerprint(0, request);

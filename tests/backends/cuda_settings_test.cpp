@@ -5,7 +5,7 @@
 #include "backends/cuda/check.hpp"
 #include "backends/cuda/launch/launch_limits.hpp"
 #include "backends/cuda/memory/preallocate.hpp"
-#include "runtime/bytes_text.hpp"
+#include "runtime/memory/bytes_text.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cache_entry.hpp"
+#include "kernels/cache/cache_entry.hpp"
 
 #include <gtest/gtest.h>
 

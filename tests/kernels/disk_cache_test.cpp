@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/disk_cache.hpp"
+#include "kernels/cache/disk_cache.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -12,8 +12,8 @@
 #include <fstream>
 #include <string>
 
+#include "kernels/cache/sha256.hpp"
 #include "kernels/fake_device.hpp"
-#include "kernels/sha256.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -185,7 +185,7 @@ TEST_F(DiskCacheTest, ADiskThatTakesNothingCostsOnlySpeed) {
   struct rlimit before;
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit tiny { 1000, before.rlim_max };
+  const struct rlimit tiny{1000, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tiny), 0);
   EXPECT_FALSE(cache().store(other_, large));
   ::setrlimit(RLIMIT_FSIZE, &before);

@@ -105,7 +105,7 @@ class FakeKernel final : public runtime::LoadedKernel {
 
 /// The size that the fake compiler gives a type: a pointer, a known number, View<T, N>; a type of
 /// the user's has 4 or 8 bytes where its name ends so, else 12.
-inline std::int64_t size_of(const runtime::SourceParameter& parameter) {
+inline std::int64_t size_of(const source::SourceParameter& parameter) {
   if (parameter.is_pointer) return 8;
   if (parameter.dtype) return parameter.dtype->itemsize();
   const std::size_t comma = parameter.type.rfind(',');
@@ -118,15 +118,15 @@ inline std::int64_t size_of(const runtime::SourceParameter& parameter) {
 class FakeModule final : public runtime::LoadedModule {
  public:
   FakeModule(std::shared_ptr<FakeLog> log, const std::string& image)
-      : log_(std::move(log)), source_(runtime::scan_kernels(image)) {}
+      : log_(std::move(log)), source_(source::scan_kernels(image)) {}
   ~FakeModule() override { ++log_->unloads; }
 
   Ref<runtime::LoadedKernel> kernel(const std::string& symbol) override {
-    for (const runtime::SourceKernel& kernel : source_.kernels) {
+    for (const source::SourceKernel& kernel : source_.kernels) {
       if (symbol.find(kernel.name) == std::string::npos) continue;
       std::vector<runtime::LoadedKernel::Slot> slots;
       std::int64_t offset = 0;
-      for (const runtime::SourceParameter& parameter : kernel.parameters) {
+      for (const source::SourceParameter& parameter : kernel.parameters) {
         slots.push_back({offset, size_of(parameter)});
         offset += (slots.back().size + 7) / 8 * 8;
       }
@@ -141,7 +141,7 @@ class FakeModule final : public runtime::LoadedModule {
 
  private:
   std::shared_ptr<FakeLog> log_;
-  runtime::KernelSource source_;
+  source::KernelSource source_;
   unsigned char table_[24] = {};
 };
 
@@ -196,7 +196,7 @@ class FakeBackend final : public runtime::Backend {
     ++log->compilations;
     if (on_compile) on_compile(request);
     runtime::KernelBinary binary{.image = request.source->text, .symbols = {}};
-    for (const runtime::SourceKernel& kernel : request.source->kernels)
+    for (const source::SourceKernel& kernel : request.source->kernels)
       if (!kernel.is_template) binary.symbols[kernel.name] = "_Z_" + kernel.name;
     binary.symbols.insert(more_symbols.begin(), more_symbols.end());
     for (const std::string& name : request.names) binary.symbols[name] = "_Z_" + name;

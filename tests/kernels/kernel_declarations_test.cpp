@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/arguments/signature.hpp"
 #include "kernels/fake_device.hpp"
-#include "kernels/signature.hpp"
-#include "runtime/source/kernel_source.hpp"
-#include "spanwise/kernel_text.hpp"
+#include "source/kernel_source.hpp"
+#include "spanwise/kernels/kernel_text.hpp"
 
 namespace spanwise::test {
 namespace {
@@ -93,8 +93,8 @@ TEST_F(KernelDeclarationsTest, OfATemplateAreThoseOfTheInstance) {
 TEST(Signatures, TakeFromTheBinaryWhatTheSourceLeavesOpen) {
   const std::vector<runtime::LoadedKernel::Slot> slots{{0, 8}, {8, 8}, {16, 4}, {20, 4}, {24, 12}};
   const char* types = "float*, float const*, float, int, Vec";
-  const runtime::KernelSource source =
-      runtime::scan_kernels("__global__ void k(real *out, input x, real a, int n, Vec v) {}");
+  const source::KernelSource source =
+      source::scan_kernels("__global__ void k(real *out, input x, real a, int n, Vec v) {}");
   const kernels::Signature joined = kernels::make_signature(&source.kernels.at(0), slots, types);
   EXPECT_EQ(joined.parameters[0].dtype, float32);
   EXPECT_EQ(joined.parameters[0].type, "real *");

@@ -181,7 +181,7 @@ TEST_F(SourceModuleTest, AHitNeedsNoCompiler) {
 }
 
 TEST_F(SourceModuleTest, KernelsOfABackEndsOwnAreKeptOnDiskUncounted) {
-  runtime::KernelSource source;
+  source::KernelSource source;
   source.text = source_;
   const auto before = kernel_cache::info();
   const Ref<runtime::LoadedModule> first =

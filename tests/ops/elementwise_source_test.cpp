@@ -36,7 +36,7 @@ KernelShape shape_for(const Signature& signature, std::span<const DType> dtypes)
 
 void expect_compiles(const KernelShape& shape) {
   const std::string text = cuda_source(shape);
-  const runtime::KernelSource source = runtime::scan_kernels(text);
+  const source::KernelSource source = source::scan_kernels(text);
   runtime::CompileRequest request;
   request.source = &source;
   request.options = {"--fmad=false"};
@@ -101,11 +101,14 @@ TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, ElementwiseSource, testing::Range(0, op_count),
-                         [](const auto& given) { return display_name(static_cast<OpId>(given.param)); });
+INSTANTIATE_TEST_SUITE_P(, ElementwiseSource, testing::Range(0, op_count), [](const auto& given) {
+  return display_name(static_cast<OpId>(given.param));
+});
 
 INSTANTIATE_TEST_SUITE_P(, ElementwiseLayouts, testing::Range(0, op_count, 5),
-                         [](const auto& given) { return display_name(static_cast<OpId>(given.param)); });
+                         [](const auto& given) {
+                           return display_name(static_cast<OpId>(given.param));
+                         });
 
 class ElementwiseMixed : public ElementwiseSource {};
 

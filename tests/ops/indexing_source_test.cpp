@@ -18,7 +18,7 @@ namespace {
 
 void expect_compiles(const std::string& text, const std::vector<std::string>& kernels) {
   if (cuda::nvrtc::installation()->library.empty()) GTEST_SKIP() << "NVRTC is not installed";
-  const runtime::KernelSource source = runtime::scan_kernels(text);
+  const source::KernelSource source = source::scan_kernels(text);
   runtime::CompileRequest request;
   request.source = &source;
   try {

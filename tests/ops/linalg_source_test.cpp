@@ -23,7 +23,7 @@ TEST_P(ProductSource, Compiles) {
   const DType dtype = GetParam();
   const std::string words =
       cuda_product_source(dtype, dtype.is_complex(), dtype.is_floating() ? 0 : 3);
-  const runtime::KernelSource source = runtime::scan_kernels(words);
+  const source::KernelSource source = source::scan_kernels(words);
   runtime::CompileRequest request;
   request.source = &source;
   try {

@@ -30,7 +30,7 @@ const std::vector<std::pair<Kind, int>>& all_bodies() {
 }
 
 void expect_random_cubin(const std::string& source_text) {
-  const runtime::KernelSource source = runtime::scan_kernels(source_text);
+  const source::KernelSource source = source::scan_kernels(source_text);
   runtime::CompileRequest request;
   request.source = &source;
   request.options = {"--fmad=false"};

@@ -8,7 +8,7 @@
 #include "../../ops/reduce/job.hpp"
 #include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
-#include "kernels/device_headers.hpp"
+#include "kernels/cache/device_headers.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::ops::reduce {
@@ -18,7 +18,7 @@ using Form = CudaShape::Form;
 
 void expect_cubin(const CudaShape& shape, std::initializer_list<const char*> kernels) {
   const std::string source_text = cuda_source(shape);
-  const runtime::KernelSource source = runtime::scan_kernels(source_text);
+  const source::KernelSource source = source::scan_kernels(source_text);
   runtime::CompileRequest request;
   const kernels::DeviceHeaderFolder headers;
   request.source = &source;

@@ -13,7 +13,7 @@
 #include "../../ops/user_kernels/scan.hpp"
 #include "backends/cuda/compile/compiler.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
-#include "kernels/device_headers.hpp"
+#include "kernels/cache/device_headers.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
@@ -29,7 +29,7 @@ class UserKernelSource : public testing::Test {
 };
 
 void expect_cubin(const std::string& text_of_kernel, std::initializer_list<const char*> kernels) {
-  const runtime::KernelSource source = runtime::scan_kernels(text_of_kernel);
+  const source::KernelSource source = source::scan_kernels(text_of_kernel);
   runtime::CompileRequest request;
   const kernels::DeviceHeaderFolder headers;
   request.source = &source;

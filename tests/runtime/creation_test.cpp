@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "runtime/dense.hpp"
+#include "runtime/copy/dense.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "support/fake_devices.hpp"

@@ -3,7 +3,7 @@
 
 // Memory that work recorded into a graph uses: on fake GPUs, for which an event or a question on a
 // stream that is being recorded is a fault.
-#include "runtime/graph_memory.hpp"
+#include "runtime/memory/graph_memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <memory>
 #include <thread>
 
-#include "runtime/allocation.hpp"
-#include "runtime/ordering.hpp"
+#include "runtime/memory/allocation.hpp"
+#include "runtime/streams/ordering.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/memory.hpp"
 #include "spanwise/stream.hpp"

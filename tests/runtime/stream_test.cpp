@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "runtime/ordering.hpp"
+#include "runtime/streams/ordering.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "support/fake_devices.hpp"
@@ -91,7 +91,9 @@ TEST_F(StreamTest, AForeignStreamIsInUseWhileItIsTheCurrentOne) {
 
 TEST_F(StreamTest, AForeignStreamThatNoMemoryRemembersIsLeftAlone) {
   Stream::foreign(test::gpu, 0x77).synchronize();
-  { const StreamGuard guard(Stream::foreign(test::gpu, 0x78)); }
+  {
+    const StreamGuard guard(Stream::foreign(test::gpu, 0x78));
+  }
   EXPECT_THAT(gpus().detached(), IsEmpty());
 }
 

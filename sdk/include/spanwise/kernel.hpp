@@ -18,8 +18,8 @@
 #include "spanwise/devices.hpp"
 #include "spanwise/dtype.hpp"
 #include "spanwise/export.hpp"
-#include "spanwise/kernel_types.hpp"
 #include "spanwise/ref.hpp"
+#include "spanwise/runtime/kernel_types.hpp"
 #include "spanwise/scalar.hpp"
 #include "spanwise/stream.hpp"
 

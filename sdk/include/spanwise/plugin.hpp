@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "spanwise/op_sdk/plugin_array.hpp"
+#include "spanwise/op_sdk/plugin_call.hpp"
 #include "spanwise/plugin.h"
-#include "spanwise/plugin_array.hpp"
-#include "spanwise/plugin_call.hpp"
 
 /// Ops in a separate shared library, loaded by sw.load_ops(): derive from Op, use SW_REGISTER_OP
 /// for each, and SW_PLUGIN once. Includes no header of Spanwise's library and needs no linking: all

@@ -12,7 +12,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/gpu_context.hpp"
+#include "spanwise/runtime/gpu_context.hpp"
 #include "spanwise/stream.hpp"
 #include "streams.hpp"
 

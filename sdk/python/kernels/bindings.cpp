@@ -19,7 +19,7 @@
 #include "python/support/value.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
-#include "spanwise/kernel_text.hpp"
+#include "spanwise/kernels/kernel_text.hpp"
 #include "spanwise/stream.hpp"
 
 namespace spanwise::python {

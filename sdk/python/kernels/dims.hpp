@@ -4,7 +4,7 @@
 
 #include <Python.h>
 
-#include "spanwise/kernel_types.hpp"
+#include "spanwise/runtime/kernel_types.hpp"
 
 namespace spanwise::python {
 

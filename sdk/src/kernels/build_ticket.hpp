@@ -11,7 +11,7 @@
 #include "kernels/module_builder.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/interpreter_lock.hpp"
-#include "spanwise/interrupt.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::kernels {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "runtime/source/kernel_source.hpp"
+#include "source/kernel_source.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -107,8 +107,8 @@ HeaderName parse_header_name(std::string_view text) {
 
 IncludeDirectives read_directives(std::string_view source) {
   IncludeDirectives out;
-  for (const runtime::Token& token : runtime::lex(source))
-    if (token.kind == runtime::Token::Kind::directive) read_directive(token.text, out);
+  for (const source::Token& token : source::lex(source))
+    if (token.kind == source::Token::Kind::directive) read_directive(token.text, out);
   return out;
 }
 

@@ -6,15 +6,15 @@
 #include <span>
 #include <vector>
 
-#include "kernels/argument_errors.hpp"
-#include "kernels/bound_arguments.hpp"
-#include "kernels/checked_launch.hpp"
-#include "kernels/contiguous_arguments.hpp"
-#include "kernels/declared_layout.hpp"
+#include "kernels/arguments/argument_errors.hpp"
+#include "kernels/arguments/bound_arguments.hpp"
+#include "kernels/arguments/checked_launch.hpp"
+#include "kernels/arguments/contiguous_arguments.hpp"
+#include "kernels/arguments/declared_layout.hpp"
 #include "kernels/module_state.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/kernel_check.hpp"
-#include "runtime/ordering.hpp"
+#include "runtime/streams/ordering.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"

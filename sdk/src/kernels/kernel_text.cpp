@@ -1,22 +1,22 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/kernel_text.hpp"
+#include "spanwise/kernels/kernel_text.hpp"
 
 #include <utility>
 
-#include "runtime/source/kernel_source.hpp"
+#include "source/kernel_source.hpp"
 
 namespace spanwise {
 
 std::vector<DeclaredKernel> declared_kernels(std::string_view source) {
   std::vector<DeclaredKernel> out;
-  for (runtime::SourceKernel& kernel : runtime::scan_kernels(std::string(source)).kernels) {
+  for (source::SourceKernel& kernel : source::scan_kernels(std::string(source)).kernels) {
     DeclaredKernel declared{.name = std::move(kernel.qualified_name),
                             .line = kernel.line,
                             .is_template = kernel.is_template,
                             .has_barrier = kernel.has_barrier,
                             .parameters = {}};
-    for (runtime::SourceParameter& parameter : kernel.parameters)
+    for (source::SourceParameter& parameter : kernel.parameters)
       declared.parameters.push_back({.name = std::move(parameter.name),
                                      .type = std::move(parameter.type),
                                      .is_pointer = parameter.is_pointer,

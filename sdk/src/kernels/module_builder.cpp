@@ -10,12 +10,12 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/cache_key.hpp"
+#include "kernels/cache/cache_key.hpp"
+#include "kernels/cache/device_headers.hpp"
+#include "kernels/cache/disk_cache.hpp"
 #include "kernels/compile_report.hpp"
-#include "kernels/device_headers.hpp"
-#include "kernels/disk_cache.hpp"
 #include "kernels/log.hpp"
-#include "runtime/source/source_scan.hpp"
+#include "source/source_scan.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::kernels {
@@ -34,7 +34,7 @@ bool has_compiler(std::string_view fingerprint) {
 
 class ModuleBuilder {
  public:
-  ModuleBuilder(Device device, runtime::KernelSource source, runtime::CompileRequest request,
+  ModuleBuilder(Device device, source::KernelSource source, runtime::CompileRequest request,
                 bool counted)
       : counted_(counted),
         device_(device),
@@ -47,7 +47,7 @@ class ModuleBuilder {
 
   BuiltModule build() {
     includes_ = find_includes(source_.text, request_.options, request_.include_dirs);
-    for (const runtime::KernelSource& linked : request_.linked)
+    for (const source::KernelSource& linked : request_.linked)
       if (!linked.is_compiled)
         includes_.merge(find_includes(linked.text, request_.options, request_.include_dirs));
     fingerprint_ = backend_.compiler_fingerprint(device_.ordinal(), request_);
@@ -109,7 +109,7 @@ class ModuleBuilder {
 
   // The file that a compiler's log refers to.
   const std::string& named_in(const std::string& log) const {
-    for (const runtime::KernelSource& linked : request_.linked)
+    for (const source::KernelSource& linked : request_.linked)
       if (log.find(linked.file_name) != log.npos) return linked.file_name;
     return source_.file_name;
   }
@@ -124,16 +124,16 @@ class ModuleBuilder {
 
   bool declares_variables() const {
     const auto& linked = request_.linked;
-    return includes_.declares_variables || runtime::declares_variables(source_.text) ||
-           std::any_of(linked.begin(), linked.end(), [](const runtime::KernelSource& source) {
-             return source.is_compiled || runtime::declares_variables(source.text);
+    return includes_.declares_variables || source::declares_variables(source_.text) ||
+           std::any_of(linked.begin(), linked.end(), [](const source::KernelSource& source) {
+             return source.is_compiled || source::declares_variables(source.text);
            });
   }
 
   bool counted_;
   Device device_;
   runtime::Backend& backend_;
-  runtime::KernelSource source_;
+  source::KernelSource source_;
   runtime::CompileRequest request_;
   DiskCache disk_;
   IncludeClosure includes_;
@@ -142,12 +142,12 @@ class ModuleBuilder {
 
 }  // namespace
 
-BuiltModule build_module(Device device, runtime::KernelSource source,
+BuiltModule build_module(Device device, source::KernelSource source,
                          runtime::CompileRequest request) {
   return ModuleBuilder(device, std::move(source), std::move(request), true).build();
 }
 
-Ref<runtime::LoadedModule> build_own_module(Device device, const runtime::KernelSource& source) {
+Ref<runtime::LoadedModule> build_own_module(Device device, const source::KernelSource& source) {
   const BuiltModule built = ModuleBuilder(device, source, {}, false).build();
   return Ref<runtime::LoadedModule>(&built.module->loaded());
 }

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "kernels/include_closure.hpp"
+#include "kernels/cache/include_closure.hpp"
 #include "kernels/module_state.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/device.hpp"
@@ -20,12 +20,12 @@ struct BuiltModule {
 
 /// Loads the module from the disk cache, or compiles it with the back end's compiler.
 /// `request.source` is set to `source`. Throws CompileError, DeviceError.
-BuiltModule build_module(Device device, runtime::KernelSource source,
+BuiltModule build_module(Device device, source::KernelSource source,
                          runtime::CompileRequest request);
 
 /// The same for a back end's own kernels (runtime::load_own_module), which do not count in
 /// disk_counts().
-Ref<runtime::LoadedModule> build_own_module(Device device, const runtime::KernelSource& source);
+Ref<runtime::LoadedModule> build_own_module(Device device, const source::KernelSource& source);
 
 struct DiskCounts {
   std::int64_t hits = 0, misses = 0;

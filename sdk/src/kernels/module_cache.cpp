@@ -17,7 +17,7 @@
 
 #include "kernels/build_ticket.hpp"
 #include "kernels/module_builder.hpp"
-#include "runtime/source/kernel_source.hpp"
+#include "source/kernel_source.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/fork.hpp"
@@ -85,8 +85,8 @@ class ModuleCache final : ForkParticipant {
     request.include_dirs = options.include_dirs;
     request.keep = options.keep;
     for (std::size_t i = 0; i < options.link.size(); ++i)
-      request.linked.push_back(runtime::scan_linked(options.link[i], text("link[", i, "].cu")));
-    return build_module(device, runtime::scan_kernels(std::string(source)), std::move(request));
+      request.linked.push_back(source::scan_linked(options.link[i], text("link[", i, "].cu")));
+    return build_module(device, source::scan_kernels(std::string(source)), std::move(request));
   }
 
  private:

@@ -39,7 +39,7 @@ std::string_view base_name(std::string_view name) {
   return name.substr(0, name.find_first_of("<("));
 }
 
-bool is_declaration_of(const runtime::SourceKernel& kernel, std::string_view name) {
+bool is_declaration_of(const source::SourceKernel& kernel, std::string_view name) {
   return kernel.name == name || kernel.qualified_name == name;
 }
 
@@ -59,7 +59,7 @@ std::string mangled_variable(std::string_view qualified) {
 
 }  // namespace
 
-ModuleState::ModuleState(Device device, runtime::KernelSource source,
+ModuleState::ModuleState(Device device, source::KernelSource source,
                          runtime::CompileRequest request,
                          std::map<std::string, std::string> symbols,
                          Ref<runtime::LoadedModule> loaded, bool from_cache,
@@ -87,7 +87,7 @@ const std::pair<const std::string, std::string>* ModuleState::find(std::string_v
   for (const auto& entry : symbols_)
     if (without_spaces(entry.first) == plain || entry.second == name) return &entry;
   // A kernel in a namespace may be listed by its unqualified or by its qualified name.
-  for (const runtime::SourceKernel& kernel : source_.kernels) {
+  for (const source::SourceKernel& kernel : source_.kernels) {
     if (!is_declaration_of(kernel, plain)) continue;
     for (const std::string& other : {kernel.name, kernel.qualified_name})
       if (const auto found = symbols_.find(other); found != symbols_.end()) return &*found;
@@ -121,13 +121,13 @@ std::vector<std::string> ModuleState::function_names() const {
   return names;
 }
 
-const runtime::SourceKernel* ModuleState::declaration(std::string_view name,
-                                                      std::size_t parameter_count) const {
+const source::SourceKernel* ModuleState::declaration(std::string_view name,
+                                                     std::size_t parameter_count) const {
   const std::string_view base = base_name(name);
-  const runtime::SourceKernel* best = nullptr;
+  const source::SourceKernel* best = nullptr;
   bool is_overloaded = false;
-  const auto look_through = [&](const runtime::KernelSource& source) {
-    for (const runtime::SourceKernel& kernel : source.kernels) {
+  const auto look_through = [&](const source::KernelSource& source) {
+    for (const source::SourceKernel& kernel : source.kernels) {
       if (!is_declaration_of(kernel, base) || kernel.parameters.size() != parameter_count) continue;
       // Prefers a definition to a declaration. Two definitions are overloads; which one is in the
       // binary is unknown.
@@ -136,7 +136,7 @@ const runtime::SourceKernel* ModuleState::declaration(std::string_view name,
     }
   };
   look_through(source_);
-  for (const runtime::KernelSource& linked : request_.linked) look_through(linked);
+  for (const source::KernelSource& linked : request_.linked) look_through(linked);
   return is_overloaded ? nullptr : best;
 }
 
@@ -145,7 +145,7 @@ void ModuleState::fail_unknown(std::string_view name) const {
   for (const std::string& known : function_names())
     there += (there.empty() ? "'" : ", '") + known + "'";
   std::string remedy = "use one of them";
-  for (const runtime::SourceKernel& kernel : source_.kernels) {
+  for (const source::SourceKernel& kernel : source_.kernels) {
     if (!kernel.is_template || !is_declaration_of(kernel, base_name(name))) continue;
     const std::string instance =
         name.find('<') == std::string_view::npos ? text(name, "<float>") : std::string(name);
@@ -168,7 +168,7 @@ KernelState::KernelState(Ref<ModuleState> module, std::string_view name)
   name_ = std::move(known_as);
   kernel_ = module_->loaded().kernel(symbol);
   const auto slots = kernel_->slots();
-  const runtime::SourceKernel* declared = module_->declaration(name_, slots.size());
+  const source::SourceKernel* declared = module_->declaration(name_, slots.size());
   if (declared != nullptr && declared->is_template && name_.find('<') != std::string::npos) {
     const auto instance = template_instance(*module_->request().source, *declared, name_);
     signature_ = make_signature(&instance, slots, kernel_->parameter_types());

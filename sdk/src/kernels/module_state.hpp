@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/signature.hpp"
+#include "kernels/arguments/signature.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/device.hpp"
@@ -23,7 +23,7 @@ class ModuleState final : public RefCounted {
  public:
   /// `request` is what was compiled; its source is replaced by `source`. `again` is the binary
   /// where the source declares variables that persist between launches, else null.
-  ModuleState(Device device, runtime::KernelSource source, runtime::CompileRequest request,
+  ModuleState(Device device, source::KernelSource source, runtime::CompileRequest request,
               std::map<std::string, std::string> symbols, Ref<runtime::LoadedModule> loaded,
               bool from_cache, std::shared_ptr<const runtime::KernelBinary> again = nullptr);
 
@@ -47,15 +47,14 @@ class ModuleState final : public RefCounted {
   std::vector<std::string> function_names() const;
   /// The declaration of kernel `name` with `parameter_count` parameters in the module's sources;
   /// null where it is in none of their own texts (only in an included file), or is ambiguous.
-  const runtime::SourceKernel* declaration(std::string_view name,
-                                           std::size_t parameter_count) const;
+  const source::SourceKernel* declaration(std::string_view name, std::size_t parameter_count) const;
 
  private:
   const std::pair<const std::string, std::string>* find(std::string_view name) const;
   [[noreturn]] void fail_unknown(std::string_view name) const;
 
   Device device_;
-  runtime::KernelSource source_;
+  source::KernelSource source_;
   runtime::CompileRequest request_;
   std::map<std::string, std::string> symbols_;
   Ref<runtime::LoadedModule> loaded_;

@@ -34,7 +34,7 @@ Module Module::load(std::span<const std::byte> image, std::optional<Device> devi
   binary.image.assign(reinterpret_cast<const char*>(image.data()), image.size());
   Ref<runtime::LoadedModule> loaded = runtime::backend_for(target).load(target.ordinal(), binary);
   auto symbols = loaded->kernel_symbols();
-  return Module(make_ref<kernels::ModuleState>(target, runtime::KernelSource{},
+  return Module(make_ref<kernels::ModuleState>(target, source::KernelSource{},
                                                runtime::CompileRequest{}, std::move(symbols),
                                                std::move(loaded), false));
 }

@@ -13,7 +13,7 @@
 namespace spanwise::kernels {
 namespace {
 
-using runtime::Token;
+using source::Token;
 using Tokens = std::span<const Token>;
 
 std::string joined(Tokens tokens) {
@@ -56,7 +56,7 @@ std::string_view parameter_name(Tokens parameter) {
 
 // The parameters of the last "template <...>" before the kernel's name.
 std::vector<Tokens> template_parameters(const std::vector<Token>& tokens,
-                                        const runtime::SourceKernel& declared) {
+                                        const source::SourceKernel& declared) {
   std::size_t head = tokens.size();
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (tokens[i].text == "template" && tokens[i + 1].text == "<") head = i + 1;
@@ -67,10 +67,10 @@ std::vector<Tokens> template_parameters(const std::vector<Token>& tokens,
 
 }  // namespace
 
-runtime::SourceKernel template_instance(const runtime::KernelSource& source,
-                                        const runtime::SourceKernel& declared,
-                                        std::string_view name) {
-  const std::vector<Token> text = runtime::lex(source.text), instance = runtime::lex(name);
+source::SourceKernel template_instance(const source::KernelSource& source,
+                                       const source::SourceKernel& declared,
+                                       std::string_view name) {
+  const std::vector<Token> text = source::lex(source.text), instance = source::lex(name);
   const auto open = std::find_if(instance.begin(), instance.end(),
                                  [](const Token& token) { return token.text == "<"; });
   const std::vector<Tokens> parameters = template_parameters(text, declared);
@@ -82,17 +82,17 @@ runtime::SourceKernel template_instance(const runtime::KernelSource& source,
 
   // Appended to the source, so that its type aliases are known.
   std::string declaration = "\n__global__ void spanwise_instance(";
-  for (const runtime::SourceParameter& parameter : declared.parameters) {
+  for (const source::SourceParameter& parameter : declared.parameters) {
     if (!declaration.ends_with('(')) declaration += ", ";
-    for (const Token& token : runtime::lex(parameter.type)) {
+    for (const Token& token : source::lex(parameter.type)) {
       const auto known = meaning.find(token.text);
       declaration.append(known != meaning.end() ? known->second : std::string(token.text));
       declaration += ' ';
     }
     declaration += parameter.name;
   }
-  runtime::KernelSource scanned = runtime::scan_kernels(source.text + declaration + ");");
-  runtime::SourceKernel out = declared;
+  source::KernelSource scanned = source::scan_kernels(source.text + declaration + ");");
+  source::SourceKernel out = declared;
   const bool is_whole = !scanned.kernels.empty() &&
                         scanned.kernels.back().name == "spanwise_instance" &&
                         scanned.kernels.back().parameters.size() == declared.parameters.size();

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "runtime/loaded_kernel.hpp"
-#include "runtime/stream_state.hpp"
+#include "runtime/streams/stream_state.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/gemm.hpp"
-#include "spanwise/gpu_context.hpp"
-#include "spanwise/host_block.hpp"
+#include "spanwise/runtime/gpu_context.hpp"
+#include "spanwise/runtime/host_block.hpp"
 #include "spanwise/scalar.hpp"
 #include "spanwise/tools.hpp"
 
@@ -153,10 +153,10 @@ class Backend {
 /// Loads kernels of the back ends themselves, such as those of copies: through the disk cache where
 /// the kernels layer has set `loader`, else directly with the back end's compiler. Null restores
 /// the latter. set_module_loader returns the previous loader.
-using ModuleLoader = Ref<LoadedModule> (*)(Device device, const KernelSource& source);
+using ModuleLoader = Ref<LoadedModule> (*)(Device device, const source::KernelSource& source);
 SW_API ModuleLoader set_module_loader(ModuleLoader loader) noexcept;
 /// Compiles and loads `source` with the loader set above. Throws CompileError, DeviceError.
-SW_API Ref<LoadedModule> load_own_module(Device device, const KernelSource& source);
+SW_API Ref<LoadedModule> load_own_module(Device device, const source::KernelSource& source);
 
 /// Registers a back end; called by a static initialiser of the back end itself. Returns false and
 /// does nothing where its kind has one. Back ends are never destroyed: memory may be released until

@@ -5,7 +5,7 @@
 
 #include "runtime/backend.hpp"
 #include "spanwise/devices.hpp"
-#include "spanwise/gpu_context.hpp"
+#include "spanwise/runtime/gpu_context.hpp"
 
 namespace spanwise {
 namespace {

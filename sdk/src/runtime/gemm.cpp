@@ -3,7 +3,7 @@
 #include "spanwise/gemm.hpp"
 
 #include "runtime/backend.hpp"
-#include "runtime/ordering.hpp"
+#include "runtime/streams/ordering.hpp"
 
 namespace spanwise {
 

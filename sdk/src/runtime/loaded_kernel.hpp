@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/source/kernel_source.hpp"
-#include "runtime/stream_state.hpp"
-#include "spanwise/kernel_types.hpp"
+#include "runtime/streams/stream_state.hpp"
+#include "source/kernel_source.hpp"
 #include "spanwise/ref.hpp"
+#include "spanwise/runtime/kernel_types.hpp"
 
 /// The interface of a back end's compiler and of its loaded kernels.
 namespace spanwise::runtime {
@@ -110,12 +110,12 @@ class LoadedModule : public RefCounted {
 
 /// A compile request. The kernels layer has scanned `source`.
 struct CompileRequest {
-  const KernelSource* source = nullptr;
+  const source::KernelSource* source = nullptr;
   std::vector<std::string> options{}, names{}, include_dirs{};
   bool keep = false;
   /// Further translation units: each source is compiled separately with the same options, and all
   /// are linked into one binary.
-  std::vector<KernelSource> linked{};
+  std::vector<source::KernelSource> linked{};
 };
 
 /// The remedy in messages about linker errors.

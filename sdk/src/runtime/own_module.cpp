@@ -10,7 +10,7 @@ namespace {
 // Constant-initialised, since a static initialiser sets it.
 constinit std::atomic<ModuleLoader> own_loader{nullptr};
 
-Ref<LoadedModule> compile_and_load(Device device, const KernelSource& source) {
+Ref<LoadedModule> compile_and_load(Device device, const source::KernelSource& source) {
   CompileRequest request;
   request.source = &source;
   Backend& backend = backend_for(device);
@@ -21,7 +21,7 @@ Ref<LoadedModule> compile_and_load(Device device, const KernelSource& source) {
 
 ModuleLoader set_module_loader(ModuleLoader loader) noexcept { return own_loader.exchange(loader); }
 
-Ref<LoadedModule> load_own_module(Device device, const KernelSource& source) {
+Ref<LoadedModule> load_own_module(Device device, const source::KernelSource& source) {
   const ModuleLoader loader = own_loader.load();
   return loader != nullptr ? loader(device, source) : compile_and_load(device, source);
 }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/storage_free_list.hpp"
-#include "runtime/lasting_streams.hpp"
 #include "runtime/registry.hpp"
+#include "runtime/streams/lasting_streams.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::runtime {

@@ -7,7 +7,7 @@
 
 #include "op_sdk/kernel_op/expression.hpp"
 #include "op_sdk/kernel_op/parameter.hpp"
-#include "runtime/source/kernel_source.hpp"
+#include "source/kernel_source.hpp"
 #include "spanwise/op_sdk.hpp"
 
 namespace spanwise::op_sdk {
@@ -31,7 +31,7 @@ struct Declaration {
   std::vector<std::int64_t> preset;  ///< per name: the scalar's value, or 0 for an extent
   std::vector<Parameter> inputs, outputs;
   AliasMap overwrites;  ///< one input per output
-  runtime::SourceKernel kernel;
+  source::SourceKernel kernel;
   std::vector<std::string> template_parameters;  ///< up to the first with a default
   std::vector<Argument> arguments;
   std::vector<Expression> block, grid;  ///< empty grid: the first output's size over the block
@@ -60,7 +60,7 @@ struct Declaration {
   void read_arguments();
   std::vector<std::string> default_arguments() const;
   Argument read_argument(const std::string& given);
-  void check_argument(const Argument& argument, const runtime::SourceParameter& parameter,
+  void check_argument(const Argument& argument, const source::SourceParameter& parameter,
                       const std::string& given) const;
   void read_launch();
   std::vector<Expression> read_extents(const std::vector<std::string>& given, const char* what);
@@ -69,6 +69,6 @@ struct Declaration {
 /// The names of the template parameters of `kernel` in `source`, in order, up to the first that has
 /// a default.
 std::vector<std::string> template_parameter_names(const std::string& source,
-                                                  const runtime::SourceKernel& kernel);
+                                                  const source::SourceKernel& kernel);
 
 }  // namespace spanwise::op_sdk

@@ -4,15 +4,15 @@
 #include <utility>
 
 #include "op_sdk/kernel_op/declaration.hpp"
-#include "runtime/source/source_scan.hpp"
+#include "source/source_scan.hpp"
 
 // Selects the __global__ function of the source, and maps the arguments to its parameters.
 namespace spanwise::op_sdk {
 namespace {
 
-using runtime::SourceKernel;
-using runtime::SourceParameter;
-using runtime::Token;
+using source::SourceKernel;
+using source::SourceParameter;
+using source::Token;
 
 bool is_view(const SourceParameter& parameter) {
   return parameter.type.find("View") != std::string::npos &&
@@ -71,10 +71,10 @@ std::vector<std::string> names_between(const std::vector<Token>& tokens, std::si
 
 std::vector<std::string> template_parameter_names(const std::string& source,
                                                   const SourceKernel& kernel) {
-  const std::vector<Token> tokens = runtime::lex(source);
+  const std::vector<Token> tokens = source::lex(source);
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (tokens[i].text != "template" || tokens[i + 1].text != "<") continue;
-    const std::size_t behind = runtime::skip_balanced(tokens, i + 1);
+    const std::size_t behind = source::skip_balanced(tokens, i + 1);
     if (declares(tokens, behind, declaration_end(tokens, behind), kernel.name))
       return names_between(tokens, i + 2, behind - 1);
   }
@@ -82,7 +82,7 @@ std::vector<std::string> template_parameter_names(const std::string& source,
 }
 
 void Declaration::choose_kernel() {
-  const std::vector<SourceKernel> all = runtime::scan_kernels(spec.source).kernels;
+  const std::vector<SourceKernel> all = source::scan_kernels(spec.source).kernels;
   const auto named = [&](const std::string& name) {
     return std::find_if(all.begin(), all.end(), [&](const SourceKernel& candidate) {
       return candidate.name == name || candidate.qualified_name == name;

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/file_stamp.hpp"
+#include "kernels/cache/file_stamp.hpp"
 #include "op_sdk/plugin/plugin_op.hpp"
 #include "runtime/system/loader_path.hpp"
 #include "spanwise/error.hpp"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "runtime/current_stream.hpp"
-#include "runtime/ordering.hpp"
+#include "runtime/streams/current_stream.hpp"
+#include "runtime/streams/ordering.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 

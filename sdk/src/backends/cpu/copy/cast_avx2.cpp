@@ -8,7 +8,7 @@
 
 #include "backends/cpu/copy/block.hpp"
 #include "core/element_types.hpp"
-#include "spanwise/instruction_sets.hpp"
+#include "spanwise/runtime/instruction_sets.hpp"
 
 #if defined(__x86_64__)
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/copy/cast_block.hpp"
-#include "spanwise/instruction_sets.hpp"
+#include "spanwise/runtime/instruction_sets.hpp"
 
 namespace spanwise::host {
 namespace {

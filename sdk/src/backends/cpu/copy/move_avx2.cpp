@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/copy/block.hpp"
 #include "backends/cpu/copy/move_places.hpp"
-#include "spanwise/instruction_sets.hpp"
+#include "spanwise/runtime/instruction_sets.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/copy/block.hpp"
-#include "spanwise/instruction_sets.hpp"
+#include "spanwise/runtime/instruction_sets.hpp"
 
 namespace spanwise::host {
 

@@ -74,8 +74,8 @@ std::string readable_log(std::string log, const runtime::TemporaryFolder& folder
 
 [[noreturn]] void fail_compile(const runtime::CompileRequest& request, const HostCompiler& compiler,
                                const std::string& log) {
-  const runtime::KernelSource* source = request.source;
-  for (const runtime::KernelSource& linked : request.linked)
+  const source::KernelSource* source = request.source;
+  for (const source::KernelSource& linked : request.linked)
     if (log.find(linked.file_name) != log.npos) source = &linked;
   if (!request.linked.empty() &&
       (log.find("undefined reference") != log.npos || log.find("multiple definition") != log.npos))

@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-#include "runtime/source/source_lines.hpp"
+#include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::host {
@@ -112,9 +112,9 @@ class Translator {
     if (kind == 'I') {
       result_.include_dirs.push_back(what);
     } else if (kind == 'U') {
-      result_.directives.push_back(runtime::undefine_line(what));
+      result_.directives.push_back(source::undefine_line(what));
     } else {
-      result_.directives.push_back(runtime::define_line(what));
+      result_.directives.push_back(source::define_line(what));
     }
   }
 

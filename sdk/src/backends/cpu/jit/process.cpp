@@ -19,7 +19,7 @@
 #include "backends/cpu/settings.hpp"
 #include "runtime/system/unix_file.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/interrupt.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 
 extern char** environ;
 

@@ -9,9 +9,9 @@
 namespace spanwise::host {
 namespace {
 
-using runtime::SharedSite;
-using runtime::SourceScan;
-using runtime::Token;
+using source::SharedSite;
+using source::SourceScan;
+using source::Token;
 
 class Rewriter {
  public:
@@ -19,7 +19,7 @@ class Rewriter {
       : scan_(scan), file_(file), edits_(edits), result_(result) {}
 
   void run() {
-    for (const runtime::KernelSite& site : scan_.sites) kernel(site);
+    for (const source::KernelSite& site : scan_.sites) kernel(site);
     for (const SharedSite& site : scan_.shared) shared(site);
   }
 
@@ -45,7 +45,7 @@ class Rewriter {
     return line;
   }
 
-  void kernel(const runtime::KernelSite& site) {
+  void kernel(const source::KernelSite& site) {
     if (!site.kernel.is_definition) return;
     RewriteResult::Kernel kernel;
     kernel.kernel = site.kernel;
@@ -58,7 +58,7 @@ class Rewriter {
 
   // The type of the first variable in the body that is initialized from blockIdx. A wrong guess
   // makes the kernel slower, not wrong.
-  const char* counter_of(const runtime::KernelSite& site) const {
+  const char* counter_of(const source::KernelSite& site) const {
     std::size_t i = 0;
     while (i < scan_.tokens.size() && token(i).offset < site.parameters_end) ++i;
     std::size_t begin = i;  // start of the statement
@@ -103,7 +103,7 @@ class Rewriter {
       if (t.text == "static") edits_.replace(t.offset, t.text.size(), "");
       if (t.text != "alignas" || i < site.token) continue;
       edits_.replace(t.offset, t.text.size(), "__attribute__((aligned");
-      const std::size_t end = runtime::skip_balanced(scan_.tokens, i + 1);
+      const std::size_t end = source::skip_balanced(scan_.tokens, i + 1);
       if (end < scan_.tokens.size()) edits_.insert(token(end - 1).offset + 1, "))");
     }
   }
@@ -120,13 +120,13 @@ class Rewriter {
       if (t.kind == Token::Kind::directive) return false;
       if (t.text == "extern" || t.text == "static" || t.text == "__shared__") continue;
       if (t.text == "<") {
-        const std::size_t end = runtime::skip_balanced(scan_.tokens, i);
+        const std::size_t end = source::skip_balanced(scan_.tokens, i);
         for (; i < end; ++i) declared.type.append(" ").append(token(i).text);
         --i;
         continue;
       }
-      if (runtime::is_attribute_word(t.text)) {
-        i = runtime::skip_balanced(scan_.tokens, i + 1) - 1;
+      if (source::is_attribute_word(t.text)) {
+        i = source::skip_balanced(scan_.tokens, i + 1) - 1;
         continue;
       }
       declared.type.append(declared.name.empty() ? "" : " ").append(declared.name);

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/source/source_lines.hpp"
-#include "runtime/source/source_scan.hpp"
+#include "source/source_lines.hpp"
+#include "source/source_scan.hpp"
 
 namespace spanwise::host {
 
-using runtime::c_literal;
+using source::c_literal;
 
 /// Replaces pieces of a text. Lines keep their numbers unless a replacement contains newlines.
 class TextEdits {
@@ -43,7 +43,7 @@ struct Marked {
 struct RewriteResult {
   std::vector<Marked> dynamic_shared;  ///< pointers to set to the block's dynamic shared memory
   struct Kernel : Marked {
-    runtime::SourceKernel kernel;
+    source::SourceKernel kernel;
     /// The type of the kernel's global index, as sw_launcher's Counter.
     std::string counter = "int";
   };
@@ -53,7 +53,7 @@ struct RewriteResult {
 /// Rewrites CUDA C++ that macros cannot turn into C++: `extern __shared__` arrays become pointers,
 /// and specifiers move to where C++ allows them. Marks kernels and arrays in code under #if.
 /// Appends to `result`; `file` is the name in #line directives.
-void rewrite_cuda(const runtime::SourceScan& scan, std::string_view file, TextEdits& edits,
+void rewrite_cuda(const source::SourceScan& scan, std::string_view file, TextEdits& edits,
                   RewriteResult& result);
 
 }  // namespace spanwise::host

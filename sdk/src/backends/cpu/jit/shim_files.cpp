@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "embedded/cpu_shim.hpp"
-#include "runtime/source/kernel_source.hpp"
+#include "source/kernel_source.hpp"
 
 namespace spanwise::host {
 namespace {
@@ -34,14 +34,14 @@ bool is_keyword(std::string_view word) {
 // parameters and called functions, and lacks some declarations; both only cost time.
 std::set<std::string_view> names_in(std::string_view part) {
   std::set<std::string_view> names;
-  const std::vector<runtime::Token> tokens = runtime::lex(part);
+  const std::vector<source::Token> tokens = source::lex(part);
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
-    if (tokens[i].kind == runtime::Token::Kind::directive) {
-      const std::vector<runtime::Token> words = runtime::lex(tokens[i].text.substr(1));
+    if (tokens[i].kind == source::Token::Kind::directive) {
+      const std::vector<source::Token> words = source::lex(tokens[i].text.substr(1));
       for (std::size_t w = 0; w + 1 < words.size(); ++w)
         if (words[w + 1].text == "(") names.insert(words[w].text);
     }
-    if (tokens[i].kind != runtime::Token::Kind::identifier || tokens[i + 1].text != "(") continue;
+    if (tokens[i].kind != source::Token::Kind::identifier || tokens[i + 1].text != "(") continue;
     names.insert(tokens[i].text.starts_with("SW_") ? tokens[i + 2].text : tokens[i].text);
   }
   std::erase_if(names, [](std::string_view name) { return name.size() < 2 || is_keyword(name); });

@@ -24,14 +24,14 @@ std::set<std::string_view> SourceFiles::identifiers() const {
 
 std::string SourceFiles::add(std::string_view text, std::string_view file,
                              const std::string& folder) {
-  const runtime::SourceScan scan = runtime::scan_source(text);
+  const source::SourceScan scan = source::scan_source(text);
   if (const std::string found = find_unsupported(scan, file); !found.empty())
     throw CompileError(found, found, with_line_numbers(text));
   uses_.merge(scan.uses);
   TextEdits edits(text);
-  for (const runtime::Token& token : scan.tokens) {
-    if (token.kind == runtime::Token::Kind::identifier) identifiers_.emplace(token.text);
-    if (token.kind != runtime::Token::Kind::directive) continue;
+  for (const source::Token& token : scan.tokens) {
+    if (token.kind == source::Token::Kind::identifier) identifiers_.emplace(token.text);
+    if (token.kind != source::Token::Kind::directive) continue;
     if (const std::string header = header_for(token.text, folder); !header.empty())
       edits.replace(token.offset, token.text.size(), "#include " + c_literal(header));
   }
@@ -42,7 +42,7 @@ std::string SourceFiles::add(std::string_view text, std::string_view file,
 // The name of the rewritten header that an #include directive refers to; "" if it is not a user's
 // header.
 std::string SourceFiles::header_for(std::string_view directive, const std::string& folder) {
-  const std::vector<runtime::Token> words = runtime::lex(directive.substr(1));
+  const std::vector<source::Token> words = source::lex(directive.substr(1));
   if (words.size() < 2 || words[0].text != "include") return {};
   const std::size_t open = directive.find_first_of("<\"");
   includes_others_ |= open == std::string_view::npos;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backends/cpu/jit/rewrite.hpp"
-#include "runtime/source/use_graph.hpp"
+#include "source/reference_graph.hpp"
 
 namespace spanwise::host {
 
@@ -29,7 +29,7 @@ class SourceFiles {
 
   /// Of all files together.
   const RewriteResult& result() const noexcept { return result_; }
-  runtime::UseGraph& uses() noexcept { return uses_; }
+  source::ReferenceGraph& uses() noexcept { return uses_; }
   /// All identifiers of the files, including those in macros.
   std::set<std::string_view> identifiers() const;
   /// Whether a header is included that is not rewritten.
@@ -49,7 +49,7 @@ class SourceFiles {
   RewriteResult result_;
   std::set<std::string, std::less<>> identifiers_;
   bool includes_others_ = false;
-  runtime::UseGraph uses_;
+  source::ReferenceGraph uses_;
   std::vector<std::pair<std::string, std::string>> headers_;
   std::map<std::string, std::string> known_;  // path -> name in the compiler's folder
 };

@@ -16,11 +16,11 @@ namespace {
 using Kernel = RewriteResult::Kernel;
 
 // A use of a macro counts as a use of the identifiers in its body.
-void add_macro_uses(const HostOptions& options, runtime::UseGraph& uses) {
+void add_macro_uses(const HostOptions& options, source::ReferenceGraph& uses) {
   for (const std::string& directive : options.directives) {
-    const std::vector<runtime::Token> words = runtime::lex(std::string_view(directive).substr(1));
+    const std::vector<source::Token> words = source::lex(std::string_view(directive).substr(1));
     for (std::size_t i = 2; i < words.size() && words[0].text == "define"; ++i)
-      if (words[i].kind == runtime::Token::Kind::identifier) uses.add(words[1].text, words[i].text);
+      if (words[i].kind == source::Token::Kind::identifier) uses.add(words[1].text, words[i].text);
   }
 }
 
@@ -30,11 +30,11 @@ constexpr const char* hidden = "extern \"C\" __attribute__((visibility(\"hidden\
 // module.
 class Tail {
  public:
-  Tail(const RewriteResult& found, const runtime::UseGraph& uses, Translation& module)
+  Tail(const RewriteResult& found, const source::ReferenceGraph& uses, Translation& module)
       : found_(found), uses_(uses), module_(module) {}
 
   // Writes the end of source `index` of `count`. `names` are the template instances to generate.
-  void write(const runtime::KernelSource& source, const std::vector<std::string>& names,
+  void write(const source::KernelSource& source, const std::vector<std::string>& names,
              std::size_t index, std::size_t count, std::ostream& out) {
     out << "\n#line 1 \"end of " << source.file_name << "\"\n";
     write_dynamic_shared(index, count, out);
@@ -88,7 +88,7 @@ class Tail {
     if (is_overloaded(kernel)) {
       // Selects the overload by its type. The names in it must be visible at the end of the file.
       std::string types;
-      for (const runtime::SourceParameter& parameter : kernel.kernel.parameters)
+      for (const source::SourceParameter& parameter : kernel.kernel.parameters)
         types.append(types.empty() ? "" : ", ").append(parameter.type);
       name = text(name, "(", types, ")");
       address = text("static_cast<void (*)(", types, ")>(", address, ")");
@@ -111,13 +111,13 @@ class Tail {
     if (start == std::string::npos) return;
     bool has_barrier = false;
     std::string counter = "int";
-    const std::vector<runtime::Token> words = runtime::lex(expression);
+    const std::vector<source::Token> words = source::lex(expression);
     for (const Kernel& kernel : found_.kernels)
-      for (const runtime::Token& token : words)
+      for (const source::Token& token : words)
         if (token.text == kernel.kernel.name) counter = kernel.counter;
-    for (const runtime::Token& token : words)
+    for (const source::Token& token : words)
       has_barrier |=
-          token.kind == runtime::Token::Kind::identifier && uses_.reaches_barrier(token.text);
+          token.kind == source::Token::Kind::identifier && uses_.reaches_barrier(token.text);
     if (!module_.symbols.emplace(expression, expression).second) return;
     out << entry(text("&", expression.substr(start)), has_barrier, counter, expression) << "\n";
   }
@@ -129,7 +129,7 @@ class Tail {
   }
 
   const RewriteResult& found_;
-  const runtime::UseGraph& uses_;
+  const source::ReferenceGraph& uses_;
   Translation& module_;
 };
 
@@ -144,7 +144,7 @@ void write_head(const HostOptions& options, bool reverse, bool checked, std::ost
     out << "#include " << c_literal(file) << "\n";
 }
 
-void require_text(const runtime::KernelSource& source) {
+void require_text(const source::KernelSource& source) {
   if (source.is_compiled)
     fail<ArgumentError>("cpu: expected ", source.file_name, " as CUDA C++ text, got ",
                         source.text.size(),
@@ -162,15 +162,15 @@ std::string module_info_name(std::size_t unit) {
 
 Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
                       bool reverse) {
-  std::vector<const runtime::KernelSource*> sources{request.source};
-  for (const runtime::KernelSource& linked : request.linked) sources.push_back(&linked);
+  std::vector<const source::KernelSource*> sources{request.source};
+  for (const source::KernelSource& linked : request.linked) sources.push_back(&linked);
   Translation module;
   module.checked = std::find(request.options.begin(), request.options.end(),
                              runtime::check_option) != request.options.end();
   std::vector<SourceFiles> files;
   std::vector<std::string> rewritten;
-  runtime::UseGraph uses;  // of all sources: a barrier may be in a function of another source
-  for (const runtime::KernelSource* source : sources) {
+  source::ReferenceGraph uses;  // of all sources: a barrier may be in a function of another source
+  for (const source::KernelSource* source : sources) {
     require_text(*source);
     files.emplace_back(options.include_dirs, text("sw_user_", files.size(), "_"));
     rewritten.push_back(files.back().add_main(source->text, source->file_name));

@@ -13,8 +13,8 @@
 namespace spanwise::host {
 namespace {
 
-using runtime::SourceScan;
-using runtime::Token;
+using source::SourceScan;
+using source::Token;
 
 struct Construct {
   std::string_view stem;  ///< of an identifier, or of a header's name

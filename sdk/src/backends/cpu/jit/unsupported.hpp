@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/source/source_scan.hpp"
+#include "source/source_scan.hpp"
 
 namespace spanwise::host {
 
 /// An error message ("kernel.cu:12: texture gathers (tex2Dgather) exist only on a GPU. ...") for
 /// the first unsupported construct, or "" if there is none. Code under #if is skipped: it may be
 /// guarded, and otherwise the compiler reports it.
-std::string find_unsupported(const runtime::SourceScan& scan, std::string_view file_name);
+std::string find_unsupported(const source::SourceScan& scan, std::string_view file_name);
 
 /// `source` with its line numbers in front, for CompileError.
 std::string with_line_numbers(std::string_view source);

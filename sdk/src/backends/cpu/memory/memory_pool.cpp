@@ -13,7 +13,7 @@
 #include "backends/cpu/memory/mapping.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/settings.hpp"
-#include "runtime/bytes_text.hpp"
+#include "runtime/memory/bytes_text.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
 

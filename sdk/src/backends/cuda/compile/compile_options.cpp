@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "runtime/source/source_lines.hpp"
+#include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
@@ -174,9 +174,9 @@ std::string checked_architecture(const std::string& value, int major, int minor)
 // Adds -D, -U and -include to their lists in `out` and passes all other options to NVRTC.
 void take_value(std::string_view name, std::string_view value, CompileOptions& out) {
   if (name == "-D") {
-    out.directives.push_back(runtime::define_line(value));
+    out.directives.push_back(source::define_line(value));
   } else if (name == "-U") {
-    out.directives.push_back(runtime::undefine_line(value));
+    out.directives.push_back(source::undefine_line(value));
   } else if (name == "-include") {
     out.pre_includes.emplace_back(value);
   } else {

@@ -15,16 +15,16 @@
 #include "backends/cuda/compile/kept_files.hpp"
 #include "backends/cuda/compile/linker.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
-#include "runtime/source/source_lines.hpp"
+#include "source/source_lines.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
 
 using nvrtc::Library;
-using runtime::c_literal;
 using runtime::CompileRequest;
 using runtime::KernelBinary;
+using source::c_literal;
 
 void check(const Library& library, nvrtc::Result result, const char* what) {
   if (result != nvrtc::success)
@@ -122,7 +122,7 @@ std::string numbered(const std::string& source) {
 
 // The source text for NVRTC: the directives and pre-includes of the options, then the user's text
 // with its own line numbers.
-std::string with_macros(const runtime::KernelSource& source, const CompileOptions& options) {
+std::string with_macros(const source::KernelSource& source, const CompileOptions& options) {
   if (options.directives.empty() && options.pre_includes.empty()) return source.text;
   std::string out = "#line 1 \"options\"\n";
   for (const std::string& line : options.directives) out += line + '\n';
@@ -157,7 +157,7 @@ std::string missing_header_hint(const Library& library, const std::string& log,
 }
 
 [[noreturn]] void fail_compilation(const Library& library, nvrtc::Result result,
-                                   const runtime::KernelSource& source,
+                                   const source::KernelSource& source,
                                    const std::string& architecture, const std::string& log,
                                    const std::vector<std::filesystem::path>& folders) {
   const std::string& file = source.file_name;
@@ -227,7 +227,7 @@ class Compilation {
     LinkJob job{to_device ? device_architecture_ : architecture_, {}, options_.arguments};
     job.inputs.push_back(
         {request_.source->file_name, compile(*request_.source, form, request_.names, named)});
-    for (const runtime::KernelSource& source : request_.linked)
+    for (const source::KernelSource& source : request_.linked)
       job.inputs.push_back(
           {source.file_name, source.is_compiled ? source.text : compile(source, form, {}, none)});
     binary.image = link(job, ordinal);
@@ -247,7 +247,7 @@ class Compilation {
       return word == "-G" || word == "--device-debug";
     });
     const bool all_open = std::all_of(request_.linked.begin(), request_.linked.end(),
-                                      [](const runtime::KernelSource& source) {
+                                      [](const source::KernelSource& source) {
                                         return !source.is_compiled || is_lto_ir(source.text);
                                       });
     if (all_open && !debugs && links_lto_ir(library_.major, library_.minor)) return part_lto_ir;
@@ -255,7 +255,7 @@ class Compilation {
   }
 
   // Stores the symbol of each name expression of `names` in `named`.
-  std::string compile(const runtime::KernelSource& source, const ResultForm& form,
+  std::string compile(const source::KernelSource& source, const ResultForm& form,
                       const std::vector<std::string>& names,
                       std::map<std::string, std::string>& named) const {
     Program program(library_, with_macros(source, options_), source.file_name,

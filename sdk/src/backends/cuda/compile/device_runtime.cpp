@@ -16,9 +16,9 @@ namespace spanwise::cuda {
 
 namespace fs = std::filesystem;
 
-bool may_launch_kernels(const runtime::KernelSource& source) {
+bool may_launch_kernels(const source::KernelSource& source) {
   if (source.is_compiled || source.text.find("<<<") == std::string::npos) return false;
-  const std::vector<runtime::Token> tokens = runtime::lex(source.text);
+  const std::vector<source::Token> tokens = source::lex(source.text);
   const auto opens = [&](std::size_t i, std::size_t offset) {
     return i < tokens.size() && tokens[i].text == "<" && tokens[i].offset == offset;
   };
@@ -40,7 +40,7 @@ fs::path device_runtime_archive(const fs::path& library) {
   return {};
 }
 
-runtime::KernelSource read_device_runtime(const fs::path& archive) {
+source::KernelSource read_device_runtime(const fs::path& archive) {
   std::ifstream file(archive, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (file.fail() || bytes.empty())
@@ -48,7 +48,7 @@ runtime::KernelSource read_device_runtime(const fs::path& archive) {
         "cuda: the device runtime, which kernels that launch kernels are linked with, "
         "cannot be read: ",
         archive.string(), "; check its permissions");
-  runtime::KernelSource source;
+  source::KernelSource source;
   source.text = std::move(bytes);
   source.file_name = archive.filename().string();
   source.is_compiled = true;

@@ -25,7 +25,7 @@ std::string stamp(const std::filesystem::path& file) {
 
 bool includes_anything(const runtime::CompileRequest& request) {
   const auto says_so = [](const std::string& words) { return words.find("include") != words.npos; };
-  const auto in_text = [&](const runtime::KernelSource& source) {
+  const auto in_text = [&](const source::KernelSource& source) {
     return !source.is_compiled && says_so(source.text);
   };
   return in_text(*request.source) ||

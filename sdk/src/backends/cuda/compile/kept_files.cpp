@@ -9,7 +9,7 @@
 
 namespace spanwise::cuda {
 
-void keep_files(const runtime::KernelSource& source, std::string_view image,
+void keep_files(const source::KernelSource& source, std::string_view image,
                 std::string_view suffix) {
   using runtime::TemporaryFolder;
   const TemporaryFolder folder(TemporaryFolder::Lifetime::kept);

@@ -4,13 +4,13 @@
 
 #include <string_view>
 
-#include "runtime/source/kernel_source.hpp"
+#include "source/kernel_source.hpp"
 
 namespace spanwise::cuda {
 
 /// Implements keep=True: writes source and binary to a new folder and prints its path to standard
 /// error. Throws DeviceError if the folder cannot be written.
-void keep_files(const runtime::KernelSource& source, std::string_view image,
+void keep_files(const source::KernelSource& source, std::string_view image,
                 std::string_view suffix);
 
 }  // namespace spanwise::cuda

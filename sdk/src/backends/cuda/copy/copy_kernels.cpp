@@ -12,7 +12,7 @@ runtime::LoadedKernel* CopyKernels::find(CopyKernelKey key) {
 }
 
 runtime::LoadedKernel& CopyKernels::make(CopyKernelKey key, const CopyKernelText& kernel) {
-  runtime::KernelSource source;
+  source::KernelSource source;
   source.text = kernel.text;
   source.file_name = kernel.name + ".cu";
   Ref<runtime::LoadedKernel> made =

@@ -6,8 +6,8 @@
 #include <bit>
 
 #include "embedded/cuda_kernels.hpp"
-#include "spanwise/element_text.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/element_text.hpp"
 
 namespace spanwise::cuda {
 namespace {

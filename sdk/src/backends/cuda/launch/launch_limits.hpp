@@ -6,7 +6,7 @@
 #include <string>
 
 #include "spanwise/devices.hpp"
-#include "spanwise/kernel_types.hpp"
+#include "spanwise/runtime/kernel_types.hpp"
 
 namespace spanwise::cuda {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "spanwise/kernel_types.hpp"
+#include "spanwise/runtime/kernel_types.hpp"
 
 namespace spanwise::cuda {
 

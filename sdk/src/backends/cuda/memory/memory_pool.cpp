@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "backends/cuda/memory/preallocate.hpp"
-#include "runtime/bytes_text.hpp"
+#include "runtime/memory/bytes_text.hpp"
 #include "spanwise/config.hpp"
 
 namespace spanwise::cuda {

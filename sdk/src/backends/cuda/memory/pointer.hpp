@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "spanwise/device.hpp"
-#include "spanwise/gpu_context.hpp"
+#include "spanwise/runtime/gpu_context.hpp"
 
 namespace spanwise::cuda {
 

@@ -1,0 +1,197 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/arguments/declared_layout.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "spanwise/error.hpp"
+
+namespace spanwise::kernels {
+namespace {
+
+constexpr std::int64_t address_size = 8;
+
+std::string_view word_of(ParameterLayout layout) {
+  switch (layout) {
+    case ParameterLayout::raw:
+      return "raw";
+    case ParameterLayout::contiguous:
+      return "contiguous";
+    case ParameterLayout::strided:
+      return "strided";
+    case ParameterLayout::none:
+      break;
+  }
+  return "a value";
+}
+
+/// A parsed declaration.
+struct Declaration {
+  ParameterLayout layout = ParameterLayout::none;
+  bool says_layout = false, says_type = false;
+  bool is_pointer = false, is_const = false;
+  int rank = 0;
+  std::string type;  ///< of the number or element, as written
+  std::optional<DType> dtype{};
+};
+
+/// Parses one declaration and merges it with the parameter; its members throw KernelArgumentError.
+class Binder {
+ public:
+  Binder(const KernelState& function, std::size_t index, std::string_view text)
+      : function_(function),
+        index_(index),
+        text_(text),
+        known_(function.signature().parameters[index]) {}
+
+  KernelParameter joined() {
+    read();
+    check_kind();
+    KernelParameter out = known_;
+    if (said_.dtype) {
+      if (out.dtype && *out.dtype != *said_.dtype) refuse(text("the kernel has ", *out.dtype));
+      out.dtype = said_.dtype;
+    }
+    out.is_const |= said_.is_const;
+    out.layout = said_.layout;
+    out.view_rank = said_.rank;
+    out.is_pointer =
+        said_.layout == ParameterLayout::raw || said_.layout == ParameterLayout::contiguous;
+    if (out.type.empty()) out.type = spelled();
+    return out;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& got) const {
+    const std::string shown =
+        known_.type.empty() ? text(known_.size, " bytes") : text(known_.type, ' ', known_.name);
+    fail<KernelArgumentError>(
+        "kernel '", function_.name(), "', bind: declaration ", index_ + 1, " of ",
+        function_.signature().parameters.size(), ", '", text_,
+        "', does not fit: expected one for the parameter '", shown, "', got: ", got,
+        ". Remedy: write \"raw float32*\", \"contiguous const float32*\", \"strided float32[2]\", "
+        "a number's type such as \"int32\", or raw, contiguous or strided alone");
+  }
+
+  void read() {
+    std::vector<source::Token> tokens = source::lex(text_);
+    if (tokens.empty()) refuse("an empty text");
+    std::size_t first = 0;
+    for (const ParameterLayout layout :
+         {ParameterLayout::raw, ParameterLayout::contiguous, ParameterLayout::strided}) {
+      if (tokens[0].text != word_of(layout)) continue;
+      said_.layout = layout;
+      said_.says_layout = true;
+      first = 1;
+    }
+    std::size_t end = tokens.size();
+    if (end > first && tokens[end - 1].text == "]") end = read_rank(tokens, first);
+    if (end > first && tokens[end - 1].text == "*") {
+      said_.is_pointer = true;
+      --end;
+    }
+    if (end > first) read_type(tokens, first, end);
+    if (!said_.says_layout) said_.layout = layout_without_word();
+    if (said_.layout == ParameterLayout::strided && said_.rank == 0) said_.rank = known_.view_rank;
+  }
+
+  ParameterLayout layout_without_word() const {
+    if (said_.rank > 0) return ParameterLayout::strided;
+    return said_.is_pointer ? ParameterLayout::raw : ParameterLayout::none;
+  }
+
+  // Parses a trailing "[2]"; returns the index of its "[".
+  std::size_t read_rank(const std::vector<source::Token>& tokens, std::size_t first) {
+    const std::size_t end = tokens.size();
+    if (end < first + 4 || tokens[end - 3].text != "[") refuse("no type before [N]");
+    const std::string_view digits = tokens[end - 2].text;
+    const auto [last, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), said_.rank);
+    if (error != std::errc{} || last != digits.data() + digits.size() || said_.rank < 1 ||
+        said_.rank > max_rank)
+      refuse(text("the number of axes '", digits, "'"));
+    return end - 3;
+  }
+
+  void read_type(const std::vector<source::Token>& tokens, std::size_t first, std::size_t end) {
+    said_.says_type = true;
+    for (std::size_t i = first; i < end; ++i) {
+      if (tokens[i].text == "const") {
+        said_.is_const = true;
+        continue;
+      }
+      if (!said_.type.empty()) said_.type += ' ';
+      said_.type += tokens[i].text;
+    }
+    if (said_.type.empty()) refuse("no type");
+    const auto pointee = pointer_to(said_.type);
+    if (pointee && pointee->dtype) {
+      said_.dtype = pointee->dtype;
+      return;
+    }
+    try {
+      said_.dtype = DType::parse(said_.type);
+    } catch (const DTypeError&) {
+      // void or a user's struct: only the size is checked.
+      if (said_.rank > 0) refuse(text("an element type '", said_.type, "' that is unknown"));
+    }
+  }
+
+  void check_kind() const {
+    // A type that neither source nor binary resolves is only checked by its size.
+    const bool is_known = known_.is_pointer || known_.view_rank > 0 || known_.dtype.has_value();
+    if (said_.layout == ParameterLayout::strided) {
+      if (said_.is_pointer) refuse("a pointer, which carries no strides");
+      if (is_known && known_.view_rank == 0)
+        refuse("strided, which a parameter of type spanwise::View<T, N> is");
+      if (said_.rank == 0) refuse("strided without the number of axes");
+      if (is_known ? said_.rank != known_.view_rank : view_size(said_.rank) != known_.size)
+        refuse(text(said_.rank, " axes"));
+      return;
+    }
+    if (said_.layout != ParameterLayout::none) {
+      if (said_.says_type && !said_.is_pointer)
+        refuse(text(word_of(said_.layout), " of a number; write a '*'"));
+      if (is_known ? !known_.is_pointer : known_.size != address_size)
+        refuse(text(word_of(said_.layout), ", which a pointer is"));
+      return;
+    }
+    if (known_.is_pointer || known_.view_rank > 0) refuse("a number's type");
+    if (said_.dtype && said_.dtype->itemsize() != known_.size)
+      refuse(text(said_.dtype->itemsize(), " bytes"));
+  }
+
+  std::string spelled() const {
+    std::string element = (said_.is_const ? "const " : "") + said_.type;
+    if (said_.layout == ParameterLayout::strided)
+      return text("spanwise::View<", element, ", ", said_.rank, ">");
+    if (said_.layout == ParameterLayout::none) return element;
+    return (said_.type.empty() ? "void" : element) + " *";
+  }
+
+  const KernelState& function_;
+  std::size_t index_;
+  std::string_view text_;
+  const KernelParameter& known_;
+  Declaration said_;
+};
+
+}  // namespace
+
+Signature declared_signature(const KernelState& function,
+                             std::span<const std::string> declarations) {
+  const std::size_t count = function.signature().parameters.size();
+  if (declarations.size() != count)
+    fail<KernelArgumentError>("kernel '", function.name(), "', bind: expected ", count,
+                              " declarations, one a parameter, got ", declarations.size());
+  Signature out;
+  for (std::size_t i = 0; i < count; ++i) out.add(Binder(function, i, declarations[i]).joined());
+  return out;
+}
+
+}  // namespace spanwise::kernels

@@ -1,0 +1,247 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/arguments/guarded_arrays.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "spanwise/copy.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::kernels {
+namespace {
+
+constexpr unsigned char pattern = 0xa5;
+// Kernels usually overrun an array by a block or a row; a zone as long as the array catches indices
+// up to twice its extent.
+constexpr std::int64_t least_zone = 64 << 10, largest_zone = 16 << 20, alignment = 256;
+
+std::int64_t zone_for(std::int64_t bytes) {
+  return (std::clamp(bytes, least_zone, largest_zone) + alignment - 1) / alignment * alignment;
+}
+
+// The addresses of an array's bytes, [begin, end).
+struct Extent {
+  explicit Extent(const Array& array) {
+    const bool is_empty = array.size() == 0;
+    const auto [first, last] = is_empty
+                                   ? std::pair(array.layout().offset, array.layout().offset - 1)
+                                   : array.layout().extent();
+    const auto base = reinterpret_cast<std::uintptr_t>(array.storage().data());
+    const std::int64_t item = array.dtype().itemsize();
+    begin = base + static_cast<std::uintptr_t>(first * item);
+    end = base + static_cast<std::uintptr_t>((last + 1) * item);
+  }
+  std::uintptr_t begin, end;
+};
+
+Array bytes_of(const Storage& storage, std::int64_t begin, std::int64_t bytes) {
+  Layout layout = Layout::row_major({bytes});
+  layout.offset = begin;
+  return Array(storage, std::move(layout), uint8);
+}
+
+// Storage of a part of `block`, which it keeps alive.
+Storage inside(const Array& block, std::int64_t begin, std::int64_t bytes) {
+  auto owner = std::make_unique<Array>(block);
+  std::byte* data = static_cast<std::byte*>(block.data()) + begin;
+  return Storage::adopt(
+      data, static_cast<std::size_t>(bytes), block.device(),
+      [](void* context, void*, std::size_t, StreamUses&) noexcept {
+        delete static_cast<Array*>(context);
+      },
+      owner.release());
+}
+
+std::string host_bytes(const Array& bytes) {
+  const Array host = to_device(bytes, cpu, CopyMode::if_needed);
+  return std::string(static_cast<const char*>(host.data()), static_cast<std::size_t>(host.size()));
+}
+
+/// Relative difference of two sums that another order of rounding explains.
+double tolerance(DType dtype) {
+  if (dtype == float64 || dtype == complex128) return 1e-9;
+  if (dtype == float32 || dtype == complex64) return 1e-3;
+  return 5e-2;
+}
+
+double as_double(DType dtype, const char* at) {
+  const Scalar value(dtype, at);
+  return dtype.is_floating() ? value.as_double() : 0;
+}
+
+bool is_rounding(DType dtype, const char* a, const char* b) {
+  if (!dtype.is_computable() || !(dtype.is_floating() || dtype.is_complex())) return false;
+  const DType real = dtype == complex64 ? float32 : dtype == complex128 ? float64 : dtype;
+  for (int part = 0; part < dtype.itemsize(); part += real.itemsize()) {
+    const double x = as_double(real, a + part), y = as_double(real, b + part);
+    if (std::isnan(x) && std::isnan(y)) continue;
+    if (!(std::abs(x - y) <= tolerance(dtype) * std::max({std::abs(x), std::abs(y), 1e-30})))
+      return false;
+  }
+  return true;
+}
+
+std::string shown(DType dtype, const char* at) {
+  return dtype.is_computable() ? text(Scalar(dtype, at)) : std::string("other bytes");
+}
+
+}  // namespace
+
+GuardedArrays::GuardedArrays(const KernelState& function, std::span<const KernelArg> arguments)
+    : function_(function), arguments_(arguments.begin(), arguments.end()) {
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].is_array()) add(function, i, arguments[i].array());
+  for (Window& window : windows_) {
+    allocate(window, function.device());
+    const auto* begin = static_cast<const std::byte*>(window.block.data());
+    const std::byte* data = begin + window.zone;
+    fences_.push_back({begin, begin + window.block.size(), data, data + window.bytes(),
+                       static_cast<int>(window.argument)});
+  }
+  for (KernelArg& argument : arguments_) {
+    if (!argument.is_array()) continue;
+    const Array& copy = arrays_.emplace_back(moved(argument.array()));
+    argument =
+        argument.kind() == KernelArg::Kind::memory ? KernelArg::memory(copy) : KernelArg(copy);
+  }
+}
+
+void GuardedArrays::add(const KernelState& function, std::size_t index, const Array& array) {
+  const Extent extent(array);
+  const bool writes = function.signature().rules[index].writes && !array.readonly();
+  Window window{.begin = extent.begin, .end = extent.end, .argument = index};
+  window.parts.push_back({array.storage(), extent.begin, extent.end, writes});
+  std::erase_if(windows_, [&](Window& other) {
+    if (other.begin >= window.end || window.begin >= other.end) return false;
+    window.begin = std::min(window.begin, other.begin);
+    window.end = std::max(window.end, other.end);
+    window.argument = std::min(window.argument, other.argument);
+    std::move(other.parts.begin(), other.parts.end(), std::back_inserter(window.parts));
+    return true;
+  });
+  windows_.push_back(std::move(window));
+}
+
+void GuardedArrays::allocate(Window& window, Device device) {
+  const std::int64_t bytes = window.bytes(), zone = zone_for(bytes);
+  // Keeps the original's address modulo `alignment`, since kernels may rely on its alignment.
+  window.zone = zone + static_cast<std::int64_t>(window.begin % alignment);
+  window.block = empty({window.zone + bytes + zone}, uint8, device);
+}
+
+const GuardedArrays::Window& GuardedArrays::window_of(const Array& array) const {
+  const Extent extent(array);
+  return *std::find_if(windows_.begin(), windows_.end(), [&](const Window& window) {
+    return window.begin <= extent.begin && extent.end <= window.end;
+  });
+}
+
+// The corresponding view of the copy.
+Array GuardedArrays::moved(const Array& array) const {
+  const Window& window = window_of(array);
+  const Extent extent(array);
+  Layout layout = array.layout();
+  layout.offset -= array.size() == 0 ? layout.offset : layout.extent().first;
+  const std::int64_t begin = window.zone + static_cast<std::int64_t>(extent.begin - window.begin);
+  Array out(inside(window.block, begin, static_cast<std::int64_t>(extent.end - extent.begin)),
+            std::move(layout), array.dtype());
+  return array.readonly() ? out.as_readonly() : out;
+}
+
+Array GuardedArrays::within(const Window& window, std::int64_t begin, std::int64_t bytes) {
+  return bytes_of(window.block.storage(), begin, bytes);
+}
+
+// The argument's own bytes, not those of the copy.
+Array GuardedArrays::original(const Part& part) {
+  const auto base = reinterpret_cast<std::uintptr_t>(part.storage.data());
+  return bytes_of(part.storage, static_cast<std::int64_t>(part.begin - base),
+                  static_cast<std::int64_t>(part.end - part.begin));
+}
+
+Array GuardedArrays::copy_of(const Window& window, const Part& part) {
+  return within(window, window.zone + static_cast<std::int64_t>(part.begin - window.begin),
+                static_cast<std::int64_t>(part.end - part.begin));
+}
+
+void GuardedArrays::fill_in() const {
+  for (const Window& window : windows_) {
+    fill(window.block, Scalar(std::uint8_t{pattern}));
+    for (const Part& part : window.parts)
+      if (part.end > part.begin) copy(original(part), copy_of(window, part));
+  }
+}
+
+std::string GuardedArrays::name_of(std::size_t argument) const {
+  const KernelParameter& parameter = function_.signature().parameters[argument];
+  if (parameter.name.empty()) return text("argument ", argument + 1);
+  return text("argument ", argument + 1, " ('", parameter.type,
+              parameter.type.ends_with('*') ? "" : " ", parameter.name, "')");
+}
+
+std::string GuardedArrays::damage() const {
+  for (const Window& window : windows_) {
+    const std::int64_t bytes = window.bytes(), behind = window.zone + bytes;
+    const std::string front = host_bytes(within(window, 0, window.zone));
+    const std::string back = host_bytes(within(window, behind, window.block.size() - behind));
+    const char whole = static_cast<char>(pattern);
+    if (const std::size_t at = back.find_first_not_of(whole); at != back.npos) {
+      const std::size_t last = back.find_last_not_of(whole);
+      return text("wrote behind the end of the array of ", name_of(window.argument), ", which has ",
+                  bytes, " bytes: bytes ", bytes + static_cast<std::int64_t>(at), " to ",
+                  bytes + static_cast<std::int64_t>(last));
+    }
+    if (const std::size_t at = front.find_first_not_of(whole); at != front.npos)
+      return text("wrote in front of the array of ", name_of(window.argument), ": from ",
+                  window.zone - static_cast<std::int64_t>(at), " bytes before its first byte");
+  }
+  return "";
+}
+
+std::vector<std::string> GuardedArrays::snapshot() const {
+  std::vector<std::string> all;
+  all.reserve(windows_.size());
+  for (const Window& window : windows_)
+    all.push_back(host_bytes(within(window, window.zone, window.bytes())));
+  return all;
+}
+
+std::string GuardedArrays::difference(const std::vector<std::string>& before,
+                                      const std::vector<std::string>& after) const {
+  for (std::size_t w = 0; w < windows_.size(); ++w) {
+    if (before[w] == after[w]) continue;
+    const Window& window = windows_[w];
+    // Compares with the first argument's dtype; overlapping arguments usually have the same.
+    const Array& seen = arguments_[window.argument].array();
+    const auto item = static_cast<std::size_t>(seen.dtype().itemsize());
+    for (std::size_t at = 0; at + item <= before[w].size(); at += item) {
+      const char *x = before[w].data() + at, *y = after[w].data() + at;
+      if (std::memcmp(x, y, item) == 0 || is_rounding(seen.dtype(), x, y)) continue;
+      return text("element ", at / item, " in memory of the array of ", name_of(window.argument),
+                  " is ", shown(seen.dtype(), x), " or ", shown(seen.dtype(), y));
+    }
+  }
+  return "";
+}
+
+void GuardedArrays::copy_out(const std::vector<std::string>& bytes) const {
+  for (std::size_t w = 0; w < windows_.size(); ++w) {
+    const Window& window = windows_[w];
+    for (const Part& part : window.parts) {
+      const std::size_t size = part.end - part.begin;
+      if (!part.writes || size == 0) continue;
+      const Array host = empty({static_cast<std::int64_t>(size)}, uint8, cpu);
+      std::memcpy(host.data(), bytes[w].data() + (part.begin - window.begin), size);
+      copy(host, original(part));
+    }
+  }
+}
+
+}  // namespace spanwise::kernels

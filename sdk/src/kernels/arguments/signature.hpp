@@ -1,0 +1,58 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/backend.hpp"
+#include "source/kernel_source.hpp"
+#include "spanwise/dtype.hpp"
+#include "spanwise/kernel.hpp"
+
+namespace spanwise::kernels {
+
+/// The checks of one parameter at launch, in compact form.
+struct ParameterRule {
+  enum class Kind : std::uint8_t {
+    pointer,  ///< T *
+    view,     ///< spanwise::View<T, N> by value
+    scalar,   ///< an arithmetic type by value
+    opaque,   ///< anything else: only the size is known
+  };
+  Kind kind = Kind::opaque;
+  bool writes = true;  ///< the kernel may write to a pointer's or view's elements; false for const
+  bool has_dtype = false;  ///< `dtype` (of the pointee, element or scalar) is known
+  bool any_byte = false;   ///< char *: accepts elements of any one-byte dtype
+  bool copies = false;     ///< declared contiguous: arrays in other layouts are copied
+  std::uint8_t view_rank = 0;
+  DType dtype{};
+  std::uint32_t size = 0;
+};
+
+/// All parameters of one kernel.
+struct Signature {
+  std::vector<KernelParameter> parameters;
+  std::vector<ParameterRule> rules;
+  bool copies = false;  ///< any of rules[i].copies
+
+  void add(KernelParameter parameter);
+};
+
+/// Combines the source's declaration with the binary's parameters. Where they contradict each other
+/// (a macro hid something), or without source (`source` null), the binary alone is used. `types`
+/// (LoadedKernel::parameter_types()) supplies types that the source leaves open: typedefs of
+/// headers, template parameters, or all of them without source.
+Signature make_signature(const source::SourceKernel* source,
+                         std::span<const runtime::LoadedKernel::Slot> slots,
+                         std::string_view types = {});
+
+/// Parses the parameter "<type> *"; nullopt where `type` is not a type.
+std::optional<source::SourceParameter> pointer_to(std::string_view type);
+/// Size in bytes of a View<T, rank> parameter.
+constexpr std::int64_t view_size(int rank) { return 8 + 16 * std::int64_t{rank}; }
+
+}  // namespace spanwise::kernels

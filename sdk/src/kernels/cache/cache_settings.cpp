@@ -1,0 +1,91 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cache/cache_settings.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "spanwise/config.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise::kernels {
+namespace {
+
+std::string absolute_or_nothing(const char* path) {
+  return path != nullptr && path[0] == '/' ? path : "";
+}
+
+std::string home_folder() {
+  std::string home = absolute_or_nothing(std::getenv("HOME"));
+  if (!home.empty()) return home;
+  std::vector<char> buffer(16384);
+  passwd entry, *found = nullptr;
+  if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
+      found == nullptr)
+    return "";
+  return absolute_or_nothing(found->pw_dir);
+}
+
+// XDG Base Directory Specification: relative paths are ignored.
+std::string default_cache_dir() {
+  const std::string cache = absolute_or_nothing(std::getenv("XDG_CACHE_HOME"));
+  if (!cache.empty()) return cache + "/spanwise";
+  const std::string home = home_folder();
+  return home.empty() ? "" : home + "/.cache/spanwise";
+}
+
+constexpr std::int64_t megabyte = 1 << 20;
+
+std::optional<std::int64_t> parse_limit(std::string_view value) {
+  std::int64_t megabytes = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), megabytes);
+  const bool whole = error == std::errc{} && end == value.data() + value.size();
+  if (!whole || megabytes < 0 || megabytes > INT64_MAX / megabyte) return std::nullopt;
+  return megabytes;
+}
+
+void check_limit(std::string_view value) {
+  if (!parse_limit(value).has_value())
+    fail<ArgumentError>("config cache_limit_mb: expected a number of MiB >= 0, got '", value,
+                        "'; 0 keeps nothing");
+}
+
+const bool declared_dir =
+    config::declare({.name = "cache_dir",
+                     .description = "Folder in which compiled kernels are kept between runs.",
+                     .value = default_cache_dir(),
+                     .default_value = default_cache_dir(),
+                     .choices = {},
+                     .source = "default"});
+
+const bool declared_limit =
+    config::declare({.name = "cache_limit_mb",
+                     .description = "Size in MiB above which the least recently used compiled "
+                                    "kernels are removed; 0 keeps none.",
+                     .value = "1024",
+                     .default_value = "1024",
+                     .choices = {},
+                     .source = "default",
+                     .check = check_limit});
+
+}  // namespace
+
+std::string kernel_folder() {
+  const std::string folder = config::get("cache_dir");
+  if (folder.empty()) return "";
+  return (std::filesystem::absolute(folder) / "kernels").lexically_normal().string();
+}
+
+std::int64_t cache_limit_bytes() {
+  return parse_limit(config::get("cache_limit_mb")).value_or(0) * megabyte;
+}
+
+}  // namespace spanwise::kernels

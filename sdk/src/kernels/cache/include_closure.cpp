@@ -1,0 +1,182 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cache/include_closure.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "kernels/cache/device_headers.hpp"
+#include "kernels/cache/sha256.hpp"
+#include "kernels/directive.hpp"
+#include "source/source_scan.hpp"
+
+namespace spanwise::kernels {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SearchOptions {
+  std::vector<std::string> folders;
+  std::vector<HeaderName> included_first;  // -include
+  std::vector<std::pair<std::string, std::string>> macros;
+};
+
+// The value of option i if it is one of `names`, joined ("-Ix", "--include-path=x") or as the next
+// option ("-I", "x"), to which `i` then advances.
+std::optional<std::string_view> option_value(std::span<const std::string> options, std::size_t& i,
+                                             std::initializer_list<std::string_view> names) {
+  const std::string_view option = options[i];
+  for (const std::string_view name : names) {
+    if (!option.starts_with(name)) continue;
+    if (option.size() == name.size() && i + 1 < options.size()) return options[++i];
+    std::string_view value = option.substr(name.size());
+    if (name.starts_with("--") && !value.starts_with('=')) continue;
+    if (value.starts_with('=')) value.remove_prefix(1);
+    return value;
+  }
+  return std::nullopt;
+}
+
+SearchOptions read_options(std::span<const std::string> options,
+                           std::span<const std::string> include_dirs) {
+  SearchOptions out;
+  out.folders.assign(include_dirs.begin(), include_dirs.end());
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    if (const auto folder =
+            option_value(options, i, {"-isystem", "-iquote", "--include-path", "-I"})) {
+      out.folders.emplace_back(*folder);
+    } else if (const auto file =
+                   option_value(options, i, {"-include", "-imacros", "--pre-include"})) {
+      out.included_first.push_back({std::string(*file), HeaderName::Form::quoted});
+    } else if (const auto macro = option_value(options, i, {"--define-macro", "-D"})) {
+      const std::size_t equals = macro->find('=');
+      if (equals != std::string_view::npos)
+        out.macros.emplace_back(macro->substr(0, equals), macro->substr(equals + 1));
+    }
+  }
+  return out;
+}
+
+class ClosureSearch {
+ public:
+  explicit ClosureSearch(SearchOptions options) : options_(std::move(options)) {
+    for (const auto& [name, value] : options_.macros)
+      if (HeaderName header = parse_header_name(value); !header.text.empty())
+        macros_.emplace(name, std::move(header));
+  }
+
+  IncludeClosure run(std::string_view source) {
+    // Fast path: most kernels include nothing.
+    const bool includes =
+        source.find("include") != source.npos || source.find("import") != source.npos;
+    if (!includes && options_.included_first.empty()) return {};
+    // Compilers look up a quoted name in the including file's folder; for source without a file, in
+    // the current directory.
+    for (const HeaderName& header : options_.included_first) resolve(header, ".");
+    scan(source, ".");
+    read_all_found();
+    resolve_computed();
+    return std::move(closure_);
+  }
+
+ private:
+  void scan(std::string_view text, const std::string& folder) {
+    IncludeDirectives found = read_directives(text);
+    for (auto& macro : found.macros)
+      macros_.emplace(std::move(macro.name), std::move(macro.header));
+    for (HeaderName& header : found.includes) {
+      if (header.text.empty()) {
+        closure_.complete = false;
+      } else if (header.form == HeaderName::Form::macro) {
+        computed_.emplace(std::move(header.text), folder);
+      } else {
+        resolve(header, folder);
+      }
+    }
+  }
+
+  void resolve(const HeaderName& header, const std::string& folder) {
+    closure_.wants_device_headers |= header.text.starts_with(device_header_prefix);
+    if (header.form == HeaderName::Form::quoted) look_at(fs::path(folder) / header.text);
+    for (const std::string& dir : options_.folders) look_at(fs::path(dir) / header.text);
+    if (fs::path(header.text).is_absolute()) look_at(header.text);
+  }
+
+  void look_at(const fs::path& path) {
+    std::string absolute = fs::absolute(path).lexically_normal().string();
+    if (seen_.insert(absolute).second) unread_.push_back(std::move(absolute));
+  }
+
+  void read_all_found() {
+    while (!unread_.empty()) {
+      const std::string path = std::move(unread_.front());
+      unread_.pop_front();
+      read(path);
+    }
+  }
+
+  void read(const std::string& path) {
+    const auto file = read_file(path);
+    closure_.probes.push_back({path, file ? file->stamp : stamp_of(path)});
+    if (!file) return;
+    closure_.files.push_back({path, sha256(file->contents)});
+    closure_.declares_variables |= source::declares_variables(file->contents);
+    scan(file->contents, fs::path(path).parent_path().string());
+  }
+
+  // Resolves includes by macro: all values that the macro has anywhere, recursively. Files found
+  // that way may define more.
+  void resolve_computed() {
+    std::set<std::pair<std::string, std::string>> done;
+    while (!computed_.empty()) {
+      const auto [name, folder] = *computed_.begin();
+      computed_.erase(computed_.begin());
+      if (!done.emplace(name, folder).second) continue;
+      const auto [first, last] = macros_.equal_range(name);
+      if (first == last) closure_.complete = false;
+      for (auto value = first; value != last; ++value) {
+        if (value->second.form == HeaderName::Form::macro) {
+          computed_.emplace(value->second.text, folder);
+        } else {
+          resolve(value->second, folder);
+        }
+      }
+      read_all_found();
+    }
+  }
+
+  SearchOptions options_;
+  IncludeClosure closure_;
+  std::deque<std::string> unread_;
+  std::set<std::string> seen_;
+  std::multimap<std::string, HeaderName> macros_;
+  std::set<std::pair<std::string, std::string>> computed_;
+};
+
+}  // namespace
+
+void IncludeClosure::merge(IncludeClosure other) {
+  std::move(other.files.begin(), other.files.end(), std::back_inserter(files));
+  std::move(other.probes.begin(), other.probes.end(), std::back_inserter(probes));
+  complete &= other.complete;
+  wants_device_headers |= other.wants_device_headers;
+  declares_variables |= other.declares_variables;
+}
+
+bool IncludeClosure::unchanged() const noexcept {
+  return std::all_of(probes.begin(), probes.end(),
+                     [](const Probe& probe) { return stamp_of(probe.path) == probe.stamp; });
+}
+
+IncludeClosure find_includes(std::string_view source, std::span<const std::string> options,
+                             std::span<const std::string> include_dirs) {
+  return ClosureSearch(read_options(options, include_dirs)).run(source);
+}
+
+}  // namespace spanwise::kernels

@@ -1,0 +1,168 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/memory/allocation.hpp"
+
+#include <utility>
+
+#include "core/storage_free_list.hpp"
+#include "runtime/memory/graph_memory.hpp"
+#include "runtime/memory/memory_use.hpp"
+#include "runtime/registry.hpp"
+#include "spanwise/creation.hpp"
+#include "spanwise/error.hpp"
+
+namespace spanwise {
+namespace runtime {
+
+using core::StorageFreeList;
+
+namespace {
+
+// `context` is the stream that the memory was allocated on: the producer of its uses.
+void give_back(void* context, void* data, std::size_t bytes, StreamUses&) noexcept {
+  auto& home = *static_cast<StreamState*>(context);
+  const Device device = home.device();
+  if (Backend* backend = find_backend(device.kind()))
+    backend->deallocate(device.ordinal(), data, bytes, home);
+  MemoryUse::of(device).give_back(bytes);
+}
+
+// CPU work is done when a call returns, so CPU memory waits for no stream and references none.
+void give_back_to_host(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
+  if (Backend* backend = find_backend(DeviceKind::cpu))
+    backend->deallocate(cpu.ordinal(), data, bytes, default_stream(cpu));
+  MemoryUse::of(cpu).give_back(bytes);
+}
+
+// Records `stream` as the producer: other streams wait for it, and the memory is freed on it.
+// During capture, the graph may use the memory at each launch.
+Storage homed(Storage storage, StreamState& stream, bool is_recorded) {
+  storage.uses().set_producer(Ref<StreamState>(&stream));
+  if (is_recorded) [[unlikely]]
+    note_graph_memory(stream, storage.data());
+  return storage;
+}
+
+Storage owned_by(StreamState& stream, void* data, std::size_t bytes, bool is_recorded) {
+  const Device device = stream.device();
+  if (device.is_cpu()) return Storage::adopt(data, bytes, device, give_back_to_host, nullptr);
+  return homed(Storage::adopt(data, bytes, device, give_back, &stream), stream, is_recorded);
+}
+
+// Counts bytes as used; the destructor subtracts them again unless keep() was called.
+class Counted {
+ public:
+  Counted(Device device, std::size_t bytes) : use_(MemoryUse::of(device)), bytes_(bytes) {
+    use_.take(device, bytes);
+  }
+  ~Counted() {
+    if (is_kept_)
+      use_.count();
+    else
+      use_.give_back(bytes_);
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  // From here on the storage's release function subtracts the bytes.
+  void keep() noexcept { is_kept_ = true; }
+
+ private:
+  MemoryUse& use_;
+  std::size_t bytes_;
+  bool is_kept_ = false;
+};
+
+// A block of another allocator, with what is needed to free it.
+struct SourceBlock {
+  std::shared_ptr<MemorySource> source;
+  MemorySource::Block block;
+  Device device;
+};
+
+void give_back_to_source(void* context, void*, std::size_t bytes, StreamUses&) noexcept {
+  const std::unique_ptr<SourceBlock> own(static_cast<SourceBlock*>(context));
+  own->source->deallocate(own->device, own->block, bytes);
+  MemoryUse::of(own->device).give_back(bytes);
+}
+
+Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream, std::size_t bytes,
+                      bool is_recorded) {
+  const Device device = stream.device();
+  auto own = std::make_unique<SourceBlock>();
+  own->device = device;
+  Counted counted(device, bytes);
+  backend_for(device).run_beside_captures(
+      [&] { own->block = source->allocate(device, bytes, stream.handle()); });
+  own->source = std::move(source);
+  counted.keep();
+  void* data = own->block.data;
+  Storage storage = Storage::adopt(data, bytes, device, give_back_to_source, own.release());
+  return device.is_cpu() ? storage : homed(std::move(storage), stream, is_recorded);
+}
+
+// `context` is the ordinal of the GPU that copies into the memory.
+void release_pinned(void* context, void* data, std::size_t bytes, StreamUses&) noexcept {
+  if (Backend* backend = find_backend(DeviceKind::cuda))
+    backend->release_pinned(static_cast<int>(reinterpret_cast<std::intptr_t>(context)), data,
+                            bytes);
+  MemoryUse::of(cpu).give_back(bytes);
+}
+
+}  // namespace
+
+Storage allocate_on(StreamState& stream, std::size_t bytes) {
+  const Device device = stream.device();
+  if (bytes == 0) return Storage::adopt(nullptr, 0, device, nullptr, nullptr);
+  collect_graph_memory();
+  const bool is_recorded = !device.is_cpu() && stream.is_captured();
+  if (auto source = MemoryUse::of(device).source()) [[unlikely]]
+    return allocate_from(std::move(source), stream, bytes, is_recorded);
+  const bool is_kept = device == cpu && bytes <= StorageFreeList::most_bytes;
+  const std::size_t room = is_kept ? StorageFreeList::room_for(bytes) : bytes;
+  Counted counted(device, room);
+  Backend& backend = backend_for(device);
+  void* data = is_recorded ? backend.allocate_beside_graph(device.ordinal(), room, stream)
+                           : backend.allocate(device.ordinal(), room, stream);
+  counted.keep();
+  if (is_kept) return StorageFreeList::adopt(data, bytes, give_back_to_host, nullptr);
+  return owned_by(stream, data, bytes, is_recorded);
+}
+
+Storage allocate_pinned(Device source, std::size_t bytes) {
+  if (!source.is_cuda() || MemoryUse::of(cpu).has_source()) return allocate(bytes, cpu);
+  Backend& backend = backend_for(source);
+  void* data = backend.allocate_pinned(source.ordinal(), bytes);
+  if (data == nullptr) return allocate(bytes, cpu);
+  try {
+    Counted(cpu, bytes).keep();
+  } catch (...) {
+    backend.release_pinned(source.ordinal(), data, bytes);
+    throw;
+  }
+  const auto ordinal = static_cast<std::intptr_t>(source.ordinal());
+  return Storage::adopt(data, bytes, cpu, release_pinned, reinterpret_cast<void*>(ordinal));
+}
+
+Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes) {
+  const Device device = stream.device();
+  if (bytes == 0 || MemoryUse::of(device).has_source()) return {};
+  Counted counted(device, bytes);
+  void* data = backend_for(device).allocate_zeroed(device.ordinal(), bytes, stream);
+  if (data == nullptr) return {};
+  counted.keep();
+  return owned_by(stream, data, bytes, /*is_recorded=*/false);
+}
+
+}  // namespace runtime
+
+Storage allocate(std::size_t bytes, Device device) {
+  if (runtime::execution_device(device) != device)
+    fail<DeviceError>("allocate: ", device,
+                      " memory is made by its own library and "
+                      "can be adopted here; expected cpu or cuda:<ordinal>");
+  if (device == cpu && !runtime::MemoryUse::of(cpu).has_source())
+    if (Storage kept = core::StorageFreeList::take(bytes)) return kept;
+  return runtime::allocate_on(runtime::current_stream(device), bytes);
+}
+
+}  // namespace spanwise

@@ -1,0 +1,38 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+
+#include "runtime/streams/stream_state.hpp"
+#include "spanwise/export.hpp"
+
+/// Memory used by captured graphs. Work queued on a stream during stream capture runs later, at
+/// each launch of the graph, so memory that it accesses must not be reused as long as the graph
+/// exists. That is: memory allocated on a stream under capture, and memory released while a stream
+/// that used it is under capture. Both are released after the graph has been destroyed. All
+/// functions are thread-safe.
+namespace spanwise::runtime {
+
+/// Records that `data` was allocated on `stream`, which is being captured. Does nothing if the
+/// capture has failed already; the memory is then released normally.
+void note_graph_memory(StreamState& stream, const void* data);
+
+/// Defers the release of `memory` where a graph uses it or a stream of `uses` is being captured,
+/// and moves the contents of `uses` away. Returns false and changes nothing for other memory.
+bool keep_for_graph(const UnheldMemory& memory, StreamUses& uses) noexcept;
+
+/// Set when a graph has been destroyed, or when deferred memory only waits for the end of a
+/// capture.
+extern std::atomic<bool> may_release_graph_memory;
+
+/// Releases deferred memory that no graph uses any more.
+void release_graph_memory() noexcept;
+
+/// The same for allocations: one atomic load where there is nothing to release.
+inline void collect_graph_memory() noexcept {
+  if (may_release_graph_memory.load(std::memory_order_relaxed)) [[unlikely]]
+    release_graph_memory();
+}
+
+}  // namespace spanwise::runtime

@@ -1,0 +1,68 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spanwise/dtype.hpp"
+#include "spanwise/export.hpp"
+
+namespace spanwise::source {
+
+/// A token of CUDA C++. Comments and white space are skipped; a preprocessor directive is one
+/// token. `text` points into the source passed to lex().
+struct Token {
+  enum class Kind { identifier, number, string, character, punctuation, directive };
+  Kind kind;
+  std::string_view text;
+  std::size_t offset = 0;
+  int line = 1;
+};
+
+/// Splits source into tokens; never fails, since the compiler reports malformed source.
+SW_API std::vector<Token> lex(std::string_view source);
+
+struct SourceParameter {
+  std::string type;  ///< as written, "const float *"
+  std::string name;
+  bool is_pointer = false;
+  bool is_const = false;  ///< pointer to const
+  std::optional<DType>
+      dtype{};  ///< of the scalar or the pointee, for C's and CUDA's arithmetic types
+};
+
+/// One __global__ function as the source declares it.
+struct SourceKernel {
+  std::string name;            ///< unqualified, e.g. "blur"
+  std::string qualified_name;  ///< with its namespaces, e.g. "image::blur"
+  std::vector<SourceParameter> parameters;
+  int line = 1;
+  bool is_template = false;
+  bool is_extern_c = false;
+  bool is_definition = false;
+  /// Calls a barrier or a warp collective, directly or through functions and macros of the source.
+  bool has_barrier = false;
+};
+
+/// Kernel source and the kernels found in it by a light scan without preprocessing: a kernel whose
+/// __global__ comes from a macro is not found.
+struct KernelSource {
+  std::string text;
+  std::string file_name = "kernel.cu";  ///< name in messages
+  std::vector<SourceKernel> kernels;
+  /// `text` is compiled device code, which only a linker accepts.
+  bool is_compiled = false;
+};
+
+SW_API KernelSource scan_kernels(std::string text, std::string file_name = "kernel.cu");
+
+/// As scan_kernels, but also accepts compiled device code (cubin, PTX, LTO-IR, fat binary, object
+/// file, archive), recognised by its contents.
+SW_API KernelSource scan_linked(std::string contents, std::string file_name);
+
+}  // namespace spanwise::source
