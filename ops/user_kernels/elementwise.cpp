@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "elementwise_call.hpp"
+#include "expression_text.hpp"
 #include "spanwise/error.hpp"
-#include "words.hpp"
 
 namespace spanwise::ops::user_kernels {
 
@@ -49,7 +49,7 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
                         ": expected an array among the arguments, got numbers only; declare one "
                         "such as \"float *z\"");
   apiece_ = elementwise_apiece(operation_);
-  needs_index_ = has_word(operation_, "i") || has_word(preamble, "i");
+  needs_index_ = has_token(operation_, "i") || has_token(preamble, "i");
 }
 
 ElementwiseKernel::~ElementwiseKernel() = default;

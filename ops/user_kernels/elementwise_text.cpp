@@ -4,8 +4,8 @@
 
 #include <string_view>
 
+#include "expression_text.hpp"
 #include "spanwise/error.hpp"
-#include "words.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
@@ -71,7 +71,7 @@ class ElementwiseText {
   }
 
   std::string count_object() const {
-    return has_word(words_.operation, "_ind") ? "  const sw_count _ind{n};\n" : "";
+    return has_token(words_.operation, "_ind") ? "  const sw_count _ind{n};\n" : "";
   }
 
   // What the operation calls x, or x[i]: the element at `base` + `offset`.
@@ -90,7 +90,7 @@ class ElementwiseText {
   std::string body() const {
     const std::string operation =
         numbered(text("operation of ", words_.spec.common.name), closed(words_.operation));
-    if (!has_word(words_.operation, "return")) return operation;
+    if (!has_token(words_.operation, "return")) return operation;
     return text("    [&] { do {", operation, "    } while (0); }();\n");
   }
 
@@ -233,7 +233,7 @@ class ElementwiseText {
 
 std::int64_t elementwise_apiece(const std::string& operation) {
   constexpr std::size_t longest = 400;
-  const bool loops = has_word(operation, "for") || has_word(operation, "while");
+  const bool loops = has_token(operation, "for") || has_token(operation, "while");
   return loops || operation.size() > longest ? 1 : 4;
 }
 

@@ -7,12 +7,19 @@
 #include <string_view>
 
 #include "embedded/user_kernel_text.hpp"
+#include "expression_text.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/token.hpp"
 #include "type_names.hpp"
-#include "words.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
+
+bool is_identifier(std::string_view text) {
+  const std::vector<source::Token> tokens = source::lex(text);
+  return tokens.size() == 1 && tokens[0].kind == source::Token::Kind::identifier &&
+         tokens[0].text == text;
+}
 
 std::string_view library_text(std::string_view name) {
   return embedded::file_text(embedded::user_kernel_text, name);

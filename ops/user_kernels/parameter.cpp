@@ -3,17 +3,20 @@
 #include "parameter.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <set>
 #include <utility>
 
+#include "expression_text.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/source/c_type.hpp"
+#include "spanwise/source/token.hpp"
 #include "type_names.hpp"
-#include "words.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
+
+using source::Token;
 
 std::string joined(const std::vector<std::string_view>& words) {
   std::string out;
@@ -21,13 +24,7 @@ std::string joined(const std::vector<std::string_view>& words) {
   return out;
 }
 
-bool are_keywords(const std::vector<std::string_view>& words) {
-  static constexpr std::array<std::string_view, 9> keywords{
-      "char", "short", "int", "long", "unsigned", "signed", "float", "double", "bool"};
-  return std::all_of(words.begin(), words.end(), [](std::string_view word) {
-    return std::find(keywords.begin(), keywords.end(), word) != keywords.end();
-  });
-}
+bool is_name(const Token& token) { return token.kind == Token::Kind::identifier; }
 
 bool is_letter(std::string_view word) {
   return word.size() == 1 && std::isupper(static_cast<unsigned char>(word[0])) != 0;
@@ -42,20 +39,23 @@ Parameter c_typed(const std::string& who, const std::vector<std::string_view>& w
                   std::string_view preamble) {
   Parameter parameter;
   const std::string type = joined(words);
-  parameter.dtype = c_dtype_named(type);
+  const bool is_vector = !words.empty() && is_vector_type(words.back());
+  if (!is_vector) parameter.dtype = source::c_dtype(words);
   if (!parameter.dtype && words.size() == 1) parameter.dtype = numpy_dtype_named(words[0]);
   if (parameter.dtype) {
     // As it was written where it may be, so that functions of a preamble find the type they name.
-    parameter.type = are_keywords(words) ? type : c_type(*parameter.dtype);
+    parameter.type = std::all_of(words.begin(), words.end(), source::is_type_keyword)
+                         ? type
+                         : c_type(*parameter.dtype);
     return parameter;
   }
   parameter.type = type;
   const bool may_be_included = preamble.find("#include") != std::string_view::npos;
   const bool is_known =
-      !words.empty() && (is_vector_type(words.back()) || may_be_included ||
+      !words.empty() && (is_vector || may_be_included ||
                          std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-                           return is_identifier(word) && word != "struct" && word != "unsigned" &&
-                                  has_word(preamble, word);
+                           return word != "struct" && !source::is_type_keyword(word) &&
+                                  has_token(preamble, word);
                          }));
   if (!is_known)
     refuse_type(
@@ -65,10 +65,10 @@ Parameter c_typed(const std::string& who, const std::vector<std::string_view>& w
   return parameter;
 }
 
-std::vector<std::vector<Word>> split(std::string_view text) {
-  std::vector<std::vector<Word>> parts(1);
+std::vector<std::vector<Token>> split(std::string_view text) {
+  std::vector<std::vector<Token>> parts(1);
   int depth = 0;
-  for (const Word& word : words_in(text)) {
+  for (const Token& word : source::lex(text)) {
     if (word.text == "<" || word.text == "(") ++depth;
     if (word.text == ">" || word.text == ")") --depth;
     if (word.text == "," && depth == 0)
@@ -80,18 +80,18 @@ std::vector<std::vector<Word>> split(std::string_view text) {
   return parts;
 }
 
-std::vector<std::string_view> texts_of(const std::vector<Word>& words) {
+std::vector<std::string_view> texts_of(const std::vector<Token>& words) {
   std::vector<std::string_view> texts(words.size());
   std::transform(words.begin(), words.end(), texts.begin(),
-                 [](const Word& word) { return word.text; });
+                 [](const Token& word) { return word.text; });
   return texts;
 }
 
-std::string shown(const std::vector<Word>& words) { return joined(texts_of(words)); }
+std::string shown(const std::vector<Token>& words) { return joined(texts_of(words)); }
 
-Parameter pointer_parameter(const std::string& who, const std::vector<Word>& words,
+Parameter pointer_parameter(const std::string& who, const std::vector<Token>& words,
                             std::string_view preamble) {
-  if (words.size() < 2 || !words.back().is_name)
+  if (words.size() < 2 || !is_name(words.back()))
     fail<ArgumentError>(who, ": expected an argument such as \"float *x\" or \"int n\", got \"",
                         shown(words), "\"; say its type and then its name");
   std::vector<std::string_view> type;
@@ -116,13 +116,13 @@ Parameter pointer_parameter(const std::string& who, const std::vector<Word>& wor
   return parameter;
 }
 
-Parameter value_parameter(const std::string& who, std::vector<Word> words, bool is_output) {
+Parameter value_parameter(const std::string& who, std::vector<Token> words, bool is_output) {
   Parameter parameter;
   if (words.size() == 3 && words[0].text == "raw") {
     parameter.kind = Parameter::Kind::raw;
     words.erase(words.begin());
   }
-  if (words.size() != 2 || !words[1].is_name)
+  if (words.size() != 2 || !is_name(words[1]))
     fail<ArgumentError>(who,
                         ": expected an argument such as \"float32 x\", \"T y\" or \"raw T z\", "
                         "got \"",
@@ -149,7 +149,7 @@ Parameter value_parameter(const std::string& who, std::vector<Word> words, bool 
 std::vector<Parameter> pointer_parameters(const std::string& who, std::string_view text,
                                           std::string_view preamble) {
   std::vector<Parameter> parameters;
-  for (const std::vector<Word>& words : split(text))
+  for (const std::vector<Token>& words : split(text))
     parameters.push_back(pointer_parameter(who, words, preamble));
   return parameters;
 }
@@ -157,15 +157,15 @@ std::vector<Parameter> pointer_parameters(const std::string& who, std::string_vi
 std::vector<Parameter> value_parameters(const std::string& who, std::string_view text,
                                         bool are_outputs) {
   std::vector<Parameter> parameters;
-  for (const std::vector<Word>& words : split(text))
+  for (const std::vector<Token>& words : split(text))
     parameters.push_back(value_parameter(who, words, are_outputs));
   return parameters;
 }
 
 Parameter type_named(const std::string& who, std::string_view text, std::string_view preamble) {
-  const std::vector<Word> words = words_in(text);
+  const std::vector<Token> words = source::lex(text);
   Parameter parameter;
-  if (words.size() == 1 && is_letter(words[0].text) && !has_word(preamble, words[0].text)) {
+  if (words.size() == 1 && is_letter(words[0].text) && !has_token(preamble, words[0].text)) {
     parameter.letter = words[0].text;
     return parameter;
   }

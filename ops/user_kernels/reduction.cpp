@@ -4,9 +4,9 @@
 
 #include <utility>
 
+#include "expression_text.hpp"
 #include "reduction_call.hpp"
 #include "spanwise/error.hpp"
-#include "words.hpp"
 
 namespace spanwise::ops::user_kernels {
 
@@ -59,7 +59,7 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
   const std::string type = spec_.reduce_type.empty() ? "" : spec_.reduce_type;
   accumulator_ = type.empty() ? parameters_[inputs_] : type_named(who_, type, preamble);
   accumulator_.name = "reduce_type";
-  needs_index_ = has_word(map_expr_, "i") || has_word(preamble, "i");
+  needs_index_ = has_token(map_expr_, "i") || has_token(preamble, "i");
 }
 
 ReductionKernel::~ReductionKernel() = default;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "expression_text.hpp"
 #include "reduction_writer.hpp"
-#include "words.hpp"
 
 namespace spanwise::ops::user_kernels {
 
@@ -63,9 +63,9 @@ std::string ReductionText::mapped() const {
 std::string ReductionText::counts() const {
   const std::string all = words_.map_expr + " " + words_.spec.post_map_expr;
   std::string out;
-  if (has_word(all, "n")) out += "  const long long n = sw_results * sw_length;\n";
-  if (has_word(all, "_in_ind")) out += "  const sw_count _in_ind{sw_results * sw_length};\n";
-  if (has_word(all, "_out_ind")) out += "  const sw_count _out_ind{sw_results};\n";
+  if (has_token(all, "n")) out += "  const long long n = sw_results * sw_length;\n";
+  if (has_token(all, "_in_ind")) out += "  const sw_count _in_ind{sw_results * sw_length};\n";
+  if (has_token(all, "_out_ind")) out += "  const sw_count _out_ind{sw_results};\n";
   return out;
 }
 

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "embedded/user_kernel_text.hpp"
+#include "expression_text.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/scan.hpp"
 #include "spanwise/stream.hpp"
-#include "words.hpp"
 
 namespace spanwise::ops::user_kernels {
 

@@ -12,53 +12,6 @@
 namespace spanwise::ops::user_kernels {
 namespace {
 
-// C's names, without const and with single spaces; `long` is 64 bits on every platform we run on.
-const std::map<std::string, DType, std::less<>>& c_names() {
-  static const std::map<std::string, DType, std::less<>> names{
-      {"bool", bool_},
-      {"char", int8},
-      {"signed char", int8},
-      {"unsigned char", uint8},
-      {"short", int16},
-      {"short int", int16},
-      {"unsigned short", uint16},
-      {"unsigned short int", uint16},
-      {"int", int32},
-      {"signed int", int32},
-      {"signed", int32},
-      {"unsigned", uint32},
-      {"unsigned int", uint32},
-      {"long", int64},
-      {"long int", int64},
-      {"unsigned long", uint64},
-      {"unsigned long int", uint64},
-      {"long long", int64},
-      {"long long int", int64},
-      {"unsigned long long", uint64},
-      {"unsigned long long int", uint64},
-      {"size_t", uint64},
-      {"ptrdiff_t", int64},
-      {"int8_t", int8},
-      {"int16_t", int16},
-      {"int32_t", int32},
-      {"int64_t", int64},
-      {"uint8_t", uint8},
-      {"uint16_t", uint16},
-      {"uint32_t", uint32},
-      {"uint64_t", uint64},
-      {"float", float32},
-      {"double", float64},
-      {"half", float16},
-      {"__half", float16},
-      {"__nv_bfloat16", bfloat16},
-      {"complex < float >", complex64},
-      {"complex < double >", complex128},
-      {"pycuda :: complex < float >", complex64},
-      {"pycuda :: complex < double >", complex128},
-  };
-  return names;
-}
-
 // What numpy.dtype() takes besides the names that DType::parse() knows.
 const std::map<std::string, DType, std::less<>>& numpy_names() {
   static const std::map<std::string, DType, std::less<>> names{
@@ -73,11 +26,6 @@ const std::map<std::string, DType, std::less<>>& numpy_names() {
 }
 
 }  // namespace
-
-std::optional<DType> c_dtype_named(std::string_view type) {
-  const auto found = c_names().find(type);
-  return found != c_names().end() ? std::optional(found->second) : std::nullopt;
-}
 
 std::optional<DType> numpy_dtype_named(std::string_view name) {
   try {

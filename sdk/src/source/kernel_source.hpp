@@ -2,30 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "spanwise/dtype.hpp"
 #include "spanwise/export.hpp"
+#include "spanwise/source/token.hpp"
 
 namespace spanwise::source {
-
-/// A token of CUDA C++. Comments and white space are skipped; a preprocessor directive is one
-/// token. `text` points into the source passed to lex().
-struct Token {
-  enum class Kind { identifier, number, string, character, punctuation, directive };
-  Kind kind;
-  std::string_view text;
-  std::size_t offset = 0;
-  int line = 1;
-};
-
-/// Splits source into tokens; never fails, since the compiler reports malformed source.
-SW_API std::vector<Token> lex(std::string_view source);
 
 struct SourceParameter {
   std::string type;  ///< as written, "const float *"

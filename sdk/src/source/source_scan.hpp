@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "source/c_type.hpp"
 #include "source/kernel_source.hpp"
+#include "source/parameter.hpp"
 #include "source/reference_graph.hpp"
 
 namespace spanwise::source {

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "source/kernel_source.hpp"
-#include "spanwise/dtype.hpp"
+#include "spanwise/source/token.hpp"
 
 namespace spanwise::source {
 

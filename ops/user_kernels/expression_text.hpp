@@ -1,0 +1,30 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What can be seen from the tokens of a user's expression about its use of arguments.
+namespace spanwise::ops::user_kernels {
+
+/// Whether `name` is one of the tokens of `text`.
+bool has_token(std::string_view text, std::string_view name);
+
+/// How an expression uses one array that it names.
+struct ArrayUses {
+  bool of_element = false;  ///< x[i], the element of the current index
+  bool of_others = false;   ///< x[any other index]
+  bool whole = false;       ///< x without a subscript
+  bool may_write = false;   ///< assigned to, or passed on in a way that permits writing
+};
+ArrayUses uses_of(std::string_view text, std::string_view array);
+
+/// Whether `text` declares a variable `i`, so that x[i] may mean another i.
+bool declares_index(std::string_view text);
+
+/// `text` with (*sw_at_array) in place of each array[i]; line numbers are kept.
+std::string with_elements_named(std::string_view text, const std::vector<std::string>& arrays);
+
+}  // namespace spanwise::ops::user_kernels
