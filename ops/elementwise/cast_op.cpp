@@ -19,6 +19,10 @@ class Cast final : public NamedOp {
                        {Variable(TensorType(dtype_, type.shape(), type.device()))});
   }
 
+  std::vector<Cotangent> gradient(const Apply&, std::span<const Cotangent> outputs) const override {
+    return {outputs[0]};
+  }
+
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
     return make_async_thunk([from = context.input(0), to = context.output(0), dtype = dtype_,
                              device = context.device()] {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compute.hpp"
+#include "gradients.hpp"
 #include "spanwise/op_sdk/walk.hpp"
 
 namespace spanwise::ops {
@@ -145,6 +146,10 @@ class ElementwiseOp final : public Op {
   }
   bool allows_aliased_inplace() const override { return true; }
   bool takes_host_scalars() const override { return true; }
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    return elementwise_gradient(op_, node, outputs[0]);
+  }
 
  private:
   OpId op_;

@@ -5,6 +5,7 @@
 
 #include "index_pattern.hpp"
 #include "spanwise/copy.hpp"
+#include "spanwise/op_sdk/expression.hpp"
 
 // x[...] in graphs, and x with other values there. Named after Theano's ops
 // (theano/tensor/subtensor.py).
@@ -16,6 +17,27 @@ std::vector<Ref<Cell>> cells_from(const ThunkContext& context, int first) {
   const auto count = static_cast<int>(context.node().inputs().size());
   for (int i = first; i < count; ++i) cells.push_back(context.input(i));
   return cells;
+}
+
+// `operands` and the inputs of `node` from `first` on, which are those of its index.
+std::vector<Variable> with_indices(std::vector<Variable> operands, const Apply& node,
+                                   std::size_t first) {
+  const auto inputs = node.inputs().subspan(first);
+  operands.insert(operands.end(), inputs.begin(), inputs.end());
+  return operands;
+}
+
+// The derivative of x[index]: zeros with `g` added at the index.
+std::vector<Cotangent> gradient_of_taking(const IndexPattern& pattern, const Apply& node,
+                                          const Variable& g) {
+  std::vector<Cotangent> derivatives(node.inputs().size());  // indices are disconnected
+  // Without repeated indices, storing does what adding does, and is faster.
+  const char* op = pattern.is_basic() ? "set_subtensor" : "inc_subtensor";
+  const Variable zeros = expression::zeros_like(node.inputs()[0]);
+  derivatives[0] =
+      expression::apply(op, with_indices({expression::cast(zeros, g.type().dtype()), g}, node, 1),
+                        {{"index", pattern.text()}});
+  return derivatives;
 }
 
 /// A view by integers, slices, new axes and an Ellipsis.
@@ -33,6 +55,11 @@ class Subtensor final : public NamedOp {
     return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
                        {Variable(TensorType(type.dtype(), std::move(shape),
                                             common_device(*this, inputs.first(1))))});
+  }
+
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    return gradient_of_taking(pattern_, node, outputs[0].variable());
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
@@ -63,6 +90,11 @@ class AdvancedSubtensor final : public NamedOp {
     return Apply::make(
         Ref<const Op>(this), {inputs.begin(), inputs.end()},
         {Variable(TensorType(type.dtype(), std::move(shape), common_device(*this, inputs)))});
+  }
+
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    return gradient_of_taking(pattern_, node, outputs[0].variable());
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
@@ -107,6 +139,20 @@ class SetSubtensor final : public NamedOp {
     return Apply::make(
         Ref<const Op>(this), {inputs.begin(), inputs.end()},
         {Variable(TensorType(type.dtype(), type.shape(), common_device(*this, inputs)))});
+  }
+
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    using expression::apply, expression::number_like, expression::sum_to;
+    const Variable& g = outputs[0].variable();
+    const OpProperties index{{"index", pattern_.text()}};
+    std::vector<Cotangent> derivatives(node.inputs().size());  // indices are disconnected
+    derivatives[0] = g;
+    if (kind_ == Kind::set)
+      derivatives[0] = apply("set_subtensor", with_indices({g, number_like(0, g)}, node, 2), index);
+    derivatives[1] =
+        sum_to(apply("subtensor", with_indices({g}, node, 2), index), node.inputs()[1]);
+    return derivatives;
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

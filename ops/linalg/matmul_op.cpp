@@ -14,6 +14,7 @@
 #include "product.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/op_sdk/expression.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {
@@ -88,8 +89,53 @@ class MatmulThunk final : public Thunk {
   Device device_;
 };
 
+// The derivatives for operands of at least two axes.
+std::vector<Cotangent> matrix_gradient(const Variable& a, const Variable& b, const Variable& g) {
+  using expression::apply, expression::matrix_transpose, expression::sum_to;
+  return {sum_to(apply("matmul", {g, matrix_transpose(b)}), a),
+          sum_to(apply("matmul", {matrix_transpose(a), g}), b)};
+}
+
+// x[:, None] * y
+Variable outer_product(const Variable& x, const Variable& y) {
+  using expression::dimshuffle, expression::operator*;
+  return dimshuffle(x, {0, -1}) * dimshuffle(y, {-1, 0});
+}
+
+std::vector<Cotangent> product_gradient(const Variable& a, const Variable& b, const Variable& g) {
+  using expression::apply, expression::matrix_transpose, expression::operator*;
+  const int left = a.type().rank(), right = b.type().rank();
+  if (left == 1 && right == 1) return {g * b, g * a};
+  if (left == 2 && right == 1)
+    return {outer_product(g, b), apply("matmul", {matrix_transpose(a), g})};
+  if (left == 1 && right == 2) return {apply("matmul", {b, g}), outer_product(a, g)};
+  // A vector beside stacked matrices: as a matrix of one row, or one column.
+  std::vector<std::int64_t> with_axis;
+  for (int axis = 0; axis < g.type().rank(); ++axis) with_axis.push_back(axis);
+  if (left > 1 && right > 1) return matrix_gradient(a, b, g);
+  with_axis.insert(left == 1 ? with_axis.end() - 1 : with_axis.end(), -1);
+  const Variable matrix_g = expression::dimshuffle(g, with_axis);
+  const auto flat = [](const Cotangent& derivative, int axis) -> Cotangent {
+    return expression::dimshuffle(derivative.variable(), {axis});
+  };
+  if (left == 1) {
+    const auto both = matrix_gradient(expression::dimshuffle(a, {-1, 0}), b, matrix_g);
+    return {flat(both[0], 1), both[1]};
+  }
+  const auto both = matrix_gradient(a, expression::dimshuffle(b, {0, -1}), matrix_g);
+  return {both[0], flat(both[1], 0)};
+}
+
 class MatmulOp final : public Op {
  public:
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    const Variable &a = node.inputs()[0], &b = node.inputs()[1];
+    if (node.output(0).type().dtype().is_complex())
+      return {2, Cotangent::undefined("derivatives of complex numbers are not defined")};
+    return product_gradient(a, b, outputs[0].variable());
+  }
+
   std::string name() const override { return "Matmul"; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "gradients.hpp"
+
 namespace spanwise::ops::reduce {
 namespace {
 
@@ -95,6 +97,13 @@ class ReduceOp final : public NamedOp {
             type.device()))});
   }
 
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    const AxisSet axes = axes_of(declared_, node.inputs()[0].type().rank());
+    return {reduction_gradient(op_, node, axes, declared_.keepdims, declared_.correction,
+                               outputs[0].variable())};
+  }
+
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
     Options options;
     options.axes = axes_of(declared_, context.node().inputs()[0].type().rank());
@@ -132,6 +141,10 @@ class ScanOp final : public NamedOp {
     return Apply::make(Ref<const spanwise::Op>(this), {inputs[0]},
                        {Variable(TensorType(result_dtype(op_, type.dtype(), declared_.dtype),
                                             type.shape(), type.device()))});
+  }
+
+  std::vector<Cotangent> gradient(const Apply&, std::span<const Cotangent> outputs) const override {
+    return {scan_gradient(op_, static_cast<int>(declared_.axes->front()), outputs[0].variable())};
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

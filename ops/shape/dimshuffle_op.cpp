@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "spanwise/op_sdk.hpp"
+#include "spanwise/op_sdk/expression.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -50,6 +51,16 @@ class DimShuffle final : public NamedOp {
           shape.inserted(shape.size(), axis == new_axis ? 1 : type.shape()[static_cast<int>(axis)]);
     return Apply::make(Ref<const Op>(this), {inputs[0]},
                        {Variable(TensorType(type.dtype(), std::move(shape), type.device()))});
+  }
+
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    std::vector<std::int64_t> inverse;
+    for (int axis = 0; axis < node.inputs()[0].type().rank(); ++axis) {
+      const auto place = std::find(order_.begin(), order_.end(), axis);
+      inverse.push_back(place == order_.end() ? new_axis : place - order_.begin());
+    }
+    return {expression::dimshuffle(outputs[0].variable(), std::move(inverse))};
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

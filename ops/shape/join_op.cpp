@@ -5,6 +5,7 @@
 
 #include "join.hpp"
 #include "spanwise/op_sdk.hpp"
+#include "spanwise/op_sdk/expression.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -15,6 +16,9 @@ class Concatenate final : public NamedOp {
   explicit Concatenate(int axis) : NamedOp(text("Concatenate{axis=", axis, '}')), axis_(axis) {}
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override;
+
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override;
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
     std::vector<Ref<Cell>> cells;
@@ -64,6 +68,26 @@ Ref<Apply> Concatenate::make_node(std::span<const Variable> inputs) const {
   TensorType type(promote(dtypes), std::move(shape), common_device(*this, inputs));
   return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
                      {Variable(std::move(type))});
+}
+
+// Each input's derivative is the part of the output's at its place along the axis.
+std::vector<Cotangent> Concatenate::gradient(const Apply& node,
+                                             std::span<const Cotangent> outputs) const {
+  std::string before;
+  for (int axis = 0; axis < axis_; ++axis) before += ":, ";
+  std::vector<Cotangent> derivatives;
+  Variable begin;
+  for (const Variable& input : node.inputs()) {
+    const Variable own = expression::extent(input, axis_);
+    const Variable end = begin ? expression::operator+(begin, own) : own;
+    std::vector<Variable> inputs{outputs[0].variable()};
+    if (begin) inputs.push_back(begin);
+    inputs.push_back(end);
+    derivatives.emplace_back(
+        expression::apply("subtensor", inputs, {{"index", before + (begin ? "?:?" : ":?")}}));
+    begin = end;
+  }
+  return derivatives;
 }
 
 Ref<const Op> make_concatenate(const OpProperties& properties) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "extents.hpp"
+#include "spanwise/op_sdk/expression.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -29,6 +30,13 @@ class Reshape final : public NamedOp {
     return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
                        {Variable(TensorType(type.dtype(), std::move(shape),
                                             common_device(*this, inputs.first(1))))});
+  }
+
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    std::vector<Cotangent> derivatives(node.inputs().size());  // extents are disconnected
+    derivatives[0] = expression::reshape_like(outputs[0].variable(), node.inputs()[0]);
+    return derivatives;
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
@@ -72,6 +80,13 @@ class BroadcastTo final : public NamedOp {
     return Apply::make(
         Ref<const Op>(this), {inputs.begin(), inputs.end()},
         {Variable(TensorType(type.dtype(), shape, common_device(*this, inputs.first(1))))});
+  }
+
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    std::vector<Cotangent> derivatives(node.inputs().size());  // extents are disconnected
+    derivatives[0] = expression::sum_to(outputs[0].variable(), node.inputs()[0]);
+    return derivatives;
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

@@ -17,6 +17,10 @@ class Contiguous final : public Op {
     return Apply::make(Ref<const Op>(this), {inputs[0]}, {Variable(inputs[0].type())});
   }
 
+  std::vector<Cotangent> gradient(const Apply&, std::span<const Cotangent> outputs) const override {
+    return {outputs[0]};
+  }
+
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
     return make_async_thunk(
         [from = context.input(0), to = context.output(0), device = context.device()] {

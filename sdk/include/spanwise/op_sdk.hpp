@@ -120,6 +120,10 @@ struct LoadedOps {
 /// same path is loaded anew.
 SW_API LoadedOps load_ops(const std::string& path);
 
+/// Op::gradient() as a function.
+using GradientRule =
+    std::function<std::vector<Cotangent>(const Apply& node, std::span<const Cotangent> outputs)>;
+
 /// A CUDA C kernel declared as an op.
 ///
 /// Inputs and outputs are declared "name: layout dtype[extents]", for example "image: strided
@@ -153,6 +157,8 @@ struct KernelOpSpec {
   ModuleOptions options{};
   /// Output -> the input whose memory it is computed in; both must have the same declaration.
   std::map<std::string, std::string> overwrites{};
+  /// Op::gradient() of the op. Ops that differ only in it are equal: they compute the same values.
+  GradientRule gradient{};
 };
 
 /// Throws GraphError or ArgumentError where the declaration is inconsistent. The kernel is compiled

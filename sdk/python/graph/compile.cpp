@@ -3,14 +3,12 @@
 
 #include <pybind11/stl.h>
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "apply.hpp"
 #include "function.hpp"
 #include "object.hpp"
 #include "python/interop/convert.hpp"
@@ -24,8 +22,7 @@
 #include "spanwise/op_sdk.hpp"
 #include "variable.hpp"
 
-/// The implementation of spanwise.graph.function() and kernel_op(), after they have normalised
-/// their arguments.
+/// The implementation of spanwise.graph.function(), after it has normalised its arguments.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -117,59 +114,6 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
       {std::move(*function), std::move(places), std::move(form), share_object(std::move(recipe))});
 }
 
-// A Python number as a Scalar of the same kind; the launch converts it to the parameter's type.
-Scalar scalar_from_number(const std::string& op, const std::string& name, py::handle value) {
-  if (PyBool_Check(value.ptr())) return Scalar(value.cast<bool>());
-  if (PyLong_Check(value.ptr())) return Scalar(value_of<std::int64_t>(value, name.c_str()));
-  if (PyFloat_CheckExact(value.ptr())) return Scalar(value.cast<double>());
-  if (PyComplex_CheckExact(value.ptr())) return Scalar(value.cast<std::complex<double>>());
-  const Array array = import_array(value.ptr());
-  if (array.size() != 1)
-    fail<ArgumentError>("kernel_op ", op, ": scalar ", name,
-                        ": expected a number, got an array of shape ", array.shape());
-  return item(array);
-}
-
-KernelOpSpec spec_from(const py::dict& given) {
-  const auto texts = [&](const char* key) {
-    return value_of<std::vector<std::string>>(given[key], key);
-  };
-  KernelOpSpec spec;
-  const auto word = [&](const char* key) { return value_of<std::string>(given[key], key); };
-  spec.name = word("name");
-  spec.source = word("source");
-  spec.kernel = word("kernel");
-  spec.inputs = texts("inputs");
-  spec.outputs = texts("outputs");
-  spec.arguments = texts("arguments");
-  spec.block = texts("block");
-  spec.grid = texts("grid");
-  spec.shared = word("shared");
-  for (const auto& [name, value] : entries_of(py::object(given["scalars"]).ptr())) {
-    const auto key = value_of<std::string>(name, "scalars");
-    spec.scalars.emplace(key, scalar_from_number(spec.name, key, value));
-  }
-  if (given.contains("overwrites"))  // absent in pickles of earlier versions
-    spec.overwrites =
-        value_of<std::map<std::string, std::string>>(given["overwrites"], "overwrites");
-  spec.options.options = texts("options");
-  spec.options.include_dirs = texts("include_dirs");
-  return spec;
-}
-
-py::list counts() {
-  py::list all;
-  for (const KernelOpCounts& counts : kernel_op_counts()) {
-    py::dict entry;
-    entry["name"] = counts.name;
-    entry["shared"] = counts.shared;
-    entry["copied"] = counts.copied;
-    entry["bytes_copied"] = counts.bytes_copied;
-    all.append(std::move(entry));
-  }
-  return all;
-}
-
 }  // namespace
 
 SW_BIND(graph_compile, 85) {
@@ -180,12 +124,6 @@ SW_BIND(graph_compile, 85) {
       all.append(py::make_tuple(rewrite.name, rewrite.position, rewrite.tags));
     return all;
   });
-  module.def("_kernel_op", [](const py::dict& given) {
-    const Ref<const Op> op = kernel_op(spec_from(given));
-    op->attachment() = std::make_shared<SharedObject>(share_object(given));
-    return op_object(op);
-  });
-  module.def("_kernel_op_counts", &counts);
 }
 
 }  // namespace spanwise::python

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apply.hpp"
+#include "gradient.hpp"
 #include "object.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
@@ -80,14 +81,24 @@ class PythonOp final : public Op {
     const GilAcquire gil;
     return static_cast<std::size_t>(py::hash(object()));
   }
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    const GilAcquire gil;
+    return cotangents_from(
+        op_gradient_module().attr("op_gradient")(object(), apply_object(node), list_of(outputs)));
+  }
+  bool connects(const Apply& node, int input, int output) const override {
+    const GilAcquire gil;
+    return py::bool_(
+        op_gradient_module().attr("op_connects")(object(), apply_object(node), input, output));
+  }
   AliasMap view_map() const override { return views_; }
   AliasMap destroy_map() const override { return destroys_; }
   // A Python op may keep a reference to its results, or return arrays that other code holds.
   bool gives_own_memory() const override { return false; }
   bool foldable(const Apply& node) const override {
     const GilAcquire gil;
-    const Ref<Apply> held(const_cast<Apply*>(&node));
-    return py::bool_(object().attr("do_constant_folding")(held));
+    return py::bool_(object().attr("do_constant_folding")(apply_object(node)));
   }
 
   py::object object() const { return py::reinterpret_borrow<py::object>(op_.get()); }

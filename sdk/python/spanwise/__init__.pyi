@@ -6,6 +6,7 @@ relative imports below and imports each name on its first use."""
 from . import (
     doctor as doctor,
     driver as driver,
+    gradient as gradient,
     graph as graph,
     kernels as kernels,
     linalg as linalg,

@@ -43,7 +43,9 @@ from ._core import (
     take,
     var,
 )
+from ._graph.gradient import Lop, Rop, consider_constant, disconnected_grad, grad, zero_grad
 from ._graph.subtensor import inc_subtensor, set_subtensor
+from ._graph.verify_grad import verify_grad
 from ._numpy.dtypes import astype
 from ._numpy.elementwise import clip, divmod, round, where
 from ._numpy.join import column_stack, dstack, hstack, vstack
@@ -89,6 +91,8 @@ _SHAPES: dict[str, tuple[int | None, ...]] = {
 }
 
 __all__ = [
+    "Lop",
+    "Rop",
     "all",
     "any",
     "argmax",
@@ -104,18 +108,21 @@ __all__ = [
     "clip",
     "column_stack",
     "concatenate",
+    "consider_constant",
     "constant",
     "contiguous",
     "count_nonzero",
     "cumprod",
     "cumsum",
     "dimshuffle",
+    "disconnected_grad",
     "divmod",
     "dot",
     "dstack",
     "expand_dims",
     "flatten",
     "flip",
+    "grad",
     "hstack",
     "inc_subtensor",
     "join",
@@ -146,8 +153,10 @@ __all__ = [
     "tensor",
     "transpose",
     "var",
+    "verify_grad",
     "vstack",
     "where",
+    "zero_grad",
     "zeros_like",
 ]
 

@@ -39,6 +39,12 @@ Thunk::~Thunk() = default;
 Ref<const Op> Op::overwriting(int) const { return {}; }
 bool Op::foldable(const Apply&) const { return true; }
 bool Op::reads_only_shape(int) const { return false; }
+bool Op::connects(const Apply&, int input, int) const { return !reads_only_shape(input); }
+
+std::vector<Cotangent> Op::gradient(const Apply& node, std::span<const Cotangent>) const {
+  return std::vector<Cotangent>(node.inputs().size(),
+                                Cotangent::undefined("the op defines no gradient"));
+}
 
 std::vector<Variable> Op::operator()(std::span<const Variable> inputs) const {
   const Ref<Apply> node = make_node(inputs);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/graph/transfer.hpp"
 
+#include <array>
+
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
@@ -23,6 +25,13 @@ class Transfer final : public Op {
     const TensorType& type = inputs[0].type();
     return Apply::make(Ref<const Op>(this), {inputs[0]},
                        {Variable(TensorType(type.dtype(), type.shape(), target_))});
+  }
+
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    const std::optional<Device> home = node.inputs()[0].type().device();
+    if (!home) return {outputs[0]};
+    return {transfer_op(*home)->make_node(std::array{outputs[0].variable()})->output(0)};
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

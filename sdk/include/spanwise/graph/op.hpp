@@ -15,6 +15,7 @@
 #include "spanwise/array.hpp"
 #include "spanwise/device.hpp"
 #include "spanwise/export.hpp"
+#include "spanwise/graph/cotangent.hpp"
 #include "spanwise/graph/variable.hpp"
 #include "spanwise/ref.hpp"
 
@@ -131,6 +132,16 @@ class SW_API Op : public RefCounted {
   virtual bool takes_host_scalars() const { return false; }
   /// Whether the op reads only the shape of input `input`, so the input may be on any device.
   virtual bool reads_only_shape(int input) const;
+
+  /// The derivatives of a cost with respect to the inputs of `node`, from those with respect to its
+  /// outputs, at least one of which is a variable: the vector-Jacobian product (Theano's L_op).
+  /// Each has the rank of its input; gradients() casts it to the input's dtype. Inputs that are not
+  /// of a floating or complex dtype are disconnected, whatever is returned for them. The default:
+  /// undefined for all inputs. See op_sdk/expression.hpp for building the result.
+  virtual std::vector<Cotangent> gradient(const Apply& node,
+                                          std::span<const Cotangent> outputs) const;
+  /// Whether output `output` depends on the values of input `input`, not only on its shape.
+  virtual bool connects(const Apply& node, int input, int output) const;
 
   /// The outputs of make_node(inputs).
   std::vector<Variable> operator()(std::span<const Variable> inputs) const;

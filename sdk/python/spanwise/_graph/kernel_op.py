@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import _core
-from .op import NativeOp
+from .op import NativeOp, Op
+from .op_gradient import GradFunction, check_kernel_gradient
 
 
 def _texts(values: Any) -> list[str]:
@@ -33,6 +34,7 @@ def kernel_op(
     kernel: str = "",
     options: Iterable[str] = (),
     include_dirs: Iterable[Any] = (),
+    grad: GradFunction | Mapping[str, Op] | None = None,
 ) -> NativeOp:
     """An op that runs the kernel `kernel` (default: `name`, else the only one) of `source`.
 
@@ -51,12 +53,18 @@ def kernel_op(
     have the same declaration; the kernel gets the same pointer for both, with the elements of `x`.
     The graph passes the memory of `x` itself if nothing else uses `x` afterwards, else a copy.
 
+    `grad` gives the derivatives for ``sw.tensor.grad``: a function
+    ``grad(inputs, output_gradients)`` that returns a list with a variable for each input, as the
+    method of an Op; or an op for each input, ``{"x": x_gradient}``, whose output is the derivative.
+    The inputs of such an op are matched by name: those of this op, its outputs, and "d" with the
+    name of an output for the derivative with respect to it.
+
     Raises ArgumentError for an inconsistent declaration. The kernel is compiled together with the
     function that uses the op.
     """
     if not scalars:
         scalars = {}
-    return _core._kernel_op(
+    op = _core._kernel_op(
         {
             "name": name,
             "source": source,
@@ -71,8 +79,11 @@ def kernel_op(
             "overwrites": dict(overwrites or {}),
             "options": [options] if isinstance(options, str) else list(options),
             "include_dirs": [str(folder) for folder in include_dirs],
+            "grad": grad,
         }
     )
+    check_kernel_gradient(op)
+    return op
 
 
 def kernel_op_counts() -> dict[str, dict[str, int]]:

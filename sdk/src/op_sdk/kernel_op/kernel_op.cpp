@@ -77,6 +77,12 @@ std::unique_ptr<Thunk> KernelOp::make_thunk(const ThunkContext& context) const {
   return make_kernel_thunk(Ref<const KernelOp>(this), bindings, std::move(function), context);
 }
 
+std::vector<Cotangent> KernelOp::gradient(const Apply& node,
+                                          std::span<const Cotangent> outputs) const {
+  if (declaration_.spec.gradient) return declaration_.spec.gradient(node, outputs);
+  return {node.inputs().size(), Cotangent::undefined("the kernel_op was declared without grad=")};
+}
+
 bool KernelOp::equals(const Op& other) const {
   const auto* kernel_op = dynamic_cast<const KernelOp*>(&other);
   if (kernel_op == nullptr) return false;

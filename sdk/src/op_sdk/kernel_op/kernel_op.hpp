@@ -22,6 +22,8 @@ class KernelOp final : public Op {
   bool equals(const Op& other) const override;
   std::size_t hash() const override;
   AliasMap destroy_map() const override { return declaration_.overwrites; }
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override;
 
   const Declaration& declaration() const noexcept { return declaration_; }
 

@@ -1,0 +1,133 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gradients.hpp"
+
+#include <string>
+
+#include "spanwise/op_sdk/expression.hpp"
+
+namespace spanwise::ops::reduce {
+namespace {
+
+using namespace expression;
+
+Variable call(const char* name, const Variable& a, const Variable& b) {
+  return apply(name, {a, b});
+}
+Variable where(const Variable& condition, const Variable& a, const Variable& b) {
+  return apply("where", {condition, a, b});
+}
+
+/// One reduction and the variables in which its derivative is written.
+class Reduction {
+ public:
+  Reduction(const Apply& node, const AxisSet& axes, bool keepdims, const Variable& output)
+      : x_(node.inputs()[0]),
+        axes_(axes),
+        keepdims_(keepdims),
+        g_(cast(with_axes(output), x_.type().dtype())),
+        out_(cast(with_axes(node.output(0)), x_.type().dtype())) {}
+
+  Cotangent of(Op op, double correction) const {
+    switch (op) {
+      case Op::sum:
+        return broadcast_like(g_, x_);
+      case Op::nansum:
+        return where(apply("isnan", {x_}), number_like(0, x_), broadcast_like(g_, x_));
+      case Op::mean:
+        return broadcast_like(g_ / count(), x_);
+      case Op::prod:
+        return product();
+      case Op::var:
+        return g_ * (2.0 * deviation()) / (count() - correction);
+      case Op::std:
+        return g_ * deviation() / (out_ * (count() - correction));
+      case Op::min:
+      case Op::max:
+        return extreme(out_);
+      case Op::ptp:
+        return extreme(keeping("max")).variable() - extreme(keeping("min")).variable();
+      default:
+        return Cotangent::undefined("its result is not of a floating dtype");
+    }
+  }
+
+ private:
+  // The value with the reduced axes kept, of extent 1.
+  Variable with_axes(const Variable& value) const {
+    if (keepdims_) return value;
+    std::vector<std::int64_t> order;
+    std::int64_t next = 0;
+    for (int axis = 0; axis < x_.type().rank(); ++axis)
+      order.push_back(axes_[static_cast<std::size_t>(axis)] ? -1 : next++);
+    return x_.type().rank() == 0 ? value : dimshuffle(value, std::move(order));
+  }
+
+  Variable keeping(const char* op, const Variable& value) const {
+    std::vector<std::int64_t> listed;
+    for (int axis = 0; axis < x_.type().rank(); ++axis)
+      if (axes_[static_cast<std::size_t>(axis)]) listed.push_back(axis);
+    return cast(apply(op, {value}, {{"axis", std::move(listed)}, {"keepdims", true}}),
+                x_.type().dtype());
+  }
+  Variable keeping(const char* op) const { return keeping(op, x_); }
+
+  // The number of elements that one output is made of.
+  Variable count() const {
+    Variable total = number_like(1, x_);
+    for (int axis = 0; axis < x_.type().rank(); ++axis)
+      if (axes_[static_cast<std::size_t>(axis)])
+        total = total * cast(extent(x_, axis), x_.type().dtype());
+    return total;
+  }
+
+  Variable deviation() const { return x_ - keeping("mean"); }
+
+  // The derivative is shared by the elements that have the extreme value.
+  Cotangent extreme(const Variable& value) const {
+    const Variable hits = cast(call("equal", x_, value), x_.type().dtype());
+    return g_ / keeping("sum", hits) * hits;
+  }
+
+  // The product of the other elements. Dividing by an element that is 0 would not give it.
+  Cotangent product() const {
+    const Variable is_zero = call("equal", x_, number_like(0, x_));
+    const Variable nonzero = where(is_zero, number_like(1, x_), x_);
+    const Variable of_nonzero = keeping("prod", nonzero);
+    const Variable zeros = keeping("sum", cast(is_zero, x_.type().dtype()));
+    const Variable none = number_like(0, x_);
+    const Variable at_zero = where(call("equal", zeros, number_like(1, zeros)), of_nonzero, none);
+    const Variable elsewhere = where(call("equal", zeros, none), of_nonzero / nonzero, none);
+    return g_ * where(is_zero, at_zero, elsewhere);
+  }
+
+  Variable x_;
+  AxisSet axes_;
+  bool keepdims_;
+  Variable g_, out_;  // with the reduced axes
+};
+
+}  // namespace
+
+Cotangent reduction_gradient(Op op, const Apply& node, const AxisSet& axes, bool keepdims,
+                             double correction, const Variable& output) {
+  if (node.inputs()[0].type().dtype().is_complex())
+    return Cotangent::undefined("derivatives of complex numbers are not defined");
+  return Reduction(node, axes, keepdims, output).of(op, correction);
+}
+
+Cotangent scan_gradient(Op op, int axis, const Variable& output) {
+  if (op != Op::sum)
+    return Cotangent::undefined(
+        "a cumulative product has none here, since its elements may be zero; write it as the exp "
+        "of a cumsum of logarithms where they are positive");
+  std::string reversed;
+  for (int i = 0; i < axis; ++i) reversed += ":, ";
+  reversed += "::-1";
+  const auto flipped = [&](const Variable& x) {
+    return apply("subtensor", {x}, {{"index", reversed}});
+  };
+  return flipped(apply("cumsum", {flipped(output)}, {{"axis", std::vector<std::int64_t>{axis}}}));
+}
+
+}  // namespace spanwise::ops::reduce

@@ -1,0 +1,68 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "spanwise/dtype.hpp"
+#include "spanwise/export.hpp"
+#include "spanwise/graph/op.hpp"
+#include "spanwise/graph/variable.hpp"
+
+/// Expressions of graph variables, for gradients and rewrites. Each function adds nodes of
+/// registered ops and returns the output.
+namespace spanwise::expression {
+
+/// The output of the registered op `name`; see make_op().
+SW_API Variable apply(std::string_view name, std::span<const Variable> inputs,
+                      const OpProperties& properties = {});
+inline Variable apply(std::string_view name, std::initializer_list<Variable> inputs,
+                      const OpProperties& properties = {}) {
+  return apply(name, std::span(inputs.begin(), inputs.size()), properties);
+}
+
+/// A constant of rank 0 with the dtype of `like`.
+SW_API Variable number_like(double value, const Variable& like);
+/// The value of a constant of one element on the host; nullopt for other variables, and for dtypes
+/// that are not real.
+SW_API std::optional<double> constant_number(const Variable& x);
+
+SW_API Variable operator+(const Variable& a, const Variable& b);
+SW_API Variable operator-(const Variable& a, const Variable& b);
+SW_API Variable operator*(const Variable& a, const Variable& b);
+SW_API Variable operator/(const Variable& a, const Variable& b);
+SW_API Variable operator-(const Variable& a);
+inline Variable operator+(const Variable& a, double b) { return a + number_like(b, a); }
+inline Variable operator-(const Variable& a, double b) { return a - number_like(b, a); }
+inline Variable operator*(const Variable& a, double b) { return a * number_like(b, a); }
+inline Variable operator/(const Variable& a, double b) { return a / number_like(b, a); }
+inline Variable operator+(double a, const Variable& b) { return number_like(a, b) + b; }
+inline Variable operator-(double a, const Variable& b) { return number_like(a, b) - b; }
+inline Variable operator*(double a, const Variable& b) { return number_like(a, b) * b; }
+inline Variable operator/(double a, const Variable& b) { return number_like(a, b) / b; }
+
+/// `x` itself where it has that dtype.
+SW_API Variable cast(const Variable& x, DType dtype);
+/// A view with the axes in the order `order`, where -1 is a new axis of extent 1.
+SW_API Variable dimshuffle(const Variable& x, std::vector<std::int64_t> order);
+/// A view with the last two axes exchanged.
+SW_API Variable matrix_transpose(const Variable& x);
+/// `x` broadcast to the shape of `like`, as a read-only view.
+SW_API Variable broadcast_like(const Variable& x, const Variable& like);
+/// `x` in C order with the shape of `like`.
+SW_API Variable reshape_like(const Variable& x, const Variable& like);
+/// Zeros of the shape and dtype of `like`.
+SW_API Variable zeros_like(const Variable& like);
+/// The extent of axis `axis`, an int64 of rank 0 on the host; a constant where the type fixes it.
+SW_API Variable extent(const Variable& x, int axis);
+/// The sum of `x` over the axes along which `like` would broadcast to the shape of `x`: the inverse
+/// of broadcasting for derivatives. Extents that the types leave open are compared when the
+/// function is called. `x` itself where the types show that the shapes are equal.
+SW_API Variable sum_to(const Variable& x, const Variable& like);
+
+}  // namespace spanwise::expression

@@ -1,0 +1,108 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/stl.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apply.hpp"
+#include "gradient.hpp"
+#include "object.hpp"
+#include "python/interop/convert.hpp"
+#include "python/support/array.hpp"
+#include "python/support/bind.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/snapshot.hpp"
+#include "python/support/value.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/op_sdk.hpp"
+
+/// The implementation of spanwise.graph.kernel_op(), after it has normalised its arguments.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+// grad= of the declaration `given` as a rule; none where it is None.
+GradientRule gradient_from(const py::dict& given) {
+  if (!given.contains("grad") || given["grad"].is_none()) return {};
+  return
+      [declaration = share_object(given)](const Apply& node, std::span<const Cotangent> outputs) {
+        const GilAcquire gil;
+        const py::handle given_again(declaration.get());
+        return cotangents_from(op_gradient_module().attr("kernel_gradient")(
+            given_again, apply_object(node), list_of(outputs)));
+      };
+}
+
+// A Python number as a Scalar of the same kind; the launch converts it to the parameter's type.
+Scalar scalar_from_number(const std::string& op, const std::string& name, py::handle value) {
+  if (PyBool_Check(value.ptr())) return Scalar(value.cast<bool>());
+  if (PyLong_Check(value.ptr())) return Scalar(value_of<std::int64_t>(value, name.c_str()));
+  if (PyFloat_CheckExact(value.ptr())) return Scalar(value.cast<double>());
+  if (PyComplex_CheckExact(value.ptr())) return Scalar(value.cast<std::complex<double>>());
+  const Array array = import_array(value.ptr());
+  if (array.size() != 1)
+    fail<ArgumentError>("kernel_op ", op, ": scalar ", name,
+                        ": expected a number, got an array of shape ", array.shape());
+  return item(array);
+}
+
+KernelOpSpec spec_from(const py::dict& given) {
+  const auto texts = [&](const char* key) {
+    return value_of<std::vector<std::string>>(given[key], key);
+  };
+  KernelOpSpec spec;
+  const auto word = [&](const char* key) { return value_of<std::string>(given[key], key); };
+  spec.name = word("name");
+  spec.source = word("source");
+  spec.kernel = word("kernel");
+  spec.inputs = texts("inputs");
+  spec.outputs = texts("outputs");
+  spec.arguments = texts("arguments");
+  spec.block = texts("block");
+  spec.grid = texts("grid");
+  spec.shared = word("shared");
+  for (const auto& [name, value] : entries_of(py::object(given["scalars"]).ptr())) {
+    const auto key = value_of<std::string>(name, "scalars");
+    spec.scalars.emplace(key, scalar_from_number(spec.name, key, value));
+  }
+  if (given.contains("overwrites"))  // absent in pickles of earlier versions
+    spec.overwrites =
+        value_of<std::map<std::string, std::string>>(given["overwrites"], "overwrites");
+  spec.options.options = texts("options");
+  spec.options.include_dirs = texts("include_dirs");
+  spec.gradient = gradient_from(given);
+  return spec;
+}
+
+py::list counts() {
+  py::list all;
+  for (const KernelOpCounts& counts : kernel_op_counts()) {
+    py::dict entry;
+    entry["name"] = counts.name;
+    entry["shared"] = counts.shared;
+    entry["copied"] = counts.copied;
+    entry["bytes_copied"] = counts.bytes_copied;
+    all.append(std::move(entry));
+  }
+  return all;
+}
+
+}  // namespace
+
+SW_BIND(graph_kernel_op, 86) {
+  module.def("_kernel_op", [](const py::dict& given) {
+    const Ref<const Op> op = kernel_op(spec_from(given));
+    op->attachment() = std::make_shared<SharedObject>(share_object(given));
+    return op_object(op);
+  });
+  module.def("_kernel_op_counts", &counts);
+}
+
+}  // namespace spanwise::python

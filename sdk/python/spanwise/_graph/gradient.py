@@ -1,0 +1,135 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives of graphs: grad, Lop and Rop, with Theano's arguments (theano/gradient.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import _core
+from .._core import GraphError, Variable
+from .op import apply_registered
+
+
+def grad(
+    cost: Variable | None,
+    wrt: Any,
+    consider_constant: Sequence[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    add_names: bool = True,
+    known_grads: Mapping[Variable, Any] | None = None,
+    return_disconnected: str = "zero",
+    null_gradients: str = "raise",
+) -> Any:
+    """The derivatives of the scalar `cost` with respect to `wrt`: one variable, or a list for a list.
+
+    Each has the rank, dtype and shape of its variable. No derivative passes through the variables of
+    `consider_constant`. `known_grads` gives derivatives with respect to variables of the graph; with
+    it `cost` may be None. For a variable on which the cost does not depend, `disconnected_inputs`
+    selects GraphError ("raise"), zeros with a warning ("warn") or zeros ("ignore"); with
+    return_disconnected="none" the derivative is None then. `add_names` names each derivative
+    "(dcost/dx)".
+
+    Raises GraphError for a cost that is not of rank 0, and where a derivative passes through an op
+    that has none; DTypeError for a variable of `wrt` that is not of a floating dtype.
+    """
+    if null_gradients != "raise":
+        raise _core.NotSupportedError(
+            f'grad: null_gradients={null_gradients!r}: only "raise" is possible'
+        )
+    if return_disconnected not in ("zero", "none"):
+        raise _core.ArgumentError(
+            f'grad: return_disconnected: expected "zero" or "none", got {return_disconnected!r}'
+        )
+    known = [(variable, _core._as_variable(g)) for variable, g in (known_grads or {}).items()]
+    if cost is not None:
+        known.append((cost, _one(cost)))
+    elif not known:
+        raise GraphError("grad: expected a cost, or derivatives in known_grads")
+    disconnected = "none" if return_disconnected == "none" else disconnected_inputs
+    derivatives = _derivatives(known, wrt, consider_constant, disconnected)
+    if add_names:
+        _name(cost, wrt, derivatives)
+    return derivatives
+
+
+def Lop(  # noqa: N802  (Theano's name)
+    f: Any,
+    wrt: Any,
+    eval_points: Any,
+    consider_constant: Sequence[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+) -> Any:
+    """The product of the row `eval_points` and the Jacobian of `f` with respect to `wrt`: for each of
+    `wrt` the sum over f of ``eval_points * df/dwrt``. `f` and `eval_points` are variables of equal
+    shapes, or lists of them."""
+    known = list(zip(_listed(f), map(_core._as_variable, _listed(eval_points)), strict=True))
+    return _derivatives(known, wrt, consider_constant, disconnected_inputs)
+
+
+def Rop(  # noqa: N802  (Theano's name)
+    f: Any, wrt: Any, eval_points: Any, disconnected_outputs: str = "raise"
+) -> Any:
+    """The product of the Jacobian of `f` with respect to `wrt` and the column `eval_points`: the
+    derivative of f in that direction. Computed by Lop twice, so every op between needs a gradient,
+    and so do the ops of these gradients."""
+    outputs, variables = _listed(f), _listed(wrt)
+    rows = [_core._zeros_like(output) for output in outputs]
+    columns = _core._gradients(list(zip(outputs, rows, strict=True)), variables, [], "ignore")
+    known = list(zip(columns, map(_core._as_variable, _listed(eval_points)), strict=True))
+    directional = _core._gradients(known, rows, [], disconnected_outputs)
+    return directional if isinstance(f, (list, tuple)) else directional[0]
+
+
+def consider_constant(x: Any) -> Variable:
+    """`x`, as a view; the derivative of a cost with respect to `x` through it is zero."""
+    return apply_registered("consider_constant", x)
+
+
+zero_grad = consider_constant
+
+
+def disconnected_grad(x: Any) -> Variable:
+    """`x`, as a view through which nothing is connected: grad() treats a cost that depends on `x`
+    only through it as independent of `x` (see its disconnected_inputs=)."""
+    return apply_registered("disconnected_grad", x)
+
+
+def _derivatives(
+    known: list[tuple[Variable, Variable]],
+    wrt: Any,
+    consider_constant: Sequence[Variable] | None,
+    disconnected: str,
+) -> Any:
+    found = _core._gradients(known, _listed(wrt), list(consider_constant or ()), disconnected)
+    return found if isinstance(wrt, (list, tuple)) else found[0]
+
+
+def _one(cost: Variable) -> Variable:
+    if not isinstance(cost, Variable):
+        raise TypeError(f"grad: expected the cost as a variable, got {cost!r}")
+    if cost.ndim != 0:
+        raise GraphError(
+            f"grad: expected a cost of rank 0, got {cost} of {cost.type}; take its sum() or mean(), or "
+            "give the derivatives in known_grads="
+        )
+    if cost.dtype.kind != "f" and cost.dtype.name != "bfloat16":
+        raise _core.DTypeError(
+            f"grad: expected a cost of a floating dtype, got {cost} of {cost.type}; cast it"
+        )
+    return _core._as_variable(_core.ones((), cost.dtype, device="cpu"))
+
+
+def _name(cost: Variable | None, wrt: Any, derivatives: Any) -> None:
+    several = isinstance(wrt, (list, tuple))
+    pairs = zip(wrt, derivatives, strict=True) if several else [(wrt, derivatives)]
+    for variable, derivative in pairs:
+        if derivative is None or not variable.name or derivative.name:
+            continue
+        if cost is not None and cost.name and derivative.owner is not None:
+            derivative.name = f"(d{cost.name}/d{variable.name})"
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]

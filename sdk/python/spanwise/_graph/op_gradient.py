@@ -1,0 +1,152 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The gradient methods of Python ops (``grad``, ``L_op``, ``connection_pattern``), ``grad=`` of
+``kernel_op``, and what they return besides variables. The interface is that of Theano (theano/gradient.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .. import _core
+from .._core import Apply, ArgumentError, GraphError, Variable
+
+GradFunction = Callable[[Sequence[Variable], Sequence[Any]], Sequence[Any]]
+
+
+class DisconnectedType:
+    """The type of a derivative of a cost that does not depend on the variable:
+    ``DisconnectedType()()`` is such a derivative, and ``isinstance(g.type, DisconnectedType)``
+    recognises one."""
+
+    def __call__(self, name: str | None = None) -> _Disconnected:
+        return _Disconnected()
+
+    def __str__(self) -> str:
+        return "DisconnectedType"
+
+
+class _Disconnected:
+    type = DisconnectedType()
+
+    def __repr__(self) -> str:
+        return "<DisconnectedType>"
+
+
+class _Undefined:
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def __repr__(self) -> str:
+        return f"<undefined derivative: {self.reason}>"
+
+
+def grad_undefined(op: Any, x_pos: int, x: Variable, comment: str = "") -> Any:
+    """A derivative with respect to input `x_pos` of `op` that is not defined mathematically.
+    grad() raises GraphError with `comment` where it is needed."""
+    return _Undefined(comment or f"{op} has no derivative with respect to input {x_pos}")
+
+
+def grad_not_implemented(op: Any, x_pos: int, x: Variable, comment: str = "") -> Any:
+    """The same for a derivative that `op` does not implement."""
+    return _Undefined(comment or f"{op} does not implement the derivative of input {x_pos}")
+
+
+def op_gradient(op: Any, node: Apply, outputs: list[Variable | None]) -> list[Any]:
+    """The derivatives of the inputs of `node` by ``op.L_op`` or ``op.grad``: a Variable, None if
+    disconnected, or the reason why it is undefined. Raises GraphError for another result."""
+    given = [DisconnectedType()() if g is None else g for g in outputs]
+    if hasattr(op, "L_op"):
+        result = op.L_op(node.inputs, node.outputs, given)
+    elif hasattr(op, "grad"):
+        result = op.grad(node.inputs, given)
+    else:
+        return ["the op defines neither grad() nor L_op()"] * len(node.inputs)
+    return _all_converted(op, result)
+
+
+def _all_converted(op: Any, result: Any) -> list[Any]:
+    if not isinstance(result, (list, tuple)):
+        raise GraphError(
+            f"{op}: grad must return a list with one derivative for each input, got {result!r}"
+        )
+    return [_converted(op, derivative) for derivative in result]
+
+
+def _converted(op: Any, derivative: Any) -> Any:
+    if derivative is None or isinstance(getattr(derivative, "type", None), DisconnectedType):
+        return None
+    if isinstance(derivative, _Undefined):
+        return derivative.reason
+    if not isinstance(derivative, Variable):
+        raise GraphError(f"{op}: grad must return variables, got {derivative!r}")
+    return derivative
+
+
+def op_connects(op: Any, node: Apply, input: int, output: int) -> bool:
+    """Whether `output` depends on the values of `input`, by ``op.connection_pattern(node)``: a list
+    with a row of booleans for each input; without that method every output on every input."""
+    if not hasattr(op, "connection_pattern"):
+        return True
+    return bool(op.connection_pattern(node)[input][output])
+
+
+def _declared_names(op: Any, kind: str) -> list[str]:
+    declaration = getattr(getattr(op, "_handle", None), "declaration", None)
+    if declaration is None:
+        raise ArgumentError(f"kernel_op: grad: expected an op made by kernel_op, got {op!r}")
+    return _names(declaration[kind])
+
+
+def _names(declared: Sequence[str]) -> list[str]:
+    return [text.partition(":")[0].strip() for text in declared]
+
+
+def check_kernel_gradient(op: Any) -> None:
+    """Raises TypeError or ArgumentError where grad= of the kernel op does not fit its declaration."""
+    declaration = op._handle.declaration
+    given, name = declaration["grad"], declaration["name"]
+    if given is None or callable(given):
+        return
+    if not isinstance(given, Mapping):
+        raise TypeError(f"kernel_op {name}: grad: expected a function or a dict, got {given!r}")
+    inputs, outputs = _names(declaration["inputs"]), _names(declaration["outputs"])
+    known = [*inputs, *outputs, *("d" + output for output in outputs)]
+    for key, gradient_op in given.items():
+        if key not in inputs:
+            raise ArgumentError(
+                f"kernel_op {name}: grad has an entry for {key!r}; the op has the inputs: "
+                + ", ".join(inputs)
+            )
+        for wanted in _declared_names(gradient_op, "inputs"):
+            if wanted not in known:
+                raise ArgumentError(
+                    f"kernel_op {name}: grad[{key!r}] has an input {wanted!r}; expected "
+                    + ", ".join(known[:-1])
+                    + f" or {known[-1]}"
+                )
+        if len(_declared_names(gradient_op, "outputs")) != 1:
+            raise ArgumentError(f"kernel_op {name}: grad[{key!r}]: expected an op with one output")
+
+
+def kernel_gradient(
+    declaration: Mapping[str, Any], node: Apply, outputs: list[Variable | None]
+) -> list[Any]:
+    """op_gradient() for a kernel op with grad=."""
+    given = declaration["grad"]
+    if callable(given):
+        derivatives = [DisconnectedType()() if g is None else g for g in outputs]
+        return _all_converted(node.op, given(node.inputs, derivatives))
+    inputs, names = _names(declaration["inputs"]), _names(declaration["outputs"])
+    values = dict(zip(inputs, node.inputs, strict=True))
+    for name, output, derivative in zip(names, node.outputs, outputs, strict=True):
+        values[name] = output
+        values["d" + name] = _core._zeros_like(output) if derivative is None else derivative
+
+    def applied(name: str) -> Any:
+        if name not in given:
+            return f"grad= has no entry for {name}"
+        wanted = _declared_names(given[name], "inputs")
+        return given[name](*(values[key] for key in wanted))
+
+    return [applied(name) for name in inputs]

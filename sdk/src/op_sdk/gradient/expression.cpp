@@ -1,0 +1,94 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/op_sdk/expression.hpp"
+
+#include <utility>
+
+#include "spanwise/op_sdk.hpp"
+
+namespace spanwise::expression {
+namespace {
+
+using Extents = std::vector<std::int64_t>;
+
+constexpr std::int64_t computed = -2;  // in the property shape= of an op: the extent is an input
+
+// The op "reshape" or "broadcast_to" with the shape of `like`.
+Variable with_shape_of(const char* op, const Variable& x, const Variable& like) {
+  std::vector<Variable> inputs{x};
+  Extents extents;
+  for (int axis = 0; axis < like.type().rank(); ++axis) {
+    const std::int64_t known = like.type().shape()[axis];
+    extents.push_back(known == TensorType::any ? computed : known);
+    if (known == TensorType::any) inputs.push_back(extent(like, axis));
+  }
+  return apply(op, inputs, {{"shape", std::move(extents)}});
+}
+
+bool has_same_fixed_shape(const Variable& a, const Variable& b) {
+  return a.type().has_fixed_shape() && a.type().shape() == b.type().shape();
+}
+
+}  // namespace
+
+Variable apply(std::string_view name, std::span<const Variable> inputs,
+               const OpProperties& properties) {
+  return (*make_op(name, properties))(inputs)[0];
+}
+
+Variable number_like(double value, const Variable& like) {
+  return Variable::constant(full(Shape{}, Scalar(value), like.type().dtype(), cpu));
+}
+
+std::optional<double> constant_number(const Variable& x) {
+  const Array* value = x.value();
+  if (value == nullptr || value->size() != 1 || !value->device().is_cpu()) return {};
+  if (!value->dtype().is_computable() || value->dtype().is_complex()) return {};
+  return item(*value).as_double();
+}
+
+Variable operator+(const Variable& a, const Variable& b) { return apply("add", {a, b}); }
+Variable operator-(const Variable& a, const Variable& b) { return apply("subtract", {a, b}); }
+Variable operator*(const Variable& a, const Variable& b) { return apply("multiply", {a, b}); }
+Variable operator/(const Variable& a, const Variable& b) { return apply("divide", {a, b}); }
+Variable operator-(const Variable& a) { return apply("negative", {a}); }
+
+Variable cast(const Variable& x, DType dtype) {
+  if (x.type().dtype() == dtype) return x;
+  return apply("cast", {x}, {{"dtype", dtype.name()}});
+}
+
+Variable dimshuffle(const Variable& x, std::vector<std::int64_t> order) {
+  return apply("dimshuffle", {x}, {{"order", std::move(order)}});
+}
+
+Variable matrix_transpose(const Variable& x) {
+  Extents order;
+  for (int axis = 0; axis < x.type().rank(); ++axis) order.push_back(axis);
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return dimshuffle(x, std::move(order));
+}
+
+Variable broadcast_like(const Variable& x, const Variable& like) {
+  return has_same_fixed_shape(x, like) ? x : with_shape_of("broadcast_to", x, like);
+}
+
+Variable reshape_like(const Variable& x, const Variable& like) {
+  return has_same_fixed_shape(x, like) ? x : with_shape_of("reshape", x, like);
+}
+
+Variable zeros_like(const Variable& like) { return broadcast_like(number_like(0, like), like); }
+
+Variable extent(const Variable& x, int axis) {
+  const std::int64_t known = x.type().shape()[axis];
+  if (known != TensorType::any) return Variable::constant(full(Shape{}, Scalar(known), int64, cpu));
+  return apply("subtensor", {apply("shape", {x})}, {{"index", text(axis)}});
+}
+
+Variable sum_to(const Variable& x, const Variable& like) {
+  if (has_same_fixed_shape(x, like)) return x;
+  if (like.type().rank() == 0) return x.type().rank() == 0 ? x : apply("sum", {x});
+  return apply("sum_to", {x, like});
+}
+
+}  // namespace spanwise::expression

@@ -1,0 +1,153 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <unordered_map>
+#include <unordered_set>
+
+#include "graph/hooks_in_use.hpp"
+#include "graph/order.hpp"
+#include "spanwise/graph/op.hpp"
+#include "spanwise/op_sdk/expression.hpp"
+#include "spanwise/op_sdk/gradient.hpp"
+
+namespace spanwise {
+namespace {
+
+using graph::VariableSet;
+
+bool is_differentiable(const Variable& variable) {
+  const DType dtype = variable.type().dtype();
+  return dtype.is_floating() || dtype.is_complex();
+}
+
+std::vector<Variable> firsts(const KnownGradients& known) {
+  std::vector<Variable> variables;
+  for (const auto& [variable, derivative] : known) variables.push_back(variable);
+  return variables;
+}
+
+/// Reverse accumulation over the nodes between the cost and the variables.
+class Backward {
+ public:
+  Backward(const KnownGradients& known, std::span<const Variable> wrt,
+           const GradientOptions& options)
+      : constants_(options.consider_constant.begin(), options.consider_constant.end()),
+        nodes_(graph::nodes_for(firsts(known), constants_)),
+        dependent_(wrt.begin(), wrt.end()) {
+    find_dependent();
+    for (const auto& [variable, derivative] : known) add(variable, derivative, "known_grads");
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) pass(**node);
+  }
+
+  /// Null where the cost does not depend on `variable`.
+  Variable derivative(const Variable& variable) const {
+    const auto found = derivatives_.find(variable);
+    return found == derivatives_.end() ? Variable() : found->second;
+  }
+
+ private:
+  // A variable is dependent if it is in `wrt`, or computed from a dependent one by an op that
+  // connects them. Derivatives of other variables are not needed.
+  void find_dependent() {
+    for (const Ref<Apply>& node : nodes_)
+      for (int output = 0; output < node->output_count(); ++output)
+        if (is_differentiable(node->output(output)) && depends(*node, output))
+          dependent_.insert(node->output(output));
+  }
+
+  bool depends(const Apply& node, int output) const {
+    for (std::size_t i = 0; i < node.inputs().size(); ++i)
+      if (is_needed(node.inputs()[i]) && node.op().connects(node, static_cast<int>(i), output))
+        return true;
+    return false;
+  }
+
+  bool is_needed(const Variable& variable) const {
+    return dependent_.contains(variable) && is_differentiable(variable);
+  }
+
+  void pass(const Apply& node) {
+    std::vector<Cotangent> outputs;
+    bool any = false;
+    for (int i = 0; i < node.output_count(); ++i) {
+      const auto found = derivatives_.find(node.output(i));
+      const bool is_known = found != derivatives_.end() && dependent_.contains(node.output(i));
+      outputs.push_back(is_known ? Cotangent(found->second) : Cotangent());
+      any |= is_known;
+    }
+    if (!any || !passes_on(node)) return;
+    const std::vector<Cotangent> inputs = node.op().gradient(node, outputs);
+    if (inputs.size() != node.inputs().size())
+      fail<GraphError>("grad: the gradient of ", node.label(), " has ", inputs.size(),
+                       " derivatives; expected one for each of its ", node.inputs().size(),
+                       " inputs");
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const Variable& input = node.inputs()[i];
+      if (!is_needed(input) || inputs[i].is_disconnected()) continue;
+      if (inputs[i].is_undefined()) refuse(node, i, inputs[i].reason());
+      add(input, inputs[i].variable(), node.op().name());
+    }
+  }
+
+  bool passes_on(const Apply& node) const {
+    for (const Variable& input : node.inputs())
+      if (is_needed(input)) return true;
+    return false;
+  }
+
+  void add(const Variable& variable, const Variable& given, const std::string& source) {
+    if (given.type().rank() != variable.type().rank())
+      fail<GraphError>("grad: ", source, " gives a derivative of rank ", given.type().rank(),
+                       " for ", variable.label(), " of ", variable.type(),
+                       "; expected the rank of the variable");
+    const Variable derivative = expression::cast(given, variable.type().dtype());
+    const auto [place, is_first] = derivatives_.try_emplace(variable, derivative);
+    if (!is_first) place->second = expression::operator+(place->second, derivative);
+  }
+
+  [[noreturn]] static void refuse(const Apply& node, std::size_t input, const std::string& reason) {
+    const std::string& trace = node.trace();
+    fail<GraphError>("grad: no derivative of ", node.label(), " with respect to its input ", input,
+                     ": ", reason,
+                     ". Remedy: name a variable between them in consider_constant=, or give the op "
+                     "a gradient",
+                     trace.empty() ? "" : "\nThe node was made here:\n", trace);
+  }
+
+  VariableSet constants_;
+  std::vector<Ref<Apply>> nodes_;
+  VariableSet dependent_;
+  std::unordered_map<Variable, Variable> derivatives_;
+};
+
+void check_wrt(const Variable& variable) {
+  if (!variable) fail<GraphError>("grad: expected variables, got a null variable");
+  if (!is_differentiable(variable))
+    fail<DTypeError>("grad: expected variables of floating dtypes, got ", variable.label(), " of ",
+                     variable.type(), "; cast it to a floating dtype first");
+}
+
+Variable disconnected(const Variable& variable, DisconnectedInput choice) {
+  const std::string problem = text("grad: the cost does not depend on ", variable.label(), " of ",
+                                   variable.type(), " through differentiable ops");
+  if (choice == DisconnectedInput::raise)
+    fail<GraphError>(problem, "; disconnected_inputs=\"ignore\" gives zeros for it");
+  if (choice == DisconnectedInput::null_variable) return {};
+  if (choice == DisconnectedInput::warn) graph::warn(problem + "; its derivative is zero");
+  return expression::zeros_like(variable);
+}
+
+}  // namespace
+
+std::vector<Variable> gradients(const KnownGradients& known, std::span<const Variable> wrt,
+                                const GradientOptions& options) {
+  for (const Variable& variable : wrt) check_wrt(variable);
+  const Backward backward(known, wrt, options);
+  std::vector<Variable> derivatives;
+  for (const Variable& variable : wrt) {
+    const Variable derivative = backward.derivative(variable);
+    derivatives.push_back(derivative ? derivative : disconnected(variable, options.disconnected));
+  }
+  return derivatives;
+}
+
+}  // namespace spanwise

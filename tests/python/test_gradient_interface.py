@@ -1,0 +1,357 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""grad, Lop and Rop: their arguments and errors, and the gradients of ops in Python."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+from spanwise.gradient import (
+    DisconnectedType,
+    GradientError,
+    Lop,
+    Rop,
+    grad,
+    grad_not_implemented,
+    grad_undefined,
+    verify_grad,
+)
+
+T = sw.tensor
+
+
+def evaluate(derivatives, values, device="cpu"):
+    result = sw.function([], derivatives, givens=values, device=device)()
+    return [r.numpy() for r in result] if isinstance(result, list) else result.numpy()
+
+
+class Scale(sw.graph.Op):
+    """Two outputs, x * y and x + y, with derivatives by L_op."""
+
+    __props__ = ()
+
+    def make_node(self, x, y):
+        return sw.graph.Apply(self, [x, y], [x.type(), x.type()])
+
+    def perform(self, node, inputs, outputs):
+        x, y = inputs
+        outputs[0][0], outputs[1][0] = x * y, x + y
+
+    def L_op(self, inputs, outputs, gradients):  # noqa: N802
+        x, y = inputs
+        product, total = (
+            T.zeros_like(out) if isinstance(g.type, DisconnectedType) else g
+            for out, g in zip(outputs, gradients, strict=True)
+        )
+        return [product * y + total, product * x + total]
+
+
+class Sine(sw.graph.Op):
+    """One output, with a derivative by grad."""
+
+    __props__ = ()
+
+    def make_node(self, x):
+        return sw.graph.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        outputs[0][0] = sw.sin(inputs[0])
+
+    def grad(self, inputs, gradients):
+        return [gradients[0] * T.cos(inputs[0])]
+
+
+def op_with(**methods):
+    body = {"make_node": Sine.make_node, "perform": Sine.perform, **methods}
+    return type("Custom", (sw.graph.Op,), body)()
+
+
+def test_one_variable_gives_one_derivative_and_a_list_gives_a_list():
+    x, y = T.dvectors("x", "y")
+    cost = (x * y).sum()
+    assert T.grad(cost, x).ndim == 1
+    assert len(T.grad(cost, [x, y])) == 2
+    assert len(T.grad(cost, (x,))) == 1
+
+
+def test_derivatives_are_named_after_cost_and_variable():
+    x = T.dvector("x")
+    cost = (x * x).sum()
+    cost.name = "cost"
+    assert T.grad(cost, x).name == "(dcost/dx)"
+    assert T.grad(cost, x, add_names=False).name is None
+
+
+def test_wrt_may_be_a_shared_variable_or_a_variable_inside_the_graph(device):
+    w = sw.shared(np.array([1.0, 2.0]), "w")
+    x = T.dvector("x")
+    inner = x * w
+    dw, dinner = T.grad((inner * inner).sum(), [w, inner])
+    got = sw.function([x], [dw, dinner], device=device)([3.0, 5.0])
+    np.testing.assert_array_equal(got[0].numpy(), [18, 100])
+    np.testing.assert_array_equal(got[1].numpy(), [6, 20])
+
+
+def test_derivative_with_respect_to_the_cost_is_one():
+    x = T.dscalar("x")
+    cost = x * 2
+    assert evaluate(T.grad(cost, cost), {x: np.array(3.0)}) == 1
+
+
+def test_derivative_of_a_derivative(device):
+    x = T.dscalar("x")
+    second = T.grad(T.grad(x**3, x), x)
+    assert sw.function([x], second, device=device)(2.0) == 12
+
+
+def test_no_derivative_passes_through_constants():
+    x = T.dvector("x")
+    cut = x * x
+    cost = (cut * x).sum()
+    got = evaluate(T.grad(cost, x, consider_constant=[cut]), {x: np.array([2.0, 3.0])})
+    np.testing.assert_array_equal(got, [4, 9])
+    other = (T.consider_constant(x * x) * x).sum()
+    np.testing.assert_array_equal(evaluate(T.grad(other, x), {x: np.array([2.0, 3.0])}), [4, 9])
+
+
+def test_known_grads_stand_for_the_cost(device):
+    x = T.dvector("x")
+    y = x * x
+    got = sw.function([x], grad(None, x, known_grads={y: [1.0, 10.0]}), device=device)([2.0, 3.0])
+    np.testing.assert_array_equal(got.numpy(), [4, 60])
+
+
+def test_known_grads_are_added_to_the_cost():
+    x = T.dvector("x")
+    y = x * x
+    got = grad(y.sum(), x, known_grads={x: np.array([100.0, 200.0])})
+    np.testing.assert_array_equal(evaluate(got, {x: np.array([2.0, 3.0])}), [104, 206])
+
+
+def test_a_disconnected_variable_is_an_error_that_names_it():
+    x, y = T.dvector("x"), T.dvector("weights")
+    with pytest.raises(sw.GraphError, match="does not depend on weights.*disconnected_inputs"):
+        T.grad(x.sum(), y)
+
+
+def test_disconnected_inputs_ignore_gives_zeros_and_warn_warns():
+    x, y = T.dvector("x"), T.dvector("y")
+    zeros = T.grad(x.sum(), y, disconnected_inputs="ignore")
+    np.testing.assert_array_equal(evaluate(zeros, {y: np.array([2.0, 3.0])}), [0, 0])
+    with pytest.warns(UserWarning, match="does not depend on y"):
+        T.grad(x.sum(), y, disconnected_inputs="warn")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert T.grad(x.sum(), [y], return_disconnected="none") == [None]
+
+
+def test_only_the_shape_of_a_variable_is_not_a_connection():
+    x, y = T.dvector("x"), T.dvector("y")
+    cost = (x * y.shape[0]).sum()
+    with pytest.raises(sw.GraphError, match="does not depend on y"):
+        T.grad(cost, y)
+    assert evaluate(T.grad(cost, x), {x: np.ones(2), y: np.ones(3)}).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda x, i: T.grad(x * 2, x), sw.GraphError, r"cost of rank 0.*sum\(\) or mean\(\)"),
+        (lambda x, i: T.grad(i.sum(), x), sw.DTypeError, "cost of a floating dtype"),
+        (lambda x, i: T.grad((x * i).sum(), i), sw.DTypeError, "floating dtypes, got i .*cast"),
+        (lambda x, i: T.grad(None, x), sw.GraphError, "known_grads"),
+        (lambda x, i: T.grad(3.0, x), TypeError, "cost as a variable, got 3.0"),
+        (lambda x, i: T.grad(x.sum(), "x"), TypeError, "Variable"),
+        (
+            lambda x, i: T.grad(x.sum(), x, disconnected_inputs="no"),
+            sw.ArgumentError,
+            '"ignore", got "no"',
+        ),
+        (
+            lambda x, i: grad(None, x, known_grads={x * 2: np.ones((2, 2))}),
+            sw.GraphError,
+            "derivative of rank 2",
+        ),
+        (lambda x, i: Lop([x, x], x, [x]), ValueError, "zip|shorter"),
+    ],
+)
+def test_wrong_arguments_are_named(make, error, text):
+    with pytest.raises(error, match=text):
+        make(T.dvector("x"), T.ivector("i"))
+
+
+def test_lop_is_the_row_times_the_jacobian(device):
+    x, v = T.dvectors("x", "v")
+    f = sw.function([x, v], Lop(x * x, x, v), device=device)
+    np.testing.assert_array_equal(f([1.0, 2.0], [10.0, 100.0]).numpy(), [20, 400])
+
+
+def test_rop_is_the_jacobian_times_the_column(device):
+    rng = np.random.default_rng(0)
+    w, x, v = T.dmatrix("w"), T.dvector("x"), T.dvector("v")
+    f = sw.function([w, x, v], Rop(T.tanh(w @ x), x, v), device=device)
+    weights, point, column = rng.normal(size=(3, 4)), rng.normal(size=4), rng.normal(size=4)
+    expected = (1 - np.tanh(weights @ point) ** 2) * (weights @ column)
+    np.testing.assert_allclose(f(weights, point, column).numpy(), expected)
+
+
+def test_rop_of_a_sum_over_open_shapes_and_of_several_outputs():
+    x, v = T.dmatrix("x"), T.dmatrix("v")
+    total, square = Rop([x.sum(), x * x], x, v)
+    values = {x: np.array([[1.0, 2.0]]), v: np.array([[10.0, 100.0]])}
+    got = evaluate([total, square], values)
+    assert got[0] == 110
+    np.testing.assert_array_equal(got[1], [[20, 400]])
+
+
+def test_python_op_with_grad_and_with_l_op(device):
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=3), rng.normal(size=3)
+    verify_grad(lambda x: Sine()(x) * x, [a], device=device)
+    verify_grad(lambda x, y: Scale()(x, y)[0] * Scale()(x, y)[1], [a, b], device=device)
+    verify_grad(lambda x, y: Scale()(x, y)[1], [a, b], device=device)
+
+
+def test_connection_pattern_cuts_inputs():
+    op = op_with(connection_pattern=lambda self, node: [[False]])
+    x = T.dvector("x")
+    with pytest.raises(sw.GraphError, match="does not depend on x"):
+        T.grad(op(x).sum(), x)
+
+
+def test_an_op_without_a_gradient_is_named_with_the_place_where_it_was_applied():
+    x = T.dvector("x")
+    cost = op_with()(x).sum()
+    with pytest.raises(sw.GraphError, match="Custom") as caught:
+        T.grad(cost, x)
+    message = str(caught.value)
+    assert "neither grad() nor L_op()" in message and "consider_constant" in message
+    assert "test_gradient_interface.py" in message
+
+
+@pytest.mark.parametrize("make", [grad_undefined, grad_not_implemented])
+def test_an_undefined_derivative_gives_its_reason(make):
+    def own_grad(self, inputs, gradients):
+        return [make(self, 0, inputs[0], "it is a step")]
+
+    x = T.dvector("x")
+    with pytest.raises(sw.GraphError, match="it is a step"):
+        T.grad(op_with(grad=own_grad)(x).sum(), x)
+    own = op_with(grad=lambda self, inputs, g: [make(self, 0, inputs[0])])
+    with pytest.raises(sw.GraphError, match="derivative"):
+        T.grad(own(x).sum(), x)
+
+
+def test_a_disconnected_derivative_of_a_python_op():
+    op = op_with(grad=lambda self, inputs, g: [DisconnectedType()()])
+    x = T.dvector("x")
+    got = T.grad(op(x).sum(), x, disconnected_inputs="ignore")
+    assert evaluate(got, {x: np.ones(2)}).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        (lambda x: x, "must return a list"),
+        (lambda x: [x, x], "2 derivatives"),
+        (lambda x: [3.0], "must return variables, got 3.0"),
+        (lambda x: [x.sum()], "rank 0"),
+    ],
+)
+def test_wrong_results_of_grad_are_named(result, text):
+    op = op_with(grad=lambda self, inputs, g: result(inputs[0]))
+    x = T.dvector("x")
+    with pytest.raises(sw.GraphError, match=text):
+        T.grad(op(x).sum(), x)
+
+
+def test_an_exception_of_grad_reaches_the_caller():
+    def own_grad(self, inputs, gradients):
+        raise ZeroDivisionError("in grad")
+
+    x = T.dvector("x")
+    with pytest.raises(ZeroDivisionError, match="in grad"):
+        T.grad(op_with(grad=own_grad)(x).sum(), x)
+
+
+def test_verify_grad_finds_a_wrong_derivative():
+    op = op_with(grad=lambda self, inputs, g: [g[0]])
+    with pytest.raises(GradientError, match=r"argument 0 at element \(0,\)"):
+        verify_grad(op, [np.array([1.0, 2.0])])
+
+
+def test_complex_variables_are_refused():
+    z = T.zvector("z")
+    with pytest.raises(sw.GraphError, match="complex"):
+        T.grad(T.abs(z * z).sum(), z)
+
+
+SQUARES = """
+__global__ void squares(const T *x, T *y, long long n) {
+  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * x[i];
+}"""
+
+SQUARES_GRADIENT = """
+__global__ void squares_gradient(const T *x, const T *dy, T *dx, long long n) {
+  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n) dx[i] = 2 * x[i] * dy[i];
+}"""
+
+
+def squares(grad):
+    return sw.kernel_op(
+        "squares",
+        SQUARES,
+        "x: contiguous T[n]",
+        "y: contiguous T[n]",
+        arguments=["x", "y", "n"],
+        grad=grad,
+    )
+
+
+def squares_gradient(declared="dy: contiguous T[n]"):
+    return sw.kernel_op(
+        "squares_gradient",
+        SQUARES_GRADIENT,
+        ["x: contiguous T[n]", declared],
+        "dx: contiguous T[n]",
+        arguments=["x", declared.split(":")[0], "dx", "n"],
+    )
+
+
+def gradient_of_squares(inputs, gradients):
+    return [2 * inputs[0] * gradients[0]]
+
+
+@pytest.mark.parametrize("how", ["callable", "kernel"])
+def test_kernel_op_with_a_gradient(how, device):
+    op = squares(gradient_of_squares if how == "callable" else {"x": squares_gradient()})
+    verify_grad(lambda x: op(x) * x, [np.array([1.0, -2.0, 3.0])], device=device)
+    copied = pickle.loads(pickle.dumps(op))
+    verify_grad(lambda x: copied(x) * x, [np.array([1.0, -2.0, 3.0])], device=device)
+
+
+def test_kernel_op_without_a_gradient_names_the_argument():
+    x = T.dvector("x")
+    with pytest.raises(sw.GraphError, match="squares.*grad="):
+        T.grad(squares(None)(x).sum(), x)
+    with pytest.raises(sw.GraphError, match="grad= has no entry for x"):
+        T.grad(squares({})(x).sum(), x)
+
+
+@pytest.mark.parametrize(
+    ("grad", "text"),
+    [
+        (3, "expected a function or a dict"),
+        ({"y": squares_gradient()}, "'y'.*inputs: x"),
+        ({"x": 3}, "expected an op"),
+        ({"x": squares_gradient("g: contiguous T[n]")}, "'g'.*expected x, y or dy"),
+    ],
+)
+def test_a_wrong_gradient_of_a_kernel_op_is_named(grad, text):
+    with pytest.raises((sw.ArgumentError, TypeError), match=text):
+        squares(grad)
