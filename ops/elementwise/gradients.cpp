@@ -21,12 +21,8 @@ struct Terms {
   const Variable& x(int i) const { return node.inputs()[static_cast<std::size_t>(i)]; }
 };
 
-Variable call(const char* name, const Variable& a) { return apply(name, {a}); }
-Variable call(const char* name, const Variable& a, const Variable& b) {
-  return apply(name, {a, b});
-}
 Variable where(const Variable& condition, const Variable& a, const Variable& b) {
-  return apply("where", {condition, a, b});
+  return call("where", condition, a, b);
 }
 /// `g` where the condition is true, else 0.
 Variable masked(const Variable& condition, const Variable& g) {

@@ -11,11 +11,8 @@ namespace {
 
 using namespace expression;
 
-Variable call(const char* name, const Variable& a, const Variable& b) {
-  return apply(name, {a, b});
-}
 Variable where(const Variable& condition, const Variable& a, const Variable& b) {
-  return apply("where", {condition, a, b});
+  return call("where", condition, a, b);
 }
 
 /// One reduction and the variables in which its derivative is written.

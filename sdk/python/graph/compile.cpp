@@ -18,7 +18,6 @@
 #include "python/support/snapshot.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/error.hpp"
-#include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "variable.hpp"
 
@@ -116,14 +115,6 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
 
 }  // namespace
 
-SW_BIND(graph_compile, 85) {
-  module.def("_compile", &compile);
-  module.def("_rewrites", [] {
-    py::list all;
-    for (const Rewrite& rewrite : rewrites())
-      all.append(py::make_tuple(rewrite.name, rewrite.position, rewrite.tags));
-    return all;
-  });
-}
+SW_BIND(graph_compile, 85) { module.def("_compile", &compile); }
 
 }  // namespace spanwise::python

@@ -3,7 +3,7 @@
 """The graph in spanwise._core; part of _core.pyi, not a module."""
 
 import builtins
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, NoReturn, SupportsIndex, final
 
@@ -315,6 +315,10 @@ def _compile(
     /,
 ) -> CompiledFunction: ...
 def _rewrites() -> list[tuple[str, float, list[str]]]: ...
+def _register_rewrite(
+    name: str, position: float, tags: list[str], apply: Callable[[Apply], list[Variable]], /
+) -> builtins.bool: ...
+def _remove_rewrite(name: str, /) -> builtins.bool: ...
 def _shared(
     value: Any, name: str | None, borrow: builtins.bool, target: Any, /
 ) -> SharedVariable: ...

@@ -30,10 +30,10 @@ from ._graph.compiled import (
     Out,
     copy_function as copy_function,
     function,
-    rewrites,
 )
 from ._graph.kernel_op import kernel_op, kernel_op_counts
 from ._graph.op import NativeOp, Op, apply_registered, call_make_thunk as call_make_thunk
+from ._graph.rewrite import remove_rewrite, rewrite, rewrites
 from ._graph.shared import shared, using
 from ._graph.traversal import ancestors, clone, equal
 
@@ -61,6 +61,8 @@ __all__ = [
     "function",
     "kernel_op",
     "kernel_op_counts",
+    "remove_rewrite",
+    "rewrite",
     "rewrites",
     "shared",
     "transfer",

@@ -31,6 +31,7 @@ class Rebuild {
   void visit(const Apply& node, std::vector<Variable> inputs);
   /// The same without calling make_node: the inputs may differ only in device and in which extents
   /// are known.
+  void visit_as_is(const Apply& node) { visit_as_is(node, now(node.inputs())); }
   void visit_as_is(const Apply& node, std::vector<Variable> inputs);
   /// The same with `op` instead of the node's op; it must have outputs of the same types.
   void visit_with(const Apply& node, const Ref<const Op>& op, std::vector<Variable> inputs);

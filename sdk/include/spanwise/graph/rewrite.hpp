@@ -38,9 +38,27 @@ struct Rewrite {
   std::function<int(RewriteGraph& graph)> apply;
 };
 
+/// A rewrite of single nodes. It visits all nodes in topological order, so that the inputs of a
+/// node are rewritten before the node.
+struct NodeRewrite {
+  std::string name;
+  double position = 0;              ///< as Rewrite::position
+  std::vector<std::string> tags{};  ///< as Rewrite::tags; "stabilize": also before differentiation
+  /// Returns a replacement for each output of `node`, of the same type up to known extents and the
+  /// device, or nothing if the node stays. A replacement that is computed by a new node is
+  /// rewritten again.
+  std::function<std::vector<Variable>(const Apply& node)> apply;
+};
+
 /// Registers a rewrite; called by a static initialiser of the rewrite's own file. Returns false and
 /// does nothing where the name is taken.
 SW_API bool register_rewrite(Rewrite rewrite);
+/// The same for a rewrite of nodes. Compiling a function throws GraphError, naming the rewrite,
+/// where it gives another number of replacements than outputs or one of another type, and where it
+/// replaces its own results without end.
+SW_API bool register_node_rewrite(NodeRewrite rewrite);
+/// Removes the rewrite `name`; returns false where there is none.
+SW_API bool remove_rewrite(const std::string& name);
 /// All registered rewrites in the order of `position`.
 SW_API std::vector<Rewrite> rewrites();
 

@@ -26,6 +26,15 @@ inline Variable apply(std::string_view name, std::initializer_list<Variable> inp
   return apply(name, std::span(inputs.begin(), inputs.size()), properties);
 }
 
+/// The output of an op without properties: call("exp", x), call("where", condition, a, b).
+template <class... Inputs>
+Variable call(std::string_view name, const Inputs&... inputs) {
+  return apply(name, {inputs...});
+}
+
+/// The node that computes `x` as the first output of the registered op `name`; null for others.
+SW_API const Apply* node_of(const Variable& x, std::string_view name);
+
 /// A constant of rank 0 with the dtype of `like`.
 SW_API Variable number_like(double value, const Variable& like);
 /// The value of a constant of one element on the host; nullopt for other variables, and for dtypes

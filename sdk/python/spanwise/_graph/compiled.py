@@ -143,11 +143,6 @@ class Mode:
         return f"Mode({self.name!r}, including={self._including}, excluding={self._excluding})"
 
 
-def rewrites() -> list[tuple[str, float, list[str]]]:
-    """(name, position, tags) of all rewrites, in the order in which they run."""
-    return _core._rewrites()
-
-
 def _as_mode(mode: Any) -> tuple[str, list[str], list[str]]:
     if mode is None:
         mode = Mode()

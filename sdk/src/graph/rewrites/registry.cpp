@@ -158,6 +158,18 @@ bool register_rewrite(Rewrite rewrite) {
   return true;
 }
 
+bool remove_rewrite(const std::string& name) {
+  graph::KnownRewrites& known = graph::known_rewrites();
+  Rewrite removed;  // destroyed without the lock: it may own objects of a language binding
+  const std::lock_guard lock(known.mutex);
+  const auto place = std::find_if(known.all.begin(), known.all.end(),
+                                  [&](const Rewrite& other) { return other.name == name; });
+  if (place == known.all.end()) return false;
+  removed = std::move(*place);
+  known.all.erase(place);
+  return true;
+}
+
 std::vector<Rewrite> rewrites() {
   graph::KnownRewrites& known = graph::known_rewrites();
   const std::lock_guard lock(known.mutex);

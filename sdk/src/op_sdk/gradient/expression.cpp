@@ -36,6 +36,13 @@ Variable apply(std::string_view name, std::span<const Variable> inputs,
   return (*make_op(name, properties))(inputs)[0];
 }
 
+const Apply* node_of(const Variable& x, std::string_view name) {
+  const Apply* node = x.owner();
+  if (node == nullptr || x.index() != 0) return nullptr;
+  const auto recipe = node->op().recipe();
+  return recipe != nullptr && recipe->name == name ? node : nullptr;
+}
+
 Variable number_like(double value, const Variable& like) {
   return Variable::constant(full(Shape{}, Scalar(value), like.type().dtype(), cpu));
 }

@@ -1,11 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "graph/hooks_in_use.hpp"
 #include "graph/order.hpp"
+#include "spanwise/devices.hpp"
 #include "spanwise/graph/op.hpp"
+#include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 #include "spanwise/op_sdk/gradient.hpp"
 
@@ -23,6 +26,20 @@ std::vector<Variable> firsts(const KnownGradients& known) {
   std::vector<Variable> variables;
   for (const auto& [variable, derivative] : known) variables.push_back(variable);
   return variables;
+}
+
+// `known` with the same values computed by a graph whose functions neither overflow nor cancel: the
+// derivative of log(1 / (1 + exp(x))) is finite for all x then.
+KnownGradients stabilized(const KnownGradients& known, std::span<const Variable> wrt,
+                          std::span<const Variable> constants) {
+  RewriteGraph graph{firsts(known), {wrt.begin(), wrt.end()}, {}, default_device(), {}};
+  graph.inputs.insert(constants.begin(), constants.end());
+  for (const Rewrite& rewrite : rewrites())
+    if (std::find(rewrite.tags.begin(), rewrite.tags.end(), "stabilize") != rewrite.tags.end())
+      rewrite.apply(graph);
+  KnownGradients result = known;
+  for (std::size_t i = 0; i < result.size(); ++i) result[i].first = graph.outputs[i];
+  return result;
 }
 
 /// Reverse accumulation over the nodes between the cost and the variables.
@@ -141,7 +158,7 @@ Variable disconnected(const Variable& variable, DisconnectedInput choice) {
 std::vector<Variable> gradients(const KnownGradients& known, std::span<const Variable> wrt,
                                 const GradientOptions& options) {
   for (const Variable& variable : wrt) check_wrt(variable);
-  const Backward backward(known, wrt, options);
+  const Backward backward(stabilized(known, wrt, options.consider_constant), wrt, options);
   std::vector<Variable> derivatives;
   for (const Variable& variable : wrt) {
     const Variable derivative = backward.derivative(variable);

@@ -1,0 +1,152 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "graph/order.hpp"
+#include "graph/rebuild.hpp"
+#include "spanwise/error.hpp"
+#include "spanwise/graph/op.hpp"
+#include "spanwise/graph/rewrite.hpp"
+
+// Runs a NodeRewrite over a graph.
+namespace spanwise::graph {
+namespace {
+
+// How often a rewrite may replace what it has itself just made.
+constexpr int most_repetitions = 100;
+
+// Whether `by` may stand for `old`: extents and the device may be better known.
+bool may_replace(const TensorType& old, const TensorType& by) {
+  return TensorType(old.dtype(), old.shape()).includes(by);
+}
+
+// Gives the nodes that a rewrite made without a trace the one of the node that they replace.
+void set_traces(std::vector<Variable> made, const std::string& trace) {
+  if (trace.empty()) return;
+  while (!made.empty()) {
+    Apply* node = made.back().owner();
+    made.pop_back();
+    if (node == nullptr || !node->trace().empty()) continue;
+    node->set_trace(trace);
+    made.insert(made.end(), node->inputs().begin(), node->inputs().end());
+  }
+}
+
+class NodePass {
+ public:
+  explicit NodePass(const NodeRewrite& rewrite) : rewrite_(rewrite) {}
+
+  int run(RewriteGraph& graph);
+
+ private:
+  void hide_owners(RewriteGraph& graph);
+  void show_owners(RewriteGraph& graph) const;
+  void visit(const Apply& node);
+  std::vector<Variable> replaced(const Apply& node) const;
+  std::vector<Variable> replaced_again(const Apply& node) const;
+  void check(const Apply& node, const std::vector<Variable>& by) const;
+
+  const NodeRewrite& rewrite_;
+  Rebuild rebuild_;
+  // {input of the graph, the variable without an owner that stands for it during the pass}
+  std::vector<std::pair<Variable, Variable>> hidden_;
+  int changes_ = 0;
+};
+
+int NodePass::run(RewriteGraph& graph) {
+  hide_owners(graph);
+  for (const Ref<Apply>& node : nodes_for(graph.outputs, graph.inputs)) {
+    if (graph.is_late && graph.is_late()) break;
+    visit(*node);
+  }
+  graph.outputs = rebuild_.now(graph.outputs);
+  show_owners(graph);
+  return changes_;
+}
+
+// A rewrite follows Variable::owner(), which must not lead it past an input of the graph.
+void NodePass::hide_owners(RewriteGraph& graph) {
+  Rebuild rebuild;
+  for (const Variable& input : graph.inputs) {
+    if (input.owner() == nullptr) continue;
+    hidden_.emplace_back(input, Variable(input.type(), input.name()));
+    rebuild.replace(input, hidden_.back().second);
+  }
+  if (hidden_.empty()) return;
+  for (const Ref<Apply>& node : nodes_for(graph.outputs, graph.inputs)) rebuild.visit_as_is(*node);
+  graph.outputs = rebuild.now(graph.outputs);
+}
+
+void NodePass::show_owners(RewriteGraph& graph) const {
+  if (hidden_.empty()) return;
+  Rebuild rebuild;
+  for (const auto& [input, stand_in] : hidden_) rebuild.replace(stand_in, input);
+  for (const Ref<Apply>& node : nodes_for(graph.outputs, graph.inputs)) rebuild.visit_as_is(*node);
+  graph.outputs = rebuild.now(graph.outputs);
+}
+
+void NodePass::visit(const Apply& node) {
+  rebuild_.visit_as_is(node);
+  const Variable first = node.output_count() > 0 ? rebuild_.now(node.output(0)) : Variable();
+  if (!first) return;
+  const std::vector<Variable> by = replaced_again(*first.owner());
+  if (by.empty()) return;
+  ++changes_;
+  for (int i = 0; i < node.output_count(); ++i)
+    rebuild_.replace(node.output(i), by[static_cast<std::size_t>(i)]);
+}
+
+std::vector<Variable> NodePass::replaced_again(const Apply& node) const {
+  std::vector<Variable> by = replaced(node);
+  for (int i = 0; i < most_repetitions; ++i) {
+    const Apply* made = by.empty() ? nullptr : by[0].owner();
+    if (made == nullptr || made == &node || made->output_count() != node.output_count()) return by;
+    std::vector<Variable> next = replaced(*made);
+    if (next.empty()) return by;
+    by = std::move(next);
+  }
+  fail<GraphError>("rewrite ", rewrite_.name,
+                   ": replaces its own results without end, beginning with ", node.label());
+}
+
+std::vector<Variable> NodePass::replaced(const Apply& node) const {
+  std::vector<Variable> by = rewrite_.apply(node);
+  if (by.empty()) return by;
+  check(node, by);
+  set_traces(by, node.trace());
+  return by;
+}
+
+void NodePass::check(const Apply& node, const std::vector<Variable>& by) const {
+  if (by.size() != static_cast<std::size_t>(node.output_count()))
+    fail<GraphError>("rewrite ", rewrite_.name, ": expected ", node.output_count(),
+                     " replacements for the outputs of ", node.label(), ", got ", by.size());
+  for (int i = 0; i < node.output_count(); ++i) {
+    const Variable& replacement = by[static_cast<std::size_t>(i)];
+    const TensorType& old = node.output(i).type();
+    if (!replacement) fail<GraphError>("rewrite ", rewrite_.name, ": gives a null variable");
+    if (!may_replace(old, replacement.type()))
+      fail<GraphError>("rewrite ", rewrite_.name, ": replaces ", node.output(i).label(), " of ",
+                       old, " by ", replacement.label(), " of ", replacement.type(),
+                       "; expected a variable of the same type");
+  }
+}
+
+}  // namespace
+}  // namespace spanwise::graph
+
+namespace spanwise {
+
+bool register_node_rewrite(NodeRewrite rewrite) {
+  std::string name = rewrite.name;
+  const double position = rewrite.position;
+  std::vector<std::string> tags = rewrite.tags;
+  return register_rewrite({.name = std::move(name),
+                           .position = position,
+                           .tags = std::move(tags),
+                           .apply = [rewrite = std::move(rewrite)](RewriteGraph& graph) {
+                             return graph::NodePass(rewrite).run(graph);
+                           }});
+}
+
+}  // namespace spanwise
