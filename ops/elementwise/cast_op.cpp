@@ -19,6 +19,9 @@ class Cast final : public NamedOp {
                        {Variable(TensorType(dtype_, type.shape(), type.device()))});
   }
 
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    return {{0, axis}};
+  }
   std::vector<Cotangent> gradient(const Apply&, std::span<const Cotangent> outputs) const override {
     return {outputs[0]};
   }

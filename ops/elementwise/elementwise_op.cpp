@@ -146,6 +146,9 @@ class ElementwiseOp final : public Op {
   }
   bool allows_aliased_inplace() const override { return true; }
   bool takes_host_scalars() const override { return true; }
+  std::vector<ExtentSource> extent_sources(const Apply& node, int, int axis) const override {
+    return broadcast_sources(node.inputs(), node.output(0).type().rank() - axis);
+  }
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
     return elementwise_gradient(op_, node, outputs[0]);
@@ -168,6 +171,8 @@ bool register_elementwise() {
 [[maybe_unused]] const bool elementwise_registered = register_elementwise();
 
 }  // namespace
+
+bool is_elementwise(const Op& op) { return dynamic_cast<const ElementwiseOp*>(&op) != nullptr; }
 
 Ref<const Op> elementwise_op(OpId op) {
   // One object each: ops are immutable, and one object compares fastest.

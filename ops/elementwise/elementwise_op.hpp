@@ -10,4 +10,7 @@ namespace spanwise::ops {
 /// The operation as an op of graphs: one object for each, registered under its name.
 SW_API Ref<const Op> elementwise_op(OpId op);
 
+/// Whether `op` is one of them.
+bool is_elementwise(const Op& op);
+
 }  // namespace spanwise::ops

@@ -141,6 +141,9 @@ class SetSubtensor final : public NamedOp {
         {Variable(TensorType(type.dtype(), type.shape(), common_device(*this, inputs)))});
   }
 
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    return {{0, axis}};
+  }
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
     using expression::apply, expression::number_like, expression::sum_to;

@@ -138,6 +138,17 @@ class MatmulOp final : public Op {
 
   std::string name() const override { return "Matmul"; }
 
+  std::vector<ExtentSource> extent_sources(const Apply& node, int, int axis) const override {
+    const int left = node.inputs()[0].type().rank(), right = node.inputs()[1].type().rank();
+    const int from_last = node.output(0).type().rank() - axis;
+    const bool is_column = right > 1 && from_last == 1;
+    if (is_column) return {{1, right - 1}};
+    const bool is_row = left > 1 && from_last == (right > 1 ? 2 : 1);
+    if (is_row) return {{0, left - 2}};
+    // A batch axis. Counted from the last, a vector has one axis more than the result.
+    return broadcast_sources(node.inputs(), from_last + (left == 1 || right == 1 ? 1 : 0));
+  }
+
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     expect_arity(*this, inputs, 2);
     const TensorType &left = inputs[0].type(), &right = inputs[1].type();

@@ -97,6 +97,14 @@ class ReduceOp final : public NamedOp {
             type.device()))});
   }
 
+  std::vector<ExtentSource> extent_sources(const Apply& node, int, int axis) const override {
+    if (declared_.keepdims) return {{0, axis}};
+    const int rank = node.inputs()[0].type().rank();
+    const AxisSet reduced = axes_of(declared_, rank);
+    for (int from = 0, kept = 0; from < rank; ++from)
+      if (!reduced[static_cast<std::size_t>(from)] && kept++ == axis) return {{0, from}};
+    return {};
+  }
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
     const AxisSet axes = axes_of(declared_, node.inputs()[0].type().rank());
@@ -143,6 +151,9 @@ class ScanOp final : public NamedOp {
                                             type.shape(), type.device()))});
   }
 
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    return {{0, axis}};
+  }
   std::vector<Cotangent> gradient(const Apply&, std::span<const Cotangent> outputs) const override {
     return {scan_gradient(op_, static_cast<int>(declared_.axes->front()), outputs[0].variable())};
   }

@@ -53,6 +53,10 @@ class DimShuffle final : public NamedOp {
                        {Variable(TensorType(type.dtype(), std::move(shape), type.device()))});
   }
 
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    return {{0, static_cast<int>(order_[static_cast<std::size_t>(axis)])}};
+  }
+
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
     std::vector<std::int64_t> inverse;

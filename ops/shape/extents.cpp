@@ -43,6 +43,12 @@ Shape Extents::known(std::span<const Variable> inputs) const {
   return shape;
 }
 
+std::vector<ExtentSource> Extents::sources(int axis) const {
+  if (extents_[static_cast<std::size_t>(axis)] != computed) return {};
+  const auto before = std::count(extents_.begin(), extents_.begin() + axis, computed);
+  return {{1 + static_cast<int>(before), ExtentSource::value}};
+}
+
 std::vector<Ref<Cell>> Extents::cells(const ThunkContext& context) const {
   std::vector<Ref<Cell>> cells;
   for (int i = 1; i <= computed_count(); ++i) cells.push_back(context.input(i));

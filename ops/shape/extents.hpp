@@ -28,6 +28,8 @@ class Extents {
   /// The shape as far as known when the graph is built: constants included, TensorType::any for the
   /// others and for -1.
   Shape known(std::span<const Variable> inputs) const;
+  /// The input whose value is extent `axis`; none for one that is fixed or inferred.
+  std::vector<ExtentSource> sources(int axis) const;
   /// The cells of the computed extents, of a node whose inputs passed check().
   std::vector<Ref<Cell>> cells(const ThunkContext& context) const;
   /// The shape with the current values of the cells; -1 is kept.

@@ -17,6 +17,11 @@ class Concatenate final : public NamedOp {
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override;
 
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    if (axis == axis_) return {};
+    return {{0, axis}};
+  }
+
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override;
 

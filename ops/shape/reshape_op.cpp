@@ -32,6 +32,10 @@ class Reshape final : public NamedOp {
                                             common_device(*this, inputs.first(1))))});
   }
 
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    return extents_.sources(axis);
+  }
+
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
     std::vector<Cotangent> derivatives(node.inputs().size());  // extents are disconnected
@@ -80,6 +84,10 @@ class BroadcastTo final : public NamedOp {
     return Apply::make(
         Ref<const Op>(this), {inputs.begin(), inputs.end()},
         {Variable(TensorType(type.dtype(), shape, common_device(*this, inputs.first(1))))});
+  }
+
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    return extents_.sources(axis);
   }
 
   std::vector<Cotangent> gradient(const Apply& node,

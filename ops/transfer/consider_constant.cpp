@@ -24,6 +24,9 @@ class ConsiderConstant final : public Op {
     return Apply::make(Ref<const Op>(this), {inputs[0]}, {Variable(inputs[0].type())});
   }
 
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    return {{0, axis}};
+  }
   std::vector<Cotangent> gradient(const Apply& node, std::span<const Cotangent>) const override {
     return {expression::zeros_like(node.inputs()[0])};
   }

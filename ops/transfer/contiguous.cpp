@@ -17,6 +17,9 @@ class Contiguous final : public Op {
     return Apply::make(Ref<const Op>(this), {inputs[0]}, {Variable(inputs[0].type())});
   }
 
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    return {{0, axis}};
+  }
   std::vector<Cotangent> gradient(const Apply&, std::span<const Cotangent> outputs) const override {
     return {outputs[0]};
   }

@@ -264,3 +264,80 @@ def test_a_second_registration_replaces_the_first_and_own_names_are_refused(regi
         sw.graph.rewrite("merge")(lambda node: None)
     with pytest.raises(sw.ArgumentError, match="registered by rewrite"):
         sw.graph.remove_rewrite("merge")
+
+
+#: Expressions of x (3, 1, 4) of open extents, and the shape that is asked of them.
+SHAPES = {
+    "unary": lambda x: T.exp(T.exp(x)),
+    "number": lambda x: 2 * T.exp(x) + 1,
+    "same operand twice": lambda x: x * x,
+    "transposed": lambda x: T.exp(x).dimshuffle(2, "x", 0, 1),
+    "sum": lambda x: T.exp(x).sum(axis=1),
+    "sum keepdims": lambda x: T.exp(x).sum(axis=(0, 2), keepdims=True),
+    "scan": lambda x: T.cumsum(T.exp(x), axis=1),
+    "cast": lambda x: T.exp(x).astype("float32"),
+    "reshaped": lambda x: T.exp(x).reshape(x.shape[2], x.shape[0] * 1),
+    "broadcast": lambda x: T.broadcast_to(T.exp(x), (x.shape[0], 5, x.shape[2])),
+    "two operands": lambda x: T.exp(x) * x,
+    "product": lambda x: T.matmul(T.exp(x), T.exp(x).mT),
+    "product by a matrix": lambda x: T.matmul(T.exp(x), T.exp(x[0].T)),
+    "product by a vector": lambda x: T.matmul(T.exp(x), T.exp(x[0, 0])),
+    "vector by product": lambda x: T.matmul(T.exp(x[:, 0, 0]), T.exp(x.dimshuffle(1, 0, 2))),
+    "set": lambda x: T.set_subtensor(T.exp(x)[0], 1),
+    "constant": lambda x: T.consider_constant(T.exp(x)),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_shape_is_read_without_computing_the_value(name, device):
+    x = T.tensor("float64", (None, None, None), "x")
+    y = SHAPES[name](x)
+    extents = [y.shape[i] for i in range(y.ndim)]
+    f = sw.function([x], [*extents, y.shape[-1]], device=device)
+    value = np.ones((3, 1, 4))
+    expected = sw.function([x], y, device=device)(value).shape
+    assert tuple(int(e) for e in f(value)) == (*expected, expected[-1])
+    assert not {"Exp", "Matmul", "Sum", "Cumsum"} & {op.partition("{")[0] for op in ops(f)}
+
+
+def test_a_shape_is_that_of_operands_that_broadcast(device):
+    x, y = T.dmatrices("x", "y")
+    f = sw.function([x, y], [(x * y).shape[0], (x * y).shape[1]], device=device)
+    assert [int(e) for e in f(np.ones((1, 3)), np.ones((2, 1)))] == [2, 3]
+
+
+SIMPLE = {
+    "sum of a negative": (lambda x, y: x + (-y), ["Subtract"]),
+    "negative plus": (lambda x, y: -x + y, ["Subtract"]),
+    "difference of a negative": (lambda x, y: x - (-y), ["Add"]),
+    "difference of a negative product": (lambda x, y: x - (-y) * x, ["Multiply", "Add"]),
+    "negative of a difference": (lambda x, y: -(x - y), ["Subtract"]),
+    "negative of a quotient": (lambda x, y: -(x / -y), ["Divide"]),
+    "product of negatives": (lambda x, y: -x * -y, ["Multiply"]),
+    "number times a negative": (lambda x, y: 2 * -x + y * 0.5, ["Multiply", "Multiply", "Add"]),
+    "times one": (lambda x, y: (x * 1 + 0) / 1 - 0 + y, ["Add"]),
+    "broadcast to the other operand": (lambda x, y: T.zeros_like(x) + 3 + x, ["Add"]),
+}
+
+
+@pytest.mark.parametrize("name", SIMPLE)
+def test_negations_and_neutral_elements_are_removed(name, device):
+    written, wanted = SIMPLE[name]
+    x, y = T.dvectors("x", "y")
+    f = sw.function([x, y], written(x, y), device=device, on_unused_input="ignore")
+    plain = sw.function([x, y], written(x, y), mode="fast_compile", on_unused_input="ignore")
+    values = np.array([1.5, -2.0, 0.25]), np.array([-3.0, 0.5, 4.0])
+    np.testing.assert_array_equal(f(*values).numpy(), plain(*values).numpy())
+    assert ops(f) == wanted
+
+
+def test_integers_keep_their_wrap_around(device):
+    x, y = T.vector("x", dtype="uint8"), T.vector("y", dtype="uint8")
+    f = sw.function(
+        [x, y], [x + sw.negative(y), x * np.uint8(1), sw.negative(x - y)], device=device
+    )
+    values = np.uint8([1, 200]), np.uint8([2, 100])
+    got = [r.numpy() for r in f(*values)]
+    np.testing.assert_array_equal(got[0], values[0] + -values[1])
+    np.testing.assert_array_equal(got[1], values[0])
+    np.testing.assert_array_equal(got[2], -(values[0] - values[1]))

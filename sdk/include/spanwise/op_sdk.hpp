@@ -35,6 +35,10 @@ SW_API void expect_floating(const Op& op, std::span<const Variable> inputs, int 
 /// Throws DTypeError or GraphError unless input `i` has an integer dtype and rank 0.
 SW_API void expect_integer(const Op& op, std::span<const Variable> inputs, int i);
 
+/// Op::extent_sources() for the axis at `from_last` (1 is the last axis) of the result of
+/// broadcasting `inputs`: those that have the axis, except where its extent is 1.
+SW_API std::vector<ExtentSource> broadcast_sources(std::span<const Variable> inputs, int from_last);
+
 /// The device that the inputs' types specify; nullopt where none does. Outputs with this device in
 /// their type make the node run there. The CPU yields to any other device; compiling a function
 /// inserts the transfers. Rank-0 inputs on the host are ignored where the op takes_host_scalars()

@@ -27,6 +27,9 @@ class Transfer final : public Op {
                        {Variable(TensorType(type.dtype(), type.shape(), target_))});
   }
 
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    return {{0, axis}};
+  }
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
     const std::optional<Device> home = node.inputs()[0].type().device();

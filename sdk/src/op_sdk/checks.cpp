@@ -14,6 +14,16 @@ bool is_host_number(const Variable& input) {
 
 }  // namespace
 
+std::vector<ExtentSource> broadcast_sources(std::span<const Variable> inputs, int from_last) {
+  std::vector<ExtentSource> sources;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Shape& shape = inputs[i].type().shape();
+    if (shape.size() >= from_last && shape[shape.size() - from_last] != 1)
+      sources.push_back({static_cast<int>(i), shape.size() - from_last});
+  }
+  return sources;
+}
+
 void expect_arity(const Op& op, std::span<const Variable> inputs, int count) {
   if (inputs.size() != static_cast<std::size_t>(count))
     fail<GraphError>(op.name(), ": expected ", count, count == 1 ? " input, got " : " inputs, got ",

@@ -92,6 +92,14 @@ struct OpRecipe {
   OpProperties properties{};
 };
 
+/// Where an extent of an output comes from: axis `axis` of input `input`, or the value of that
+/// input, an integer of rank 0.
+struct ExtentSource {
+  static constexpr int value = -1;
+  int input = 0;
+  int axis = value;
+};
+
 /// An operation: checks its inputs when a graph is built (make_node) and creates the computation
 /// when a function is compiled (make_thunk). Ops are immutable and shared. Equal ops on equal
 /// inputs compute equal values, so the runtime may merge their nodes. Contract after Theano's Op
@@ -132,6 +140,11 @@ class SW_API Op : public RefCounted {
   virtual bool takes_host_scalars() const { return false; }
   /// Whether the op reads only the shape of input `input`, so the input may be on any device.
   virtual bool reads_only_shape(int input) const;
+
+  /// Where an extent that the type of output `output` leaves open comes from, so that it is known
+  /// without the output. Of several sources, some may be 1 and are then broadcast; the others are
+  /// equal. Empty where the extent depends on other values.
+  virtual std::vector<ExtentSource> extent_sources(const Apply& node, int output, int axis) const;
 
   /// The derivatives of a cost with respect to the inputs of `node`, from those with respect to its
   /// outputs, at least one of which is a variable: the vector-Jacobian product (Theano's L_op).

@@ -67,11 +67,28 @@ SW_API Variable broadcast_like(const Variable& x, const Variable& like);
 SW_API Variable reshape_like(const Variable& x, const Variable& like);
 /// Zeros of the shape and dtype of `like`.
 SW_API Variable zeros_like(const Variable& like);
-/// The extent of axis `axis`, an int64 of rank 0 on the host; a constant where the type fixes it.
+/// What determines an extent of a variable: a fixed number, the extent of axis `axis` of `of`, or
+/// the value of `of`.
+struct ExtentOrigin {
+  std::int64_t fixed = TensorType::any;
+  Variable of;
+  int axis = ExtentSource::value;
+  friend bool operator==(const ExtentOrigin&, const ExtentOrigin&) = default;
+};
+/// Follows Op::extent_sources from axis `axis` of `x` as far as possible.
+SW_API ExtentOrigin extent_origin(const Variable& x, int axis);
+/// The same for an extent that x.shape[k] reads; nullopt for other variables.
+SW_API std::optional<ExtentOrigin> origin_of_item(const Variable& x);
+/// Whether the shapes are equal at each call, as far as the origins of their extents show.
+SW_API bool have_equal_shapes(const Variable& a, const Variable& b);
+
+/// The extent of axis `axis`, an int64 of rank 0 on the host; a constant where the type fixes it,
+/// and computed without `x` where the ops allow (Op::extent_sources).
 SW_API Variable extent(const Variable& x, int axis);
+SW_API Variable extent(const ExtentOrigin& origin);
 /// The sum of `x` over the axes along which `like` would broadcast to the shape of `x`: the inverse
 /// of broadcasting for derivatives. Extents that the types leave open are compared when the
-/// function is called. `x` itself where the types show that the shapes are equal.
+/// function is called. `x` itself where have_equal_shapes().
 SW_API Variable sum_to(const Variable& x, const Variable& like);
 
 }  // namespace spanwise::expression

@@ -25,10 +25,6 @@ Variable with_shape_of(const char* op, const Variable& x, const Variable& like) 
   return apply(op, inputs, {{"shape", std::move(extents)}});
 }
 
-bool has_same_fixed_shape(const Variable& a, const Variable& b) {
-  return a.type().has_fixed_shape() && a.type().shape() == b.type().shape();
-}
-
 }  // namespace
 
 Variable apply(std::string_view name, std::span<const Variable> inputs,
@@ -77,23 +73,17 @@ Variable matrix_transpose(const Variable& x) {
 }
 
 Variable broadcast_like(const Variable& x, const Variable& like) {
-  return has_same_fixed_shape(x, like) ? x : with_shape_of("broadcast_to", x, like);
+  return have_equal_shapes(x, like) ? x : with_shape_of("broadcast_to", x, like);
 }
 
 Variable reshape_like(const Variable& x, const Variable& like) {
-  return has_same_fixed_shape(x, like) ? x : with_shape_of("reshape", x, like);
+  return have_equal_shapes(x, like) ? x : with_shape_of("reshape", x, like);
 }
 
 Variable zeros_like(const Variable& like) { return broadcast_like(number_like(0, like), like); }
 
-Variable extent(const Variable& x, int axis) {
-  const std::int64_t known = x.type().shape()[axis];
-  if (known != TensorType::any) return Variable::constant(full(Shape{}, Scalar(known), int64, cpu));
-  return apply("subtensor", {apply("shape", {x})}, {{"index", text(axis)}});
-}
-
 Variable sum_to(const Variable& x, const Variable& like) {
-  if (has_same_fixed_shape(x, like)) return x;
+  if (have_equal_shapes(x, like)) return x;
   if (like.type().rank() == 0) return x.type().rank() == 0 ? x : apply("sum", {x});
   return apply("sum_to", {x, like});
 }

@@ -1,0 +1,67 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/graph/rewrite.hpp"
+#include "spanwise/op_sdk/expression.hpp"
+
+// Reads shapes from the variables that determine them, so that f(x) is not computed for the shape
+// of f(x) (theano/tensor/opt.py: ShapeFeature).
+namespace spanwise::ops {
+namespace {
+
+using namespace expression;
+
+// The input that gives `x` all extents at the same axes; null where there is none.
+Variable input_of_same_shape(const Variable& x) {
+  const Apply* node = x.owner();
+  const int rank = x.type().rank();
+  if (node == nullptr || rank == 0) return {};
+  Variable same;
+  for (int axis = 0; axis < rank; ++axis) {
+    const auto sources = node->op().extent_sources(*node, x.index(), axis);
+    if (sources.size() != 1 || sources[0].axis != axis) return {};
+    const Variable& input = node->inputs()[static_cast<std::size_t>(sources[0].input)];
+    if (input.type().shape() != x.type().shape() || (same && same != input)) return {};
+    same = input;
+  }
+  return same;
+}
+
+// The earliest variable that has the shape of `x`.
+Variable shape_origin(const Variable& x) {
+  Variable origin = x;
+  while (const Variable input = input_of_same_shape(origin)) origin = input;
+  return origin;
+}
+
+// x.shape[k]
+std::vector<Variable> lift_extent(const Apply& item, const Apply& shape) {
+  const auto origin = origin_of_item(item.output(0));
+  const bool is_direct = origin && origin->of == shape.inputs()[0];
+  if (!origin || is_direct) return {};
+  return {extent(*origin)};
+}
+
+std::vector<Variable> lift_shapes(const Apply& node) {
+  const Variable output = node.output(0);
+  if (node_of(output, "subtensor") != nullptr) {
+    const Apply* shape = node_of(node.inputs()[0], "shape");
+    return shape == nullptr ? std::vector<Variable>() : lift_extent(node, *shape);
+  }
+  if (node_of(output, "shape") != nullptr) {
+    const Variable origin = shape_origin(node.inputs()[0]);
+    if (origin != node.inputs()[0]) return {call("shape", origin)};
+  }
+  if (node_of(output, "sum_to") != nullptr) {
+    const Variable &x = node.inputs()[0], &like = node.inputs()[1];
+    const Variable origin = shape_origin(like);
+    if (have_equal_shapes(x, like) && x.type().shape() == like.type().shape()) return {x};
+    if (origin != like) return {sum_to(x, origin)};
+  }
+  return {};
+}
+
+[[maybe_unused]] const bool lift_registered = register_node_rewrite(
+    {.name = "lift_shapes", .position = 9, .tags = {"fast_run"}, .apply = lift_shapes});
+
+}  // namespace
+}  // namespace spanwise::ops
