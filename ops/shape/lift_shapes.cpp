@@ -54,7 +54,7 @@ std::vector<Variable> lift_shapes(const Apply& node) {
   if (node_of(output, "sum_to") != nullptr) {
     const Variable &x = node.inputs()[0], &like = node.inputs()[1];
     const Variable origin = shape_origin(like);
-    if (have_equal_shapes(x, like) && x.type().shape() == like.type().shape()) return {x};
+    if (have_equal_shapes(x, like)) return {x};
     if (origin != like) return {sum_to(x, origin)};
   }
   return {};

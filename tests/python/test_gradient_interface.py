@@ -3,7 +3,10 @@
 """grad, Lop and Rop: their arguments and errors, and the gradients of ops in Python."""
 
 import pickle
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -355,3 +358,21 @@ def test_kernel_op_without_a_gradient_names_the_argument():
 def test_a_wrong_gradient_of_a_kernel_op_is_named(grad, text):
     with pytest.raises((sw.ArgumentError, TypeError), match=text):
         squares(grad)
+
+
+def test_the_example_of_logistic_regression_runs(tmp_path, device):
+    example = Path(__file__).resolve().parents[2] / "examples" / "06_logistic_regression.py"
+    command = [
+        sys.executable,
+        example,
+        "--steps",
+        "120",
+        "--device",
+        str(device),
+        "--out",
+        "curve.png",
+    ]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "after 100 steps: largest relative difference" in ended.stdout
+    assert "Sigmoid" in ended.stdout and "120 steps in" in ended.stdout

@@ -44,8 +44,8 @@ struct NodeRewrite {
   std::string name;
   double position = 0;              ///< as Rewrite::position
   std::vector<std::string> tags{};  ///< as Rewrite::tags; "stabilize": also before differentiation
-  /// Returns a replacement for each output of `node`, of the same type up to known extents and the
-  /// device, or nothing if the node stays. A replacement that is computed by a new node is
+  /// Returns a replacement for each output of `node`, of the same dtype and shape as far as both
+  /// are known, or nothing if the node stays. A replacement that is computed by a new node is
   /// rewritten again.
   std::function<std::vector<Variable>(const Apply& node)> apply;
 };

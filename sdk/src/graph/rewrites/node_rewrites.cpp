@@ -15,9 +15,14 @@ namespace {
 // How often a rewrite may replace what it has itself just made.
 constexpr int most_repetitions = 100;
 
-// Whether `by` may stand for `old`: extents and the device may be better known.
+// Whether `by` may stand for `old`: an extent or the device may be known for one only.
 bool may_replace(const TensorType& old, const TensorType& by) {
-  return TensorType(old.dtype(), old.shape()).includes(by);
+  if (old.dtype() != by.dtype() || old.rank() != by.rank()) return false;
+  for (int axis = 0; axis < old.rank(); ++axis) {
+    const std::int64_t a = old.shape()[axis], b = by.shape()[axis];
+    if (a != b && a != TensorType::any && b != TensorType::any) return false;
+  }
+  return true;
 }
 
 // Gives the nodes that a rewrite made without a trace the one of the node that they replace.
